@@ -1,5 +1,5 @@
-//! The fingerprints and snapshots of continuations, and the syntax trees that the check reads, are small C++ files. They are
-//! compiled with the header files of the very source that the script engine is built from.
+//! Compiles the small C++ files for fingerprints and snapshots of continuations and for syntax trees, with the header
+//! files of the source from which the script engine is built.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -11,7 +11,7 @@ fn main() {
     compile("syntax", &["tree.cpp"]);
 }
 
-/// Compiles files of `src/FOLDER` with the defines that the engine is built with.
+/// Compiles files of `src/FOLDER` with the defines of the engine's build.
 #[cfg(any(feature = "continuations", feature = "check"))]
 fn compile(folder: &str, files: &[&str]) {
     let engine = engine_source();
@@ -29,9 +29,9 @@ fn compile(folder: &str, files: &[&str]) {
         .compile(folder);
 }
 
-/// The folder of the engine's source, which lies in the package `luau0-src`.
+/// Finds the folder of the engine's source, which is in the package `luau0-src`.
 ///
-/// That package does not tell where its files are. But the place of a panic in it is the path of its `src/lib.rs`, and a
+/// That package does not expose its path. But the location of a panic in it is the path of its `src/lib.rs`, and a
 /// vector size of 0 panics there before anything is built.
 #[cfg(any(feature = "continuations", feature = "check"))]
 fn engine_source() -> std::path::PathBuf {

@@ -9,11 +9,11 @@ use riskbreaker_play::{MACHINE_STACK, Ruleset};
 use riskbreaker_ruleset::{Library, Problem, Source, SourceKind, Stack};
 use riskbreaker_work::WorkBudget;
 
-/// A check with what it has read, so that one file can be read again without the others.
+/// The result of a check and what it has read, so that one file can be checked again without reading the others.
 pub struct Analysis {
-    /// What the check has found.
+    /// The problems that the check has found.
     pub report: CheckReport,
-    /// The place among the parts of the first one that is checked.
+    /// The index in [`Stack::parts`] of the first part that is checked.
     pub(super) own: usize,
     pub(super) stack: Option<Arc<Stack>>,
     pub(super) rules: Option<Arc<Ruleset>>,
@@ -30,18 +30,20 @@ impl Analysis {
         Analysis { report, own: 0, stack: None, rules: None, names: None }
     }
 
-    /// The ruleset with what lies below and on top of it; `None` if that cannot be read.
+    /// Returns the ruleset with its parents and layers; `None` if it could not be resolved.
     pub fn stack(&self) -> Option<&Arc<Stack>> {
         self.stack.as_ref()
     }
 
-    /// The ruleset; `None` if it does not load.
+    /// Returns the loaded ruleset; `None` if it does not load.
     pub fn rules(&self) -> Option<&Arc<Ruleset>> {
         self.rules.as_ref()
     }
 
-    /// Problems of another text of one file: those that reading it shows, with the names that the check has found in the other
-    /// files. `None` if the whole ruleset has to be checked for them. The path begins with the ruleset's id.
+    /// Checks a new text of one file, using the names that the check has found in the other files.
+    ///
+    /// The path begins with the ruleset's id. Returns only the problems that reading the file shows, and `None` if the
+    /// whole ruleset has to be checked instead.
     pub fn read_again(&self, path: &str, text: &str, budget: &WorkBudget) -> Option<Vec<Problem>> {
         let (stack, names) = (self.stack.as_ref()?, self.names.as_ref()?);
         let (part, inside) = stack.part_of(path)?;
@@ -74,7 +76,7 @@ impl Analysis {
     }
 }
 
-/// Runs something that reads nested code by recursion; `None` if it gives nothing or panics.
+/// Runs a recursive reader of nested code on a thread with a large stack; `None` if it returns `None` or panics.
 pub(super) fn on_large_stack<T: Send>(read: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("check".into()).stack_size(MACHINE_STACK);

@@ -1,4 +1,4 @@
-//! Arguments of calls: their number, order and types.
+//! Checks the arguments of calls: their number, order and types.
 
 use super::known::Mistake;
 use super::script::ScriptReader;
@@ -10,19 +10,19 @@ use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 use riskbreaker_state::{RelativeKey, Value};
 
-/// A function with a known signature.
+/// A called function whose signature is known.
 pub(super) struct Called {
-    /// As it is written: `action.deal`.
+    /// The function's name as the script writes it: `action.deal`.
     pub name: String,
     pub signature: Signature,
-    /// Whether it is a verb: those are given entities, not their names.
+    /// Whether it is a verb. Verbs take entities, not the names of entities.
     verb: bool,
-    /// Where it stands, with the ruleset's id; `None` where several files have a part in it.
+    /// The path of the file that defines it, with the ruleset's id; `None` if several files take part in it.
     pub file: Option<String>,
 }
 
 impl ScriptReader<'_> {
-    /// Looks at the values that a call hands over.
+    /// Reports wrong arguments of a call: too few or too many, in the wrong order, or of the wrong type.
     pub(super) fn handed_over(&mut self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool, at: Location) {
         if let Some(called) = self.called(func, self_call) {
             self.counted(&called, args, at);
@@ -75,14 +75,14 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// The labels of `rb.sum`, each with a number behind it; a number or a sum may also stand alone.
+    /// Reports a label of `rb.sum` without a number after it. A number or a sum needs no label.
     fn parts_of_sum(&mut self, args: &[Expression<'_>], usage: &str) {
         let mut rest = args.iter();
         while let Some(label) = rest.next() {
             match self.value_type(*label) {
                 Some(ValueType::Text) => {}
                 Some(ValueType::Number | ValueType::Sum) => continue,
-                // What it is decides whether something belongs to it.
+                // The type is unknown, so whether a number belongs to it is unknown too.
                 _ => return,
             }
             let Some(number) = rest.next() else {
@@ -97,7 +97,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Arguments of the Luau libraries: numbers for `math`, tables for `table` and `ipairs`.
+    /// Reports wrong arguments of the Luau libraries: `math` takes numbers, `table` and `ipairs` take tables.
     fn of_library(&mut self, func: Expression<'_>, args: &[Expression<'_>]) {
         let (wanted, name) = match func.kind() {
             ExpressionKind::Global(name) if name == "ipairs" || name == "pairs" => (ValueType::Table, text(name)),
@@ -192,7 +192,7 @@ impl ScriptReader<'_> {
             let Some(given) = self.value_type(*arg) else { continue };
             let words = match wanted {
                 Some(wanted) if misfits(*arg, given, wanted) => wanted.words(),
-                // What every kind keeps as a reference under that name is an entity here, too.
+                // If every kind keeps a reference under the parameter's name, the parameter is an entity, too.
                 None if *verb
                     && !self.is_spec()
                     && is_constant(given)
@@ -212,7 +212,8 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// What an expression is instead of an entity, whatever it is read off, and the cure.
+    /// Returns why an expression cannot be an entity, with the cure; `None` if it may be one. The type of what it is
+    /// read off does not matter.
     pub(super) fn no_entity(&self, expression: Expression<'_>) -> Option<Mistake> {
         if self.symbol(expression) == Some(Symbol::Holder) {
             return Some(("this is what is attached".into(), "name whom it is attached to: `.owner`".into()));
@@ -222,12 +223,12 @@ impl ScriptReader<'_> {
         if self.known.names.is_list(&name) {
             return Some((format!("`{name}` is a list"), format!("name one of it: {name}[1]")));
         }
-        // The number of an entity, or the name of a card.
+        // `id` is an entity's number or a card's name.
         let is_id = name == "id" && self.known.types_of(&name).next().is_none();
         is_id.then(|| ("`id` is not one".into(), "name the entity itself, without `.id`".into()))
     }
 
-    /// The parameter that a value is called like, where it stands in the place of another that is used otherwise.
+    /// Returns the argument's name if it is the name of another parameter and the two parameters are used differently.
     fn exchanged(&self, signature: &Signature, args: &[Expression<'_>], at: usize) -> Option<String> {
         let name = name_of(args[at])?;
         let other = signature.params.iter().position(|param| *param == name).filter(|other| *other != at)?;
@@ -237,8 +238,8 @@ impl ScriptReader<'_> {
         (differ && !taken).then_some(name)
     }
 
-    /// The name of a value that has changed places with another of a different sort: each is called like the other's
-    /// parameter.
+    /// Returns the argument's name if it has changed places with another one: each argument has the name of the other's
+    /// parameter, and the types differ.
     fn swapped(&self, signature: &Signature, args: &[Expression<'_>], at: usize) -> Option<String> {
         let name = name_of(args[at])?;
         let other = signature.params.iter().position(|param| *param == name).filter(|other| *other != at)?;
@@ -247,7 +248,7 @@ impl ScriptReader<'_> {
             let by_field = || self.known.type_of_all(&signature.params[param]).map(ValueType::of_type);
             signature.uses.get(param).copied().flatten().or_else(by_field)
         };
-        // Where only one of them is known, two that are each called like the other's parameter are enough.
+        // If the type of only one parameter is known, the exchanged names are enough.
         let constant = |param: usize| sort(param).map(is_constant);
         let differ = matches!(
             (constant(at), constant(other)),
@@ -262,7 +263,7 @@ impl ScriptReader<'_> {
         (back == signature.params[at] && (differ || given_differ)).then_some(name)
     }
 
-    /// A function of the ruleset's own.
+    /// Returns the function of the ruleset that an expression calls; `None` if it is unknown.
     pub(super) fn called(&self, func: Expression<'_>, self_call: bool) -> Option<Called> {
         match func.kind() {
             ExpressionKind::Local { local, .. } => {
@@ -284,7 +285,7 @@ impl ScriptReader<'_> {
                     Symbol::Word("act") => {
                         let params = self.known.rules?.verb_params(&name)?.to_vec();
                         let signature = self.known.names.verb(&name)?;
-                        // House rules may put another function in its place.
+                        // House rules may replace the function.
                         let needed = if signature.params.len() == params.len() { signature.needed } else { 0 };
                         let uses =
                             if signature.params.len() == params.len() { signature.uses.clone() } else { Vec::new() };
@@ -299,7 +300,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Something that the host declares: how it is written, and its type.
+    /// Returns the usage and the type of a function that the host declares.
     fn declared(&self, func: Expression<'_>, self_call: bool) -> Option<(String, String)> {
         let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
         let name = text(index);
@@ -329,7 +330,7 @@ impl ScriptReader<'_> {
     }
 }
 
-/// Whether an expression may stand for any number of values.
+/// Whether an expression may yield any number of values.
 fn gives_many(expression: Expression<'_>) -> bool {
     matches!(expression.kind(), ExpressionKind::Varargs | ExpressionKind::Call { .. })
 }
@@ -345,13 +346,13 @@ fn count_of(count: usize) -> String {
     }
 }
 
-/// Whether a value cannot be what a function makes of it.
+/// Whether a value's type rules out how the function uses it.
 fn misfits(arg: Expression<'_>, given: ValueType, wanted: ValueType) -> bool {
     match (given, wanted) {
         (ValueType::Text, ValueType::Number) => super::syntax::literal(arg).is_some(),
-        // What a function calculates with, or reads the total of, may be a sum.
+        // A function that calculates with a number or reads `total` may also take a sum.
         (ValueType::Sum, ValueType::Number | ValueType::Record | ValueType::Table) => false,
-        // `false` often stands for a value that is left out.
+        // `false` often means that a value is left out.
         (ValueType::Truth, wanted) if wanted != ValueType::Number => {
             matches!(arg.kind(), ExpressionKind::Boolean(true)) && wanted != ValueType::Truth
         }
@@ -363,7 +364,7 @@ fn misfits(arg: Expression<'_>, given: ValueType, wanted: ValueType) -> bool {
     }
 }
 
-/// A table that is written down with no function in it: nothing can be called on it.
+/// Whether an expression is a table literal without a function in it, so that no method can be called on it.
 fn is_plain_table(expression: Expression<'_>) -> bool {
     let ExpressionKind::Table { items } = expression.kind() else { return false };
     items.iter().all(|item| match item {
@@ -377,13 +378,13 @@ fn is_constant(sort: ValueType) -> bool {
     matches!(sort, ValueType::Number | ValueType::Text | ValueType::Truth)
 }
 
-/// Whether a value is written down where it is handed over.
+/// Whether an argument is a constant.
 fn is_word(expression: Expression<'_>) -> bool {
     super::syntax::constant(expression).is_some()
 }
 
-/// A text that is written in a place of an agenda key and is no distance such as `"+1"`, and why. A step counts from nothing, so
-/// that it has no such place.
+/// Returns the position of a text in an agenda key that is not a distance such as `"+1"`, and why it is wrong. In a
+/// step, any text is wrong, because a step is not relative to a key.
 fn no_place(key: Expression<'_>, param: &str) -> Option<(Location, String)> {
     let mut places = listed(key).chain([key]).filter_map(|place| Some((place.location(), literal(place)?)));
     places.find_map(|(at, text)| match RelativeKey::distance(&text) {

@@ -1,4 +1,4 @@
-//! Mistakes in data files: unknown names, and positions that cannot be set up.
+//! Checks data files: unknown names, misspelt words, and positions that cannot be set up.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,15 +14,15 @@ use riskbreaker_state::Value;
 /// The fewest letters of a word that is checked for a misspelling.
 const LETTERS: usize = 5;
 
-/// A key or a text of a data file, whole or a piece of it, and where it stands.
+/// A key or a text of a data file, or a part of it, with its byte range in the file.
 struct DataWord {
     text: String,
     span: Range<usize>,
     is_key: bool,
 }
 
-/// Keys that nothing reads, seats, policies and house rules that are not there, and words that are one slip away from
-/// another that scripts and data know.
+/// Returns the problems of a data file: keys that nothing reads, unknown seats, policies and house rules, and words
+/// that are one letter away from a known one.
 pub(super) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &KnownNames<'_>) -> Vec<Problem> {
     let read = Document::read(source, |document| {
         let mut reader = DataWordReader { document, rules, known, found: Vec::new() };
@@ -80,7 +80,7 @@ impl DataWordReader<'_> {
         }
     }
 
-    /// Whether all values of a table are policies, or other words for those who play a seat.
+    /// Whether a table is not empty and all its values are policies, `human` or `absent`.
     fn names_drivers(&self, table: &DeTable<'_>) -> bool {
         let drivers: Vec<&str> =
             self.rules.policies().iter().map(|policy| &**policy).chain(["human", "absent"]).collect();
@@ -88,7 +88,7 @@ impl DataWordReader<'_> {
         !table.is_empty() && table.values().all(|value| is_driver(value.get_ref()))
     }
 
-    /// Who plays a seat.
+    /// Reports an unknown seat or an unknown policy of a seat.
     fn seated(&mut self, seat: &str, key: &Range<usize>, driver: &DeValue<'_>, span: &Range<usize>) {
         self.name("seat", seat, key);
         let DeValue::String(driver) = driver else { return };
@@ -128,7 +128,7 @@ impl DataWordReader<'_> {
             }
             DeValue::Array(items) => items.iter().for_each(|item| self.value(item.get_ref(), &item.span())),
             DeValue::String(text) => {
-                // Before an equals sign stands a name, which is free.
+                // The word before an equals sign is a free name.
                 let words = text.split_once('=').map_or(&**text, |(_, words)| words);
                 for word in pieces(words) {
                     self.slip(word, span);
@@ -138,7 +138,7 @@ impl DataWordReader<'_> {
         }
     }
 
-    /// A word that stands nowhere else, and one letter too many, too few or two swapped make it one that does.
+    /// Reports a word that occurs nowhere else and is one added, missing or swapped letter away from a known word.
     fn slip(&mut self, word: &str, span: &Range<usize>) {
         let names = &self.known.names;
         let letters = word.chars().count();
@@ -160,13 +160,15 @@ impl DataWordReader<'_> {
     }
 }
 
-/// What a text of a data file is put together from: `M5: Sword, Knockdown; KD 3` are five.
+/// Splits a text of a data file into its parts: `M5: Sword, Knockdown; KD 3` has four.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split([';', ':', ',', '=']).map(str::trim).filter(|piece| !piece.is_empty())
 }
 
-/// The place in the data files of a ruleset that a fault is about. It is a key or text that the fault names, in the scenario or
-/// in a file of `cast/`. Nothing where it names none.
+/// Finds the place in the data files of a ruleset that an error message is about, as path, line and column.
+///
+/// It is a key or text that the message names, in the scenario or in a file of `cast/`. `None` if the message names
+/// none.
 pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<(String, (u32, u32))> {
     let stack = rules.stack();
     let scenario = format!("{scenario}.toml");
@@ -180,8 +182,9 @@ pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<
         .flat_map(|(at, source)| words_of(source).into_iter().map(move |word| (at, word)))
         .collect();
     let often = |text: &str| words.iter().filter(|(_, word)| word.text == text).count();
-    // "the field `health` takes a whole number, not a text (8)": the entry of that key with that value is meant. The first
-    // of a scenario fails first; in the cast one that stands alone is sure.
+    // For the message "the field `health` takes a whole number, not a text (8)", find the entry with that key and that
+    // value. In the scenario, setting up stops at the first such entry; in `cast/`, the entry is certain only if there
+    // is one.
     let entries: Vec<(usize, DataEntry)> = sources
         .iter()
         .enumerate()
@@ -196,7 +199,7 @@ pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<
     {
         return found_at(first);
     }
-    // A script may keep it under another name, or fail on it before any field takes it.
+    // A script may keep the value under another name, or fail before a field takes it.
     let elsewhere: Vec<DataEntry> = scenarios
         .values()
         .map(|(_, source)| *source)
@@ -214,21 +217,21 @@ pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<
             return found_at(only);
         }
     }
-    // "takes one of these, not that": what stands last is what was found.
+    // In "takes one of these, not that", the last word is the wrong value.
     let given = message.rsplit_once(" not ").map(|(_, given)| given).into_iter();
-    // Behind a colon stands what it may be.
+    // After a colon, the message lists the possible values.
     let wrong = message.split_once(": ").map(|(wrong, _)| wrong).into_iter();
     for told in given.chain(wrong).chain([message]) {
         let small = told.to_lowercase();
         let named = words.iter().filter(|(at, word)| {
-            // A message names people as they are told: `Knight` for the `knight` of the scenario.
+            // Messages use display names: `Knight` for the scenario's `knight`.
             let ours = *at == 0 && own.is_some() && word.text.chars().count() > 2;
             stands_in(told, &word.text) || ours && stands_in(&small, &word.text.to_lowercase())
         });
-        // In a file of the cast a word that many have proves nothing.
+        // In `cast/`, only a word that occurs once identifies an entry.
         let sure = |word: &DataWord| often(&word.text) == 1 && (word.is_key || word.text.chars().count() > 2);
         let telling = named.filter(|(at, word)| (*at == 0 && own.is_some()) || sure(word));
-        // The rarest says most of all where it is, and a value more than its key.
+        // Prefer the rarest word, then a value to a key.
         let first = |word: &DataWord| told.find(&word.text).unwrap_or(usize::MAX);
         let best = telling.min_by_key(|(at, word)| (often(&word.text), word.is_key, *at, first(word)));
         if let Some((at, word)) = best {
@@ -238,7 +241,7 @@ pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<
     None
 }
 
-/// Whether a message names a word, not as a piece of a longer one.
+/// Whether a message contains a word as a whole word.
 fn stands_in(message: &str, word: &str) -> bool {
     let part = |letter: char| letter.is_alphanumeric() || letter == '_';
     word.chars().count() > 1
@@ -247,18 +250,18 @@ fn stands_in(message: &str, word: &str) -> bool {
             .any(|(at, _)| !message[..at].ends_with(part) && !message[at + word.len()..].starts_with(part))
 }
 
-/// A value of a data file that is no table, alone or in a list, with the key under which it stands.
+/// A value of a data file that is not a table, alone or in a list, with its key.
 pub(super) struct DataEntry {
     pub key: String,
     pub value: Value,
-    /// Whether it stands in a list.
+    /// Whether the value is an element of a list.
     pub listed: bool,
-    /// Whether no other key stands above its own.
+    /// Whether the key is at the top level of the file.
     pub at_top: bool,
     pub at: (u32, u32),
 }
 
-/// The values of a data file, in its order.
+/// Returns the values of a data file that are not tables, in the order of the file.
 pub(super) fn entries_of(source: &Source) -> Vec<DataEntry> {
     struct DataFinder<'s> {
         source: &'s Source,

@@ -7,10 +7,10 @@ use riskbreaker_ruleset::slips;
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Function, TableItem};
 
-/// The number of cards whose values of a fact show which values are possible.
+/// The number of cards that must have a fact before its other values count as the possible ones.
 const MANY: usize = 5;
 
-/// What always gives a value, of those that may only read.
+/// The functions that may only read and that must return a value.
 const GIVING: [&str; 9] = [
     "a derived value",
     "a key",
@@ -24,7 +24,7 @@ const GIVING: [&str; 9] = [
 ];
 
 impl ScriptReader<'_> {
-    /// Seats that are written down as those who may see something: one, or a list.
+    /// Reports unknown seats in an audience, which is one seat or a list.
     pub(super) fn audience(&mut self, value: Expression<'_>) {
         if let Some(seat) = literal(value) {
             self.tell(value.location(), self.known.wrong_audience(&seat));
@@ -32,7 +32,7 @@ impl ScriptReader<'_> {
         listed(value).for_each(|seat| self.audience(seat));
     }
 
-    /// One entry of a table, by its key: some are functions that may only read.
+    /// Checks one entry of a table by its key. Some keys have functions that may only read.
     pub(super) fn record(&mut self, name: &str, value: Expression<'_>) {
         if name == "rules" {
             self.rule_ids(value);
@@ -43,7 +43,7 @@ impl ScriptReader<'_> {
         {
             self.tell(value.location(), self.known.wrong_rule(&id));
         }
-        // Of kinds and fields the loader knows more: the name may be a field.
+        // In `kinds`, `audience` may be the name of a field, and the loader checks it.
         if name == "audience" && !self.path.starts_with("kinds") {
             self.audience(value);
         }
@@ -67,7 +67,7 @@ impl ScriptReader<'_> {
             && self.path.starts_with("play")
             && self.keys.is_empty()
             && let Some(entry) = literal(value)
-            // What is there for others to extend may leave the entries to them.
+            // A ruleset that others extend may leave the entries of the agenda to them.
             && self.known.names("entry").is_some_and(|entries| !entries.is_empty())
         {
             self.tell(value.location(), self.known.wrong_name("entry", &entry));
@@ -99,7 +99,7 @@ impl ScriptReader<'_> {
                 if let Some(what) = pure.filter(|pure| GIVING.contains(pure)) {
                     self.gives_nothing(function, what);
                 }
-                // An empty function says that the host may choose.
+                // An empty function lets the host choose.
                 if pure == Some("a policy") && !function.body.as_slice().is_empty() {
                     self.gives_nothing(function, "the answer of this policy");
                 }
@@ -113,7 +113,7 @@ impl ScriptReader<'_> {
             }
             ExpressionKind::Call { func, args: [only], .. } if self.symbol(func) == Some(Symbol::Word("wrapped")) => {
                 match only.kind() {
-                    // Before its own parameters it is given the function below.
+                    // The first parameter of the function in `rb.wrapped` is the function that it wraps.
                     ExpressionKind::FunctionLiteral(function) => {
                         self.takes_below(function);
                         if pure.is_some_and(|pure| pure == "creation" || GIVING.contains(&pure)) {
@@ -134,14 +134,14 @@ impl ScriptReader<'_> {
         self.keys.pop();
     }
 
-    /// Whether what is read is a value that stands in the table of a card or item itself.
+    /// Whether the current value is a fact at the top level of a card or an item.
     fn is_fact_of_a_card(&self) -> bool {
         self.keys.len() == 1
             && self.depth == 0
             && (self.path.starts_with("maneuvers/") || self.path.starts_with("items/"))
     }
 
-    /// A function that is called while the file is read, where the function itself is wanted.
+    /// Reports a function that is called while the file is read, where the function itself is expected.
     fn called_too_early(&mut self, name: &str, value: Expression<'_>) {
         let ExpressionKind::Call { func, args: [], self_call, .. } = value.kind() else { return };
         if self.depth > 0 || !self.path.contains('/') || self.path.starts_with("lib/") || self.is_spec() {
@@ -153,7 +153,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A fact of a card that no script knows, and that is nearly one that some script does.
+    /// Reports a fact of a card that no script mentions and that is almost a word that scripts or other cards use.
     fn fact(&mut self, name: &str, value: Expression<'_>) {
         if !self.is_fact_of_a_card() || matches!(name, "id" | "title" | "text") {
             return;
@@ -176,7 +176,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A fact that no other card has, and that names something else: one letter away from the fact of many cards.
+    /// Reports a fact that no other card has and that is one letter away from the fact of many cards.
     fn like_other_cards(&mut self, name: &str, fact: &str, value: Expression<'_>) {
         let named_otherwise = self.known.types_of(fact).next().is_some() || self.known.kind(fact).is_some();
         let others = self.facts_of_cards(name);
@@ -191,7 +191,8 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// The values of a fact of the other cards, if these are a few words that scripts know.
+    /// Returns the values that other cards have for a fact, joined by commas; `None` unless they are a few words that
+    /// scripts know.
     fn values_of_others(&self, name: &str, own: &str) -> Option<String> {
         let values: Vec<&str> = self.facts_of_cards(name).into_iter().filter(|value| *value != own).collect();
         let mut different = values.clone();
@@ -201,7 +202,7 @@ impl ScriptReader<'_> {
         (values.len() > MANY && different.len() * 2 <= values.len() && known).then(|| different.join(", "))
     }
 
-    /// The texts that cards have under the name of a fact.
+    /// Returns the text values that cards have for a fact.
     fn facts_of_cards(&self, name: &str) -> Vec<&str> {
         let cards = self.known.rules.map(|rules| rules.cards()).unwrap_or_default();
         let texts = cards.iter().filter_map(|card| match card.facts.get(name)? {
@@ -211,7 +212,7 @@ impl ScriptReader<'_> {
         texts.collect()
     }
 
-    /// Words in the lists and tables of a fact that stand nowhere else, one slip away from one that does.
+    /// Reports misspelt words in the lists and tables of a fact.
     fn words_of_a_fact(&mut self, value: Expression<'_>) {
         let ExpressionKind::Table { items } = value.kind() else { return };
         if !self.is_fact_of_a_card() {
@@ -234,7 +235,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// What a function is that stands at this key of the tables around, if it may only read.
+    /// Returns what the function under a key is called in messages, if it may only read; `None` otherwise.
     fn pure_function(&self, name: &str) -> Option<&'static str> {
         let inside = |key: &str| self.keys.iter().any(|around| around == key);
         let at_top = self.keys.is_empty();
@@ -259,7 +260,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A function whose value is used, and that never returns one.
+    /// Reports a function that must return a value and never does.
     pub(super) fn gives_nothing(&mut self, function: &Function<'_>, what: &str) {
         let returns = returned(function.body);
         if returns.iter().all(|values| values.is_empty()) {
@@ -268,7 +269,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A function that returns a value in some cases and can end without one in others.
+    /// Reports a function that returns a value on some paths and ends without one on others.
     pub(super) fn ends_without(&mut self, function: &Function<'_>, what: &str) {
         let returns = returned(function.body);
         let gives = returns
@@ -280,7 +281,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// `when` whose answer is a text: that counts as yes.
+    /// Reports a `when` that returns a reason first, which counts as yes.
     fn says_yes_by_a_text(&mut self, function: &Function<'_>) {
         let returns = returned(function.body);
         for values in &returns {
@@ -312,7 +313,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// The kind and the fields that a sheet becomes.
+    /// Checks the kind and the fields that `build` returns.
     fn becomes(&mut self, function: &Function<'_>) {
         let returns = returned(function.body);
         for values in returns {
@@ -330,7 +331,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A verb names its values in the order in which its function takes them.
+    /// Reports a verb whose parameter names are in another order than its function's parameters.
     pub(super) fn verb_values(&mut self, args: &[Expression<'_>]) {
         let [names, function, ..] = args else { return };
         let (ExpressionKind::Table { .. }, ExpressionKind::FunctionLiteral(function)) = (names.kind(), function.kind())
@@ -350,7 +351,7 @@ impl ScriptReader<'_> {
         self.ends_without(function, "this verb");
     }
 
-    /// The function below takes what the one that wraps it is given behind it.
+    /// Notes that the wrapped function takes the wrapper's parameters without the first one.
     fn takes_below(&mut self, function: &Function<'_>) {
         let Some((below, own)) = function.args.split_first() else { return };
         let params: Vec<String> = own.iter().map(|arg| text(arg.name)).collect();
@@ -358,7 +359,7 @@ impl ScriptReader<'_> {
         self.functions.insert(below.id, signature);
     }
 
-    /// A card whose `when` never says yes.
+    /// Reports a card or a free act whose `when` never returns true.
     fn never_open(&mut self, function: &Function<'_>) {
         let returns = returned(function.body);
         let closed = |values: &&[Expression<'_>]| {

@@ -1,4 +1,4 @@
-//! The type of a local variable, inferred from its uses.
+//! Infers the type of a local variable from its uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,12 +10,12 @@ use riskbreaker_script::syntax::{
 };
 use riskbreaker_state::Schema;
 
-/// What is known of the names of fields, whatever kind they stand in.
+/// The names of fields and members over all kinds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FieldEvidence {
-    /// The type of each field name, where all kinds that have it agree.
+    /// The type of each field name; `None` if kinds disagree.
     pub types: BTreeMap<String, Option<ValueType>>,
-    /// Fields, derived values and the methods of every entity.
+    /// The fields, derived values and methods of all kinds.
     members: BTreeSet<String>,
     kinds: BTreeSet<String>,
 }
@@ -39,12 +39,12 @@ impl FieldEvidence {
         fields
     }
 
-    /// Whether some entity has a member of that name; every name counts where no kinds are known.
+    /// Whether some kind has a member of that name. True for every name if no kinds are known.
     fn is_member(&self, name: &str) -> bool {
         self.kinds.is_empty() || self.members.contains(name)
     }
 
-    /// What the fields of that name hold, if all kinds agree.
+    /// Returns the type of the fields of that name, if all kinds agree.
     pub fn type_of(&self, name: &str) -> Option<ValueType> {
         self.types.get(name).copied().flatten()
     }
@@ -53,45 +53,46 @@ impl FieldEvidence {
         self.kinds.contains(name)
     }
 
-    /// What a variable of that name usually holds: an entity if a kind is called so, or what all fields of that name hold.
+    /// Returns the usual type of a variable of that name: an entity if a kind has the name, otherwise the type of the
+    /// fields of that name.
     fn usual(&self, name: &str) -> Option<ValueType> {
         if self.is_kind(name) { Some(ValueType::Entity) } else { self.type_of(name) }
     }
 }
 
-/// How the local variables of a file or a function are used.
+/// The uses of each local variable of a file or a function, by the variable's number.
 #[derive(Default)]
 pub(super) struct Evidence(BTreeMap<u64, VariableUses>);
 
-/// How often a variable is used as what.
+/// How often a variable is used as each type.
 #[derive(Clone, Debug, Default)]
 struct VariableUses {
-    /// With a colon, or where only an entity can stand.
+    /// The number of times that a method is called on it, or that it is passed where only an entity can be.
     entity: usize,
-    /// How often a member is read off it that entities have.
+    /// The number of times that a member of some entity is read off it.
     named: usize,
-    /// How often a member is read off it that no entity has.
+    /// The number of times that a member which no entity has is read off it.
     record: usize,
     number: usize,
     text: usize,
     list: usize,
-    /// It may have one of several types, or is assigned again.
+    /// Whether it may have one of several types, or is assigned again.
     open: bool,
     used: bool,
-    /// It is used as a key of a table.
+    /// Whether it is used as a key of a table.
     key: bool,
-    /// It is told or kept.
+    /// Whether it is joined into a text or stored.
     told: bool,
-    /// It is declared as an empty table.
+    /// Whether it is declared as an empty table.
     empty: bool,
-    /// Something may be put into it.
+    /// Whether something may be added to it.
     filled: bool,
-    /// Something is put into it under a name.
+    /// Whether something is added to it under a name.
     has_names: bool,
 }
 
 impl VariableUses {
-    /// The scores of what it can be, and what it is then.
+    /// Returns the number of uses for each possible type.
     fn scores(&self) -> [(usize, ValueType); 4] {
         let table = match (self.entity, self.record) {
             (0, 0) => ValueType::Table,
@@ -113,7 +114,7 @@ impl Evidence {
         let mut found = EvidenceFinder { fields, uses: BTreeMap::new(), keys: Vec::new() };
         block.visit(&mut found);
         for (of, key) in std::mem::take(&mut found.keys) {
-            // What is read off an entity is named by a text.
+            // A key with which something is read off an entity is a text.
             if found.uses.get(&of).is_some_and(|uses| uses.entity > 0 && uses.list == 0) {
                 found.uses.entry(key).or_default().text += 1;
             }
@@ -121,7 +122,7 @@ impl Evidence {
         Evidence(found.uses)
     }
 
-    /// What a variable is, if all its uses agree.
+    /// Returns the type of a variable if all its uses agree.
     pub fn certain(&self, id: u64) -> Option<ValueType> {
         let uses = self.0.get(&id).filter(|uses| !uses.open)?;
         let mut known = uses.scores().into_iter().filter(|(times, _)| *times > 0);
@@ -134,28 +135,28 @@ impl Evidence {
         self.0.get(&id).is_some_and(|uses| uses.used)
     }
 
-    /// Whether a variable is used, and never as the place of something in a list.
+    /// Whether a variable is used, but never as an index of a list.
     pub fn is_no_place(&self, id: u64) -> bool {
         self.0.get(&id).is_some_and(|uses| uses.used && uses.number == 0 && !uses.key && !uses.open)
     }
 
-    /// Whether an expression is a local table into which something is put under a name, besides what it holds.
+    /// Whether an expression is a local table to which something is added under a name.
     pub fn has_names(&self, expression: Expression<'_>) -> bool {
         local_id(expression).and_then(|id| self.0.get(&id)).is_some_and(|uses| uses.has_names)
     }
 
-    /// Whether a variable is told or kept, which a place in a list may be, too.
+    /// Whether a variable is joined into a text or stored, as an index of a list may be, too.
     pub fn is_told(&self, id: u64) -> bool {
         self.0.get(&id).is_some_and(|uses| uses.told)
     }
 
-    /// Whether an expression is a table that is declared empty and into which nothing is ever put.
+    /// Whether an expression is a local table that is declared empty and to which nothing is ever added.
     pub fn stays_empty(&self, expression: Expression<'_>) -> bool {
         let uses = local_id(expression).and_then(|id| self.0.get(&id));
         uses.is_some_and(|uses| uses.empty && !uses.filled && !uses.open)
     }
 
-    /// What a variable is by most of its uses; its name counts as one use.
+    /// Returns the type of a variable that most of its uses have. Its name counts as one use.
     pub fn mostly(&self, id: u64, name: &str, fields: &FieldEvidence) -> Option<ValueType> {
         let uses = self.0.get(&id).filter(|uses| !uses.open)?;
         let mut scores = uses.scores();
@@ -169,13 +170,13 @@ impl Evidence {
     }
 }
 
-/// Whether an expression is `#list`, of a list that is a local variable.
+/// Whether `length` is `#list` for a list in a local variable.
 pub(super) fn is_length_of(length: Expression<'_>, list: Expression<'_>) -> bool {
     let ExpressionKind::Unary { op: UnaryOp::Length, rhs } = length.kind() else { return false };
     local_id(list).is_some_and(|id| local_id(rhs) == Some(id))
 }
 
-/// Whether an expression gives a number, whatever its parts are.
+/// Whether an expression is a number, whatever its operands are.
 fn is_arithmetic(expression: Expression<'_>) -> bool {
     match expression.kind() {
         ExpressionKind::Grouped(inner) => is_arithmetic(inner),
@@ -188,7 +189,7 @@ fn is_arithmetic(expression: Expression<'_>) -> bool {
     }
 }
 
-/// Whether an expression gives a number, and computes it from this variable.
+/// Whether an expression is a number that is computed from this variable.
 pub(super) fn is_arithmetic_with(expression: Expression<'_>, id: u64) -> bool {
     let is = |part: Expression<'_>| local_id(part) == Some(id) || is_arithmetic_with(part, id);
     is_arithmetic(expression)
@@ -208,7 +209,7 @@ pub(super) fn is_math(expression: Expression<'_>) -> bool {
 struct EvidenceFinder<'f> {
     fields: &'f FieldEvidence,
     uses: BTreeMap<u64, VariableUses>,
-    /// Variables by which something is taken out of others, behind these.
+    /// Pairs of a variable and the variable that indexes it.
     keys: Vec<(u64, u64)>,
 }
 
@@ -236,7 +237,7 @@ impl EvidenceFinder<'_> {
 
     fn assigned(&mut self, target: Expression<'_>) {
         match target.kind() {
-            // What stands last in it changes, and nothing comes to it.
+            // An assignment to `list[#list]` changes the last element and adds none.
             ExpressionKind::IndexExpr { expr, index } if is_length_of(index, expr) => {}
             ExpressionKind::IndexName { expr, .. } => {
                 self.note(expr, |uses| (uses.filled, uses.has_names) = (true, true));
@@ -258,7 +259,7 @@ impl EvidenceFinder<'_> {
 
     fn field(&mut self, field: &str, value: Expression<'_>) {
         let ty = self.fields.type_of(field);
-        // Whoever writes a list or a map may have got it in several shapes.
+        // A value that is set as a list or a map may have other shapes as well.
         self.is(value, ty.filter(|ty| matches!(ty, ValueType::Entity | ValueType::Number)));
     }
 
@@ -344,7 +345,7 @@ impl EvidenceFinder<'_> {
                 for (one, other) in [(lhs, rhs), (rhs, lhs)] {
                     match other.kind() {
                         ExpressionKind::Number { .. } => self.is(one, Some(ValueType::Number)),
-                        // Compared with a word, it may be that word or something else.
+                        // A variable that is compared with a word may hold the word or something else.
                         ExpressionKind::String { .. } | ExpressionKind::Boolean(_) => self.open(one),
                         _ => {}
                     }

@@ -1,4 +1,4 @@
-//! Expressions of a script.
+//! Checks the expressions of a script.
 
 use super::evidence::is_length_of;
 use super::known::Mistake;
@@ -124,7 +124,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A local variable, or something read off one, that stands in braces in a text.
+    /// Returns a local variable, or a member of one, that a text names in braces.
     fn named_in_braces(&self, text: &str) -> Option<String> {
         let pieces = text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(inside, _)| inside);
         let part =
@@ -134,14 +134,14 @@ impl ScriptReader<'_> {
         (!self.is_spec()).then(|| found.to_string())
     }
 
-    /// An expression in a condition.
+    /// Checks an expression in a condition, where members may be nil.
     pub(super) fn asking(&mut self, expression: Expression<'_>) {
         let asked = std::mem::replace(&mut self.asked, true);
         self.expression(expression);
         self.asked = asked;
     }
 
-    /// A table is read by a constant number.
+    /// Reports a table with text keys that is indexed by a number, and an index of 0.
     fn by_number(&mut self, table: Expression<'_>, index: Expression<'_>) {
         let text_map = match table.kind() {
             ExpressionKind::Local { local, .. } if self.text_maps.contains(&local.id) => Some(text(local.name)),
@@ -165,7 +165,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A list is read by a name.
+    /// Reports a list that is read by a name.
     fn by_name(&mut self, list: Expression<'_>, at: Location) {
         if let ExpressionKind::Local { local, .. } = list.kind()
             && self.lists.contains(&local.id)
@@ -176,7 +176,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// An expression off which something is read, and which must not be nil.
+    /// Checks an expression off which something is read, and which must not be nil.
     pub(super) fn base(&mut self, expression: Expression<'_>) {
         self.has_come_back(expression);
         let asked = std::mem::replace(&mut self.asked, false);
@@ -211,7 +211,7 @@ impl ScriptReader<'_> {
         for global in api::globals() {
             known.push(global);
         }
-        // A variable of that name elsewhere in the file is not in reach here.
+        // A local variable of that name elsewhere in the file is out of scope here.
         known.extend(self.locals.names.iter().map(String::as_str).filter(|local| *local != name));
         self.known.nearest(name, known).map(str::to_string)
     }
@@ -239,7 +239,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A text without faces under a name that says it is dice: `DIE = "1d"`.
+    /// Reports a text without faces under a name that says it is dice: `DIE = "1d"`.
     pub(super) fn named_dice(&mut self, name: &str, value: Expression<'_>) {
         let Some(written) = literal(value).filter(|_| !self.is_spec()) else { return };
         let name = name.to_lowercase();
@@ -253,7 +253,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A list of cards, one of which is none and is called nearly like one.
+    /// Reports the one name in a list of cards that is no card and is almost the name of one.
     fn odd_one(&mut self, items: &[TableItem<'_>]) {
         let texts = |item: &TableItem<'_>| matches!(item, TableItem::List { value } if literal(*value).is_some());
         if items.len() < 3 || !items.iter().all(texts) {
@@ -276,7 +276,8 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// `given`: how many parameters it has before its own.
+    /// Checks a function. `given` is the number of parameters before its own, `pure` its name in messages if it may
+    /// only read.
     pub(super) fn function(&mut self, function: &Function<'_>, pure: Option<&'static str>, given: usize) {
         let folder = self.path.split(['/', '.']).next().unwrap_or_default();
         let mut hooked = None;
@@ -290,7 +291,7 @@ impl ScriptReader<'_> {
                 if let Some(event) = function.args.get(given) {
                     self.symbols.insert(event.id, Symbol::Event(verb.clone()));
                 }
-                // Around a verb, the function that runs it comes before the holder.
+                // The function around a verb takes the verb's own function before the holder.
                 if let Some(holder) = function.args.get(given + if phase == "wrap" { 2 } else { 1 }) {
                     self.symbols.insert(holder.id, Symbol::Holder);
                 }
@@ -322,7 +323,7 @@ impl ScriptReader<'_> {
         let asked = std::mem::replace(&mut self.asked, false);
         self.depth += 1;
         self.pure.extend(pure);
-        // Keys of tables inside a function do not belong to the path of the function.
+        // The path of a function does not include the keys of the tables inside it.
         let keys = std::mem::take(&mut self.keys);
         if !keys.is_empty() {
             self.keys.push("()".into());
@@ -342,7 +343,7 @@ impl ScriptReader<'_> {
     }
 
     fn call(&mut self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool, at: Location) {
-        // The arguments first, so that a table of a question is read once, with its keys in mind.
+        // The arguments come first, so that the table of a question is read once, with its keys.
         if let ExpressionKind::Global(name) = func.kind()
             && name == "require"
         {
@@ -381,7 +382,7 @@ impl ScriptReader<'_> {
             let always = value_of(items, "always").map(|value| value.kind());
             self.always = matches!(always, Some(ExpressionKind::Boolean(true)));
         }
-        // The keys in a declaration count from its own table.
+        // The path of keys in a declaration starts at the declaration's own table.
         let keys = if word.is_some_and(declares) { std::mem::take(&mut self.keys) } else { Vec::new() };
         args.iter().for_each(|arg| self.expression(*arg));
         if word.is_some_and(declares) {
@@ -389,7 +390,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Only functions can be called.
+    /// Reports a call of a local variable that is not a function.
     fn is_function(&mut self, func: Expression<'_>) {
         let ExpressionKind::Local { local, .. } = func.kind() else { return };
         let Some(sort) = self.value_types.get(&local.id) else { return };
@@ -425,7 +426,7 @@ impl ScriptReader<'_> {
             let stems =
                 self.known.stack.scripts().map(|(_, path, _)| path.trim_end_matches(".luau").trim_end_matches(".lua"));
             let names: Vec<String> = stems.map(str::to_string).chain(["@riskbreaker".to_string()]).collect();
-            // A file is named with its folder.
+            // The name of a file includes its folder.
             let last = |name: &&String| name.trim_start_matches('@').rsplit('/').next() == Some(path);
             let cure = match names.iter().find(last) {
                 _ if name != path && self.file_named(path).is_some() => {
@@ -446,7 +447,7 @@ impl ScriptReader<'_> {
     }
 }
 
-/// Words of other languages, and `rb` before it is required.
+/// Names from other languages, and `rb` before it is required, with what to write instead.
 const ELSEWHERE: [(&str, &str); 7] = [
     ("rb", "write `local rb = require(\"@riskbreaker\")` at the top"),
     ("null", "Luau writes `nil` for it"),
@@ -457,7 +458,7 @@ const ELSEWHERE: [(&str, &str); 7] = [
     ("this", "write `self`, and take it as the first parameter"),
 ];
 
-/// Whether an index is `#list + 1`, or more, of the list from which it is read.
+/// Whether an index is `#list + 1` or more, for the list that it indexes.
 fn is_behind_the_last(index: Expression<'_>, list: Expression<'_>) -> bool {
     match index.kind() {
         ExpressionKind::Grouped(inner) => is_behind_the_last(inner, list),
@@ -468,12 +469,12 @@ fn is_behind_the_last(index: Expression<'_>, list: Expression<'_>) -> bool {
     }
 }
 
-/// Words by which a file declares something.
+/// Whether a word of the vocabulary declares something.
 fn declares(word: &'static str) -> bool {
     api::word(word).is_some_and(|word| word.group == api::WordGroup::Declaring && word.name != "verb")
 }
 
-/// Whether a text begins as dice do, `2d6...`, and has no space in it.
+/// Whether a text has the form of dice, `2d6...`, without a space.
 fn looks_like_dice(text: &str) -> bool {
     let rest = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
     rest.len() < text.len()

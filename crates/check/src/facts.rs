@@ -1,4 +1,4 @@
-//! Facts of cards, items and `cast/` files that differ from all other facts of the same name.
+//! Reports facts of cards, items and `cast/` files that differ from all other facts of the same name.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(super) fn findings(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Probl
     found
 }
 
-/// A fact that is the only one without dice, or a misspelt text among equal ones.
+/// Returns problems of text facts: the only one that is not dice, and a misspelt text among equal ones.
 fn odd_facts(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
     let mut facts: BTreeMap<&str, Vec<(&Card, &str)>> = BTreeMap::new();
     for card in cards {
@@ -58,7 +58,7 @@ fn odd_facts(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
     found
 }
 
-/// The only list under names, or the only table with names among lists.
+/// Returns problems of table facts: the only list among tables with names, or the only table with names among lists.
 fn odd_shapes(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
     let mut facts: BTreeMap<&str, Vec<(&Card, bool)>> = BTreeMap::new();
     for card in cards {
@@ -88,7 +88,7 @@ fn odd_shapes(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
     found
 }
 
-/// A problem at the line in which a card says a fact.
+/// Returns a problem at the line where a card states a fact.
 fn problem(stack: &Stack, card: &Card, name: &str, said: &str, message: String, cure: String) -> Option<Problem> {
     let path = card.origins.get(name)?;
     let says = |line: &str| line.trim_start().starts_with(name) && line.contains(said);
@@ -96,14 +96,15 @@ fn problem(stack: &Stack, card: &Card, name: &str, said: &str, message: String, 
     Some(Problem::new(path.as_str(), message).at((line as u32, 1)).with_cure(cure))
 }
 
-/// A text in a file of the cast, and where it stands: path, line and column.
+/// A text in a file of `cast/`, with its path, line and column.
 struct InCast {
     text: String,
     path: String,
     at: (u32, u32),
 }
 
-/// A name in the cast that is none, where all others under the same key are ids of items, or of cards.
+/// Returns a problem for the only name under a key of `cast/` that is not the id of an item or a card, if all others
+/// are.
 fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
     let mut said: BTreeMap<String, Vec<InCast>> = BTreeMap::new();
     for (_, (_, source)) in stack.files_in("cast") {
@@ -132,8 +133,10 @@ fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
     found
 }
 
-/// A number in quotes under a key of the cast where all others are numbers, or what is meant for true or false where all others are
-/// that. Other texts may be right: `"unlimited"`, dice, a fraction.
+/// Returns a problem for the only value under a key of `cast/` with another type: a number in quotes among numbers, or
+/// a word for yes or no among truth values.
+///
+/// Other texts may be right: `"unlimited"`, dice, a fraction.
 fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
     let mut said: BTreeMap<String, Vec<(&str, DataEntry)>> = BTreeMap::new();
     for (_, (_, source)) in stack.files_in("cast") {

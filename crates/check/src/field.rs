@@ -8,7 +8,7 @@ use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location}
 use riskbreaker_state::{Kind, State, Type, Value};
 
 impl ScriptReader<'_> {
-    /// A house rule, or a field, is compared with a value that it never has.
+    /// Reports a comparison of a house rule or a field with a value that it never has.
     pub(super) fn compared(&mut self, one: Expression<'_>, value: Expression<'_>) {
         let Some(constant) = constant(value).filter(|constant| *constant != Value::None) else { return };
         if let Some(Symbol::Switch(name)) = self.symbol(one) {
@@ -87,7 +87,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Fields that are given by name, with the values that can be read off.
+    /// Checks fields that are given by name, with their values.
     pub(super) fn fields_of(&mut self, kind: &Kind, table: Expression<'_>) {
         for (name, at, value) in named(table) {
             self.field(kind, &name, at, Some(value));
@@ -123,7 +123,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// The constants in a list that is written out.
+    /// Reports constants in a list literal that do not fit the type of the field's elements.
     fn elements_fit(&mut self, field: &str, element: &Type, list: Expression<'_>) {
         let Some(schema) = self.known.schema() else { return };
         for value in listed(list) {
@@ -140,14 +140,14 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Something that is no entity, given to a field that refers to one.
+    /// Reports a value that cannot be an entity, for a field that is a reference. Returns whether it did.
     fn takes_an_entity(&mut self, field: &str, value: Expression<'_>) -> bool {
         let Some((wrong, cure)) = self.no_entity(value).filter(|_| !self.is_spec()) else { return false };
         self.problem(value.location(), (format!("the field `{field}` takes an entity, and {wrong}"), cure));
         true
     }
 
-    /// A value that no kind takes in that field.
+    /// Reports a value that no kind accepts for the field.
     fn fits_no_kind(&mut self, field: &str, value: Option<Expression<'_>>) {
         let (Some(value), Some(schema)) = (value, self.known.schema()) else { return };
         let Some(given) = constant(value).filter(|given| *given != Value::None) else { return };
@@ -167,13 +167,13 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// `:set(value, "field")`, the two in the wrong order.
+    /// Reports `:set(value, "field")`, with the arguments in the wrong order. Returns whether it did.
     fn field_comes_first(&mut self, name: &str, args: &[Expression<'_>]) -> bool {
         let [first, second, ..] = args else { return false };
         let Some(field) = literal(*second).filter(|field| self.known.types_of(field).next().is_some()) else {
             return false;
         };
-        // What is called like a name may be one.
+        // A variable with such a name may hold the name of a field.
         let words = ["field", "name", "key", "stat", "what", "which"];
         let called_so =
             super::syntax::name_of(*first).is_some_and(|called| !words.iter().any(|word| called.contains(word)));
@@ -186,7 +186,7 @@ impl ScriptReader<'_> {
         wrong
     }
 
-    /// The types that a field can have: of its kind, if that is known, or else of every kind that has such a field.
+    /// Returns the types that a field can have: that of the entity's kind if it is known, otherwise those of all kinds.
     fn types_at(&self, thing: &Option<Symbol>, field: &str) -> Vec<&Type> {
         match thing {
             Some(Symbol::Entity(Some(kind))) => {
@@ -197,7 +197,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A value that is no constant, of a sort that the field never takes.
+    /// Reports a value that is no constant and whose type the field never accepts. Returns whether it did.
     fn of_another_sort(&mut self, thing: &Option<Symbol>, field: &str, args: &[Expression<'_>]) -> bool {
         let Some(value) = args.get(1).copied() else { return false };
         if self.known.always_refers(field) && self.takes_an_entity(field, value) {
@@ -226,7 +226,7 @@ impl ScriptReader<'_> {
         true
     }
 
-    /// `expr:name(args)`.
+    /// Checks a method call, `of:name(args)`.
     pub(super) fn method(&mut self, of: Expression<'_>, name: &str, args: &[Expression<'_>], at: Location) {
         let thing = self.symbol(of);
         if thing == Some(Symbol::Spec) && api::spec_method(name).is_none() {
@@ -299,7 +299,7 @@ impl ScriptReader<'_> {
     }
 }
 
-/// Whether an expression is a number that is not whole, as far as it is written out.
+/// Whether an expression is a number literal, or a division of two, that is not a whole number.
 fn is_fraction(expression: Expression<'_>) -> bool {
     match expression.kind() {
         ExpressionKind::Grouped(inner) => is_fraction(inner),
@@ -314,7 +314,7 @@ fn is_fraction(expression: Expression<'_>) -> bool {
     }
 }
 
-/// The values that a field of a type accepts, in words.
+/// Returns the words in a message for the values that a field of a type accepts.
 fn list_of(ty: &Type) -> &'static str {
     match ty {
         Type::List(_) => "a list",
@@ -324,7 +324,7 @@ fn list_of(ty: &Type) -> &'static str {
     }
 }
 
-/// A value as a sentence has it.
+/// Formats a value for a message.
 fn shown(value: &Value) -> String {
     match value {
         Value::Text(text) => format!("\"{text}\""),

@@ -1,4 +1,4 @@
-//! Endless loops, and functions that can end without a result.
+//! Reports endless loops, and functions that can end without a result.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use riskbreaker_script::syntax::{
 };
 
 impl ScriptReader<'_> {
-    /// A function with a result type that can end without `return`.
+    /// Reports a function with a result type that can end without `return`.
     pub(super) fn promised(&mut self, function: &Function<'_>) {
         if promised_type(function).is_none() || !falls_through(function.body) {
             return;
@@ -28,7 +28,8 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A loop whose condition uses only local variables and what is read off them, and that changes none of it.
+    /// Reports a loop that never ends: its condition uses only local variables and their members, and its body changes
+    /// none of them.
     pub(super) fn ends(&mut self, condition: Expression<'_>, body: Block<'_>) {
         let mut asked = AskedNames::default();
         if !asked.takes(condition) || asked.locals.is_empty() || leaves_loop(body) {
@@ -36,7 +37,7 @@ impl ScriptReader<'_> {
         }
         let mut changed = ChangeSearch { reader: self, asked: &asked, found: false };
         body.visit(&mut changed);
-        // A function that is called in the loop may change what it has caught.
+        // A function that the loop calls may change variables that it has captured.
         if changed.found || asked.locals.iter().any(|id| self.locals.caught.contains(id)) {
             return;
         }
@@ -46,24 +47,24 @@ impl ScriptReader<'_> {
     }
 }
 
-/// Where the `end` of a function stands.
+/// Returns the position of a function's `end`.
 pub(super) fn end_of(function: &Function<'_>) -> Location {
     let end = function.location.end;
     Location::new(TextPosition::new(end.line, end.column.saturating_sub(3)), end)
 }
 
-/// The value that the type of a function says it gives back: a number, a text, a truth value or a table.
+/// Returns the result type that a function declares, if it is a number, a text, a truth value or a table.
 pub(super) fn promised_type(function: &Function<'_>) -> Option<ValueType> {
     let ty = function.returns?;
     type_named(ty).or_else(|| matches!(ty, TypeNode::Table).then_some(ValueType::Table))
 }
 
-/// Whether a block can be run to its end and past it.
+/// Whether control can reach the end of a block.
 pub(super) fn falls_through(block: Block<'_>) -> bool {
     block.as_slice().last().is_none_or(|last| goes_on(*last))
 }
 
-/// Whether what stands behind a statement can be run.
+/// Whether control can reach the statement after this one.
 pub(super) fn goes_on(statement: Statement<'_>) -> bool {
     match statement.view() {
         StatementView::Return(_) | StatementView::Break | StatementView::Continue => false,
@@ -79,7 +80,7 @@ pub(super) fn goes_on(statement: Statement<'_>) -> bool {
     }
 }
 
-/// A call behind which nothing is run.
+/// Whether a call never returns: `rb.cut`, `rb.finish` or `error`.
 fn ends_action(expression: Expression<'_>) -> bool {
     let ExpressionKind::Call { func, .. } = expression.kind() else { return false };
     match func.kind() {
@@ -92,7 +93,7 @@ fn ends_action(expression: Expression<'_>) -> bool {
     }
 }
 
-/// What a condition asks for: local variables, and names that are read off them.
+/// The local variables in a condition, and the names of members that it reads.
 #[derive(Default)]
 struct AskedNames {
     locals: BTreeSet<u64>,
@@ -100,7 +101,8 @@ struct AskedNames {
 }
 
 impl AskedNames {
-    /// Takes an expression that only compares and calculates with these and with constants; gives whether it does.
+    /// Collects the names in an expression. Returns false if it does more than compare and calculate with variables,
+    /// members and constants.
     fn takes(&mut self, expression: Expression<'_>) -> bool {
         match expression.kind() {
             ExpressionKind::Local { local, .. } => {
@@ -122,7 +124,8 @@ impl AskedNames {
     }
 }
 
-/// Looks for what may change a condition: where it reads names off something, everything that may act.
+/// Looks for anything that may change a condition. If the condition reads members, any call that may change the game
+/// counts.
 struct ChangeSearch<'c, 'r> {
     reader: &'c ScriptReader<'r>,
     asked: &'c AskedNames,

@@ -1,4 +1,4 @@
-//! Functions of hooks, by verb and phase.
+//! Checks the functions of hooks, by verb and phase.
 
 use super::script::ScriptReader;
 use super::syntax::{returned, text};
@@ -6,7 +6,7 @@ use super::value_type::ValueType;
 use riskbreaker_script::syntax::{AstNode, ExpressionKind, Function, StatementView};
 
 impl ScriptReader<'_> {
-    /// A function `before` or `after` a verb, or around it.
+    /// Checks a function that runs `before`, `after` or around a verb.
     pub(super) fn hooked(&mut self, phase: &str, verb: &str, function: &Function<'_>) {
         let takes: &[&str] = if phase == "wrap" { &["e", "proceed", "holder"] } else { &["e", "holder"] };
         if let Some(more) = function.args.get(takes.len()) {
@@ -24,7 +24,8 @@ impl ScriptReader<'_> {
         self.calls_itself(verb, function);
     }
 
-    /// What stands around a verb runs the verb, and gives back what that gives, unless its parameter says otherwise: `_proceed`.
+    /// Reports a function around a verb that does not run the verb, or drops its result. A parameter `_proceed` says
+    /// that this is intended.
     fn goes_on_below(&mut self, verb: &str, function: &Function<'_>) {
         let proceed = function.args.get(1);
         if proceed.is_none_or(|proceed| !text(proceed.name).starts_with('_') && !self.evidence.is_used(proceed.id)) {
@@ -40,7 +41,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A number or a text that a hook returns: the verb takes neither.
+    /// Reports a number or a text that a hook returns, which the verb does not use.
     fn returned_by_hook(&mut self, function: &Function<'_>) {
         let returns = returned(function.body);
         for first in returns.iter().filter_map(|values| values.first()) {
@@ -53,7 +54,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// After a verb has run, it does not matter any more what it was given.
+    /// Reports a change of the verb's values in a hook that runs after the verb.
     fn written_too_late(&mut self, verb: &str, function: &Function<'_>) {
         let Some(event) = function.args.first().map(|event| event.id) else { return };
         let Some(params) = self.known.rules.and_then(|rules| rules.verb_params(verb)).map(<[String]>::to_vec) else {
@@ -78,7 +79,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A hook that does the verb again whatever happens is called again by that, without end.
+    /// Reports a hook that always runs its own verb again, which never ends.
     fn calls_itself(&mut self, verb: &str, function: &Function<'_>) {
         let again = format!("rb.act.{verb}");
         for statement in function.body.as_slice() {
@@ -89,7 +90,7 @@ impl ScriptReader<'_> {
                     _ => continue,
                 },
                 StatementView::Assign(_) | StatementView::CompoundAssign(_) => continue,
-                // From here on it may end earlier.
+                // After another statement, the function may have returned already.
                 _ => return,
             };
             if let ExpressionKind::Call { func, self_call, .. } = call.kind()

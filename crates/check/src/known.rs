@@ -14,20 +14,21 @@ pub(super) struct KnownNames<'r> {
     pub stack: &'r Stack,
     pub rules: Option<&'r Rulebook>,
     pub names: NamesOfFiles,
-    /// Ids of the rule texts, and the texts themselves for those that stand elsewhere in them.
+    /// The ids of the rule texts.
     ids: BTreeSet<String>,
+    /// The rule texts, which may mention more ids.
     texts: Vec<&'r str>,
     dynamic_switches: AtomicBool,
-    /// What the check may still do.
+    /// The work that the check may still do.
     pub budget: WorkBudget,
-    /// Rule ids that are named although the ruleset has no `RULES.md`.
+    /// Rule ids that scripts name although the ruleset has no `RULES.md`.
     unwritten: Mutex<BTreeSet<String>>,
 }
 
-/// The work of comparing a name with another, to find what was meant.
+/// The work of comparing two names, to find what was meant.
 pub(super) const WORK_OF_COMPARISON: u64 = 100;
 
-/// What is wrong and what to do about it.
+/// The message of a problem, and its cure.
 pub(super) type Mistake = (String, String);
 
 impl<'r> KnownNames<'r> {
@@ -37,7 +38,7 @@ impl<'r> KnownNames<'r> {
         Some(KnownNames::with_names(stack, rules, names, budget))
     }
 
-    /// The same with names that have been collected before.
+    /// Returns the same with names that have been collected before.
     pub fn with_names(
         stack: &'r Stack,
         rules: Option<&'r Rulebook>,
@@ -60,22 +61,22 @@ impl<'r> KnownNames<'r> {
         Some(schema.kind(schema.kind_named(name)?))
     }
 
-    /// Counts the reading of a file. False if the budget is spent.
+    /// Spends the work of reading a file. False if the budget is spent.
     pub fn spend_on(&self, source: &Source) -> bool {
         self.budget.spend(source.text.len() as u64 * CheckReport::WORK_OF_BYTE)
     }
 
-    /// Counts the comparison of a name that is not known with so many others. False if the budget is spent.
+    /// Spends the work of comparing an unknown name with that many others. False if the budget is spent.
     pub fn may_compare(&self, names: usize) -> bool {
         self.budget.spend(names as u64 * WORK_OF_COMPARISON)
     }
 
-    /// Finds the name that was most likely meant by a misspelt one; `None` once the budget is spent.
+    /// Returns the name that a misspelt one is nearest to; `None` if none is near or the budget is spent.
     pub fn nearest<'c>(&self, word: &str, names: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
         nearest(word, names.into_iter().take_while(|_| self.may_compare(1)))
     }
 
-    /// What to write instead of a name.
+    /// Returns the cure for an unknown name: the name to write instead.
     pub fn instead(&self, name: &str, names: &[String]) -> String {
         if !self.may_compare(names.len()) {
             return "declare it, or use another".into();
@@ -92,7 +93,7 @@ impl<'r> KnownNames<'r> {
         }
     }
 
-    /// Notes that some script reads switches by names that it works out.
+    /// Notes that some script reads switches by computed names.
     pub fn note_dynamic_switches(&self) {
         self.dynamic_switches.store(true, Ordering::Relaxed);
     }
@@ -101,7 +102,7 @@ impl<'r> KnownNames<'r> {
         self.dynamic_switches.load(Ordering::Relaxed)
     }
 
-    /// A rule id that no rule text has.
+    /// Returns the problem of a rule id that no rule text has; `None` if the id is known or there are no rule texts.
     pub fn wrong_rule(&self, id: &str) -> Option<Mistake> {
         if self.texts.is_empty() {
             if let Ok(mut unwritten) = self.unwritten.lock() {
@@ -119,7 +120,7 @@ impl<'r> KnownNames<'r> {
         Some((format!("the rule `{id}` is in no RULES.md"), cure))
     }
 
-    /// Says once that there is no rule text, if rules are named.
+    /// Returns one problem if scripts name rules and the ruleset has no rule text.
     pub fn no_rule_text(&self) -> Option<Problem> {
         let unwritten = self.unwritten.lock().ok()?;
         let first = unwritten.first()?;
@@ -130,7 +131,7 @@ impl<'r> KnownNames<'r> {
         Some(problem.with_cure(format!("write the numbered rules there, as `- **{first}** text`")))
     }
 
-    /// Names of a sort; nothing where they cannot be known.
+    /// Returns the names of a sort, such as `seat`; `None` if they cannot be known.
     pub fn names(&self, sort: &str) -> Option<Vec<String>> {
         if sort == "seat" {
             let seats = self.stack.seats();
@@ -143,12 +144,12 @@ impl<'r> KnownNames<'r> {
         Some(self.rules?.names_of(sort)?.into_iter().map(str::to_string).collect())
     }
 
-    /// An audience is named by a seat, or by one of the words for all and for none.
+    /// Returns the problem of an audience that is no seat and no word such as `everybody`.
     pub fn wrong_audience(&self, name: &str) -> Option<Mistake> {
         if matches!(name, "everybody" | "nobody" | "gm") { None } else { self.wrong_name("seat", name) }
     }
 
-    /// Says that a name of a sort is not there, with the nearest one.
+    /// Returns the problem of an unknown name of a sort, with the nearest known name; `None` if the name is known.
     pub fn wrong_name(&self, sort: &str, name: &str) -> Option<Mistake> {
         let names = self.names(sort)?;
         if names.iter().any(|known| known == name) {
@@ -161,7 +162,7 @@ impl<'r> KnownNames<'r> {
         Some((format!("there is no {sort} `{name}`"), cure))
     }
 
-    /// Says that a kind has no such field or derived value.
+    /// Returns the problem of a kind that has no such field or derived value; `None` if it has one.
     pub fn wrong_member(&self, kind: &Kind, name: &str, methods: &[&str]) -> Option<Mistake> {
         let members: Vec<String> = kind.members().chain(methods.iter().copied()).map(str::to_string).collect();
         if members.iter().any(|known| known == name) {
@@ -170,34 +171,34 @@ impl<'r> KnownNames<'r> {
         Some((format!("a {} has no `{name}`", kind.name), self.instead(name, &members)))
     }
 
-    /// Whether some kind has a derived value of that name, and none a field.
+    /// Whether some kind has a derived value of that name, and no kind has a field of it.
     pub fn is_derived(&self, name: &str) -> bool {
         let Some(schema) = self.schema() else { return false };
         let derived = schema.kinds.iter().any(|kind| kind.has_derived(name));
         derived && schema.kinds.iter().all(|kind| kind.field_named(name).is_none())
     }
 
-    /// The types of a field, one for each kind that has it.
+    /// Returns the types of a field, one for each kind that has it.
     pub fn types_of<'s>(&'s self, field: &'s str) -> impl Iterator<Item = &'r Type> + 's {
         let kinds = self.schema().into_iter().flat_map(|schema| &schema.kinds);
         kinds.filter_map(move |kind| Some(&kind.field(kind.field_named(field)?).ty))
     }
 
-    /// The type of a field that is the same wherever there is one.
+    /// Returns the type of a field if it is the same in all kinds that have the field.
     pub fn type_of_all(&self, field: &str) -> Option<&'r Type> {
         let mut types = self.types_of(field);
         let first = types.next()?;
         types.all(|ty| ty == first).then_some(first)
     }
 
-    /// Whether a field of that name is a reference, wherever there is one.
+    /// Whether a field of that name exists and is a reference in all kinds that have it.
     pub fn always_refers(&self, field: &str) -> bool {
         let mut types = self.types_of(field).peekable();
         types.peek().is_some() && types.all(|ty| matches!(ty, Type::Ref(_)))
     }
 }
 
-/// Whether a text has an id in it, not as a piece of a longer one.
+/// Whether a text contains a rule id as a whole word.
 fn mentions(text: &str, id: &str) -> bool {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '-';
     text.match_indices(id).any(|(at, _)| !text[..at].ends_with(part) && !text[at + id.len()..].starts_with(part))

@@ -1,4 +1,4 @@
-//! The check of a ruleset: mistakes that are no load errors. They would show only in play, or never.
+//! Checks a ruleset for mistakes that loading does not find: they would show only in play, or never.
 
 #![deny(missing_docs)]
 // Tables of cases in tests may be longer.
@@ -49,23 +49,24 @@ use riskbreaker_ruleset::{
 use riskbreaker_script::meant;
 use riskbreaker_work::WorkBudget;
 
-/// What a check has found, and how far it came.
+/// The problems that a check has found, and what it has not examined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
-    /// In the order of the files and lines.
+    /// The problems, in the order of the files and lines.
     pub problems: Vec<Problem>,
-    /// What was not examined, since the budget was spent, the check was interrupted, or a file has too many problems: files, and
-    /// pieces of files. Empty after a whole check.
+    /// The files and parts of files that were not examined: the budget was spent, the check was interrupted, or a file
+    /// has too many problems. Empty after a complete check.
     pub unexamined: Vec<String>,
-    /// Whether somebody interrupted the check.
+    /// Whether the check was interrupted.
     pub interrupted: bool,
 }
 
 impl CheckReport {
-    /// The work of a check by default: about ten seconds. To read a byte of a script is [`CheckReport::WORK_OF_BYTE`].
+    /// The default budget of a check, about ten seconds, in units of which [`CheckReport::WORK_OF_BYTE`] reads one byte
+    /// of a script.
     pub const WORK: u64 = 4_000_000_000;
 
-    /// The work of reading a byte of a script or of data.
+    /// The work of reading one byte of a script or of data.
     pub const WORK_OF_BYTE: u64 = 200;
 
     /// Whether something was not examined.
@@ -73,7 +74,7 @@ impl CheckReport {
         !self.unexamined.is_empty()
     }
 
-    /// The problems. After a partial check, the last one names what was not examined.
+    /// Returns the problems. After a partial check, the last one names what was not examined.
     fn into_problems(self, id: &str) -> Vec<Problem> {
         let CheckReport { mut problems, unexamined, .. } = self;
         if !unexamined.is_empty() {
@@ -84,7 +85,7 @@ impl CheckReport {
     }
 }
 
-/// The first of some names, and the number of the others: `a, b and 3 more`.
+/// Returns the first ten names and the number of the others: `a, b and 3 more`.
 pub fn first_and_count(names: &[String]) -> String {
     const NAMED: usize = 10;
     match names.len().checked_sub(NAMED) {
@@ -93,30 +94,31 @@ pub fn first_and_count(names: &[String]) -> String {
     }
 }
 
-/// All problems of a ruleset, in the order of its files and lines: load errors, unknown names, switches that nothing
-/// reads, rules without a text, state kept between calls, and others.
+/// Returns all problems of a ruleset, in the order of its files and lines: load errors, unknown names, switches that
+/// nothing reads, rules without a text, state kept between calls, and others.
 ///
-/// Of the rulesets below it, only load errors are reported. `game+house` checks the layer `house` over `game`, without
-/// the files of `game`. The time limits of loading hold here, too. If the ruleset is more than [`CheckReport::WORK`] covers, the
-/// last problem names what was not examined.
+/// For the parents, only load errors are reported. `game+house` checks the layer `house` over `game`, without the files
+/// of `game`. The time limits of loading apply. If the ruleset needs more work than [`CheckReport::WORK`], the last
+/// problem names what was not examined.
 pub fn findings(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
     check(library, id, layers, &WorkBudget::new(CheckReport::WORK)).into_problems(id)
 }
 
-/// The same within a budget of work. Once that is spent, or interrupted, the report names what was not examined.
+/// Checks a ruleset as [`findings`] does, within a budget of work. If the budget is spent or interrupted, the report
+/// names what was not examined.
 pub fn check(library: &Library, id: &str, layers: &[String], budget: &WorkBudget) -> CheckReport {
     run(library, id, layers, Depth::Everything, budget)
 }
 
-/// The same without setting up the scenarios, which is fast enough for every save.
+/// Checks a ruleset as [`findings`] does, but does not set up the scenarios, which makes it fast enough for every save.
 ///
-/// The check stops soon after `stop` is set, and then returns an incomplete list.
+/// The check ends soon after `stop` is set, and then the list is incomplete.
 pub fn findings_at_save(library: &Library, id: &str, layers: &[String], stop: &Arc<AtomicBool>) -> Vec<Problem> {
     let budget = WorkBudget::new(CheckReport::WORK).until(stop);
     run(library, id, layers, Depth::Files, &budget).problems
 }
 
-/// When so many problems are found, the files that are left are not read.
+/// The number of problems after which no further files are read.
 const MOST_PROBLEMS: usize = 2_000;
 
 /// The work of setting up a scenario, without its scripts.
@@ -126,7 +128,7 @@ const WORK_OF_SCENARIO: u64 = 200_000;
 #[derive(Clone, Copy, PartialEq)]
 enum Depth {
     Files,
-    /// The files, and that every scenario can be set up.
+    /// The files, and whether every scenario can be set up.
     Everything,
 }
 
@@ -136,7 +138,7 @@ fn run(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &Wo
 
 fn analyse(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &WorkBudget) -> Analysis {
     let (library, name, layers, budget) = (library.clone(), id.to_string(), layers.to_vec(), budget.clone());
-    // Nested code is read by recursion: a large stack keeps deep nesting from ending the host.
+    // Nested code is read by recursion. The large stack keeps deep nesting from ending the host.
     let reader = thread::Builder::new().name("check".into()).stack_size(MACHINE_STACK);
     let found = reader.spawn(move || find(&library, &name, &layers, depth, &budget)).map(thread::JoinHandle::join);
     match found {
@@ -153,7 +155,7 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &W
         Ok(stack) => Arc::new(stack),
         Err(error) => return Analysis::of(CheckReport { problems: error.problems, ..CheckReport::default() }),
     };
-    // `game+house` asks about the house rules alone.
+    // For `game+house`, only the house rules are checked.
     let own = stack.main().index + usize::from(id.contains('+'));
     let nothing_examined = |problems| {
         let unexamined = paths_from(&stack, own).collect();
@@ -180,7 +182,7 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &W
     if unexamined.is_empty() {
         found.extend(unread_files(&stack, own, &used));
     } else {
-        // What they use is not known.
+        // What the unread files use is not known.
         unreadable = true;
     }
     found.extend(known.no_rule_text());
@@ -189,12 +191,12 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &W
         found.extend(facts::findings(&stack, own, rules));
     }
     found.extend(wrong_switches(&stack, own, &known, &found, &words, unreadable));
-    // What another file lacks because of one that cannot be read is no mistake of its own.
+    // If a file cannot be read, what other files lack because of it is not their mistake.
     if unreadable {
         found.retain(|problem| problem.line.is_some() || !problem.message.contains(" needs `"));
     }
     if let Some(rules) = &rules {
-        // What is found of a line of which something was found already says nothing new.
+        // A line that already has a problem gets no second one.
         let of_data = of_data(&stack, own, rules, &known, &mut unexamined);
         let scenarios = match depth {
             Depth::Everything => scenarios_that_fail(rules, budget, &mut unexamined),
@@ -206,7 +208,7 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &W
         }
     }
     if found.is_empty() {
-        // A card that is wrong may be what attaches them.
+        // A wrong card may be the one that attaches the hooks.
         found.append(&mut idle);
     }
     for problem in &mut found {
@@ -221,32 +223,32 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &W
     Analysis { report, own, stack: Some(stack), rules, names: Some(names) }
 }
 
-/// The scripts and data files of a stack from a part on.
+/// Returns the paths of the scripts and data files of a stack, from a part on.
 fn paths_from(stack: &Stack, own: usize) -> impl Iterator<Item = String> {
     let files = stack.parts()[own..].iter().flat_map(|part| part.folder.files.values());
     files.filter(|source| source.kind().is_some()).map(|source| source.path.to_string())
 }
 
-/// What the scripts of a stack say of the other files.
+/// What the scripts of a stack use and declare.
 #[derive(Default)]
 struct Scripts {
-    /// Files that they require.
+    /// The files that scripts require.
     used: BTreeSet<String>,
-    /// Every name and every text in them.
+    /// All names and texts in the scripts.
     words: BTreeSet<String>,
-    /// Whether some cannot be read.
+    /// Whether some script cannot be read.
     unreadable: bool,
-    /// Hooks that nothing attaches.
+    /// Problems of hooks that nothing attaches.
     idle: Vec<Problem>,
-    /// Files that were not read to their end.
+    /// The files that were not read to their end.
     unexamined: Vec<String>,
 }
 
-/// Reads the scripts, and adds what is wrong with them.
+/// Reads the scripts of a stack and adds their problems to `found`.
 fn read_scripts(stack: &Stack, own: usize, known: &KnownNames<'_>, found: &mut Vec<Problem>) -> Scripts {
     let mut scripts = Scripts::default();
     for (part, path, source) in stack.scripts() {
-        // Specs of the rulesets below do not concern this one.
+        // Specs of the parents are not part of this ruleset.
         if stack.is_spec_of_another(part, path) || part < own && path.starts_with("specs/") {
             continue;
         }
@@ -267,7 +269,7 @@ fn read_scripts(stack: &Stack, own: usize, known: &KnownNames<'_>, found: &mut V
             if reader.reads && !reader.always {
                 scripts.idle.extend(unattached(known, path, source));
             }
-            // A finding of the check replaces the load error of the same line, since it is more precise.
+            // A problem that the check finds replaces the load error of the same line, because it is more precise.
             let surer = |problem: &Problem| {
                 let same = |found: &Problem| found.line == problem.line || !reader.reads;
                 problem.path == source.path && reader.found.iter().any(same)
@@ -280,7 +282,7 @@ fn read_scripts(stack: &Stack, own: usize, known: &KnownNames<'_>, found: &mut V
     scripts
 }
 
-/// Switches that nothing reads, or that name rules which are not there.
+/// Returns the problems of switches: those that nothing reads, and those that name unknown rules.
 fn wrong_switches(
     stack: &Stack,
     own: usize,
@@ -294,7 +296,7 @@ fn wrong_switches(
         if !is_from(stack, own, &switch.path) {
             continue;
         }
-        // A ruleset that cannot be played is there for others to extend, and they may read it.
+        // A ruleset that cannot be played is extended by others, which may read the switch.
         let quoted = format!("`{}`", switch.name);
         let meant = || found.iter().any(|problem| problem.cure.as_ref().is_some_and(|cure| cure.contains(&quoted)));
         let unread = !words.contains(&switch.name) && !known.reads_switches_by_name() && !unreadable && !meant();
@@ -315,12 +317,12 @@ fn wrong_switches(
     wrong
 }
 
-/// Whether a file is in one of the parts of a stack from a place on.
+/// Whether a path belongs to one of the parts of a stack, from a part on.
 fn is_from(stack: &Stack, own: usize, path: &str) -> bool {
     stack.parts()[own..].iter().any(|part| path.starts_with(&format!("{}/", part.id())))
 }
 
-/// Findings of the data files of a ruleset and its layers.
+/// Returns the problems of the data files of a ruleset and its layers.
 fn of_data(
     stack: &Stack,
     own: usize,
@@ -348,7 +350,7 @@ fn inside(path: &str, folder: &str) -> bool {
     path.split_once('/').is_some_and(|(first, _)| first == folder)
 }
 
-/// A hook that nothing ever puts on anybody.
+/// Returns the problem of a hook that nothing attaches; `None` if a script attaches it.
 fn unattached(known: &KnownNames<'_>, path: &str, source: &Source) -> Option<Problem> {
     let id = path.strip_prefix("hooks/")?.rsplit_once('.')?.0;
     if known.names.is_attached(id) {
@@ -360,7 +362,8 @@ fn unattached(known: &KnownNames<'_>, path: &str, source: &Source) -> Option<Pro
     Some(problem.at((line as u32, 1)).with_cure(cure))
 }
 
-/// Words of the prompt whose topic no question has. What other rulesets extend may leave the questions to them.
+/// Returns the problems of words of the prompt whose topic no question has. A ruleset that others extend may leave the
+/// questions to them.
 fn words_for_nothing(
     library: &Library,
     stack: &Stack,
@@ -392,14 +395,14 @@ fn is_extended(library: &Library, id: &str) -> bool {
     library.ids().iter().any(extends)
 }
 
-/// The first line from a given one on in which a word stands; the given one where it stands in none.
+/// Returns the first line, from a given one on, that contains a word; the given line if none does.
 fn line_from(stack: &Stack, path: &str, line: u32, word: &str) -> u32 {
     let Some(text) = stack.text_of(path) else { return line };
     let on = text.lines().skip(line as usize - 1).position(|text| text.contains(word));
     line + on.unwrap_or_default() as u32
 }
 
-/// Finds the column of a problem that has only its line: that of a name in its message, or where the line begins.
+/// Gives a problem that has only a line a column: that of a name in its message, or the start of the line's text.
 fn place(problem: &mut Problem, text: &str) {
     let (Some(line), None) = (problem.line, problem.column) else { return };
     let Some(text) = text.lines().nth(line as usize - 1) else { return };
@@ -409,10 +412,10 @@ fn place(problem: &mut Problem, text: &str) {
     problem.column = Some(text[..at].chars().count() as u32 + 1);
 }
 
-/// Folders of data files that the host reads by itself.
+/// The folders of data files that the host reads without a script.
 const DATA_PLACES: &[&str] = &["cast", "scenarios"];
 
-/// Scripts that are in no place where the host looks, and that no other requires.
+/// Returns the problems of scripts that the host does not read and that no other script requires.
 fn unread_files(stack: &Stack, own: usize, used: &BTreeSet<String>) -> Vec<Problem> {
     let mut found = Vec::new();
     for (part, path, source) in stack.scripts() {
@@ -420,7 +423,7 @@ fn unread_files(stack: &Stack, own: usize, used: &BTreeSet<String>) -> Vec<Probl
         let folder = path.split_once('/').map(|(folder, _)| folder);
         let placed = SCRIPT_FILES.contains(&folder.unwrap_or(stem))
             || folder.is_some_and(|folder| SCRIPT_FOLDERS.contains(&folder));
-        // Modules in `lib` may be for those that extend this ruleset.
+        // Modules in `lib` may be for rulesets that extend this one.
         if placed || folder == Some("lib") || used.contains(stem) || part < own {
             continue;
         }
@@ -462,7 +465,7 @@ fn unread_files(stack: &Stack, own: usize, used: &BTreeSet<String>) -> Vec<Probl
     found
 }
 
-/// Positions that cannot even be set up.
+/// Returns the problems of scenarios that cannot be set up.
 fn scenarios_that_fail(rules: &Arc<Ruleset>, budget: &WorkBudget, unexamined: &mut Vec<String>) -> Vec<Problem> {
     let mut found = Vec::new();
     for name in rules.scenarios().keys() {
@@ -503,7 +506,7 @@ fn scenarios_that_fail(rules: &Arc<Ruleset>, budget: &WorkBudget, unexamined: &m
             Ok(_) => {}
         }
     }
-    // One mistake in the cast keeps many positions from being set up.
+    // One mistake in `cast/` can keep many positions from being set up.
     let mut seen = BTreeSet::new();
     found.retain(|problem| seen.insert(problem.message.clone()));
     found

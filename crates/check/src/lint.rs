@@ -1,4 +1,4 @@
-//! Lints: code that looks right, but does nothing, or something else.
+//! Lints: code that is valid but does nothing, or something else than it seems to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use riskbreaker_script::syntax::{
     TextPosition, UnaryOp,
 };
 
-/// Everything of that sort in a script.
+/// Returns the lints of a script.
 pub(super) fn lints(root: Block<'_>, source: &str) -> Vec<(Location, Mistake)> {
     let mut lints = Lints { lines: source.lines().collect(), ..Lints::default() };
     lints.block(root);
@@ -24,11 +24,11 @@ pub(super) fn lints(root: Block<'_>, source: &str) -> Vec<(Location, Mistake)> {
 struct Lints<'s> {
     lines: Vec<&'s str>,
     found: Vec<(Location, Mistake)>,
-    /// Local variables that are declared without a value, by where and by what name.
+    /// Local variables that are declared without a value: their position and name.
     empty: BTreeMap<u64, (Location, String)>,
-    /// Where a variable is first given a value.
+    /// The position where a variable is first given a value.
     given: BTreeMap<u64, TextPosition>,
-    /// Where a variable is first added to.
+    /// The position where something is first added to a variable.
     added: BTreeMap<u64, Location>,
     read: BTreeSet<u64>,
 }
@@ -48,13 +48,13 @@ impl Lints<'_> {
         self.found.push((at, (wrong.into(), cure.into())));
     }
 
-    /// How something is written; `None` if it goes over several lines.
+    /// Returns the source text of a node; `None` if it spans several lines.
     fn written(&self, at: Location) -> Option<&str> {
         let line = self.lines.get(at.begin.line as usize).filter(|_| at.begin.line == at.end.line)?;
         line.get(at.begin.column as usize..at.end.column as usize)
     }
 
-    /// Whether two expressions are written alike and ask nothing of a function.
+    /// Whether two expressions have the same source text and call no function.
     fn same(&self, one: Expression<'_>, other: Expression<'_>) -> bool {
         let written = self.written(one.location());
         written.is_some() && written == self.written(other.location()) && !calls(one)
@@ -67,7 +67,7 @@ impl Lints<'_> {
         for pair in block.as_slice().windows(2) {
             let ends_game = matches!(pair[0].view(), StatementView::Expression(_));
             let returns = matches!(pair[1].view(), StatementView::Return(_));
-            // `rb.finish` ends the game, and many say so once more by `return`.
+            // A `return` after `rb.finish` is common and harmless.
             if !(goes_on(pair[0]) || ends_game && returns) {
                 self.tell(
                     pair[1].location(),
@@ -94,7 +94,7 @@ impl Lints<'_> {
         }
     }
 
-    /// Local variables that are declared without a value and read before they are given one.
+    /// Reports local variables that are read before they are given a value.
     fn read_too_early(&mut self, block: Block<'_>) {
         let mut empty: BTreeMap<u64, String> = BTreeMap::new();
         for statement in block.as_slice() {
@@ -109,7 +109,7 @@ impl Lints<'_> {
             }
             let mut seen = Touched::default();
             match statement.view() {
-                // What is assigned is worked out first.
+                // The values of an assignment are evaluated first.
                 StatementView::Assign(assign) => assign.values.iter().for_each(|value| value.visit(&mut seen)),
                 _ => statement.visit(&mut seen),
             }
@@ -176,7 +176,7 @@ impl Lints<'_> {
         }
     }
 
-    /// A block without a statement. A comment in it says that this is meant.
+    /// Reports a block without a statement. A comment in it says that this is intended.
     fn does_something(&mut self, body: Block<'_>, word: &str, at: Location) {
         let lines = self.lines.iter().skip(at.begin.line as usize);
         let inside = lines.take_while(|line| !line.trim_start().starts_with("end"));
@@ -208,7 +208,7 @@ impl Lints<'_> {
             return;
         }
         let (start, limit) = (number(looped.start), number(looped.limit));
-        // What counts up to 0 or 1 was meant to count down, unless it begins below.
+        // A loop to 0 or 1 was meant to count down, unless it starts at a negative value.
         let from_value =
             start.is_none() && limit.is_some_and(|limit| limit == 0.0 || limit == 1.0) && !negates(looped.start);
         let from_length = is_length(looped.start) && limit.is_some();
@@ -220,7 +220,7 @@ impl Lints<'_> {
         }
     }
 
-    /// `n =- 1`, which sets `n` to minus one.
+    /// Reports `n =- 1`, which sets `n` to minus one.
     fn signs_exchanged(&mut self, value: Expression<'_>) {
         let at = value.location().begin;
         let line = self.lines.get(at.line as usize).and_then(|line| line.split_at_checked(at.column as usize));
@@ -230,7 +230,7 @@ impl Lints<'_> {
         }
     }
 
-    /// What a function of `table` gives that gives nothing.
+    /// Reports the use of the result of `table.sort` and `table.clear`, which return nothing.
     fn gives_nothing(&mut self, values: &[Expression<'_>]) {
         for value in values {
             let ExpressionKind::Call { func, .. } = value.kind() else { continue };
@@ -254,7 +254,7 @@ impl Lints<'_> {
         }
     }
 
-    /// One value for each name, unless the last gives several.
+    /// Reports an assignment with more or fewer values than names. The last value may yield several.
     fn balanced(&mut self, names: usize, values: &[Expression<'_>], at: Location) {
         let open = values.last().is_some_and(|last| {
             matches!(last.kind(), ExpressionKind::Call { .. } | ExpressionKind::Varargs | ExpressionKind::Nil)
@@ -265,7 +265,7 @@ impl Lints<'_> {
         }
     }
 
-    /// Variables that are read or added to before they have a value.
+    /// Reports variables that are read or added to before they have a value.
     fn without_value(&mut self) {
         for (id, (at, name)) in std::mem::take(&mut self.empty) {
             let added = self.added.get(&id).copied();
@@ -379,7 +379,7 @@ impl Lints<'_> {
         }
     }
 
-    /// A pattern of `string.format` and the values for it.
+    /// Reports a format string of `string.format` whose places do not match its values.
     fn format(&mut self, pattern: Expression<'_>, values: &[Expression<'_>]) {
         let Some(written) = literal(pattern) else { return };
         let mut letters = written.chars();
@@ -409,13 +409,13 @@ impl Lints<'_> {
     }
 }
 
-/// Local variables that a piece of a script reads, and those to which it gives a value. What a function in it reads may have
-/// its value by then.
+/// The local variables that a piece of code reads and assigns. Reads inside a function do not count, because it may run
+/// later.
 #[derive(Default)]
 struct Touched {
     read: BTreeMap<u64, Location>,
     given: BTreeSet<u64>,
-    /// Functions around.
+    /// The functions inside the piece of code.
     inside: Vec<Location>,
 }
 
@@ -443,7 +443,7 @@ impl<'ast> AstVisitor<'ast> for Touched {
     }
 }
 
-/// Whether an expression takes the opposite of something, or something off another.
+/// Whether an expression negates or subtracts something.
 fn negates(expression: Expression<'_>) -> bool {
     match expression.kind() {
         ExpressionKind::Grouped(inner) => negates(inner),
@@ -482,7 +482,7 @@ fn number(expression: Expression<'_>) -> Option<f64> {
     }
 }
 
-/// Whether a function is called in an expression.
+/// Whether an expression contains a call.
 fn calls(expression: Expression<'_>) -> bool {
     let mut calls = false;
     expression.visit(&mut |node: AstNode<'_>| {

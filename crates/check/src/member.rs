@@ -6,13 +6,13 @@ use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
 impl ScriptReader<'_> {
-    /// Something is read off an expression by name.
+    /// Checks a member that is read off an expression by name.
     pub(super) fn member(&mut self, of: Expression<'_>, name: &str, at: Location) {
         match self.symbol(of) {
             Some(Symbol::Vocabulary) if api::word(name).is_none() => {
                 let names: Vec<String> = api::WORDS.iter().map(|word| word.name.to_string()).collect();
                 let is_verb = self.known.names("verb").is_some_and(|verbs| verbs.iter().any(|verb| verb == name));
-                // Rules that were right once stay right.
+                // Words of former versions are accepted.
                 if api::FORMER_WORDS.contains(&name) {
                     return;
                 }
@@ -94,37 +94,37 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Whether this is the context of a card, all of whose members can be known.
+    /// Whether this is the context of a card, and all members that it can have are known.
     fn is_known_context(&self, of: Expression<'_>) -> bool {
         let context = matches!(of.kind(), ExpressionKind::Local { local, .. } if local.name == "ctx");
-        // Of a ruleset that others extend, nobody knows what they will add.
+        // A ruleset that extends this one may add members.
         let complete = self.known.stack.file("play").is_some() && !self.elsewhere && !self.path.starts_with("convert/");
         context && complete && !self.asked
     }
 
-    /// Whether this reads a name off the context of a card that no script puts into one.
+    /// Whether a member of a card's context is one that no script sets.
     fn is_no_context_member(&self, of: Expression<'_>, name: &str) -> bool {
         let members = self.known.names.members_of_context().filter(|_| self.is_known_context(of));
         members.is_some_and(|mut members| !members.any(|member| member == name))
     }
 
-    /// The member of the context that has what is read off the context itself.
+    /// Returns the member of the context that has the name which a script reads off the context itself.
     fn has_instead_of_context(&self, of: Expression<'_>, name: &str) -> Option<String> {
         let known = self.is_known_context(of) && !self.is_spec();
         self.known.names.has_instead_of_context(name).filter(|_| known).map(str::to_string)
     }
 
-    /// Nothing in any file of the ruleset has a member of that name, and so it is never there.
+    /// Reports a member that nothing in any file of the ruleset has.
     fn nothing_has(&mut self, of: Expression<'_>, name: &str, at: Location) {
         let names = &self.known.names;
-        // What comes from another ruleset has names of its own.
+        // Values from another ruleset have names of their own.
         let foreign = self.elsewhere || self.path.starts_with("convert/");
         if foreign || names.is_given(name) || matches!(of.kind(), ExpressionKind::Global(_)) {
             return;
         }
-        // It is compared with those that are given and those that are read.
+        // The name is compared with all known names and with all that are read.
         let compared = self.known.may_compare(2 * names.given().count());
-        // Of a ruleset that others extend, nobody knows what they will add.
+        // A ruleset that extends this one may add members.
         let is_near = |given: &str| compared && slips(name, given, 1) == Some(1);
         if self.known.stack.scenario().is_none() && !names.given().any(is_near) {
             return;
@@ -142,12 +142,12 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A derived value that is read like a field.
+    /// Reports a derived value that is read like a field.
     pub(super) fn uncalled(&mut self, of: Expression<'_>, name: &str, at: Location) {
         let certain = match self.symbol(of) {
             Some(Symbol::Entity(Some(kind))) => self.is_derived_of(&kind, name),
             Some(Symbol::Entity(None)) | None => {
-                // Cases of a spec have keys of their own.
+                // The cases of a spec have keys of their own.
                 let key_of_case = self.is_spec() && self.text.contains(&format!("{name} ="));
                 self.known.is_derived(name) && !self.known.names.is_given_elsewhere(name) && !key_of_case
             }
@@ -171,7 +171,7 @@ impl ScriptReader<'_> {
         self.tell(at, self.known.wrong_name(sort, name));
     }
 
-    /// A field that is called, or a card's function that is called with a colon.
+    /// Reports a field that is called, and a card's function that is called with a colon.
     fn called_as_method(&mut self, of: Expression<'_>, name: &str, args: &[Expression<'_>], at: Location) {
         let symbol = self.symbol(of);
         let outside =
@@ -200,7 +200,7 @@ impl ScriptReader<'_> {
         self.known.kind(kind).is_some_and(|kind| kind.has_derived(name))
     }
 
-    /// A dot where a colon belongs, or the other way round.
+    /// Reports a dot in place of a colon, and a colon in place of a dot.
     pub(super) fn dot_or_colon(&mut self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool) {
         let ExpressionKind::IndexName { expr, index, index_location, .. } = func.kind() else { return };
         let name = text(index);
@@ -214,7 +214,7 @@ impl ScriptReader<'_> {
             Some(Symbol::Module(path)) if self_call && self.takes_no_self(&path, &name, args.len()) => {
                 format!("a dot: `.{name}(...)`")
             }
-            // Called with a dot, it takes the entity as its first argument.
+            // With a dot, the call is right if its first argument is the entity.
             Some(Symbol::Entity(kind))
                 if !self_call
                     && (method(&name) || kind.as_deref().is_some_and(|kind| self.is_derived_of(kind, &name)))
@@ -240,7 +240,7 @@ impl ScriptReader<'_> {
         self.problem(index_location, (mark.to_string(), format!("write {wrong}")));
     }
 
-    /// Whether a function of a file takes just as many values, and none of them is itself.
+    /// Whether a function of a module takes exactly that many values and has no parameter `self`.
     fn takes_no_self(&self, path: &str, name: &str, given: usize) -> bool {
         let member = self.known.names.module(path).and_then(|module| module.members.get(name)?.as_ref());
         member.is_some_and(|function| {
@@ -248,7 +248,7 @@ impl ScriptReader<'_> {
         })
     }
 
-    /// Whether an expression is read off a local variable that is not a module.
+    /// Whether an expression is a local variable that is not a module, or a member of one.
     fn is_parameter(&self, expression: Expression<'_>) -> bool {
         match expression.kind() {
             ExpressionKind::Local { .. } => {

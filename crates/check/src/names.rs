@@ -1,4 +1,4 @@
-//! The names in all scripts and data files of a ruleset, and the functions of its modules and verbs.
+//! Collects the names in all scripts and data files of a ruleset, and the functions of its modules and verbs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,83 +17,85 @@ use riskbreaker_script::syntax::{
 use riskbreaker_state::Schema;
 use riskbreaker_work::WorkBudget;
 
-/// How often what functions need of their arguments is passed on to their callers.
+/// How many levels of callers learn what a function needs of its arguments.
 const CALLS_DEEP: usize = 4;
 
-/// Names over all files of a ruleset, those of its parents among them.
+/// The names in all files of a ruleset, including those of its parents.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NamesOfFiles {
-    /// What the check may still do.
+    /// The work that the check may still do.
     budget: WorkBudget,
-    /// Known names: keys of tables and of data, fields, texts that read like a name.
+    /// Known names: keys of tables and of data, fields, and texts that look like a name.
     given: BTreeSet<String>,
-    /// The same without the files that declare kinds.
+    /// Known names without those of the files that declare kinds.
     given_elsewhere: BTreeSet<String>,
-    /// How often a name is read off something, or stands as a text, outside of specs.
+    /// How often a name is read as a member or occurs as a text. Specs do not count.
     read: BTreeMap<String, usize>,
-    /// The constants that are written behind a key or an assigned name outside of kinds and specs; `None` where they differ.
+    /// The type of the constants that are assigned to a name or a key, outside kinds and specs; `None` if they differ.
     constants: BTreeMap<String, Option<ValueType>>,
-    /// Members whose methods of an entity are called: `ctx.actor:set(...)`.
+    /// Members on which scripts call a method of an entity: `ctx.actor:set(...)`.
     entity_members: BTreeSet<String>,
     /// Hooks that scripts attach by name; `None` if a script computes a name.
     attached: Option<BTreeSet<String>>,
-    /// How often `attach` is named without being called: then a hook may be attached under another name.
+    /// How often `attach` is named without being called. If it is, a hook may be attached under another name.
     handed_on: i64,
-    /// Keys of tables in scripts and data, specs left out.
+    /// Keys of tables in scripts and data. Specs do not count.
     keys: BTreeSet<String>,
-    /// Members that are read as lists, alone and with the name of what they are read off, and members that are read by
-    /// name: `thing.name[1]`, `thing.name.other`.
+    /// Members that are read as lists (`thing.name[1]`), alone and with the name of their owner.
     listed: BTreeSet<String>,
+    /// Members of which a member is read (`thing.name.other`).
     parted: BTreeSet<String>,
-    /// How often a member is reckoned with or compared by order, by the name of what it is read off: `ctx.targets`.
+    /// How often a member, with the name of its owner (`ctx.targets`), is calculated with or compared by order.
     reckoned: BTreeMap<String, usize>,
-    /// Functions of cards by their keys: how many give something, and how many never do.
+    /// Functions of cards by their keys: how many return a value, and how many never do.
     of_cards: BTreeMap<String, (usize, usize)>,
-    /// Members that are called where nothing uses the result.
+    /// Members that are called without using the result.
     ordered: BTreeSet<String>,
     /// Names that are assigned: `thing.name = ...`.
     assigned: BTreeSet<String>,
-    /// How often a name is assigned, outside of specs.
+    /// How often a name is assigned. Specs do not count.
     written: BTreeMap<String, usize>,
-    /// Facts that are read by `rb.fact`: it calls those that are functions.
+    /// Facts that are read by `rb.fact`, which calls those that are functions.
     facts: BTreeSet<String>,
-    /// How often a text stands in scripts, specs left out.
+    /// How often a text occurs in scripts. Specs do not count.
     texts: BTreeMap<String, usize>,
-    /// How often a piece of a text stands in data files, in small letters.
+    /// How often a part of a text occurs in data files, in lower case.
     said: BTreeMap<String, usize>,
-    /// Topics of questions.
+    /// The topics of questions.
     topics: BTreeSet<String>,
-    /// What each file returns, by its path with the ruleset's id.
+    /// The table that each file returns, by its path with the ruleset's id.
     modules: BTreeMap<String, Module>,
-    /// The functions of verbs, and the files in which they stand.
+    /// The functions of verbs, and the files that define them.
     verbs: BTreeMap<String, (Signature, String)>,
     /// Verbs that are declared or wrapped in more than one place.
     again: BTreeSet<String>,
     /// The functions that are local variables, by their files and numbers.
     functions: BTreeMap<(String, u64), Signature>,
-    /// What the calls of a verb hand over in each place, where it is read off something by name.
+    /// The members that calls of a verb pass, by verb and position.
     handed: BTreeMap<(String, usize), BTreeSet<String>>,
-    /// Keys of tables that are not handed to a word of the vocabulary: what tables of the ruleset's own can have.
+    /// Keys of tables that are not arguments of the vocabulary: members that the ruleset's own tables can have.
     own_keys: BTreeSet<String>,
-    /// Those of them, and assigned names, behind which something is written whose type is not seen.
+    /// Own keys and assigned names that get a value of unknown type.
     computed: BTreeSet<String>,
-    /// The keys of each such table, and the names that a file assigns to each of its variables.
+    /// The keys of each table with own keys.
     tables: Vec<BTreeSet<String>>,
+    /// The member names that a file assigns to each of its variables, by file and variable.
     filled: BTreeMap<(String, String), BTreeSet<String>>,
-    /// How often a member is named, by the name of what it is read off: `ctx.targets`. Specs are left out.
+    /// How often a member, with the name of its owner (`ctx.targets`), occurs. Specs do not count.
     paths: BTreeMap<String, usize>,
-    /// Whether the scripts make a table called `ctx`, and whether one is filled by computed names or comes from elsewhere.
+    /// Whether scripts make a table called `ctx`.
     makes_context: bool,
+    /// Whether a table called `ctx` has computed names or comes from elsewhere.
     open_context: bool,
     fields: FieldEvidence,
 }
 
-/// What a file returns, as far as that can be read off.
+/// The table that a file returns, as far as it is known.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Module {
-    /// The names in the table that it returns, with how they are called where they are functions of the file.
+    /// The names in the table, with the signature of those that are functions of the file.
     pub members: BTreeMap<String, Option<Signature>>,
-    /// Those that are tables whose keys are texts.
+    /// The names that are tables with texts as keys.
     pub text_maps: BTreeSet<String>,
 }
 
@@ -132,14 +134,14 @@ impl NamesOfFiles {
         Some(names)
     }
 
-    /// The same names and those of another text of one file.
+    /// Returns a copy with the names of a new text of one file added.
     pub fn with_script(&self, inside: &str, full: &str, text: &str) -> NamesOfFiles {
         let mut names = self.clone();
         names.script(inside, full, text);
         names
     }
 
-    /// Propagates what functions need and do to their callers, [`CALLS_DEEP`] times.
+    /// Passes what functions need and do on to their callers, [`CALLS_DEEP`] times.
     fn propagate(&mut self, stack: &Stack) {
         for _ in 0..CALLS_DEEP {
             let mut changed = false;
@@ -168,7 +170,7 @@ impl NamesOfFiles {
         }
     }
 
-    /// The function that a file means, by the file's path with the ruleset's id.
+    /// Returns the function that a call in a file names. The file's path includes the ruleset's id.
     fn called(&self, stack: &Stack, file: &str, callee: &Callee) -> Option<Signature> {
         match callee {
             Callee::Local(id) => self.functions.get(&(file.to_string(), *id)).cloned(),
@@ -187,7 +189,7 @@ impl NamesOfFiles {
         &self.fields
     }
 
-    /// A local variable of a file that is a function.
+    /// Returns the signature of a local variable of a file that is a function.
     pub fn function(&self, file: &str, id: u64) -> Option<&Signature> {
         self.functions.get(&(file.to_string(), id))
     }
@@ -218,7 +220,7 @@ impl NamesOfFiles {
         self.fields = fields;
     }
 
-    /// Every word of a script that cannot be read: it may give or read what others look for.
+    /// Notes every word of a script that cannot be parsed as known and read, because it may be.
     fn words(&mut self, source: &str) {
         for word in source.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()) {
             self.give(word.to_string(), true);
@@ -249,50 +251,55 @@ impl NamesOfFiles {
         self.given.contains(name)
     }
 
-    /// Whether a member of that name is given anywhere outside the kinds.
+    /// Whether a member of that name is known from anywhere but the kinds.
     pub fn is_given_elsewhere(&self, name: &str) -> bool {
         self.given_elsewhere.contains(name)
     }
 
-    /// What a member of that name holds, whatever has it: all fields of that name do, and so does all that is written behind it.
+    /// Returns the type of a member of that name, whatever its owner: all fields and all assigned values have this
+    /// type.
     pub fn type_everywhere(&self, name: &str) -> Option<ValueType> {
         let field = self.fields.type_of(name)?;
         let other = self.constants.get(name).is_some_and(|written| *written != Some(field));
         let certain = match field {
             ValueType::Number | ValueType::Text | ValueType::Truth => true,
-            // What a table of the ruleset's own has under that name may be left out.
+            // A table of the ruleset's own may lack the member.
             ValueType::List => !self.written.contains_key(name) && !self.own_keys.contains(name),
             _ => false,
         };
         (certain && !other && !self.computed.contains(name)).then_some(field)
     }
 
-    /// Whether a table that is no entity may have a member of that name: scripts write it as a key or assign it (fields of
-    /// entities are never assigned).
+    /// Whether a table that is no entity may have a member of that name: scripts write it as a key or assign it. Fields
+    /// of entities are never assigned.
     pub fn may_be_own(&self, name: &str) -> bool {
         self.own_keys.contains(name) || self.assigned.contains(name)
     }
 
-    /// Whether a member of that name is used as an entity somewhere, and nothing else is written behind it.
+    /// Whether a member of that name is used as an entity somewhere, and never gets a constant.
     pub fn is_entity_member(&self, name: &str) -> bool {
         let field = self.fields.types.get(name).is_none_or(|ty| *ty == Some(ValueType::Entity));
         field && self.entity_members.contains(name) && !self.constants.contains_key(name)
     }
 
-    /// Whether scripts hand a verb entities in a place, as far as can be seen.
+    /// Whether scripts pass entities to a parameter of a verb, as far as the check can tell.
     pub fn is_handed_entities(&self, verb: &str, at: usize) -> bool {
         let handed = self.handed.get(&(verb.to_string(), at));
         handed.is_some_and(|names| names.iter().any(|name| self.is_entity_member(name)))
     }
 
-    /// What the table `ctx` of a card can have; `None` if the scripts do not make it, or fill it with computed names.
+    /// Returns the members that the table `ctx` of a card can have; `None` if no script makes it, or if it has computed
+    /// names.
     pub fn members_of_context(&self) -> Option<impl Iterator<Item = &str>> {
         let members = || self.own_keys.iter().chain(&self.assigned).map(String::as_str);
         (self.makes_context && !self.open_context).then(members)
     }
 
-    /// What has that member, where it is read off the context of a card in one place only and no table that can be a
-    /// context is given it: `actor` for `seat`, if scripts read `actor.seat` and `ctx.actor`.
+    /// Returns the member of the context that has that name instead of the context itself: `actor` for `seat`, if
+    /// scripts read `actor.seat` and `ctx.actor`.
+    ///
+    /// `None` if scripts read the name off the context in several places, or if a table that can be a context gets that
+    /// member.
     pub fn has_instead_of_context(&self, name: &str) -> Option<&str> {
         if !self.makes_context || self.open_context {
             return None;
@@ -314,14 +321,14 @@ impl NamesOfFiles {
         let owners = self.paths.iter().filter_map(|(path, times)| Some((path.split_once('.')?, times)));
         let owners = owners.filter(|((of, read), _)| *read == name && named(&format!("ctx.{of}")) > 1);
         let owner = owners.max_by_key(|(_, times)| **times).map(|((of, _), _)| of);
-        // A table that has both is made to be a context.
+        // A table that has both members was made as a context.
         owner.filter(|owner| !self.tables.iter().any(|names| names.contains(name) && names.contains(*owner)))
     }
 
     fn note_constant(&mut self, name: &str, value: Expression<'_>) {
         let ty = match value.kind() {
             ExpressionKind::Number { .. } => Some(ValueType::Number),
-            // A declaration says what a fact of all cards is: `card = { reach = "number?" }`.
+            // A declaration gives the type of a fact: `card = { reach = "number?" }`.
             ExpressionKind::String { .. }
                 if literal(value)
                     .is_some_and(|ty| matches!(ty.trim_end_matches('?'), "number" | "string" | "boolean")) =>
@@ -342,7 +349,7 @@ impl NamesOfFiles {
         }
     }
 
-    /// Notes a name behind which something else is written than a constant or a member of the same name.
+    /// Notes a name that gets a value which is neither a constant nor a member of the same name.
     fn note_computed(&mut self, name: &str, value: Expression<'_>) {
         let constant = matches!(
             value.kind(),
@@ -363,12 +370,12 @@ impl NamesOfFiles {
         self.assigned.contains(name)
     }
 
-    /// Whether a name is only assigned, and read nowhere.
+    /// Whether a name is only assigned, and never read.
     pub fn is_only_written(&self, name: &str) -> bool {
         self.reads(name) <= self.written.get(name).copied().unwrap_or_default()
     }
 
-    /// A name that is read, one letter away from another. `None` once the budget is spent.
+    /// Returns a name that is read and is one letter away from another. `None` if there is none or the budget is spent.
     pub fn read_and_near(&self, name: &str) -> Option<&str> {
         if !self.budget.spend(self.read.len() as u64 * WORK_OF_COMPARISON) {
             return None;
@@ -378,22 +385,22 @@ impl NamesOfFiles {
         self.read.keys().find(near).map(String::as_str).filter(|_| name.len() > 1)
     }
 
-    /// Whether a table of the ruleset's own may have a name.
+    /// Whether a table of the ruleset's own may have the name.
     pub fn is_own_key(&self, name: &str) -> bool {
         self.own_keys.contains(name)
     }
 
-    /// Whether something has it as a key.
+    /// Whether the name is a key of some table.
     pub fn is_key(&self, name: &str) -> bool {
         self.keys.contains(name)
     }
 
-    /// Whether a member of that name is a list wherever it is used.
+    /// Whether a member of that name is used only as a list.
     pub fn is_list(&self, name: &str) -> bool {
         self.listed.contains(name) && !self.parted.contains(name)
     }
 
-    /// Whether a member is a list wherever it is read off something of that name, but for one place at the most.
+    /// Whether a member is used only as a list where it is read off an owner of that name. One other use is tolerated.
     pub fn is_list_of(&self, read: Expression<'_>) -> bool {
         let Some((name, path)) = member(read).zip(path_of(read)) else { return false };
         let otherwise = self.constants.get(&name).is_some_and(|ty| matches!(ty, None | Some(ValueType::Number)));
@@ -401,13 +408,13 @@ impl NamesOfFiles {
         self.is_list(&name) && self.listed.contains(&path) && !otherwise && !reckoned
     }
 
-    /// Whether other cards have a function under that key that gives something, and all who call it use what it gives.
+    /// Whether other cards have a function under that key that returns a value, and all callers use the value.
     pub fn is_answered_by_cards(&self, name: &str) -> bool {
         let others = self.of_cards.get(name).is_some_and(|(giving, silent)| *giving >= 2 && *silent <= 1);
         others && !self.ordered.contains(name)
     }
 
-    /// How often a name is read off something, or stands as a text.
+    /// Returns how often a name is read as a member or occurs as a text.
     pub fn reads(&self, name: &str) -> usize {
         self.read.get(name).copied().unwrap_or_default()
     }
@@ -416,17 +423,17 @@ impl NamesOfFiles {
         self.read.contains_key(name)
     }
 
-    /// How often a text stands in the scripts.
+    /// Returns how often a text occurs in the scripts.
     pub fn times(&self, text: &str) -> usize {
         self.texts.get(text).copied().unwrap_or_default()
     }
 
-    /// How often a piece of a text stands in data files.
+    /// Returns how often a part of a text occurs in data files, ignoring case.
     pub fn said(&self, piece: &str) -> usize {
         self.said.get(&piece.to_lowercase()).copied().unwrap_or_default()
     }
 
-    /// Pieces of texts that stand in data files more than once, in small letters.
+    /// Returns the parts of texts that occur more than once in data files, in lower case.
     pub fn often_said(&self) -> impl Iterator<Item = &str> {
         self.said.iter().filter(|(_, times)| **times > 1).map(|(piece, _)| piece.as_str())
     }
@@ -435,8 +442,8 @@ impl NamesOfFiles {
         self.given.iter().map(String::as_str)
     }
 
-    /// The nearest known name to an unknown member or key of data. Of several, the one that is read most often. `None` once the
-    /// budget is spent.
+    /// Returns the known name that is nearest to an unknown member or key; of several, the one that is read most often.
+    /// `None` if none is near or the budget is spent.
     pub fn meant(&self, name: &str) -> Option<&str> {
         if !self.budget.spend(self.read.len() as u64 * WORK_OF_COMPARISON) {
             return None;
@@ -462,7 +469,7 @@ impl NamesOfFiles {
         self.facts.contains(name)
     }
 
-    /// Texts in the scripts that read like a name.
+    /// Returns the texts in the scripts that look like a name.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.texts.keys().map(String::as_str)
     }
@@ -471,7 +478,7 @@ impl NamesOfFiles {
         &self.topics
     }
 
-    /// The table that a file returns, if it is known.
+    /// Returns the table that a file returns; `None` if it is unknown.
     pub fn module(&self, path: &str) -> Option<&Module> {
         self.modules.get(path)
     }
@@ -480,7 +487,7 @@ impl NamesOfFiles {
         self.verbs.get(name).map(|(signature, _)| signature)
     }
 
-    /// The file in which a verb stands, if it stands in one only.
+    /// Returns the file that defines a verb; `None` if several do.
     pub fn file_of_verb(&self, name: &str) -> Option<&str> {
         self.verbs.get(name).filter(|_| !self.again.contains(name)).map(|(_, file)| file.as_str())
     }
@@ -506,9 +513,9 @@ impl Module {
 
 struct Gatherer<'n> {
     names: &'n mut NamesOfFiles,
-    /// Tables that are handed to a word of the vocabulary.
+    /// The positions of tables that are arguments of the vocabulary.
     handed: BTreeSet<TextPosition>,
-    /// With the ruleset's id before it.
+    /// The file's path, with the ruleset's id.
     file: &'n str,
     kinds: bool,
     spec: bool,
@@ -538,7 +545,7 @@ impl<'ast> AstVisitor<'ast> for Gatherer<'_> {
 }
 
 impl<'ast> Gatherer<'_> {
-    /// Keys of tables are names that are given, and no texts.
+    /// Notes the keys of a table as known names, not as texts.
     fn table(&mut self, items: &'ast [TableItem<'ast>], handed: bool) {
         let mut keys = BTreeSet::new();
         for item in items {
@@ -642,11 +649,11 @@ impl Gatherer<'_> {
         }
     }
 
-    /// A call whose result nobody uses, or hands on as it is.
+    /// Notes a call whose result is not used, or only returned.
     fn ordered(&mut self, call: Expression<'_>) {
         let ExpressionKind::Call { func, .. } = call.kind() else { return };
         let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return };
-        // What a module has under that name is no function of a card.
+        // A member of a module is no function of a card.
         if !local_id(expr).is_some_and(|id| self.around.modules.contains_key(&id)) {
             self.names.ordered.insert(text(index));
         }
@@ -674,7 +681,8 @@ impl Gatherer<'_> {
                     self.names.listed.extend(member(*list).into_iter().chain(path_of(*list)));
                 }
                 let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return };
-                // Contexts go to these two; whatever else is handed to a word is a question, an entity or a declaration.
+                // `rb.options` and `rb.fact` take contexts. A table that another word takes is a question, an entity or
+                // a declaration.
                 if is_vocabulary(expr) && index != "options" && index != "fact" {
                     self.handed.extend(args.iter().map(|arg| arg.location().begin));
                 }
@@ -727,7 +735,7 @@ impl Gatherer<'_> {
     }
 }
 
-/// Whether a table called `ctx` is given a computed name, or comes from a library or the vocabulary.
+/// Whether a table called `ctx` gets a computed name, or comes from a library or the vocabulary.
 fn opens_context(statement: Statement<'_>) -> bool {
     let is_context = |local: &Local<'_>| local.name == "ctx";
     let foreign = |value: Expression<'_>| match value.kind() {
@@ -753,7 +761,7 @@ fn opens_context(statement: Statement<'_>) -> bool {
     }
 }
 
-/// `rb.verb({ ... }, function)`, `rb.replace(rb.verb(...))` and the like.
+/// Returns the signature of a verb's function: `rb.verb({ ... }, function)`, `rb.replace(rb.verb(...))`.
 fn verb_of(value: Expression<'_>, around: Surroundings<'_>) -> Option<Signature> {
     let ExpressionKind::Call { func, args, .. } = value.kind() else { return None };
     let ExpressionKind::IndexName { index, .. } = func.kind() else { return None };
@@ -765,7 +773,7 @@ fn verb_of(value: Expression<'_>, around: Surroundings<'_>) -> Option<Signature>
     (index == "replace").then(|| verb_of(*args.first()?, around)).flatten()
 }
 
-/// What a file returns, if it is a table whose names stand there.
+/// Returns the table that a file returns; `None` if its names are not all visible.
 fn module_of(block: &[Statement<'_>], around: Surroundings<'_>) -> Option<Module> {
     let StatementView::Return(returned) = block.last()?.view() else { return None };
     let [value] = returned.expressions else { return None };
@@ -773,7 +781,7 @@ fn module_of(block: &[Statement<'_>], around: Surroundings<'_>) -> Option<Module
     let ExpressionKind::Local { local, .. } = value.kind() else { return table_of(*value, &functions, around) };
     let id = local.id;
     let mut module = None;
-    // How often it is named, and how often only to get at something in it by name.
+    // How often the variable occurs, and how often only to read a member of it.
     let (mut plain, mut by_name) = (0, 0);
     for statement in block {
         statement.visit(&mut |node: AstNode<'_>| {
@@ -809,7 +817,7 @@ fn module_of(block: &[Statement<'_>], around: Surroundings<'_>) -> Option<Module
             _ => {}
         }
     }
-    // A function that is given the whole table may add to it. Only the `return` may name the table alone.
+    // A function that takes the whole table may add to it, so only the `return` may name the table alone.
     module.filter(|_| plain == by_name + 1)
 }
 
@@ -835,12 +843,12 @@ fn signature_of(
     }
 }
 
-/// The local functions of a file.
+/// Returns the signatures of the local functions of a file.
 fn functions_of(block: &[Statement<'_>], around: Surroundings<'_>) -> BTreeMap<u64, Signature> {
     block.iter().flat_map(|statement| functions_in(*statement, around)).collect()
 }
 
-/// The local functions that a statement declares.
+/// Returns the signatures of the local functions that a statement declares.
 fn functions_in(statement: Statement<'_>, around: Surroundings<'_>) -> Vec<(u64, Signature)> {
     match statement.view() {
         StatementView::LocalFunction(local) => {
@@ -859,8 +867,8 @@ fn functions_in(statement: Statement<'_>, around: Surroundings<'_>) -> Vec<(u64,
     }
 }
 
-/// The local variables that hold other files, by the names under which these are required, and the file's own table,
-/// which has none.
+/// Returns the local variables that hold required modules, with the name in `require`. The table that the file itself
+/// returns has an empty name.
 fn modules_of(block: &[Statement<'_>]) -> BTreeMap<u64, String> {
     let mut modules = BTreeMap::new();
     for statement in block {
@@ -889,7 +897,7 @@ fn modules_of(block: &[Statement<'_>]) -> BTreeMap<u64, String> {
     modules
 }
 
-/// The name of `local.name`, for the local variable that is meant.
+/// Returns `name` if the expression is `local.name` for the given local variable.
 fn member_of(expression: Expression<'_>, id: u64) -> Option<String> {
     let ExpressionKind::IndexName { expr, index, .. } = expression.kind() else { return None };
     let ExpressionKind::Local { local, .. } = expr.kind() else { return None };

@@ -7,8 +7,8 @@ struct OpenBlock {
     word: &'static str,
 }
 
-/// Finds the block without an `end`: its line and its word, and the line before which the `end` is missing (nothing if that is
-/// the end of the file). `None` if the indentation does not show it.
+/// Finds the block without an `end`: its line, its word, and the line before which the `end` is missing (`None` for the
+/// end of the file). `None` if the indentation does not show it.
 ///
 /// A block has no `end` if a later line is indented no further than the line that opened it.
 pub(super) fn find(text: &str) -> Option<(u32, &'static str, Option<u32>)> {
@@ -48,7 +48,7 @@ pub(super) fn find(text: &str) -> Option<(u32, &'static str, Option<u32>)> {
     open.last().map(|top| (top.line, top.word, None))
 }
 
-/// The word that opens a block which the line does not close.
+/// Returns the word that opens a block which the line does not close.
 fn opener(code: &str, first: &str) -> Option<&'static str> {
     let words = || code.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
     let closed = words().filter(|word| *word == "end").count();

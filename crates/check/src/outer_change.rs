@@ -1,14 +1,15 @@
-//! Functions that may only read and change a variable around them: they are called once, several times or not at all.
+//! Reports functions that may only read and that change an outer variable. The host calls them once, several times or
+//! not at all.
 
 use super::script::ScriptReader;
 use super::syntax::text;
 use riskbreaker_script::syntax::{AstNode, Expression, ExpressionKind};
 
 impl ScriptReader<'_> {
-    /// A function that may only read is written down here.
+    /// Reports changes of outer variables in a function that may only read. `what` names the function in the message.
     pub(super) fn changes_nothing_outside(&mut self, value: Expression<'_>, what: &str) {
         let ExpressionKind::FunctionLiteral(_) = value.kind() else { return };
-        // Changes of variables that functions around it declare. Those of the file are another problem.
+        // Only variables of enclosing functions count. Changes of the file's variables are another problem.
         let mut changes = Vec::new();
         let depth = self.depth;
         value.visit(&mut |node: AstNode<'_>| {

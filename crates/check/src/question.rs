@@ -8,7 +8,7 @@ use riskbreaker_script::syntax::{Expression, ExpressionKind, TableItem};
 use riskbreaker_state::Value;
 
 impl ScriptReader<'_> {
-    /// A question as it stands in the list of `rb.all` or `rb.race`, wherever that list is made.
+    /// Checks the table of a question in the list of `rb.all` or `rb.race`.
     pub(super) fn question_listed(&mut self, table: Expression<'_>, items: &[TableItem<'_>]) {
         let value = |wanted: &str| value_of(items, wanted);
         // Cards and sheets may have a key `ask` of their own.
@@ -43,7 +43,7 @@ impl ScriptReader<'_> {
             ("seat", "add seat = who is asked, such as ctx.actor.seat or \"gm\""),
             ("topic", "add topic = a word for what is asked, such as \"stake\""),
         ] {
-            // A key that is no field has been told, and may be the one that is meant.
+            // An unknown key has been reported already, and may be the missing one.
             if value(name).is_none() && !misspelt {
                 self.problem(table.location(), (format!("rb.{ask} lacks `{name}`"), cure.to_string()));
             }
@@ -57,7 +57,7 @@ impl ScriptReader<'_> {
             let cure = "write { { id = \"low\", label = \"Low\" }, { id = \"high\", label = \"High\" } }";
             self.problem(options.location(), (wrong, cure.into()));
         }
-        // The options in the order of the list are the default of an order.
+        // The default of `rb.order` is the order of the list.
         if let Some(seat) = value("seat")
             && ask != "order"
             && literal(seat).as_deref() == Some("gm")
@@ -74,7 +74,7 @@ impl ScriptReader<'_> {
             let wrong = format!("no number is from {min} to {max}");
             self.problem(place.location(), (wrong, format!("write min = {max}, max = {min}")));
         }
-        // A choice of cards may leave it to the host which of them are open.
+        // A question about cards may leave it to the host which of them are open.
         let cards = ask == "choose" && value("cards").is_some();
         if matches!(ask, "choose" | "choose_many" | "allot" | "order") && value("options").is_none() && !cards {
             self.problem(
@@ -102,7 +102,7 @@ impl ScriptReader<'_> {
         if let Some(place) = value("topic") {
             self.misspelt_topic(place);
         }
-        // Of a question that takes nothing but cards.
+        // Whether the question offers only cards.
         let given_by_cards = |options: Expression<'_>| match options.kind() {
             ExpressionKind::Call { func, .. } => self.symbol(func) == Some(Symbol::Word("options")),
             _ => false,
@@ -116,8 +116,9 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A topic that stands in no other place, one slip away from another topic. An added letter does not count: a new question
-    /// may well be called `whom` beside `who`.
+    /// Reports a topic that occurs nowhere else and is one letter away from another topic.
+    ///
+    /// An added letter does not count: a new question may well have the topic `whom` beside `who`.
     fn misspelt_topic(&mut self, place: Expression<'_>) {
         let names = &self.known.names;
         let Some(topic) = literal(place).filter(|topic| names.times(topic) <= 1 && !names.is_key(topic)) else {
@@ -133,14 +134,14 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Fields of a question with values of a wrong type.
+    /// Reports values of a question's fields that have the wrong type.
     fn fields_fit(&mut self, ask: &str, items: &[TableItem<'_>]) {
         for item in items {
             let TableItem::Record { key, value } = item else { continue };
             let (wanted, too): (ValueType, &[ValueType]) = match literal(*key).as_deref() {
                 Some("min" | "max" | "total" | "least") => (ValueType::Number, &[]),
                 Some("seat" | "topic") => (ValueType::Text, &[]),
-                // Seats in a list, or whoever sees an entity.
+                // A list of seats, or an entity: those who see it.
                 Some("audience") => (ValueType::Text, &[ValueType::List, ValueType::Entity, ValueType::Table]),
                 Some("options") => {
                     self.offers_nothing(*value);
@@ -188,7 +189,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A function that gives the options, and returns nothing.
+    /// Reports a function for the options that returns nothing.
     fn offers_nothing(&mut self, options: Expression<'_>) {
         match options.kind() {
             ExpressionKind::FunctionLiteral(function) => self.gives_nothing(function, "the function of the options"),
@@ -202,7 +203,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// The ids that a choice can come to, where all its options are written down and give back their ids.
+    /// Returns the ids that a choice can yield; `None` unless all its options are literals and yield their ids.
     pub(super) fn chosen_ids(&self, choice: Expression<'_>) -> Option<Vec<String>> {
         let ExpressionKind::Call { func, args, .. } = choice.kind() else { return None };
         let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
@@ -227,7 +228,7 @@ impl ScriptReader<'_> {
         ids.collect()
     }
 
-    /// The options of a question as they are written down, and what is taken where nobody answers.
+    /// Checks the options of a question and its default, where they are literals.
     fn options(&mut self, options: Expression<'_>, default: Option<Expression<'_>>, other: bool) {
         let ExpressionKind::Table { items } = options.kind() else { return };
         let known: Vec<String> = api::OPTION_FIELDS.iter().map(ToString::to_string).collect();

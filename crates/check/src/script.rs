@@ -12,68 +12,68 @@ use riskbreaker_script::syntax::{
     Arena, Block, Expression, ExpressionKind, Location, StatementView, TextPosition, parse,
 };
 
-/// So many problems are told of one file at the most.
+/// The highest number of problems that are reported for one file.
 const MOST_PROBLEMS: usize = 200;
 
 /// Reads one script and collects its problems.
 pub(super) struct ScriptReader<'r> {
     pub known: &'r KnownNames<'r>,
     part: usize,
-    /// Inside the ruleset's folder.
+    /// The path inside the ruleset's folder.
     pub path: &'r str,
-    /// As problems name it.
+    /// The path with the ruleset's id, as problems show it.
     full: &'r str,
     pub text: &'r str,
     pub found: Vec<Problem>,
-    /// Whether it reads as Luau at all.
+    /// Whether the file is valid Luau.
     pub reads: bool,
-    /// Whether it is a spec in which a game goes over to other rules.
+    /// Whether it is a spec in which a game changes to other rules.
     pub elsewhere: bool,
     /// Whether it is a hook that is always on.
     pub always: bool,
-    /// Files that it requires.
+    /// The files that it requires.
     pub required: BTreeSet<String>,
-    /// Every name and every text in it.
+    /// All names and texts in it.
     pub words: BTreeSet<String>,
-    /// What is known of local variables.
+    /// The known meanings of local variables.
     pub symbols: BTreeMap<u64, Symbol>,
-    /// Local functions.
+    /// The signatures of local functions.
     pub functions: BTreeMap<u64, Signature>,
-    /// The sorts of local variables that are never assigned anew.
+    /// The types of local variables that are never assigned again.
     pub value_types: BTreeMap<u64, ValueType>,
     /// How local variables are used.
     pub evidence: Evidence,
-    /// Texts of local variables that are never assigned anew.
+    /// The texts of local variables that are never assigned again.
     pub constants: BTreeMap<u64, String>,
-    /// Local variables that hold what was chosen, with the ids that it can be.
+    /// Local variables that hold a choice, with the ids that it can be.
     pub choices: BTreeMap<u64, Vec<String>>,
-    /// The local variables, and what is done with them.
+    /// The local variables, and how they change.
     pub locals: Locals,
-    /// Names that are not there and have been told of.
+    /// Unknown names that have been reported.
     pub told: BTreeSet<String>,
-    /// Texts of a spec file, in small letters, with how often each stands there and how it is written.
+    /// The texts of a spec file: by lower case, how often each occurs and how it is written first.
     pub spec_texts: BTreeMap<String, (usize, String)>,
-    /// Whether the current expression is a condition, where nil is fine.
+    /// Whether the current expression is a condition, where nil is allowed.
     pub asked: bool,
-    /// Local tables that have entities as keys.
+    /// Local tables with entities as keys.
     pub keyed_by_entities: BTreeSet<u64>,
-    /// Local tables whose keys are texts, and that nothing else fills.
+    /// Local tables with texts as keys, to which nothing else is added.
     pub text_maps: BTreeSet<u64>,
-    /// Local tables whose places are numbers, and that nothing else fills.
+    /// Local tables with numbers as keys, to which nothing else is added.
     pub lists: BTreeSet<u64>,
-    /// Local variables that are never nothing.
+    /// Local variables that are never nil.
     pub always_there: BTreeSet<u64>,
-    /// Local variables that are nothing and stay so.
+    /// Local variables that are always nil.
     pub nothing: BTreeSet<u64>,
-    /// Local variables that hold what a function returns which returns nothing.
+    /// Local variables that hold the result of a function that returns nothing.
     pub silent: BTreeMap<u64, Silent>,
-    /// What the functions of verbs are handed, where nothing is put into it by an index.
+    /// Parameters of verbs, to which nothing is added by an index.
     pub handed_to_verbs: BTreeSet<u64>,
-    /// How many functions are around.
+    /// The number of enclosing functions.
     pub depth: usize,
-    /// Functions around that may only read, by what they are.
+    /// The enclosing functions that may only read, by their names in messages.
     pub pure: Vec<&'static str>,
-    /// Keys of the tables around, the outermost first.
+    /// The keys of the enclosing tables, the outermost first.
     pub keys: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ impl<'r> ScriptReader<'r> {
         }
     }
 
-    /// Reads it.
+    /// Reads the script and collects its problems.
     pub fn read(&mut self) {
         let arena = Arena::new();
         match parse(&arena, self.text) {
@@ -136,12 +136,12 @@ impl<'r> ScriptReader<'r> {
                     self.problem(at, wrong);
                 }
             }
-            // Of a file that does not read as Luau only that is told: whatever it seems to say may be a consequence.
+            // A syntax error is the only problem of its file, because others may follow from it.
             Err(error) => self.unreadable(error.location, &error.message),
         }
     }
 
-    /// A file in `lib` is there for what it returns.
+    /// Reports a file in `lib` that returns nothing.
     fn returns_something(&mut self, root: Block<'_>) {
         let Some(last) = root.as_slice().last().filter(|_| self.path.starts_with("lib/")) else { return };
         let empty = matches!(last.view(), StatementView::Return(returned) if returned.expressions.is_empty());
@@ -164,12 +164,12 @@ impl<'r> ScriptReader<'r> {
         self.path.starts_with("specs/")
     }
 
-    /// Whether the rest of the file is not read: it has too many problems, or the budget is spent.
+    /// Whether reading stops here: the file has too many problems, or the budget is spent.
     pub(super) fn is_over(&self) -> bool {
         self.found.len() >= MOST_PROBLEMS || self.known.budget.is_spent()
     }
 
-    /// What of the file was not read, where reading it ended early.
+    /// Returns what of the file was not read, if reading stopped early.
     pub(super) fn rest(&self) -> String {
         match self.found.last() {
             Some(last) if self.found.len() >= MOST_PROBLEMS => {
@@ -183,10 +183,10 @@ impl<'r> ScriptReader<'r> {
         if self.found.len() >= MOST_PROBLEMS {
             return;
         }
-        // The place is found by going through the text.
+        // Finding the line and column reads the text.
         self.known.budget.spend(self.text.len() as u64);
         let place = place_in(self.text, at.begin);
-        // What is said of a place first is nearest to what is wrong with it.
+        // The first problem of a position is the most precise.
         if !self.found.iter().any(|found| (found.line, found.column) == (Some(place.0), Some(place.1))) {
             self.found.push(Problem::new(self.full, message).at(place).with_cure(cure));
         }
@@ -198,7 +198,7 @@ impl<'r> ScriptReader<'r> {
         }
     }
 
-    /// The text of an expression: written there, or that of a local variable that never changes.
+    /// Returns the text of an expression: a literal, or a local variable that never changes.
     pub(super) fn text_of(&self, expression: Expression<'_>) -> Option<String> {
         match expression.kind() {
             ExpressionKind::Local { local, .. } => self.constants.get(&local.id).cloned(),
@@ -206,7 +206,7 @@ impl<'r> ScriptReader<'r> {
         }
     }
 
-    /// The file that is meant by `require(name)` here.
+    /// Returns the file that `require(name)` loads here; `None` if there is none.
     pub(super) fn file_named(&self, name: &str) -> Option<&'r riskbreaker_ruleset::Source> {
         let stack = self.known.stack;
         let found = match name.strip_prefix("@parent/") {
@@ -217,7 +217,8 @@ impl<'r> ScriptReader<'r> {
     }
 }
 
-/// Line and column of a position, from 1, as problems have them: the parser counts the bytes of a line, and problems its letters.
+/// Returns the line and the column of a position, from 1. The parser counts bytes in a line; the result counts
+/// characters.
 pub(super) fn place_in(text: &str, at: TextPosition) -> (u32, u32) {
     let line = text.lines().nth(at.line as usize).unwrap_or_default();
     let column = line.get(..at.column as usize).map_or(at.column, |before| before.chars().count() as u32);

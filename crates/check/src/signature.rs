@@ -1,4 +1,4 @@
-//! How the functions of a ruleset are called, and what they do.
+//! Describes how the functions of a ruleset are called, and what they do.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,39 +12,40 @@ use riskbreaker_script::syntax::{
     TableItem, TypeNode, UnaryOp,
 };
 
-/// How a function of a script is called.
+/// The parameters of a function of a script, and what it returns and does.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Signature {
     pub params: Vec<String>,
-    /// How many of its parameters cannot be left out: the last of them is used as it is, whatever happens.
+    /// The number of leading parameters that a call must give: the last of them is used on every path.
     pub needed: usize,
-    /// Takes any number more.
+    /// Whether it takes any number of further values.
     pub spread: bool,
-    /// What each parameter is used as, where all its uses agree, or what its type says.
+    /// The type of each parameter, by its annotation or because all its uses agree.
     pub uses: Vec<Option<ValueType>>,
-    /// Where it ends, if it never returns anything.
+    /// The position of its `end`, if it never returns a value.
     pub silent: Option<Location>,
-    /// What it gives back, where its type says so or all its returns agree.
+    /// The type of its result, by its annotation or because all its returns agree.
     pub gives: Option<ValueType>,
-    /// The functions whose value it gives back, where it gives back nothing else.
+    /// The functions whose results it returns, if it returns nothing else.
     pub gives_of: Vec<Callee>,
-    /// Whether it gives something back in some case, and whether it always does.
+    /// Whether it returns a value on some path.
     pub answers_at_times: bool,
+    /// Whether it returns a value on every path.
     pub answers: bool,
-    /// Whether it changes nothing, asks nothing and tells nothing.
+    /// Whether it changes nothing, asks nothing and reports nothing.
     pub pure: bool,
-    /// Functions that it calls.
+    /// The functions that it calls.
     pub calls: Vec<Callee>,
-    /// Parameters that it hands on as they are.
+    /// The parameters that it passes on unchanged.
     pub passes: Vec<Pass>,
 }
 
 /// A function of the ruleset, as a script names it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Callee {
-    /// A function of the same file.
+    /// A function of the same file, by the number of its variable.
     Local(u64),
-    /// `module.name`, by the name under which the module is required; its own file where that is empty.
+    /// `module.name`: the name in `require` and the function's name. An empty module is the file's own table.
     Member(String, String),
     Verb(String),
 }
@@ -53,17 +54,17 @@ pub(super) enum Callee {
 pub(super) struct Pass {
     param: usize,
     callee: Callee,
-    /// The place in the call.
+    /// The position of the argument, from 0.
     at: usize,
-    /// Whether it is called whatever else happens.
+    /// Whether the call is on every path.
     certain: bool,
 }
 
-/// What the functions of a file are read with.
+/// What reading the functions of a file needs to know of the rest.
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'f> {
     pub fields: &'f FieldEvidence,
-    /// The local variables that hold modules, by the names under which these are required.
+    /// The local variables that hold modules, with the name in `require`.
     pub modules: &'f BTreeMap<u64, String>,
 }
 
@@ -89,7 +90,7 @@ pub(super) fn is_vocabulary(expression: Expression<'_>) -> bool {
     matches!(expression.kind(), ExpressionKind::Local { local, .. } if local.name == "rb")
 }
 
-/// The function that a word of the vocabulary runs, and what it hands that function: `f` and `a` in `rb.openly(f, a)`.
+/// Returns the function that a word of the vocabulary runs, and its arguments: `f` and `a` in `rb.openly(f, a)`.
 pub(super) fn run_by<'a, 'b>(
     func: Expression<'a>,
     args: &'b [Expression<'a>],
@@ -153,8 +154,8 @@ impl Signature {
         }
     }
 
-    /// Takes over what is known of the functions that this one calls: what they need of its parameters, what they give, and
-    /// whether they only compute. Returns whether anything has changed.
+    /// Takes over what is known of the called functions: what they need of its parameters, what they return, and
+    /// whether they are pure. Returns whether anything has changed.
     pub fn propagate(&mut self, known: &dyn Fn(&Callee) -> Option<Signature>) -> bool {
         let before = (self.needed, self.uses.clone(), self.pure, self.gives);
         self.pure &= self.calls.iter().all(|callee| known(callee).is_some_and(|called| called.pure));
@@ -183,7 +184,7 @@ impl Signature {
     }
 }
 
-/// What a function gives back: what its type promises, or what all its returns are.
+/// Returns the result type of a function: its annotation, or the type of all its returns.
 fn given_by(
     function: &Function<'_>,
     returns: &[&[Expression<'_>]],
@@ -227,13 +228,13 @@ fn given_by(
     all.or(promised)
 }
 
-/// Collects whether a function changes, asks or tells anything, and the functions that it calls.
+/// Collects whether a function changes, asks or reports anything, and the functions that it calls.
 struct FunctionActs<'f> {
     around: Surroundings<'f>,
     acts: bool,
-    /// Tables that it makes for itself.
+    /// The tables that it makes itself.
     own: BTreeSet<u64>,
-    /// The functions of the ruleset that it calls, with the local variables that it hands them.
+    /// The functions of the ruleset that it calls, with the local variables among the arguments.
     calls: Vec<(Callee, Vec<Option<u64>>)>,
 }
 
@@ -311,7 +312,7 @@ impl<'ast> AstVisitor<'ast> for FunctionActs<'_> {
     }
 }
 
-/// The value that a type of one word says.
+/// Returns the type that an annotation of one word names.
 pub(super) fn type_named(ty: TypeNode<'_>) -> Option<ValueType> {
     let TypeNode::Named(name) = ty else { return None };
     match text(name).as_str() {
@@ -322,16 +323,16 @@ pub(super) fn type_named(ty: TypeNode<'_>) -> Option<ValueType> {
     }
 }
 
-/// Whether a parameter of that type cannot be left out: where it is plain, and not `T?`, `T | nil` or `any`.
+/// Whether a parameter of that type cannot be left out: the type is plain, and not `T?`, `T | nil` or `any`.
 fn is_needed(ty: TypeNode<'_>) -> bool {
     type_named(ty).is_some() || matches!(ty, TypeNode::Table)
 }
 
-/// Parameters that a function reads from, calls or calculates with on every path.
+/// The parameters that a function reads members of, calls or calculates with on every path.
 struct CertainUses<'f> {
     around: Surroundings<'f>,
     used: BTreeSet<u64>,
-    /// The functions of the ruleset that it calls, with the local variables that it hands them.
+    /// The functions of the ruleset that it calls, with the local variables among the arguments.
     calls: Vec<(Callee, Vec<Option<u64>>)>,
 }
 
@@ -353,7 +354,7 @@ impl CertainUses<'_> {
                 StatementView::If(branch) => {
                     self.expression(branch.condition);
                     let mut leaves = false;
-                    // Functions inside it end only themselves, but that they do costs nothing but a finding.
+                    // A `return` of an inner function counts too, which only makes the check miss a problem.
                     statement.visit(&mut |node: AstNode<'_>| {
                         if let AstNode::Statement(inner) = node {
                             leaves |= matches!(inner.view(), StatementView::Return(_) | StatementView::Break);
@@ -428,7 +429,7 @@ impl CertainUses<'_> {
         }
     }
 
-    /// Something that fails where it is nothing.
+    /// Notes an expression that must not be nil here.
     fn reckoned(&mut self, expression: Expression<'_>) {
         match expression.kind() {
             ExpressionKind::Local { local, .. } => {
@@ -439,7 +440,7 @@ impl CertainUses<'_> {
     }
 }
 
-/// Local variables of which a script asks whether they are there, or to which it assigns.
+/// The local variables that a script tests or assigns.
 struct TestedLocals(BTreeSet<u64>);
 
 impl TestedLocals {
@@ -469,7 +470,7 @@ impl<'ast> AstVisitor<'ast> for TestedLocals {
                 StatementView::Assign(assign) => {
                     let values = assign.values.iter().map(Some).chain(std::iter::repeat(None));
                     for (var, value) in assign.vars.iter().zip(values) {
-                        // A new value that is computed from the old one needs the old one.
+                        // A new value that is computed from the old one requires the old one.
                         let id = local_id(*var);
                         if !value.zip(id).is_some_and(|(value, id)| is_arithmetic_with(*value, id)) {
                             self.about(*var);

@@ -1,4 +1,4 @@
-//! Functions that return nothing, although their result is used.
+//! Reports functions that return nothing although their result is used.
 
 use super::script::{ScriptReader, place_in};
 use riskbreaker_ruleset::Problem;
@@ -7,16 +7,16 @@ use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 /// A function that never returns a value.
 #[derive(Clone, Debug)]
 pub(super) struct Silent {
-    /// As it is called: `rb.act.deal`.
+    /// The function's name as it is called: `rb.act.deal`.
     name: String,
-    /// With the ruleset's id before it; `None` where several files have a part in it.
+    /// The file's path with the ruleset's id; `None` if several files take part in the function.
     file: Option<String>,
-    /// Where its `end` stands.
+    /// The position of its `end`.
     end: Location,
 }
 
 impl ScriptReader<'_> {
-    /// The function that an expression calls, if it returns nothing.
+    /// Returns the function that an expression calls, if the function returns nothing.
     pub(super) fn silent_call(&self, expression: Expression<'_>) -> Option<Silent> {
         match expression.kind() {
             ExpressionKind::Grouped(inner) => self.silent_call(inner),
@@ -28,7 +28,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A value that is assigned to something.
+    /// Checks a value that is assigned to something.
     pub(super) fn kept(&mut self, value: Expression<'_>) {
         if matches!(value.kind(), ExpressionKind::Call { .. }) {
             self.has_come_back(value);
@@ -36,7 +36,7 @@ impl ScriptReader<'_> {
         self.expression(value);
     }
 
-    /// A used value must not come from a function that returns nothing.
+    /// Reports a used value that comes from a function that returns nothing.
     pub(super) fn has_come_back(&mut self, expression: Expression<'_>) {
         let silent = match expression.kind() {
             ExpressionKind::Local { local, .. } => self.silent.get(&local.id).cloned(),

@@ -1,4 +1,4 @@
-//! Misspelt words: a text or a key that occurs once, one letter away from a known one.
+//! Reports misspelt words: a text or a key that occurs once, one letter away from a known one.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use super::syntax::{listed, literal, named};
 use riskbreaker_ruleset::slips;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 
-/// Rows of a list from which a key that only one of them has is looked at.
+/// The fewest rows of a list whose keys are compared.
 const ROWS: usize = 3;
-/// The fewest letters of a word that is looked at.
+/// The fewest letters of a word that is checked.
 const LETTERS: usize = 3;
 const LUAU_TYPES: [&str; 8] = ["nil", "boolean", "number", "string", "table", "function", "thread", "userdata"];
 
-/// Whether two words differ by one added, missing or swapped letter. A plural is no misspelling.
+/// Whether two words differ by one added, missing or swapped letter. A plural does not count.
 pub(super) fn is_slip(word: &str, other: &str) -> bool {
     let (word, other) = (word.to_lowercase(), other.to_lowercase());
     let (letters, others) = (word.chars().count(), other.chars().count());
@@ -27,19 +27,20 @@ pub(super) fn is_slip(word: &str, other: &str) -> bool {
 }
 
 impl ScriptReader<'_> {
-    /// A text argument of a ruleset function, or one in a list. An added letter does not count there, since names such as `whom`
-    /// beside `who` often occur once.
+    /// Reports a misspelt text argument of a ruleset function, or one in a list.
+    ///
+    /// An added letter does not count, because names such as `whom` beside `who` often occur once.
     pub(super) fn slip_in_call(&mut self, value: Expression<'_>) {
         listed(value).for_each(|one| self.slip_in_call(one));
         self.slip_for(value, |word, other| other.len() >= word.len());
     }
 
-    /// A compared text that occurs in no other line or data file.
+    /// Reports a misspelt text that occurs nowhere else.
     pub(super) fn slip(&mut self, value: Expression<'_>) {
         self.slip_for(value, |_, _| true);
     }
 
-    /// An answer of a policy that stands nowhere else: no card, no option and no data has it.
+    /// Reports an answer of a policy that is no card and occurs in no option and no data.
     pub(super) fn offered_nowhere(&mut self, answer: Expression<'_>) {
         let Some(word) = literal(answer).filter(|word| word.len() >= LETTERS && *word != "yes") else { return };
         let names = &self.known.names;
@@ -59,7 +60,7 @@ impl ScriptReader<'_> {
     fn slip_for(&mut self, value: Expression<'_>, counts: impl Fn(&str, &str) -> bool) {
         let Some(word) = literal(value).filter(|_| !self.is_spec()) else { return };
         let names = &self.known.names;
-        // What `type` and `typeof` give is no name of the ruleset's.
+        // The results of `type` and `typeof` are no names of the ruleset.
         if LUAU_TYPES.contains(&word.as_str()) {
             return;
         }
@@ -86,7 +87,7 @@ impl ScriptReader<'_> {
         self.problem(value.location(), told);
     }
 
-    /// In a list of tables, a key of one row that the other rows have under a nearly equal name.
+    /// Reports a key of one row in a list of tables if the other rows have one of almost the same name.
     pub(super) fn odd_key(&mut self, items: &[TableItem<'_>]) {
         let rows: Vec<BTreeMap<String, Location>> = items.iter().filter_map(keys_of).collect();
         if rows.len() < ROWS || rows.len() != items.len() {
@@ -108,7 +109,7 @@ impl ScriptReader<'_> {
     }
 }
 
-/// The keys of a table that stands in a list.
+/// Returns the keys of a table in a list, with their positions.
 fn keys_of(item: &TableItem<'_>) -> Option<BTreeMap<String, Location>> {
     let TableItem::List { value } = item else { return None };
     let ExpressionKind::Table { .. } = value.kind() else { return None };

@@ -1,4 +1,4 @@
-//! Unknown names in specs: cards, characters, fields, entries and others.
+//! Reports unknown names in specs: cards, characters, fields, entries and others.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use riskbreaker_script::syntax::{AstNode, Block, Expression, ExpressionKind, Loc
 use riskbreaker_spec::{EVENT_SORTS, REFUSAL_KINDS};
 use riskbreaker_state::{Kind, Value};
 
-/// Texts of a spec file and who is called so in them: in small letters, how often they stand there, and as they do first.
+/// Returns the texts of a spec file by lower case, with how often each occurs and how it is written first.
 pub(super) fn texts_of(block: Block<'_>) -> BTreeMap<String, (usize, String)> {
     let mut texts: BTreeMap<String, (usize, String)> = BTreeMap::new();
     block.visit(&mut |node: AstNode<'_>| {
         if let AstNode::Expression(expression) = node
             && let Some(text) = literal(expression)
         {
-            // `A = M5: Sword` is somebody who is called A.
+            // `A = M5: Sword` names a character A.
             let name = text.split_once('=').map_or(&*text, |(name, _)| name).trim().to_string();
             texts.entry(name.to_lowercase()).or_insert((0, name)).0 += 1;
         }
@@ -27,7 +27,7 @@ pub(super) fn texts_of(block: Block<'_>) -> BTreeMap<String, (usize, String)> {
 }
 
 impl ScriptReader<'_> {
-    /// A call of a method of a spec's `t`.
+    /// Checks a call of a method of a spec's `t`.
     pub(super) fn spec_call(&mut self, name: &str, args: &[Expression<'_>]) {
         if self.elsewhere {
             return; // other rules have names of their own
@@ -114,7 +114,7 @@ impl ScriptReader<'_> {
         self.tell(at, self.known.wrong_name(sort, &name));
     }
 
-    /// `t:play("pull", { ... })`: who plays it has been forgotten.
+    /// Reports `t:play("pull", { ... })`, which lacks the character who plays the card. Returns whether it did.
     fn played_by_nobody(&mut self, name: &str, args: &[Expression<'_>]) -> bool {
         let Some(first) = args.first() else { return false };
         let Some(card) = literal(*first).filter(|card| self.is_card(card)) else { return false };
@@ -140,7 +140,7 @@ impl ScriptReader<'_> {
             return;
         }
         let names: Vec<String> = rules.cards().iter().map(|card| card.id.to_string()).collect();
-        // It may be an option that a position gives a name to.
+        // It may be an option whose name a position gives.
         let again =
             self.spec_texts.get(&name.to_lowercase()).is_some_and(|(times, _)| *times > 1) || name.contains(' ');
         if again && self.known.nearest(&name, names.iter().map(String::as_str)).is_none() {
@@ -149,7 +149,7 @@ impl ScriptReader<'_> {
         self.problem(arg.location(), (format!("there is no card `{name}`"), self.known.instead(&name, &names)));
     }
 
-    /// A name that stands once in the file, while a similar one stands in it as well, is taken for a misspelling.
+    /// Reports a character's name that occurs once in the file if the file also has a similar name.
     fn called_so(&mut self, arg: Option<&Expression<'_>>) {
         if let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) {
             self.somebody(&name, at);
@@ -199,13 +199,13 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// `{ title = { field = value } }`.
+    /// Checks the names in an expected change, `{ title = { field = value } }`.
     fn expected(&mut self, arg: Option<&Expression<'_>>) {
         let Some(ExpressionKind::Table { items }) = arg.map(|arg| arg.kind()) else { return };
         for item in items {
             let (key, value) = match item {
                 TableItem::Record { key, value } => (key, value),
-                // One of several that are expected at once: { wanted, chance }.
+                // One of several expected outcomes: { wanted, chance }.
                 TableItem::List { value } => {
                     if let ExpressionKind::Table { items } = value.kind()
                         && let Some(TableItem::List { value }) = items.first()
@@ -217,7 +217,7 @@ impl ScriptReader<'_> {
                 _ => continue,
             };
             if let Some(title) = literal(*key) {
-                // A text that is said beside fields.
+                // `said` is an expected message beside the fields.
                 if title == "said" && literal(*value).is_some() {
                     continue;
                 }
@@ -237,7 +237,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// `{ kind = "greyed", rule = "ABC-1" }`: what a refusal is expected to be.
+    /// Checks an expected refusal, `{ kind = "greyed", rule = "ABC-1" }`.
     fn refusal(&mut self, arg: Option<&Expression<'_>>) {
         for (field, at, value) in arg.into_iter().flat_map(|arg| named(*arg)) {
             let fields = || REFUSAL_KINDS.iter().flat_map(|(_, fields)| *fields).copied().chain(["kind", "rule"]);
@@ -256,7 +256,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Keys of a position that no script reads.
+    /// Reports keys of a position that no script reads.
     fn position(&mut self, arg: Option<&Expression<'_>>) {
         for (name, at, _) in arg.into_iter().flat_map(|arg| named(*arg)) {
             if !self.known.names.is_read(&name)
@@ -267,7 +267,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Answers by topic.
+    /// Checks answers by topic.
     fn answers(&mut self, arg: Option<&Expression<'_>>) {
         for (topic, at, value) in arg.into_iter().flat_map(|arg| named(*arg)) {
             self.topic(&topic, at);
@@ -275,14 +275,14 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Names in a list of answers, written like those of people.
+    /// Checks the capitalised texts in a list of answers, which are names of characters.
     fn listed(&mut self, list: Expression<'_>) {
         for (name, at) in listed_texts(list).filter(|(name, _)| name.starts_with(char::is_uppercase)) {
             self.somebody(&name, at);
         }
     }
 
-    /// Topics may be worked out, so only one that is nearly another is told.
+    /// Reports an unknown topic that is almost a known one. Other unknown topics may be computed.
     fn topic(&mut self, topic: &str, at: Location) {
         let names = &self.known.names;
         if names.topics().contains(topic) || names.times(topic) > 0 {

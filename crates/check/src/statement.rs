@@ -1,4 +1,4 @@
-//! Statements of a script.
+//! Checks the statements of a script.
 
 use super::evidence::is_length_of;
 use super::script::ScriptReader;
@@ -29,7 +29,7 @@ impl ScriptReader<'_> {
             }
             StatementView::CompoundAssign(assign) => {
                 self.expression(assign.value);
-                // What is added to has to be there.
+                // A compound assignment also reads its target.
                 if matches!(assign.var.kind(), ExpressionKind::IndexName { .. }) {
                     self.expression(assign.var);
                 }
@@ -78,7 +78,7 @@ impl ScriptReader<'_> {
             }
             StatementView::Return(returned) => {
                 returned.expressions.iter().for_each(|value| self.expression(*value));
-                // What a policy answers is a name that others know, too.
+                // The answer of a policy is a name that other files have, too.
                 if let [answer] = returned.expressions
                     && self.path.starts_with("policies/")
                 {
@@ -153,7 +153,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// The type of a variable that has none by its declaration: what most of its uses say.
+    /// Gives a variable without a known type the type that most of its uses have.
     pub(super) fn by_its_uses(&mut self, variable: &Local<'_>) {
         if let Some(ty) = self.known_by_uses(variable) {
             self.value_types.entry(variable.id).or_insert(ty);
@@ -173,7 +173,8 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// An assignment. A function that changes a variable of the file would keep state outside the game.
+    /// Checks the target of an assignment. A function that assigns a variable of the file would keep state outside the
+    /// game.
     fn written(&mut self, target: Expression<'_>) {
         match target.kind() {
             ExpressionKind::Global(name) => {
@@ -236,9 +237,9 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A write to a table that a function is handed or makes, under a name that no file reads.
+    /// Reports an assignment to a member that no file reads.
     fn read_by_nobody(&mut self, table: Expression<'_>, name: &str, at: Location) {
-        // Of a ruleset that others extend, nobody knows what they read.
+        // A ruleset that extends this one may read the member.
         let complete = self.known.stack.scenario().is_some() && !self.elsewhere && !self.is_spec();
         if !complete || self.path.starts_with("convert/") || !self.known.names.is_only_written(name) {
             return;
@@ -257,7 +258,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A write into a table. A function that changes a table of the file would keep state between calls.
+    /// Reports a function that writes into a table of the file, which would keep state between calls.
     pub(super) fn fills(&mut self, table: Expression<'_>, at: Location) {
         let ExpressionKind::Local { local, upvalue } = table.kind() else { return };
         if upvalue && local.function_depth == 0 && self.depth > 0 && !self.is_spec() {
@@ -268,7 +269,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// The first or the last number of a loop, or its step.
+    /// Reports a first number, last number or step of a loop that is not a number.
     fn counted_with(&mut self, value: Expression<'_>) {
         let list = !self.is_spec()
             && matches!(value.kind(), ExpressionKind::IndexName { index, .. } if self.known.names.is_list(&text(index)));
@@ -327,13 +328,13 @@ impl ScriptReader<'_> {
     }
 }
 
-/// `thing.list[1]`.
+/// Whether an expression is an element of a member list, `thing.list[1]`.
 fn is_one_of_a_list(expression: Expression<'_>) -> bool {
     let ExpressionKind::IndexExpr { expr, index } = expression.kind() else { return false };
     matches!(expr.kind(), ExpressionKind::IndexName { .. }) && matches!(index.kind(), ExpressionKind::Number { .. })
 }
 
-/// A table that is written down without keys.
+/// Whether an expression is a table literal without keys.
 fn is_list(value: Expression<'_>) -> bool {
     let ExpressionKind::Table { items } = value.kind() else { return false };
     !items.is_empty() && items.iter().all(|item| matches!(item, TableItem::List { .. }))

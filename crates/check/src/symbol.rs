@@ -13,20 +13,20 @@ pub(super) enum Symbol {
     Entity(Option<String>),
     Entities(Option<String>),
     Library(&'static str),
-    /// What another file returns, by its path.
+    /// The table that another file returns, by the file's path.
     Module(String),
-    /// The value of a house rule.
+    /// The value of a house rule, by its name.
     Switch(String),
-    /// What a hook is given at a verb.
+    /// The event that a hook takes, by its verb.
     Event(String),
-    /// Something attached, as hooks and `rb.attached` give it.
+    /// Something that is attached to an entity, as hooks and `rb.attached` get it.
     Holder,
     /// The question that a policy answers.
     Question,
     Spec,
 }
 
-/// Of what is read off something through more names and calls than that, nothing is known.
+/// The longest chain of members and calls that is followed. Beyond it, the meaning is unknown.
 const LONGEST_CHAIN: usize = 32;
 
 impl ScriptReader<'_> {
@@ -34,7 +34,7 @@ impl ScriptReader<'_> {
         self.symbol_within(expression, LONGEST_CHAIN)
     }
 
-    /// Each link of a chain is asked for by itself, so what is behind it is followed only so far.
+    /// Returns the meaning of an expression, following a chain of at most `links` links.
     fn symbol_within(&self, expression: Expression<'_>, links: usize) -> Option<Symbol> {
         let links = links.checked_sub(1)?;
         match expression.kind() {
@@ -103,7 +103,7 @@ impl ScriptReader<'_> {
 }
 
 impl ScriptReader<'_> {
-    /// Whether a verb is given an entity under a name: its function uses it as one, or those that call it hand one over.
+    /// Whether a parameter of a verb is an entity: its function uses it as one, or its callers pass one.
     fn is_entity_given(&self, verb: &str, name: &str) -> bool {
         let params = self.known.rules.and_then(|rules| rules.verb_params(verb)).unwrap_or_default();
         let Some(at) = params.iter().position(|param| *param == name) else { return false };

@@ -1,4 +1,4 @@
-//! Mistakes that the syntax tree of one script shows, without the rest of the ruleset.
+//! Helpers for the syntax tree of one script.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ pub(super) fn text(name: AstName<'_>) -> String {
     name.0.to_string()
 }
 
-/// The text of an expression that is one.
+/// Returns the text of a string literal.
 pub(super) fn literal(expression: Expression<'_>) -> Option<String> {
     match expression.kind() {
         ExpressionKind::String { value, .. } => Some(String::from_utf8_lossy(value).into_owned()),
@@ -21,7 +21,7 @@ pub(super) fn literal(expression: Expression<'_>) -> Option<String> {
     }
 }
 
-/// The texts that an expression can come to, where they stand in it: those of both branches of a condition.
+/// Returns the texts that an expression can be: its literal, or those of both branches of a conditional.
 pub(super) fn possible_texts(expression: Expression<'_>) -> Vec<String> {
     match expression.kind() {
         ExpressionKind::If { then_expression, else_expression, .. } => {
@@ -31,7 +31,7 @@ pub(super) fn possible_texts(expression: Expression<'_>) -> Vec<String> {
     }
 }
 
-/// The local variable that an expression is, by its number in the file.
+/// Returns the number of the local variable that an expression is.
 pub(super) fn local_id(expression: Expression<'_>) -> Option<u64> {
     match expression.kind() {
         ExpressionKind::Local { local, .. } => Some(local.id),
@@ -39,7 +39,7 @@ pub(super) fn local_id(expression: Expression<'_>) -> Option<u64> {
     }
 }
 
-/// The name of a member that is read off something.
+/// Returns the name of the member that an expression reads.
 pub(super) fn member(expression: Expression<'_>) -> Option<String> {
     match expression.kind() {
         ExpressionKind::IndexName { index, .. } => Some(text(index)),
@@ -47,7 +47,7 @@ pub(super) fn member(expression: Expression<'_>) -> Option<String> {
     }
 }
 
-/// What a value is called at its end: `ctx.side` is a `side`.
+/// Returns the last name of an expression: `side` for `ctx.side`.
 pub(super) fn name_of(expression: Expression<'_>) -> Option<String> {
     match expression.kind() {
         ExpressionKind::Local { local, .. } => Some(text(local.name)),
@@ -55,13 +55,13 @@ pub(super) fn name_of(expression: Expression<'_>) -> Option<String> {
     }
 }
 
-/// The name of a member with that of what it is read off: `ctx.targets` and `foe.ctx.targets` alike.
+/// Returns a member's name with that of its owner: `ctx.targets` for `ctx.targets` and for `foe.ctx.targets`.
 pub(super) fn path_of(expression: Expression<'_>) -> Option<String> {
     let ExpressionKind::IndexName { expr, index, .. } = expression.kind() else { return None };
     Some(format!("{}.{}", name_of(expr)?, text(index)))
 }
 
-/// A table that is written down with texts as keys only.
+/// Whether an expression is a table literal with only texts as keys.
 pub(super) fn is_text_map(value: Expression<'_>) -> bool {
     let ExpressionKind::Table { items } = value.kind() else { return false };
     let by_text = |item: &TableItem<'_>| match item {
@@ -72,7 +72,7 @@ pub(super) fn is_text_map(value: Expression<'_>) -> bool {
     !items.is_empty() && items.iter().all(by_text)
 }
 
-/// The value of an expression that is always the same.
+/// Returns the value of a constant expression; `None` if it is no constant.
 pub(super) fn constant(expression: Expression<'_>) -> Option<Value> {
     match expression.kind() {
         ExpressionKind::Nil => Some(Value::None),
@@ -89,7 +89,7 @@ pub(super) fn constant(expression: Expression<'_>) -> Option<Value> {
     }
 }
 
-/// The values of a table that have names, as it is written down: the name, where it stands, and the value.
+/// Returns the values of a table literal that have names: the name, its position and the value.
 pub(super) fn named(table: Expression<'_>) -> impl Iterator<Item = (String, Location, Expression<'_>)> {
     items_of(table).iter().filter_map(|item| match item {
         TableItem::Record { key, value } => Some((literal(*key)?, key.location(), *value)),
@@ -97,7 +97,7 @@ pub(super) fn named(table: Expression<'_>) -> impl Iterator<Item = (String, Loca
     })
 }
 
-/// The values of a table that have no key.
+/// Returns the values of a table literal that have no key.
 pub(super) fn listed(table: Expression<'_>) -> impl Iterator<Item = Expression<'_>> {
     items_of(table).iter().filter_map(|item| match item {
         TableItem::List { value } => Some(*value),
@@ -105,7 +105,7 @@ pub(super) fn listed(table: Expression<'_>) -> impl Iterator<Item = Expression<'
     })
 }
 
-/// The texts among them, and where they stand.
+/// Returns the texts of a table literal that have no key, with their positions.
 pub(super) fn listed_texts(table: Expression<'_>) -> impl Iterator<Item = (String, Location)> {
     listed(table).filter_map(|value| Some((literal(value)?, value.location())))
 }
@@ -117,7 +117,7 @@ fn items_of(table: Expression<'_>) -> &[TableItem<'_>] {
     }
 }
 
-/// The value of a key in a table as it is written down.
+/// Returns the value of a key in a table literal.
 pub(super) fn value_of<'a>(items: &[TableItem<'a>], wanted: &str) -> Option<Expression<'a>> {
     items.iter().find_map(|item| match item {
         TableItem::Record { key, value } if literal(*key).as_deref() == Some(wanted) => Some(*value),
@@ -125,7 +125,7 @@ pub(super) fn value_of<'a>(items: &[TableItem<'a>], wanted: &str) -> Option<Expr
     })
 }
 
-/// What a function returns, each place of it; functions inside it are none of it.
+/// Returns the values of each `return` of a function, without those of inner functions.
 pub(super) fn returned<'a>(block: Block<'a>) -> Vec<&'a [Expression<'a>]> {
     let mut returns = Vec::new();
     block.visit(&mut |node: AstNode<'a>| {
@@ -138,7 +138,7 @@ pub(super) fn returned<'a>(block: Block<'a>) -> Vec<&'a [Expression<'a>]> {
     returns
 }
 
-/// Whether a block leaves a loop around it: by `break` there, by `return` or by a call that ends the action.
+/// Whether a block can leave the loop around it: by `break`, by `return` or by a call that ends the action.
 pub(super) fn leaves_loop(block: Block<'_>) -> bool {
     let ends = |expression: Expression<'_>| match expression.kind() {
         ExpressionKind::Call { func, .. } => match func.kind() {
@@ -156,7 +156,8 @@ pub(super) fn leaves_loop(block: Block<'_>) -> bool {
     !returned(block).is_empty() || any_of_loop(block, &leaves)
 }
 
-/// Whether a statement of a loop's body is such a one. The loops in it are left out: what leaves one of them leaves that alone.
+/// Whether some statement of a loop's body fulfils a condition. The bodies of inner loops are not searched, because a
+/// `break` there leaves only the inner loop.
 pub(super) fn any_of_loop(body: Block<'_>, wanted: &dyn Fn(Statement<'_>) -> bool) -> bool {
     fn any(statement: Statement<'_>, wanted: &dyn Fn(Statement<'_>) -> bool) -> bool {
         match statement.view() {
@@ -170,34 +171,34 @@ pub(super) fn any_of_loop(body: Block<'_>, wanted: &dyn Fn(Statement<'_>) -> boo
     body.as_slice().iter().any(|statement| any(*statement, wanted))
 }
 
-/// Local variables of a file: their names, of which one is meant where a name is not there, and what is done with them.
+/// The local variables of a file: their names, and how each is changed.
 #[derive(Default)]
 pub(super) struct Locals {
     pub names: BTreeSet<String>,
-    /// Those that are assigned after they were declared.
+    /// Variables that are assigned after their declaration.
     pub changing: BTreeSet<u64>,
-    /// Those that may hold another sort of value then: what numbers are added to stays a number.
+    /// Variables that may change their type. A variable to which numbers are added stays a number.
     pub reassigned: BTreeSet<u64>,
-    /// Those that a function assigns that stands further in than they do.
+    /// Variables that an inner function assigns.
     pub caught: BTreeSet<u64>,
-    /// Tables into which something is put by an index.
+    /// Tables to which something is added by an index.
     pub filled: BTreeSet<u64>,
-    /// On which `:set("field", ...)` or `:add("field", ...)` is called.
+    /// Variables on which `:set("field", ...)` or `:add("field", ...)` is called.
     entities: BTreeSet<u64>,
-    /// The option that was chosen, which may be an entity or a word.
+    /// Variables that hold a chosen option, which may be an entity or a word.
     chosen: BTreeSet<u64>,
-    /// What is compared with a word.
+    /// Variables that are compared with a word.
     compared: BTreeSet<u64>,
 }
 
 impl Locals {
-    /// Whether it is an entity by what is called on it, and never a word that was chosen instead.
+    /// Whether the methods called on a variable show that it is an entity, and it is never a chosen word.
     pub fn is_entity(&self, id: u64) -> bool {
         self.entities.contains(&id) && !(self.chosen.contains(&id) && self.compared.contains(&id))
     }
 }
 
-/// Whether this calls a word of the vocabulary that gives one of several options.
+/// Whether a value is a call of `rb.choose`.
 fn chooses(value: Expression<'_>) -> bool {
     let ExpressionKind::Call { func, .. } = value.kind() else { return false };
     matches!(func.kind(), ExpressionKind::IndexName { index, .. } if index == "choose")
@@ -250,7 +251,7 @@ impl<'ast> AstVisitor<'ast> for Locals {
                     let sides = [(lhs, rhs), (rhs, lhs)].into_iter().filter(word);
                     self.compared.extend(sides.filter_map(|(side, _)| local_id(side)));
                 }
-                // Whoever is handed a table may fill it.
+                // A function may add to a table that it gets.
                 if let ExpressionKind::Call { args, .. } = expression.kind() {
                     self.filled.extend(args.iter().filter_map(|arg| local_id(*arg)));
                 }

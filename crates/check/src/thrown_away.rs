@@ -1,4 +1,4 @@
-//! Results that are computed and then not used.
+//! Reports results that are computed and then not used.
 
 use super::flow::falls_through;
 use super::script::ScriptReader;
@@ -8,7 +8,7 @@ use super::syntax::{returned, text};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Function, StatementView};
 
 impl ScriptReader<'_> {
-    /// A statement that calls a function which only works something out.
+    /// Reports a statement that calls a function without effects and drops its result.
     pub(super) fn thrown_away(&mut self, statement: Expression<'_>) {
         let ExpressionKind::Call { func, self_call, .. } = statement.kind() else { return };
         if self.is_spec() {
@@ -26,7 +26,7 @@ impl ScriptReader<'_> {
         self.problem(statement.location(), (wrong, "write `local NAME = ` or `return` before it".into()));
     }
 
-    /// A function of a library or a derived value, which gives something back and does nothing else.
+    /// Returns the name of a library function or derived value that has a result and no effect.
     fn harmless(&self, func: Expression<'_>, self_call: bool) -> Option<String> {
         let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
         let name = text(index);
@@ -42,7 +42,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A function that gives an answer in other cases, and ends with a call whose answer it drops.
+    /// Reports a function that returns a value on other paths, and drops the result of the call that ends it.
     pub(super) fn last_answer(&mut self, function: &Function<'_>) {
         let Some(StatementView::Expression(last)) = function.body.as_slice().last().map(|last| last.view()) else {
             return;
@@ -57,7 +57,7 @@ impl ScriptReader<'_> {
         if !gives || !falls_through(function.body) || self.is_spec() {
             return;
         }
-        // A policy can do nothing but answer.
+        // The answer is the only effect of a policy.
         let policy = self.path.starts_with("policies/");
         let answers = |signature: &Signature| signature.answers || policy && signature.answers_at_times;
         if let Some(called) = self.called(func, self_call).filter(|called| answers(&called.signature)) {

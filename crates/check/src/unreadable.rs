@@ -1,4 +1,4 @@
-//! Files that are not valid Luau: the message, and its place.
+//! Reports files that are not valid Luau, with a message and a position.
 
 use super::known::Mistake;
 use super::script::ScriptReader;
@@ -13,7 +13,7 @@ impl ScriptReader<'_> {
             let wrong = "`else if` opens a block of its own, which has no `end`".to_string();
             return self.problem(Location::new(begin, begin), (wrong, "write `elseif`".into()));
         }
-        // Where a block has no end, the place that matters is where it begins.
+        // If a block has no `end`, the position is where the block begins.
         let open = message.rsplit_once(" at line ").and_then(|(before, line)| {
             let digits: String = line.chars().take_while(char::is_ascii_digit).collect();
             let block = before.rsplit_once('\'').and_then(|(rest, _)| rest.rsplit_once('\'')).map(|(_, word)| word)?;
@@ -47,7 +47,7 @@ impl ScriptReader<'_> {
     }
 }
 
-/// What is wrong with a file that does not read as Luau.
+/// Returns the message and the cure for a file that is not valid Luau.
 fn does_not_read(message: &str) -> Mistake {
     let cure = riskbreaker_script::cure_of_syntax(message).unwrap_or("the file does not read as Luau");
     (message.to_string(), cure.to_string())

@@ -1,4 +1,4 @@
-//! The type of an expression, where it is certain, and the types that the vocabulary takes.
+//! Infers the type of an expression where it is certain, and reads the types that the vocabulary takes.
 
 use super::script::ScriptReader;
 use super::symbol::Symbol;
@@ -10,23 +10,23 @@ use riskbreaker_state::{Type, Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueType {
     Number,
-    /// A number with named parts, as `rb.sum` makes it.
+    /// A number with named parts, as `rb.sum` returns it.
     Sum,
     Text,
     Truth,
-    /// A table of which nothing else is known; an entity is read like one.
+    /// A table of unknown content; an entity is read in the same way.
     Table,
     List,
-    /// A table with names in it that no entity has.
+    /// A table with names that no entity has.
     Record,
     Function,
     Entity,
-    /// A hook or an item on somebody, as hooks are given it.
+    /// A hook or an item that is attached to an entity, as hooks get it.
     Attached,
 }
 
 impl ValueType {
-    /// In the words of a sentence.
+    /// Returns the type in the words of a message: `a number`.
     pub fn words(self) -> &'static str {
         match self {
             ValueType::Number => "a number",
@@ -53,13 +53,13 @@ impl ValueType {
         }
     }
 
-    /// Whether it is a table, whatever stands in it.
+    /// Whether it is a table, whatever its content.
     pub(super) fn is_table(self) -> bool {
         matches!(self, ValueType::Table | ValueType::List | ValueType::Record | ValueType::Attached)
     }
 }
 
-/// The type that a parameter wants, if a value does not fit; `None` if it fits or the type is unknown.
+/// Returns the type that a parameter requires, if a value does not fit; `None` if it fits or the type is unknown.
 pub(super) fn wanted(ty: &str, sort: ValueType) -> Option<&'static str> {
     let mut first = None;
     for one in pieces(ty, '|') {
@@ -75,7 +75,7 @@ pub(super) fn wanted(ty: &str, sort: ValueType) -> Option<&'static str> {
             "Entity" => ValueType::Entity,
             "Sum" if matches!(sort, ValueType::Number | ValueType::Sum) || sort.is_table() => return None,
             "Sum" => ValueType::Number,
-            // A distance such as "+1" is a key, too; whether a text is one is checked where it is written out.
+            // A distance such as `"+1"` is a key, too. Literals are checked elsewhere.
             "Key" if matches!(sort, ValueType::Number | ValueType::Text) || sort.is_table() => return None,
             "Key" => ValueType::Number,
             "Dice" if sort == ValueType::Text || sort.is_table() => return None,
@@ -91,14 +91,15 @@ pub(super) fn wanted(ty: &str, sort: ValueType) -> Option<&'static str> {
     first
 }
 
-/// One parameter of a type: whether it can be left out, and its type.
+/// One parameter of a function type.
 pub(super) struct Param<'t> {
     pub name: &'t str,
     pub ty: &'t str,
     pub optional: bool,
 }
 
-/// The parameters of `(a: T, b: U?, ...any) -> R`, and whether it takes any number more; `None` for another type.
+/// Parses the parameters of `(a: T, b: U?, ...any) -> R`, and whether it takes any number more. `None` for another
+/// type.
 pub(super) fn params_of(ty: &str) -> Option<(Vec<Param<'_>>, bool)> {
     let inside = ty.strip_prefix('(')?;
     let end = closing(inside)?;
@@ -116,7 +117,7 @@ pub(super) fn params_of(ty: &str) -> Option<(Vec<Param<'_>>, bool)> {
     Some((params, spread))
 }
 
-/// The sort of value that a type's function gives, where it always gives one.
+/// Returns the result type of a function type; `None` if it is not always the same.
 pub(super) fn result_of(ty: &str) -> Option<ValueType> {
     let inside = ty.strip_prefix('(')?;
     let rest = inside[closing(inside)? + 1..].trim().strip_prefix("->")?.trim();
@@ -131,7 +132,7 @@ pub(super) fn result_of(ty: &str) -> Option<ValueType> {
     })
 }
 
-/// Where the bracket closes that was opened before the text.
+/// Returns the index of the bracket that closes the one opened before the text.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0;
     for (at, letter) in text.char_indices() {
@@ -145,7 +146,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// The pieces of a text between marks that stand in no bracket, trimmed; none of an empty text.
+/// Splits a text at marks outside brackets, and trims the parts. An empty text has none.
 fn pieces(text: &str, mark: char) -> Vec<&str> {
     let (mut found, mut depth, mut from) = (Vec::new(), 0, 0);
     for (at, letter) in text.char_indices() {
@@ -166,7 +167,7 @@ fn pieces(text: &str, mark: char) -> Vec<&str> {
 }
 
 impl ScriptReader<'_> {
-    /// The sort of an expression, where that is certain.
+    /// Returns the type of an expression; `None` if it is not certain.
     pub(super) fn value_type(&self, expression: Expression<'_>) -> Option<ValueType> {
         match expression.kind() {
             ExpressionKind::Grouped(inner) => self.value_type(inner),
@@ -213,7 +214,7 @@ impl ScriptReader<'_> {
             ExpressionKind::IndexName { expr, index, .. } => {
                 let name = text(index);
                 let Some(symbol) = self.symbol(expr) else {
-                    // Whatever it is read off, it can only be a field, unless it is a table of the script's own.
+                    // Whatever its owner, the member is a field, unless the owner is a table of the script's own.
                     return self
                         .known
                         .names
@@ -296,15 +297,15 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Whether an expression is a reference for certain: its name is that of references alone, and no key of the ruleset's own
-    /// tables.
+    /// Whether an expression is certainly a reference: all fields of its name are references, and no table of the
+    /// ruleset's own has the name.
     fn refers(&self, expression: Expression<'_>) -> bool {
         let ExpressionKind::IndexName { expr, index, .. } = expression.kind() else { return false };
         let own = self.known.names.may_be_own(&text(index)) || self.is_own_table(expr);
         self.is_named_like_a_reference(expression) && !own
     }
 
-    /// Whether an expression reads a name off an unknown value, and all fields of that name are references.
+    /// Whether an expression reads a member off an unknown value, and all fields of that name are references.
     fn is_named_like_a_reference(&self, expression: Expression<'_>) -> bool {
         match expression.kind() {
             ExpressionKind::IndexName { expr, index, .. } => {
@@ -314,7 +315,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Whether an expression is a variable that a script fills with a table of its own.
+    /// Whether an expression is a variable that holds a table of the script's own.
     fn is_own_table(&self, expression: Expression<'_>) -> bool {
         match expression.kind() {
             ExpressionKind::Grouped(inner) => self.is_own_table(inner),
@@ -324,7 +325,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Values that cannot be reckoned with, put together or compared.
+    /// Reports operands with types that the operator does not take.
     pub(super) fn operands(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>) {
         self.has_come_back(lhs);
         self.has_come_back(rhs);
@@ -394,7 +395,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Values that are never equal, since they are of different sorts.
+    /// Reports a comparison of values that are never equal, because their types differ.
     pub(super) fn never_equal(&mut self, lhs: Expression<'_>, rhs: Expression<'_>) {
         let holder = |side: Expression<'_>| self.symbol(side) == Some(Symbol::Holder);
         let named = |side: Expression<'_>| matches!(side.kind(), ExpressionKind::IndexName { .. });
@@ -434,7 +435,7 @@ impl ScriptReader<'_> {
         self.problem(rhs.location(), (wrong, cure.to_string()));
     }
 
-    /// A field, or something else that always has a value, is compared with nil.
+    /// Reports a comparison with nil of a field or another value that is never nil. Returns whether it did.
     fn never_nil(&mut self, value: Expression<'_>) -> bool {
         let field = match value.kind() {
             ExpressionKind::IndexName { expr, index, .. } => {
@@ -458,15 +459,15 @@ impl ScriptReader<'_> {
         true
     }
 
-    /// The type of an expression, or a list where its name says so wherever it stands.
+    /// Returns the type of an expression, or a list if its member name is used only for lists.
     fn type_or_list(&self, expression: Expression<'_>) -> Option<ValueType> {
         let is_list = || !self.is_spec() && self.known.names.is_list_of(expression);
         self.value_type(expression).or_else(|| is_list().then_some(ValueType::List))
     }
 
-    /// A name is read off a value that has none. Texts have their methods, behind a colon.
+    /// Reports a member that is read off a value without members. Texts have methods, after a colon.
     pub(super) fn has_no_names(&mut self, of: Expression<'_>, name: &str, at: Location, colon: bool) {
-        // A name that is read off something unknown is a field by its name alone.
+        // The type of a member of an unknown value is only inferred from its name.
         let certain = match of.kind() {
             ExpressionKind::IndexName { expr, .. } => self.symbol(expr).is_some(),
             _ => true,
@@ -477,7 +478,7 @@ impl ScriptReader<'_> {
         if method && colon {
             return;
         }
-        // What is calculated with unknown values may be a sum.
+        // The result of a calculation with unknown values may be a sum.
         if matches!(sort, ValueType::Number | ValueType::Sum) && matches!(name, "total" | "least" | "most") {
             return;
         }
@@ -496,7 +497,7 @@ impl ScriptReader<'_> {
         self.problem(at, (format!("{called} is {}, and has no `{name}`", sort.words()), cure));
     }
 
-    /// A function that is compared itself, instead of its result.
+    /// Reports a comparison of a function itself, instead of its result.
     pub(super) fn function_compared(&mut self, side: Expression<'_>, other: Expression<'_>) {
         let ExpressionKind::IndexName { expr, index, .. } = side.kind() else { return };
         let name = text(index);
@@ -512,7 +513,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Whether an expression is nothing: `nil`, or a variable that is never anything else.
+    /// Whether an expression is `nil`, or a variable that is always nil.
     fn is_nothing(&self, expression: Expression<'_>) -> bool {
         match expression.kind() {
             ExpressionKind::Nil => true,
@@ -526,7 +527,7 @@ impl ScriptReader<'_> {
         self.problem(side.location(), (wrong, "write a number, such as 0".into()));
     }
 
-    /// A value to which `#` or `-` cannot be applied.
+    /// Reports a value to which `#` or `-` cannot be applied.
     pub(super) fn one_operand(&mut self, op: UnaryOp, of: Expression<'_>) {
         let Some(sort) = self.value_type(of) else { return };
         let wrong = match (op, sort) {
@@ -538,7 +539,7 @@ impl ScriptReader<'_> {
         self.problem(of.location(), (wrong, "name what is meant in it, or leave the sign out".into()));
     }
 
-    /// Whether a value is always there, whatever it is.
+    /// Whether a value is never nil.
     pub(super) fn is_always_there(&self, expression: Expression<'_>) -> bool {
         match expression.kind() {
             ExpressionKind::Grouped(inner) => self.is_always_there(inner),
@@ -558,7 +559,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// A condition that is always true: a function, or a value that is always there.
+    /// Reports a condition that is always true: a function, or a value that is never nil.
     pub(super) fn condition(&mut self, condition: Expression<'_>) {
         match condition.kind() {
             ExpressionKind::Grouped(inner) => self.condition(inner),
@@ -621,7 +622,7 @@ impl ScriptReader<'_> {
     }
 }
 
-/// Whether a value is written down as one that stands for another: a number, a text or a table.
+/// Whether an expression is a literal that can be a default: a number, a text or a table.
 fn is_default(expression: Expression<'_>) -> bool {
     matches!(
         expression.kind(),
@@ -629,12 +630,12 @@ fn is_default(expression: Expression<'_>) -> bool {
     )
 }
 
-/// What other languages call the length of a list or a text.
+/// Whether a name is what other languages call the length of a list or a text.
 fn is_count(name: &str) -> bool {
     matches!(name, "length" | "len" | "size" | "count" | "n")
 }
 
-/// A text that reads as a number.
+/// Whether an expression is a text that parses as a number.
 fn is_number_in_quotes(expression: Expression<'_>) -> bool {
     super::syntax::literal(expression).is_some_and(|text| text.trim().parse::<f64>().is_ok())
 }

@@ -1,4 +1,4 @@
-//! Calls of the vocabulary: names in arguments, dice, and texts with places to fill.
+//! Checks calls of the vocabulary: names in arguments, dice, and texts with places to fill.
 
 use super::expression::not_dice;
 use super::script::ScriptReader;
@@ -8,7 +8,7 @@ use riskbreaker_script::api;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, TableItem};
 
 impl ScriptReader<'_> {
-    /// A word of the vocabulary is called.
+    /// Checks a call of a word of the vocabulary.
     pub(super) fn word(&mut self, name: &'static str, args: &[Expression<'_>], at: Location) {
         let acts = api::word(name).is_some_and(|word| word.acts);
         if let (true, Some(what)) = (acts, self.pure.last()) {
@@ -44,7 +44,7 @@ impl ScriptReader<'_> {
                 self.problem(step.location(), (wrong, "give it a step above 0, such as { 1, 0 }".into()));
             }
             ("agenda", [filter, ..]) => self.entry_under(*filter, "what", usize::MAX),
-            // What is no entry is a moment that some rule names with rb.comes.
+            // A name that is no entry of the agenda is a moment that some rule names with `rb.comes`.
             ("lasts", [_, how, ..]) => {
                 self.keys_of(*how, "rb.lasts", &["at", "moment", "of", "times"]);
                 self.entry_under(*how, "moment", 1);
@@ -58,7 +58,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// The keys of a table that a word of the vocabulary takes, and no others.
+    /// Reports keys of a table argument that the word does not take.
     fn keys_of(&mut self, table: Expression<'_>, word: &str, known: &[&str]) {
         for (name, at, _) in named(table).filter(|(name, ..)| !known.contains(&name.as_str())) {
             let cure = riskbreaker_ruleset::instead(&name, known.iter().copied());
@@ -66,7 +66,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// An entry of the agenda that stands under a key of a table, if scripts name it so often at the most.
+    /// Reports an unknown agenda entry under a key of a table, if scripts name it at most `most` times.
     fn entry_under(&mut self, table: Expression<'_>, wanted: &str, most: usize) {
         let ExpressionKind::Table { items } = table.kind() else { return };
         if let Some(value) = value_of(items, wanted)
@@ -77,7 +77,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Dice, and texts with places to fill.
+    /// Checks the dice of a roll, and the text with places to fill.
     fn rolled_and_told(
         &mut self,
         name: &str,
@@ -109,7 +109,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Words that take a kind and fields of it.
+    /// Checks words that take a kind and fields of it.
     fn of_kind(&mut self, name: &str, args: &[Expression<'_>], first: Option<&(String, Location)>, call: Location) {
         if let ("each" | "first", [kind, ..]) = (name, args)
             && let ExpressionKind::Table { .. } = kind.kind()
@@ -137,13 +137,13 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// The dice of a roll for some seats only: `{ "2d6", audience = "north" }`.
+    /// Returns the dice of a roll for some seats only: `{ "2d6", audience = "north" }`.
     fn listed_first(&self, args: &[Expression<'_>]) -> Option<(String, Location)> {
         let dice = listed(*args.first()?).next()?;
         Some((self.text_of(dice)?, dice.location()))
     }
 
-    /// A text with `{}` in it and the values that fill them.
+    /// Reports a text whose `{}` do not match the values that fill them.
     fn filled(&mut self, args: &[Expression<'_>], label: usize) {
         let Some(text) = args.get(label).and_then(|arg| literal(*arg)) else {
             if let Some(joined) = args.get(label).and_then(|arg| joined_to(*arg)).filter(|_| args.len() == label + 1) {
@@ -172,7 +172,7 @@ impl ScriptReader<'_> {
     }
 }
 
-/// Where a text with `{}` stands to which something is joined by `..`.
+/// Returns the position of a text with `{}` to which something is joined by `..`.
 fn joined_to(expression: Expression<'_>) -> Option<Location> {
     let ExpressionKind::Binary { lhs, op: BinaryOp::Concat, rhs } = expression.kind() else { return None };
     let open = |side: Expression<'_>| literal(side).is_some_and(|text| text.contains("{}"));

@@ -1,19 +1,19 @@
-//! Words of other dice programs: what they may mean here, as texts that can be read.
+//! Words of other dice programs, with their translations to this notation.
 
 use super::foreign::{Foreign, foreign};
 use super::notation::{NotationError, Suggested};
 
-/// A word that other programs write behind dice.
+/// A word that another program writes after dice.
 pub(super) struct DialectWord {
     /// Its spellings.
     words: &'static [&'static str],
-    /// Why it is refused, as the end of a sentence that begins with the word.
+    /// The reason for the refusal, as the end of a sentence that begins with the word.
     pub message: &'static str,
-    /// What may be meant, in its place.
+    /// Possible replacements.
     pub writes: &'static [&'static str],
-    /// Whether leaving it out gives the same total.
+    /// True if omitting the word gives the same total.
     pub leaves: bool,
-    /// What to do where none of these can be read.
+    /// Advice if no replacement is valid.
     pub words_instead: &'static str,
 }
 
@@ -23,7 +23,7 @@ const fn word(words: &'static [&'static str], message: &'static str, writes: &'s
 
 const NO_SUCH: &str = "is an operation of another program that has no like here";
 
-/// Words behind dice.
+/// Words after dice.
 const BEHIND_DICE: [DialectWord; 21] = [
     word(&["k", "keep"], "alone can mean two things (keep the highest or the lowest)", &["kh", "kl"]),
     word(&["d", "drop"], "alone can mean two things (drop the highest or the lowest)", &["dh", "dl"]),
@@ -82,7 +82,7 @@ const BEHIND_DICE: [DialectWord; 21] = [
     word(&["eq", "n"], "is written `=` here", &["="]),
 ];
 
-/// Whether a text is meant as dice: it begins with a number or has signs in it, or `d` with faces behind it.
+/// True if a text is meant as dice: it begins with a number, or has operators in it, or `d` followed by faces.
 pub(super) fn is_meant(text: &str) -> bool {
     let text = text.trim().to_ascii_lowercase();
     let bytes = text.as_bytes();
@@ -93,17 +93,17 @@ pub(super) fn is_meant(text: &str) -> bool {
         let fate = bytes.get(at + 1) == Some(&b'f') && !bytes.get(at + 2).is_some_and(u8::is_ascii_alphabetic);
         !inside && (faces || fate)
     });
-    // The id of a card: `2_handed`, `d6_trick`.
+    // The id of a card, such as `2_handed` or `d6_trick`.
     let is_id = bytes.contains(&b'_') && bytes.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_');
     !is_id && (begins || has_dice || text == "d" || text.contains(['<', '>', '=', '*', '@', '{']))
 }
 
-/// What another program means by a word behind dice, in small letters.
+/// The meaning of a lower-case word after dice in another program.
 pub(super) fn behind_dice(word: &str) -> Option<&'static DialectWord> {
     BEHIND_DICE.iter().find(|known| known.words.contains(&word))
 }
 
-/// The sign of the notation that a sign of other keyboards stands for; empty if it is a blank.
+/// The character of the notation for a character of other keyboards. Empty if it is a space.
 pub(super) fn plain_of(c: char) -> Option<&'static str> {
     Some(match c {
         '\u{2010}'..='\u{2015}' | '\u{2212}' => "-",
@@ -117,7 +117,7 @@ pub(super) fn plain_of(c: char) -> Option<&'static str> {
     })
 }
 
-/// What to write instead: at most three of these texts, each of which can be read; `None` if none can.
+/// Suggests at most three of these texts that are valid. `None` if none is.
 pub(super) fn cure(writes: impl IntoIterator<Item = String>, reads: impl Fn(&str) -> bool) -> Option<String> {
     let mut known: Vec<String> = Vec::new();
     for text in writes {
@@ -135,8 +135,8 @@ pub(super) fn cure(writes: impl IntoIterator<Item = String>, reads: impl Fn(&str
     }
 }
 
-/// The refusal of a text, with what it means in another program if that is known. What is suggested for a place of the text
-/// goes before that, unless it only leaves a word out.
+/// Adds the meaning of the text in another program to a refusal, if it is known. A suggestion for a place in the text
+/// has priority, unless it only omits a word.
 pub(super) fn translated(error: NotationError, reads: impl Fn(&str) -> bool) -> NotationError {
     if error.text.len() > LONGEST || !error.text.is_ascii() {
         return error;
@@ -191,13 +191,14 @@ pub(super) fn squeezed(before: &str, by: &str, after: &str) -> Option<String> {
 /// The longest text that is translated, in bytes.
 const LONGEST: usize = 200;
 
-/// Why a text is refused and what to do if nothing can be suggested; and what may be meant.
+/// The translation of a text: the reason for the refusal with advice, and possible meanings.
 struct Translation {
     reason: Option<(&'static str, &'static str)>,
     writes: Vec<String>,
 }
 
-/// What a text in small letters may mean in another program. `unknown`: whether a sign or word of it is not known here.
+/// The possible meanings of a lower-case text in another program. `unknown`: the text contains an unknown character or
+/// word.
 fn translation(text: &str, unknown: bool) -> Translation {
     let phrased = phrased(text);
     let mut writes = vec![phrased.clone()];
@@ -212,7 +213,7 @@ fn translation(text: &str, unknown: bool) -> Translation {
     Translation { reason: reason(text, unknown), writes }
 }
 
-/// Words of the table as those of the notation.
+/// Replaces spoken words by those of the notation.
 fn phrased(text: &str) -> String {
     let mut text = format!(" {text} ");
     for (from, to) in [
@@ -368,7 +369,7 @@ fn without_brackets(text: &str) -> Vec<String> {
     if number_in_brackets && number && text.matches('d').count() == 1 { vec![plain] } else { Vec::new() }
 }
 
-/// Why a text of another program is refused, and what to do, where that is known of the whole of it.
+/// The reason why a text of another program is refused, with advice, if the whole text is known.
 fn reason(text: &str, unknown: bool) -> Option<(&'static str, &'static str)> {
     let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
     let mut words = text.split(|c: char| !c.is_ascii_alphabetic() && c != '(');

@@ -10,53 +10,53 @@ use super::pool::{DicePool, Reroll};
 use super::roll::EXPLOSIONS;
 use super::weights::{Effort, TooMuch, Weights};
 
-/// Explosions are followed until what is left is less likely than this, for all dice of a pool together.
+/// Explosions are followed until the rest is less likely than this, for all dice of a pool together.
 const NEGLIGIBLE: f64 = 1e-12;
-/// The most rolls of a group that are weighed.
+/// The most rolls in a group whose distribution is computed.
 const MOST_MEMBERS: usize = 16;
-/// The most sets of kept rolls, with their sums, that are held to weigh a group.
+/// The most combinations of kept rolls and sums that are stored for the distribution of a group.
 const MOST_OPEN: usize = 100_000;
-/// What one step costs where a group is weighed, in products of two words.
+/// The cost of a step in computing a group, in products of two words.
 const COST_OF_STEP: u64 = 64;
 
-/// How likely each total of an expression is, exactly.
+/// The exact probability of each total of an expression.
 ///
 /// Chances are ratios of whole numbers without rounding: those of all listed totals and [`Distribution::remaining`] sum
 /// to exactly 1. Two distributions are equal if they list the same totals with the same chances.
 #[derive(Debug, Clone)]
 pub struct Distribution {
-    /// What is listed; at least one total.
+    /// The weights of the listed totals; at least one.
     weights: Weights,
-    /// What the weights are parts of.
+    /// The sum of all weights, including unlisted totals.
     whole: UBig,
     unlisted: Unlisted,
 }
 
-/// Where the totals lie that are not listed, since dice exploded too often to get there. The chances of all others are exact.
+/// The range of the totals that are not listed because dice exploded too often. The chances of all others are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unlisted {
     None,
-    /// All of them are so high.
+    /// All of them are at least this.
     From(i64),
-    /// All of them are so low.
+    /// All of them are at most this.
     To(i64),
     Anywhere,
 }
 
-/// The expression has too many outcomes to be weighed exactly.
+/// The expression has too many outcomes for an exact distribution.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{dice}` has too many outcomes for exact chances; roll fewer dice or fewer faces, or simulate it")]
 #[non_exhaustive]
 pub struct TooWide {
-    /// What was to be weighed.
+    /// The expression.
     pub dice: Dice,
 }
 
 impl Dice {
-    /// Works out how likely each total is, by outcomes and not by rolls: the dice of a pool are never told apart.
+    /// Computes the probability of each total, by counting outcomes: the dice of a pool are never distinguished.
     ///
-    /// Rerolls are exact, also those without end. Explosions are followed until less than 10^-12 is left, which
-    /// [`Distribution::remaining`] tells; [`Distribution::exactly`] tells which chances are exact all the same.
+    /// Rerolls are exact, even unlimited ones. Explosions are followed until less than 10^-12 is left, which
+    /// [`Distribution::remaining`] returns; [`Distribution::exactly`] finds the chances that are exact nevertheless.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Dice {
         self.distribution_within(&mut Effort::new())
     }
 
-    /// The same with what is left of an effort, which it takes from.
+    /// Like [`Dice::distribution`], within the rest of an effort, which it reduces.
     pub(super) fn distribution_within(&self, effort: &mut Effort) -> Result<Distribution, TooWide> {
         let mut sum = Distribution::certain(self.constant);
         for term in &self.terms {
@@ -84,43 +84,43 @@ impl Distribution {
         self.share(total..=total)
     }
 
-    /// The chance of `total` or more, 0 to 1, among what is listed.
+    /// The chance of `total` or more, 0 to 1, among the listed totals.
     pub fn at_least(&self, total: i64) -> Fraction {
         self.share(total..)
     }
 
-    /// The chance of `total` or less, 0 to 1, among what is listed.
+    /// The chance of `total` or less, 0 to 1, among the listed totals.
     pub fn at_most(&self, total: i64) -> Fraction {
         self.share(..=total)
     }
 
-    /// The chance of `low` to `high`, both included, 0 to 1, among what is listed.
+    /// The chance of `low` to `high`, both included, 0 to 1, among the listed totals.
     pub fn between(&self, low: i64, high: i64) -> Fraction {
         self.share(low..=high)
     }
 
-    /// The chance of less than `total`, 0 to 1, among what is listed.
+    /// The chance of less than `total`, 0 to 1, among the listed totals.
     pub fn below(&self, total: i64) -> Fraction {
         self.share(..total)
     }
 
-    /// The chance of the totals that are not listed, since dice exploded too often to get there: below 10^-12 for each
-    /// exploding pool, and 0 if nothing explodes.
+    /// The chance of the totals that are not listed because dice exploded too often: below 10^-12 for each exploding
+    /// pool, and 0 if nothing explodes.
     pub fn remaining(&self) -> Fraction {
         ratio(&self.whole - self.weights.sum(), self.whole.clone())
     }
 
-    /// True if every total that can come is listed.
+    /// True if every possible total is listed.
     pub fn is_exact(&self) -> bool {
         self.weights.sum() == self.whole
     }
 
-    /// The expected total of what is listed: exact if [`Distribution::is_exact`].
+    /// The mean of the listed totals: exact if [`Distribution::is_exact`].
     pub fn mean(&self) -> Fraction {
         ratio(self.moment(1), self.weights.sum())
     }
 
-    /// The expected square of the distance to the mean, in totals squared, of what is listed.
+    /// The variance of the listed totals, in totals squared.
     pub fn variance(&self) -> Fraction {
         let mean = self.mean();
         ratio(self.moment(2), self.weights.sum()) - &mean * &mean
@@ -132,18 +132,17 @@ impl Distribution {
         most.map_or(0, |&(total, _)| total)
     }
 
-    /// The totals that can come with the chance of each, above 0, in rising order; there is at least one.
+    /// The listed totals with their chances, above 0, in rising order; there is at least one.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (i64, Fraction)> + ExactSizeIterator + '_ {
         self.weights.iter().map(|(total, weight)| (*total, ratio(weight.clone(), self.whole.clone())))
     }
 
-    /// The totals that can come, in rising order.
+    /// The listed totals, in rising order.
     pub fn totals(&self) -> impl DoubleEndedIterator<Item = i64> + ExactSizeIterator + '_ {
         self.weights.iter().map(|(total, _)| *total)
     }
 
-    /// The exact chance of a range of totals, 0 to 1; `None` if dice that exploded too often to be listed may or may not be
-    /// in it.
+    /// The exact chance of a range of totals, 0 to 1. `None` if unlisted totals may or may not be in the range.
     pub fn exactly(&self, totals: impl RangeBounds<i64>) -> Option<Fraction> {
         let least = match totals.start_bound() {
             Bound::Included(low) => *low,
@@ -168,7 +167,7 @@ impl Distribution {
         }
     }
 
-    /// The chances of more than another roll, of as much, and of less, 0 to 1, among what is listed of both.
+    /// The chances of a total above, equal to and below that of another roll, 0 to 1, among the listed totals of both.
     pub fn against(&self, other: &Distribution) -> [Fraction; 3] {
         let [mut above, mut equal, mut below] = [UBig::ZERO, UBig::ZERO, UBig::ZERO];
         let (all, mut lower) = (other.weights.sum(), UBig::ZERO);
@@ -204,21 +203,21 @@ impl Distribution {
         Ok(one.times(*times))
     }
 
-    /// What the kept rolls of a group come to together.
+    /// The distribution of the sum of a group's kept rolls.
     fn of_group(group: &DiceGroup, effort: &mut Effort) -> Result<Distribution, TooMuch> {
         let members = group.members.iter().map(|member| member.distribution_within(effort).map_err(|_| TooMuch));
         let mut members = members.collect::<Result<Vec<_>, _>>()?;
         let kept = group.keep.places(members.len() as u32).len();
-        // The lowest rolls are the highest with all signs turned.
+        // The lowest rolls are the highest ones after a change of sign.
         let sign = if group.keep.prefers_low() { -1 } else { 1 };
         members.iter_mut().for_each(|member| *member = std::mem::replace(member, Distribution::certain(0)).times(sign));
         Ok(Distribution::of_highest(&members, kept, effort)?.times(sign))
     }
 
-    /// The sum of the `kept` highest of rolls that do not depend on each other, at least one and at most all of them.
+    /// The sum of the `kept` highest of independent rolls, at least one and at most all of them.
     ///
-    /// Counted by totals from the highest: at each total, some of the rolls that are still open show it. As soon as enough
-    /// of them are kept, the others show less.
+    /// Counts by totals from the highest: at each total, some of the open rolls show it. Once enough are kept, the
+    /// others show less.
     fn of_highest(members: &[Distribution], kept: usize, effort: &mut Effort) -> Result<Distribution, TooMuch> {
         if members.len() > MOST_MEMBERS {
             return Err(TooMuch);
@@ -227,7 +226,7 @@ impl Distribution {
         totals.sort_unstable();
         totals.dedup();
         let everyone = 1_usize << members.len();
-        // How many ways a roll has to show less; totals that are not listed are lower if they are that low.
+        // The number of ways in which a roll shows less; unlisted totals are lower if they are bounded above.
         let mut below: Vec<UBig> = members
             .iter()
             .map(|member| match member.unlisted {
@@ -237,7 +236,7 @@ impl Distribution {
             .collect();
         let mut left: Vec<_> = members.iter().map(|member| member.weights.iter().rev().peekable()).collect();
         let mut done: BTreeMap<i64, UBig> = BTreeMap::new();
-        // By the rolls that are kept so far, as bits, and their sum.
+        // By the rolls kept so far, as bits, and their sum.
         let mut open: BTreeMap<(usize, i64), UBig> = BTreeMap::from([((0, 0), UBig::ONE)]);
         let words = members.iter().map(|member| member.whole.bit_len() as u64 / 64 + 1).sum::<u64>();
         for total in totals.into_iter().rev() {
@@ -251,7 +250,7 @@ impl Distribution {
             for ((taken, sum), ways) in &open {
                 let free = showing & !taken;
                 effort.spend((1 << free.count_ones()) * members.len() as u64 * (words + COST_OF_STEP))?;
-                // Every set of the rolls that can show this total, without the empty one.
+                // Every non-empty set of the rolls that can show this total.
                 let mut set = free;
                 while set != 0 {
                     let having = taken.count_ones() as usize;
@@ -287,20 +286,20 @@ impl Distribution {
         Distribution { weights: self.weights.times(factor), whole: self.whole, unlisted: self.unlisted.times(factor) }
     }
 
-    /// What a pool comes to.
+    /// The distribution of a pool.
     fn of_pool(pool: &DicePool, effort: &mut Effort) -> Result<Distribution, TooMuch> {
         let die = Distribution::of_die(pool, effort)?;
         let kept = pool.keep.map_or(pool.count, |keep| keep.places(pool.count).len() as u32);
         let weights = match pool.keep {
             None => die.weights.of_sum(pool.count, &die.whole, effort)?,
             Some(keep) if keep.prefers_low() => {
-                // The lowest dice are the highest of dice with their signs turned. What is left out may be of any height.
+                // The lowest dice are the highest ones after a change of sign. Unlisted totals may have any size.
                 let turned = die.weights.times(-1);
                 turned.of_highest(kept, pool.count, &die.whole, die.whole.clone(), effort)?.times(-1)
             }
             Some(_) => die.weights.of_highest(kept, pool.count, &die.whole, die.weights.sum(), effort)?,
         };
-        // A die that exploded so often is one of those that count.
+        // A die that exploded that often is always kept.
         let others = i64::from(kept) - 1;
         let unlisted = match (die.unlisted, die.weights.least()) {
             (Unlisted::From(total), Some(least)) => Unlisted::From(total + others * least),
@@ -310,7 +309,7 @@ impl Distribution {
         Ok(Distribution { weights, whole, unlisted })
     }
 
-    /// What one die of `pool` comes to with its rerolls and explosions.
+    /// The distribution of one die of `pool` with its rerolls and explosions.
     fn of_die(pool: &DicePool, effort: &mut Effort) -> Result<Distribution, TooMuch> {
         let rest = Distribution::of_rest(pool)?;
         let worth = |weights: Weights| match pool.successes {
@@ -321,7 +320,7 @@ impl Distribution {
             return Ok(Distribution { weights: worth(rest.weights), ..rest });
         }
         let (exploding, resting) = rest.weights.split(|face| pool.explodes_on(face as i32));
-        // A face that is worth nothing and brings one more die is as good as rolled again.
+        // A face that counts nothing and adds one more die is equivalent to a reroll.
         let (idle, exploding) = exploding.split(|face| pool.worth(face as i32) == 0);
         let whole = &rest.whole - idle.sum();
         if idle.sum() * 10_u32 > &rest.whole * 9_u32 {
@@ -333,7 +332,7 @@ impl Distribution {
             (Some(more), Some(least)) => Unlisted::From(i64::from(rounds) * more + least.min(more)),
             _ => Unlisted::None,
         };
-        // All that came of dice that exploded exactly so often, over the whole to that power.
+        // The weights of dice that exploded exactly this often, relative to the whole to that power.
         let mut exploded = Weights::certain(0);
         let mut sum = Weights::default();
         for round in 0..rounds {
@@ -346,12 +345,12 @@ impl Distribution {
         Ok(Distribution { weights: sum, whole: whole.pow(rounds as usize), unlisted })
     }
 
-    /// The face on which one die of `pool` comes to rest after its rerolls.
+    /// The distribution of the final face of one die of `pool` after its rerolls.
     pub(super) fn of_rest(pool: &DicePool) -> Result<Distribution, TooMuch> {
         let sides = pool.sides;
         let taken = pool.reroll.as_ref().map(Reroll::faces);
         let again = taken.map_or(0, |taken| pool.count_of(taken));
-        // In parts of `whole`: a face that is rolled again, and one that is not.
+        // Weights out of `whole`: of a rerolled face, and of one that is not.
         let (low, high, whole) = match &pool.reroll {
             None => (0, 1, u64::from(sides)),
             Some(Reroll::While(_)) => (0, 1, u64::from(sides - again)),
@@ -360,7 +359,7 @@ impl Distribution {
         let weight = |face| if taken.is_some_and(|taken| taken.holds(face)) { low } else { high };
         let weights = pool.all_shown().map(|face| (i64::from(face), weight(face).into()));
         let weights = Weights::new(weights)?;
-        // Several faces may show the same.
+        // Several faces may show the same number.
         Ok(Distribution {
             weights: if pool.is_numbered() { weights } else { weights.mapped(|face| face) },
             whole: whole.into(),
@@ -368,12 +367,12 @@ impl Distribution {
         })
     }
 
-    /// The totals with their weights, and what the weights are parts of.
+    /// The totals with their weights, and the sum of all weights.
     pub(super) fn parts(self) -> (Vec<(i64, UBig)>, UBig) {
         (self.weights.iter().cloned().collect(), self.whole)
     }
 
-    /// The sum of two rolls that do not depend on each other.
+    /// The sum of two independent rolls.
     fn plus(&self, other: &Distribution, effort: &mut Effort) -> Result<Distribution, TooMuch> {
         let lows = (self.weights.least().unwrap_or_default(), other.weights.least().unwrap_or_default());
         let highs = (self.weights.most().unwrap_or_default(), other.weights.most().unwrap_or_default());
@@ -391,7 +390,7 @@ impl Distribution {
         Ok(Distribution { weights, whole: &self.whole * &other.whole, unlisted })
     }
 
-    /// The chance of a range of totals, 0 to 1, among what is listed.
+    /// The chance of a range of totals, 0 to 1, among the listed totals.
     pub fn share(&self, totals: impl RangeBounds<i64>) -> Fraction {
         ratio(self.weights.within(totals).iter().map(|(_, weight)| weight).sum::<UBig>(), self.whole.clone())
     }
@@ -404,9 +403,9 @@ impl Distribution {
     }
 }
 
-/// Where the sums of the `kept` highest lie in which a total that is not listed is kept, or may be.
+/// The range of the sums of the `kept` highest in which an unlisted total is or may be kept.
 fn unlisted_of_highest(members: &[Distribution], kept: usize) -> Unlisted {
-    // The sum of the most or the least extreme totals of the others that are kept with the one at `i`.
+    // The sum of the extreme totals of the other kept rolls, beside the one at `i`.
     let others = |i: usize, of: fn(&Weights) -> Option<i64>, highest: bool| {
         let others = members.iter().enumerate().filter(|(other, _)| *other != i);
         let mut ends: Vec<i64> = others.filter_map(|(_, member)| of(&member.weights)).collect();
@@ -454,7 +453,7 @@ impl PartialEq for Distribution {
 
 impl Eq for Distribution {}
 
-/// How many faces of one die are followed if each explodes with a chance of `explodes`.
+/// The number of faces of one die that are followed if each explodes with the chance `explodes`.
 fn rounds(explodes: &Fraction, dice: u32) -> u32 {
     let explodes = float(explodes);
     let mut left = explodes * f64::from(dice);
@@ -480,8 +479,8 @@ mod tests {
         ratio(part, whole)
     }
 
-    /// Rolls every roll of an expression without `!`, one by one. A die that `rr` rolls again is left out, and what is
-    /// left is scaled up to 1.
+    /// Enumerates every roll of an expression without `!`. Dice that `rr` rolls again are left out, and the rest is
+    /// scaled to 1.
     fn rolled_one_by_one(dice: &Dice) -> BTreeMap<i64, Fraction> {
         let mut open = vec![Vec::new()];
         let mut totals: BTreeMap<i64, Fraction> = BTreeMap::new();

@@ -1,20 +1,20 @@
-//! Whole notations of other dice programs whose meaning is known, and their translation.
+//! Whole notations of other dice programs with a known meaning, and their translation.
 
 use super::dialect::{bare, squeezed};
 
 /// A notation of another program.
 pub(super) struct Foreign {
-    /// What the other program does.
+    /// The effect in the other program.
     pub message: &'static str,
     /// The text that gives the same distribution here; `None` if there is none.
     pub writes: Option<String>,
-    /// What to do where there is none.
+    /// Advice if there is no translation.
     pub words: &'static str,
 }
 
 const A_CARD: &str = "let a card roll the dice and look at their faces";
 
-/// The notation that a text is written in; `None` if it is not known as a whole.
+/// Recognizes the notation of a text. `None` if it is not known as a whole.
 pub(super) fn foreign(text: &str) -> Option<Foreign> {
     let bare = bare(text);
     exploded_sum(text.trim()).or_else(|| {
@@ -43,12 +43,13 @@ fn sum(text: &str) -> Option<Foreign> {
     found.map(|found| Foreign { writes: Some(whole), ..found })
 }
 
-/// One term of a sum.
+/// Translates one term of a sum.
 fn term(text: &str) -> Option<Foreign> {
     group(text).or_else(|| listed(text)).or_else(|| pool(text))
 }
 
-/// `(d6,d8)kh1`, `(3d4+2d6)kl2`, `{4d6+3d8}kh4`, `{6d6!}>5`, and groups with members of another program.
+/// Translates `(d6,d8)kh1`, `(3d4+2d6)kl2`, `{4d6+3d8}kh4`, `{6d6!}>5`, and groups with members in the notation of
+/// another program.
 fn group(text: &str) -> Option<Foreign> {
     let close = match text.as_bytes().first()? {
         b'(' => ')',
@@ -100,7 +101,7 @@ fn group(text: &str) -> Option<Foreign> {
     })
 }
 
-/// `{6d6!}>5`: Roll20 counts every die, and its comparison holds the number itself.
+/// Translates `{6d6!}>5`: Roll20 counts every die, and its comparisons include the number itself.
 fn counted(inside: &str, behind: &str) -> Option<Foreign> {
     let (dice, rest) = Plain::read(inside)?;
     let sign = match behind.as_bytes().first()? {
@@ -128,7 +129,7 @@ fn counted(inside: &str, behind: &str) -> Option<Foreign> {
     })
 }
 
-/// `1L[2,2,3,5]`, `1L[1[2],3[4]]` of DiceParser.
+/// Translates `1L[2,2,3,5]`, `1L[1[2],3[4]]` of DiceParser.
 fn listed(text: &str) -> Option<Foreign> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let list = text[digits..].strip_prefix(['L', 'l'])?.strip_prefix('[')?.strip_suffix(']')?;
@@ -145,7 +146,7 @@ fn listed(text: &str) -> Option<Foreign> {
     Some(Foreign { message, writes: Some(writes), words: "list whole numbers, as in `d[0,0,1,1,2,3]`" })
 }
 
-/// Dice with an operation of another program: `10d10c[>=8]`, `6d10K4`, `2d10ro1ro3`, `6d6even`.
+/// Translates dice with an operation of another program: `10d10c[>=8]`, `6d10K4`, `2d10ro1ro3`, `6d6even`.
 fn pool(text: &str) -> Option<Foreign> {
     let fate = [("even", "=0"), ("odd", "=-1,1")].into_iter().find_map(|(word, faces)| {
         let dice = text.strip_suffix(word)?;
@@ -158,7 +159,7 @@ fn pool(text: &str) -> Option<Foreign> {
     let (dice, rest) = Plain::read(text)?;
     let faces = dice.faces;
     let known = |message, writes: String| Some(Foreign { message, writes: Some(writes), words: A_CARD });
-    // A capital has a meaning of its own only where the dice are written in small letters.
+    // A capital letter has its own meaning only if the dice are written in lower case.
     let capitals = !text.contains('D');
     if let Some(number) = rest.strip_prefix('K').filter(|_| capitals).and_then(number) {
         return known("`K` of DiceParser explodes the dice and keeps the highest", format!("{dice}!kh{number}"));
@@ -227,7 +228,7 @@ fn pool(text: &str) -> Option<Foreign> {
     rerolled(&dice, &small)
 }
 
-/// Faces that are rolled again, one by one: `2d10ro1ro3`. A bare `r` written twice is that of Roll20.
+/// Translates repeated rerolls of faces: `2d10ro1ro3`. A bare `r` written twice is that of Roll20.
 fn rerolled(dice: &Plain, rest: &str) -> Option<Foreign> {
     let word = ["ro", "rr", "r"].into_iter().find(|word| rest.starts_with(word))?;
     let mut conditions = Vec::new();
@@ -236,7 +237,7 @@ fn rerolled(dice: &Plain, rest: &str) -> Option<Foreign> {
         let length = next.bytes().take_while(|c| c.is_ascii_digit() || b"<>=,".contains(c)).count();
         let (condition, behind) = next.split_at(length);
         let condition = condition.strip_prefix('=').unwrap_or(condition);
-        // Roll20 reads `<3` with the 3.
+        // Roll20's `<3` includes the 3.
         if condition.is_empty() || word == "r" && condition.contains(['<', '>']) {
             return None;
         }
@@ -255,7 +256,7 @@ fn rerolled(dice: &Plain, rest: &str) -> Option<Foreign> {
     })
 }
 
-/// `[explode 2d6]` of AnyDice: the sum explodes, and only on its highest total.
+/// Translates `[explode 2d6]` of AnyDice: the sum explodes, and only on its highest total.
 fn exploded_sum(text: &str) -> Option<Foreign> {
     let plain: String = text.chars().map(|c| if matches!(c, '[' | ']') { ' ' } else { c }).collect();
     let plain = plain.to_ascii_lowercase();
@@ -271,7 +272,7 @@ fn exploded_sum(text: &str) -> Option<Foreign> {
     Some(Foreign { message, writes: None, words: "let a card roll again after the highest total" })
 }
 
-/// `{1,2}@4d6` of AnyDice: the sum of these places, the highest die first.
+/// Translates `{1,2}@4d6` of AnyDice: the sum of the dice at these ranks, the highest die first.
 fn places(text: &str) -> Option<Foreign> {
     let (list, dice) = text.split_once('@')?;
     let (dice, behind) = Plain::read(dice)?;
@@ -302,7 +303,7 @@ fn places(text: &str) -> Option<Foreign> {
     })
 }
 
-/// `1d6;1d8mk1` of DiceParser: the dice of all rolls are merged, and the highest kept.
+/// Translates `1d6;1d8mk1` of DiceParser: the dice of all rolls are merged, and the highest kept.
 fn merged(text: &str) -> Option<Foreign> {
     let (rolls, keep) = text.split_once("mk")?;
     let pools: Option<Vec<Plain>> = rolls.split(';').map(Plain::alone).collect();
@@ -315,18 +316,18 @@ fn merged(text: &str) -> Option<Foreign> {
     })
 }
 
-/// `1d8x`: the exploding dice of Foundry.
+/// Translates `1d8x`: the exploding dice of Foundry.
 fn exploding(text: &str) -> Option<String> {
     let (dice, rest) = Plain::read(text)?;
     rest.eq_ignore_ascii_case("x").then(|| one_less(&format!("{dice}!")).to_owned())
 }
 
-/// `1d6` as `d6`.
+/// Shortens `1d6` to `d6`.
 fn one_less(dice: &str) -> &str {
     dice.strip_prefix('1').filter(|rest| rest.starts_with('d')).unwrap_or(dice)
 }
 
-/// A condition of DiceParser without its brackets: `>=8`, `8..10`, `6`.
+/// Converts a condition of DiceParser without its brackets: `>=8`, `8..10`, `6`.
 fn bracketed(text: &str, faces: u32) -> Option<String> {
     if let Some((low, high)) = text.split_once("..") {
         let (low, high) = (number(low)?, number(high)?);
@@ -350,13 +351,13 @@ fn bracketed(text: &str, faces: u32) -> Option<String> {
     }
 }
 
-/// A number of at most six digits that is the whole text.
+/// Parses a text that is a number of at most six digits.
 fn number(text: &str) -> Option<u32> {
     let digits = text.bytes().all(|c| c.is_ascii_digit()) && (1..=6).contains(&text.len());
     digits.then(|| text.parse().ok()).flatten()
 }
 
-/// The pieces of a text between these signs, outside of brackets.
+/// Splits a text at a character, outside brackets.
 fn pieces(text: &str, between: char) -> Vec<&str> {
     let mut depth = 0;
     text.split(|c: char| {
@@ -370,7 +371,7 @@ fn pieces(text: &str, between: char) -> Vec<&str> {
     .collect()
 }
 
-/// The terms of a sum, each with the sign before it.
+/// Splits a sum into its terms, each with the sign before it.
 fn terms(text: &str) -> Vec<(&str, &str)> {
     let mut terms = Vec::new();
     let (mut depth, mut start, mut sign) = (0, 0, "");
@@ -395,12 +396,12 @@ fn terms(text: &str) -> Vec<(&str, &str)> {
 struct Plain {
     count: u32,
     faces: u32,
-    /// How the number of dice and faces were written.
+    /// The number of dice and faces as written.
     written: String,
 }
 
 impl Plain {
-    /// Reads the dice that a text begins with; the rest comes second.
+    /// Parses the dice at the beginning of a text; returns the rest as well.
     fn read(text: &str) -> Option<(Plain, &str)> {
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let count = if digits == 0 { 1 } else { number(&text[..digits])? };
@@ -414,12 +415,12 @@ impl Plain {
         Some((Plain { count, faces, written }, rest))
     }
 
-    /// Reads a text that is nothing but dice.
+    /// Parses a text that contains only dice.
     fn alone(text: &str) -> Option<Plain> {
         Plain::read(text).filter(|(_, rest)| rest.is_empty()).map(|(dice, _)| dice)
     }
 
-    /// The text that keeps some of the single dice of pools.
+    /// Writes the expression that keeps some of the dice of several pools.
     fn kept(pools: &[Plain], keep: &str) -> Option<String> {
         let count: u64 = pools.iter().map(|pool| u64::from(pool.count)).sum();
         let faces = pools.first()?.faces;
@@ -449,7 +450,8 @@ mod tests {
 
     type Chances = BTreeMap<i64, f64>;
 
-    /// One die, followed through explosions until they are rare. `again`: faces that are rolled again, as long or once.
+    /// Chances of one die, followed through explosions until they are rare. `again`: faces that are rerolled; true:
+    /// without limit, false: once.
     fn die(faces: i64, explodes: impl Fn(i64) -> bool, again: Option<(&dyn Fn(i64) -> bool, bool)>) -> Chances {
         let even = 1.0 / faces as f64;
         let mut first: Chances = (1..=faces).map(|face| (face, even)).collect();
@@ -478,7 +480,7 @@ mod tests {
         done
     }
 
-    /// What dice give whose faces are added up by `of`, in rising order.
+    /// The chances of the result of `of` on the faces of dice, in rising order.
     fn rolled(dice: &[Chances], of: impl Fn(&[i64]) -> i64) -> Chances {
         let mut all = vec![(Vec::new(), 1.0)];
         for die in dice {
@@ -589,7 +591,7 @@ mod tests {
             assert_means(&format!("{n}d{faces}e[>={face}]"), &rolled(&above, total));
             let both = [die(faces, |shown| shown == faces, None), die(4, |shown| shown == 4, None)];
             assert_means(&format!("{{1d{faces}x,1d4x}}kh"), &rolled(&both, highest(1)));
-            // Of a chain every die but the last shows the highest face, and counts.
+            // In a chain every die but the last shows the highest face, and counts.
             let counted = |total: &i64| total / faces + i64::from(total % faces >= face);
             let chain: Chances = die(faces, |shown| shown == faces, None).iter().fold(Chances::new(), |mut sum, (total, chance)| {
                 *sum.entry(counted(total)).or_default() += chance;

@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use dashu_int::IBig;
-/// A fraction in lowest terms: a chance, or what is worked out from chances.
+/// A fraction in lowest terms: a chance, or a value computed from chances.
 pub use dashu_ratio::RBig as Fraction;
 
 /// The fraction `part / whole`.

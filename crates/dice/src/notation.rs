@@ -7,7 +7,7 @@ use super::dialect;
 use super::pool::{DicePool, Keep};
 use super::reader::NotationReader;
 
-/// What is rolled: a sum of dice and constants, such as `2d6+1` or `4d6kh3 - 2*d4`.
+/// A dice expression: a sum of dice and constants, such as `2d6+1` or `4d6kh3 - 2*d4`.
 ///
 /// ```
 /// use riskbreaker_dice::Dice;
@@ -32,12 +32,12 @@ use super::reader::NotationReader;
 /// | `{2d6,d12}kh1`, `max(2d6,d12)` | roll all and keep the highest total; `min(...)` the lowest |
 /// | `ro1`, `ro<3`, `ro1,>=9` | roll a die that shows such a face again, once |
 /// | `rr1` | roll it again as long as it shows such a face |
-/// | `!`, `!>=9` | a die that shows its highest face, or such a face, brings one more; up to 1000 a die |
+/// | `!`, `!>=9` | a die that shows its highest face, or such a face, adds one more; at most 1000 for each die |
 /// | `10d6>=5`, `4d6=1,6` | the number of dice that show such a face, instead of their sum |
 ///
-/// Whatever the order they are written in, a die is rerolled first, then explodes, and dice are kept, dropped or counted
-/// last. A die with all that it brought is kept or dropped as one die, by the sum of its faces; of successes each of its
-/// faces counts. Capitals and spaces are read as well.
+/// The order of the modifiers does not matter: a die is rerolled first, then explodes; keeping, dropping and counting come
+/// last. A die and the dice that it adds by exploding are kept or dropped as one die, by the sum of their faces. When
+/// successes are counted, each of these faces counts. Upper case and spaces are accepted.
 ///
 /// Two expressions are equal if they ask for the same dice in the same order. [`Display`](fmt::Display) gives the one
 /// canonical text, which parses to the same expression; serde writes that text.
@@ -47,65 +47,65 @@ pub struct Dice {
     pub(super) constant: i64,
 }
 
-/// A pool or a group, and what its total is multiplied by.
+/// A pool or a group, with its factor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct DiceTerm {
     pub times: i64,
     pub source: TermSource,
 }
 
-/// What a term rolls.
+/// The dice of a term.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum TermSource {
     Pool(DicePool),
     Group(DiceGroup),
 }
 
-/// Rolls of which some count, by their totals: `{2d6,d12}kh1`.
+/// Rolls of which some are kept, by their totals: `{2d6,d12}kh1`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct DiceGroup {
-    /// The rolls that are compared, at least two; one of them may be a constant.
+    /// The compared rolls, at least two; one of them may be a constant.
     pub members: Vec<Dice>,
     pub keep: Keep,
 }
 
-/// Why a text is no dice expression: where, what is wrong, and what to write instead.
+/// The reason why a text is no dice expression: the place, the problem, and the correction.
 ///
 /// It shows as one line: ``column 4: `r` alone can mean two things; write `4d6ro1` or `4d6rr1` ``.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("column {column}: {message}; {cure}")]
 #[non_exhaustive]
 pub struct NotationError {
-    /// The whole text that was to be read.
+    /// The whole text.
     pub text: String,
-    /// Where it went wrong, in characters; 1 is the first.
+    /// The place of the problem, in characters from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The problem.
     pub message: String,
-    /// What to do about it, as a clause such as ``write `3d6` ``; never empty. Each text in backticks is an expression.
+    /// The correction, as a clause such as ``write `3d6` ``; never empty. Each text in backticks is an expression.
     pub cure: String,
     pub(super) suggested: Suggested,
 }
 
-/// Whether the cure of a refusal is a text to write.
+/// The kind of correction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Suggested {
-    /// It says in words what to do.
+    /// Advice without a text to write.
     Nothing,
-    /// It is the text without what is not known.
+    /// The text without its unknown part.
     LeavingOut,
-    /// It is what the text may mean.
+    /// A possible meaning of the text.
     Meaning,
 }
 
 impl Dice {
-    /// How many dice the expression names; those that a roll adds are not among them.
+    /// The number of dice in the expression, without those that a roll adds.
     #[doc(hidden)]
     pub fn count(&self) -> usize {
         self.pools().iter().map(|pool| pool.count as usize).sum()
     }
 
-    /// Every pool in the order in which they are rolled, those of groups among them.
+    /// Every pool in the order of rolling, including those in groups.
     pub(super) fn pools(&self) -> Vec<&DicePool> {
         fn of_term(term: &DiceTerm) -> Vec<&DicePool> {
             match &term.source {
@@ -116,7 +116,7 @@ impl Dice {
         self.terms.iter().flat_map(of_term).collect()
     }
 
-    /// The largest number that dice are multiplied by in it, and the largest constant, groups included; both without sign.
+    /// The largest factor and the largest constant, including those in groups; both without sign.
     pub(super) fn largest(&self) -> (i64, i64) {
         let mut largest = (1, self.constant.abs());
         for DiceTerm { times, source } in &self.terms {
@@ -144,7 +144,7 @@ impl Dice {
         NotationReader::parse(text)
     }
 
-    /// Whether a text is meant as dice, whether it can be read or not: it has dice or signs in it, and is no mere name.
+    /// True if a text is meant as dice, even if it is invalid: it contains dice or operators, and is no mere name.
     pub fn is_meant(text: &str) -> bool {
         dialect::is_meant(text)
     }

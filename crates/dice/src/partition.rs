@@ -1,7 +1,7 @@
-//! Partitions of a roll: the results that a script can see, as branches that do not overlap, each with its exact chance.
+//! Partitions of a roll: the results that a script can distinguish, as disjoint branches with exact chances.
 //!
-//! Every partition holds by construction. Nothing is sampled, and no two rolls share a branch unless the script cannot tell
-//! them apart.
+//! Every partition is exact by construction. Nothing is sampled, and two rolls share a branch only if the script cannot
+//! tell them apart.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -16,57 +16,59 @@ use super::pool::{DicePool, Keep};
 use super::roll::EXPLOSIONS;
 use super::weights::Effort;
 
-/// What a script sees of a roll.
+/// The part of a roll that a script sees.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Seen {
     /// The total.
     Total,
-    /// How many of these cuts the total reaches; one cut is success or failure.
+    /// The number of these thresholds that the total reaches; one threshold gives success or failure.
     Cuts(Vec<i64>),
-    /// The total, where it is known already how many of the cuts it reaches.
+    /// The total, if the number of thresholds it reaches is known already.
     Within { cuts: Vec<i64>, reached: usize },
-    /// The faces that were kept: of each pool, in the order of the expression, the highest first.
+    /// The kept faces: of each pool, in the order of the expression, the highest first.
     Faces,
-    /// The faces that were kept, in the order rolled.
+    /// The kept faces, in the order rolled.
     Ordered,
-    /// The ranks of the faces that were kept, in the order rolled: see [`ranks`].
+    /// The ranks of the kept faces, in the order rolled: see [`ranks`].
     Ranks,
 }
 
-/// All rolls that look the same to a script.
+/// All rolls that look equal to a script.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Branch {
     /// The chance of the branch, above 0.
     pub chance: Fraction,
     /// The total of one of its rolls.
     pub total: i64,
-    /// The kept faces of its rolls, where faces are seen.
+    /// The kept faces of its rolls, if the script sees faces.
     pub faces: Vec<i32>,
 }
 
-/// The branches that the rolls of an expression fall into.
+/// The branches of the rolls of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Partition {
     pub branches: Vec<Branch>,
-    /// The chance of rolls that are in no branch, because dice exploded too often.
+    /// The chance of the rolls in no branch, because dice exploded too often.
     pub rest: Fraction,
 }
 
-/// The most ordered lists of faces of one pool that are gone through.
+/// The most ordered lists of faces of one pool that are enumerated.
 const MOST_ORDERED: usize = 50_000;
 /// The most branches of one roll.
 const MOST: usize = 100_000;
-/// The most lists that are held, and put together, to work them out.
+/// The most lists that are stored during the computation.
 const MOST_OPEN: usize = 200_000;
+/// The most lists that are combined during the computation.
 const MOST_STEPS: usize = 500_000;
-/// A list of so many faces counts as two, and so does a number of so many words.
+/// The number of faces from which a list counts as two.
 const LONG_LIST: usize = 32;
+/// The number of machine words from which a number counts as two.
 const LONG_NUMBER: u64 = 8;
 
 type Ways = BTreeMap<Vec<i32>, UBig>;
 
 impl Dice {
-    /// Parts all rolls by what is seen of them, with what is left of an effort.
+    /// Partitions all rolls by what a script sees of them, within the rest of an effort.
     ///
     /// # Errors
     ///
@@ -92,7 +94,7 @@ impl Dice {
                 for pair in edges.windows(2) {
                     let last = if pair[1] == i64::MAX { i64::MAX } else { pair[1] - 1 };
                     if let Some(total) = totals.totals().find(|total| (pair[0]..=last).contains(total)) {
-                        // Dice that exploded too often to be listed are above every cut all the same.
+                        // Dice that exploded too often to be listed are above every threshold.
                         let chance = totals.exactly(pair[0]..=last);
                         branches.push(Branch::of(total, chance.unwrap_or_else(|| totals.between(pair[0], last))));
                     }
@@ -101,7 +103,7 @@ impl Dice {
                 Ok(Partition { branches, rest: Fraction::ONE - listed })
             }
             Seen::Within { cuts, reached } => {
-                // The band as it was parted off, with dice that exploded too often if they are in it.
+                // The band of the earlier partition, with dice that exploded too often if they are in it.
                 let bands = self.partition(&Seen::Cuts(cuts.clone()), effort)?;
                 let whole = bands.branches.iter().find(|band| reached_by(band.total, cuts) == *reached);
                 let Some(whole) = whole.map(|band| band.chance.clone()) else {
@@ -124,12 +126,12 @@ impl Dice {
         }
     }
 
-    /// The lists of faces of all pools in turn.
+    /// The combinations of the face lists of all pools.
     fn of_faces(&self, of_pool: fn(&DicePool) -> Option<(Ways, UBig)>) -> Option<Partition> {
         let mut all: Ways = BTreeMap::from([(Vec::new(), UBig::ONE)]);
         let mut whole = UBig::ONE;
         for term in &self.terms {
-            // A script that looks at faces is to see those of the rolls that count: they are too many to go through.
+            // The faces of the kept rolls in a group are too many to enumerate.
             let TermSource::Pool(pool) = &term.source else { return None };
             let (ways, of) = of_pool(pool)?;
             if all.len() * ways.len() > MOST {
@@ -153,7 +155,7 @@ impl Dice {
 }
 
 impl Partition {
-    /// Joins the lists of faces that have the same ranks.
+    /// Merges the lists of faces with the same ranks.
     fn by_ranks(self) -> Partition {
         let mut joined: BTreeMap<Vec<i32>, Branch> = BTreeMap::new();
         for branch in self.branches {
@@ -174,13 +176,13 @@ impl Branch {
     }
 }
 
-/// How many of the cuts a total reaches.
+/// The number of thresholds that a total reaches.
 fn reached_by(total: i64, cuts: &[i64]) -> usize {
     cuts.iter().filter(|cut| total >= **cut).count()
 }
 
-/// What one die can show with its rerolls and explosions, face by face, in parts of the second value. `tell`: which of the
-/// lists of faces are one.
+/// The faces of one die with its rerolls and explosions, with their weights out of the second value. `tell`: maps equal
+/// lists of faces to the same list.
 fn of_die(pool: &DicePool, tell: fn(Vec<i32>) -> Vec<i32>) -> Option<(Ways, UBig)> {
     if pool.sides as usize > MOST {
         return None;
@@ -194,7 +196,7 @@ fn of_die(pool: &DicePool, tell: fn(Vec<i32>) -> Vec<i32>) -> Option<(Ways, UBig
     let mut ended = Ways::new();
     let mut open: Ways = BTreeMap::from([(Vec::new(), UBig::ONE)]);
     let mut of = UBig::ONE;
-    // What is left is as unlikely as where the distribution of totals stops, or has exploded as often as a die may.
+    // Stop where the rest is as unlikely as that of the distribution of totals, or has exploded as often as a die may.
     for _ in 0..EXPLOSIONS {
         if open.is_empty() || ratio(open.values().sum::<UBig>(), of.clone()) <= negligible() {
             break;
@@ -225,7 +227,7 @@ fn negligible() -> Fraction {
     ratio(1, 1_000_000_000_000_i64)
 }
 
-/// The lists of faces that are kept of a pool, in the order rolled; `None` if there are too many.
+/// The lists of kept faces of a pool, in the order rolled. `None` if there are too many.
 fn ordered(pool: &DicePool) -> Option<(Ways, UBig)> {
     let (die, whole) = of_die(pool, |faces| faces)?;
     let lists = u32::try_from(die.len()).ok()?.checked_pow(pool.count)? as usize;
@@ -255,11 +257,11 @@ fn ordered(pool: &DicePool) -> Option<(Ways, UBig)> {
     Some((kept, whole.pow(pool.count as usize)))
 }
 
-/// All orders that the dice of a pool can come in, with the chance of each; `None` if there are too many.
+/// All rank orders of the dice of a pool, with their chances. `None` if there are too many.
 ///
-/// An order puts the dice into groups of equal faces, the lowest group first. Its chance depends on the sizes of the groups
-/// alone. For each rising list of faces, take the product of their chances to the powers of those sizes; the chance is the sum
-/// of these products.
+/// An order divides the dice into groups of equal faces, the lowest group first. Its chance depends only on the sizes
+/// of the groups: for each rising list of faces, take the product of their chances to the powers of those sizes; the
+/// chance is the sum of these products.
 fn of_ranks(pool: &DicePool) -> Option<Partition> {
     let (die, whole) = Distribution::of_rest(pool).ok()?.parts();
     let die: Vec<(i32, UBig)> =
@@ -287,8 +289,8 @@ fn of_ranks(pool: &DicePool) -> Option<Partition> {
     Some(Partition { branches: orders.into_iter().map(branch).collect(), rest: Fraction::ZERO })
 }
 
-/// The orders of some dice and of one more, in at most `most` groups: it joins a group, or stands alone before, between or behind
-/// them.
+/// The rank orders of some dice and one more, in at most `most` groups: the die joins a group, or forms one before,
+/// between or after them.
 fn with_one_more(order: &[u32], most: usize) -> impl Iterator<Item = Vec<u32>> {
     let groups = order.iter().max().copied().unwrap_or(0);
     let joined = (1..=groups).map(move |rank| [order, &[rank]].concat());
@@ -299,9 +301,9 @@ fn with_one_more(order: &[u32], most: usize) -> impl Iterator<Item = Vec<u32>> {
     joined.chain(alone)
 }
 
-/// In how many ways dice show one face in each of the groups, each higher than in the group before.
+/// The number of ways in which dice show one face in each of the groups, each higher than in the group before.
 fn rising(die: &[(i32, UBig)], sizes: &[u32]) -> UBig {
-    // By how many groups have their face.
+    // By the number of groups that have their face.
     let mut ways = vec![UBig::ZERO; sizes.len() + 1];
     ways[0] = UBig::ONE;
     for (_, weight) in die {
@@ -313,7 +315,7 @@ fn rising(die: &[(i32, UBig)], sizes: &[u32]) -> UBig {
     ways[sizes.len()].clone()
 }
 
-/// The rank of each face among all: the lowest has 1, equal faces share one, and none is left out.
+/// The rank of each face: the lowest has 1, equal faces share one, and there are no gaps.
 pub fn ranks(faces: &[i32]) -> Vec<i32> {
     let mut rising = faces.to_vec();
     rising.sort_unstable();
@@ -321,10 +323,10 @@ pub fn ranks(faces: &[i32]) -> Vec<i32> {
     faces.iter().map(|face| rising.partition_point(|other| other < face) as i32 + 1).collect()
 }
 
-/// The faces that are kept of a pool, the highest first; `None` if there are too many.
+/// The kept faces of a pool, the highest first. `None` if there are too many.
 ///
-/// Of dice with the same sum, those rolled first are kept. Which of them that is says nothing of what they show, so that the
-/// order rolled does not matter.
+/// Of dice with the same sum, those rolled first are kept. This does not depend on their faces, so the order of rolling
+/// has no influence.
 fn sorted(pool: &DicePool) -> Option<(Ways, UBig)> {
     let (die, whole) = of_die(pool, high_first)?;
     let places = pool.keep.map_or(0..pool.count as usize, |keep| keep.places(pool.count));
@@ -333,8 +335,8 @@ fn sorted(pool: &DicePool) -> Option<(Ways, UBig)> {
     for (faces, weight) in die {
         groups.entry(sum_of(&faces)).or_default().insert(faces, weight);
     }
-    // How many ways a die has that comes later than the group: lower, or higher where low dice are kept. Dice that exploded
-    // too often to be listed are higher than all.
+    // The number of ways for a die that comes after the group: lower, or higher if low dice are kept. Dice that
+    // exploded too often to be listed are higher than all.
     let mut later: UBig = groups.values().flat_map(Ways::values).sum();
     if prefers_low {
         later = whole.clone();
@@ -344,7 +346,7 @@ fn sorted(pool: &DicePool) -> Option<(Ways, UBig)> {
         in_order.reverse();
     }
     let mut done = Ways::new();
-    // By how many dice are left, and the faces that are kept so far.
+    // By the number of remaining dice, and the faces kept so far.
     let mut open: BTreeMap<(u32, Vec<i32>), UBig> = BTreeMap::from([((pool.count, Vec::new()), UBig::ONE)]);
     let mut steps = 0;
     let number = 1 + (whole.bit_len() as u64 * u64::from(pool.count) / 64 / LONG_NUMBER) as usize;
@@ -371,7 +373,7 @@ fn sorted(pool: &DicePool) -> Option<(Ways, UBig)> {
                 chosen = chosen * (left - dice) / (dice + 1);
                 // Long lists cost more than short ones.
                 steps += of_dice[dice as usize].len() * (number + (kept.len() + dice as usize) / LONG_LIST);
-                // Behind the last group no die is left to come.
+                // After the last group no dice may remain.
                 let in_vain = dice < wanted && at + 1 == groups;
                 if steps > MOST_STEPS || in_vain || ways.is_zero() {
                     continue;
@@ -410,7 +412,7 @@ fn one_more(dice: &Ways, die: &Ways, steps: &mut usize) -> Option<Ways> {
     Some(ways)
 }
 
-/// Faces as a script sees them that does not ask for the order rolled.
+/// Sorts faces for a script that does not need the order rolled.
 pub fn high_first(mut faces: Vec<i32>) -> Vec<i32> {
     faces.sort_unstable_by(|one, other| other.cmp(one));
     faces
@@ -420,8 +422,8 @@ fn sum_of(faces: &[i32]) -> i64 {
     faces.iter().map(|face| i64::from(*face)).sum()
 }
 
-/// How many ways `dice` or more of those that are left fall into a group, and the others later. `chosen`: the ways to choose
-/// so many of them.
+/// The number of ways in which `dice` or more of the remaining ones fall into a group, and the others later. `chosen`:
+/// the number of ways to choose `dice` of them.
 fn at_least_so_many(mut chosen: UBig, left: u32, dice: u32, of_group: &UBig, later: &UBig) -> UBig {
     let mut ways = UBig::ZERO;
     for more in 0..=left - dice {
@@ -458,7 +460,7 @@ mod tests {
         assert_eq!(chances, [of(10, 1728), of(74, 1728), of(202, 1728), of(1442, 1728)]);
     }
 
-    /// Every roll of an expression, with its chance, by its kept faces as `look` shows them.
+    /// Enumerates every roll of an expression, with its chance, by its kept faces as `look` shows them.
     fn counted(dice: &str, look: impl Fn(Vec<Vec<i32>>) -> Vec<i32>) -> BTreeMap<Vec<i32>, Fraction> {
         let parsed = Dice::parse(dice).unwrap();
         let mut counted: BTreeMap<Vec<i32>, Fraction> = BTreeMap::new();
@@ -572,13 +574,13 @@ mod tests {
         // A 4 brings a 2 or a 3 on the first or on the second die.
         assert_eq!(chance(&sorted, &[4, 3, 2]), of(4, 64));
         assert_eq!(chance(&sorted, &[3, 2]), of(2, 16));
-        // Of equal sums the die rolled first is kept: 4 and 1, or 3 and 2, if both dice come to 5.
+        // Of equal sums the die rolled first is kept: 4 and 1, or 3 and 2, if the sum of both dice is 5.
         let best = partition("2d4!>=3kh1", Seen::Faces);
         assert!(best.rest < of(1, 100_000_000_000));
         let up_to = |most: i64| Dice::parse("d4!>=3").unwrap().distribution().unwrap().at_most(most);
         let both = (up_to(5).pow(2) - up_to(4).pow(2)) / of(2, 1);
         assert_eq!((chance(&best, &[4, 1]), chance(&best, &[3, 2])), (both.clone(), both));
-        // The lowest of two is told however often the other explodes.
+        // The lowest of two is exact, however often the other explodes.
         let low = partition("2d4!kl1", Seen::Faces);
         assert_eq!((chance(&low, &[1]), chance(&low, &[3])), (of(7, 16), of(3, 16)));
         assert!(low.rest < of(1, 1_000_000_000_000));

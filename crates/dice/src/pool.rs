@@ -5,40 +5,40 @@ use std::sync::Arc;
 /// The faces of a Fate die, `dF`.
 pub(super) const FATE: [i32; 3] = [-1, 0, 1];
 
-/// Dice of one sort that are rolled together, with their operations: `4d6ro1kh3`.
+/// Dice of one type rolled together, with their operations: `4d6ro1kh3`.
 ///
-/// What is done comes in this order, however it was written: each die is rerolled, then explodes, and then dice are
-/// kept or dropped. A die that exploded counts with all that it added as *one* die when dice are kept.
+/// The order of the operations does not depend on the notation: each die is rerolled, then explodes, and then dice are
+/// kept or dropped. A die that exploded counts with all its additional dice as *one* die when dice are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct DicePool {
-    /// How many dice, at least 1.
+    /// The number of dice, at least 1.
     pub count: u32,
-    /// Faces of each die, at least 1: they are drawn as 1 to `sides`.
+    /// The number of faces of each die, at least 1. Faces are drawn as 1 to `sides`.
     pub sides: u32,
-    /// What the faces show where that is not their number, in rising order.
+    /// The values of the faces in rising order, if they differ from their numbers.
     pub own: Option<Arc<[i32]>>,
-    /// `min`: a face that shows less counts as this; `None` if it has no such limit.
+    /// `min`: a lower face counts as this. `None` if there is no such limit.
     pub least: Option<i32>,
-    /// `max`: a face that shows more counts as this; `None` if it has no such limit.
+    /// `max`: a higher face counts as this. `None` if there is no such limit.
     pub most: Option<i32>,
     pub reroll: Option<Reroll>,
-    /// The faces that bring one more die; that die is rerolled and explodes like the first.
+    /// The faces that add one more die; that die is rerolled and explodes like the first.
     pub explode: Option<Faces>,
     pub keep: Option<Keep>,
-    /// The faces that count 1 each; the total is their number then, and not the sum of the faces.
+    /// The faces that count 1 each; the total is then their number, not the sum of the faces.
     pub successes: Option<Faces>,
 }
 
-/// Which faces of a die are rolled again, and how often.
+/// The faces that are rolled again, and how often.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Reroll {
-    /// `ro`: once; what comes then stands.
+    /// `ro`: once; the second face counts.
     Once(Faces),
     /// `rr`: as long as the die shows such a face.
     While(Faces),
 }
 
-/// The faces for which one of these conditions holds, at least one: `1`, `<3`, `1,>=5`.
+/// The faces that satisfy one of these conditions, at least one: `1`, `<3`, `1,>=5`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Faces(pub Box<[FaceCondition]>);
 
@@ -52,7 +52,7 @@ pub(super) enum FaceCondition {
     AtLeast(i32),
 }
 
-/// Which dice of a pool count, by the number of dice that are kept or dropped.
+/// The dice of a pool that count, by the number of kept or dropped dice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Keep {
     Highest(u32),
@@ -76,12 +76,12 @@ impl DicePool {
         self.own.is_none() && self.least.is_none() && self.most.is_none()
     }
 
-    /// True if a die that may rest and shows `face` brings one more.
+    /// True if a die that ends its rerolls with `face` adds one more.
     pub fn explodes_on(&self, face: i32) -> bool {
         self.explode.as_ref().is_some_and(|faces| faces.holds(face))
     }
 
-    /// What a face shows that was drawn as this number from 1 to `sides`.
+    /// The value of the face drawn as this number from 1 to `sides`.
     #[inline]
     pub fn shown(&self, drawn: u32) -> i32 {
         let face = match &self.own {
@@ -92,12 +92,12 @@ impl DicePool {
         self.most.map_or(face, |most| face.min(most))
     }
 
-    /// What every face shows, in rising order; one value for each face.
+    /// The values of all faces in rising order, one for each face.
     pub fn all_shown(&self) -> impl Iterator<Item = i32> + '_ {
         (1..=self.sides).map(|drawn| self.shown(drawn))
     }
 
-    /// What a die adds to the total that shows `face`.
+    /// The amount that a die with this face adds to the total.
     pub fn worth(&self, face: i32) -> i64 {
         match &self.successes {
             None => i64::from(face),
@@ -105,7 +105,7 @@ impl DicePool {
         }
     }
 
-    /// How many of the faces are among `faces`.
+    /// The number of faces that are among `faces`.
     pub fn count_of(&self, faces: &Faces) -> u32 {
         match (self.is_numbered(), &*faces.0) {
             (true, [only]) => only.of(self.sides).len() as u32,
@@ -141,7 +141,7 @@ impl FaceCondition {
         }
     }
 
-    /// The faces of a die with faces 1 to `sides` that it holds for; a set like this has no gaps.
+    /// The faces of a die with faces 1 to `sides` that satisfy the condition; such a set has no gaps.
     pub fn of(self, sides: u32) -> Range<i32> {
         let end = sides as i32 + 1;
         let (from, to) = match self {
@@ -156,7 +156,7 @@ impl FaceCondition {
 }
 
 impl Keep {
-    /// The places of the dice that count, of `count` dice sorted from lowest to highest.
+    /// The indices of the kept dice, of `count` dice sorted from lowest to highest.
     pub fn places(self, count: u32) -> Range<usize> {
         let (from, to) = match self {
             Keep::Highest(n) => (count - n, count),
@@ -167,7 +167,8 @@ impl Keep {
         from as usize..to as usize
     }
 
-    /// Which dice count, by their sums in the order rolled. Of dice with the same sum, those rolled first are kept.
+    /// True for each kept die, by their sums in the order rolled. Of dice with the same sum, those rolled first are
+    /// kept.
     pub fn kept(self, sums: &[i64]) -> Vec<bool> {
         let mut order: Vec<usize> = (0..sums.len()).collect();
         if !self.prefers_low() {
@@ -181,7 +182,7 @@ impl Keep {
         kept
     }
 
-    /// True if it is the low dice that count.
+    /// True if the low dice are kept.
     pub fn prefers_low(self) -> bool {
         matches!(self, Keep::Lowest(_) | Keep::DropHighest(_))
     }
@@ -209,7 +210,7 @@ impl fmt::Display for DicePool {
             write!(f, "{reroll}")?;
         }
         match &self.explode {
-            // What follows would be read as the faces that explode.
+            // A comparison after a bare `!` would be read as the exploding faces.
             Some(faces) if self.successes.is_some() => write!(f, "!{faces}")?,
             Some(faces) if *faces.0 == [FaceCondition::Exactly(self.shown(self.sides))] => write!(f, "!")?,
             Some(faces) => write!(f, "!{faces}")?,

@@ -4,7 +4,7 @@ use super::dialect;
 use super::notation::{Dice, DiceGroup, DiceTerm, NotationError, Suggested, TermSource};
 use super::pool::{DicePool, FATE, FaceCondition, Faces, Keep, Reroll};
 
-/// The longest expression that is read, in characters.
+/// The longest valid expression, in characters.
 const LONGEST: usize = 1_000;
 /// The most dice in one expression.
 const MOST_DICE: u32 = 10_000;
@@ -14,42 +14,42 @@ const MOST_FACES: u32 = 1_000_000;
 const LARGEST_CONSTANT: i64 = 1_000_000_000;
 /// The largest number that dice are multiplied by, either sign.
 const LARGEST_FACTOR: i64 = 100_000;
-/// The most brackets inside each other.
+/// The deepest nesting of brackets.
 const DEEPEST: u32 = 20;
-/// The most faces of a die that are listed.
+/// The most faces in a list of faces.
 const MOST_LISTED: usize = 1_000;
 /// The most rolls of a group.
 const MOST_MEMBERS: usize = 20;
-/// A word of so many letters that stands right behind dice is no operation of another program.
+/// A word with at least this many letters directly after dice is no operation of another program.
 const SHORTEST_WORD: usize = 5;
-/// The words behind dice, the longer ones first where one begins with another.
+/// The words after dice, longer ones first if one begins with another.
 const WORDS: [&str; 10] = ["kh", "kl", "dh", "dl", "ro", "rr", "min", "max", "mi", "ma"];
-/// One face in so many has to be left by `rr`, so that a die comes to rest soon.
+/// `rr` must leave at least one face in this many, so that rerolls end soon.
 const LEAST_SHARE_LEFT: u64 = 100;
 
 /// Reads an expression from left to right. The text is ASCII, so that a byte is a column.
 pub(super) struct NotationReader<'a> {
     text: &'a str,
     at: usize,
-    /// Dice that were read so far.
+    /// The number of dice read so far.
     rolled: u32,
-    /// Brackets that are open.
+    /// The number of open brackets.
     open: u32,
-    /// Whether a refusal suggests what to write. What is suggested is read itself, without suggestions.
+    /// True if a refusal suggests corrections. Suggestions are themselves parsed, without suggestions.
     suggests: bool,
 }
 
-/// Faces of a die as they are written: how many, and what they show unless that is 1, 2, 3...
+/// The faces of a die as written: their number, and their values unless those are 1, 2, 3...
 type WrittenFaces = (u32, Option<Arc<[i32]>>);
 
 impl<'a> NotationReader<'a> {
-    /// Reads an expression. A refusal suggests only what can be read.
+    /// Parses an expression. A refusal suggests only valid expressions.
     pub fn parse(text: &str) -> Result<Dice, NotationError> {
         let read = NotationReader::new(text, true).and_then(NotationReader::expression);
         read.map_err(|error| dialect::translated(error, NotationReader::reads))
     }
 
-    /// Whether a text is an expression.
+    /// True if a text is a valid expression.
     pub fn reads(text: &str) -> bool {
         NotationReader::new(text, false).and_then(NotationReader::expression).is_ok()
     }
@@ -87,13 +87,13 @@ impl<'a> NotationReader<'a> {
         Ok(reader)
     }
 
-    /// Reads the whole text.
+    /// Parses the whole text.
     pub fn expression(mut self) -> Result<Dice, NotationError> {
         let dice = self.sum()?;
         if self.peek().is_some() {
             return Err(self.unexpected());
         }
-        // The canonical text has to be readable, too: `d%` becomes `d100`, and a range of faces a list.
+        // The canonical text must be valid, too: `d%` becomes `d100`, and a range of faces a list.
         if (self.text.len() > LONGEST / 2 || self.text.contains(['.', ':'])) && dice.to_string().len() > LONGEST {
             let message = format!("an expression has at most {LONGEST} characters in full");
             return Err(self.error(self.at, message, "roll it in parts".to_owned()));
@@ -145,8 +145,8 @@ impl<'a> NotationReader<'a> {
         Ok(dice)
     }
 
-    /// Reads rolls of which some count: `{2d6,d8}kh1`, whose brace is next, or `max(2d6,d8)` if a word stands before the
-    /// bracket.
+    /// Parses rolls of which some are kept: `{2d6,d8}kh1`, whose brace is next, or `max(2d6,d8)` if there is a word
+    /// before the bracket.
     fn group(&mut self, word: Option<&str>) -> Result<Dice, NotationError> {
         self.skip_spaces();
         let start = self.at;
@@ -233,7 +233,7 @@ impl<'a> NotationReader<'a> {
         })
     }
 
-    /// Reads which rolls of a group count, behind its brace; `None` if all do.
+    /// Parses which rolls of a group are kept, after its brace. `None` if all are.
     fn keep_of_group(&mut self, count: u32) -> Result<Option<Keep>, NotationError> {
         self.skip_spaces();
         let at = self.at;
@@ -250,7 +250,7 @@ impl<'a> NotationReader<'a> {
         self.keep(keep, count, at).map(Some)
     }
 
-    /// Reads `+` or `-` if one is next; true for `-`.
+    /// Parses `+` or `-` if one is next; true for `-`.
     fn sign(&mut self) -> Option<bool> {
         let sign = match self.peek()? {
             b'+' => false,
@@ -262,7 +262,7 @@ impl<'a> NotationReader<'a> {
         Some(sign)
     }
 
-    /// Reads factors, of which one may hold dice, and adds them to `dice`.
+    /// Parses factors, of which one may contain dice, and adds the product to `dice`.
     fn product(&mut self, negative: bool, dice: &mut Dice) -> Result<(), NotationError> {
         self.skip_spaces();
         let start = self.at;
@@ -327,7 +327,7 @@ impl<'a> NotationReader<'a> {
         Ok(())
     }
 
-    /// Reads a pool whose `d` is next.
+    /// Parses a pool whose `d` is next.
     fn dice(&mut self, count: Option<i64>, start: usize) -> Result<Dice, NotationError> {
         self.take(b'd');
         let pool = self.pool(count, start)?;
@@ -335,11 +335,11 @@ impl<'a> NotationReader<'a> {
         Ok(Dice { terms: vec![DiceTerm { times: 1, source: TermSource::Pool(pool) }], constant: 0 })
     }
 
-    /// Reads what follows the `d` of a pool: its faces and what is done to it. `start` is where its term began.
+    /// Parses the part of a pool after its `d`: faces and operations. `start`: the beginning of its term.
     fn pool(&mut self, count: Option<i64>, start: usize) -> Result<DicePool, NotationError> {
         let count = count.unwrap_or(1);
         if count == 0 {
-            // Of `0d0` both numbers are wrong.
+            // In `0d0` both numbers are wrong.
             let faces = self.digits_at(self.at);
             let cure = match self.text[self.at..self.at + faces].parse::<i64>() {
                 Ok(0) => self.rewritten(start, self.at + faces - start, "1d6"),
@@ -362,7 +362,7 @@ impl<'a> NotationReader<'a> {
             _ => (self.sides()?, None),
         };
         let (sides, own) = match own {
-            // A die of 6 blanks and so on, as one program writes it.
+            // A die with 6 blanks and so on, in the notation of another program.
             Some(own) => (own.len() as u32, Some(own)),
             None => (sides, None),
         };
@@ -392,7 +392,7 @@ impl<'a> NotationReader<'a> {
                 Some(c) if c.is_ascii_alphabetic() => {
                     let word = self.word_at(at).to_ascii_lowercase();
                     let known = WORDS.iter().find(|known| word == **known);
-                    // Two words may stand side by side: `4d6khro1`.
+                    // Two words may be adjacent: `4d6khro1`.
                     let first = |known: &&&str| {
                         word.strip_prefix(**known).is_some_and(|rest| WORDS.iter().any(|word| rest.starts_with(word)))
                     };
@@ -417,7 +417,7 @@ impl<'a> NotationReader<'a> {
         Ok(pool)
     }
 
-    /// Reads `!` and the faces behind it.
+    /// Parses `!` and the faces after it.
     fn explosion(&mut self, pool: &mut DicePool) -> Result<(), NotationError> {
         self.skip_spaces();
         let at = self.at;
@@ -447,7 +447,7 @@ impl<'a> NotationReader<'a> {
         Ok(())
     }
 
-    /// Reads one of [`WORDS`] and what follows it. `start` is where the term began.
+    /// Parses one of [`WORDS`] and its argument. `start`: the beginning of the term.
     fn operation(&mut self, pool: &mut DicePool, word: &str, start: usize) -> Result<(), NotationError> {
         let at = self.at;
         self.at = at + word.len();
@@ -510,7 +510,7 @@ impl<'a> NotationReader<'a> {
         Ok(())
     }
 
-    /// Refuses a word behind dice that is none of the notation. Suggests what it may mean, or to leave it out.
+    /// Refuses an unknown word after dice. Suggests its likely meaning, or to omit it.
     fn unknown_word(&self, at: usize, word: &str) -> NotationError {
         let after = at + word.len();
         let number = self.digits_at(after);
@@ -535,7 +535,7 @@ impl<'a> NotationReader<'a> {
         self.refused(at, format!("`{word}` {}", known.message), choices, known.words_instead)
     }
 
-    /// Reads what follows the `d` of Fate dice, `dF`, `dF.2`: the faces of one.
+    /// Parses the part of Fate dice after the `d`, such as `F` or `F.2`: the faces of one die.
     fn fate(&mut self) -> Result<Arc<[i32]>, NotationError> {
         self.skip_spaces();
         let at = self.at;
@@ -633,7 +633,7 @@ impl<'a> NotationReader<'a> {
         })
     }
 
-    /// Reads a number if one is next, with a sign before it where that is allowed.
+    /// Parses a number if one is next, with a sign if `sign` allows it.
     fn signed(&mut self, sign: bool) -> Option<i64> {
         self.skip_spaces();
         let negative = sign && self.text.as_bytes().get(self.at) == Some(&b'-');
@@ -646,13 +646,13 @@ impl<'a> NotationReader<'a> {
         Some(if negative { -number } else { number })
     }
 
-    /// Reads the faces that a reroll, an explosion or a count is for, if they are next: conditions with commas between.
+    /// Parses the faces of a reroll, an explosion or a count, if they are next: conditions separated by commas.
     ///
-    /// `sign`: whether a face below 0 may stand there without a comparison.
+    /// `sign`: true if a negative face is allowed without a comparison.
     fn faces(&mut self, pool: &DicePool, sign: bool) -> Result<Option<Faces>, NotationError> {
         let Some(first) = self.condition(pool, sign)? else { return Ok(None) };
         let mut conditions = vec![first];
-        // In a group a comma may stand before the next roll.
+        // In a group a comma may precede the next roll.
         while self.peek() == Some(b',') {
             let before = self.at;
             self.take(b',');
@@ -708,7 +708,7 @@ impl<'a> NotationReader<'a> {
         }
     }
 
-    /// Reads the faces that a reroll or an explosion is for, if they are next.
+    /// Parses one condition on the faces of a reroll or an explosion, if it is next.
     fn condition(&mut self, pool: &DicePool, sign: bool) -> Result<Option<FaceCondition>, NotationError> {
         self.skip_spaces();
         let at = self.at;
@@ -768,7 +768,7 @@ impl<'a> NotationReader<'a> {
         Ok(Some(faces))
     }
 
-    /// Reads how many dice are kept or dropped; `at` is where the word for it began.
+    /// Parses the number of kept or dropped dice. `at`: the beginning of the word before it.
     fn keep(&mut self, keep: fn(u32) -> Keep, count: u32, at: usize) -> Result<Keep, NotationError> {
         self.skip_spaces();
         let number_at = self.at;
@@ -843,7 +843,7 @@ impl<'a> NotationReader<'a> {
         self.at += rest.iter().take_while(|c| c.is_ascii_whitespace()).count();
     }
 
-    /// Reads `c` if it is next.
+    /// Skips `c` if it is next. Returns true if it was.
     fn take(&mut self, c: u8) -> bool {
         let next = self.peek() == Some(c);
         if next {
@@ -859,7 +859,7 @@ impl<'a> NotationReader<'a> {
         &rest[..rest.bytes().take_while(u8::is_ascii_alphabetic).count()]
     }
 
-    /// `max` or `min` if one is next with a bracket behind it.
+    /// `max` or `min` if one is next, followed by a bracket.
     fn function(&self) -> Option<&'a str> {
         let rest = self.text[self.at..].trim_start();
         ["max", "min"].into_iter().find(|name| {
@@ -868,21 +868,21 @@ impl<'a> NotationReader<'a> {
         })
     }
 
-    /// Whether `d` is next, or `dF`, and no word that begins with it.
+    /// True if `d` or `dF` is next, and no other word that begins with it.
     fn begins_die(&self) -> bool {
         let rest = self.text[self.at..].trim_start();
         let word = self.word_at(self.text.len() - rest.len()).to_ascii_lowercase();
         word == "d" || word.starts_with("df")
     }
 
-    /// Whether a number is next that counts dice, as behind the comma of `{4d6>=5,2d8}kh1`.
+    /// True if a number of dice is next, as after the comma of `{4d6>=5,2d8}kh1`.
     fn begins_dice(&self) -> bool {
         let rest = self.text[self.at..].trim_start();
         let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
         self.open > 0 && behind.starts_with(['d', 'D']) && !behind[1..].starts_with(['h', 'l', 'H', 'L'])
     }
 
-    /// Reads the digits that are next; what is beyond an `i64` is read as its largest number.
+    /// Parses the next digits. A number beyond an `i64` is read as the largest one.
     fn number(&mut self) -> i64 {
         self.skip_spaces();
         let digits = self.digits_at(self.at);
@@ -895,7 +895,7 @@ impl<'a> NotationReader<'a> {
         self.text.as_bytes()[at..].iter().take_while(|c| c.is_ascii_digit()).count()
     }
 
-    /// The number at `at` as it was written, or its length if it is very long.
+    /// The number at `at` as written, or its length if it is very long.
     fn shown(&self, at: usize) -> String {
         match self.digits_at(at) {
             digits @ 0..=12 => self.text[at..at + digits].to_owned(),
@@ -916,8 +916,8 @@ impl<'a> NotationReader<'a> {
         dialect::squeezed(&self.text[..at], by, &self.text[at + length..]).unwrap_or_default()
     }
 
-    /// What can be read of the term around `at`, or else of the whole text, with `length` characters at `at` replaced by one
-    /// of these.
+    /// The valid texts among: the term around `at`, or else the whole text, with `length` characters at `at` replaced
+    /// by one of these.
     fn alternatives(&self, at: usize, length: usize, by: &[&str]) -> Vec<String> {
         if !self.suggests {
             return Vec::new();
@@ -929,7 +929,7 @@ impl<'a> NotationReader<'a> {
         by.iter().filter_map(readable).collect()
     }
 
-    /// A refusal with what to write instead: those texts that can be read, or else these words.
+    /// A refusal that suggests the valid texts among `writes`, or else gives the advice `words`.
     fn refused(
         &self,
         at: usize,
@@ -944,8 +944,8 @@ impl<'a> NotationReader<'a> {
         }
     }
 
-    /// A refusal of a word that is not known. If only words follow, as in `2d6 fire damage`, it suggests the text before them;
-    /// a short word right behind dice is an operation of another program and more than a word.
+    /// A refusal of an unknown word. If only words follow, as in `2d6 fire damage`, it suggests the text before them; a
+    /// short word directly after dice is an operation of another program instead.
     fn left_out(&self, at: usize, word: &str, words: &str) -> NotationError {
         let message = format!("`{word}` is not known here");
         let (before, rest) = self.text.split_at(at);
@@ -964,7 +964,7 @@ impl<'a> NotationReader<'a> {
         NotationError { text: self.text.to_owned(), column: at + 1, message, cure, suggested: Suggested::Nothing }
     }
 
-    /// Refuses what is written twice. Suggests the term without the second.
+    /// Refuses a repeated operation. Suggests the term without the second.
     fn twice(&self, start: usize, at: usize, message: &str, example: &str) -> NotationError {
         let first: String = self.text[start..at].split_ascii_whitespace().collect();
         self.refused(at, message.to_owned(), [first], &format!("write it once, as in `{example}`"))
@@ -975,7 +975,7 @@ impl<'a> NotationReader<'a> {
         self.error(at, message, "write a smaller number".to_owned())
     }
 
-    /// Says what is wrong with the next character, where a number, dice or the end could stand.
+    /// Refuses the next character, where a number, dice or the end is expected.
     fn unexpected(&mut self) -> NotationError {
         self.skip_spaces();
         let Some(&c) = self.text.as_bytes().get(self.at) else {

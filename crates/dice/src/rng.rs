@@ -2,40 +2,40 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-/// A source of seeded dice: the same seed gives the same dice, on every machine, for ever.
+/// A source of seeded dice: the same seed gives the same dice, on every machine and in every version.
 ///
-/// The words are those of ChaCha with 8 rounds, keyed by `seed_from_u64`, in the order in which it gives 32-bit
-/// words. How a word becomes a face is ours, and settled by [`DiceRng::face`]. A `DiceRng` is saved as its seed, stream
-/// and position.
+/// The words are those of ChaCha with 8 rounds, keyed by `seed_from_u64`, in the order in which it gives 32-bit words.
+/// The mapping from words to faces is our own: see [`DiceRng::face`]. A `DiceRng` is saved as its seed, stream and
+/// position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StreamPosition", into = "StreamPosition")]
 pub struct DiceRng {
     seed: u64,
     words: ChaCha8Rng,
-    /// How many words have been drawn, so that nobody has to work it out from the generator's block.
+    /// The number of words drawn, so that it need not be computed from the generator's block.
     drawn: u64,
 }
 
 impl DiceRng {
-    /// Starts the dice of `seed` at position 0. Any seed will do; this is stream 0 of it.
+    /// Starts the dice of `seed` at position 0 of stream 0. Any seed is valid.
     pub fn new(seed: u64) -> DiceRng {
         DiceRng::stream(seed, 0)
     }
 
-    /// Starts one of the 2^64 independent streams of `seed` at position 0, so that games played side by side have dice
-    /// of their own whichever thread plays them.
+    /// Starts one of the 2^64 independent streams of `seed` at position 0, so that parallel games have their own dice,
+    /// independent of the thread that plays them.
     pub fn stream(seed: u64, stream: u64) -> DiceRng {
         let mut words = ChaCha8Rng::seed_from_u64(seed);
         words.set_stream(stream);
         DiceRng { seed, words, drawn: 0 }
     }
 
-    /// The seed that it was started with.
+    /// The seed.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Rolls one die with `sides` faces: a number in `1..=sides`, each as likely as any other.
+    /// Rolls one die with `sides` faces: a number in `1..=sides`, each equally likely.
     ///
     /// The mapping, which never changes: draw a 32-bit word `w` and let `m = w * sides`, 64 bits wide. If the low 32
     /// bits of `m` are less than `2^32 mod sides`, draw again; otherwise the face is the high 32 bits of `m`, plus 1.
@@ -60,20 +60,20 @@ impl DiceRng {
         self.words.next_u32()
     }
 
-    /// How many words have been drawn. It is not the number of dice: a face now and then takes a second word.
+    /// The number of words drawn. It is not the number of dice: a face rarely takes a second word.
     #[inline]
     pub fn position(&self) -> u64 {
         self.drawn
     }
 
-    /// Goes to `position`, back or forth: what is rolled from there is what was rolled from there before.
+    /// Moves to `position`, backward or forward. The same position gives the same dice.
     pub fn set_position(&mut self, position: u64) {
         self.words.set_word_pos(u128::from(position));
         self.drawn = position;
     }
 }
 
-/// How a [`DiceRng`] is written down.
+/// The saved form of a [`DiceRng`].
 #[derive(Serialize, Deserialize)]
 struct StreamPosition {
     seed: u64,

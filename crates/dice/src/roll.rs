@@ -6,46 +6,46 @@ use super::notation::{Dice, DiceGroup, DiceTerm, TermSource};
 use super::partition::high_first;
 use super::pool::{DicePool, Reroll};
 
-/// The largest number of explosions of one die. The next face adds no more dice, whatever it shows.
+/// The largest number of explosions of one die. A further exploding face adds no die.
 pub(super) const EXPLOSIONS: u32 = 1_000;
-/// How often in a row `rr` rolls one die again. A die never gets there (`rr` leaves 1 face in 100), a source that
-/// always gives the same face does.
+/// The largest number of successive rerolls of one die by `rr`. Random dice never reach it (`rr` leaves 1 face in 100),
+/// but a source that always gives the same face does.
 const REROLLS: u32 = 10_000;
-/// What stands between the faces of a sum.
+/// The separator between the faces of a sum.
 const SUM: &str = " + ";
-/// How many faces of a term [`Roll::explain`] lists one by one.
+/// The number of faces of a term that [`Roll::explain`] lists individually.
 const LISTED: usize = 30;
 
-/// What an expression came to: each face that was rolled, what became of it, and the total.
+/// The result of an expression: each rolled face with its fate, and the total.
 ///
-/// It is a pure function of the expression and the faces in the order they were drawn: [`Roll::drawn`] gives them
-/// and [`Dice::roll_faces`] takes them back.
+/// It is a pure function of the expression and the faces in the order drawn: [`Roll::drawn`] returns them and
+/// [`Dice::roll_faces`] accepts them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Record")]
 pub struct Roll {
     dice: Dice,
     total: i64,
     faces: Vec<Face>,
-    /// What the faces show that are kept, as the script sees them, if it stands for all rolls of a branch; it has no faces then.
+    /// For a roll that represents all rolls of a branch: the kept faces as the script sees them. `faces` is empty then.
     #[serde(skip)]
     standing: Option<Vec<i32>>,
 }
 
-/// One face that a die showed.
+/// One face shown by a die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Face {
-    /// How many faces the die has, 1..=1 000 000.
+    /// The number of faces of the die, 1..=1 000 000.
     pub sides: u32,
-    /// Which face came up, 1..=sides: what it showed, except on a die with faces of its own such as `d[0,0,1]`, whose
-    /// faces are numbered in rising order.
+    /// The number of the face, 1..=sides. It is the value shown, except on a die with its own faces such as `d[0,0,1]`,
+    /// whose faces are numbered in rising order.
     pub value: u32,
-    /// What became of it.
+    /// Whether the face counts.
     pub fate: Fate,
-    /// True if it brought one more die: that is the next face, not counting faces that were rolled again.
+    /// True if it added one more die: the next face, not counting rerolled faces.
     pub exploded: bool,
 }
 
-/// What became of a face.
+/// The fate of a face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -53,59 +53,59 @@ pub struct Face {
 pub enum Fate {
     /// It counts.
     Kept,
-    /// It was left out by kh, kl, dh or dl, with all that belongs to its die.
+    /// It was dropped by kh, kl, dh or dl, with all faces of its die.
     Dropped,
-    /// It was rolled again: the next face is what came instead.
+    /// It was rolled again: the next face replaced it.
     Rerolled,
 }
 
-/// Why written faces are no roll of an expression.
+/// The reason why faces are no roll of an expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FacesError {
-    /// The expression asks for more faces than there are.
+    /// The expression needs more faces than were given.
     #[error("`{dice}` needs more faces than the {given} given: the next is a d{sides}")]
     TooFew {
-        /// What the faces were for.
+        /// The expression.
         dice: Dice,
-        /// How many faces there are.
+        /// The number of given faces.
         given: usize,
-        /// Faces of the die that has none.
+        /// The number of faces of the first die without one.
         sides: u32,
     },
-    /// Faces are left over.
+    /// More faces were given than needed.
     #[error("`{dice}` takes {used} of the {given} faces given")]
     TooMany {
-        /// What the faces were for.
+        /// The expression.
         dice: Dice,
-        /// How many faces there are.
+        /// The number of given faces.
         given: usize,
-        /// How many of them, from the first, the expression takes.
+        /// The number of faces that the expression needs.
         used: usize,
     },
     /// A number is no face of its die.
     #[error("face {position} of `{dice}` is {value}, but a d{sides} shows 1 to {sides}")]
     NoSuchFace {
-        /// What the faces were for.
+        /// The expression.
         dice: Dice,
-        /// Which face it is, from 1.
+        /// The position of the number, from 1.
         position: usize,
-        /// The number that was given.
+        /// The given number.
         value: u32,
-        /// Faces of its die.
+        /// The number of faces of its die.
         sides: u32,
     },
 }
 
 impl Dice {
-    /// Rolls every die with faces from `next`, which is given the number of faces of a die and returns one of them,
+    /// Rolls all dice with faces from `next`, which gets the number of faces of a die and returns one of them,
     /// 1..=sides.
     ///
-    /// The order never changes: the terms from left to right, and in a term one die after the other. The rerolls of a die come
-    /// first, then the dice that it adds by exploding, then the next die. Of dice that are equal, those rolled first are kept.
+    /// The order is fixed: terms from left to right, and in a term die by die. For each die, rerolls come first, then
+    /// the dice added by explosions. Of dice with equal sums, those rolled first are kept.
     ///
-    /// Returns `None` as soon as `next` has nothing to give. A number that is no face of the die counts as nothing, and
-    /// so do 10 000 faces in a row that `rr` rolls again.
+    /// Returns `None` as soon as `next` returns `None`. A number that is no face of the die counts as `None`, and so do
+    /// 10 000 successive faces that `rr` rolls again.
     pub fn roll_with(&self, next: &mut impl FnMut(u32) -> Option<u32>) -> Option<Roll> {
         let mut faces = Vec::with_capacity(self.count());
         let mut total = self.constant;
@@ -115,7 +115,7 @@ impl Dice {
         Some(Roll { dice: self.clone(), total, faces, standing: None })
     }
 
-    /// The total of [`Dice::roll_with`], from the same faces in the same order, without a record of them.
+    /// The total of [`Dice::roll_with`] for the same faces in the same order, without a record of them.
     ///
     /// It allocates nothing unless more than 32 dice are rolled to keep or drop some.
     #[inline]
@@ -131,12 +131,12 @@ impl Dice {
         Some(total)
     }
 
-    /// How many of `faces`, which begin with this expression's, are its own.
+    /// The number of leading `faces` that belong to this expression.
     fn faces_rolled(&self, faces: &[Face]) -> usize {
         self.pools().iter().fold(0, |used, pool| used + pool.faces_rolled(&faces[used..]))
     }
 
-    /// Its faces as a sum, with its signs, factors and constant; it takes them from the front of `faces`.
+    /// Formats its faces as a sum, with signs, factors and constant. Takes them from the front of `faces`.
     fn sum(&self, faces: &mut &[Face]) -> String {
         let terms = &self.terms;
         let mut sum = String::new();
@@ -174,7 +174,7 @@ impl Dice {
         sum
     }
 
-    /// Builds a roll from the faces as they were drawn.
+    /// Builds a roll from faces in the order drawn.
     ///
     /// # Errors
     ///
@@ -204,28 +204,28 @@ impl Dice {
 }
 
 impl Roll {
-    /// A roll that stands for all that look the same: its total, or its kept faces, are what counts.
+    /// A roll that represents all rolls that look equal, by their total or their kept faces.
     #[doc(hidden)]
     pub fn standing_for(dice: &Dice, total: i64, kept: &[i32]) -> Roll {
         Roll { dice: dice.clone(), total, faces: Vec::new(), standing: Some(kept.to_vec()) }
     }
 
-    /// What was rolled.
+    /// The expression.
     pub fn dice(&self) -> &Dice {
         &self.dice
     }
 
-    /// The sum of the faces that were kept, each with its sign and factor, and of the constants.
+    /// The sum of the kept faces, with signs and factors, and of the constants.
     pub fn total(&self) -> i64 {
         self.total
     }
 
-    /// Every face in the order it was drawn, those dropped and rolled again among them.
+    /// Every face in the order drawn, including dropped and rerolled ones.
     pub fn faces(&self) -> &[Face] {
         &self.faces
     }
 
-    /// The faces of each pool and the pool, in the order of the expression.
+    /// The pools in the order of the expression, each with its faces.
     pub(super) fn pools(&self) -> impl Iterator<Item = (&[Face], &DicePool)> {
         let mut faces = self.faces.as_slice();
         self.dice.pools().into_iter().map(move |pool| {
@@ -235,7 +235,7 @@ impl Roll {
         })
     }
 
-    /// What the faces show that were kept: of each pool the highest first, or in the order rolled.
+    /// The values of the kept faces: of each pool the highest first, or in the order rolled.
     #[doc(hidden)]
     pub fn kept(&self, in_order: bool) -> Vec<i32> {
         let kept = |(faces, pool): (&[Face], &DicePool)| -> Vec<i32> {
@@ -249,15 +249,15 @@ impl Roll {
         }
     }
 
-    /// What every face showed, in the order drawn: all that is needed to build the roll again.
+    /// The numbers of all faces in the order drawn, from which the roll can be rebuilt.
     pub fn drawn(&self) -> Vec<u32> {
         self.faces.iter().map(|face| face.value).collect()
     }
 
-    /// One line that adds up: `4d6kh3 = 5 + 4 + 4 (dropped 2) = 13`.
+    /// Explains the total in one line: `4d6kh3 = 5 + 4 + 4 (dropped 2) = 13`.
     ///
-    /// `6!` is a face that exploded; what it brought comes next. Where successes are counted, each is marked, as in
-    /// `4d6>=5 = 6* 2 5* 1 = 2`. A group lists its rolls, as in `{2d6,d8}kh1 = {3 + 4, 5} = 7`. With several pools each has its brackets:
+    /// `6!` is a face that exploded, followed by the added die. If successes are counted, each is marked, as in `4d6>=5
+    /// = 6* 2 5* 1 = 2`. A group lists its rolls, as in `{2d6,d8}kh1 = {3 + 4, 5} = 7`. Several pools have brackets:
     /// `2d6-2*d4+1 = [5 + 3] - 2 * 4 + 1 = 1`. After 30 faces of a pool the rest is only counted.
     pub fn explain(&self) -> String {
         let mut line = self.dice.to_string();
@@ -275,7 +275,7 @@ impl Roll {
         line
     }
 
-    /// The faces one after the other, for rolls of which the sum says nothing: `5, 4, 2 (dropped 1)`, pools joined by `and`.
+    /// Lists the faces, for rolls whose sum has no meaning: `5, 4, 2 (dropped 1)`, pools joined by `and`.
     #[doc(hidden)]
     pub fn list_faces(&self) -> String {
         let lists: Vec<String> = self.pools().map(|(faces, pool)| shown(faces, pool, ", ")).collect();
@@ -283,40 +283,40 @@ impl Roll {
     }
 }
 
-/// A term of an expression that was rolled, or its constant.
+/// A term of a rolled expression, or its constant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RollPart {
-    /// The dice, in notation with sign and factor; missing in the constant.
+    /// The dice, in notation with sign and factor. `None` for the constant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dice: Option<String>,
-    /// The faces in the order they were drawn.
+    /// The faces in the order drawn.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub faces: Vec<PartFace>,
-    /// What it adds to the total.
+    /// The amount that it adds to the total.
     pub amount: i64,
 }
 
-/// A face as it is shown.
+/// A face for display.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartFace {
-    /// How many faces the die has.
+    /// The number of faces of the die.
     pub sides: u32,
-    /// What it shows.
+    /// The value shown.
     pub value: i32,
-    /// Missing if it counts.
+    /// The fate of the face. `None` if it counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fate: Option<Fate>,
-    /// Whether it brought one more die.
+    /// True if it added one more die.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub exploded: bool,
 }
 
 impl Roll {
-    /// The terms of the expression with their faces and what each adds to the total, and its constant last.
+    /// The terms of the expression with their faces and amounts, and its constant last.
     pub fn parts(&self) -> Vec<RollPart> {
         let mut rest = self.faces.as_slice();
         let mut parts = Vec::new();
@@ -347,7 +347,7 @@ impl Roll {
 }
 
 impl TermSource {
-    /// Rolls it, adds its faces to `faces` and returns the total.
+    /// Rolls the term, appends its faces to `faces` and returns the total.
     fn roll<N: FnMut(u32) -> Option<u32>>(&self, next: &mut N, faces: &mut Vec<Face>) -> Option<i64> {
         match self {
             TermSource::Pool(pool) => pool.roll(next, faces),
@@ -357,7 +357,7 @@ impl TermSource {
 }
 
 impl DiceGroup {
-    /// Rolls every member, adds the faces to `faces` and returns the sum of the totals that are kept.
+    /// Rolls every member, appends the faces to `faces` and returns the sum of the kept totals.
     fn roll<N: FnMut(u32) -> Option<u32>>(&self, next: &mut N, faces: &mut Vec<Face>) -> Option<i64> {
         let (mut totals, mut rolled) = (Vec::new(), Vec::new());
         for member in &self.members {
@@ -377,20 +377,20 @@ impl DiceGroup {
         Some(totals.iter().zip(kept).filter(|(_, kept)| *kept).map(|(total, _)| total).sum())
     }
 
-    /// The same without a record of the faces.
+    /// Like [`DiceGroup::roll`], without a record of the faces.
     fn total<N: FnMut(u32) -> Option<u32>>(&self, next: &mut N) -> Option<i64> {
         let mut totals = self.members.iter().map(|member| member.total_with(next)).collect::<Option<Vec<i64>>>()?;
         totals.sort_unstable();
         Some(totals[self.keep.places(totals.len() as u32)].iter().sum())
     }
 
-    /// The sums of its members in braces; it takes their faces from the front of `faces`.
+    /// Formats the sums of its members in braces. Takes their faces from the front of `faces`.
     fn sums(&self, faces: &mut &[Face]) -> String {
         let sums = self.members.iter().map(|member| {
             let (of_member, rest) = faces.split_at(member.faces_rolled(faces));
             *faces = rest;
             let drawn: Vec<u32> = of_member.iter().map(|face| face.value).collect();
-            // By itself a member has no face that was dropped with it.
+            // Rolled alone, a member has no face that was dropped with it.
             let alone = member.roll_faces(&drawn).map_or_else(|_| of_member.to_vec(), |roll| roll.faces);
             member.sum(&mut alone.as_slice())
         });
@@ -400,7 +400,7 @@ impl DiceGroup {
 }
 
 impl DicePool {
-    /// Rolls every die, adds its faces to `faces` and returns the total.
+    /// Rolls every die, appends its faces to `faces` and returns the total.
     fn roll(&self, next: &mut impl FnMut(u32) -> Option<u32>, faces: &mut Vec<Face>) -> Option<i64> {
         let first = faces.len();
         let total = self.total(next, &mut |face| faces.push(face))?;
@@ -416,7 +416,7 @@ impl DicePool {
         Some(total)
     }
 
-    /// Rolls every die, tells `record` each face, and returns the total. Nothing is marked as dropped here.
+    /// Rolls every die, passes each face to `record`, and returns the total. Marks no face as dropped.
     #[inline]
     fn total(&self, next: &mut impl FnMut(u32) -> Option<u32>, record: &mut impl FnMut(Face)) -> Option<i64> {
         if self.is_plain() {
@@ -455,7 +455,7 @@ impl DicePool {
         Some(sums[keep.places(self.count)].iter().sum())
     }
 
-    /// Rolls one die with all that it brings, tells `record` each face, and returns their sum.
+    /// Rolls one die with the dice that it adds, passes each face to `record`, and returns their sum.
     #[inline]
     pub(super) fn roll_die(
         &self,
@@ -477,7 +477,7 @@ impl DicePool {
         Some(sum)
     }
 
-    /// Rolls one die until it is not rolled again, and tells `record` the faces before that.
+    /// Rolls one die until it is not rerolled, and passes the earlier faces to `record`. Returns the last face.
     #[inline]
     fn rest(&self, next: &mut impl FnMut(u32) -> Option<u32>, record: &mut impl FnMut(Face)) -> Option<u32> {
         let sides = self.sides;
@@ -501,7 +501,7 @@ impl DicePool {
         }
     }
 
-    /// How many of `faces`, which begin with this pool's, are its own.
+    /// The number of leading `faces` that belong to this pool.
     fn faces_rolled(&self, faces: &[Face]) -> usize {
         let ends = faces.iter().enumerate().filter(|(_, face)| face.ends_die());
         ends.map(|(i, _)| i + 1).nth(self.count as usize - 1).unwrap_or(faces.len())
@@ -509,13 +509,13 @@ impl DicePool {
 }
 
 impl Face {
-    /// Whether no further face belongs to the same die.
+    /// True if no further face belongs to the same die.
     fn ends_die(&self) -> bool {
         self.fate != Fate::Rerolled && !self.exploded
     }
 }
 
-/// One face from `next`, or `None` if it gives none.
+/// Takes one valid face from `next`. `None` if there is none.
 #[inline]
 fn draw(sides: u32, next: &mut impl FnMut(u32) -> Option<u32>) -> Option<u32> {
     next(sides).filter(|&value| is_face(value, sides))
@@ -526,8 +526,8 @@ fn is_face(value: u32, sides: u32) -> bool {
     (1..=sides).contains(&value)
 }
 
-/// The faces of a pool as a sum, and those that do not count behind it.
-/// `between`: what stands between faces that are not counted as successes.
+/// Formats the faces of a pool as a sum, followed by those that do not count. `between`: the separator of faces that
+/// are not counted as successes.
 fn shown(faces: &[Face], pool: &DicePool, between: &str) -> String {
     let counts = pool.successes.is_some();
     let list = |fate: Fate, between: &str| {
@@ -560,7 +560,7 @@ fn shown(faces: &[Face], pool: &DicePool, between: &str) -> String {
     text
 }
 
-/// A roll as it is read, before it is known to add up.
+/// A deserialized roll, before its total is checked.
 #[derive(Deserialize)]
 struct Record {
     dice: Dice,

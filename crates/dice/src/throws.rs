@@ -1,36 +1,36 @@
 use super::notation::Dice;
 use super::pool::DicePool;
 
-/// Stands among the faces of a roll for a die that is still to be thrown. No die has such a face.
+/// Marks a die that is still to be thrown among the faces of a roll. No die has this face.
 pub const NOT_THROWN: u32 = 0;
 
-/// A roll of real dice: all are thrown at once, then again those that are rerolled or explode, until none is left.
+/// A roll of real dice: all are thrown together, then again those that are rerolled or explode, until none is left.
 ///
-/// A throw has one face for each die that is thrown, in the order of the dice. [`Throws::faces`] gives all faces in the
-/// order of [`Dice::roll_with`]: each die with all that it brings before the next die. `2d6!` that shows 6 and 3 and then
-/// 5 has the faces 6, 5, 3.
+/// A throw has one face for each die thrown, in the order of the dice. [`Throws::faces`] returns all faces in the order
+/// of [`Dice::roll_with`]: each die with its additional dice before the next die. If `2d6!` shows 6 and 3, and then 5,
+/// its faces are 6, 5, 3.
 pub struct Throws<'d> {
     dice: Vec<Die<'d>>,
 }
 
 struct Die<'d> {
     pool: &'d DicePool,
-    /// The first face is of the first throw, the second of the second, and so on.
+    /// The faces of this die, one for each throw.
     faces: Vec<u32>,
-    /// Whether it is in the next throw.
+    /// True if the die is in the next throw.
     missing: bool,
 }
 
 impl Throws<'_> {
-    /// Reads faces as [`Throws::faces`] gives them. If there are too few, the dice that have none are still to be thrown; any
-    /// that are left over are ignored.
+    /// Reads faces in the order of [`Throws::faces`]. Dice without a face are still to be thrown; surplus faces are
+    /// ignored.
     pub fn read<'d>(dice: &'d Dice, faces: &[u32]) -> Throws<'d> {
         let mut faces = faces.iter().copied();
         let pools = dice.pools().into_iter().flat_map(|pool| std::iter::repeat_n(pool, pool.count as usize));
         Throws { dice: pools.map(|pool| Die::read(pool, &mut faces)).collect() }
     }
 
-    /// The number of sides of each die in the next throw. It is empty if the roll is complete.
+    /// The number of sides of each die in the next throw. Empty if the roll is complete.
     pub fn missing(&self) -> Vec<u32> {
         self.dice.iter().filter(|die| die.missing).map(|die| die.pool.sides).collect()
     }
@@ -44,7 +44,7 @@ impl Throws<'_> {
         }
     }
 
-    /// Takes the last throw back and gives its faces. `None` if nothing has been thrown.
+    /// Takes the last throw back and returns its faces. `None` if nothing has been thrown.
     pub fn take_back(&mut self) -> Option<Vec<u32>> {
         let last = self.dice.iter().map(|die| die.faces.len()).max()?.checked_sub(1)?;
         let mut thrown = Vec::new();
@@ -55,7 +55,7 @@ impl Throws<'_> {
         Some(thrown)
     }
 
-    /// All faces in the order in which a roll draws them, with [`NOT_THROWN`] for each that is missing.
+    /// All faces in the order in which a roll draws them, with [`NOT_THROWN`] for each missing one.
     pub fn faces(&self) -> Vec<u32> {
         let faces = self.dice.iter().flat_map(|die| {
             let missing = die.missing.then_some(NOT_THROWN);
@@ -90,7 +90,7 @@ mod tests {
     use crate::DiceRng;
     use proptest::prelude::*;
 
-    /// Throws until the roll is complete, and checks how many dice each throw has.
+    /// Throws until the roll is complete, and checks the number of dice in each throw.
     fn thrown(dice: &str, throws: &[&[u32]]) -> String {
         let dice = Dice::parse(dice).unwrap();
         let mut all = Throws::read(&dice, &[]);

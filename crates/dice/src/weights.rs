@@ -4,34 +4,34 @@ use std::ops::{Bound, RangeBounds};
 use dashu_int::UBig;
 use dashu_int::ops::BitTest;
 
-/// The most totals that are listed.
+/// The most totals in a list.
 const MOST_TOTALS: usize = 1_000_000;
-/// The most pairs that are added up one by one where the result is too wide to be packed.
+/// The most pairs that are added one by one if the result is too wide to be packed.
 const MOST_PAIRS: usize = 200_000;
 /// The largest packed number, in words of 64 bits: 4 MiB.
 const MOST_WORDS: u64 = 1 << 19;
 /// The most work for one expression, in products of two words; about a second.
 const MOST_PRODUCTS: u64 = 1 << 30;
-/// What it costs to add up one pair, in products of two words.
+/// The cost of adding one pair, in products of two words.
 const COST_OF_PAIR: u64 = 64;
-/// Up to so many pairs are added up one by one.
+/// Up to this number, pairs are added one by one.
 const FEW_PAIRS: usize = 1 << 12;
 
-/// Totals with the number of ways in which each comes about, in rising order; each number is above 0.
+/// Totals with their numbers of ways, in rising order; each number is above 0.
 ///
-/// Sums of dice are products of polynomials: the exponent is the total, the coefficient its number of ways. Such a polynomial
-/// is packed into one large number (Kronecker's substitution). Each coefficient has digits of its own, wide enough for the
-/// result, so one multiplication of large numbers multiplies the polynomials.
+/// Sums of dice are products of polynomials: the exponent is the total, the coefficient its number of ways. Such a
+/// polynomial is packed into one large number (Kronecker's substitution). Each coefficient has its own digits, wide
+/// enough for the result, so one multiplication of large numbers multiplies the polynomials.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Weights {
     ways: Vec<(i64, UBig)>,
 }
 
-/// It would take too much time or memory.
+/// The error of a computation that would take too much time or memory.
 #[derive(Debug)]
 pub(super) struct TooMuch;
 
-/// How much work is left for an expression. It is estimated from sizes, so that no clock decides what is refused.
+/// The work left for an expression. It is estimated from sizes, so that refusals do not depend on a clock.
 #[derive(Debug, Default)]
 pub struct Effort {
     products: u64,
@@ -42,7 +42,7 @@ impl Effort {
         Effort { products: MOST_PRODUCTS }
     }
 
-    /// At most so many products of two words, for several expressions together.
+    /// Allows at most this many products of two words, for several expressions together.
     pub fn at_most(products: u64) -> Effort {
         Effort { products: products.min(MOST_PRODUCTS) }
     }
@@ -52,7 +52,8 @@ impl Effort {
         Ok(())
     }
 
-    /// Spends what it costs to multiply two numbers of so many words; it grows by less than their product.
+    /// Spends the cost of multiplying two numbers with these numbers of words. The cost grows more slowly than the
+    /// product of the two.
     fn spend_on_product(&mut self, words: u64, other: u64) -> Result<(), TooMuch> {
         let (small, large) = (words.min(other) + 1, words.max(other) + 1);
         self.spend(large.saturating_mul(small.isqrt()).saturating_mul(6))
@@ -60,7 +61,7 @@ impl Effort {
 }
 
 impl Weights {
-    /// Takes totals in rising order and leaves out those without weight.
+    /// Creates a list of totals in rising order, without those of weight 0.
     pub fn new(ways: impl IntoIterator<Item = (i64, UBig)>) -> Result<Weights, TooMuch> {
         let ways: Vec<_> = ways.into_iter().filter(|(_, n)| !n.is_zero()).take(MOST_TOTALS + 1).collect();
         if ways.len() > MOST_TOTALS { Err(TooMuch) } else { Ok(Weights { ways }) }
@@ -89,7 +90,7 @@ impl Weights {
         &self.ways[from..to.max(from)]
     }
 
-    /// Every total replaced; those that become equal are added up.
+    /// Replaces every total, and adds the weights of those that become equal.
     pub fn mapped(self, into: impl Fn(i64) -> i64) -> Weights {
         let mut ways: BTreeMap<i64, UBig> = BTreeMap::new();
         for (total, n) in self.ways {
@@ -136,13 +137,13 @@ impl Weights {
         Ok(Weights { ways: ways.collect() })
     }
 
-    /// Parts the totals into those for which `first` holds and the others.
+    /// Splits the totals into those for which `first` holds and the others.
     pub fn split(self, first: impl Fn(i64) -> bool) -> (Weights, Weights) {
         let (yes, no) = self.ways.into_iter().partition(|&(total, _)| first(total));
         (Weights { ways: yes }, Weights { ways: no })
     }
 
-    /// The ways of either.
+    /// Adds the weights of two lists.
     pub fn merged(self, other: Weights) -> Weights {
         let mut ways: BTreeMap<i64, UBig> = self.ways.into_iter().collect();
         for (total, n) in other.ways {
@@ -151,12 +152,12 @@ impl Weights {
         Weights { ways: ways.into_iter().collect() }
     }
 
-    /// The sums of a total of each.
+    /// The sums of a total of each list.
     pub fn plus(&self, other: &Weights, effort: &mut Effort) -> Result<Weights, TooMuch> {
         let (Some((low, high)), Some((other_low, other_high))) = (self.bounds(), other.bounds()) else {
             return Ok(Weights::default());
         };
-        // One certain total moves the other list.
+        // One certain total shifts the other list.
         for (one, list) in [(self, other), (other, self)] {
             if let [(by, n)] = one.ways.as_slice()
                 && n.is_one()
@@ -186,7 +187,7 @@ impl Weights {
         Ok(Weights { ways: ways.into_iter().collect() })
     }
 
-    /// The sums of `count` dice, if these are the ways of one, of `whole`.
+    /// The sums of `count` dice, if these are the weights of one die. `whole`: the sum of a die's weights.
     pub fn of_sum(&self, count: u32, whole: &UBig, effort: &mut Effort) -> Result<Weights, TooMuch> {
         let Some((low, high)) = self.bounds() else {
             return Ok(Weights::default());
@@ -203,13 +204,14 @@ impl Weights {
         packing.unpack(&packing.pack(&self.ways, low).pow(count as usize), low * n)
     }
 
-    /// The sums of the `kept` highest of `count` dice, if these are the ways of one, of `whole`.
+    /// The sums of the `kept` highest of `count` dice, if these are the weights of one die. `whole`: the sum of a die's
+    /// weights.
     ///
-    /// Counted by the lowest die that is kept and the number of dice above it. Let it show `t`; `above` dice show more, and at
-    /// least `kept - above` dice show `t`. The sums of the dice above are counted by their polynomial to that power. The dice
-    /// at `t` add `(kept - above) * t`, and the dice below do not matter.
+    /// Counts by the lowest kept die and the number of dice above it. Let it show `t`: `above` dice show more, and at
+    /// least `kept - above` dice show `t`. The sums of the dice above are counted by their polynomial to that power.
+    /// The dice at `t` add `(kept - above) * t`, and the dice below do not matter.
     ///
-    /// `all`: the ways of one die that does not count, with those that are lower than what is listed.
+    /// `all`: the ways of one die that is not kept, including those below the list.
     pub fn of_highest(
         &self,
         kept: u32,
@@ -228,7 +230,7 @@ impl Weights {
         let packing = Packing::for_dice(low * k, high * k, count, whole).checked()?;
         effort.spend(packing.products_of_choice(self.len(), kept, count))?;
         let mut sum = UBig::ZERO;
-        // The polynomial of what is above `t`, to the power of its place.
+        // The powers of the polynomial of the totals above `t`, by exponent.
         let mut powers = vec![UBig::ZERO; kept as usize];
         powers[0] = UBig::ONE;
         let mut below = all;
@@ -250,31 +252,31 @@ impl Weights {
     }
 }
 
-/// How a polynomial is laid out in one large number.
+/// The layout of a polynomial in one large number.
 struct Packing {
-    /// Coefficients that the result has room for.
+    /// The number of coefficients of the result.
     width: u64,
-    /// Digits of 32 bits for each coefficient.
+    /// The number of 32-bit digits of each coefficient.
     digits: u64,
 }
 
 impl Packing {
-    /// Room for the totals `low..=high` with up to `whole` ways.
+    /// The layout for the totals `low..=high` with up to `whole` ways.
     fn new(low: i64, high: i64, whole: &UBig) -> Packing {
         Packing { width: low.abs_diff(high) + 1, digits: whole.bit_len() as u64 / 32 + 1 }
     }
 
-    /// The same for the totals of `count` dice of `whole` ways each.
+    /// The layout for the totals of `count` dice with `whole` ways each.
     fn for_dice(low: i64, high: i64, count: u32, whole: &UBig) -> Packing {
         Packing { width: low.abs_diff(high) + 1, digits: whole.bit_len() as u64 * u64::from(count) / 32 + 1 }
     }
 
-    /// Bytes for each coefficient.
+    /// Bytes of each coefficient.
     fn bytes(&self) -> usize {
         4 * self.digits as usize
     }
 
-    /// Words of 64 bits for the result.
+    /// Words of 64 bits of the result.
     fn words(&self) -> u64 {
         self.width.saturating_mul(self.digits) / 2
     }
@@ -292,9 +294,9 @@ impl Packing {
         if self.fits() { Ok(self) } else { Err(TooMuch) }
     }
 
-    /// Replaces each power of a polynomial by the power of that polynomial with `at` ways to get `total` added.
+    /// Adds a monomial, with `at` ways to get `total`, to a polynomial given by its powers.
     ///
-    /// By the binomial theorem: (p + m)^n is the sum of n over j times p^(n - j) times m^j.
+    /// By the binomial theorem: (p + m)^n is the sum over j of (n over j) times p^(n - j) times m^j.
     fn add_monomial(&self, powers: &mut [UBig], at: &UBig, total: i64) {
         for n in (1..powers.len()).rev() {
             let mut factor = UBig::ONE;
@@ -308,7 +310,7 @@ impl Packing {
         }
     }
 
-    /// About how many products of words it takes to choose `kept` of `count` dice with `faces` totals each.
+    /// Estimates the number of products of words needed to choose `kept` of `count` dice with `faces` totals each.
     fn products_of_choice(&self, faces: usize, kept: u32, count: u32) -> u64 {
         let [faces, kept, count] = [faces as u64, kept.into(), count.into()];
         let of_coefficient = self.digits / 2 + 1;
@@ -318,7 +320,7 @@ impl Packing {
         (faces * kept).saturating_mul(powers.saturating_add(tails))
     }
 
-    /// How far the number is shifted for totals larger by `total`, which is not negative.
+    /// The number of bits to shift for totals that are larger by `total`, which is not negative.
     fn shift(&self, total: i64) -> usize {
         (total.unsigned_abs() * self.digits * 32) as usize
     }
@@ -343,7 +345,8 @@ impl Packing {
     }
 }
 
-/// In how many ways at least `least` of `dice` dice show a face with `at` ways, and the others one with `below`.
+/// The number of ways in which at least `least` of `dice` dice show a face with `at` ways, and the others one with
+/// `below`.
 fn at_least(least: u32, dice: u32, at: &UBig, below: &UBig) -> UBig {
     let exactly = |from: u32, to: u32| {
         let mut choices = choose(dice, from);
@@ -357,7 +360,7 @@ fn at_least(least: u32, dice: u32, at: &UBig, below: &UBig) -> UBig {
     if least <= dice - least { (at + below).pow(dice as usize) - exactly(0, least) } else { exactly(least, dice + 1) }
 }
 
-/// In how many ways `n` of `dice` dice can be chosen.
+/// The number of ways to choose `n` of `dice` dice.
 fn choose(dice: u32, n: u32) -> UBig {
     let n = n.min(dice - n);
     (0..n).fold(UBig::ONE, |choices, i| choices * (dice - i) / (i + 1))

@@ -2,32 +2,32 @@ use deunicode::deunicode;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The words of a name in small letters, with one blank between them; `_` and `-` count as blanks.
+/// Converts a name to lower-case words separated by single spaces; `_` and `-` count as spaces.
 pub fn spelling(name: &str) -> String {
     let lower = name.to_lowercase();
     let words = lower.split(|letter: char| letter.is_whitespace() || letter == '_' || letter == '-');
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The same without accents, equal for all Unicode normalizations of a name.
+/// Like [`spelling`], without accents. Equal for all Unicode normalizations of a name.
 pub fn fold(name: &str) -> String {
-    // The Turkish `ı` has no accent that could be taken away.
+    // The Turkish `ı` has no accent to remove.
     let dotted = name.chars().map(|letter| if letter == 'ı' { 'i' } else { letter });
     let bare: String = dotted.nfkd().filter(|letter| !is_combining_mark(*letter)).collect();
-    // Small letters of some capitals, such as `İ`, carry a mark of their own.
+    // Lower-case forms of some letters, such as `İ`, contain a combining mark.
     spelling(&bare).nfkd().filter(|letter| !is_combining_mark(*letter)).collect()
 }
 
-/// The same in Latin letters: `ø` is `o`, `ß` is `ss`, Cyrillic and other scripts are transliterated.
+/// Like [`fold`], in Latin letters: `ø` is `o`, `ß` is `ss`, Cyrillic and other scripts are transliterated.
 pub(super) fn ascii(name: &str) -> String {
     let composed: String = name.nfkc().collect();
     fold(&deunicode(&composed))
 }
 
-/// The places where `name` stands in `text` as whole words, in bytes from its start.
+/// The byte offsets at which `text` contains `name` as whole words.
 pub fn places(name: &str, text: &str) -> impl Iterator<Item = usize> {
     let letter = |side: Option<char>| side.is_some_and(char::is_alphanumeric);
-    // At an end of the name that is no letter a word ends anyway.
+    // No check is needed at an end of the name that is no letter.
     let (first, last) = (letter(name.chars().next()), letter(name.chars().next_back()));
     let found: Vec<usize> = match name {
         "" => Vec::new(),

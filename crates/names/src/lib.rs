@@ -1,8 +1,8 @@
-//! The one rule by which a name finds what it names: characters, fields, options, cards, switches, seats, rulesets.
+//! Looks up things by name, by one rule for characters, fields, options, cards, switches, seats and rulesets.
 //!
-//! A script, a spec and a client of the protocol name things exactly ([`exactly`]). A person may also type less ([`typed`]): a
-//! beginning, a word out of the middle, a name without its accents. A name that fits several things finds all of them; the
-//! caller refuses it or asks which is meant, and never takes the first.
+//! Scripts, specs and clients of the protocol give exact names ([`exactly`]). People may also type less ([`typed`]):
+//! the beginning of a name, a word in it, or the name without its accents. A name that fits several things finds all of
+//! them; the caller refuses it or asks which is meant, and never takes the first.
 //!
 //! ```
 //! use riskbreaker_names::{exactly, typed};
@@ -23,10 +23,10 @@ mod fold;
 use fold::ascii;
 pub use fold::{fold, places, spelling};
 
-/// Finds the things that a script, a spec or a client of the protocol names: those of exactly this name, or else those whose
-/// name differs only in case.
+/// Finds the things that a script, a spec or a client of the protocol names: those with exactly this name, or else
+/// those whose name differs only in case.
 ///
-/// `known` yields each thing with a name of it; a thing with several names comes once for each. The result is empty if nothing
+/// `known`: each thing with its name; a thing with several names occurs once for each. The result is empty if nothing
 /// has the name, and has several elements if the name is ambiguous.
 pub fn exactly<T, S, I>(given: &str, known: impl Fn() -> I) -> Vec<T>
 where
@@ -39,14 +39,15 @@ where
     first_that_fits(&same, known)
 }
 
-/// Finds the things that a person names by typing: what [`exactly`] finds, or else the first of these that fits something.
+/// Finds the things that a person names by typing: the result of [`exactly`], or else of the first of these rules that
+/// fits anything.
 ///
-/// 1. The same words with blanks, `_` or `-` between them, in any case.
-/// 2. A beginning of the name.
-/// 3. The name without accents, in any case and any Unicode normalization; for a name in plain letters (`bjorn`, `strasse`) also
-///    its usual transliteration.
-/// 4. A beginning of that.
-/// 5. A whole word out of the name, then also without accents.
+/// 1. The same words, separated by spaces, `_` or `-`, in any case.
+/// 2. The beginning of the name.
+/// 3. The name without accents, in any case and any Unicode normalization; for a name typed in plain letters (`bjorn`,
+///    `strasse`) also its usual transliteration.
+/// 4. The beginning of that.
+/// 5. A whole word of the name, then also without accents.
 pub fn typed<T, S, I>(given: &str, known: impl Fn() -> I) -> Vec<T>
 where
     T: PartialEq,
@@ -62,7 +63,7 @@ where
         return found;
     }
     let (plain, folded) = (spelling(given), fold(given));
-    // Other scripts are compared in Latin letters only with what was typed in Latin letters.
+    // Other scripts are compared in Latin letters only with a name typed in Latin letters.
     let latin = |name: &str| if folded.is_ascii() { ascii(name) } else { fold(name) };
     if folded.is_empty() {
         return Vec::new();
@@ -78,19 +79,20 @@ where
         &|name| places(&folded, &latin(name)).next().is_some(),
     ];
     let found = first_that_fits(&rules, &known);
-    // `the bandit` is the bandit, where nothing is called `the`.
+    // `the bandit` is the bandit, if no name begins with `the`.
     match folded.split_once(' ') {
         Some(("the" | "a" | "an", rest)) if found.is_empty() => typed(rest, known),
         _ => found,
     }
 }
 
-/// The label of one of several things that share a title, `Ann (#2)`. `number` is how it is counted, with its sign: `#2`.
+/// The label of a thing whose title is not unique: `Ann (#2)`. `number`: its number with its sign, `#2`.
 pub fn numbered(title: &str, number: impl std::fmt::Display) -> String {
     format!("{title} ({number})")
 }
 
-/// The title and the number of a label that [`numbered`] made; `None` for other names. `Ann #2` and `Ann#2` are read, too.
+/// Splits a label made by [`numbered`] into title and number. `None` for other names. `Ann #2` and `Ann#2` are
+/// accepted, too.
 pub fn title_and_number(label: &str) -> Option<(&str, u64)> {
     let (title, number) = label.trim().rsplit_once('#')?;
     let (title, number) = match number.strip_suffix(')') {
@@ -101,7 +103,7 @@ pub fn title_and_number(label: &str) -> Option<(&str, u64)> {
     Some((title.trim(), number)).filter(|(title, _)| !title.is_empty())
 }
 
-/// The things whose name satisfies the first of `rules` that any name satisfies, each once, in the order of `known`.
+/// The things whose names satisfy the first rule that any name satisfies, without duplicates, in the order of `known`.
 fn first_that_fits<T, S, I>(rules: &[&dyn Fn(&str) -> bool], known: impl Fn() -> I) -> Vec<T>
 where
     T: PartialEq,

@@ -22,9 +22,9 @@ pub enum Cause {
     Entry {
         /// The entry.
         id: EntryId,
-        /// Its name.
+        /// The name of the entry.
         what: Arc<str>,
-        /// Whose it is, if it has an owner.
+        /// The entity that owns the entry, if it has an owner.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         owner: Option<EntityId>,
     },
@@ -35,20 +35,19 @@ pub enum Cause {
         /// The name of the act.
         name: Arc<str>,
     },
-    /// The game master's hand.
+    /// An edit by the game master.
     Edit {
         /// What was changed.
         edit: Edit,
     },
-    /// Other rules of the same ruleset came into force: their identity, and the files in which they differ.
+    /// A reload: other rules of the same ruleset came into force.
     Reload {
         /// The hash of the rules from then on.
         rules: String,
         /// The files in which they differ.
         files: Patch,
     },
-    /// The rules of another ruleset came into force: which, with which layers, their identity, and the files in which they
-    /// differ.
+    /// A change to another ruleset or to other layers.
     Rules {
         /// The id of the ruleset.
         ruleset: String,
@@ -62,13 +61,13 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Whether other rules came into force with the action.
+    /// True if the action brought other rules into force.
     #[doc(hidden)]
     pub fn brings_rules(&self) -> bool {
         self.rules_brought().is_some()
     }
 
-    /// The files in which the rules differ that came into force with the action; `None` if none did.
+    /// The files that differ between the old and the new rules. `None` if the action brought no rules.
     #[doc(hidden)]
     pub fn files(&self) -> Option<&Patch> {
         match self {
@@ -77,7 +76,7 @@ impl Cause {
         }
     }
 
-    /// The hash of the rules that came into force with the action; `None` if none did.
+    /// The hash of the new rules. `None` if the action brought no rules.
     #[doc(hidden)]
     pub fn rules_brought(&self) -> Option<&str> {
         match self {
@@ -94,21 +93,22 @@ pub struct Done {
     pub cause: Cause,
     pub tape: Packed<Tape>,
     pub before: DicePosition,
-    /// The number of the decision, for what a person did outside any question: an edit, a free act, a skip.
+    /// The number of the decision, if the action is an edit, a free act or a skip: a decision that answers no question.
     pub seq: Option<u32>,
     /// The message of the fault, if the action was skipped after one.
     pub skipped: Option<String>,
-    /// For a skipped free act: the number of the decision that began it.
+    /// For a skipped free act: the number of the decision that took it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<u32>,
-    /// The position of the dice after the action. Set only if it was skipped, or is a free act or edit that moved the dice.
+    /// The position of the dice after the action. Set only if the action was skipped, or is a free act or an edit that
+    /// moved the dice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<DicePosition>,
-    /// The agenda was empty after the action, which ended the game.
+    /// True if the agenda was empty after the action, which ended the game.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended: bool,
-    /// Events that a replay may not produce again, with their audiences: of faces set by hand, of changes of rules, and of free
-    /// acts that were not open any more when their turn came, which did nothing.
+    /// Events that a replay may not produce again, with their audiences: edited faces, changes of rules, and queued
+    /// free acts that were not open any more when their turn came.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<(Audience, Happening)>,
     /// For an edit or a free act: the tape of the action that was open before it.
@@ -117,58 +117,58 @@ pub struct Done {
     /// For a change of rules: the action that was open before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped: Option<Box<SavedOpen>>,
-    /// For a change of rules: the seats whose policies the new rules lack, with these policies.
+    /// For a change of rules: the seats whose policies the new rules lack, with the names of these policies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<(Arc<str>, Arc<str>)>,
     /// The value of [`Game::idle`](super::Game::idle) after this action.
     #[serde(skip)]
     pub idle: u32,
-    /// The number of the last decision in it or in what was done before it.
+    /// The highest decision number up to and including this action.
     #[serde(skip)]
     pub decided: Option<u32>,
     #[serde(skip)]
     pub changes: Packed<Vec<Change>>,
-    /// What it told.
+    /// The events of the action.
     #[serde(skip)]
     pub events: Events,
-    /// The places of its tape that not everybody may know of, and who may.
+    /// The tape slots that are not public, with the audience of each.
     #[serde(skip)]
     pub private: BTreeMap<u32, Audience>,
-    /// How far its run had come at each place of its tape, where it may have shown a seat what others may not see.
+    /// The progress of the run at each tape slot. `None` unless the run may have shown a seat something secret.
     #[serde(skip)]
     pub course: Option<Box<Course>>,
-    /// What was in force before a change of rules or house rules, since `changes` cannot restore it.
+    /// The rules, house rules and state before a change of rules or house rules, since `changes` cannot restore them.
     #[serde(skip)]
     pub swap: Option<Box<Swap>>,
-    /// For a change of rules: the reasons that the conversion gave for values.
+    /// For a change of rules: the reasons that the conversion gave, by field.
     #[serde(skip)]
     pub reasons: Reasons,
 }
 
-/// Why a conversion set a field, by entity and field.
+/// The reasons that a conversion gave for setting fields, by entity and field.
 pub type Reasons = BTreeMap<(EntityId, Arc<str>), Arc<str>>;
 
 impl Done {
-    /// An action that has read, changed and told nothing.
+    /// Returns an action without tape, changes and events.
     pub fn new(number: u32, cause: Cause, before: DicePosition) -> Done {
         Done { number, cause, before, ..Done::default() }
     }
 }
 
-/// The tape of the open action before an edit or a free act. When the action then runs again, it may drop slots of its tape.
+/// The tape of the open action before an edit or a free act. The action then runs again and may drop slots of its tape.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct OpenTape {
     tape: Packed<Tape>,
-    /// Its places that not everybody may know of, and who may; nothing where it was read from a file.
+    /// The slots that are not public, with the audience of each. `None` if the tape was read from a file.
     #[serde(skip)]
     private: Option<BTreeMap<u32, Audience>>,
-    /// What it had told to some and not to all.
+    /// The events of the action that not everybody saw.
     #[serde(skip)]
     told: Vec<Event>,
 }
 
-/// An action under way.
+/// The running action, or one that waits for an answer or a remedy.
 #[derive(Clone, Debug, Default)]
 pub struct Open {
     pub number: u32,
@@ -178,39 +178,40 @@ pub struct Open {
     pub seq: Option<u32>,
     /// `seq` before the action was skipped.
     pub began: Option<u32>,
-    /// Of a free act that is played again from a file: see [`Done::open_tape`].
+    /// For a free act that is replayed from a file: see [`Done::open_tape`].
     pub open_tape: Option<Box<OpenTape>>,
-    /// What the last run told.
+    /// The events of the last run.
     pub events: Vec<Event>,
-    /// The places of the tape that not everybody may know of, as of the last run, and who may.
+    /// The tape slots that were not public after the last run, with the audience of each.
     pub private: BTreeMap<u32, Audience>,
-    /// The answers on the tape that were not told by the end of the last run, such as sealed ones, and the seats that gave them.
+    /// The tape slots of answers that the log did not show by the end of the last run (for example sealed answers),
+    /// with the seat that answered.
     pub untold: BTreeMap<u32, Arc<str>>,
-    /// The rolls among these places, as of the last run: how many events had been told before each.
+    /// For each roll in such a slot: the number of events before it in the last run.
     pub told_before: BTreeMap<u32, usize>,
-    /// How far the last run had come at each place of its tape.
+    /// The progress of the last run at each tape slot.
     pub course: Course,
     pub questions: Vec<Question>,
-    /// The label of the roll whose real dice have not been typed in yet.
+    /// The label of the roll whose real dice have not been typed in yet. `None` if no roll waits for its dice.
     pub rolled_for: Option<Arc<str>>,
     pub fault: Option<Box<Fault>>,
-    /// Whether the host has stopped the game here because it goes on without end: a run from a file would not find that fault.
+    /// True if the host stopped the game here because it seems endless. A run from a file would not find this fault.
     pub stopped: bool,
     /// The roll for which the written dice did not suffice.
     pub missing_roll: Option<Box<MissingRoll>>,
     /// Whether a run has left its changes in the state's journal.
     pub ran: bool,
-    /// Whether the computed keys of entries are up to date, so that the run that follows at once need not compute them.
+    /// True if the computed keys of entries are up to date, so that the next run need not compute them.
     pub has_keys: bool,
-    /// Whether an answer came since it ran last.
+    /// True if the action got an answer since its last run.
     pub answered: bool,
-    /// Whether the question of that answer has a `check`: the action then runs again although other questions are open.
+    /// True if that answer's question has a `check`: the action then runs again even if other questions are open.
     pub to_check: bool,
-    /// Whether its tape was made by other rules.
+    /// True if the tape was recorded under other rules.
     pub renewed: bool,
-    /// Whether its last run rolled, asked or was cut short.
+    /// True if the last run rolled, asked, or was cut short.
     pub pulsed: bool,
-    /// Whether a person lets it run although the game seems endless ([`Remedy::Retry`](super::Remedy::Retry)).
+    /// True if a person lets the action run although the game seems endless ([`Remedy::Retry`](super::Remedy::Retry)).
     pub goes_on: bool,
 }
 
@@ -219,8 +220,8 @@ impl Open {
         Open { number, cause, before, ..Open::default() }
     }
 
-    /// Whether a viewer may know what stands in a place of the tape. Who looks ahead for a seat does not know the answers of other
-    /// seats that are not told yet, not even the game master.
+    /// True if a viewer may know what a tape slot holds. A look-ahead for a seat does not know the unrevealed answers
+    /// of other seats, not even if the game master asks for it.
     pub fn is_seen(&self, place: u32, viewer: &Viewer) -> bool {
         let is_untold = |seat: &str| self.untold.get(&place).is_some_and(|giver| **giver != *seat);
         if viewer.looks_ahead_for().is_some_and(is_untold) {
@@ -229,7 +230,7 @@ impl Open {
         self.private.get(&place).is_none_or(|audience| viewer.sees(audience))
     }
 
-    /// Notes which places of its tape not everybody may know of, after a run that read the tape up to the cursor.
+    /// Records which tape slots are not public, after a run that read the tape up to the cursor.
     pub fn note_private(&mut self, context: &mut ActionContext) {
         (self.private, self.untold) = context.take_private();
         for (place, seat) in not_run_yet(&self.tape, context.cursor) {
@@ -247,7 +248,7 @@ impl Open {
         self.tape.slots.shrink_to_fit();
     }
 
-    /// The number of the last decision a person made in it.
+    /// The number of the last decision on the tape. `None` if the tape holds no decision of a person.
     pub fn last_seq(&self) -> Option<u32> {
         self.tape.last_decision().map(|(_, seq)| seq)
     }
@@ -264,12 +265,12 @@ impl OpenTape {
         self.tape.get()
     }
 
-    /// Whether the action had told this by then.
+    /// True if the action had already published this event to part of the table.
     pub fn had_told(&self, event: &Event) -> bool {
         self.told.contains(event)
     }
 
-    /// Gives an action its tape back.
+    /// Restores the saved tape of an action.
     pub fn put_back(&self, open: &mut Open) {
         open.tape = self.tape.get();
         open.private = self.private.clone().unwrap_or_else(|| {
@@ -279,13 +280,14 @@ impl OpenTape {
     }
 }
 
-/// The answers on a tape from a place on, each for its seat alone: nobody else is told until a run comes to it.
+/// Returns the answers on a tape from index `from` on, with the seat that gave each. Until a run reads them, only that
+/// seat knows them.
 fn not_run_yet(tape: &Tape, from: usize) -> impl Iterator<Item = (u32, Arc<str>)> {
     let places = (0..).zip(&tape.slots).skip(from);
     places.filter_map(|(at, slot)| Some((at, Arc::from(slot.as_ref()?.seat()?))))
 }
 
-/// What an action told, as events.
+/// Numbers the messages of an action as its events.
 pub(super) fn events_of(action: u32, told: &[(Audience, Happening)]) -> Events {
     let event = |(n, (audience, happening)): (u32, &(Audience, Happening))| Event {
         action,
@@ -296,7 +298,7 @@ pub(super) fn events_of(action: u32, told: &[(Audience, Happening)]) -> Events {
     (0..).zip(told).map(event).collect()
 }
 
-/// The action in words, for messages.
+/// Names the action for messages, such as `an edit`.
 pub(super) fn words_of(cause: &Cause) -> Arc<str> {
     match cause {
         Cause::Start => Arc::from("the start of the game"),

@@ -1,4 +1,4 @@
-//! How a game goes on: action after action, until somebody must decide.
+//! Advancing a game: runs action after action until a person must decide.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::{
 use riskbreaker_dice::Roll;
 use riskbreaker_state::{Audience, Change, Due, EntityId, LARGEST_NUMBER, Value};
 
-/// Where a game stands after running on.
+/// The reason why a game stopped advancing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Halt {
     Ask,
@@ -37,26 +37,28 @@ const IDLE_ENTRIES: u32 = 10_000;
 /// After this many actions without a decision by a person or an answer by a program, the game stops with a fault.
 const UNASKED_ENTRIES: u64 = 100_000;
 
-/// The same limit for the bytes of events, rolls and changes that the game has kept since then (estimated).
+/// After this many bytes of stored events, rolls and changes (estimated) without a decision or an answer, the game
+/// stops with a fault.
 const UNASKED_BYTES: usize = 64 << 20;
 
-/// The limit for all that the game has kept since a person last answered or acted, stops and retries included.
+/// The most bytes that a game may keep since a person last answered or acted, stops and retries included.
 const RETRIED_BYTES: usize = 2 * UNASKED_BYTES;
 
-/// Limit on the bytes of all values of a game (estimated), and the bytes written after which they are counted again.
+/// The largest size of all values of a game, in estimated bytes.
 const HEAVIEST: usize = 64 << 20;
+/// The number of written bytes after which the size of all values is measured again.
 pub(super) const UNWEIGHED: usize = 8 << 20;
 
 /// How long a game keeps a machine before other games get a turn.
 const SLICE: Duration = Duration::from_millis(50);
 
 impl Game {
-    /// Plays until somebody must decide, a script fails, the game is over, or `limit` actions are done.
+    /// Plays until a person must decide, a script fails, the game is over, or `limit` actions are done.
     pub fn advance(&mut self, vm: &mut dyn Machine, limit: u64) -> Halt {
         self.advance_to(vm, limit, None)
     }
 
-    /// Plays for a slice of time at most, so that other games have their turn. Gives the processor time that it took as well.
+    /// Plays for at most one slice of time, so that other games get their turn. Also returns the processor time used.
     pub fn advance_slice(&mut self, vm: &mut dyn Machine, limit: u64, boundary: Option<&Arc<str>>) -> (Halt, Duration) {
         let began = vm.clock();
         self.slice_from = Some(Instant::now());
@@ -65,7 +67,7 @@ impl Game {
         (halt, vm.clock().saturating_sub(began))
     }
 
-    /// The same; it also pauses where an entry `boundary` is due, once something has been done.
+    /// Like [`Game::advance`], but also pauses before an entry called `boundary`, once at least one action is done.
     pub fn advance_to(&mut self, vm: &mut dyn Machine, limit: u64, boundary: Option<&Arc<str>>) -> Halt {
         let began = self.actions;
         let until = self.actions.saturating_add(limit);
@@ -77,7 +79,8 @@ impl Game {
         let mut rests = |game: &Game| {
             let Some(from) = game.slice_from.filter(|_| game.actions > began) else { return false };
             let now = Instant::now();
-            // The first action makes the machine know the game. What follows may take as long, or little else would be done.
+            // The first action includes loading the game into the machine. The rest of the slice may take as long as
+            // that did, or most time would go into loading.
             now >= *pause_at.get_or_insert_with(|| now + SLICE.max(now - from))
         };
         loop {
@@ -106,7 +109,7 @@ impl Game {
                     return Halt::Fault(fault);
                 }
                 if self.open.is_none() {
-                    // A free act was not open any more, or the agenda is empty.
+                    // A free act that is no longer open, or an empty agenda.
                     continue;
                 }
             }
@@ -114,7 +117,7 @@ impl Game {
         }
     }
 
-    /// Whether the next actions can be done one after the other inside the script machine.
+    /// True if the next actions can run one after the other inside the script machine.
     fn runs_on(&self, vm: &dyn Machine) -> bool {
         self.held.is_empty()
             && self.queued.is_empty()
@@ -127,7 +130,7 @@ impl Game {
             && vm.runs_on(&self.context)
     }
 
-    /// Runs entry after entry inside the script machine; `None` where something is next that is not done there.
+    /// Runs entry after entry inside the script machine. `None` if the next step cannot be done there.
     fn run_on(&mut self, vm: &mut dyn Machine, until: u64, boundary: Option<&Arc<str>>) -> Option<Halt> {
         let left = (until - self.actions).min(UNASKED_ENTRIES.saturating_sub(self.unasked));
         let settles_ties = self.context.rules.settles_ties();
@@ -150,12 +153,12 @@ impl Game {
                 let bounded = boundary.is_some_and(|boundary| due.is_some_and(|due| due.what == *boundary));
                 (bounded && context.state.outcome().is_none() && self.actions < until).then_some(Halt::Paused)
             }
-            // Somebody sits there after all: the action is done again, and waits.
+            // A person plays the seat that was asked: the action runs again outside the loop and waits for the answer.
             (Ok(()), Some(current)) if matches!(stop, Some(Stop::Question)) => {
                 self.open = Some(self.begin_again(current));
                 None
             }
-            // The action was cut short by its own script: what it has changed stands.
+            // The action was cut short by its own script; its changes stay.
             (Ok(()), Some(_)) => {
                 context.state.settle_unread();
                 context.observers.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
@@ -176,7 +179,7 @@ impl Game {
         }
     }
 
-    /// Takes back what an action has done while the game ran on, and opens it.
+    /// Rolls back the action that the headless loop was running, and opens it.
     fn begin_again(&mut self, current: Current) -> Open {
         self.context.state.rollback(0);
         self.context.observers.counts.iter_mut().for_each(|counts| counts.drop_action());
@@ -206,7 +209,8 @@ impl Game {
             return Ok(());
         }
         self.asked_policies = false;
-        // They are a part of the action; what fails here fails there again, unless the machine is gone.
+        // Computing the keys is part of the action. A script that fails here fails there again, unless the machine is
+        // gone.
         let keys = renew_keys(&mut self.context, vm);
         let first = self.context.state.agenda().first().cloned();
         if keys.is_err() {
@@ -234,7 +238,7 @@ impl Game {
         Ok(())
     }
 
-    /// Why a free act that has waited cannot be taken any more, as a line; `None` if it can.
+    /// The reason, as a line, why a queued free act can no longer be taken. `None` if it can.
     fn closed_act(&mut self, vm: &mut dyn Machine, seat: &Arc<str>, name: &Arc<str>) -> Option<String> {
         let acts = vm.free_acts(&mut self.context);
         let closed = acts.into_iter().find(|act| act.seat == *seat && act.name == *name && !act.enabled)?;
@@ -242,7 +246,7 @@ impl Game {
         Some(format!("{} is not open any more{why}", closed.title))
     }
 
-    /// Records a free act that has waited and is not open any more. It does nothing, and its seat is told so.
+    /// Records a queued free act that is no longer open. It has no effect, and its seat gets a notice.
     fn lose_act(&mut self, seat: Arc<str>, name: Arc<str>, seq: u32, text: String) {
         let (number, position) = (self.take_number(), self.context.position());
         let told = vec![(Audience::named(&seat), Happening::Notice { text })];
@@ -257,7 +261,7 @@ impl Game {
         self.idle >= IDLE_ENTRIES
     }
 
-    /// The fault of an entry that comes after [`IDLE_ENTRIES`] idle ones, unless a person lets the game go on.
+    /// The fault of an entry that follows [`IDLE_ENTRIES`] idle ones. `None` if a person lets the game continue.
     fn idles(&self, open: &Open) -> Option<Fault> {
         let Cause::Entry { what, .. } = &open.cause else { return None };
         if open.goes_on || !self.seems_endless() {
@@ -269,7 +273,7 @@ impl Game {
         Some(Fault { cure, action: Some(what.clone()), ..Fault::new(message) })
     }
 
-    /// The fault of a game that goes on without end.
+    /// The fault of a game that seems endless. `None` if it does not.
     fn endless(&mut self, what: &Arc<str>) -> Option<Fault> {
         let (message, cure) = if self.unasked > UNASKED_ENTRIES {
             (
@@ -306,7 +310,7 @@ impl Game {
         Some(Fault { cure: Some(cure.into()), action: Some(what.clone()), ..Fault::new(message) })
     }
 
-    /// Whether the game has kept as much as it may without an answer or an act of a person: it is not tried again then.
+    /// True if the game has stored as much as it may without an answer or act of a person. It is then not retried.
     pub(super) fn is_full(&self) -> bool {
         self.retried_bytes > RETRIED_BYTES
     }
@@ -315,7 +319,7 @@ impl Game {
         format!("the game keeps {} MiB of what happened without an answer or an act of a person", RETRIED_BYTES >> 20)
     }
 
-    /// Whether the values of the game take more than they may. They are counted once much has been written.
+    /// True if the values of the game exceed their limit. They are measured only after many bytes were written.
     fn is_too_heavy(&mut self) -> bool {
         if !self.context.must_be_weighed() {
             return false;
@@ -324,8 +328,8 @@ impl Game {
         self.context.state.weight() > HEAVIEST
     }
 
-    /// Whether policies have been asked for free acts since the last entry. If the history does not show it, gives the value
-    /// that is already known.
+    /// True if policies have been asked for free acts since the last entry. Falls back to the stored flag if the
+    /// history does not show it.
     pub(super) fn policies_were_asked(&self) -> bool {
         match self.open.as_ref().map(|open| (&open.cause, open.seq)) {
             Some((Cause::Start | Cause::Entry { .. }, _)) => false,
@@ -335,12 +339,12 @@ impl Game {
         }
     }
 
-    /// The same, as of the end of the last finished action.
+    /// Like [`Game::policies_were_asked`], as of the end of the last finished action.
     pub(super) fn policies_were_asked_before(&self) -> bool {
         for done in self.history.iter().rev() {
             match done.cause {
                 Cause::Start | Cause::Entry { .. } => return false,
-                // One that was left out is not offered again at once.
+                // A skipped free act is not offered again at once.
                 Cause::Free { .. } if done.seq.is_none() || done.skipped.is_some() => return true,
                 Cause::Free { .. } | Cause::Edit { .. } | Cause::Reload { .. } | Cause::Rules { .. } => {}
             }
@@ -348,20 +352,20 @@ impl Game {
         self.asked_policies
     }
 
-    /// Opens the next action without running it. `asked`: policies have been asked for free acts since the last entry. Says
-    /// whether they have been asked now.
+    /// Opens the next action without running it. `asked`: policies have been asked for free acts since the last entry.
+    /// Returns the new value of that flag.
     pub fn open_for_exploring(&mut self, vm: &mut dyn Machine, asked: bool) -> Result<bool, Fault> {
         self.asked_policies = asked;
         self.open_next(vm)?;
         Ok(self.asked_policies)
     }
 
-    /// The game behind the run of the open action that [`Game::attempt`] has just made, with the next action opened. What `deal`
-    /// has dealt stands.
+    /// Returns the game after the run that [`Game::attempt`] has just made, with the next action opened. Keeps what
+    /// `deal` has dealt.
     ///
     /// # Errors
     ///
-    /// The fault of a script that decides what comes next.
+    /// The fault of a script that computes which action is next.
     pub fn behind_attempt(&self, vm: &mut dyn Machine) -> Result<Game, Fault> {
         let mut state = self.context.state.clone();
         state.settle_unread();
@@ -375,12 +379,12 @@ impl Game {
         let is_entry = self.open.as_ref().is_none_or(|open| !matches!(open.cause, Cause::Free { .. }));
         game.asked_policies &= !is_entry;
         game.open_next(vm)?;
-        // Keys that were worked out anew stand.
+        // Keep the recomputed keys.
         game.context.state.settle_unread();
         Ok(game)
     }
 
-    /// Writes what decides, beside the state, which action is opened next.
+    /// Writes what determines, apart from the state, which action is opened next.
     pub fn tell_next(&self, out: &mut Vec<u8>) {
         out.extend([u8::from(self.asked_policies), self.held.len() as u8, self.queued.len() as u8]);
         if let Some(open) = &self.open {
@@ -472,7 +476,7 @@ impl Game {
             }
             (Ok(_), Some(Stop::Question)) => {
                 self.tell_run(&mut open);
-                // A game mostly waits, and with it what is open.
+                // A game spends most of its time waiting, so free unused memory.
                 self.context.state.shrink_journal();
                 open.shrink_to_fit();
                 self.open = Some(open);
@@ -494,13 +498,13 @@ impl Game {
         }
     }
 
-    /// A script failed: the action is taken back and waits for a remedy.
+    /// Rolls back an action whose script failed; it then waits for a remedy.
     fn take_back(&mut self, mut open: Open, fault: Fault) {
         let context = &mut self.context;
         self.refused = context.contradicted.take().or(self.refused.take());
         open.note_private(context);
         context.state.rollback(0);
-        // What was drawn and is not on the tape is drawn again.
+        // Draws that are not on the tape are made again.
         context.set_position(context.tape_end);
         open.ran = false;
         open.events.clear();
@@ -512,7 +516,7 @@ impl Game {
         self.open = Some(open);
     }
 
-    /// The rules do not take an answer: it comes off the tape, and the question is open again.
+    /// Removes an answer that the rules refused from the tape, and opens its question again.
     fn refuse_answer(&mut self, mut open: Open, ordinal: usize, refusal: Refusal) {
         self.context.state.rollback(0);
         open.ran = false;
@@ -523,7 +527,7 @@ impl Game {
             Some(Slot::Answer { seat, .. }) => Audience::named(seat),
             _ => Audience::Everybody,
         };
-        // Answers to questions that were out with it stay, if they came before it.
+        // Keep answers to other questions that were open together with it, if they were given earlier.
         let is_last_decision = seq.is_some_and(|seq| seq > self.last_decision() && Some(seq) == open.last_seq());
         if is_last_decision && ordinal + 1 < open.tape.slots.len() {
             open.tape.slots[ordinal] = None;
@@ -553,7 +557,8 @@ impl Game {
         open.events = events;
     }
 
-    /// Runs the open action from its start as far as it comes. The caller reads the result from the context and rolls it back.
+    /// Runs the open action from its start as far as it gets. The caller reads the result from the context and rolls it
+    /// back.
     pub fn attempt(&mut self, vm: &mut dyn Machine) -> Result<(), Fault> {
         let context = &mut self.context;
         context.state.rollback(0);
@@ -572,8 +577,9 @@ impl Game {
         perform(context, &self.scenario, vm, &cause, false).map(|_| ())
     }
 
-    /// Continues the open action from a resume point of an earlier run, with another roll. The caller reads the result from the
-    /// context and rolls it back. Returns false if that was not possible or a script failed: then run it from its start.
+    /// Continues the open action from a resume point of an earlier run, with another roll. The caller reads the result
+    /// from the context and rolls it back. Returns false if that was impossible or a script failed; the caller then
+    /// runs the action from its start.
     pub fn go_on_from(&mut self, vm: &mut dyn Machine, resume_point: &ResumePoint, roll: &Roll) -> bool {
         let context = &mut self.context;
         context.state.rollback(0);
@@ -590,7 +596,8 @@ impl Game {
     pub(super) fn commit(&mut self, mut open: Open) {
         self.actions += 1;
         self.context.observers.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
-        // An act of a person resets the count of idle entries, as a roll does. So does letting a stopped game go on.
+        // An act of a person resets the count of idle entries, as a roll does. So does a person who lets a stopped game
+        // continue.
         let by_person = open.seq.is_some() || self.seems_endless();
         if open.pulsed || by_person {
             self.idle = 0;
@@ -624,14 +631,14 @@ impl Game {
             private: open.private,
             ..Done::new(open.number, open.cause, open.before)
         };
-        // What the game master does by hand, and actions that are left out, may go on without end, too.
+        // Edits by the game master and skipped actions may be repeated endlessly, too, so they do not reset the count.
         let by_hand = done.skipped.is_some() || matches!(done.cause, Cause::Edit { .. });
         let decided = !by_hand && last_seq_of(&done).is_some();
         self.retried_bytes = if decided { kept } else { self.retried_bytes.saturating_add(kept) };
         self.history.push(done);
     }
 
-    /// Ends the game because its agenda is empty. This is no action of its own: it is recorded with the last one.
+    /// Ends the game because its agenda is empty. This is not an action: it is recorded with the last one.
     pub(super) fn end_for_want_of_entries(&mut self) {
         self.context.state.finish(NOTHING_LEFT.into());
         let changes = self.context.state.settle();
@@ -644,7 +651,7 @@ impl Game {
     }
 }
 
-/// Bytes that are kept of an action, by a rough count.
+/// Estimates the bytes stored for an action.
 fn kept_bytes(open: &Open, changes: &[Change]) -> usize {
     const EACH: usize = 128;
     let told = open.events.iter().map(|event| {
@@ -668,7 +675,7 @@ fn renew_keys(context: &mut ActionContext, vm: &mut dyn Machine) -> Result<(), F
     if context.rules.computes_keys() { vm.renew_keys(context) } else { Ok(()) }
 }
 
-/// Runs what an action consists of. `has_keys`: the keys of entries are computed.
+/// Runs the scripts of an action. `has_keys`: the keys of entries are already computed.
 fn perform(
     context: &mut ActionContext,
     scenario: &Value,
@@ -715,7 +722,7 @@ fn perform(
     }
 }
 
-/// Whether the game master has disabled an entry or a free act. If so, the log says so to those who may know of it.
+/// True if the game master has disabled an entry or a free act. Then also adds a notice to the log.
 fn leaves_out(context: &mut ActionContext, name: &str, audience: impl FnOnce(&ActionContext) -> Audience) -> bool {
     let out = context.state.left_out().contains(name);
     if out {
@@ -725,7 +732,7 @@ fn leaves_out(context: &mut ActionContext, name: &str, audience: impl FnOnce(&Ac
     out
 }
 
-/// Who may know of an agenda entry: those who see its owner.
+/// The audience of an agenda entry: the viewers who see its owner.
 fn owners_audience(context: &ActionContext, owner: Option<EntityId>) -> Audience {
     owner.map_or(Audience::Everybody, |id| context.state.audience(context.rules.schema(), id))
 }

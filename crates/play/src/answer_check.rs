@@ -1,7 +1,7 @@
-//! Whether an answer fits a question: the one check that every mode of play makes.
+//! The one check whether an answer fits a question, used in every mode of play.
 //!
-//! Inside the host an answer is the position of an option, a list of positions, a number, points, or a text. Ids and labels are
-//! looked up only where people or programs see the answer.
+//! Inside the host an answer is the position of an option, a list of positions, a number, points, or a text. Ids and
+//! labels are looked up only where people or programs see the answer.
 
 use super::{Answer, Ask, Bound, Question, Refusal};
 
@@ -33,21 +33,21 @@ impl AskKind {
     }
 }
 
-/// What a question takes, without its labels, notes and reasons.
+/// The limits of a question on its answer, without labels, notes and reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub kind: AskKind,
-    /// How many options there are.
+    /// The number of options.
     pub count: usize,
-    /// The least number, or of a choice of many the least options, or of an allotment the least points.
+    /// The smallest number, the fewest options of a choice of many, or the fewest points of an allotment.
     pub min: i64,
-    /// The largest number, the most options, all points, or the most characters of a line.
+    /// The largest number, the most options, all points, or the most characters of a text.
     pub max: i64,
-    /// Whether a line of text is taken besides the options.
+    /// True if a text is accepted as well as an option.
     pub other: bool,
 }
 
-/// The numbers that a script gives a question, as far as it gives them.
+/// The numeric limits that a script gives with a question. `None` for each that it does not give.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     pub min: Option<i64>,
@@ -57,16 +57,17 @@ pub struct Limits {
     pub other: bool,
 }
 
-/// Longest line that a question takes, in characters, and the length where none is given.
+/// The longest text that a question may allow, in characters.
 const LONGEST_LINE: i64 = 2000;
+/// The longest text if the question sets no limit, in characters.
 const USUAL_LINE: i64 = 200;
 
 impl Shape {
-    /// The shape of a question with `count` options.
+    /// Computes the shape of a question with `count` options.
     ///
     /// # Errors
     ///
-    /// The name of a number that the question needs and does not have.
+    /// The name of a number that the question needs but lacks.
     pub fn new(kind: AskKind, count: usize, limits: Limits) -> Result<Shape, &'static str> {
         let Limits { min, max, total, least, other } = limits;
         let all = count as i64;
@@ -87,61 +88,61 @@ impl Shape {
     }
 }
 
-/// What is known of the options of a question, by place from 0.
+/// The options of a question, by position from 0, as far as the check needs them.
 pub trait Options {
     fn is_open(&self, at: usize) -> bool;
-    /// Most points that the option takes in an allotment, where it says so.
+    /// The most points that an option takes in an allotment. `None` if the option has no limit of its own.
     fn most(&self, at: usize) -> Option<i64>;
 }
 
-/// An answer in places.
+/// An answer by the positions of its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Places<'a> {
     /// One option.
     One(usize),
-    /// Options in the order given: of a choice of many, or of an order.
+    /// Options in the order given: for a choice of many or an order.
     Many(&'a [usize]),
     Number(i64),
-    /// Points by place; options beyond the end get none.
+    /// Points by position; options beyond the end get none.
     Points(&'a [i64]),
     Yes(bool),
-    /// A line of text, or a text besides the options.
+    /// A line of text, or a text given instead of an option.
     Text(&'a str),
 }
 
-/// How an answer does not fit.
+/// The reason why an answer does not fit a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misfit {
     /// The answer is of another kind than the question.
     Kind,
-    /// There is no option at this place.
+    /// There is no option at this position.
     NoOption,
-    /// The option at this place is not open.
+    /// The option at this position cannot be chosen now.
     NotOpen(usize),
     Twice(usize),
-    /// So many options were named.
+    /// The wrong number of options was named: this many.
     Count(usize),
-    /// An order does not name every option.
+    /// An order names only this many of the options.
     Unordered(usize),
     OutOfBounds(i64),
-    /// Points that the option at this place cannot be given.
+    /// The option at this position cannot take these points.
     Points {
         at: usize,
         points: i64,
         most: i64,
     },
     Sum(i64),
-    /// A line of so many characters.
+    /// The text has this many characters, which is too long.
     TooLong(i64),
     ControlCharacter,
 }
 
 impl Shape {
-    /// Checks an answer.
+    /// Checks an answer against the limits and the options.
     ///
     /// # Errors
     ///
-    /// The first thing that does not fit.
+    /// The first misfit found.
     pub fn check(&self, options: &(impl Options + ?Sized), answer: Places) -> Result<(), Misfit> {
         match (self.kind, answer) {
             (AskKind::Choose, Places::One(at)) => self.check_open(options, at),
@@ -215,7 +216,8 @@ fn check_line(text: &str, most: i64) -> Result<(), Misfit> {
 }
 
 impl Misfit {
-    /// The misfit as a refusal. `topic` is the question's; `label` names the option at a place, `reason` says why it is not open.
+    /// Converts the misfit to a refusal. `topic` is the question's; `label` names the option at a position, `reason`
+    /// says why it cannot be chosen.
     pub fn refusal(
         self,
         shape: &Shape,
@@ -249,7 +251,7 @@ impl Misfit {
 }
 
 impl Shape {
-    /// What an answer looks like, for messages.
+    /// Describes an acceptable answer, for messages.
     pub fn wanted(&self) -> String {
         match self.kind {
             AskKind::Choose => "one of the options".into(),
@@ -266,7 +268,7 @@ impl Shape {
         }
     }
 
-    /// What a policy or a default gives as the answer, in words.
+    /// Describes the value that a policy or a default must return as the answer.
     pub fn returned(&self) -> String {
         match self.kind {
             AskKind::Number => format!("a whole number from {} to {}", self.min, self.max),

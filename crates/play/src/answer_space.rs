@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Answer, Ask, Question};
 
 impl Question {
-    /// Every answer that the question takes, in the order of its options; `None` if there are more than `most`, or any
-    /// line of text would do.
+    /// Lists every answer that the question accepts, in the order of its options. `None` if there are more than `most`,
+    /// or if any line of text is accepted.
     pub fn answers(&self, most: usize) -> Option<Vec<Answer>> {
         let ids: Vec<Arc<str>> =
             self.ask.options().iter().filter(|option| option.enabled).map(|option| option.id.clone()).collect();
@@ -56,7 +56,7 @@ impl Question {
             Ask::Allot { options, total, least } => {
                 let mut shares: Vec<Share> = vec![(Vec::new(), 0)];
                 for option in options.iter().filter(|option| option.enabled) {
-                    // An option that takes less than nothing can be left out all the same.
+                    // An option whose limit is negative can still be left out.
                     let room = option.max.unwrap_or(*total).max(0);
                     let mut next = Vec::new();
                     for (parts, given) in &shares {
@@ -81,7 +81,7 @@ impl Question {
         (answers.len() <= most).then_some(answers)
     }
 
-    /// The answer where nobody gives one: the default, or else the first that the question accepts.
+    /// The answer taken if nobody answers: the default, or else the first that the question accepts.
     #[doc(hidden)]
     pub fn usual_answer(&self) -> Option<Answer> {
         if self.default.is_some() {

@@ -6,7 +6,7 @@ use super::{Answer, Ask, Question, Refusal};
 use riskbreaker_state::Value;
 
 impl Answer {
-    /// The answer as a plain value: a text, a list of texts, a number, an object of points, or true or false.
+    /// Converts the answer to a plain value: a text, a list of texts, a number, an object of points, or a boolean.
     pub fn to_value(&self) -> Value {
         let texts = |ids: &[Arc<str>]| Value::list(ids.iter().cloned().map(Value::Text));
         match self {
@@ -22,11 +22,12 @@ impl Answer {
 }
 
 impl Question {
-    /// Reads a plain value as an exact answer, options by their ids only, and checks it.
+    /// Reads a plain value as an exact answer, with options by id only, and checks it.
     ///
     /// # Errors
     ///
-    /// [`Refusal::WrongType`] if the value has another form than the question takes; whatever [`Question::check`] refuses.
+    /// [`Refusal::WrongType`] if the value has the wrong form for the question; otherwise the refusal of
+    /// [`Question::check`].
     pub fn exact_answer(&self, value: &Value) -> Result<Answer, Refusal> {
         if value.is_too_deep() {
             return Err(Refusal::too_deep());

@@ -5,17 +5,17 @@ use super::memo::PlayedCard;
 use super::operation::Op;
 use riskbreaker_state::Value;
 
-/// Counts the results of cards, for simulations: how often each was used, rolled for, and reached its target.
+/// Counts the results of cards, for simulations: how often each card was used, was rolled for, and reached its target.
 ///
-/// Every card counts that a seat chooses in an action, also where several seats choose at once. A roll with a target (under, at
-/// most, at least) belongs to the first card that waits for one. If cards of several seats wait, it is not known whose roll it
-/// is, and they count as used only.
+/// Counts every card that a seat chooses in an action, also if several seats choose at once. A roll with a target
+/// (under, at most, at least) is attributed to the first card that waits for one. If cards of several seats wait, the
+/// owner of the roll is unknown, and the cards count as used only.
 #[derive(Debug, Default)]
 pub struct CardCounts {
     counts: BTreeMap<(Arc<str>, Arc<str>), [u64; 3]>,
-    /// The cards of the action under way, in the order in which they were chosen.
+    /// The cards of the running action, in the order in which they were chosen.
     current: Vec<PlayedCard>,
-    /// How many of these, from the first, wait for no roll any more.
+    /// The number of leading cards in `current` that no longer wait for a roll.
     settled: usize,
 }
 
@@ -30,7 +30,7 @@ impl CardCounts {
                     if others.iter().all(|other| other.seat == first.seat) {
                         first.met = Some(*met);
                     }
-                    // Cards that the same seat chose with it are parts of one choice: the roll was for all of them.
+                    // Cards that the same seat chose together are one choice: the roll counts for all of them.
                     self.settled = self.current.len();
                 }
             }
@@ -38,7 +38,7 @@ impl CardCounts {
         }
     }
 
-    /// The action is over: counts its cards, and gives them.
+    /// Adds the cards of the finished action to the counts, and returns them.
     pub fn end_action(&mut self) -> Vec<PlayedCard> {
         self.settled = 0;
         let played = std::mem::take(&mut self.current);
@@ -49,7 +49,7 @@ impl CardCounts {
         played
     }
 
-    /// The action is taken back.
+    /// Drops the cards of an action that was rolled back.
     pub fn drop_action(&mut self) {
         self.current.clear();
         self.settled = 0;
@@ -59,7 +59,7 @@ impl CardCounts {
         self.counts.is_empty() && self.current.is_empty()
     }
 
-    /// Takes out what has been counted: seat and card, how often used, rolled for and met.
+    /// Takes the counts out: seat, card, and the numbers of uses, of rolls, and of targets reached.
     pub fn take(&mut self) -> impl Iterator<Item = (Arc<str>, Arc<str>, [u64; 3])> + use<> {
         std::mem::take(&mut self.counts).into_iter().map(|((seat, card), count)| (seat, card, count))
     }

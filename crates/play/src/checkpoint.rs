@@ -1,4 +1,4 @@
-//! The end of a saved game's tape as data, so that the game goes on without its tape being played.
+//! Checkpoints: the end state of a saved game, so that loading need not replay its tape.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::save::{LARGEST_NUMBER, hash_of, replay};
 use super::{Edit, Event, Game, Happening, Refusal, Ruleset, Session, Setup};
 use riskbreaker_state::{Audience, State, in_stored_form};
 
-/// A saved game behind the last action that was done: its state, and what each action told.
+/// A saved game after its last finished action: the state, and the events of each action.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedEnd {
     state: State,
@@ -28,12 +28,13 @@ pub(super) struct Unplayed {
     rules: Arc<Ruleset>,
     setup: Setup,
     actions: usize,
-    /// The hash of the state that they lead to.
+    /// The hash of the state after these actions.
     state: String,
 }
 
 impl SavedEnd {
-    /// The end of a game's tape; nothing where more than the tape and one set of rules belongs to it.
+    /// Takes a checkpoint of the game. `None` if nothing was played yet, if the rules or house rules changed during the
+    /// game, or if a change is pending: the state alone does not suffice then.
     pub fn of(game: &Game) -> Option<SavedEnd> {
         let state = game.context.state.before_journal();
         let plain = game.first_rules.is_none() && game.pending.is_empty() && state.dormant().is_empty();
@@ -45,7 +46,8 @@ impl SavedEnd {
         Some(SavedEnd { state, told, idle: game.idle })
     }
 
-    /// Whether it can be the end of these actions under these rules. That their tape leads there is found when it is played.
+    /// True if the checkpoint may be the end of these actions under these rules. Only a replay shows whether the tape
+    /// leads there.
     pub fn fits(&self, done: &[Done], rules: &Ruleset) -> bool {
         self.told.len() == done.len()
             && !done.iter().any(changes_rules)
@@ -53,7 +55,7 @@ impl SavedEnd {
             && self.state.fits(rules.schema())
     }
 
-    /// Puts a game that has not begun behind these actions.
+    /// Sets a game that has not begun to the state of the checkpoint, with these actions as its history.
     pub fn put(self, game: &mut Game, done: Vec<Done>, rules: &Arc<Ruleset>) {
         let SavedEnd { state, told, idle } = self;
         let setup = (*game.setup).clone();
@@ -75,7 +77,7 @@ impl SavedEnd {
         }
     }
 
-    /// Whether a game that has played the tape has come to this end.
+    /// True if a game that replayed the tape has reached the state of the checkpoint.
     pub fn is_reached_by(&self, game: &Game) -> bool {
         self.state == game.context.state.before_journal()
     }
@@ -92,17 +94,17 @@ impl SavedEnd {
     }
 }
 
-/// Whether other rules or house rules came into force with an action: then its state alone does not say how the game stands.
+/// True if an action changed rules or house rules: the state alone does not restore such a game.
 fn changes_rules(done: &Done) -> bool {
     done.swap.is_some() || done.cause.brings_rules() || matches!(done.cause, Cause::Edit { edit: Edit::Switch { .. } })
 }
 
 impl Session {
-    /// Plays the actions that were only read, so that what they changed is known.
+    /// Replays the actions that were loaded from a checkpoint, to learn what they changed.
     ///
     /// # Errors
     ///
-    /// Their tape does not lead to the state that was read.
+    /// The tape does not lead to the state of the checkpoint.
     pub(super) fn play_unplayed(&mut self) -> Result<(), Refusal> {
         let Some(unplayed) = self.game().unplayed.as_deref() else { return Ok(()) };
         let wrong = |message: String| {
@@ -120,7 +122,7 @@ impl Session {
         let game = self.game_mut();
         game.unplayed = None;
         for (read, played) in game.history.iter_mut().zip(played.game_mut().history.iter_mut()) {
-            // What belongs to no action was noted with the last one since.
+            // Changes outside any action were recorded with the last action since then.
             let since = std::mem::replace(&mut read.changes, std::mem::take(&mut played.changes));
             read.changes.extend(&since.get());
             read.private = std::mem::take(&mut played.private);

@@ -18,10 +18,10 @@ use riskbreaker_state::{Audience, EntityId, FieldId, Key, Kind, KindId, State, V
 /// The beginning of the message of a fault for too few written dice.
 pub const DICE_RUN_OUT: &str = "the written dice have run out";
 
-/// All that a running script may touch, on the host's side: the state, the tape of the action, the dice, the seats.
+/// The host's side of a running script: the state, the tape of the action, the dice and the seats.
 ///
-/// Every primitive of the script side ends here. A primitive that cannot go on sets [`ActionContext::stop`] and every later one
-/// refuses; the host judges an action by that flag and never by what the script gave back.
+/// Every host function of a script ends here. One that cannot continue sets [`ActionContext::stop`], and every later
+/// call is refused. The host judges an action by that flag and never by the script's return value.
 pub struct ActionContext {
     pub rules: Arc<Ruleset>,
     pub state: State,
@@ -31,32 +31,33 @@ pub struct ActionContext {
     pub dice: DiceSource,
     pub chance: DiceRng,
     pub written: u32,
-    /// Faces of a kept game, taken before those of the source.
+    /// Recorded faces of a saved game, taken before those of the source.
     pub recorded: RecordedFaces,
-    /// Where the dice stood when something was last put on the tape, or when the run began.
+    /// The position of the dice when the last slot was added to the tape, or when the run began.
     pub tape_end: DicePosition,
-    /// The position of the dice after the last free act that drew dice before this action ran on.
+    /// The position of the dice after the last free act that drew dice before this action continued.
     pub drawn_by_others: DicePosition,
-    /// Number of the action under way.
+    /// Number of the running action.
     pub action: u32,
-    /// The seat whose free act is carried out. Somebody acts for it, also if nobody plays it otherwise.
+    /// The seat whose free act is carried out. Its questions are asked even if the seat is not played otherwise.
     pub acts_for: Option<Arc<str>>,
     pub tape: Tape,
     pub cursor: usize,
     pub phase: Phase,
     pub stop: Option<Stop>,
-    /// Whether anybody listens to events.
+    /// True if events have readers.
     pub listening: bool,
-    /// Whether finished actions are kept with their tapes, for undo, saving and replay.
+    /// True if finished actions are stored with their tapes, for undo, saving and replay.
     pub keeps_tape: bool,
-    /// Whether questions to policies are put out like those to people: the caller asks the policy, and sees what it was asked.
+    /// True if questions to policies are left open like those to people: the caller then asks the policy and sees the
+    /// question.
     pub overseen: bool,
     pub events: Vec<Event>,
-    /// Lines that this run has said, whether anybody listens or not.
+    /// Number of lines that this run has said, whether or not events have readers.
     pub said: u32,
-    /// Questions met in this run without an answer.
+    /// Questions of this run that have no answer yet.
     pub questions: Vec<Question>,
-    /// What the roll that waits for typed faces is for, as the tape labels it.
+    /// The tape label of the roll that waits for typed faces.
     pub rolled_for: Option<Arc<str>>,
     /// Questions of this run that were not asked because only one answer was possible.
     pub autos: Vec<(Question, Answer)>,
@@ -66,101 +67,104 @@ pub struct ActionContext {
     pub contradicted: Option<Box<Refusal>>,
     /// The roll for which the written dice did not suffice.
     pub missing_roll: Option<Box<MissingRoll>>,
-    /// Stop once the question at this place of the tape has been answered in place, and note the answer.
+    /// The tape slot of the question whose answer is wanted. Once it is answered in place, the run stops.
     pub suggest_at: Option<usize>,
+    /// The answer to that question.
     pub suggested: Option<Answer>,
-    /// Whether the start of the game runs: new entities and changes of fields are not told one by one.
+    /// True while the start of the game runs: new entities and changed fields get no events of their own.
     pub at_start: bool,
-    /// Whether a tape that does not fit is a fault (a replay) or is cut where it stops fitting.
+    /// True if a tape that does not fit is a fault (a replay). If false, the tape is cut where it stops fitting.
     pub strict: bool,
-    /// Whether answers on a `strict` tape may still be refused by their question's `check`: a game may be saved after an answer
-    /// and before its action ran again.
+    /// True if the `check` of a question may still refuse answers on a `strict` tape: a game may have been saved after
+    /// an answer and before its action ran again.
     pub unread_answers: bool,
-    /// Ordinal of the first slot that did not fit and was dropped.
+    /// Index of the first tape slot that did not fit and was dropped.
     pub dropped: Option<usize>,
-    /// Counts rolls, questions and outcomes, to recognize entries that do none of these.
+    /// Counts rolls, questions and outcomes, to recognize idle entries.
     pub pulse: u64,
-    /// The notes that a conversion has reported.
+    /// The notes of a conversion.
     pub notes: Vec<MigrationNote>,
     /// Set while all paths of an action are explored: it supplies the rolls and answers that the tape does not hold.
     pub explorer: Option<Box<Explorer>>,
-    /// The machine that ran it last: another one has to read the state anew.
+    /// The number of the machine that ran this context last. Another machine has to read the state again.
     pub machine: u64,
-    /// How many changes of the action were the host's own, before its script began: its entry is taken off the agenda.
+    /// The number of changes that the host itself made before the script began, such as taking the entry off the
+    /// agenda.
     pub before_script: usize,
-    /// Whether the running script is the last one of the open action.
+    /// True while the last script of the open action runs.
     pub in_last_call: bool,
     /// The key of the entry that runs, or that ran last.
     pub entry_key: Option<Key>,
     /// Set while the headless loop runs.
     pub headless: Option<Box<Headless>>,
-    /// Who is told of each finished operation.
+    /// The observers that are notified of each finished operation.
     pub observers: Observers,
-    /// Places of the tape that not everybody may know of, in this run: who may.
+    /// The tape slots of this run that are not public, with the audience of each.
     pub private: BTreeMap<u32, Audience>,
-    /// The rolls among these places: how many events had been told before each.
+    /// For each roll in such a slot: the number of events before it.
     pub told_before: BTreeMap<u32, usize>,
-    /// Answers of this run that are told later.
+    /// Answers of this run that the log shows later.
     pub untold: Vec<Untold>,
     /// The parts of this run that are secret.
     pub secrecy: Secrecy,
-    /// How far the run had come at each place of its tape.
+    /// The progress of the run at each tape slot.
     pub reached: Vec<RunProgress>,
-    /// Places among the events of answers that were kept back until others were there, too.
+    /// Indices of the events that showed answers which were held back until all were given.
     pub unsealed: Vec<u32>,
-    /// Places of the tape of questions that show what not everybody may see.
+    /// Tape slots of questions that show something secret.
     pub showing: Vec<u32>,
-    /// Whether the question that is put next shows such a thing.
+    /// True if the next question shows something secret.
     pub question_shows: bool,
     /// Who may see the next roll.
     pub roll_audience: Audience,
-    /// The next roll is a draw from a deck: it is not told, and never typed in as real dice.
+    /// True if the next roll is a draw from a deck: it gets no event and is never typed in as real dice.
     pub dealing: bool,
-    /// The place on the tape where the race that is being asked began.
+    /// The tape slot at which the running race of questions began.
     pub race: Option<usize>,
-    /// Set if this is the game as a viewer knows it: what was hidden from that viewer.
+    /// Set if this is the game as one viewer knows it: the values that are hidden from that viewer.
     pub masked: Option<Box<Masked>>,
-    /// The seat for which `deal` of the rules runs before the open action, to deal anew what that seat cannot see.
+    /// The seat for which the rules' `deal` runs before the open action, to resample what that seat cannot see.
     pub deals_for: Option<Arc<str>>,
-    /// How many changes at the start of the journal `deal` has made.
+    /// The number of changes at the start of the journal that `deal` made.
     pub dealt: usize,
-    /// The state as a seat knows it, which scripts read while they compute something that the seat is shown.
+    /// The state as a seat knows it. Scripts read it while they compute something that is shown to the seat.
     pub glimpse: Option<Box<State>>,
-    /// The parts of the number that the next roll needs.
+    /// The terms of the number that the next roll needs.
     pub roll_terms: Vec<Term>,
-    /// The rolls of this run, and the place behind the one that [`ActionContext::look_at_roll`] looks at.
+    /// The rolls of this run.
     pub rolls: Vec<SeenRoll>,
+    /// The index after the roll that [`ActionContext::look_at_roll`] reads.
     pub last_roll: usize,
-    /// How many entities were looked through for those that hold some values, since somebody asked.
+    /// The number of entities that queries have searched since it was last reset, as a measure of work.
     pub searched: usize,
 }
 
-/// A roll of the run under way, for a later look at it.
+/// A roll of the running action, for [`ActionContext::look_at_roll`].
 #[derive(Clone, Debug)]
 pub struct SeenRoll {
     pub total: i64,
     pub shows_faces: bool,
-    /// While paths are explored: the dice, and how much of the roll the script has seen, if that is less than the total.
+    /// While paths are explored: the dice, and how much of the roll the script has seen, if less than the total.
     pub unseen: Option<(Arc<Dice>, Sight)>,
 }
 
-/// An answer that is told once others are there, too.
+/// An answer whose event is held back until other answers are given.
 #[derive(Clone, Debug)]
 pub struct Untold {
     pub ordinal: u32,
     pub happening: Happening,
     pub audience: Audience,
-    /// Whether it stays back until the end of the action, or until the rules reveal it.
+    /// True if the answer is held back until the end of the action, or until the rules reveal it.
     pub sealed: bool,
 }
 
-/// How much of a roll the script sees.
+/// How much of a roll a script sees.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Sight {
     Total,
-    /// Whether this was met.
+    /// Only whether this target was met.
     Need(Need),
-    /// How many of these cuts the total reaches.
+    /// Only how many of these thresholds the total reaches.
     Cuts(Arc<[i64]>),
     /// The kept faces, the highest first.
     Faces,
@@ -179,53 +183,53 @@ impl Sight {
     }
 }
 
-/// What a script may do at the moment.
+/// What a script may do at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Anything.
+    /// Everything.
     Play,
-    /// Only read; the text says in what.
+    /// Only read. The text names the place for messages.
     Pure(&'static str),
-    /// Change the state, but neither roll nor ask: a game comes from other rules.
+    /// Change the state, but neither roll nor ask: the state is being converted to other rules.
     Conversion,
-    /// Change the state and roll, but not ask: what a seat cannot see is dealt anew.
+    /// Change the state and roll, but not ask: `deal` resamples what a seat cannot see.
     Deal,
 }
 
-/// Why a run ended before its end.
+/// The reason why a run stopped before its end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
     /// Questions are open.
     Question,
     /// The script ended the action.
     Cut(String),
-    /// The rules do not take the answer of a person at this place of the tape.
+    /// The rules refused the answer in this tape slot.
     Refused { ordinal: usize, topic: String, reason: String },
     /// The script did something it may not.
     Fault { message: String, cure: Option<String> },
 }
 
-/// What came of a question.
+/// How a question is to be answered.
 pub enum Asked {
     Answered(Answer),
-    /// This policy should answer.
+    /// By this policy.
     Policy(Arc<str>),
-    /// Nobody sits there: the default is taken.
+    /// By the default, since nobody plays the seat.
     Default,
-    /// It waits for somebody.
+    /// By a person: the question stays open.
     Open,
 }
 
-/// What the tape held where a question was asked.
+/// The content of the tape slot for a question that is asked.
 pub enum Taped {
     Answered(Answer),
     /// Another question of its race was answered first.
     Closed,
-    /// Something else, and it has been cut off.
+    /// Something that does not fit; it has been cut off.
     Cut,
 }
 
-/// What a roll was for, as far as the rule said it.
+/// The target of a roll, if the rule gives one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Need {
     Nothing,
@@ -254,7 +258,7 @@ impl Need {
     }
 }
 
-/// The parts of a question that do not depend on how it is answered.
+/// The seat, topic and subject of a question, which do not depend on its answer.
 #[derive(Clone)]
 pub struct Asking {
     pub seat: Arc<str>,
@@ -269,7 +273,7 @@ impl Asking {
 }
 
 impl ActionContext {
-    /// A context without a game, for scripts that only work something out.
+    /// Returns a context without a game, for scripts that only compute a value.
     pub fn idle(rules: &Arc<Ruleset>) -> ActionContext {
         ActionContext::new(rules, Arc::new(rules.default_switches()), BTreeMap::new(), DiceSource::Seeded, 0)
     }
@@ -346,7 +350,7 @@ impl ActionContext {
         }
     }
 
-    /// Forgets what the last run of the action left, before the next.
+    /// Clears the results of the last run of the action.
     pub fn forget_run(&mut self) {
         self.events.clear();
         self.roll_terms.clear();
@@ -367,14 +371,14 @@ impl ActionContext {
         self.in_last_call = false;
     }
 
-    /// Forgets what the last run has rolled and said.
+    /// Clears the rolls of the last run and its count of lines.
     pub fn forget_rolls(&mut self) {
         self.said = 0;
         self.rolls.clear();
         self.last_roll = 0;
     }
 
-    // Rules of order
+    // Order of calls
 
     /// Refuses while the action is stopped.
     pub fn may_go_on(&self) -> Result<(), Stop> {
@@ -384,7 +388,7 @@ impl ActionContext {
         }
     }
 
-    /// Refuses in a read-only phase.
+    /// Fails in a read-only phase.
     pub fn may_act(&mut self, what: &str) -> Result<(), Stop> {
         self.may_go_on()?;
         if let Phase::Pure(where_) = self.phase {
@@ -396,7 +400,7 @@ impl ActionContext {
         Ok(())
     }
 
-    /// Refuses in a conversion, where nothing is left to dice or people, and where no game ends.
+    /// Fails in a conversion, which may not roll, ask, or end the game.
     pub fn may_leave_open(&mut self, what: &str) -> Result<(), Stop> {
         self.may_act(what)?;
         if self.phase == Phase::Conversion {
@@ -420,12 +424,12 @@ impl ActionContext {
         stop
     }
 
-    /// Whether nobody will ever read what is rolled, asked and said. Then no texts are made and no tape is kept.
+    /// True if nobody will ever read rolls, questions and lines. Then no texts are made and no tape is kept.
     pub fn is_headless(&self) -> bool {
         self.headless.is_some() && self.can_run_headless()
     }
 
-    /// Whether its entries can be run in the headless loop.
+    /// True if the entries of this game can run in the headless loop.
     pub fn can_run_headless(&self) -> bool {
         !self.listening
             && !self.keeps_tape
@@ -440,7 +444,7 @@ impl ActionContext {
         self.seats.values().filter_map(Driver::policy)
     }
 
-    /// Whether several entries could go first, and the ruleset says which: that is a part of the action.
+    /// True if several entries could be next and the ruleset decides which. That decision is part of the action.
     pub fn is_tied(&self) -> bool {
         let agenda = self.state.agenda();
         let tied = agenda.first().filter(|first| agenda.tied_with(first).nth(1).is_some());
@@ -449,11 +453,11 @@ impl ActionContext {
 
     // House rules
 
-    /// The value that a house rule would take.
+    /// Converts the typed value of a house rule to the value that the rule would get.
     ///
     /// # Errors
     ///
-    /// The nearest name, or the values that it may have.
+    /// The nearest name, or the values that the rule allows.
     pub fn house_rule(&self, name: &str, value: &Value) -> Result<Value, Refusal> {
         let Some(switch) = self.rules.switch(name) else {
             let names = self.rules.switches().map(|switch| &*switch.name);
@@ -468,7 +472,7 @@ impl ActionContext {
         Ok(value.as_value())
     }
 
-    /// Sets a house rule by hand; says what changed.
+    /// Sets a house rule as an edit. Returns a line that says what changed.
     pub fn set_house_rule(&mut self, name: &str, value: &Value) -> Result<String, Refusal> {
         let value = self.house_rule(name, value)?;
         let from = Arc::make_mut(&mut self.switches).insert(name.to_string(), value.clone()).unwrap_or_default();
@@ -476,7 +480,7 @@ impl ActionContext {
         Ok(format!("house rule: {name} {from} -> {value}"))
     }
 
-    /// Sets every field that is declared `by_hand`, after somebody has changed the game by hand.
+    /// Sets every field that is declared `by_hand`, after an edit of the game.
     pub fn note_change_by_hand(&mut self) {
         let rules = self.rules.clone();
         for (at, kind) in rules.schema().kinds.iter().enumerate() {
@@ -494,12 +498,13 @@ impl ActionContext {
 
     // Words
 
-    /// What an entity is called: its title field, or its kind and number.
+    /// The title of an entity: the value of its title field, or else its kind and number.
     pub fn title(&self, id: EntityId) -> Arc<str> {
         self.title_for(id, &Audience::nobody())
     }
 
-    /// The same in what an audience is told: by its kind and number, if not all of them may see the title field.
+    /// Like [`ActionContext::title`], in a text for an audience: kind and number if not everybody in it may see the
+    /// title field.
     pub fn title_for(&self, id: EntityId, audience: &Audience) -> Arc<str> {
         let Some(entity) = self.state.entity(id) else { return Arc::from(id.to_string()) };
         let kind = self.rules.schema().kind(entity.kind);
@@ -517,7 +522,7 @@ impl ActionContext {
         }
     }
 
-    /// Who may see the title field of an entity, if that field has an audience of its own.
+    /// The audience of an entity's title field, if that field has an audience of its own.
     pub fn title_audience(&self, id: EntityId) -> Option<Audience> {
         let schema = self.rules.schema();
         let kind = schema.kind(self.state.entity(id)?.kind);
@@ -533,7 +538,7 @@ impl ActionContext {
         }
     }
 
-    /// What a seat calls an entity, for a script that goes by it: what it is made of counts as read.
+    /// The title of an entity for a seat, read by a script. Records the fields that the title is made of as read.
     pub fn read_title(&mut self, id: EntityId, seat: &str) -> Arc<str> {
         if self.observers.fixed_entities().is_some() {
             self.note_title(id);
@@ -545,7 +550,7 @@ impl ActionContext {
         let rules = self.rules.clone();
         let Some(kind) = self.state.entity(id).map(|entity| rules.schema().kind(entity.kind)) else { return };
         if kind.title.is_some_and(|field| kind.field(field).audience.is_some()) {
-            // Who may see it depends on fields whose reads are not observed.
+            // The audience depends on fields whose reads are not observed.
             self.observers.observe(&Op::Glimpse);
         }
         if let Some(field) = kind.title
@@ -564,7 +569,7 @@ impl ActionContext {
         }
     }
 
-    /// A relation that has no title of its own is called after what it stands between.
+    /// The title of a relation that has no title field, made from the titles of its two ends.
     fn title_of_relation(&self, kind: &Kind, one: &Value, other: Option<&Value>, audience: &Audience) -> Arc<str> {
         let (word, one) = (readable_name(&kind.name), self.words_for(one, audience));
         Arc::from(match other.map(|other| self.words_for(other, audience)) {
@@ -574,7 +579,7 @@ impl ActionContext {
         })
     }
 
-    /// A value with titles in the place of entities.
+    /// Returns the value with titles in place of entities.
     pub fn titled(&self, value: &Value) -> Value {
         match value {
             Value::Entity(id) => Value::Text(self.title(*id)),
@@ -584,12 +589,12 @@ impl ActionContext {
         }
     }
 
-    /// A value in words, entities by their titles.
+    /// Converts a value to text, with entities by title.
     pub fn words(&self, value: &Value) -> String {
         self.words_for(value, &Audience::nobody())
     }
 
-    /// The same in what an audience is told.
+    /// Like [`ActionContext::words`], in a text for an audience.
     pub fn words_for(&self, value: &Value, audience: &Audience) -> String {
         let words = |item: &Value| self.words_for(item, audience);
         match value {
@@ -603,7 +608,8 @@ impl ActionContext {
         }
     }
 
-    /// The same inside a line of the host: a text or a title that could be taken for a part of that line is quoted.
+    /// Like [`ActionContext::words_for`], inside a line of the host: quotes a text or title that could be taken for a
+    /// part of that line.
     pub fn words_of_change(&self, value: &Value, audience: &Audience) -> String {
         let words = |item: &Value| self.words_of_change(item, audience);
         match value {
@@ -616,7 +622,7 @@ impl ActionContext {
         }
     }
 
-    /// Gives options the ids that entities have in a question: the title, with the number where two share it.
+    /// Sets the ids of options that are entities: the title, followed by the number if two options share it.
     pub fn settle_ids(options: &mut [(Choice, Option<EntityId>)]) {
         let is_shared = |at: usize| {
             let (own, _) = &options[at];
@@ -633,7 +639,7 @@ impl ActionContext {
     }
 }
 
-/// Longest list in words, in bytes: beyond that nobody reads on.
+/// Longest list in a text, in bytes.
 const LONGEST_LIST: usize = 4_000;
 
 fn joined(parts: impl Iterator<Item = String>) -> String {

@@ -6,7 +6,7 @@ use super::{Fault, Ruleset, Session};
 use riskbreaker_ruleset::{Breach, CreationPart, SheetPrice, SheetStep};
 use riskbreaker_state::{EntityId, Value};
 
-/// The entity that a sheet becomes in play.
+/// The entity that a character sheet is converted to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BuiltSheet {
     /// The name of the kind.
@@ -16,12 +16,12 @@ pub struct BuiltSheet {
 }
 
 impl Ruleset {
-    /// Whether `creation.luau` has this function.
+    /// True if `creation.luau` has this function.
     pub fn creates(&self, part: CreationPart) -> bool {
         self.declarations().creation.contains(&part)
     }
 
-    /// Checks a sheet against the rules of creation.
+    /// Checks a character sheet against the rules of creation. Returns the breaches.
     ///
     /// # Errors
     ///
@@ -30,7 +30,7 @@ impl Ruleset {
         self.check_sheet_under(sheet, self.default_switches())
     }
 
-    /// Checks a sheet under these values of the switches.
+    /// Checks a character sheet under these values of the switches. Returns the breaches.
     ///
     /// # Errors
     ///
@@ -44,7 +44,7 @@ impl Ruleset {
         Breach::all(&found).map_err(Fault::new)
     }
 
-    /// What a sheet says, in the order in which it is written: nothing where the ruleset does not tell.
+    /// The steps in which a sheet is filled in, in order. Empty if the ruleset declares none.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl Ruleset {
         SheetStep::all(&found).map_err(Fault::new)
     }
 
-    /// What a sheet costs; nothing where the rules have no prices.
+    /// The price of a sheet. `None` if the rules have no prices.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl Ruleset {
         SheetPrice::of(&found).map(Some).ok_or_else(|| Fault::new(wrong))
     }
 
-    /// The entity that a sheet becomes in play.
+    /// Converts a sheet to the entity that it becomes in play.
     ///
     /// # Errors
     ///
@@ -95,11 +95,11 @@ impl Ruleset {
         Err(Fault::new("creation.build must return a kind and its fields"))
     }
 
-    /// A starting position: sides with their names and sheets, the first one played by people.
+    /// Builds a starting position from sides with their names and sheets. People play the first side.
     ///
     /// # Errors
     ///
-    /// A ruleset that makes none; the fault of the script.
+    /// The ruleset builds no positions; the fault of the script.
     pub fn position_of(
         self: &Arc<Ruleset>,
         sides: &[(String, Vec<Value>)],
@@ -130,8 +130,8 @@ impl Ruleset {
 }
 
 impl Session {
-    /// The sheet of somebody in play, what it suffered and carries included, in the form that creation reads; nothing where the
-    /// ruleset does not write any.
+    /// Writes the sheet of an entity in play, in the form that creation reads, with its current damage and belongings.
+    /// `None` if the ruleset writes no sheets.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The decisions of people and programs between actions: answers, free acts, remedies, and who plays which seat.
+//! Decisions between actions: answers, free acts, remedies, and the drivers of seats.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use riskbreaker_dice::{Dice, Throws};
 use riskbreaker_state::{Audience, Value};
 
 impl Game {
-    /// Takes an exact answer to an open question.
+    /// Takes an exact answer to an open question. This is a decision, which undo can take back.
     pub fn answer(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
         let seq = self.next_seq();
         let op = self.take_answer(id, answer, Some(seq))?;
@@ -17,12 +17,12 @@ impl Game {
         Ok(())
     }
 
-    /// Takes an answer that is nobody's decision, as a policy gives one: no undo stops at it.
+    /// Takes an answer that counts as no decision, such as one of a policy: undo does not stop at it.
     pub fn answer_by_program(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
         self.take_answer(id, answer, None).map(|_| (self.unasked, self.unasked_bytes) = (0, 0))
     }
 
-    /// Puts an answer on the tape; `seq` is the number of the decision, if it is one.
+    /// Puts an answer on the tape. `seq`: the number of the decision, if the answer is one.
     fn take_answer(&mut self, id: QuestionId, answer: Answer, seq: Option<u32>) -> Result<UndoOp, Refusal> {
         let position = self.context.position();
         let Some(open) = self.open.as_mut().filter(|open| open.number == id.action) else {
@@ -34,7 +34,7 @@ impl Game {
         open.questions[at].check(&answer)?;
         let question = open.questions.remove(at);
         let ordinal = id.ordinal as usize;
-        // Until the action runs again nobody else has been told.
+        // Until the action runs again, only the seat itself knows the answer.
         let audience = match answer {
             Answer::Faces(_) => question.audience.clone(),
             _ => Audience::named(&question.seat),
@@ -75,14 +75,18 @@ impl Game {
         open.answered = true;
         open.to_check |= question.checked;
         if question.race {
-            // The first answer counts: the others cannot be given any more.
+            // In a race only the first answer counts: drop the other questions.
             open.questions.retain(|other| !other.race);
         }
         Ok(op)
     }
 
-    /// Takes a free act of a seat. It runs before the open action unless that has shown the seat a roll or a secret; otherwise
-    /// after it, if it is still open then. Refused while another free act still asks.
+    /// Takes a free act of a seat. It runs before the open action unless that has shown the seat a roll or a secret;
+    /// otherwise after it, if the act is still open then.
+    ///
+    /// # Errors
+    ///
+    /// Another free act still has open questions; the game is over.
     pub fn act(&mut self, seat: Arc<str>, name: Arc<str>) -> Result<(), Refusal> {
         if self.context.state.outcome().is_some() && self.open.is_none() {
             return Err(Refusal::Over);
@@ -104,7 +108,8 @@ impl Game {
         Ok(())
     }
 
-    /// Why no free act can be taken now: one that still asks is finished first.
+    /// The reason why no free act can be taken now. `None` if one can. An act with open questions must be finished
+    /// first.
     pub fn no_free_act(&self) -> Option<String> {
         let Some(Open { cause: Cause::Free { seat, name }, .. }) = &self.open else { return None };
         let acts = self.context.rules.free_acts();
@@ -112,7 +117,7 @@ impl Game {
         Some(format!("{title} ({seat}) comes first: answer what it asks, or undo it"))
     }
 
-    /// Says how the game goes on after a fault.
+    /// Applies a person's choice after a fault: retry or skip the action.
     pub fn remedy(&mut self, remedy: Remedy) -> Result<(), Refusal> {
         let (seq, full) = (self.next_seq(), self.is_full());
         let Some(open) = self.open.as_mut().filter(|open| open.fault.is_some()) else {
@@ -139,7 +144,7 @@ impl Game {
                 }
                 self.asked_policies |= matches!(open.cause, Cause::Free { .. });
                 open.began = open.seq.replace(seq);
-                // The message of a fault may name what not everybody may know.
+                // The message of a fault may contain secrets.
                 let why = open.fault.as_ref().map_or("", |fault| &fault.message);
                 let text = format!("{} is skipped: {why}", words_of(&open.cause));
                 let audience = self.readers_of_anything(&self.context.rules);
@@ -153,13 +158,13 @@ impl Game {
         }
     }
 
-    /// Says who plays a seat. The open action runs again, so that what it asks goes to the new driver.
+    /// Sets the driver of a seat. The open action runs again, so that the new driver gets its questions.
     pub fn reseat(&mut self, seat: Arc<str>, driver: Driver) {
         self.context.seats.insert(seat, driver);
         self.context.state.renew_identity();
         if let Some(open) = self.open.as_mut().filter(|open| !open.questions.is_empty()) {
             open.questions.clear();
-            // Places that wait for an answer at the end of the tape are asked for anew.
+            // Drop empty slots at the end of the tape: their questions are asked again.
             while matches!(open.tape.slots.last(), Some(None)) {
                 open.tape.slots.pop();
             }
@@ -167,20 +172,21 @@ impl Game {
         }
     }
 
-    /// Whether an action that is open or waits behind the open one is a free act.
+    /// True if the action of this number is a free act that is open or held.
     pub fn is_free_act(&self, action: u32) -> bool {
         let mut all = self.open.iter().chain(&self.held);
         all.any(|open| open.number == action && matches!(open.cause, Cause::Free { .. }))
     }
 
-    /// Checks an answer that a viewer gives to a question of an action that nobody was asked. `None` if there was no such
-    /// question that is the viewer's to answer.
+    /// Checks a viewer's answer to a question that was answered automatically, since only one answer was possible.
+    /// `None` if the action had no such question for this viewer.
     pub fn fits_auto(&self, action: u32, viewer: &Viewer, topic: &str, reply: &Value) -> Option<Result<(), Refusal>> {
         let (_, autos) = self.autos.iter().find(|(number, _)| *number == action)?;
         super::fits_auto(autos, |question| viewer.plays(&question.seat), topic, reply)
     }
 
-    /// Takes over what is open in the game that this is a fork of; whoever is a person there takes defaults here.
+    /// Copies the open questions from the game of which this is a fork. Seats played by people take defaults in the
+    /// fork.
     pub fn take_questions_of(&mut self, game: &Game) {
         if let (Some(open), Some(other)) = (&mut self.open, &game.open) {
             open.questions.clone_from(&other.questions);
@@ -189,7 +195,8 @@ impl Game {
         people.for_each(|driver| *driver = Driver::Absent);
     }
 
-    /// What a policy would answer to an open question. Nothing has changed afterwards.
+    /// Asks a policy for its answer to an open question. Leaves the game unchanged. `None` if the policy gives no
+    /// answer.
     pub fn suggest(
         &mut self,
         vm: &mut dyn Machine,
@@ -206,7 +213,7 @@ impl Game {
         let (events, ran) = (open.events.clone(), open.ran);
         let driver = self.context.seats.insert(question.seat.clone(), Driver::Policy(policy));
         if let Some(open) = &mut self.open {
-            // Its place is at the end of the tape, or waits among others: what is behind it is asked anew.
+            // The slot is at the end of the tape or waits with others: later questions are asked again.
             open.tape.slots.truncate(id.ordinal as usize);
             open.questions.clear();
         }
@@ -217,7 +224,7 @@ impl Game {
         self.context.listening = listening;
         self.context.state.renew_identity();
         self.context.suggest_at = None;
-        // Dice that are typed in are asked of no seat of the game.
+        // Questions for typed dice belong to no seat of the game.
         match driver {
             Some(driver) => drop(self.context.seats.insert(question.seat.clone(), driver)),
             None => drop(self.context.seats.remove(&question.seat)),
@@ -231,7 +238,7 @@ impl Game {
             open.tape = tape;
             open.events = events;
         }
-        // A machine that was thrown away runs nothing more: the next call has a new one.
+        // A discarded machine runs nothing more; the next call gets a new one.
         if ran && !vm.is_dead() {
             self.run(vm);
             self.outbox.truncate(outbox);

@@ -1,4 +1,4 @@
-//! Early answers: what a person types on one line for questions that the action has not asked yet.
+//! Early answers: answers that a person types ahead, for questions that the action has not asked yet.
 
 use super::reply::take_reply;
 use super::undo::UndoOp;
@@ -10,23 +10,24 @@ use riskbreaker_state::Value;
 #[derive(Debug, Default)]
 pub struct EarlyAnswers {
     replies: Vec<(String, Value)>,
-    /// Whether a list may be several answers, one part for each question.
+    /// True if a list may hold several answers, one for each question.
     in_parts: bool,
-    /// Who gives them and for which action. `None` if the replies are only compared and not taken.
+    /// The viewer who gives the replies, and the action they are for. `None` if replies are only compared.
     from: Option<(Viewer, u32)>,
     /// The number of the next decision.
     seq: u32,
-    /// The decisions that were taken in the run.
+    /// The decisions taken in this run.
     taken: Vec<UndoOp>,
 }
 
 impl EarlyAnswers {
-    /// Replies that are compared with answers that nobody was asked for, and that are not taken.
+    /// Replies that are only compared with automatic answers, and never taken.
     pub fn to_compare(replies: Vec<(String, Value)>) -> EarlyAnswers {
         EarlyAnswers { replies, ..EarlyAnswers::default() }
     }
 
-    /// Replies of a viewer to one action, whose next decision has the number `seq`. `in_parts`: a list may be several answers.
+    /// Replies of a viewer to one action. `seq`: the number of the next decision. `in_parts`: a list may hold several
+    /// answers.
     pub fn to_take(replies: Vec<(String, Value)>, in_parts: bool, from: (Viewer, u32), seq: u32) -> EarlyAnswers {
         EarlyAnswers { replies, in_parts, from: Some(from), seq, taken: Vec::new() }
     }
@@ -39,19 +40,19 @@ impl EarlyAnswers {
         self.replies
     }
 
-    /// Whether a question is one that whoever gives the answers may answer.
+    /// True if the viewer who gives the replies may answer this question.
     pub fn may_answer(&self, question: &Question) -> bool {
         self.from.as_ref().is_none_or(|(viewer, _)| viewer.plays(&question.seat))
     }
 
-    /// The place of what was given for a question, by somebody who may answer it.
+    /// The index of the reply to a question that the viewer may answer. `None` if there is no reply.
     fn given(&self, question: &Question) -> Option<usize> {
         let (viewer, action) = self.from.as_ref()?;
         let is_own = question.id.action == *action && viewer.plays(&question.seat);
         self.replies.iter().position(|(topic, _)| is_own && *topic == *question.topic)
     }
 
-    /// The answer to a question and the number of the decision, if one was given.
+    /// Takes the reply to a question and the number of the decision. `None` if there is no reply to it.
     pub fn answer(&mut self, question: &Question) -> Option<Result<(Answer, u32), Refusal>> {
         let at = self.given(question)?;
         let answer = take_reply(&mut self.replies, at, question, self.in_parts);
@@ -64,11 +65,12 @@ impl EarlyAnswers {
         }))
     }
 
-    /// Takes what was given ahead of a question that has only one answer, and so is not put: it must be that answer.
+    /// Takes the reply to a question with only one possible answer, which is therefore not asked: the reply must be
+    /// that answer.
     ///
     /// # Errors
     ///
-    /// Why it is not.
+    /// The reply cannot be read, or is another answer.
     pub fn take_only(&mut self, question: &Question, answer: &Answer) -> Result<(), Refusal> {
         let Some(at) = self.given(question) else { return Ok(()) };
         if take_reply(&mut self.replies, at, question, self.in_parts)? == *answer {
@@ -77,7 +79,7 @@ impl EarlyAnswers {
         Err(Refusal::OnlyAnswer { topic: question.topic.to_string(), answer: question.tell(answer) })
     }
 
-    /// The decisions that were taken in the run that is over.
+    /// Takes the decisions of the finished run.
     pub(super) fn take_decisions(&mut self) -> Vec<UndoOp> {
         std::mem::take(&mut self.taken)
     }

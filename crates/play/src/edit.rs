@@ -11,7 +11,7 @@ use riskbreaker_state::{
     Audience, Entity, EntityId, EntryId, FieldId, Kind, KindId, Schema, State, Value, readable_name,
 };
 
-/// The game master's hand: a change that no rule made.
+/// A manual change by the game master.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
@@ -26,7 +26,7 @@ pub enum Edit {
         /// The new value.
         value: Value,
     },
-    /// Takes an entity away.
+    /// Removes an entity and its relations.
     Remove {
         /// The entity.
         entity: EntityId,
@@ -50,7 +50,7 @@ pub enum Edit {
     },
     /// Enables it again.
     TakeIn {
-        /// A card, hook, entry or free act.
+        /// The name of a disabled part.
         name: String,
     },
     /// Sets a house rule that the ruleset declares. The value is read as someone types it.
@@ -67,13 +67,13 @@ pub enum Edit {
     },
     /// Skips this many words of the dice generator, so that later rolls have other results.
     OtherDice {
-        /// How many words of the generator are passed over.
+        /// The number of words to skip.
         words: u64,
     },
 }
 
 impl Edit {
-    /// The value that it brings into the game, if it brings one.
+    /// The value that the edit writes into the game, if it writes one.
     pub(super) fn value(&self) -> Option<&Value> {
         match self {
             Edit::Set { value, .. } | Edit::Switch { value, .. } => Some(value),
@@ -83,7 +83,7 @@ impl Edit {
 }
 
 impl Game {
-    /// The game master changes something by hand, before the open action, which will run again.
+    /// Applies an edit of the game master before the open action, which then runs again.
     pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
         self.may_edit(&edit)?;
         self.park();
@@ -126,8 +126,8 @@ impl Game {
         }
     }
 
-    /// Refuses an edit that names nothing that is there, before anything is touched. It is made before the open action, so what is
-    /// there is what was there then.
+    /// Refuses an edit that names something that does not exist. Checks the state before the open action, since the
+    /// edit is applied there. Changes nothing.
     fn may_edit(&self, edit: &Edit) -> Result<(), Refusal> {
         let state = &self.context.state.before_journal();
         self.may_name(edit, state)?;
@@ -169,7 +169,7 @@ impl Game {
                     out => format!("`{name}` is not disabled; {} is", out.join(", ")),
                 }))
             }
-            // Behind faces that were given, the generator goes on.
+            // The generator continues after written dice.
             Edit::OtherDice { .. } if !matches!(self.context.dice, DiceSource::Seeded | DiceSource::Pushed(_)) => {
                 Err(Refusal::new("only seeded dice can be changed; the dice of this game are written out or typed in"))
             }
@@ -181,7 +181,8 @@ impl Game {
         }
     }
 
-    /// Refuses an edit that names what the open action has made: it is taken back before the edit, and made anew after it.
+    /// Refuses an edit of something that the open action made: the action is rolled back before the edit and makes it
+    /// anew afterwards.
     fn may_name(&self, edit: &Edit, before: &State) -> Result<(), Refusal> {
         let now = &self.context.state;
         let is_new = |id: EntityId| before.entity(id).is_none() && now.entity(id).is_some();
@@ -208,7 +209,7 @@ impl Game {
         Err(Refusal::new(format!("{what} was made by the action that is open: answer its questions first")))
     }
 
-    /// Makes a relation by hand, or ends all that an entity has to others.
+    /// Applies an edit that makes a relation, or ends all relations of this kind of an entity.
     fn relate(&mut self, relation: KindId, one: EntityId, value: &Value) -> (Audience, Happening) {
         let rules = self.context.rules.clone();
         let declared = rules.schema().kind(relation);
@@ -248,7 +249,7 @@ impl Game {
         (told.0, Happening::Edited { text })
     }
 
-    /// Takes an entity away, and the relations that it has.
+    /// Removes an entity and its relations.
     fn take_away(&mut self, entity: EntityId) {
         let rules = self.context.rules.clone();
         let state = &mut self.context.state;
@@ -260,7 +261,7 @@ impl Game {
         }
     }
 
-    /// Refuses to disable what the rules do not have, or what is disabled already.
+    /// Refuses to disable something that the rules do not have or that is disabled already.
     fn may_leave_out(&self, name: &str) -> Result<(), Refusal> {
         if self.context.state.left_out().contains(name) {
             return Err(Refusal::new(format!("`{name}` is disabled already")));
@@ -277,7 +278,7 @@ impl Game {
         Err(Refusal::unknown_among_many(sentence, name, names))
     }
 
-    /// What stands now, for going back to it.
+    /// Copies the state and what is in force, for an undo.
     fn as_it_stands(&self) -> Swap {
         let context = &self.context;
         let in_force =
@@ -285,7 +286,7 @@ impl Game {
         Swap { schema: context.rules.schema().clone(), state: context.state.clone(), in_force: Some(in_force) }
     }
 
-    /// Makes an edit that [`Game::may_edit`] has let pass. Says what was done, and who may see that.
+    /// Carries out an edit that passed [`Game::may_edit`]. Returns the event and its audience.
     fn carry_out(&mut self, edit: &Edit) -> Result<(Audience, Happening), Refusal> {
         let by_hand = |text: String| (Audience::Everybody, Happening::Edited { text });
         let rules = self.context.rules.clone();
@@ -366,7 +367,7 @@ impl Game {
     }
 }
 
-/// Refuses a relation to what cannot be its other end.
+/// Refuses a relation to an entity that its second end does not accept.
 fn may_relate(schema: &Schema, relation: KindId, field: &str, value: &Value, state: &State) -> Result<(), Refusal> {
     let relation = schema.kind(relation);
     let fits = match value {
@@ -376,7 +377,7 @@ fn may_relate(schema: &Schema, relation: KindId, field: &str, value: &Value, sta
     fits.map_err(|problem| Refusal::BadValue { field: field.to_owned(), problem })
 }
 
-/// A value as a field holds it.
+/// Converts a value to the form in which the field stores it, and checks it.
 fn fitting(kind: &Kind, field: FieldId, value: &Value, schema: &Schema, state: &State) -> Result<Value, Refusal> {
     let declared = kind.field(field);
     let value = declared.ty.settle(value.clone());

@@ -6,7 +6,7 @@ use super::explanation::NEEDED;
 use super::{Term, in_one_line, marked, marked_part};
 use riskbreaker_state::{Audience, EntityId, Value};
 
-/// Something that happened, numbered so that a re-run of its action does not tell it twice.
+/// An event of the log. Its number stays the same in a re-run of its action, so that it is published only once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Event {
@@ -35,7 +35,7 @@ pub enum Happening {
     },
     /// Dice were rolled.
     Rolled {
-        /// What for.
+        /// The purpose of the roll.
         label: String,
         /// The dice, in notation.
         dice: Arc<str>,
@@ -43,19 +43,19 @@ pub enum Happening {
         faces: Vec<u32>,
         /// The total of the roll.
         total: i64,
-        /// What was needed, such as `under 7`, where the rule said so.
+        /// The target, such as `under 7`, if the rule gives one.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         need: Option<String>,
-        /// Whether the total is what was needed, where something was.
+        /// True if the roll met its target. `None` without a target.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         success: Option<bool>,
-        /// What came of it besides, in the words of the rules: a degree of success, who beat whom.
+        /// A further result in the words of the rules: a degree of success, or who won.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         result: Option<String>,
-        /// How the total came about, where that is more than one die; the faces, where the rules see those.
+        /// How the total is computed, if it is more than one die; the faces, if the rules read them.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         explain: Option<String>,
-        /// What the number that was needed is made of, where the rules said so.
+        /// The terms of the target number, if the rules list them.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         terms: Vec<Term>,
     },
@@ -69,17 +69,17 @@ pub enum Happening {
         field: Arc<str>,
         /// What the field is called at the table.
         label: Arc<str>,
-        /// The value before.
+        /// The value before the change.
         from: Value,
-        /// The value afterwards.
+        /// The value after the change.
         to: Value,
         /// `from` and `to` in words, with titles for entities.
         text: String,
-        /// Why, where the rule said so.
+        /// The reason, if the rule gives one.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<Arc<str>>,
     },
-    /// An entity came into being.
+    /// An entity was created.
     Spawned {
         /// The entity.
         entity: EntityId,
@@ -90,37 +90,37 @@ pub enum Happening {
     },
     /// An entity was taken away.
     Removed {
-        /// The entity.
+        /// The removed entity.
         entity: EntityId,
-        /// The title that it had.
+        /// Its last title.
         title: Arc<str>,
         /// The name of its kind.
         kind: Arc<str>,
     },
-    /// Somebody decided.
+    /// A question was answered.
     Answered {
         /// The seat that was asked.
         seat: Arc<str>,
         /// The topic of the question.
         topic: Arc<str>,
-        /// The title of the entity that it was asked for.
+        /// The title of the entity that the question is about.
         about: Option<Arc<str>>,
-        /// The answer, in words.
+        /// The answer as text.
         text: String,
     },
-    /// The game master changed something by hand.
+    /// The game master made an edit.
     Edited {
-        /// What was changed, as a line.
+        /// The edit, as a line.
         text: String,
     },
-    /// An action was left out after a fault, or could not go on.
+    /// A message of the host, for example that an action was skipped or could not continue.
     Notice {
-        /// What was left out, as a line.
+        /// The message, as a line.
         text: String,
     },
-    /// The action ended before its end.
+    /// The rules ended the action early.
     Cut {
-        /// Why, in the words of the rules.
+        /// The reason, in the words of the rules.
         reason: String,
     },
     /// The game is over.
@@ -131,16 +131,16 @@ pub enum Happening {
     /// The events after revision `to` were taken back; the events that replace them follow. Occurs only in the
     /// events of one viewer.
     Back {
-        /// The last revision that still counts.
+        /// The last revision that is still valid.
         to: u64,
-        /// `undo`, `redo`, `reload`, `rules`, `edit`, or `rerun` where an action ran again and went another way.
+        /// `undo`, `redo`, `reload`, `rules`, `edit`, or `rerun` if an action ran again with another result.
         cause: String,
-        /// What was taken back, in a sentence; may be empty.
+        /// A sentence that says what was taken back; may be empty.
         text: String,
     },
-    /// Something said beside the log: why an answer was refused, what was passed over.
+    /// A message outside the log, such as why an answer was refused.
     Aside {
-        /// What is said, as a line.
+        /// The message, as a line.
         text: String,
     },
     /// The events of this action from number `from` on are taken back: the action ran again with another result, or was dropped.
@@ -151,14 +151,13 @@ pub enum Happening {
     },
 }
 
-/// What events tell, a line each.
+/// Converts events to lines, one each.
 pub fn event_lines(events: &[Event]) -> Vec<String> {
     events.iter().map(|event| event.happening.line()).collect()
 }
 
 impl Happening {
-    /// The event in one plain line. Words of the rules that could be taken for the host's are in quotation marks: see
-    /// [`marked`].
+    /// The event as one plain line. Quotes words of the rules that could be taken for the host's: see [`marked`].
     pub fn line(&self) -> String {
         match self {
             Happening::Said { text } | Happening::Cut { reason: text } | Happening::Over { text } => {

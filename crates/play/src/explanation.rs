@@ -7,42 +7,42 @@ use super::reload::with_schemas;
 use super::{Fault, Game, Refusal, View, in_one_line};
 use riskbreaker_state::{Change, EntityId, FieldId, Schema, Value};
 
-/// Where a number comes from.
+/// Explains how a number came about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Explanation {
-    /// The entity and what was asked about, in words.
+    /// The entity and the explained value, as text.
     pub title: String,
-    /// The value, in words.
+    /// The value, as text.
     pub value: String,
-    /// For a derived value: its terms, in the order they were worked out.
+    /// For a derived value: its terms, in the order in which they were computed.
     pub terms: Vec<Term>,
     /// For a field: the changes that led to the value, in order.
     pub changes: Vec<String>,
 }
 
-/// One part of a number.
+/// A term of a number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Term {
-    /// What the term is called.
+    /// The name of the term.
     pub label: String,
-    /// The value, in words.
+    /// The value, as text.
     pub value: String,
-    /// The file that adds it.
+    /// The file that adds the term.
     pub path: String,
-    /// From 1.
+    /// The line in the file, from 1.
     pub line: u32,
-    /// How deep in the working out it was added: the parts of a part lie deeper, and come before it.
+    /// The nesting depth, from 0. The parts of a term are one deeper and precede it.
     pub depth: u32,
 }
 
-/// What the term is called that holds the number which a roll needs.
+/// The label of the term that holds the number a roll needs.
 pub(super) const NEEDED: &str = "needed";
 
 impl Term {
-    /// The parts of one of the numbers of a roll, as ` (Sword 5 + margin 2)`: those one deeper than the term of that name that
-    /// stands above them. Empty if there are none.
+    /// Formats the parts of one of the numbers of a roll, as ` (Sword 5 + margin 2)`: the terms one deeper than the
+    /// last term called `number`. Empty if it has no parts.
     pub(super) fn in_short(terms: &[Term], number: &str) -> String {
         let mut own = terms.iter().skip_while(|term| term.depth > 0 || term.label != number);
         if own.next().is_none() {
@@ -50,7 +50,7 @@ impl Term {
         }
         let parts: Vec<&Term> = own.take_while(|term| term.depth > 0).filter(|term| term.depth == 1).collect();
         let mut text = String::new();
-        // One part without a name is the number itself.
+        // A single part without a name is the number itself.
         for part in parts.iter().filter(|part| parts.len() > 1 || !part.label.is_empty()) {
             let (sign, size) = match (text.is_empty(), part.value.strip_prefix('-')) {
                 (true, _) => ("", &*part.value),
@@ -64,7 +64,7 @@ impl Term {
     }
 }
 
-/// A line without the parts of its numbers: what stands in brackets behind a digit.
+/// Removes the parts of numbers from a line: brackets that follow a digit.
 pub fn without_parts(line: &str) -> String {
     let (mut plain, mut depth, mut last) = (String::new(), 0u32, ' ');
     let mut letters = line.char_indices().peekable();
@@ -86,7 +86,7 @@ pub fn without_parts(line: &str) -> String {
     plain
 }
 
-/// Refuses what a derived value cannot be worked out of: entities that are not there, and values that are too large.
+/// Refuses arguments of a derived value that do not exist or are too large.
 pub(super) fn must_be_there(view: &View<'_>, entity: EntityId, args: &[Value]) -> Result<(), Fault> {
     Value::must_fit(args).map_err(Fault::new)?;
     let others = args.iter().filter_map(|arg| match arg {
@@ -99,7 +99,7 @@ pub(super) fn must_be_there(view: &View<'_>, entity: EntityId, args: &[Value]) -
     }
 }
 
-/// Refuses arguments where `name` of an entity takes fewer.
+/// Refuses arguments if the derived value `name` of an entity takes fewer.
 pub(super) fn must_take(view: &View<'_>, entity: EntityId, name: &str, args: &[Value]) -> Result<(), Refusal> {
     Value::must_fit(args).map_err(Refusal::new)?;
     for arg in args {
@@ -119,15 +119,15 @@ pub(super) fn must_take(view: &View<'_>, entity: EntityId, name: &str, args: &[V
     }
 }
 
-/// The arguments and one entity more.
+/// Returns the arguments with one more entity.
 pub(super) fn with(args: &[Value], other: EntityId) -> Vec<Value> {
     let mut all = args.to_vec();
     all.push(Value::Entity(other));
     all
 }
 
-/// The refusal where a derived value fails and takes more than it was given. `of`: the entity and the value; `other`: an entity
-/// with which it does not fail, if one is known.
+/// The refusal for a derived value that fails because it needs more arguments than were given. `of`: the entity and the
+/// value; `other`: an entity with which it works, if one is known.
 pub(super) fn takes_more(
     view: &View<'_>,
     of: (EntityId, &str),
@@ -151,7 +151,7 @@ pub(super) fn takes_more(
 }
 
 impl Game {
-    /// The changes that led to a field's value, the oldest first. A change of rules is a change like any other.
+    /// The changes that led to a field's value, oldest first. Changes of rules are included.
     pub fn history_of(&self, entity: EntityId, name: &str, value: Value) -> Explanation {
         let context = &self.context;
         let why = |cause: &Cause| match cause {
@@ -162,7 +162,7 @@ impl Game {
         };
         let kind = context.state.entity(entity).map(|found| context.rules.schema().kind(found.kind).name.clone());
         let field_in = |schema: &Schema| schema.kind(schema.kind_named(kind.as_deref()?)?).field_named(name);
-        // The line for a change, and the value before it.
+        // Formats a change as a line, with the value before it.
         let line = |number: u32, cause: &Cause, change: &Change, field: Option<FieldId>| match change {
             Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => {
                 let text =

@@ -16,24 +16,24 @@ use super::{ActionContext, Answer, Asked, Driver, KeepPlace, Question, Refusal, 
 use riskbreaker_dice::{Dice, DiceRng, Effort, Partition, Roll, Seen, float};
 use riskbreaker_state::{Audience, EntityId, Value};
 
-/// How questions are answered that are met on the way and that nobody has answered beforehand.
+/// How an exploration answers questions that have no given answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Answering {
     /// By the default, or by the first possible answer if there is no default.
     #[default]
     Default,
-    /// By the answer that is worth most to whoever is asked, as the ruleset measures it.
+    /// By the answer that is worth most to the asked seat, as the ruleset measures it.
     Best,
     /// Only as given; any other question is refused.
     Given,
     /// By a policy of the ruleset.
     Policy(Arc<str>),
-    /// As whoever sits there does: by its policy, or by the default where nobody sits.
+    /// As the driver of the seat does: by its policy, or by the default if the seat has no policy.
     Seated,
 }
 
-/// An answer that an exploration took for whoever was asked.
+/// An answer that an exploration chose for a seat.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Assumed {
     /// The title of the entity that the question was about, or else the seat that was asked.
@@ -46,7 +46,7 @@ pub struct Assumed {
     pub source: Source,
 }
 
-/// Where an answer came from that was taken for somebody.
+/// The origin of an answer that was chosen for a seat.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Source {
@@ -58,7 +58,7 @@ pub enum Source {
     First,
     /// A policy of the ruleset, by its name.
     Policy(Arc<str>),
-    /// The answer that is worth most to whoever is asked.
+    /// The answer that is worth most to the asked seat.
     Best,
 }
 
@@ -74,38 +74,39 @@ impl fmt::Display for Source {
     }
 }
 
-/// The most names in the answers to a look-ahead that are put right one by one.
+/// The most typed names that are corrected one by one in one look-ahead.
 const MOST_RETYPED: usize = 20;
 
-/// An answer that is given beforehand.
+/// An answer that is given in advance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
     /// The topic of the question.
     pub topic: String,
-    /// Only where this seat is asked.
+    /// The seat that must be asked. `None`: any seat.
     pub seat: Option<Arc<str>>,
-    /// Only where it is asked for this entity.
+    /// The entity that the question must be about. `None`: any.
     pub about: Option<EntityId>,
     /// The answer, as loosely as [`Session::reply`](crate::Session::reply) takes it.
     pub value: Value,
-    /// Only the first of these questions that is asked: the one that is open. What is asked again later has no answer yet.
+    /// True if the answer is only for the first such question, which is open now. Later equal questions are not
+    /// answered by it.
     pub once: bool,
 }
 
 impl Given {
-    /// An answer to an open question. It answers no question of another seat, or about another entity, and none that is asked
-    /// later.
+    /// An answer to one open question. It answers neither questions of other seats or about other entities, nor later
+    /// ones.
     pub fn to(question: &Question, value: Value) -> Given {
         let (topic, seat) = (question.topic.to_string(), Some(question.seat.clone()));
         Given { topic, seat, about: question.about, value, once: true }
     }
 
-    /// Looks ahead with answers that a person has typed: where one names no option exactly, the label of the option that it fits
-    /// takes its place (see [`retyped`](super::retyped)), and `look` is called again.
+    /// Looks ahead with answers as a person typed them. If one names no option exactly, the label of the only fitting
+    /// option replaces it (see [`retyped`](super::retyped)), and `look` is called again.
     ///
     /// # Errors
     ///
-    /// What `look` refuses, and [`Refusal::Ambiguous`] for a name that fits several options.
+    /// The refusal of `look`, or [`Refusal::Ambiguous`] for a name that fits several options.
     pub fn typed<T>(all: &mut [Given], mut look: impl FnMut(&[Given]) -> Result<T, Refusal>) -> Result<T, Refusal> {
         let mut left = MOST_RETYPED;
         loop {
@@ -128,8 +129,8 @@ impl Given {
         }
     }
 
-    /// The replies of a viewer, by topic, to an open question and to what its action asks later. Those to later questions count
-    /// for the seats that the viewer plays; those of the game master count for every seat.
+    /// Converts a viewer's replies, by topic, to an open question and to later ones of its action. Replies to later
+    /// questions count for the seats that the viewer plays; those of the game master count for every seat.
     pub fn all(question: &Question, viewer: &Viewer, replies: impl IntoIterator<Item = (String, Value)>) -> Vec<Given> {
         let mut given = Vec::new();
         for (topic, value) in replies {
@@ -145,7 +146,7 @@ impl Given {
         given
     }
 
-    /// Whether it answers a question that a seat is asked.
+    /// True if the answer fits a question with this seat, topic and entity.
     #[doc(hidden)]
     pub fn fits(&self, seat: &str, topic: &str, about: Option<EntityId>) -> bool {
         let is_for_seat = self.seat.as_ref().is_none_or(|own| **own == *seat);
@@ -153,8 +154,8 @@ impl Given {
         self.topic == *topic && is_for_seat && is_for_entity
     }
 
-    /// Whether it may answer a further question, after these answers of the run. Of several to equal questions, `before` holds
-    /// those that are given before it: the first is to the first question, the second to the second.
+    /// True if the answer is still unused after the answers of this run. `before`: the given answers that precede it.
+    /// Of several equal answers, the first is for the first question, the second for the second.
     fn is_left(&self, before: &[Given], answered: &[Option<Slot>]) -> bool {
         let is_equal = |other: &&Given| {
             other.once && (&other.topic, &other.seat, other.about) == (&self.topic, &self.seat, self.about)
@@ -167,7 +168,8 @@ impl Given {
     }
 }
 
-/// Appends bytes that are equal only if the running script goes on alike, or says why that cannot be proven.
+/// Appends bytes that are equal only if the running script will continue in the same way. Otherwise returns the reason
+/// why that cannot be proven.
 pub type Fingerprint = fn(&mut Vec<u8>) -> Result<(), &'static str>;
 
 /// How far an action is explored. All limits are counts, so that the same call always gives the same answer.
@@ -189,20 +191,21 @@ pub struct Budget {
 #[derive(Debug, Default)]
 pub struct Explorer {
     pub given: Vec<Given>,
-    /// Entities that answer each question that has all of them among its options.
-    /// Empty if the names that were given stand for none, `None` if none were given.
+    /// Entities chosen in each question that has all of them among its options. Empty if the given names matched none;
+    /// `None` if no names were given.
     pub against: Option<Vec<EntityId>>,
     pub answering: Answering,
-    /// The viewer for whom it explores: only questions that the viewer may see are noted. `None`: all are.
+    /// The viewer for whom the paths are explored: only questions that the viewer may see are reported. `None`: all
+    /// are.
     pub viewer: Option<Viewer>,
     /// The seat that the look-ahead is for. Sealed questions to other seats get no best answer.
     pub asker: Option<Arc<str>>,
-    /// How many places the tape has with which each run begins.
+    /// The number of tape slots with which each run begins.
     taped: usize,
     budget: Budget,
     fingerprint: Option<Fingerprint>,
     pub points: Vec<ChoicePoint>,
-    /// Where the first edge leads: to the first choice point, or to an end.
+    /// The target of the first edge: the first choice point, or an end.
     pub start: Edge,
     /// Points by fingerprint.
     known: HashMap<Box<[u8]>, u32>,
@@ -210,61 +213,63 @@ pub struct Explorer {
     pub steps: u64,
     /// The work of these steps, in units of the script budget.
     pub work: u64,
-    /// The steps and the work before the run under way.
+    /// The steps and the work before the current run.
     before_run: (u64, u64),
     pub runs: u64,
-    /// Branches that wait, the likeliest first: chance, point, rank of the branch.
+    /// Branches to follow, the likeliest first: chance, point, rank of the branch.
     waiting: BinaryHeap<(u64, Reverse<u32>, Reverse<u32>)>,
-    /// Branches at the end of long and unlikely paths, followed after all others.
+    /// Postponed branches of long and unlikely paths, followed after all others.
     put_off: Vec<(u32, u32)>,
-    /// The depth from which unlikely branches are put off.
+    /// The depth from which unlikely branches are postponed.
     deep: u32,
-    /// The branches to take before new points are met.
+    /// The branches to take until the run meets new points.
     plan: Vec<(u32, u32)>,
     depth: usize,
-    /// The point between two agenda entries at which the run begins; `None` where it begins with the open action.
+    /// The point between two agenda entries at which the run begins. `None` if it begins with the open action.
     pub stage: Option<u32>,
-    /// Whether the run is behind the action that was open first.
+    /// True if the run has passed the action that was open at first.
     later: bool,
-    /// The branch that the run under way took last.
+    /// The branch that the current run took last.
     last: Option<(u32, u32)>,
-    /// Makes resume points, once that is worth the memory; the bytes of those that are kept.
+    /// Makes resume points, once they are worth the memory; `kept_bytes` is the size of those stored.
     keep: Option<KeepPlace>,
     kept_bytes: usize,
-    /// The resume point from which the run under way can go on.
+    /// The resume point from which the current run can continue.
     resume_point: Option<Arc<ResumePoint>>,
-    /// The generator, if dice are rolled at random instead of enumerated, and its state when the run began.
+    /// The generator if dice are rolled at random instead of enumerated; `begun_with` is its state at the start of the
+    /// run.
     samples: Option<DiceRng>,
     begun_with: Option<DiceRng>,
-    /// The first roll of sampled runs, from which they can go on, and what it is for; how often that did not help.
+    /// The first roll of sampled runs, with its label, as a resume point for further runs; `first_failed` counts failed
+    /// resumptions.
     first_roll: Option<(Arc<ResumePoint>, Arc<str>)>,
     first_failed: u32,
     /// Rolls of the sampled run, for messages.
     rolled: Vec<(Arc<str>, String)>,
-    /// How many rolls there were.
+    /// The number of rolls in the sampled run.
     sampled: usize,
     pub off_plan: Option<OffPlan>,
-    /// Topics of `given` that were asked for; `against` counts as an empty one.
+    /// Topics of `given` that were used. `against` counts as the empty topic.
     pub used: BTreeSet<String>,
-    /// The answers that were taken for somebody, each once.
+    /// The answers chosen for seats, without duplicates.
     pub taken: BTreeSet<Assumed>,
     /// The entities among the options of questions that had no given answer, by topic. Empty without `against`.
     pub offered: BTreeMap<Arc<str>, BTreeSet<EntityId>>,
     partitions: HashMap<Seen, HashMap<Dice, Arc<Ranked>>>,
     effort: Effort,
-    /// What was asked before the first choice point: every run asks the same.
+    /// The questions before the first choice point, which are the same in every run.
     asked: Vec<AskedBefore>,
     met: usize,
-    /// Whether something was rolled since rolls that did not stand were made again.
+    /// True if a roll was made since `rb.again` last repeated its function.
     rolled_again: bool,
-    /// Why points could not be compared, and how often.
+    /// The reasons why points could not be compared, with their counts.
     pub unproven: BTreeMap<&'static str, u64>,
     key: Vec<u8>,
     pick_label: Arc<str>,
     look_label: Arc<str>,
 }
 
-/// A partition, and its branches by their chance.
+/// A partition with its branches sorted by chance.
 #[derive(Debug)]
 pub struct Ranked {
     pub partition: Partition,
@@ -273,24 +278,24 @@ pub struct Ranked {
     chances: Vec<f64>,
 }
 
-/// A roll or a question at which paths branch.
+/// A roll or a question at which paths branch, or the moment between two agenda entries.
 #[derive(Debug)]
 pub struct ChoicePoint {
     pub fork: Fork,
-    /// What is rolled or asked for.
+    /// The label of the roll, or the topic of the question.
     pub label: Arc<str>,
-    /// Where each branch leads.
+    /// The target of each branch.
     pub edges: Vec<Edge>,
-    /// The branch on the shortest way on which it was met.
+    /// The branch before this point on the shortest known path.
     from: Option<(u32, u32)>,
-    /// The highest rank of its branches that was followed.
+    /// The highest rank among its branches that was followed.
     begun: u32,
-    /// The resume point from which its branches can be followed.
+    /// The resume point at which its branches can start.
     resume_point: Option<Arc<ResumePoint>>,
-    /// Whether there may be one, and how often it did not help.
+    /// True if it may have a resume point; `failed` counts failed resumptions.
     can_keep: bool,
     failed: u32,
-    /// The chance of the way on which it was met first.
+    /// The chance of the first path to this point.
     mass: f64,
     depth: u32,
 }
@@ -298,11 +303,11 @@ pub struct ChoicePoint {
 #[derive(Debug)]
 pub enum Fork {
     Roll(Arc<Ranked>),
-    /// The moment between two agenda entries: the game goes on in one way only.
+    /// The moment between two agenda entries, with only one branch.
     Entry,
     Answers {
         seat: Arc<str>,
-        /// The title of the entity that the question is about, or else the seat; `None` where the viewer may not see the
+        /// The title of the entity that the question is about, or else the seat. `None` if the viewer may not see the
         /// question.
         who: Option<Arc<str>>,
         topic: Arc<str>,
@@ -310,52 +315,54 @@ pub enum Fork {
     },
 }
 
-/// Where a branch leads.
+/// The target of a branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Edge {
-    /// It was not followed.
+    /// The branch was not followed.
     #[default]
     Open,
     To(u32),
-    /// To the end of this number.
+    /// The end with this number.
     End(u32),
 }
 
-/// Why a run ended before its action did.
+/// The reason why a run ended before its action did.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OffPlan {
-    /// It came to a point that is known.
+    /// The run reached a known point.
     Known,
-    /// It came to a moment between two agenda entries, from which other runs go on.
+    /// The run reached a moment between two agenda entries, from which other runs continue.
     Reached,
-    /// Its way is long and unlikely.
+    /// The path is long and unlikely.
     Deep,
     /// There are more points, bytes or steps than the budget allows.
     Spent,
-    /// A roll has too many outcomes to be gone through.
+    /// A roll has too many outcomes to enumerate.
     TooWide(String),
     Refused(Refusal),
 }
 
-/// Answers that are tried for one question.
+/// The most answers that are tried for one question.
 pub(crate) const MOST_ANSWERS: usize = 200;
-/// A way that is longer than this is put off if it is less likely than `UNLIKELY`.
+/// A path longer than this is postponed if it is less likely than `UNLIKELY`.
 const DEEP: u32 = 400;
 const UNLIKELY: f64 = 1e-13;
-/// No way is longer than this.
+/// The longest path, in choice points.
 const DEEPEST: u32 = 5_000;
 /// A sampled run with more rolls has no end.
 const LONGEST_SAMPLE: usize = 20_000;
-/// Rolls of a way, and faces of a roll, that are told.
+/// The most rolls of a path, and faces of a roll, in a message.
 const MOST_TOLD: usize = 20;
-/// The work of a roll or a question, and of a die, for the host.
+/// The host's work for a roll or a question.
 const WORK_OF_ROLL: u64 = 150;
+/// The host's work for each die.
 const WORK_OF_DIE: u64 = 2;
-/// The work of a byte of a fingerprint: to find what it stands for, to write it and to compare it.
+/// The work for a byte of a fingerprint: to compute, write and compare it.
 const WORK_OF_BYTE: u64 = 2;
-/// Bytes of resume points that are kept; beyond, actions run from their start.
+/// The most bytes of stored resume points. Beyond, actions run from their start.
 const MOST_KEPT: usize = 12 << 20;
-/// How often a resume point is made again for a roll after it failed: the machine drops its snapshots now and then.
+/// How often a resume point of a roll may fail before it is no longer made: the machine drops its snapshots now and
+/// then.
 const MOST_FAILED: u32 = 64;
 
 impl Fork {
@@ -377,7 +384,7 @@ impl Fork {
         }
     }
 
-    /// The chance of one of its branches, if it is by chance which of them is taken.
+    /// The chance of a branch of a roll; 1 for other points.
     fn chance(&self, branch: u32) -> f64 {
         match self {
             Fork::Roll(ranked) => ranked.chances[branch as usize],
@@ -413,7 +420,7 @@ impl Explorer {
 
     // Runs
 
-    /// Begins the first run, or the next one along the likeliest branch that waits; false if none does.
+    /// Begins the first run, or the next one along the likeliest waiting branch. Returns false if none waits.
     pub fn begin(&mut self) -> bool {
         self.renew();
         self.plan.clear();
@@ -438,7 +445,7 @@ impl Explorer {
         true
     }
 
-    /// Goes on from the last moment between two agenda entries that is planned.
+    /// Starts the plan at the last moment between two agenda entries on it.
     fn go_to_stage(&mut self) {
         let is_entry = |step: &(u32, u32)| matches!(self.points[step.0 as usize].fork, Fork::Entry);
         let Some(at) = self.plan.iter().rposition(is_entry) else { return };
@@ -450,10 +457,10 @@ impl Explorer {
         (self.stage, self.later) = (Some(self.plan[at].0), true);
     }
 
-    /// Reaches the moment between two agenda entries. Returns its point, and whether no earlier run came there; `None` if the
-    /// budget is spent.
+    /// Reaches the moment between two agenda entries. Returns its point, and true if no earlier run reached it; `None`
+    /// if the budget is spent.
     ///
-    /// `tell`: what tells the state of the game apart from every other.
+    /// `tell`: writes bytes that identify the state of the game.
     pub fn reach_entry(&mut self, tell: impl FnOnce(&mut Vec<u8>)) -> Option<(u32, bool)> {
         self.steps += 1;
         let mut key = vec![0xfe; 8];
@@ -467,7 +474,7 @@ impl Explorer {
             self.off_plan = Some(OffPlan::Spent);
             return None;
         }
-        // The state is kept beside its key.
+        // Count the state, which is stored with its key.
         self.bytes += 5 * key.len() + 4_096;
         let number = self.points.len() as u32;
         self.known.insert(key.into_boxed_slice(), number);
@@ -478,17 +485,17 @@ impl Explorer {
         Some((number, true))
     }
 
-    /// Whether the run is behind the action that was open first.
+    /// True if the run has passed the action that was open at first.
     pub fn is_later(&self) -> bool {
         self.later
     }
 
-    /// Lets a sampled run go on behind an agenda entry.
+    /// Lets a sampled run continue after an agenda entry.
     pub fn pass_entry(&mut self) {
         self.later = true;
     }
 
-    /// The last branch of the run, and the chance of the way that leads along it.
+    /// The last branch of the run, and the chance of the path that ends with it.
     fn way_here(&self) -> (Option<(u32, u32)>, f64) {
         let chance = |(point, branch): (u32, u32)| {
             let at = &self.points[point as usize];
@@ -504,12 +511,12 @@ impl Explorer {
             || self.depth as u32 >= DEEPEST
     }
 
-    /// Ends the run at a point that is known.
+    /// Ends the run at a known point.
     fn meet(&mut self, known: u32) {
         self.lead_to(Edge::To(known));
         let point = &mut self.points[known as usize];
-        // Later runs take the shorter way. It does not lead through the point itself: all points on the way of this run
-        // have the depth at which the run met them.
+        // Later runs take the shorter path. It does not lead through the point itself: all points on the path of this
+        // run have the depth at which the run met them.
         if (self.depth as u32) < point.depth {
             (point.from, point.depth) = (self.last, self.depth as u32);
         }
@@ -533,7 +540,7 @@ impl Explorer {
         });
     }
 
-    /// Plans to take the way once more that was taken so far.
+    /// Plans to repeat the path taken so far.
     fn plan_again(&mut self) {
         let mut at = self.last.take();
         self.plan.clear();
@@ -546,13 +553,13 @@ impl Explorer {
 
     // Resume points
 
-    /// Keeps resume points from here on, as far as there is room.
+    /// Stores resume points from now on, within the memory limit.
     pub fn keep_resume_points(&mut self, keep: Option<KeepPlace>) {
         self.keep = keep;
     }
 
-    /// The roll of the run that has been begun, and the resume point from which it can go on with that. It counts as if
-    /// it had come there from its start.
+    /// The next roll of the run that has begun, and the resume point at which the run can continue with it. The run
+    /// counts as if it had run from its start.
     pub fn take_up(&mut self) -> Option<(Arc<ResumePoint>, Roll)> {
         if self.samples.is_some() {
             let (resume_point, label) = self.first_roll.clone()?;
@@ -573,8 +580,8 @@ impl Explorer {
         Some((resume_point, roll))
     }
 
-    /// Begins the run anew that could not go on from a resume point, up to where it came. The attempt does not count: whether the
-    /// machine still has a resume point depends on what it ran before.
+    /// Restarts a run that could not continue from a resume point. The failed attempt costs no budget: whether the
+    /// machine still has a resume point depends on earlier calls.
     pub fn begin_anew(&mut self) {
         (self.steps, self.work) = self.before_run;
         if let Some(chance) = self.begun_with.clone() {
@@ -584,7 +591,7 @@ impl Explorer {
             self.begin_sample(chance);
             return;
         }
-        // It is kept again where it is met again, unless it seldom helps.
+        // The point makes a new one when it is met again, unless resuming there often fails.
         let tried = self.plan.last().map(|(point, _)| &mut self.points[*point as usize]);
         if let Some(at) = tried {
             if let Some(resume_point) = at.resume_point.take() {
@@ -598,7 +605,7 @@ impl Explorer {
         self.go_to_stage();
     }
 
-    /// Keeps the resume point of the roll that was just made, if other results of it are still to be followed.
+    /// Stores the resume point of the last roll, if other results of it are still to be followed.
     pub fn keep_resume_point(&mut self, make: impl FnOnce(KeepPlace) -> Option<ResumePoint>) {
         if self.samples.is_some() {
             if let (Some(keep), None, [(label, _)]) = (self.keep, &self.first_roll, self.rolled.as_slice())
@@ -630,8 +637,8 @@ impl Explorer {
         }
     }
 
-    /// Begins a run in which dice are rolled at random. Where resume points are kept, it goes on from its first roll if an
-    /// earlier one came there.
+    /// Begins a run with random dice. If resume points are stored, it continues from the first roll of an earlier
+    /// sampled run.
     pub fn begin_sample(&mut self, chance: DiceRng) {
         self.renew();
         self.resume_point = None;
@@ -642,7 +649,7 @@ impl Explorer {
         self.samples = Some(chance);
     }
 
-    /// A roll of a sampled run.
+    /// Rolls dice at random in a sampled run. `None` ends the run.
     fn sample(&mut self, dice: &Dice, label: &Arc<str>) -> Option<Roll> {
         let chance = self.samples.as_mut()?;
         self.steps += 1;
@@ -670,12 +677,12 @@ impl Explorer {
         self.rolled_again = true;
     }
 
-    /// Whether more runs than the budget allows were begun.
+    /// True if more runs were begun than the budget allows.
     pub fn is_spent(&self) -> bool {
         self.runs > self.budget.runs
     }
 
-    /// Queues the branches that were put off like all others; returns false if there are none.
+    /// Queues the postponed branches like all others. Returns false if there are none.
     pub fn resume(&mut self) -> bool {
         let put_off = std::mem::take(&mut self.put_off);
         self.deep *= 2;
@@ -687,7 +694,8 @@ impl Explorer {
         !put_off.is_empty()
     }
 
-    /// The chance of all branches not followed yet. Too low where paths have met: a point counts only the first path to it.
+    /// The total chance of all branches that were not followed. Too low where paths have met: a point counts only the
+    /// first path to it.
     pub fn open_mass(&self) -> f64 {
         self.points
             .iter()
@@ -702,7 +710,7 @@ impl Explorer {
             .sum()
     }
 
-    /// Notes what the run that is over came to.
+    /// Records the end that the finished run reached.
     pub fn end(&mut self, end: u32) {
         self.lead_to(Edge::End(end));
     }
@@ -714,7 +722,7 @@ impl Explorer {
         }
     }
 
-    /// Lets a branch of a point wait for its run.
+    /// Queues a branch of a point for a later run.
     fn wait(&mut self, point: u32, rank: u32) {
         let at = &self.points[point as usize];
         if rank as usize >= at.fork.ways() {
@@ -722,7 +730,7 @@ impl Explorer {
         }
         let mass = at.mass * at.fork.branch(rank).1;
         if at.depth >= self.deep && mass < UNLIKELY {
-            // All that follow are less likely still.
+            // All further branches are even less likely.
             self.put_off.push((point, rank));
         } else {
             self.waiting.push((mass.to_bits(), Reverse(point), Reverse(rank)));
@@ -731,10 +739,10 @@ impl Explorer {
 
     // Choice points
 
-    /// Makes the next roll on the current path; `None` ends the run.
+    /// Makes the next roll on the current path. `None` ends the run.
     ///
-    /// `told`: a number for the form in which the script sees the result (total, success, band, faces and so on). It keeps
-    /// points apart whose branches are the same but whose scripts get different values.
+    /// `told`: a number for the form in which the script sees the result (total, success, band, faces and so on). It
+    /// keeps points apart that have the same branches, but whose scripts get different values.
     pub fn roll(
         &mut self,
         context: &ActionContext,
@@ -747,7 +755,7 @@ impl Explorer {
             return self.sample(dice, label);
         }
         let ranked = self.ranked(dice, seen, label)?;
-        // What is drawn or picked leaves the last roll to be looked at.
+        // A draw or a pick does not replace the last roll.
         let keeps_last = context.dealing || Arc::ptr_eq(label, &self.pick_label);
         let (point, branch) = self.enter(
             context,
@@ -775,17 +783,17 @@ impl Explorer {
         self.roll(context, dice, (seen, 0), &label).map(|roll| roll.total())
     }
 
-    /// Gives up on a look at a roll that fingerprints do not cover: points that were merged may differ in it.
+    /// Ends the run because it looks at a roll that fingerprints do not cover: merged points may differ in it.
     pub fn refuse_look(&mut self) {
         self.refuse("rb.last_roll reads a roll that is not the latest one, or is not called by its full name: such paths cannot be enumerated");
     }
 
-    /// Whether equal points are merged.
+    /// True if equal points are merged.
     pub fn merges(&self) -> bool {
         self.fingerprint.is_some()
     }
 
-    /// Whether dice are rolled at random instead.
+    /// True if dice are rolled at random instead of enumerated.
     pub fn is_sampling(&self) -> bool {
         self.samples.is_some()
     }
@@ -813,24 +821,24 @@ impl Explorer {
         Some(ranked)
     }
 
-    /// A roll of the tape, from before the paths part, is made in this run.
+    /// Notes a roll that the run takes from the tape, before its paths branch.
     pub fn note_roll(&mut self) {
         self.rolled_again = true;
     }
 
-    /// The rolls do not stand and are made again; false if nothing was rolled, so that they never will.
+    /// Returns true if something was rolled since the last call. If not, `rb.again` would repeat its function for ever.
     pub fn roll_again(&mut self) -> bool {
         std::mem::take(&mut self.rolled_again)
     }
 
-    /// One of the numbers from 1 to `n`, each as likely as any other.
+    /// Picks a number from 1 to `n`, each equally likely. `None` ends the run.
     pub fn pick(&mut self, context: &ActionContext, n: u32) -> Option<u32> {
         let dice = Dice::parse(&format!("1d{n}")).ok()?;
         let label = self.pick_label.clone();
         self.roll(context, &dice, (Seen::Total, 0), &label).map(|roll| roll.total() as u32)
     }
 
-    /// Goes to the next choice point and takes one of its branches.
+    /// Enters the next choice point and takes one of its branches.
     fn enter(
         &mut self,
         context: &ActionContext,
@@ -892,7 +900,7 @@ impl Explorer {
         Some((number, branch))
     }
 
-    /// What tells the point apart from every other; `None` if that cannot be proven.
+    /// Computes the key of a point, which differs from those of all other points. `None` if that cannot be proven.
     fn key_of(&mut self, context: &ActionContext, tell: impl FnOnce(&mut Vec<u8>)) -> Option<Vec<u8>> {
         let Some(fingerprint) = self.fingerprint else {
             *self.unproven.entry("this machine cannot tell").or_insert(0) += 1;
@@ -901,7 +909,7 @@ impl Explorer {
         let mut key = std::mem::take(&mut self.key);
         key.clear();
         tell(&mut key);
-        // What an action has changed so far says nothing without the state in which it began.
+        // The changes of an action have no meaning without the state in which it began.
         key.extend(self.stage.map_or(0, |stage| stage + 1).to_le_bytes());
         if !self.later {
             let answered = self.answered(context);
@@ -922,8 +930,8 @@ impl Explorer {
         }
     }
 
-    /// Writes who has decided on the way here, where the best answers are sought: an end is worth something to them, so ways of
-    /// others do not meet.
+    /// Writes the seats that made a choice on this path, if best answers are sought. The value of an end counts for
+    /// them, so paths on which other seats chose are not merged.
     fn tell_deciding(&self, key: &mut Vec<u8>) {
         if self.answering == Answering::Best {
             let seats = self.deciding();
@@ -934,7 +942,7 @@ impl Explorer {
 
     // Questions
 
-    /// The next question and its answer, if it comes before every choice point and an earlier run has asked it.
+    /// The next question and its answer, if no choice point precedes it and an earlier run has asked it.
     pub fn recall(&mut self) -> Option<Arc<(Question, Answer)>> {
         if !self.is_before_points() {
             return None;
@@ -944,12 +952,13 @@ impl Explorer {
         Some(known)
     }
 
-    /// Whether `recall` has something to give.
+    /// True if [`Explorer::recall`] has a question to return.
     pub fn knows_next(&self) -> bool {
         self.is_before_points() && matches!(self.asked.get(self.met), Some(Some(_)))
     }
 
-    /// The policy that answers a question, if that can be told without its options: it is noted as the one that was asked.
+    /// The policy that answers a question, if the options of the question are not needed to decide that. Records the
+    /// policy as asked.
     pub fn ask_policy<'a>(
         &'a mut self,
         driver: Option<&'a Driver>,
@@ -972,20 +981,20 @@ impl Explorer {
     pub fn policy_of<'a>(&'a self, driver: Option<&'a Driver>) -> Option<&'a Arc<str>> {
         match (&self.answering, driver) {
             (Answering::Policy(policy), _) | (Answering::Seated, Some(Driver::Policy(policy))) => Some(policy),
-            // Behind the open action, whoever sits there answers.
+            // After the open action, policies answer for their seats.
             (Answering::Default, Some(Driver::Policy(policy))) if self.later => Some(policy),
             _ => None,
         }
     }
 
-    /// Whether a question has been given its answer. `before`: the tape up to the question.
+    /// True if an answer was given for the question. `before`: the tape up to the question.
     pub fn is_given(&self, seat: &str, topic: &str, about: Option<EntityId>, before: &[Option<Slot>]) -> bool {
         let answered = before.get(self.taped..).unwrap_or_default();
         self.left(answered, about).any(|given| given.fits(seat, topic, about))
     }
 
-    /// The answers that may answer a further question about an entity, after these answers of the run. Behind the open action
-    /// they are for the one only whose action it was.
+    /// The given answers that are unused and may answer a question about an entity. After the open action, they are
+    /// only for the entity of that action.
     fn left<'g>(&'g self, answered: &'g [Option<Slot>], about: Option<EntityId>) -> impl Iterator<Item = &'g Given> {
         let is_own = !self.later || self.is_actor(about);
         let all = self.given.iter().enumerate().filter(move |_| is_own);
@@ -996,18 +1005,18 @@ impl Explorer {
         all.filter(move |(at, one)| is_left(*at, one)).map(|(_, one)| one)
     }
 
-    /// Whether the open question is about this entity.
+    /// True if the open question is about this entity.
     fn is_actor(&self, about: Option<EntityId>) -> bool {
         let actor = self.given.iter().find(|given| given.once).and_then(|given| given.about);
         about.is_some() && about == actor
     }
 
-    /// What this run has answered so far, behind the tape with which it began.
+    /// The answers of this run after the tape with which it began.
     fn answered<'c>(&self, context: &'c ActionContext) -> &'c [Option<Slot>] {
         context.before_cursor().get(self.taped..).unwrap_or_default()
     }
 
-    /// Notes the question that was just asked; `None`: a policy is to answer it.
+    /// Records the question just asked. `None`: a policy answers it.
     pub fn remember(&mut self, answered: Option<(&Question, &Answer)>) {
         if self.is_before_points() {
             let known = || answered.map(|(question, answer)| Arc::new((question.clone(), answer.clone())));
@@ -1015,7 +1024,7 @@ impl Explorer {
         }
     }
 
-    /// Whether nothing has parted the ways yet.
+    /// True if no choice point was met yet.
     fn is_before_points(&self) -> bool {
         self.depth == 0 && self.rolled.is_empty() && !self.later
     }
@@ -1026,7 +1035,7 @@ impl Explorer {
         None
     }
 
-    /// What comes of a question on the way that is taken; `None` ends the run.
+    /// Decides how a question on this path is answered. `None` ends the run.
     pub fn answer(&mut self, context: &ActionContext, question: &Question) -> Option<Asked> {
         match self.given_answer(context, question) {
             Ok(None) => {}
@@ -1050,7 +1059,7 @@ impl Explorer {
                 let (seat, why) = (&question.seat, &question.why);
                 return self.refuse(format!("`{topic}` is asked of {seat} and has no answer: {why}"));
             }
-            // Whoever answers under seal does not know the answers of the others, and a best answer to them would.
+            // A seat that answers under seal does not know the answers of others, and a best answer would use them.
             Answering::Best if question.sealed && self.asker.as_ref().is_some_and(|own| *own != question.seat) => {
                 if question.default.is_some() {
                     Source::Default
@@ -1072,10 +1081,10 @@ impl Explorer {
     fn given_answer(&mut self, context: &ActionContext, question: &Question) -> Result<Option<Answer>, Refusal> {
         let answered = self.answered(context);
         let fits = |given: &&Given| given.fits(&question.seat, &question.topic, question.about);
-        // The first of those that name most of the question.
+        // Prefer an answer that names the entity, then one that names the seat.
         let fitting = self.left(answered, question.about).filter(fits);
         let found = fitting.min_by_key(|given| (given.about.is_none(), given.seat.is_none()));
-        // What was said for now need not be possible later.
+        // An answer given for now may be impossible later.
         let read = |given: &Given| match question.read(&given.value) {
             Err(_) if self.later => None,
             read => Some((given.topic.clone(), given.once, read)),
@@ -1083,7 +1092,7 @@ impl Explorer {
         if let Some((topic, once, answer)) = found.and_then(read) {
             let answer = answer?;
             self.used.insert(topic);
-            // What is given to the open question itself is the answer whose odds are asked for.
+            // The answer to the open question itself is the one whose odds are asked for.
             if !once {
                 self.note_taken(
                     context,
@@ -1136,7 +1145,7 @@ impl Explorer {
         }
     }
 
-    /// Notes an answer that was taken for whoever was asked, unless the question is kept from the viewer.
+    /// Records an answer that was chosen for a seat, unless the viewer may not see the question.
     pub fn note_taken(
         &mut self,
         context: &ActionContext,
@@ -1155,7 +1164,7 @@ impl Explorer {
     fn best_answer(&mut self, context: &ActionContext, question: &Question) -> Option<Asked> {
         let answers = match question.answers(MOST_ANSWERS) {
             Some(answers) => answers,
-            // What is said in words of one's own moves no number.
+            // A free text influences no number.
             None => match question.usual_answer() {
                 Some(answer) if matches!(answer, Answer::Line(_)) => vec![answer],
                 _ => {
@@ -1193,7 +1202,7 @@ impl Explorer {
 
     // Words
 
-    /// The rolls and choices of the last run, such as ` (blow 7, parry yes)`; empty if there are none.
+    /// The rolls and choices of the last run, such as ` (blow 7, parry yes)`. Empty if there are none.
     pub fn told(&self) -> String {
         let mut at = self.last.filter(|_| self.samples.is_none());
         let mut gone = Vec::new();
@@ -1236,10 +1245,10 @@ impl Explorer {
     }
 }
 
-/// A question and its answer, or nothing where a policy answers.
+/// A question and its answer, or `None` if a policy answers.
 type AskedBefore = Option<Arc<(Question, Answer)>>;
 
-/// Notes the next question that is asked before the ways part, which an earlier run may have noted.
+/// Records the next question before the first choice point, unless an earlier run has recorded it.
 fn note_asked(asked: &mut Vec<AskedBefore>, met: &mut usize, known: impl FnOnce() -> AskedBefore) {
     if *met == asked.len() {
         asked.push(known());
@@ -1247,7 +1256,7 @@ fn note_asked(asked: &mut Vec<AskedBefore>, met: &mut usize, known: impl FnOnce(
     *met += 1;
 }
 
-/// Faces as a fault tells them.
+/// Formats faces for a message, as `3+5`.
 fn in_words(faces: &[impl ToString]) -> String {
     let mut words: Vec<String> = faces.iter().take(MOST_TOLD).map(ToString::to_string).collect();
     if faces.len() > MOST_TOLD {
@@ -1256,7 +1265,7 @@ fn in_words(faces: &[impl ToString]) -> String {
     words.join("+")
 }
 
-/// A label without its places `{}`: one point stands for rolls whose places are filled differently.
+/// Removes the placeholders `{}` from a label: one point stands for rolls whose placeholders have different values.
 pub(super) fn without_places(label: &str) -> String {
     let words: Vec<&str> = label.split("{}").flat_map(str::split_whitespace).collect();
     if words.is_empty() { "a roll".to_owned() } else { words.join(" ") }

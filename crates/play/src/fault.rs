@@ -11,29 +11,29 @@ pub struct Fault {
     pub message: String,
     /// The file, such as `my-game/maneuvers/feint.luau`.
     pub path: Option<String>,
-    /// From 1.
+    /// The line, from 1.
     pub line: Option<u32>,
-    /// From 1, in characters, where it can be told.
+    /// The column, from 1, in characters. `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
-    /// How many characters from there on the fault is about; 0 if unknown.
+    /// The number of characters, from `column` on, that the fault is about; 0 if unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub length: u32,
-    /// The text of that line.
+    /// The text of `line`.
     pub source_line: Option<String>,
-    /// What to do about it.
+    /// A suggestion how to fix it.
     pub cure: Option<String>,
     /// The chain of calls in the ruleset's own files, innermost first.
     pub chain: Vec<String>,
-    /// The action that failed, in words.
+    /// The name of the action that failed.
     pub action: Option<Arc<str>>,
-    /// The title of the card in whose file the fault lies, or whose call led there, with its rule ids.
+    /// The title and rule ids of the card whose file contains the fault, or whose call led to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card: Option<Arc<str>>,
     /// Who acted, what was answered and which dice were rolled, line by line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<String>,
-    /// A budget of work, time or memory ran out, or the host itself failed: the script machine was thrown away.
+    /// True if a budget of work, time or memory ran out, or the host itself failed. The script machine was discarded.
     pub fatal: bool,
 }
 
@@ -41,7 +41,7 @@ fn is_zero(length: &u32) -> bool {
     *length == 0
 }
 
-/// What to do after a fault.
+/// A person's choice after a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
@@ -49,7 +49,7 @@ fn is_zero(length: &u32) -> bool {
 pub enum Remedy {
     /// Run the action again, with what is already on its tape.
     Retry,
-    /// Leave the action out; an entry that recurs stays on the agenda.
+    /// Skip the action. A recurring entry stays on the agenda.
     SkipAction,
 }
 

@@ -7,10 +7,10 @@ use super::explorer::without_places;
 use super::{ActionContext, Fault, Slot, Tape};
 use riskbreaker_ruleset::Rulebook;
 
-/// Most lines that are told of one action.
+/// The most lines about one action.
 const MOST: usize = 12;
 
-/// Who acted, what was answered, and which dice were rolled, line by line. Nothing where no tape is kept.
+/// Lists who acted, what was answered, and which dice were rolled, line by line. Empty if no tape is kept.
 pub(super) fn fault_context(context: &ActionContext, open: &Open) -> Vec<String> {
     let there = |id| context.state.entity(id).is_some();
     let mut lines = Vec::new();
@@ -47,11 +47,11 @@ fn in_words(context: &ActionContext, slot: &Slot) -> String {
     }
 }
 
-/// The last answers of an action: whose they are, the topic, and what was said.
+/// Formats the last answers of an action: seat or entity, topic, answer.
 pub(super) fn answers_in_words(context: &ActionContext, tape: &Tape) -> Vec<String> {
     let answers = tape.slots.iter().flatten().filter(|slot| matches!(slot, Slot::Answer { .. }));
     let mut told: Vec<String> = answers.map(|slot| in_words(context, slot)).collect();
-    // What only one answer was possible to has not been asked, and is on no tape.
+    // Automatic answers (only one was possible) are on no tape.
     told.extend(context.autos.iter().map(|(question, answer)| {
         let who = question.about.map_or(question.seat.clone(), |id| context.title(id));
         format!("{who}: {} {}", question.topic, question.tell(answer))
@@ -60,7 +60,7 @@ pub(super) fn answers_in_words(context: &ActionContext, tape: &Tape) -> Vec<Stri
     told
 }
 
-/// The card in whose file a fault lies, or whose call led there: its title and the rules that it is about.
+/// The title and rule ids of the card whose file contains a fault, or whose call led to it.
 pub(super) fn card_of(rules: &Rulebook, fault: &Fault) -> Option<Arc<str>> {
     let places = fault.path.iter().map(String::as_str).chain(fault.chain.iter().map(String::as_str));
     let card = places.filter_map(|place| place.split_once("/maneuvers/")).find_map(|(_, file)| {

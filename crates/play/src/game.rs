@@ -15,13 +15,13 @@ use super::{
 };
 use riskbreaker_state::{Audience, State, Value};
 
-/// The processor time after which a game that asks nobody is stopped: more than whole games of policies take.
+/// The processor time after which a game that asks no question is stopped. Whole games played by policies take less.
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// The action with the largest number is among this many actions at the end of the history.
 const RECORDED: usize = 16;
 
-/// A game under way: the context that scripts work on, what has been done, what is open, and what was undone.
+/// A running game: the context of its scripts, the finished actions, the open action, and what was undone.
 ///
 /// It is plain data; a script machine is lent to it for each call that runs scripts.
 pub struct Game {
@@ -31,50 +31,51 @@ pub struct Game {
     pub scenario: Value,
     pub history: History,
     pub open: Option<Open>,
-    /// Actions put aside for a free act that came before them.
+    /// Actions interrupted by a free act that runs before them.
     pub(super) held: Vec<Open>,
-    /// Free acts that wait until the open action is done.
+    /// Free acts that wait for the end of the open action: seat, name, and decision number.
     pub(super) queued: VecDeque<(Arc<str>, Arc<str>, u32)>,
     pub(super) redo: Vec<UndoOp>,
-    /// Rules that are to come into force at the next boundary.
+    /// Rules that take effect at the next boundary.
     pub(super) pending: Vec<Pending>,
     pub(super) outbox: Vec<Event>,
     pub(super) stream: Stream,
     pub(super) numberings: Numberings,
-    /// What was said beside the log since the stream was told last.
+    /// Messages outside the log that the stream has not sent yet.
     asides: Vec<Event>,
     pub(super) next_number: u32,
-    /// Policies have been asked for free acts since the last entry.
+    /// True if policies have been asked for free acts since the last entry.
     pub(super) asked_policies: bool,
-    /// Entries that have run in a row without a roll, a question, an outcome or a decision of a person, behind the last action
-    /// that was done.
+    /// Number of successive entries, up to the last finished action, without a roll, a question, an outcome or a
+    /// decision of a person.
     pub(super) idle: u32,
-    /// Actions done since a person last decided something, or a program last answered.
+    /// Actions finished since a person last decided, or a program last answered.
     pub(super) unasked: u64,
-    /// Bytes that were kept since then.
+    /// Bytes stored since then.
     pub(super) unasked_bytes: usize,
-    /// Bytes that were kept since a person last answered or acted, or something was taken back.
+    /// Bytes stored since a person last answered or acted, or an action was rolled back.
     pub(super) retried_bytes: usize,
-    /// The game has played for long since somebody called.
+    /// True if the game has used up its processor time since the last call.
     pub(super) overlong: bool,
-    /// When it was given the machine for a slice of time.
+    /// Start of the current slice of time.
     pub(super) slice_from: Option<Instant>,
     /// The processor time after which a call without a question stops with a fault.
     pub(super) longest: Duration,
-    /// Questions of the last few actions that nobody was asked, since only one answer was possible.
+    /// Questions of the last few actions that were answered automatically, since only one answer was possible.
     pub(super) autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
-    /// Why the `check` of its question refused the last answer.
+    /// The refusal of the last answer by the `check` of its question.
     pub refused: Option<Box<Refusal>>,
-    /// Actions that have been carried out.
+    /// Number of actions carried out.
     pub actions: u64,
     pub first_rules: Option<Box<FirstRules>>,
-    /// The length of the history right after a reload that changed nothing but the rules.
+    /// The length of the history just after a reload that changed only the rules.
     pub(super) plain_reload: Option<usize>,
-    /// The last decision before what is in memory: an undo goes no further. What comes before it is in a file.
+    /// The last decision before the part of the game that is in memory. Undo stops there; earlier decisions are in a
+    /// file.
     pub(super) horizon: u32,
-    /// Whether it was resumed from a checkpoint: what came before that is not in memory.
+    /// True if the game was resumed from a checkpoint: the part before it is not in memory.
     pub(super) resumed: bool,
-    /// The front of the history, where it was read from a checkpoint.
+    /// The part of the history that was loaded from a checkpoint and not replayed.
     pub(super) unplayed: Option<Box<Unplayed>>,
 }
 
@@ -120,14 +121,14 @@ impl Game {
         self.next_number - 1
     }
 
-    /// A copy of the game that tells no events and keeps no history. Nothing done in the copy changes this game.
+    /// Copies the game, without events and history. Changes of the copy do not affect this game.
     ///
     /// The open action keeps its answers and rolls up to the first open question.
     pub fn fork(&self) -> Game {
         self.fork_onto(self.context.state.before_journal())
     }
 
-    /// The same over a state that is a copy of its own.
+    /// Like [`Game::fork`], with a separate copy of the state.
     pub fn fork_onto(&self, state: State) -> Game {
         let from = &self.context;
         let mut context =
@@ -157,7 +158,7 @@ impl Game {
         game
     }
 
-    /// The same over a state that is a copy of its own, where the game goes on with its counts of actions.
+    /// Like [`Game::fork_onto`], but keeps the action counters.
     pub fn go_on_over(&self, state: State) -> Game {
         let counts = (self.actions, self.idle, self.unasked, self.unasked_bytes);
         let mut game = self.fork_onto(state);
@@ -173,14 +174,14 @@ impl Game {
         self.next_number = known.chain(open).max().unwrap_or(0).saturating_add(1);
     }
 
-    /// Sends an event out.
+    /// Adds an event to the outbox if events have readers.
     pub(super) fn tell(&mut self, event: Event) {
         if self.context.listening {
             self.outbox.push(event);
         }
     }
 
-    /// Takes back all events of an action that is dropped.
+    /// Withdraws all events of a dropped action.
     pub(super) fn withdraw(&mut self, open: &Open) {
         if !open.events.is_empty() {
             let happening = Happening::Withdrawn { from: 0 };
@@ -205,7 +206,7 @@ impl Game {
         self.notice_to(text, Audience::Everybody);
     }
 
-    /// Says something beside the log.
+    /// Sends a notice to an audience; the log does not keep it.
     pub fn notice_to(&mut self, text: &str, audience: Audience) {
         if self.context.listening {
             let action = self.next_number.saturating_sub(1);
@@ -216,7 +217,7 @@ impl Game {
         }
     }
 
-    /// Takes the last action out of the history.
+    /// Removes the last action from the history and returns it.
     pub(super) fn pop_done(&mut self) -> Option<Done> {
         let done = self.history.pop()?;
         self.idle = self.history.last().map_or(0, |done| done.idle);
@@ -224,7 +225,7 @@ impl Game {
         Some(done)
     }
 
-    /// Tells every reader of the stream what has changed in the log.
+    /// Sends the changes of the log to every reader of the stream.
     pub(super) fn publish(&mut self, note: Option<RevisionNote>) {
         if !self.context.listening {
             self.asides.clear();
@@ -234,14 +235,14 @@ impl Game {
         self.stream.publish(&self.history, open, &mut self.asides, note);
     }
 
-    /// Begins the stream anew with the log as it stands.
+    /// Restarts the stream with the current log.
     pub fn restart_stream(&mut self) {
         self.stream = Stream::default();
         self.asides.clear();
         self.publish(None);
     }
 
-    /// After the host itself failed in the middle of something: takes back what was not finished.
+    /// Discards unfinished work after a failure of the host.
     pub fn recover(&mut self) {
         let context = &mut self.context;
         context.state.rollback(0);
@@ -255,7 +256,7 @@ impl Game {
         }
     }
 
-    /// Takes the open action back to its start; its tape stays.
+    /// Rolls the open action back to its start. Its tape stays.
     pub(super) fn park(&mut self) {
         if let Some(open) = &mut self.open {
             if open.ran {
@@ -267,45 +268,44 @@ impl Game {
         }
     }
 
-    /// How many rolls there are on the tape of an action, open or done.
+    /// The number of rolls on the tape of an action, open or finished.
     pub fn rolls(&self, action: u32) -> usize {
         let open = self.open.iter().find(|open| open.number == action).map(|open| &open.tape);
         let done = self.history.iter().rev().find(|done| done.number == action);
         open.map_or_else(|| done.map_or(0, |done| done.tape.get().rolls()), Tape::rolls)
     }
 
-    // Telling
+    // Events
 
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.outbox)
     }
 
-    /// Everything that stands, in order. What an action told that will run again does not stand until then.
+    /// The current log, in order. An action that will run again has no events in it until then.
     pub fn log(&self) -> impl Iterator<Item = Event> {
         let open = self.open.iter().filter(|open| open.ran).flat_map(|open| open.events.iter().cloned());
         self.history.iter().flat_map(|done| done.events.iter()).chain(open)
     }
 
-    /// Whether an action has begun that is not finished: something on its tape, and a question open.
+    /// True if an open action has begun: it has answers or rolls on its tape.
     pub fn in_the_middle(&self) -> bool {
         self.open.as_ref().is_some_and(|open| open.tape.slots.iter().any(Option::is_some))
     }
 
-    /// Whether something that has begun is not done: an action in its middle, also under a free act, or a free act that was
-    /// taken.
+    /// True if something has begun and is not finished: an open or interrupted action with a tape, or a free act.
     pub fn is_unfinished(&self) -> bool {
         let is_taken = |open: &Open| matches!(open.cause, Cause::Free { .. });
         let begun = |open: &Open| is_taken(open) || open.tape.slots.iter().any(Option::is_some);
         !self.queued.is_empty() || self.open.iter().chain(&self.held).any(begun)
     }
 
-    /// Whether a free act of a seat waits for the end of the open action: it has rolled dice that the seat may know of, or shown
-    /// the seat what not everybody may see. An act before it would make use of that.
+    /// True if a free act of a seat has to wait for the end of the open action, since that has rolled dice the seat may
+    /// know, or shown it a secret. An earlier act could exploit that.
     pub fn act_waits(&self, seat: &str) -> bool {
         self.dice_are_cast(seat) || (seat != MASTER && self.was_shown_secrets(&Viewer::seat(seat)))
     }
 
-    /// Whether dice that a seat may know of have been rolled in the open action.
+    /// True if the open action has rolled dice that the seat may know.
     fn dice_are_cast(&self, seat: &str) -> bool {
         let viewer = if seat == MASTER { Viewer::master() } else { Viewer::seat(seat) };
         self.open.as_ref().is_some_and(|open| {
@@ -314,7 +314,7 @@ impl Game {
         })
     }
 
-    /// Opens an action with the tape that it was recorded with, and what made it be left out, if it was.
+    /// Opens an action with its recorded tape, and with the fault for which it was skipped, if it was.
     pub fn open_recorded(&mut self, done: &Done, fault: Option<Fault>) {
         self.count_in(done.number);
         // A replay draws no dice.
@@ -327,13 +327,13 @@ impl Game {
         self.open = Some(open);
     }
 
-    /// Puts something that was done behind the others as it was recorded, where a replay has nothing to do for it.
+    /// Appends a recorded action to the history if a replay need not run it.
     pub fn put_recorded(&mut self, done: &Done) {
         self.history.push(done.clone());
         self.stamp_last(done);
     }
 
-    /// Gives the last thing that was done the numbers that it was recorded with.
+    /// Gives the last finished action the numbers with which it was recorded.
     pub fn stamp_last(&mut self, done: &Done) {
         if let Some(mut last) = self.history.pop() {
             last.number = done.number;
@@ -342,7 +342,7 @@ impl Game {
             last.open_tape = done.open_tape.clone();
             last.dropped.clone_from(&done.dropped);
             last.lost.clone_from(&done.lost);
-            // A saved game names the drivers of its end.
+            // A saved game stores the drivers at its end only.
             if let Some(before) = last.swap.as_mut().and_then(|swap| swap.in_force.as_mut()) {
                 let lost = done.lost.iter().map(|(seat, policy)| (seat.clone(), Driver::Policy(policy.clone())));
                 before.seats.extend(lost);
@@ -361,14 +361,14 @@ impl Game {
         self.end_as(done);
     }
 
-    /// Ends the game behind the last thing that was done, if it ended there when it was recorded.
+    /// Ends the game after the last finished action, if it ended there when it was recorded.
     pub fn end_as(&mut self, done: &Done) {
         if done.ended && self.context.state.outcome().is_none() {
             self.end_for_want_of_entries();
         }
     }
 
-    /// Counts on behind an action that is read.
+    /// Continues the numbering after a loaded action.
     pub(super) fn count_in(&mut self, number: u32) {
         self.next_number = self.next_number.max(number.saturating_add(1));
     }

@@ -7,33 +7,34 @@ use riskbreaker_state::{Entry, FieldId, KindId};
 
 /// The headless loop, for games without readers: runs entry after entry inside the script machine.
 ///
-/// Entries whose trace is known are replayed on the way.
+/// Entries with a known trace are replayed instead of run.
 #[derive(Debug)]
 pub struct Headless {
-    /// Most actions that may still be done.
+    /// The number of actions that may still run.
     left: u64,
-    /// Stop when this entry is due, unless it is the first.
+    /// The loop stops when this entry is due, unless it is the first.
     boundary: Option<Arc<str>>,
-    /// Most entries in a row without a roll, a question or an outcome.
+    /// The most successive entries without a roll, a question or an outcome.
     most_idle: u32,
-    /// Whether the ruleset settles ties of some entries.
+    /// True if the ruleset decides ties between some entries.
     settles_ties: bool,
     pub idle: u32,
-    /// Actions that have been done.
+    /// Number of finished actions.
     pub done: u64,
-    /// The action under way.
+    /// The running action.
     pub current: Option<Current>,
-    /// The context's pulse when it began.
+    /// The value of the context's `pulse` when that action began.
     pulse: u64,
-    /// Set when entries were replayed up to one that the script has to run. Inside, the outcome to compare it with, if any.
+    /// Set if replays have reached an entry that the script has to run. Holds the outcome to compare with, if the run
+    /// is a check.
     replayed: Option<Option<ExpectedOutcome>>,
 }
 
-/// The action that a game is in.
+/// A running action of the headless loop.
 #[derive(Debug)]
 pub struct Current {
     pub entry: Entry,
-    /// Where the dice stood when it began.
+    /// The position of the dice when it began.
     pub before: DicePosition,
 }
 
@@ -42,7 +43,7 @@ impl Headless {
         Headless { left, boundary, most_idle, settles_ties, idle, done: 0, current: None, pulse: 0, replayed: None }
     }
 
-    /// An action is over; `pulsed`: it has rolled or asked.
+    /// Counts a finished action. `pulsed`: it has rolled or asked.
     fn count(&mut self, pulsed: bool) {
         self.done += 1;
         self.left = self.left.saturating_sub(1);
@@ -51,8 +52,8 @@ impl Headless {
 }
 
 impl ActionContext {
-    /// Finishes the action under way, and takes the next entry that a script has to run off the agenda, if it is to go on.
-    /// `None` ends the loop.
+    /// Finishes the running action. If `goes_on`, takes the next entry that a script has to run off the agenda. `None`
+    /// ends the loop.
     pub fn next_headless(&mut self, goes_on: bool) -> Option<&Entry> {
         let headless = self.headless.as_mut()?;
         if headless.current.take().is_some() {
@@ -87,8 +88,8 @@ impl ActionContext {
         Some(&headless.current.insert(Current { entry, before }).entry)
     }
 
-    /// Replays entries for as long as their traces are known, before the script machine is entered; says whether a script has
-    /// to run the next one.
+    /// Replays entries with known traces, before the script machine is entered. Returns true if a script has to run the
+    /// next entry.
     pub fn needs_script(&mut self) -> bool {
         if self.observers.memo.is_none() {
             return true;
@@ -104,19 +105,19 @@ impl ActionContext {
         due
     }
 
-    /// Writes to the state what replays have changed, before anybody else reads it.
+    /// Writes the changes of replays to the state. Call this before reading the state.
     pub fn settle_replays(&mut self) {
         if let Some(memo) = &mut self.observers.memo {
             memo.settle(&mut self.state);
         }
     }
 
-    /// Whether the state holds all that replays have changed.
+    /// True if the state contains all changes of replays.
     pub fn is_settled(&self) -> bool {
         self.observers.memo.as_ref().is_none_or(|memo| memo.is_settled())
     }
 
-    /// The sum of a field over all entities of a kind, where replays may have changed it.
+    /// The sum of a field over all entities of a kind, including unwritten changes of replays.
     pub fn sum_of(&self, kind: KindId, field: FieldId) -> i128 {
         if let Some(memo) = &self.observers.memo {
             return memo.sum_of(kind, field, &self.state);
@@ -125,7 +126,8 @@ impl ActionContext {
         of_kind.filter_map(|(_, entity)| entity.fields.get(field.0 as usize)?.as_int()).map(i128::from).sum()
     }
 
-    /// Replays entries up to one whose trace is not known; gives what that one must come to, if it is only to be checked.
+    /// Replays entries up to one without a known trace. Returns the expected outcome of that entry, if it runs only to
+    /// be checked.
     fn replay_known(&mut self) -> Option<ExpectedOutcome> {
         let mut memo = self.observers.memo.take()?;
         let traces = memo.traces();
@@ -143,7 +145,7 @@ impl ActionContext {
         expected
     }
 
-    /// The same, until the trace table has to be written to.
+    /// Like [`ActionContext::replay_known`], until the trace table has to be written to.
     fn replay_with(&mut self, memo: &mut Memo, table: &TraceTable) -> Option<ExpectedOutcome> {
         while !memo.must_tell() && self.next_due().is_some() {
             let before = self.position();
@@ -166,7 +168,7 @@ impl ActionContext {
         None
     }
 
-    /// The next entry of the agenda, if it is the time for one.
+    /// The next entry of the agenda. `None` if the loop has to stop first.
     fn next_due(&self) -> Option<&Entry> {
         let headless = self.headless.as_ref()?;
         let ends = headless.left == 0 || headless.idle >= headless.most_idle || self.must_be_weighed();
@@ -180,14 +182,14 @@ impl ActionContext {
         self.is_plain(first).then_some(first)
     }
 
-    /// Whether an entry is neither disabled by the game master nor recurs beyond the largest key. Those are handled outside the
-    /// loop: the log tells of the first, the second is a fault.
+    /// True if an entry is neither disabled by the game master nor recurs beyond the largest key. Other entries are
+    /// handled outside the loop: the log reports the first, the second is a fault.
     #[inline]
     pub fn is_plain(&self, entry: &Entry) -> bool {
         !self.state.left_out().contains(&entry.what) && !entry.recurs_too_far()
     }
 
-    /// Whether so much has been written that the values of the game have to be counted.
+    /// True if so many bytes were written that the size of the state must be measured again.
     pub fn must_be_weighed(&self) -> bool {
         self.state.written > UNWEIGHED
     }

@@ -4,19 +4,19 @@ use super::action::Done;
 use super::packed::push_sparing;
 use super::undo::last_seq_of;
 
-/// The actions that were done and not undone, the oldest first. It grows and shrinks at its end.
+/// The finished actions that are not undone, oldest first. It grows and shrinks at its end.
 ///
-/// It remembers how much of it has not changed since somebody last kept it, so that keeping costs only what is new.
+/// It knows how many of them are unchanged since it was last saved, so that saving writes only what is new.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     done: Vec<Done>,
     kept: usize,
     identity: Identity,
-    /// The number under which a campaign kept it last.
+    /// The number of the last save in a campaign.
     kept_as: Option<u64>,
 }
 
-/// Tells a history from all others of this process.
+/// Identifies a history within this process.
 #[derive(Clone, Copy, Debug)]
 struct Identity(u64);
 
@@ -39,28 +39,28 @@ impl History {
         last
     }
 
-    /// The number of the last decision in it, which is not always in the action that was done last.
+    /// The number of the last decision in the history. It need not be in the last action.
     pub fn last_decision(&self) -> Option<u32> {
         self.done.last()?.decided
     }
 
-    /// How many actions, counted from the oldest, are as they were when [`History::keep`] was called last.
+    /// The number of actions, from the oldest on, that are unchanged since the last [`History::keep`].
     pub fn kept(&self) -> usize {
         self.kept
     }
 
-    /// Notes that all of it is kept, under this number.
+    /// Marks the whole history as saved, under this number.
     pub fn keep(&mut self, number: u64) {
         self.kept = self.done.len();
         self.kept_as = Some(number);
     }
 
-    /// The number under which it was kept last.
+    /// The number under which it was last saved.
     pub fn kept_as(&self) -> Option<u64> {
         self.kept_as
     }
 
-    /// The number that tells it from those of other games.
+    /// The number that identifies this history within the process.
     pub fn identity(&self) -> u64 {
         self.identity.0
     }

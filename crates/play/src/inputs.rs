@@ -1,6 +1,6 @@
-//! The sources of rolls, answers and picks. The tape comes first, then the attached source: the explorer, typed, written or
-//! seeded dice, a policy, a default. A person comes last; the action stops for the answer. No operation knows which of them
-//! answered.
+//! Sources of rolls, answers and picks. The tape comes first, then the attached source: the explorer, typed, written or
+//! seeded dice, a policy, a default. A person comes last, and the action stops for the answer. No operation knows which
+//! source answered.
 
 use std::sync::Arc;
 
@@ -17,33 +17,33 @@ use super::{
 use riskbreaker_dice::{Dice, Roll, Throws, ranks};
 use riskbreaker_state::{Audience, EntityId, Value};
 
-/// How the tape labels a draw from a deck.
+/// The tape label of a draw from a deck.
 const DRAW: &str = "draw";
 
-/// Most parts that are kept of the numbers of one roll.
+/// The most terms that are kept for the numbers of one roll.
 const MOST_TERMS: usize = 64;
 
-/// Who answers the next question.
+/// The source of the next answer.
 #[derive(Debug)]
 pub enum Answerer<'a> {
     /// The explorer or a person: each needs the whole question.
     Reader,
-    /// The tape, with the option that it names if it is one.
+    /// The tape, with the option that its slot names, if the answer is an option.
     Tape(Option<&'a Arc<str>>),
-    /// An earlier run of the explorer has asked the same, and its answer stands.
+    /// An earlier run of the explorer, which has asked the same question.
     Known,
     Policy(&'a Arc<str>),
-    /// Nobody sits there: the question's default.
+    /// The question's default, since nobody plays the seat.
     Default,
 }
 
 impl Sight {
-    /// Whether more than the total is seen.
+    /// True if the script sees the faces, not only the total.
     pub fn shows_faces(&self) -> bool {
         matches!(self, Sight::Faces | Sight::Ordered | Sight::Ranks)
     }
 
-    /// The totals at which what the script sees changes.
+    /// The totals at which the value seen by the script changes.
     pub fn cuts(&self) -> Vec<i64> {
         match self {
             Sight::Cuts(cuts) => cuts.to_vec(),
@@ -53,7 +53,7 @@ impl Sight {
         }
     }
 
-    /// A number for the form in which the script sees the result.
+    /// A number for the form in which the script sees the result; see [`Explorer::roll`].
     fn sort(&self) -> u8 {
         match self {
             Sight::Total | Sight::Need(Need::Nothing) => 0,
@@ -67,7 +67,7 @@ impl Sight {
         }
     }
 
-    /// What is seen of a roll by its total.
+    /// The value that the script sees, computed from the total.
     pub fn of_total(&self, total: i64) -> Value {
         match self {
             Sight::Total | Sight::Faces | Sight::Ordered | Sight::Ranks => Value::Int(total),
@@ -76,7 +76,7 @@ impl Sight {
         }
     }
 
-    /// What is seen of a roll.
+    /// The value that the script sees, computed from the roll.
     pub fn of_roll(&self, roll: &Roll) -> Value {
         match self {
             Sight::Faces | Sight::Ordered | Sight::Ranks => {
@@ -101,13 +101,15 @@ impl ActionContext {
         self.written = position.written;
     }
 
-    /// Moves the dice back to a position, so that dropped rolls are drawn again, but not before rolls of later free acts.
+    /// Moves the dice back to a position, so that dropped rolls are drawn again. Rolls of later free acts are not drawn
+    /// again.
     pub fn take_dice_back(&mut self, to: DicePosition) {
         self.set_position(to.max(self.drawn_by_others));
     }
 
-    /// Rolls dice and gives what the script sees: a total, whether the need was met, how many cuts were reached, or the faces.
-    /// `label`: what for, as the script words it. `tell` fills in the names; it is called only if somebody reads it.
+    /// Rolls dice and returns what the script sees: a total, whether the target was met, the number of thresholds
+    /// reached, or the faces. `label`: the purpose, as the script words it. `tell` fills in the names; it is called
+    /// only if the text has a reader.
     ///
     /// # Errors
     ///
@@ -133,7 +135,7 @@ impl ActionContext {
             self.told_before.insert(self.cursor as u32, self.events.len());
         }
         let seen = if self.is_headless() && !sight.shows_faces() {
-            // Nobody reads the faces: the total is enough.
+            // The faces have no reader: the total suffices.
             let rng = &mut self.chance;
             let Some(total) = dice.total_with(&mut |sides| Some(rng.face(sides))) else {
                 return Err(self.ran_out(dice, need, 0, &tell));
@@ -159,7 +161,7 @@ impl ActionContext {
         Ok(seen)
     }
 
-    /// What a script gets to see of a roll that the explorer has made.
+    /// The value that a script sees of a roll made by the explorer. Records the roll.
     pub fn foreseen(&mut self, dice: &Arc<Dice>, sight: &Sight, roll: &Roll) -> Value {
         let knows_all = *sight == Sight::Total || !self.is_exploring();
         let unseen = (!knows_all).then(|| (dice.clone(), sight.clone()));
@@ -167,7 +169,7 @@ impl ActionContext {
         sight.of_roll(roll)
     }
 
-    /// Keeps a roll for a later look. What is drawn unseen is no roll.
+    /// Records a roll for [`ActionContext::look_at_roll`], unless it is a draw from a deck.
     fn note_roll(&mut self, roll: SeenRoll) {
         if !self.dealing {
             self.rolls.push(roll);
@@ -212,12 +214,12 @@ impl ActionContext {
         Ok(total)
     }
 
-    /// Whether all results of a roll are enumerated, instead of one being rolled.
+    /// True if all results of a roll are enumerated, instead of one result being rolled.
     fn is_exploring(&self) -> bool {
         self.explorer.as_ref().is_some_and(|explorer| !explorer.is_sampling())
     }
 
-    /// Makes the `count`th roll of this run the one that `rb.last_roll` reads.
+    /// Makes the `count`th roll of this run, from 1, the one that `rb.last_roll` reads.
     pub fn return_to_roll(&mut self, count: usize) {
         if count != self.last_roll {
             self.last_roll = count.min(self.rolls.len());
@@ -255,14 +257,14 @@ impl ActionContext {
         self.tell(happening, audience);
     }
 
-    /// Notes a part of what the next roll of the action needs, for those who ask why.
+    /// Records a term of the next roll's target number, for explanations.
     pub fn note_roll_term(&mut self, term: Term) {
         if self.listening && self.explorer.is_none() && self.roll_terms.len() < MOST_TERMS {
             self.roll_terms.push(term);
         }
     }
 
-    /// The fault for too few written dice: what the roll is for, what it needs, and the earlier answers of the action.
+    /// The fault for too few written dice. It names the roll, its target, and the earlier answers of the action.
     fn ran_out(&mut self, dice: &Dice, need: Need, sides: u32, tell: &dyn Fn(&ActionContext) -> String) -> Stop {
         let (what, words) = (tell(self), need.words().map(|need| need.to_string()));
         let need = words.as_ref().map_or(String::new(), |need| format!(", needs {need}"));
@@ -276,17 +278,18 @@ impl ActionContext {
         stop
     }
 
-    /// A random number from 1 to `n` for a draw from a deck. No event tells of it.
+    /// Draws a random number from 1 to `n` from a deck. There is no event for it.
     pub fn deal(&mut self, n: u32) -> Result<u32, Stop> {
         self.deal_seen(n, &Sight::Total)
     }
 
-    /// The same, of which the script sees only how many of the cuts the number reaches: elements between two cuts are equal.
+    /// Like [`ActionContext::deal`], but the script sees only how many thresholds the number reaches: elements between
+    /// two thresholds are equal.
     pub fn deal_among(&mut self, n: u32, cuts: Arc<[i64]>) -> Result<u32, Stop> {
         self.deal_seen(n, &Sight::Cuts(cuts))
     }
 
-    /// Whether draws from here on are enumerated, so that equal elements may be told apart or not, as it suits.
+    /// True if draws from here on are enumerated, so that the script need not tell equal elements apart.
     pub fn merges_draws(&self) -> bool {
         let merges = self.explorer.as_ref().is_some_and(|explorer| explorer.merges() && !explorer.is_sampling());
         merges && self.cursor >= self.tape.slots.len()
@@ -304,7 +307,7 @@ impl ActionContext {
         Ok(rolled?.as_int().and_then(|drawn| u32::try_from(drawn).ok()).unwrap_or_default())
     }
 
-    /// Asks the explorer for something; it looks at the context. Where it gives nothing, the run ends before its action does.
+    /// Asks the explorer, which may read the context. If it returns `None`, the run ends before its action does.
     fn explored<R>(&mut self, ask: impl FnOnce(&mut Explorer, &ActionContext) -> Option<R>) -> Result<R, Stop> {
         let mut explorer = self.explorer.take();
         let found = explorer.as_mut().and_then(|explorer| ask(explorer, self));
@@ -312,7 +315,7 @@ impl ActionContext {
         found.ok_or_else(|| self.break_off())
     }
 
-    /// The roll on the way that the explorer takes.
+    /// The roll on the explorer's path.
     fn foresee(&mut self, dice: &Arc<Dice>, label: &Arc<str>, sight: &Sight) -> Result<Roll, Stop> {
         use riskbreaker_dice::Seen;
         let seen = match sight {
@@ -331,12 +334,12 @@ impl ActionContext {
         })
     }
 
-    /// Begins `rb.again`: refuses where nothing may be rolled.
+    /// Begins `rb.again`. Fails in a phase in which dice cannot be rolled.
     pub fn begin_again(&mut self) -> Result<(), Stop> {
         self.may_act("rolling dice")
     }
 
-    /// Repeats the function of `rb.again`; a fault if it has not rolled since its last turn.
+    /// Repeats the function of `rb.again`. A fault if the function has not rolled since its last turn.
     pub fn roll_again(&mut self) -> Result<(), Stop> {
         self.may_go_on()?;
         if self.explorer.as_mut().is_none_or(|explorer| explorer.roll_again()) {
@@ -354,7 +357,7 @@ impl ActionContext {
         Stop::Question
     }
 
-    /// A number from 1 to `n` for a policy.
+    /// Picks a random number from 1 to `n` for a policy.
     pub fn pick(&mut self, n: u32) -> Result<u32, Stop> {
         self.may_go_on()?;
         let picked = if self.explorer.is_none() {
@@ -385,7 +388,7 @@ impl ActionContext {
                             self.cursor += 1;
                             return Ok(roll);
                         }
-                        // Real dice: some are still to be thrown.
+                        // Real dice of which some are not thrown yet.
                         Err(_) if self.dice == DiceSource::Typed && !Throws::read(dice, faces).missing().is_empty() => {
                             typed = Some(faces.clone());
                         }
@@ -395,7 +398,7 @@ impl ActionContext {
                         }
                     }
                 }
-                // A roll of real dice that has not been typed.
+                // A roll of real dice whose faces were not typed yet.
                 None if self.dice == DiceSource::Typed => {}
                 found => {
                     let message = format!(
@@ -413,7 +416,7 @@ impl ActionContext {
         let before = self.position();
         let recorded = self.recorded.take(label, dice).and_then(|faces| dice.roll_faces(&faces).ok());
         let roll = match &self.dice {
-            // The generator moves on as if it had been asked, so that the same course has the same positions.
+            // Advance the generator as if it had rolled, so that equal games have equal positions.
             DiceSource::Seeded if recorded.is_some() => {
                 let rng = &mut self.chance;
                 let _ = dice.roll_with(&mut |sides| Some(rng.face(sides)));
@@ -424,7 +427,7 @@ impl ActionContext {
                 self.rolled_for = Some(label.clone());
                 return self.ask_for_faces(dice, tell(self), audience.clone(), typed.unwrap_or_default());
             }
-            // Nobody throws a die to draw a card, or where there is none.
+            // Draws from a deck, and rolls without dice, are never typed in.
             DiceSource::Seeded | DiceSource::Typed => {
                 let rng = &mut self.chance;
                 dice.roll_with(&mut |sides| Some(rng.face(sides)))
@@ -475,9 +478,10 @@ impl ActionContext {
         Ok(roll)
     }
 
-    /// Notes a question that is not put, since only one answer is possible. What was given ahead of it must be that answer.
+    /// Records a question that is not asked, since only one answer is possible. An early answer to it must be that
+    /// answer.
     pub fn note_only_answer(&mut self, question: Question, answer: Answer) -> Result<(), Stop> {
-        // In a run that goes through its tape again, the answers given ahead are for what comes after the tape.
+        // In a run that replays its tape, early answers are for questions after the tape.
         if self.cursor >= self.tape.slots.len()
             && let Err(refusal) = self.early.take_only(&question, &answer)
         {
@@ -494,13 +498,13 @@ impl ActionContext {
         stop
     }
 
-    /// The refusal of an early answer to a question that was not asked because only another answer was possible.
+    /// The refusal of an early answer to a question that was answered automatically with another answer.
     fn contradiction(&self) -> Option<Refusal> {
         let by_giver = |question: &Question| self.early.may_answer(question);
         self.early.replies().iter().find_map(|(topic, reply)| fits_auto(&self.autos, by_giver, topic, reply)?.err())
     }
 
-    /// Real dice: puts the question for the next throw out and stops.
+    /// Asks for the next throw of real dice and stops.
     fn ask_for_faces(&mut self, dice: &Dice, label: String, audience: Audience, typed: Vec<u32>) -> Result<Roll, Stop> {
         let sides = Throws::read(dice, &typed).missing();
         self.put_out(Question {
@@ -520,7 +524,7 @@ impl ActionContext {
         Err(self.break_off())
     }
 
-    /// The tape holds something else than the action asks for: cut it there, or fault where it must fit.
+    /// Handles a tape slot that does not fit: a fault on a strict tape, otherwise the tape is cut there.
     fn diverge(&mut self, message: &str) -> Result<(), Stop> {
         if self.strict {
             return Err(self.fault_with(
@@ -541,7 +545,7 @@ impl ActionContext {
 
     // Questions
 
-    /// Who answers the next question of a seat: `asked` is its topic, what it is about, and whether it has options.
+    /// Decides who answers the next question of a seat. `asked`: its topic, its subject, and whether it has options.
     ///
     /// # Errors
     ///
@@ -555,7 +559,7 @@ impl ActionContext {
             ));
         }
         self.pulse += 1;
-        // What was worked out for the question is no part of the roll behind it.
+        // Terms computed for the question do not belong to a later roll.
         self.roll_terms.clear();
         self.note_reached();
         self.open_seat(seat)?;
@@ -583,12 +587,12 @@ impl ActionContext {
         })
     }
 
-    /// Whether a seat carries out its own free act. What this act asks is asked of whoever does it, even if nobody plays the seat.
+    /// True if the seat carries out its own free act. Its questions are then asked even if nobody plays the seat.
     fn acts(&self, seat: &str) -> bool {
         self.acts_for.as_deref() == Some(seat)
     }
 
-    /// The answer that is refused, in words: a policy's is named after it.
+    /// Describes the refused answer for a message; names the policy if one gave it.
     pub fn words_of_answer(&self, topic: &str, seat: &str, by_policy: bool) -> String {
         let driver = self.seats.get(seat);
         let policy = match (&self.explorer, driver) {
@@ -612,12 +616,12 @@ impl ActionContext {
         Ok(())
     }
 
-    /// Notes with everybody who observes the action that an answer has chosen a card.
+    /// Notifies the observers that an answer has chosen a card.
     pub fn answered(&mut self, seat: Arc<str>, card: Arc<str>) {
         self.observers.observe(&Op::Answer { seat, card });
     }
 
-    /// Takes the answer to a question off the tape, which holds something there.
+    /// Takes the answer to a question off the tape, whose slot there is not empty.
     pub fn taped(&mut self, question: &Question) -> Result<Taped, Stop> {
         self.may_leave_open("asking")?;
         if let Some(Some(Slot::Closed { .. })) = self.tape.slots.get(self.cursor)
@@ -647,7 +651,7 @@ impl ActionContext {
         Ok(Taped::Cut)
     }
 
-    /// Looks for the answer to a question that is not on the tape: with the explorer, or with whoever plays the seat.
+    /// Gets an answer that is not on the tape: from the explorer, or from the driver of the seat.
     pub fn ask(&mut self, question: &Question) -> Result<Asked, Stop> {
         self.may_leave_open("asking")?;
         if self.explorer.is_some() {
@@ -671,7 +675,7 @@ impl ActionContext {
         }
     }
 
-    /// Whether the game would wait for a person at this question, and whether the explorer was given an answer to it.
+    /// True if the game would wait for a person at this question; and true if the explorer was given an answer to it.
     pub fn waits_for_person(&self, question: &Question) -> (bool, bool) {
         let waits = match self.seats.get(&question.seat) {
             Some(Driver::Policy(_)) => false,
@@ -684,12 +688,13 @@ impl ActionContext {
         (waits, given)
     }
 
-    /// The tape up to the next roll or answer.
+    /// The tape before the next roll or answer.
     pub fn before_cursor(&self) -> &[Option<Slot>] {
         self.tape.before(self.cursor)
     }
 
-    /// While paths are explored: the next question with its answer, if it comes before the first choice point and was noted.
+    /// While paths are explored: the next question with its answer, if no choice point precedes it and an earlier run
+    /// recorded it.
     pub fn asked_before(&mut self) -> Result<Option<Arc<(Question, Answer)>>, Stop> {
         if self.explorer.is_some() {
             self.may_leave_open("asking")?;
@@ -697,12 +702,12 @@ impl ActionContext {
         Ok(self.explorer.as_mut().and_then(|explorer| explorer.recall()))
     }
 
-    /// Whether answers are noted although nobody listens: behind the action whose paths are explored.
+    /// True if answers are recorded although events have no readers: after the action whose paths are explored.
     pub fn notes_answers(&self) -> bool {
         self.explorer.as_ref().is_some_and(|explorer| explorer.is_later())
     }
 
-    /// Notes an answer of a policy, or a default that was taken in its place, while paths are explored.
+    /// Records an answer of a policy, or the default taken instead, while paths are explored.
     pub fn note_assumed(&mut self, asking: &Asking, audience: &Audience, answer: &str, by: By) {
         let Some(mut explorer) = self.explorer.take() else { return };
         let policy = explorer.policy_of(self.seats.get(&asking.seat)).filter(|_| matches!(by, By::Policy));
@@ -711,7 +716,7 @@ impl ActionContext {
         self.explorer = Some(explorer);
     }
 
-    /// Puts a question out and leaves its place on the tape empty.
+    /// Opens a question and leaves its tape slot empty.
     pub fn put_out(&mut self, question: Question) -> Asked {
         self.note_showing();
         if self.cursor == self.tape.slots.len() {
@@ -729,7 +734,7 @@ impl ActionContext {
         Ok(())
     }
 
-    /// The questions of a race have been asked. `won`: one of them, the last, is answered, and the others close.
+    /// Ends a race after its questions were asked. `won`: the last of them is answered, and the others are closed.
     pub fn end_race(&mut self, won: bool) {
         let Some(start) = self.race.take() else { return };
         let action = self.action;
@@ -748,7 +753,7 @@ impl ActionContext {
         for slot in self.tape.slots.iter_mut().take(end).skip(start) {
             match slot {
                 None => *slot = Some(Slot::Closed { by, before }),
-                // In an earlier run another answer had closed it.
+                // In an earlier run another answer closed it.
                 Some(Slot::Closed { by: closer, .. }) => *closer = by,
                 Some(_) => {}
             }
@@ -758,7 +763,7 @@ impl ActionContext {
         }
     }
 
-    /// Notes an answer that was found in place.
+    /// Records an answer that was found in place.
     pub fn record(&mut self, asking: Asking, answer: Answer, by: By, before: DicePosition) {
         if self.suggest_at == Some(self.cursor) {
             self.suggested = Some(answer);
@@ -775,8 +780,8 @@ impl ActionContext {
         self.tape_end = self.position();
     }
 
-    /// Refuses the answer that was found last: a person is asked again, a policy's answer is a fault. `by_policy`: a policy has
-    /// just given it.
+    /// Refuses the last answer: a person is asked again, a policy's answer is a fault. `by_policy`: a policy has just
+    /// given it.
     pub fn refuse(&mut self, topic: &str, reason: &str, seat: &str, by_policy: bool) -> Stop {
         self.observers.observe(&Op::Refuse);
         let ordinal = self.cursor.saturating_sub(1);
@@ -801,8 +806,8 @@ impl ActionContext {
     }
 }
 
-/// Checks what was said of a question that nobody was asked, since only one answer was possible. `None` if there was none of
-/// those that are the speaker's to answer.
+/// Checks a reply to a question that was answered automatically. `None` if there is no such question that the replier
+/// may answer.
 pub fn fits_auto(
     autos: &[(Question, Answer)],
     is_own: impl Fn(&Question) -> bool,

@@ -1,4 +1,4 @@
-//! The game as a viewer knows it. Hidden things are left out.
+//! The game as a viewer knows it, without hidden values.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -8,14 +8,14 @@ use super::{ActionContext, Call, DiceSource, Fault, Game, Machine, Phase, Query,
 use riskbreaker_dice::DiceRng;
 use riskbreaker_state::{EntityId, FieldId, Kind, KindId, State, Value};
 
-/// What was left out of a state for a viewer.
+/// The values of a state that are hidden from a viewer.
 #[derive(Clone, Debug, Default)]
 pub struct Masked {
-    /// Fields of entities that are there; they hold their defaults.
+    /// Hidden fields of visible entities. In the state they have their defaults.
     fields: BTreeSet<(EntityId, FieldId)>,
-    /// Those of them that a script has looked at, here or in a copy of the game.
+    /// Hidden fields that a script has read, in this game or in a copy of it.
     looked_at: Arc<Mutex<BTreeSet<(KindId, FieldId)>>>,
-    /// Hidden fields that scripts have written since: their values follow from what the viewer knows.
+    /// Hidden fields that scripts have written since: their new values follow from what the viewer knows.
     written: BTreeSet<(EntityId, FieldId)>,
 }
 
@@ -24,20 +24,20 @@ impl Masked {
         self.fields.contains(&(entity, field))
     }
 
-    /// Notes that a field has been written.
+    /// Records that a hidden field was written.
     pub fn note_written(&mut self, entity: EntityId, field: FieldId) {
         if self.hides(entity, field) {
             self.written.insert((entity, field));
         }
     }
 
-    /// Lets fields count as known whose values follow from what the viewer knows: the action that wrote them is over.
+    /// Makes the written fields known, once the action that wrote them is over.
     pub fn settle(&mut self) {
         let written = std::mem::take(&mut self.written);
         self.fields.retain(|field| !written.contains(field));
     }
 
-    /// Notes that a script has read a field.
+    /// Records that a script read a field, if it is hidden and was not written.
     pub fn note(&self, kind: KindId, entity: EntityId, field: FieldId) {
         if self.hides(entity, field)
             && !self.written.contains(&(entity, field))
@@ -49,10 +49,10 @@ impl Masked {
 }
 
 impl Game {
-    /// The game as a viewer knows it; nothing where that is all of it.
+    /// The game as a viewer knows it. `None` if the viewer knows the whole game.
     ///
-    /// Entities that it may not see are gone, with everything that refers to them; fields that it may not see hold their
-    /// defaults. So nothing that is computed from it depends on what the viewer may not see.
+    /// Hidden entities are removed, with all references to them; hidden fields have their defaults. So nothing computed
+    /// from it depends on hidden values.
     pub fn known_to(&self, viewer: &Viewer) -> Option<Game> {
         if viewer.is_master() {
             return None;
@@ -82,20 +82,20 @@ impl Game {
         game
     }
 
-    /// Whether the open action has changed the state.
+    /// True if the open action has changed the state.
     pub fn changes_something(&self) -> bool {
         self.open.is_some() && !self.context.state.since(0).is_empty()
     }
 
-    /// Who looks ahead from a question to a seat. Rules deal anew what one seat cannot see: of several seats at one screen, that is
-    /// the one that is asked.
+    /// The viewer for a look-ahead. `deal` resamples hidden values for one seat only; with several seats at one screen,
+    /// for the asked seat.
     pub fn looks_ahead(&self, viewer: Viewer, seat: &str) -> Viewer {
         let shared = self.context.rules.deals() && !viewer.is_master() && viewer.plays(seat);
         if shared { Viewer::seat(seat) } else { viewer }.ahead_for(seat)
     }
 
-    /// Refuses to look ahead where that would roll anew what the viewer has seen: a roll, or an event, behind the first roll of the
-    /// open action that is hidden from the viewer.
+    /// Refuses a look-ahead that would roll again what the viewer has seen: a roll or an event after the first hidden
+    /// roll of the open action.
     pub fn may_look_ahead(&self, viewer: &Viewer) -> Result<(), Refusal> {
         let Some(open) = &self.open else { return Ok(()) };
         let mut rolls = (0..).zip(&open.tape.slots).filter(|(_, slot)| matches!(slot, Some(Slot::Roll { .. })));
@@ -112,11 +112,11 @@ impl Game {
         )))
     }
 
-    /// Looks ahead from what a viewer knows: in this game, or in a copy of it without what the viewer may not see.
+    /// Runs `work` on the game as a viewer knows it: on this game, or on a copy without hidden values.
     ///
     /// # Errors
     ///
-    /// That would tell what the viewer may not see; or those of `work`.
+    /// The result depends on hidden values; or an error of `work`.
     pub fn look_ahead<R>(&self, viewer: &Viewer, work: impl FnOnce(&Game) -> Result<R, Refusal>) -> Result<R, Refusal> {
         self.may_look_ahead(viewer)?;
         let Some(mut known) = self.ahead_for(viewer) else { return work(self) };
@@ -124,10 +124,11 @@ impl Game {
         known.context.unless_hidden(viewer, found)
     }
 
-    /// The game from which a viewer looks ahead: as [`Game::known_to`], before the open action, with other dice.
+    /// The game from which a viewer looks ahead: as [`Game::known_to`], before the open action, with other dice. `None`
+    /// if the viewer knows the whole game.
     ///
-    /// The tape of the open action is cut before its first answer or roll that the viewer may not know of. If the rules have a
-    /// `deal`, it deals anew what the viewer cannot see before each path of the action.
+    /// The tape of the open action is cut before its first answer or roll that the viewer may not know. If the rules
+    /// have a `deal`, it resamples hidden values before each path of the action.
     pub fn ahead_for(&self, viewer: &Viewer) -> Option<Game> {
         let first = self.open.as_ref().and_then(|open| {
             let places = open.private.keys().chain(open.untold.keys());
@@ -158,8 +159,8 @@ impl Game {
         Some(game)
     }
 
-    /// What this game leaves out, as a viewer knows it, by name: kinds of entities, and of those that everybody sees the fields
-    /// that are secret, as `kind.field`. Nothing if it is the whole game.
+    /// Names what is hidden from the viewer of this game: kinds of entities, and secret fields of public kinds as
+    /// `kind.field`. Empty if nothing is hidden.
     pub fn unseen(&self) -> Vec<String> {
         let of = |kind: &Kind| match kind.audience {
             Some(_) => vec![kind.name.to_string()],
@@ -191,12 +192,12 @@ impl Game {
     }
 }
 
-/// A state without what a viewer may not see.
+/// Removes from a state what a viewer may not see.
 fn masked(context: &ActionContext, mut state: State, viewer: &Viewer) -> (State, Masked) {
     let rules = context.rules.clone();
     let schema = rules.schema();
     let mut masked = Masked::default();
-    // Who sees what is found out before anything is taken away.
+    // Compute all audiences before anything is removed.
     let ids: Vec<(EntityId, KindId)> = state.entities().map(|(id, entity)| (id, entity.kind)).collect();
     let mut gone = Vec::new();
     for (id, kind) in ids {
@@ -227,8 +228,8 @@ fn masked(context: &ActionContext, mut state: State, viewer: &Viewer) -> (State,
 }
 
 impl ActionContext {
-    /// Runs `deal` of the rules, if they have one, before a path of the open action. It draws from the same source of dice as the
-    /// action and does not read the tape.
+    /// Runs the rules' `deal`, if there is one, before a path of the open action. It draws from the action's source of
+    /// dice and does not read the tape.
     pub fn deal_unseen(&mut self, vm: &mut dyn Machine) -> Result<(), Fault> {
         (self.dealt, self.before_script) = (0, 0);
         if let Some(masked) = &mut self.masked {
@@ -245,9 +246,9 @@ impl ActionContext {
         Ok(())
     }
 
-    /// Notes that a script has read a field, where somebody looks who does not see all.
+    /// Records that a script read a field, if this is the game as a viewer knows it.
     pub fn note_read(&self, entity: EntityId, field: FieldId) {
-        // `deal` may read what it deals.
+        // `deal` may read what it resamples.
         if let Some(masked) = self.masked.as_ref().filter(|_| self.phase != Phase::Deal)
             && let Some(found) = self.state.entity(entity)
         {
@@ -255,7 +256,7 @@ impl ActionContext {
         }
     }
 
-    /// Lets scripts read only what a seat knows, until `glimpse` is empty again. Says whether that is less than all.
+    /// Restricts scripts to what a seat knows, until `glimpse` is cleared. Returns false if the seat knows everything.
     pub fn begin_glimpse(&mut self, seat: &str) -> bool {
         let viewer = Viewer::seat(seat);
         if viewer.is_master() || self.glimpse.is_some() || !self.rules.schema().has_secrets() {
@@ -264,7 +265,7 @@ impl ActionContext {
         if !self.may_hide_something() {
             return false;
         }
-        // Which entities and fields are hidden depends on fields whose reads are not observed.
+        // The audiences depend on fields whose reads are not observed.
         self.observers.observe(&Op::Glimpse);
         let (state, masked) = masked(self, self.state.clone(), &viewer);
         if masked.fields.is_empty() && state.entities().count() == self.state.entities().count() {
@@ -274,7 +275,7 @@ impl ActionContext {
         true
     }
 
-    /// Whether anything may be hidden from anybody: a field has an audience, or there is an entity of a kind that has one.
+    /// True if anything may be hidden: a field has an audience, or an entity exists whose kind has one.
     fn may_hide_something(&mut self) -> bool {
         let rules = self.rules.clone();
         let kinds = &rules.schema().kinds;
@@ -290,12 +291,13 @@ impl ActionContext {
         found
     }
 
-    /// The state as scripts may read it at the moment.
+    /// The state that scripts may read at present.
     pub fn shown(&self) -> &State {
         self.glimpse.as_deref().unwrap_or(&self.state)
     }
 
-    /// The value of a field as a seat knows it; the default, if it does not see the entity.
+    /// The value of a field as a seat knows it; the default if the seat does not see the entity. `None` without a
+    /// restriction to a seat.
     pub fn glimpsed(&self, entity: EntityId, field: FieldId) -> Option<&Value> {
         let known = self.glimpse.as_ref()?.field(entity, field);
         known.or_else(|| {
@@ -304,7 +306,7 @@ impl ActionContext {
         })
     }
 
-    /// What was found, unless rules have looked at what the viewer may not see.
+    /// Returns `found`, or a refusal if rules have read hidden fields of this viewer.
     pub fn unless_hidden<R>(&mut self, viewer: &Viewer, found: Result<R, Refusal>) -> Result<R, Refusal> {
         match self.take_looked_at().as_slice() {
             [] => found,
@@ -312,7 +314,7 @@ impl ActionContext {
         }
     }
 
-    /// The hidden fields that scripts have looked at, by label, since this was asked last.
+    /// The labels of hidden fields that scripts have read since the last call.
     pub fn take_looked_at(&mut self) -> Vec<String> {
         let Some(masked) = &mut self.masked else { return Vec::new() };
         let looked_at =
@@ -324,7 +326,7 @@ impl ActionContext {
         labels
     }
 
-    /// Does something, and says whether a script looked at a hidden field meanwhile.
+    /// Runs `work`. Also returns true if a script read a hidden field meanwhile.
     pub fn noting_hidden<R>(&mut self, work: impl FnOnce(&mut ActionContext) -> R) -> (R, bool) {
         let Some(looked_at) = self.masked.as_ref().map(|masked| masked.looked_at.clone()) else {
             return (work(self), false);
@@ -337,7 +339,7 @@ impl ActionContext {
         (done, is_hidden)
     }
 
-    /// Whether a field is hidden from whoever looks.
+    /// True if a field is hidden from the viewer.
     pub fn hides(&self, entity: EntityId, field: FieldId) -> bool {
         self.masked.as_ref().is_some_and(|masked| masked.hides(entity, field))
     }

@@ -1,4 +1,4 @@
-//! How a game moves: entries leave the agenda, run as actions over a tape, and stop where somebody must decide.
+//! Runs games: entries leave the agenda, run as actions over a tape, and stop where a person must decide.
 
 #![deny(missing_docs)]
 // Tables of cases in tests may be longer.

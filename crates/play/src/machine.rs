@@ -1,4 +1,4 @@
-//! The traits that a game needs of the engine that runs its scripts. Another module implements them for one language.
+//! The traits of the script engine that a game needs. Another crate implements them for one script language.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -27,59 +27,61 @@ pub trait Engine: Send + Sync {
     /// Every problem of the ruleset at once.
     fn load(&self, stack: &Arc<Stack>) -> Result<(Box<dyn Machine>, Arc<Declarations>), LoadError>;
 
-    /// Begins on another thread with what a machine for this ruleset needs, while one is made.
+    /// Starts preparing a machine for this ruleset on another thread.
     fn load_ahead(&self, stack: &Arc<Stack>);
 
-    /// Begins on another thread with what every machine needs, while a ruleset is read.
+    /// Starts preparing the parts that all machines share on another thread, while a ruleset is read.
     fn begin_ahead(&self);
 
     /// Returns the memory of dropped machines to the system.
     fn give_back(&self);
 
-    /// What finds the file and line of the script that runs on this thread; an empty text where none does.
+    /// Returns the function that finds the file and line of the script running on this thread; its result is empty if
+    /// none runs.
     fn place(&self) -> fn() -> String;
 }
 
-/// One script machine with one ruleset in it. It runs one game at a time and keeps nothing of it.
+/// A script machine with one ruleset. It runs one game at a time and keeps no state of it.
 ///
-/// What stopped a script, if it was not the script's fault, stands in the context's `stop`.
+/// If a script was stopped for another reason than a fault, the context's `stop` holds the reason.
 pub trait Machine {
     // Running
 
-    /// Runs a part of an action.
+    /// Runs one script of an action.
     ///
     /// # Errors
     ///
-    /// What the script did wrong.
+    /// The fault of the script.
     fn call(&mut self, context: &mut ActionContext, call: &Call) -> Result<Value, Fault>;
 
-    /// Whether a game with these drivers can run entry after entry inside the machine: nothing has to be worked out
-    /// between two of them.
+    /// True if a game with these drivers can run entry after entry inside the machine: nothing has to be computed
+    /// between two entries.
     fn runs_on(&self, context: &ActionContext) -> bool;
 
-    /// Runs entry after entry for as long as [`ActionContext::next_headless`] gives one.
+    /// Runs entry after entry until [`ActionContext::next_headless`] returns `None`.
     fn run_on(&mut self, context: &mut ActionContext) -> Result<(), Fault>;
 
-    /// The free act that a policy takes before the next entry, if one does.
+    /// The free act that a policy takes before the next entry. `None` if no policy takes one.
     fn policy_act(&mut self, context: &mut ActionContext) -> Result<Option<PolicyAct>, Fault>;
 
-    /// Computes the keys of the entries whose ruleset does that, and moves them. All keys together have the budget of one action.
+    /// Computes the keys of entries whose ruleset declares how, and moves the entries. All keys together have the
+    /// budget of one action.
     fn renew_keys(&mut self, context: &mut ActionContext) -> Result<(), Fault>;
 
-    /// Settles which of the entries with equal keys goes first, where their ruleset says how.
+    /// Decides which of the entries with equal keys goes first, if their ruleset declares how.
     ///
-    /// The ruleset's function may ask and roll: it is a part of the action that it opens.
+    /// The ruleset's function may ask and roll: it is part of the action that it opens.
     fn settle_tie(&mut self, context: &mut ActionContext, first: EntryId) -> Result<EntryId, Fault>;
 
-    /// Runs the file of `convert/` for a ruleset over a state that has been carried over by name already.
+    /// Runs the conversion script of a ruleset over a state that was already carried over by name.
     fn convert(&mut self, context: &mut ActionContext, former: &Former) -> Result<(), Fault>;
 
-    // Looking: whatever a script tries to change is a fault
+    // Reading: an attempt to change the game is a fault
 
-    /// Reads something without changing the game.
+    /// Computes a value without changing the game.
     fn look(&mut self, context: &mut ActionContext, call: &Call) -> Result<Value, Fault>;
 
-    /// Works out a derived value with its terms. `args`: what it takes after the entity.
+    /// Computes a derived value with its terms. `args`: its arguments after the entity.
     fn explain(
         &mut self,
         context: &mut ActionContext,
@@ -88,45 +90,45 @@ pub trait Machine {
         args: &[Value],
     ) -> Result<Explanation, Fault>;
 
-    /// The sheet of an entity.
+    /// The rows of an entity's sheet.
     fn sheet(&mut self, context: &mut ActionContext, entity: EntityId) -> Result<Vec<SheetRow>, Fault>;
 
-    /// Derived values of entities that are whole numbers and depend on nothing hidden; the others are left out. All of them
-    /// together have the budget of one action.
+    /// Derived values of entities that are whole numbers and depend on nothing hidden; others are omitted. All together
+    /// have the budget of one action.
     fn numbers(&mut self, context: &mut ActionContext, wanted: &[(EntityId, Arc<str>)]) -> WorkedOut;
 
-    /// What an overview says of entities. All of them together have the budget of one action.
+    /// The overview lines of entities. All together have the budget of one action.
     fn overview(&mut self, context: &mut ActionContext, entities: &[EntityId]) -> Result<Vec<Lines>, Fault>;
 
-    /// What the ruleset shows a seat under a name.
+    /// The lines of a named view for a seat.
     fn view(&mut self, context: &mut ActionContext, name: &str, seat: &str) -> Result<Lines, Fault>;
 
-    /// The order of play, if the ruleset has one now.
+    /// The order of play. `None` if the ruleset has none now.
     fn order(&mut self, context: &mut ActionContext, seat: &str) -> Result<Option<Order>, Fault>;
 
-    /// The text that the ruleset puts before the prompt.
+    /// The text that the ruleset shows before the prompt.
     fn prompt(&mut self, context: &mut ActionContext, about: Option<EntityId>, seat: &str) -> Result<String, Fault>;
 
-    /// What the state is worth to a seat, if the ruleset measures that.
+    /// The value of the state for a seat. `None` if the ruleset does not measure it.
     fn worth(&mut self, context: &mut ActionContext, seat: &str) -> Result<Option<i64>, Fault>;
 
-    /// How the game has ended, by the ruleset's name for it; `None` if it does not say.
+    /// The ruleset's name for the result of the finished game. `None` if it gives none.
     fn result(&mut self, context: &mut ActionContext) -> Result<Option<String>, Fault>;
 
-    /// The numbers that the ruleset works out for statistics. All of them together have the work of one action,
-    /// each an equal share.
+    /// The numbers that the ruleset computes for statistics. All together have the work of one action, each an equal
+    /// share.
     fn statistics(&mut self, context: &mut ActionContext, labels: &[Arc<str>]) -> Result<Vec<i64>, Fault>;
 
-    /// The acts that are nobody's turn, for every seat that may know of them.
+    /// The free acts of every seat, with reasons for those that are closed now.
     fn free_acts(&mut self, context: &mut ActionContext) -> Vec<FreeAct>;
 
-    /// Calls a function of `creation.luau`; what it gives back is plain data.
+    /// Calls a function of `creation.luau`. The result is plain data.
     fn creation(&mut self, context: &mut ActionContext, part: CreationPart, argument: &Value) -> Result<Value, Fault>;
 
-    /// How often each line of the scripts has run; nothing unless the ruleset was loaded to be measured.
+    /// How often each line of the scripts has run. Empty unless the ruleset was loaded for measuring.
     fn hits(&self) -> Hits;
 
-    /// File and line of an agenda entry, of a statistic or of `result`, whichever has this name.
+    /// File and line of the agenda entry, statistic or `result` with this name.
     fn place_of(&self, name: &str) -> Option<String>;
 
     // Exploring. The defaults are for a machine that takes neither fingerprints nor snapshots.
@@ -138,11 +140,10 @@ pub trait Machine {
 
     fn end_exploring(&mut self) {}
 
-    /// How much work the last call of a script was, as the budget counts it, with the fingerprints that were taken since this was
-    /// asked last.
+    /// The work of the last script call, in units of the budget, including fingerprints taken since this was last read.
     fn work_of_last_call(&self) -> u64;
 
-    /// How much work all calls of scripts on this thread were that have ended.
+    /// The work of all finished script calls on this thread.
     fn work_of_thread(&self) -> u64;
 
     /// Returns the function that takes snapshots of the running script; `None` if this machine cannot.
@@ -150,20 +151,20 @@ pub trait Machine {
         None
     }
 
-    /// Continues a script from a snapshot, with the result of the roll there. Returns false if it could not or the script failed:
-    /// then run it from its start.
+    /// Continues a script from a snapshot with the result of the roll there. Returns false if that was impossible or
+    /// the script failed; the caller then runs the script from its start.
     fn go_on(&mut self, _: &mut ActionContext, _: &(dyn Any + Send + Sync), _: &Value) -> bool {
         false
     }
 
-    /// What scripts keep between runs; `None` where that cannot be told.
+    /// The data that scripts keep between runs. `None` if the machine cannot tell.
     fn kept(&self) -> Option<Vec<u8>> {
         None
     }
 
-    // Looking after it
+    // Care
 
-    /// The processor time of the thread that it runs on.
+    /// The processor time of the machine's thread.
     fn clock(&self) -> Duration;
 
     /// Limits the memory of scripts to this many bytes more than are in use now.
@@ -172,14 +173,14 @@ pub trait Machine {
     /// Marks the machine as unusable after a failure in the middle of a run.
     fn discard(&mut self);
 
-    /// Whether a budget was spent in it, so that it must not be used again.
+    /// True if a budget was spent in the machine, so that it must not be used again.
     fn is_dead(&self) -> bool;
 
-    /// Whether it was memory that was spent.
+    /// True if the spent budget was memory.
     fn ran_out_of_memory(&self) -> bool;
 }
 
-/// What to run.
+/// A script to run.
 pub enum Call<'a> {
     Start {
         scenario: &'a Value,
@@ -194,7 +195,7 @@ pub enum Call<'a> {
         seat: &'a str,
         name: &'a str,
     },
-    /// Makes anew, by chance, what a seat cannot see.
+    /// Resamples what a seat cannot see.
     Deal {
         seat: &'a str,
     },
@@ -211,17 +212,17 @@ pub struct PolicyAct {
     pub name: Arc<str>,
 }
 
-/// Label and text, line by line.
+/// Rows of a label and a text.
 pub type Lines = Vec<(String, String)>;
 
-/// How often lines have run, by file and line.
+/// How often each line has run, by file and line.
 pub type Hits = BTreeMap<String, BTreeMap<u32, u64>>;
 
 #[cfg(test)]
 mod tests {
     use super::Engine;
 
-    /// No test of this crate plays a game, so none of them links an engine.
+    /// No test of this crate plays a game, so none links an engine.
     #[unsafe(no_mangle)]
     extern "Rust" fn riskbreaker_script_engine() -> &'static dyn Engine {
         unimplemented!("tests that play games stand in the crates above")

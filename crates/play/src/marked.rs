@@ -28,11 +28,12 @@ const BEGINNINGS: [&str; 22] = [
     "[",
 ];
 
-/// A text of the rules as a line for people: in quotation marks, if the host could have written it.
+/// Quotes a text of the rules if the host could have written it as a line.
 ///
 /// The host's lines are rolls (`Ann strikes: needs under 6, rolled 2: success`), answers (`Ann: card Strike`), changes
-/// (`Ann  harm  0 -> 1`), and what the prompt says of itself (`undid card: Strike`). A text that reads like one of these, and
-/// one with blanks or marks that no sentence has, is quoted: `“Ann: card Strike”`. The host quotes no line of its own.
+/// (`Ann  harm  0 -> 1`), and messages of the prompt (`undid card: Strike`). A text that looks like one of these, or
+/// that contains spacing or characters unusual in a sentence, is quoted: `“Ann: card Strike”`. The host quotes no line
+/// of its own.
 pub fn marked(text: &str) -> Cow<'_, str> {
     if !could_be_the_hosts(text) {
         return Cow::Borrowed(text);
@@ -40,7 +41,8 @@ pub fn marked(text: &str) -> Cow<'_, str> {
     Cow::Owned(in_marks(text))
 }
 
-/// A text of the rules as a part of a line or a cell: in one line, and without the two blanks that part the host's columns.
+/// Reduces a text of the rules to one line, for use inside a line or cell: without the double spaces that separate the
+/// host's columns.
 pub fn in_one_line(text: &str) -> Cow<'_, str> {
     let odd = |c: char| c != ' ' && (c.is_whitespace() || c.is_control());
     if !text.contains("  ") && !text.starts_with(' ') && !text.chars().any(odd) {
@@ -50,8 +52,8 @@ pub fn in_one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(words.collect::<Vec<_>>().join(" "))
 }
 
-/// A name, a value or a result of the rules inside a line of the host: in one line, and in quotation marks if it contains what
-/// parts the host's own lines, has the report of a roll behind a colon, or begins with the word for a result.
+/// Formats a name, value or result of the rules for use inside a host line: on one line, and quoted if it contains a
+/// separator of host lines, looks like the report of a roll after a colon, or begins with the word for a result.
 pub fn marked_part(text: &str) -> Cow<'_, str> {
     let line = in_one_line(text);
     let first = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
@@ -73,12 +75,12 @@ fn in_marks(text: &str) -> String {
     format!("“{}”", text.chars().map(inside).collect::<String>())
 }
 
-/// Marks that take no room on a line.
+/// True for characters of zero width.
 fn unseen(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
 }
 
-/// Whether what stands behind one of its colons, from the first letter on, is of a sort.
+/// True if the text after one of its colons satisfies the condition.
 fn has_behind_a_colon(text: &str, is_of_it: impl Fn(&str) -> bool) -> bool {
     text.match_indices(':').any(|(at, _)| is_of_it(text[at + 1..].trim_start_matches(' ')))
 }
@@ -100,8 +102,9 @@ fn could_be_the_hosts(text: &str) -> bool {
     has_behind_a_colon(text, reads_like_a_report)
 }
 
-/// What stands behind the colon of the host's lines: `needs under 6`, `card Strike`, `rolled 2: success`, `2d6 = 5 + 3 = 8`.
-/// One word alone, as in `Balance: even (was +2)`, is none of them unless it is a result, nor is a plain number.
+/// True if a text looks like the part of a host line after its colon: `needs under 6`, `card Strike`, `rolled 2:
+/// success`, `2d6 = 5 + 3 = 8`. A single word, as in `Balance: even (was +2)`, or a plain number does not, unless the
+/// word is a result.
 fn reads_like_a_report(text: &str) -> bool {
     if text.starts_with(|c: char| c.is_ascii_digit() || "+-[<(".contains(c)) {
         return text.contains(" = ") || text.contains("rolled");
@@ -120,7 +123,7 @@ mod tests {
     use crate::Happening;
     use riskbreaker_state::{EntityId, Value};
 
-    /// What the host writes of itself. `label` and `title` are the rules'.
+    /// Host lines of each form. `label` and `title` are the rules'.
     fn hosts_lines(label: &str, title: &str) -> Vec<String> {
         let rolled = |need: Option<&str>, success, faces: &[u32], explain: Option<&str>| Happening::Rolled {
             label: label.into(),

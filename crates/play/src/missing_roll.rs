@@ -4,11 +4,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissingRoll {
-    /// What is rolled, for whom and against whom: `Defender rolls for the tie`.
+    /// The purpose of the roll, with the entities concerned: `Defender rolls for the tie`.
     pub what: String,
     /// The dice of the whole roll: `2d10`.
     pub dice: Arc<str>,
-    /// What it has to come to, where that matters: `under 7`.
+    /// The target, if the roll has one: `under 7`.
     pub need: Option<String>,
     /// The sides of the first die that has no face.
     pub sides: u32,

@@ -1,28 +1,28 @@
-//! The numbers by which a viewer names open questions.
+//! The numbers of open questions for each viewer.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::packed::push_sparing;
 use super::{Question, QuestionId, Session, Viewer};
 
-/// What the viewers of a game call the open questions that they see.
+/// The numbers that each viewer of a game has for the open questions it sees.
 ///
-/// Each viewer's numbers count what that viewer was asked and saw others be asked. They tell nothing of actions, rolls and
-/// answers that are hidden from it. Numbers are given out when somebody looks.
+/// A viewer's numbers count only the questions that the viewer saw. They reveal nothing about hidden actions, rolls and
+/// answers. A question gets its number when a viewer first looks at it.
 #[derive(Debug, Default)]
 pub(super) struct Numberings(Mutex<Vec<(Viewer, ViewerNumbering)>>);
 
-/// What one viewer calls them.
+/// The numbers of one viewer.
 #[derive(Debug, Default)]
 struct ViewerNumbering {
-    /// The place of each open question on the tape, and its number for the viewer.
+    /// The tape slot of each open question, and the viewer's number for it.
     open: Box<[(QuestionId, QuestionId)]>,
-    /// The action of the question that was numbered last, and its number for the viewer.
+    /// The action of the last numbered question, and the viewer's number for that question.
     last: Option<(u32, QuestionId)>,
 }
 
 impl ViewerNumbering {
-    /// The numbers of the questions that are open now, in their order.
+    /// Returns the numbers of the currently open questions, in their order. Assigns new ones where needed.
     fn of(&mut self, open: impl Iterator<Item = QuestionId>) -> Vec<QuestionId> {
         let mut now = Vec::new();
         for place in open {
@@ -48,7 +48,7 @@ impl ViewerNumbering {
 }
 
 impl Session {
-    /// The open questions that a viewer sees, each with the viewer's number for it.
+    /// The open questions that a viewer sees, each with the viewer's number.
     fn numbered(&self, viewer: &Viewer) -> Vec<(QuestionId, &Question)> {
         let seen = || self.questions().iter().filter(|question| viewer.sees(&question.audience));
         if viewer.is_master() {
@@ -63,19 +63,20 @@ impl Session {
         numbers.into_iter().zip(seen()).collect()
     }
 
-    /// The open questions that a viewer sees, by its own numbers.
+    /// The open questions that a viewer sees, with the viewer's numbers as ids.
     #[doc(hidden)]
     pub fn questions_seen_by(&self, viewer: &Viewer) -> Vec<Question> {
         let own = |(id, question): (QuestionId, &Question)| Question { id, ..question.clone() };
         self.numbered(viewer).into_iter().map(own).collect()
     }
 
-    /// What a viewer calls an open question, if it sees it; see [`Seat::questions`](super::Seat::questions).
+    /// The viewer's number for an open question, if the viewer sees it; see
+    /// [`Seat::questions`](super::Seat::questions).
     pub fn number_for(&self, viewer: &Viewer, question: QuestionId) -> Option<QuestionId> {
         self.numbered(viewer).into_iter().find(|(_, open)| open.id == question).map(|(number, _)| number)
     }
 
-    /// The open question that a viewer means by a number of its own.
+    /// The open question with this number for a viewer.
     pub fn question_of(&self, viewer: &Viewer, number: QuestionId) -> Option<&Question> {
         self.numbered(viewer).into_iter().find(|(own, _)| *own == number).map(|(_, open)| open)
     }
@@ -92,11 +93,11 @@ mod tests {
     #[test]
     fn numbers_count_what_is_seen_and_never_come_again() {
         let mut own = ViewerNumbering::default();
-        // What is hidden before a question does not count.
+        // Hidden slots before a question do not count.
         assert_eq!(own.of([at(7, 3), at(7, 5)].into_iter()), [at(1, 0), at(1, 1)]);
         assert_eq!(own.of([at(7, 5), at(7, 9)].into_iter()), [at(1, 1), at(1, 2)]);
         assert_eq!(own.of([at(12, 0)].into_iter()), [at(2, 0)]);
-        // After an undo the same question is another one: an answer to the first is late.
+        // After an undo, the same question gets a new number, so that an answer to the old one is refused as late.
         assert_eq!(own.of([at(7, 9)].into_iter()), [at(3, 0)]);
         assert_eq!(own.of(std::iter::empty()), []);
         assert_eq!(own.of([at(7, 9)].into_iter()), [at(3, 1)]);

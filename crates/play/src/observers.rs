@@ -1,4 +1,4 @@
-//! The observers of finished operations: the trace cache, the counts of a simulation, and the event log.
+//! The observers of finished operations: the trace cache, the card counts of a simulation, and the event log.
 
 use super::context::ActionContext;
 use super::operation::Op;
@@ -13,16 +13,16 @@ use std::sync::Arc;
 pub struct Observers {
     /// The trace cache of a simulation.
     pub memo: Option<Box<Memo>>,
-    /// What cards come to.
+    /// The results of cards.
     pub counts: Option<Box<CardCounts>>,
-    /// The fields that scripts read, by kind, while somebody collects them.
+    /// The fields that scripts read, by kind, while they are collected.
     pub reads: Option<BTreeSet<(KindId, FieldId)>>,
-    /// Whether a script has looked at the time or the number of an agenda entry, or named one, since this was reset.
+    /// True if a script has read the time or the number of an agenda entry, or named one, since this was reset.
     pub sees_time: bool,
 }
 
 impl Observers {
-    /// Passes a finished operation to everybody.
+    /// Notifies all observers of a finished operation.
     #[inline]
     pub fn observe(&mut self, op: &Op) {
         let names_entry = matches!(
@@ -44,12 +44,12 @@ impl Observers {
         }
     }
 
-    /// Up to which id entities are the same in all games, where a trace is recorded.
+    /// While a trace is recorded: the largest id of the entities that all games begin with.
     pub fn fixed_entities(&self) -> Option<u32> {
         self.memo.as_ref().filter(|memo| memo.is_recording()).map(|memo| memo.fixed())
     }
 
-    /// Whether anybody wants to know which card an answer chose.
+    /// True if an observer needs to know which card an answer chose.
     pub fn wants_card(&self) -> bool {
         self.counts.is_some()
     }
@@ -58,7 +58,7 @@ impl Observers {
 impl ActionContext {
     pub fn tell(&mut self, happening: Happening, audience: Audience) {
         let piece = matches!(happening, Happening::Spawned { .. } | Happening::Changed { .. });
-        // While paths are explored only lines of the story are kept: they are part of the outcome.
+        // While paths are explored, only lines of the story are kept, since they are part of the outcome.
         let is_heard = self.explorer.is_none() || matches!(happening, Happening::Said { .. });
         if self.listening && is_heard && !(self.at_start && piece) {
             let audience = self.audience_in_secret(&happening, audience);
@@ -67,7 +67,8 @@ impl ActionContext {
         }
     }
 
-    /// Tells the answers that waited for those of other questions; `sealed`: those as well that wait for the end.
+    /// Publishes the answers that were held back for those of other questions. `sealed`: also those held back until the
+    /// end of the action.
     pub fn tell_untold(&mut self, sealed: bool) {
         let several = self.untold.len() > 1;
         for answer in std::mem::take(&mut self.untold) {
@@ -90,9 +91,10 @@ impl ActionContext {
         }
     }
 
-    /// The slots of the tape that not everybody may know of, with their audiences. An answer not told yet is known to its seat.
+    /// Takes the tape slots that are not public, with their audiences. Only its seat knows an answer that is not
+    /// published yet.
     ///
-    /// The second map has the answers that are not told yet, and the seats that gave them.
+    /// The second map has the slots of unpublished answers, and the seats that gave them.
     pub fn take_private(&mut self) -> (BTreeMap<u32, Audience>, BTreeMap<u32, Arc<str>>) {
         let (mut private, mut untold) = (std::mem::take(&mut self.private), BTreeMap::new());
         for answer in self.untold.drain(..) {
@@ -104,7 +106,7 @@ impl ActionContext {
         (private, untold)
     }
 
-    /// Tells the change of a field that has just been made, and why.
+    /// Publishes the change of a field that was just made, with the reason `why`.
     pub fn tell_change(
         &mut self,
         entity: EntityId,
@@ -126,9 +128,10 @@ impl ActionContext {
         self.tell(happening, audience);
     }
 
-    /// Who may see that a field changes: those who see the field before or after the change and all entities in both values.
+    /// The audience of a changed field: the viewers who see the field before or after the change, and all entities in
+    /// both values.
     ///
-    /// The field has its new value already. It may be the one that says who sees the entity.
+    /// The field must have its new value already. It may be the field that determines the entity's audience.
     pub fn audience_of_change(&self, entity: EntityId, field: FieldId, from: &Value, to: &Value) -> Audience {
         let schema = self.rules.schema();
         if !schema.has_secrets() {
@@ -143,7 +146,7 @@ impl ActionContext {
         after.or(&before).and(&names(from)).and(&names(to))
     }
 
-    /// Whether the audience of the entity or of the field depends on this field of it.
+    /// True if the audience of the entity or of the field depends on this field.
     fn leads_to_seats(&self, entity: EntityId, field: FieldId) -> bool {
         let Some(found) = self.state.entity(entity) else { return false };
         let kind = self.rules.schema().kind(found.kind);
@@ -155,8 +158,8 @@ impl ActionContext {
         first(&kind.audience) || first(&kind.field(field).audience)
     }
 
-    /// The event for a change of a field and who may see it, if the field is shown or the rules tell its changes in their own
-    /// words.
+    /// The event for a changed field, with its audience. `None` if the field is not shown and the rules do not describe
+    /// its changes.
     pub fn changed(&self, entity: EntityId, field: FieldId, from: &Value, to: &Value) -> Option<(Audience, Happening)> {
         let kind = &self.rules.schema().kind(self.state.entity(entity)?.kind);
         let declared = kind.field(field);
@@ -178,7 +181,7 @@ impl ActionContext {
         Some((audience, happening))
     }
 
-    /// Adds what came of the roll that was told last to its event.
+    /// Adds a result to the event of the last published roll.
     pub fn tell_result(&mut self, text: &str) {
         let rolled = self.events.iter_mut().rev().find_map(|event| match &mut event.happening {
             Happening::Rolled { result, .. } => Some(result),
@@ -194,7 +197,7 @@ impl ActionContext {
         }
     }
 
-    /// Events for settled changes, the last one first and turned round: what an undo did, and who may see it.
+    /// Events for undone changes, given as the changes that were undone, with their audiences.
     pub fn reversed(&self, changes: &[Change]) -> Vec<(Audience, Happening)> {
         let mut places: BTreeMap<(EntityId, FieldId), usize> = BTreeMap::new();
         let mut net: Vec<(EntityId, FieldId, &Value, &Value)> = Vec::new();

@@ -1,5 +1,5 @@
-//! What a script can do: each operation once, with its checks and limits. Modes of play differ in where answers and faces come
-//! from (`inputs.rs`) and in who is told of the finished operation, never in what an operation does.
+//! The operations of scripts: each operation once, with its checks and limits. Modes of play differ in the source of
+//! answers and faces (`inputs.rs`) and in the observers, never in what an operation does.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use riskbreaker_state::{
     RelativeKey, State, Type, Value, readable_name,
 };
 
-/// A finished operation, as observers see it.
+/// A finished operation, as passed to observers.
 ///
 /// Observers match it exhaustively, so the compiler names each observer that does not handle a new operation.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub enum Op<'a> {
         value: &'a Value,
         state: &'a State,
     },
-    /// A query for entities: `rb.each`, relations, and what is removed together with an entity.
+    /// A query for entities: `rb.each`, relations, and the entities that are removed together with one.
     ReadPopulation {
         query: Query,
         state: &'a State,
@@ -49,20 +49,20 @@ pub enum Op<'a> {
     ReadAgenda,
     /// A script used the token of an agenda entry as a number.
     ReadEntryNumber,
-    /// An entry was given its own key.
+    /// An entry read its own key.
     ReadKey,
     Roll {
         dice: &'a Arc<Dice>,
         sight: &'a Sight,
         seen: &'a Value,
     },
-    /// A test or a band was looked at again, for its total.
+    /// The total of an earlier test or band was read.
     Look {
         total: i64,
     },
-    /// The next look goes to an earlier roll.
+    /// The next `Look` is at an earlier roll.
     ReturnToRoll,
-    /// Something was drawn unseen.
+    /// A card was drawn from a deck.
     Deal {
         dice: &'a Arc<Dice>,
         drawn: u32,
@@ -76,7 +76,7 @@ pub enum Op<'a> {
         seat: Arc<str>,
         card: Arc<str>,
     },
-    /// An answer was refused by the question's own check.
+    /// The question's own `check` refused an answer.
     Refuse,
     Write {
         entity: EntityId,
@@ -88,15 +88,16 @@ pub enum Op<'a> {
         entity: EntityId,
         field: FieldId,
         by: i64,
-        /// What the field holds now, and what it may hold.
+        /// The value after the addition.
         sum: &'a Value,
+        /// The type of the field.
         ty: &'a Type,
     },
     Spawn {
         id: EntityId,
         entity: &'a Entity,
     },
-    /// `touched`: fields of others that referred to it.
+    /// `touched`: fields of other entities that referred to it.
     Remove {
         id: EntityId,
         touched: &'a [(EntityId, FieldId)],
@@ -111,7 +112,7 @@ pub enum Op<'a> {
         id: AttachmentId,
         data: &'a Value,
     },
-    /// `key`: as the script wrote it.
+    /// `key`: the key as the script gave it.
     Schedule {
         entry: &'a Entry,
         key: RelativeKey,
@@ -119,7 +120,7 @@ pub enum Op<'a> {
     Cancel,
     Rekey,
     Say,
-    /// `plain`: the outcome names no entity.
+    /// `plain`: true if the outcome names no entity.
     Finish {
         outcome: &'a str,
         plain: bool,
@@ -127,9 +128,9 @@ pub enum Op<'a> {
     Cut,
     /// Scripts now read the state as a seat knows it, not the state of the game.
     Glimpse,
-    /// Something is made whose kind has an audience: its number depends on who may see it.
+    /// Something was made whose kind has an audience: its number depends on who may see it.
     MayHide,
-    /// A conversion from other rules noted something.
+    /// A conversion from other rules added a note.
     Note,
 }
 
@@ -148,7 +149,7 @@ impl ActionContext {
         Some(value)
     }
 
-    /// Whether the number in a field is at least so large; `None` if the entity is gone or the field holds no number.
+    /// Compares the number in a field with a minimum. `None` if the entity does not exist or the field holds no number.
     pub fn reaches(&mut self, entity: EntityId, field: FieldId, least: i64) -> Option<bool> {
         if self.masked.is_some() || self.glimpse.is_some() {
             return self.read(entity, field)?.as_int().map(|n| n >= least);
@@ -159,7 +160,7 @@ impl ActionContext {
         Some(met)
     }
 
-    /// The value of a field that a number is added to. Observers are not told of this read.
+    /// The value of a field before a number is added. Observers are not notified of this read.
     pub fn before_sum(&mut self, entity: EntityId, field: FieldId) -> Option<&Value> {
         if self.masked.is_some() || self.glimpse.is_some() {
             return self.read(entity, field);
@@ -167,11 +168,12 @@ impl ActionContext {
         self.state.field(entity, field)
     }
 
-    /// Writes a field and tells `why`. `by`: the number added to [`ActionContext::before_sum`], if `value` is that sum.
+    /// Writes a field and publishes the change with the reason `why`. `by`: the number added to
+    /// [`ActionContext::before_sum`], if `value` is that sum.
     ///
     /// # Errors
     ///
-    /// An entity that is gone, a field of another kind, or a value that the field does not take.
+    /// The entity does not exist, the field is of another kind, or the field does not accept the value.
     pub fn write(
         &mut self,
         entity: EntityId,
@@ -213,7 +215,7 @@ impl ActionContext {
         Ok(())
     }
 
-    /// The entities of a kind that hold these values, in the order of their making.
+    /// The entities of a kind that hold these values, in the order of their creation.
     pub fn holding(&mut self, kind: KindId, wanted: &[(FieldId, Value)]) -> Vec<EntityId> {
         let reference = wanted.iter().find_map(|(field, value)| match value {
             Value::Entity(to) => Some((*field, *to)),
@@ -224,13 +226,13 @@ impl ActionContext {
         let fewest = referring.as_ref().map(Vec::len);
         let mut found = match referring {
             Some(referring) if !self.notes_reads() => referring,
-            // What was found depends on the fields of all others as well.
+            // The result depends on the fields of all entities of the kind.
             _ => self.state.of_kind(kind),
         };
-        // The same is counted whether somebody notes reads or not.
+        // Count the same work whether reads are observed or not.
         self.searched += fewest.unwrap_or(found.len());
         let query = match (reference, self.observers.fixed_entities()) {
-            // Of those that are made in play, the trace cache is told which ones refer to it.
+            // Of the entities made in play, tell the trace cache those that refer to `to`.
             (Some((field, to)), Some(fixed)) if shown_all => {
                 let refers = |id: &EntityId| self.state.field(*id, field) == Some(&Value::Entity(to));
                 found.retain(|id| id.0 <= fixed || refers(id));
@@ -244,7 +246,7 @@ impl ActionContext {
         }
         let mut left: Vec<&(FieldId, Value)> = wanted.iter().collect();
         let fixed = self.observers.fixed_entities().filter(|_| shown_all).unwrap_or_default();
-        // Of those that all games begin with, the trace cache is told which ones hold the values.
+        // Of the entities that all games begin with, tell the trace cache those that hold the values.
         if fixed > 0 {
             for (field, value) in wanted {
                 let Some(query) = Query::holding(kind, *field, value, fixed, &self.state) else { continue };
@@ -261,7 +263,7 @@ impl ActionContext {
         found
     }
 
-    /// Whether somebody has to know which fields are read.
+    /// True if an observer needs to know which fields are read.
     pub fn notes_reads(&self) -> bool {
         self.masked.is_some()
             || self.glimpse.is_some()
@@ -269,7 +271,8 @@ impl ActionContext {
             || self.observers.memo.as_ref().is_some_and(|memo| memo.is_recording())
     }
 
-    /// The relations of a kind between two entities, in the order of their making; in either direction, where its ends are alike.
+    /// The relations of a kind between two entities, in the order of their creation; in both directions if the kind is
+    /// mutual.
     pub fn relations_between(&mut self, kind: KindId, one: EntityId, other: EntityId) -> Vec<EntityId> {
         let rules = self.rules.clone();
         let declared = rules.schema().kind(kind);
@@ -283,7 +286,8 @@ impl ActionContext {
         found
     }
 
-    /// Observes all relations of an entity, if the kind is mutual: the order of making across both ends matters then.
+    /// Observes all relations of an entity if the kind is mutual, since the order of creation across both ends then
+    /// matters.
     fn note_order(&mut self, kind: &Kind, one: EntityId) {
         if kind.mutual {
             self.note_relations(one);
@@ -294,8 +298,8 @@ impl ActionContext {
         self.observers.observe(&Op::ReadPopulation { query: Query::Relations(one), state: &self.state });
     }
 
-    /// Those to whom an entity has a relation of a kind, in the order in which that came about, each once. `back`: those who
-    /// have one to it; the same, where the ends are alike.
+    /// The entities at the other end of an entity's relations of a kind, without duplicates, in the order of creation.
+    /// `back`: those at the first end instead; no difference for a mutual kind.
     pub fn related(&mut self, kind: KindId, one: EntityId, back: bool) -> Vec<EntityId> {
         let rules = self.rules.clone();
         let declared = rules.schema().kind(kind);
@@ -319,7 +323,8 @@ impl ActionContext {
         found
     }
 
-    /// The relations of an entity for its sheet: a label, and who is at the other end or until when it lasts.
+    /// The relations of an entity as lines of its sheet: a label, and the other end or the time at which the relation
+    /// ends.
     pub fn relation_lines(&mut self, id: EntityId) -> Vec<(String, String)> {
         let rules = self.rules.clone();
         let mut lines = Vec::new();
@@ -341,7 +346,7 @@ impl ActionContext {
         lines
     }
 
-    /// What an entity of a timed kind waits for, in words; nothing where it has no end.
+    /// Describes when an entity of a timed kind ends. `None` if it has no end.
     fn until(&mut self, id: EntityId) -> Option<String> {
         let rules = self.rules.clone();
         let ending = rules.schema().kind_named(ENDING)?;
@@ -362,11 +367,11 @@ impl ActionContext {
         (!words.is_empty()).then(|| words.join(" and "))
     }
 
-    /// Makes an entity. `given`: values of some of its fields; the others take their defaults.
+    /// Creates an entity. `given`: values of some fields; the others get their defaults.
     ///
     /// # Errors
     ///
-    /// A value that its field does not take, or too many entities.
+    /// A field does not accept its value, or there are too many entities.
     pub fn spawn(&mut self, kind: KindId, given: Vec<(FieldId, Value)>) -> Result<EntityId, Stop> {
         self.may_act("making an entity")?;
         let rules = self.rules.clone();
@@ -402,8 +407,8 @@ impl ActionContext {
         Ok(id)
     }
 
-    /// Takes an entity away, with its agenda entries and attachments and the relations that it has; other references to it
-    /// become empty. Gives the fields of others that changed with it.
+    /// Removes an entity with its agenda entries, attachments and relations. Other references to it become empty.
+    /// Returns the fields of other entities that changed.
     pub fn remove(&mut self, id: EntityId) -> Result<Vec<(EntityId, FieldId)>, Stop> {
         self.may_act("taking an entity away")?;
         let mut touched = Vec::new();
@@ -413,10 +418,10 @@ impl ActionContext {
         Ok(touched)
     }
 
-    /// The relations that go when an entity goes, see [`State::relations_of`].
+    /// The relations that are removed with an entity, see [`State::relations_of`].
     pub fn relations_of(&mut self, id: EntityId) -> Vec<EntityId> {
         let relations = self.state.relations_of(self.rules.schema(), id);
-        // What stands on another one comes first there: it is noted last.
+        // The list begins with relations of relations, so it is read backwards.
         std::iter::once(id).chain(relations.iter().rev().copied()).for_each(|one| self.note_relations(one));
         relations
     }
@@ -424,7 +429,7 @@ impl ActionContext {
     fn remove_one(&mut self, id: EntityId) -> Vec<(EntityId, FieldId)> {
         let rules = self.rules.clone();
         let kind = self.state.entity(id).map(|entity| rules.schema().kind(entity.kind));
-        // No event for an end itself: the entity that ends is told.
+        // An end has no event of its own; the entity that ends has one.
         let told = self.listening && kind.is_some_and(|kind| *kind.name != *ENDING);
         let audience = self.audience_of(id);
         let title = told.then(|| self.title_for(id, &audience));
@@ -436,7 +441,7 @@ impl ActionContext {
         touched
     }
 
-    /// The audience that what belongs to an entity is numbered for.
+    /// The audience for which attachments and agenda entries of an owner are numbered.
     fn numbered_for(&mut self, owner: Option<EntityId>) -> Audience {
         let schema = self.rules.schema();
         let hides = |owner: &EntityId| self.state.entity(*owner).is_some_and(|owner| schema.may_hide(owner.kind));
@@ -445,7 +450,7 @@ impl ActionContext {
         self.state.audience(schema, owner)
     }
 
-    /// Who may see an entity, where anybody listens.
+    /// The audience of an entity. Everybody if events have no readers.
     fn audience_of(&self, id: EntityId) -> Audience {
         if self.listening { self.state.audience(self.rules.schema(), id) } else { Audience::Everybody }
     }
@@ -459,7 +464,7 @@ impl ActionContext {
         Ok(self.state.attach(&audience, made))
     }
 
-    /// Takes an attachment off; says whether it was there.
+    /// Removes an attachment. Returns false if there is no such attachment.
     pub fn detach(&mut self, id: AttachmentId) -> Result<bool, Stop> {
         self.may_act("detaching")?;
         self.observers.observe(&Op::Detach { id });
@@ -476,11 +481,11 @@ impl ActionContext {
         Ok(())
     }
 
-    /// Puts an entry on the agenda.
+    /// Adds an entry to the agenda.
     ///
     /// # Errors
     ///
-    /// A full agenda.
+    /// The agenda is full.
     pub fn schedule(&mut self, key: RelativeKey, due: Due) -> Result<&Entry, Stop> {
         self.may_act("changing the agenda")?;
         let when = self.key_of(key)?;
@@ -494,7 +499,7 @@ impl ActionContext {
         Ok(entry)
     }
 
-    /// The key that a script has written, counted from the entry that runs.
+    /// Converts the key that a script gave, which may be relative to the running entry.
     fn key_of(&mut self, key: RelativeKey) -> Result<Key, Stop> {
         if let Some(key) = key.absolute() {
             return Ok(key);
@@ -509,14 +514,14 @@ impl ActionContext {
         }
     }
 
-    /// Takes an entry off the agenda; says whether it was there.
+    /// Removes an entry from the agenda. Returns false if there is no such entry.
     pub fn cancel(&mut self, id: EntryId) -> Result<bool, Stop> {
         self.may_act("changing the agenda")?;
         self.observers.observe(&Op::Cancel);
         Ok(self.state.unschedule(id).is_some())
     }
 
-    /// Gives an entry another key; says whether it is there.
+    /// Changes the key of an entry. Returns false if there is no such entry.
     pub fn rekey(&mut self, id: EntryId, key: RelativeKey) -> Result<bool, Stop> {
         self.may_act("changing the agenda")?;
         let key = self.key_of(key)?;
@@ -526,7 +531,7 @@ impl ActionContext {
         Ok(from.is_some())
     }
 
-    /// Tells a line of the story, which has been counted. `text` is called only if somebody listens.
+    /// Publishes a line of the story, which was counted already. `text` is called only if events have readers.
     pub fn say(&mut self, audience: Audience, text: impl FnOnce(&ActionContext) -> String) -> Result<(), Stop> {
         self.may_act("saying something")?;
         self.observers.observe(&Op::Say);
@@ -537,7 +542,7 @@ impl ActionContext {
         Ok(())
     }
 
-    /// Counts a line of the story, also if nobody listens, so that the limit is the same in every mode.
+    /// Counts a line of the story, even if events have no readers, so that the limit is equal in every mode.
     pub fn count_line(&mut self) -> Result<(), Stop> {
         self.said += 1;
         match self.said > MOST_LINES {
@@ -546,7 +551,7 @@ impl ActionContext {
         }
     }
 
-    /// Tells what came of the last roll, with it. `text` is called only if somebody listens.
+    /// Adds a result to the last roll. `text` is called only if events have readers.
     pub fn result(&mut self, text: impl FnOnce(&ActionContext) -> String) -> Result<(), Stop> {
         self.may_act("telling the result of a roll")?;
         if self.listening {
@@ -564,7 +569,7 @@ impl ActionContext {
         Ok(())
     }
 
-    /// Ends the action; what it has changed stands.
+    /// Ends the action. Its changes stay.
     pub fn cut(&mut self, reason: String) -> Result<(), Stop> {
         self.may_act("ending the action")?;
         self.observers.observe(&Op::Cut);
@@ -573,5 +578,5 @@ impl ActionContext {
     }
 }
 
-/// Most lines that one action says.
+/// The most lines of one action.
 const MOST_LINES: u32 = 10_000;

@@ -5,14 +5,14 @@ use serde::Serialize;
 use super::{ActionContext, Fault, Seat};
 use riskbreaker_state::{EntityId, Value};
 
-/// The order of play, as `order` in `play.luau` gives it.
+/// The order of play, as returned by `order` in `play.luau`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Order {
-    /// What it is the order of, such as `Round 3`.
+    /// The heading of the order, such as `Round 3`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Who acts, the first one first.
+    /// The turns, in order.
     pub turns: Vec<Turn>,
 }
 
@@ -20,21 +20,21 @@ pub struct Order {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Turn {
-    /// Who acts.
+    /// The entity that acts.
     pub entity: EntityId,
-    /// What it is called.
+    /// Its title.
     pub title: Arc<str>,
-    /// Whether it has acted.
+    /// Whether it has acted already.
     pub state: TurnState,
-    /// The number by which the order goes, such as a count.
+    /// The number that determines the order, such as a count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<i64>,
-    /// A word more, such as `holds`.
+    /// A remark, such as `holds`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// Whether somebody has acted.
+/// The state of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -54,15 +54,15 @@ impl TurnState {
         [("acted", TurnState::Acted), ("now", TurnState::Now), ("to_come", TurnState::ToCome), ("out", TurnState::Out)];
 }
 
-/// Most turns of an order.
+/// The most turns of an order.
 const MOST_TURNS: usize = 1_000;
 
 impl Order {
-    /// Reads what the function gave; `None` if there is no order now.
+    /// Reads the value returned by `order`. `None` if there is no order now.
     ///
     /// # Errors
     ///
-    /// A sentence that says what is wrong with it.
+    /// A sentence that says what is wrong with the value.
     pub fn read(value: &Value, context: &ActionContext) -> Result<Option<Order>, String> {
         const FORM: &str = "{ label = \"Round 3\", turns = { { who = actor, state = \"now\" } } }";
         let order = match value {
@@ -104,7 +104,7 @@ impl Turn {
 }
 
 impl Seat<'_> {
-    /// The order of play, as far as the viewer may know it; `None` if the ruleset has none, or none now.
+    /// The order of play as the viewer knows it. `None` if the ruleset has none, or none now.
     ///
     /// # Errors
     ///

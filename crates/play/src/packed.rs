@@ -1,4 +1,4 @@
-//! Compact encoding of the history of a game, since most of it is never read again.
+//! Compact encoding of a game's history, most of which is never read again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -16,7 +16,7 @@ use riskbreaker_state::{
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packed<T> {
     bytes: Box<[u8]>,
-    /// Large texts and lists, which others share.
+    /// Large texts and lists, which are shared instead of copied.
     large: Option<Box<Large>>,
     of: PhantomData<T>,
 }
@@ -46,7 +46,7 @@ impl<T: Pack> Packed<T> {
         self.at(0).0
     }
 
-    /// The value at a place of what is packed here, and the place behind it.
+    /// Decodes the value at byte offset `place`. Returns it and the offset after it.
     fn at<V: Pack>(&self, place: u32) -> (V, u32) {
         let mut from = ByteReader { bytes: &self.bytes[place as usize..], large: self.large() };
         let value = V::unpack(&mut from);
@@ -55,7 +55,7 @@ impl<T: Pack> Packed<T> {
 }
 
 impl<T: Pack> Packed<Vec<T>> {
-    /// Adds items to a list; those in it are not unpacked.
+    /// Appends items to an encoded list without decoding it.
     pub fn extend(&mut self, items: &[T]) {
         let mut from = ByteReader { bytes: &self.bytes, large: self.large() };
         let count = from.number() + items.len() as u64;
@@ -69,7 +69,7 @@ impl<T: Pack> Packed<Vec<T>> {
 }
 
 impl Packed<Tape> {
-    /// The number of the last decision on the tape that a person made.
+    /// The number of the last decision of a person on the tape.
     pub fn last_decision(&self) -> Option<u32> {
         self.at(0).0
     }
@@ -93,11 +93,11 @@ impl<'de, T: Pack + Deserialize<'de>> Deserialize<'de> for Packed<T> {
     }
 }
 
-/// What an action told; the stream of its game shares it.
+/// The events of an action, shared with the stream of its game.
 #[derive(Clone, Debug, Default)]
 pub struct Events(Option<Arc<Packed<PackedEvents>>>);
 
-/// Events one behind the other, as they are packed.
+/// Events in sequence, in their encoded form.
 #[derive(Debug)]
 struct PackedEvents(Vec<Event>);
 
@@ -107,12 +107,12 @@ impl Events {
         self.places().count()
     }
 
-    /// The events in their order.
+    /// The events, in order.
     pub fn iter(&self) -> impl Iterator<Item = Event> {
         self.places().map(|(_, event)| event)
     }
 
-    /// The same with the place of each, see [`Events::at`].
+    /// The events with the offset of each, see [`Events::at`].
     pub fn places(&self) -> impl Iterator<Item = (u32, Event)> {
         let mut place = 0;
         std::iter::from_fn(move || {
@@ -122,12 +122,12 @@ impl Events {
         })
     }
 
-    /// The event at a place.
+    /// The event at an offset.
     pub fn at(&self, place: u32) -> Event {
         self.packed().at(place).0
     }
 
-    /// Who may see the event at a place.
+    /// The audience of the event at an offset.
     pub fn audience_at(&self, place: u32) -> Audience {
         self.packed().at(place).0
     }
@@ -155,7 +155,7 @@ impl Pack for PackedEvents {
     }
 }
 
-/// Adds an item to a long-lived list and keeps little spare capacity, since a server holds many games.
+/// Adds an item to a long-lived list with little spare capacity, since a server holds many games.
 pub fn push_sparing<T>(list: &mut Vec<T>, item: T) {
     if list.len() == list.capacity() {
         list.reserve_exact(list.len() / 4 + 1);
@@ -218,7 +218,7 @@ impl<'p> ByteReader<'p> {
 
 const WRITTEN: &str = "it reads what it has written";
 
-/// Texts and lists that are longer are not copied.
+/// Longer texts and lists, in bytes, are shared instead of copied.
 const LARGE: usize = 120;
 
 pub trait Pack: Sized {
@@ -237,7 +237,7 @@ impl Pack for u64 {
 }
 
 impl Pack for i64 {
-    /// Numbers near zero are short, above it and below.
+    /// Numbers near zero are short, positive or negative.
     fn pack(&self, to: &mut ByteWriter) {
         to.number(((self << 1) ^ (self >> 63)) as u64);
     }
@@ -445,7 +445,7 @@ impl Pack for Key {
 }
 
 impl Pack for Tape {
-    /// The number of the last decision comes first: it is looked at alone.
+    /// The number of the last decision comes first, since it is read alone.
     fn pack(&self, to: &mut ByteWriter) {
         self.last_decision().map(|(_, seq)| seq).pack(to);
         self.slots.pack(to);
@@ -546,7 +546,7 @@ packed!(enum Change {
 });
 packed!(enum Audience { 0 Everybody, 1 Only(seats) });
 packed!(struct Term { label, value, path, line, depth });
-// The audience comes first: it is looked at alone.
+// The audience comes first, since it is read alone.
 packed!(struct Event { audience, action, n, happening });
 packed!(enum Happening {
     0 Said { text },

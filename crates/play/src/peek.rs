@@ -1,30 +1,30 @@
-//! What a seat cannot take back: decisions that have shown it something which not everybody may see.
+//! Decisions that a seat cannot undo, because they have shown it a secret.
 
 use super::action::{Done, Open};
 use super::{ActionContext, Event, Game, Happening, Refusal, Stands, Viewer};
 use riskbreaker_ruleset::LetStand;
 use riskbreaker_state::{Audience, Change, EntityId, FieldId};
 
-/// How far a run of an action had come: the number of its events and of its changes.
+/// The progress of a run of an action: the number of its events and of its changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunProgress {
     events: u32,
     changes: u32,
 }
 
-/// The course of a run of an action, as far as it matters to whoever wants to take a decision in it back.
+/// The course of a run of an action, to decide which of its decisions may be undone.
 #[derive(Clone, Debug, Default)]
 pub struct Course {
-    /// How far the run had come when it came to each place of its tape.
+    /// The progress of the run at each tape slot.
     reached: Vec<RunProgress>,
-    /// Places among its events of answers that were kept back until others were there, too.
+    /// Numbers of events that showed answers which were held back until all were given.
     unsealed: Vec<u32>,
-    /// Places of the tape of questions that show what not everybody may see.
+    /// Tape slots of questions that show something secret.
     showing: Vec<u32>,
 }
 
 impl ActionContext {
-    /// Notes how far the run has come, before it reads the next place of its tape.
+    /// Records the progress of the run, before it reads the next tape slot.
     pub fn note_reached(&mut self) {
         if self.listening && self.reached.len() <= self.cursor {
             let reached = RunProgress { events: self.events.len() as u32, changes: self.state.since(0).len() as u32 };
@@ -32,14 +32,14 @@ impl ActionContext {
         }
     }
 
-    /// Notes that the question which is put out at the next place shows what not everybody may see.
+    /// Records that the question at the next tape slot shows something secret.
     pub fn note_showing(&mut self) {
         if std::mem::take(&mut self.question_shows) && self.listening {
             self.showing.push(self.cursor as u32);
         }
     }
 
-    /// Whether the run has changed an entity, or made it.
+    /// True if the run has changed or made an entity.
     pub fn has_touched(&self, entity: EntityId) -> bool {
         self.state.since(0).iter().any(|change| match change {
             Change::Spawn { entity: touched, .. } | Change::Set { entity: touched, .. } => *touched == entity,
@@ -49,7 +49,7 @@ impl ActionContext {
 }
 
 impl Course {
-    /// Takes over the course of the last run.
+    /// Takes the course of the last run out of the context.
     pub fn of(context: &mut ActionContext) -> Course {
         Course {
             reached: std::mem::take(&mut context.reached),
@@ -58,7 +58,7 @@ impl Course {
         }
     }
 
-    /// The course, if it may matter once the action is done.
+    /// The course, if it may matter once the action is finished; `None` otherwise.
     pub fn kept(self, context: &ActionContext, events: &[Event]) -> Option<Box<Course>> {
         let matters = context.rules.schema().has_secrets()
             || context.rules.declarations().stands == LetStand::Dice
@@ -67,21 +67,21 @@ impl Course {
         matters.then(|| Box::new(self))
     }
 
-    /// How far the run had come at a place of its tape; at its beginning, if that is not known.
+    /// The progress at a tape slot; that at the beginning if unknown.
     fn at(&self, place: usize) -> RunProgress {
         self.reached.get(place).copied().unwrap_or_default()
     }
 }
 
-/// The part of an action that an undo takes back.
+/// The part of an action that an undo would take back.
 struct UndonePart<'a> {
     course: Option<&'a Course>,
     from: RunProgress,
 }
 
 impl Game {
-    /// Refuses to take back so many decisions, the last ones, where the rules let stand what has happened since the first of
-    /// them. The game master takes back any.
+    /// Refuses to undo the last `decisions` decisions if the viewer has since seen something that the rules let stand.
+    /// The game master may undo any decision.
     ///
     /// # Errors
     ///
@@ -102,12 +102,12 @@ impl Game {
         }
     }
 
-    /// Whether a viewer was shown in the open action what not everybody may see.
+    /// True if the open action has shown a viewer something secret.
     pub fn was_shown_secrets(&self, viewer: &Viewer) -> bool {
         self.open.as_ref().is_some_and(|open| self.stands_in_open(viewer, open, 1, false).is_some())
     }
 
-    /// What stands for a viewer of all that happened since a decision.
+    /// The reason why a viewer cannot undo the decisions from this one on. `None` if it can.
     fn stands_since(&self, viewer: &Viewer, decision: u32, dice: bool) -> Option<Stands> {
         let of_open = self.open.as_ref().and_then(|open| self.stands_in_open(viewer, open, decision, dice));
         let later = self.history.iter().rev().take_while(|done| done.decided >= Some(decision));
@@ -133,7 +133,7 @@ impl Game {
         let place = places.position(|slot| slot.iter().any(|slot| slot.seqs().any(|seq| seq >= decision)));
         let own = open.seq >= Some(decision);
         let from = place.filter(|_| !own).map_or_else(RunProgress::default, |place| open.course.at(place));
-        // What came before it while it was open: it stays open, with what it had told by then.
+        // A free act or edit was inserted before this action, which stays open with the events it had by then.
         let inserted = self.history.iter().rev().take_while(|done| done.decided >= Some(decision));
         let inserted = inserted.filter(|done| done.number > open.number && done.seq >= Some(decision)).last();
         let before = inserted.filter(|_| place.is_none() && !own).and_then(|done| done.open_tape.as_deref());
@@ -171,7 +171,7 @@ impl Game {
         rolled
     }
 
-    /// Whether an event that a viewer sees shows it what not everybody may see, or what another seat has answered in secret.
+    /// True if an event shows a viewer something secret, or a sealed answer of another seat.
     fn is_news(&self, viewer: &Viewer, part: &UndonePart<'_>, event: &Event) -> bool {
         let schema = self.context.rules.schema();
         let is_secret = !event.audience.is_everybody();
@@ -188,13 +188,13 @@ impl Game {
             Happening::Spawned { kind, .. } | Happening::Removed { kind, .. } => {
                 is_secret && schema.kind_named(kind).is_none_or(|kind| schema.kind(kind).peek)
             }
-            // What the game master did.
+            // The actions of the game master.
             Happening::Edited { .. } | Happening::Notice { .. } => false,
             _ => is_secret,
         }
     }
 
-    /// Whether one of these changes shows a viewer what not everybody may see: not all fields are told of.
+    /// True if one of these changes shows a viewer something secret; not all fields have events.
     fn shows_change(&self, viewer: &Viewer, part: &UndonePart<'_>, changes: &[Change]) -> bool {
         let (state, schema) = (&self.context.state, self.context.rules.schema());
         let shows = |audience: Audience| !audience.is_everybody() && viewer.sees(&audience);

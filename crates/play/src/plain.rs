@@ -1,9 +1,9 @@
-//! A game as plain data for programs that drive it: entities are named by their titles.
+//! A game as plain data for programs that drive it, with entities by title.
 
 use super::{Migration, Question, Session};
 use riskbreaker_state::Value;
 
-/// A question with its fields.
+/// Converts a question to a table.
 pub fn question(session: &Session, question: &Question) -> Value {
     let mut row = vec![
         ("id".to_owned(), Value::text(question.id.to_string())),
@@ -24,7 +24,7 @@ pub fn question(session: &Session, question: &Question) -> Value {
     Value::map(row)
 }
 
-/// The notes of a migration: what happens to each thing under the other rules.
+/// Converts the notes of a migration to a list of tables.
 pub fn notes(migration: &Migration) -> Value {
     Value::list(migration.notes.iter().map(|note| {
         let rule = note.rule.as_deref().map_or(Value::None, Value::text);
@@ -38,11 +38,11 @@ pub fn notes(migration: &Migration) -> Value {
     }))
 }
 
-/// The named answers of a table, as [`Session::reply`] takes them.
+/// Reads a table of answers by topic, as [`Session::reply`] takes them.
 ///
 /// # Errors
 ///
-/// A sentence: what is given is no table by topic.
+/// A sentence if the value is no table by topic.
 pub fn replies(table: &Value) -> Result<Vec<(String, Value)>, String> {
     match table {
         Value::None => Ok(Vec::new()),
@@ -52,11 +52,11 @@ pub fn replies(table: &Value) -> Result<Vec<(String, Value)>, String> {
     }
 }
 
-/// A field or derived value by name, with entities as titles.
+/// Computes a field or derived value by name, with entities as titles.
 ///
 /// # Errors
 ///
-/// A sentence: there is no such entity or value, or its script fails.
+/// A sentence if there is no such entity or value, or if its script fails.
 pub fn value_of(session: &mut Session, title: &str, name: &str, args: &[Value]) -> Result<Value, String> {
     let entity = session.view().find(title).map_err(|refusal| refusal.to_string())?;
     let field = session.view().field(entity, name).cloned();

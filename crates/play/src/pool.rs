@@ -7,19 +7,19 @@ use std::thread;
 use super::machine::{Engine, Machine};
 use riskbreaker_ruleset::{Declarations, LoadError, Problem, Stack};
 
-/// The threads on which the scripts of a ruleset run.
+/// The choice of threads on which the scripts of a ruleset run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Machines {
-    /// On at most so many threads of the library, which all games of the ruleset share. A thread is started when all others
-    /// are busy. Zero counts as one.
+    /// At most this many threads of the library, shared by all games of the ruleset. A thread is started when all
+    /// others are busy. Zero counts as one.
     Threads(usize),
-    /// On the thread that calls, with one machine for each thread that plays. It needs a stack of 8 MiB.
+    /// The calling thread, with one machine for each thread that plays. The thread needs a stack of 8 MiB.
     CallersThread,
 }
 
 impl Default for Machines {
-    /// As many threads as the computer runs at once.
+    /// As many threads as the computer runs in parallel.
     fn default() -> Machines {
         Machines::Threads(thread::available_parallelism().map_or(1, usize::from))
     }
@@ -27,7 +27,7 @@ impl Default for Machines {
 
 /// The script machines of one ruleset, lent to one game at a time.
 ///
-/// A machine that was thrown away, after a spent budget or a panic, is built again before the next job.
+/// A machine that was discarded after a spent budget or a panic is replaced before the next job.
 pub struct MachinePool {
     engine: &'static dyn Engine,
     home: Home,
@@ -35,14 +35,14 @@ pub struct MachinePool {
 
 enum Home {
     Threads(Arc<MachineQueue>),
-    /// The token says which pool a machine of a thread is of, and that this pool is still there.
+    /// The token identifies the pool to which a thread's machine belongs. It lives as long as the pool.
     Caller {
         stack: Arc<Stack>,
         token: Arc<()>,
     },
 }
 
-/// Jobs that wait for a thread.
+/// The jobs that wait for a thread.
 struct MachineQueue {
     stack: Arc<Stack>,
     most: usize,
@@ -54,17 +54,18 @@ struct WaitingJobs {
     jobs: VecDeque<MachineJob>,
     threads: usize,
     idle: usize,
-    /// The pool is gone: threads end when the jobs are done.
+    /// True if the pool was dropped: threads end when the jobs are done.
     closed: bool,
 }
 
-/// Runs on the machine, and gives what is left to do when the machine has been looked after: telling of the result.
+/// A job on a machine. Returns a closure that delivers the result, called after the state of the machine was checked.
 type MachineJob = Box<dyn FnOnce(&mut dyn Machine) -> Box<dyn FnOnce()> + Send>;
 
-/// Stack of a thread that runs scripts, in bytes: nested calls and the parser's recursion need more than the default.
+/// Stack size in bytes of a thread that runs scripts: nested calls and the parser's recursion need more than the
+/// default.
 pub const MACHINE_STACK: usize = 8 << 20;
 
-/// No result: a machine could not be created, or the job panicked.
+/// The error of a job that could not run: no machine could be created, or the job panicked.
 #[derive(Debug)]
 pub struct Died;
 
@@ -119,7 +120,7 @@ impl MachinePool {
         self.engine
     }
 
-    /// How many jobs run at the same time.
+    /// The number of jobs that can run at the same time.
     pub fn threads(&self) -> usize {
         match &self.home {
             Home::Threads(queue) => queue.most,
@@ -176,7 +177,7 @@ impl MachineQueue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a job, and starts a thread if all are busy and there may be more.
+    /// Adds a job. Starts a thread if all are busy and the limit allows one more.
     fn add(self: &Arc<Self>, engine: &'static dyn Engine, job: MachineJob) {
         let mut waiting = self.lock();
         waiting.jobs.push_back(job);
@@ -184,14 +185,14 @@ impl MachineQueue {
             waiting.threads += 1;
             let queue = self.clone();
             if spawn(move || queue.work(engine, None)).is_err() {
-                // The threads that there are do its share.
+                // The existing threads do its work.
                 waiting.threads -= 1;
             }
         }
         self.changed.notify_one();
     }
 
-    /// The next job; `None` when the pool is gone.
+    /// Waits for the next job. `None` when the pool was dropped.
     fn next(&self) -> Option<MachineJob> {
         let mut waiting = self.lock();
         loop {
@@ -207,14 +208,15 @@ impl MachineQueue {
         }
     }
 
-    /// Does one job after the other.
+    /// Runs jobs until the pool is dropped.
     fn work(&self, engine: &dyn Engine, mut kept: Option<Box<dyn Machine>>) {
         while let Some(job) = self.next() {
             kept = kept.or_else(|| load(engine, &self.stack));
-            // It loaded before from the same sources, so there is no memory left: the job is dropped, and its caller told.
+            // The same sources were loaded before, so memory is exhausted: drop the job, which notifies its caller.
             let Some(machine) = &mut kept else { continue };
             let tell = catch_unwind(AssertUnwindSafe(|| job(machine.as_mut())));
-            // What it holds is given back before anybody goes on, and not when the next job comes: two of them would be too many.
+            // Free the machine's memory before the caller continues, not when the next job comes: two machines would be
+            // too many.
             if tell.is_err() || machine.is_dead() {
                 kept = None;
                 engine.give_back();
@@ -226,7 +228,7 @@ impl MachineQueue {
     }
 }
 
-/// A fresh machine; nothing where there is no memory for one, or the host fails: a panic would end the thread, and jobs wait.
+/// Loads a new machine. `None` if memory is exhausted or the host panics: a panic would end the thread while jobs wait.
 fn load(engine: &dyn Engine, stack: &Arc<Stack>) -> Option<Box<dyn Machine>> {
     let loaded = catch_unwind(AssertUnwindSafe(|| engine.load(stack))).ok()?;
     loaded.ok().map(|(fresh, _)| fresh)
@@ -236,7 +238,7 @@ fn spawn(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     thread::Builder::new().name("rules".into()).stack_size(MACHINE_STACK).spawn(work).map(drop)
 }
 
-/// A machine with the pool that it is of.
+/// A machine with the token of its pool.
 type Owned = (Weak<()>, Box<dyn Machine>);
 
 thread_local! {
@@ -244,7 +246,7 @@ thread_local! {
     static OWN: RefCell<Vec<Owned>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Takes the machine of a pool from this thread. It is not there while a job of the same thread uses it.
+/// Takes the machine of a pool from this thread. `None` while a job of the same thread uses it.
 fn take_from_this_thread(token: &Arc<()>) -> Option<Box<dyn Machine>> {
     OWN.with_borrow_mut(|own| {
         own.retain(|(of, _)| of.strong_count() > 0);

@@ -5,7 +5,7 @@ use super::{ActionContext, Driver, Game, Ruleset, Setup, StartError};
 use riskbreaker_ruleset::instead;
 use riskbreaker_state::Value;
 
-/// A setup that has been checked, from which any number of games can begin.
+/// A checked setup from which any number of games can begin.
 #[derive(Clone, Debug)]
 pub struct Prepared {
     pub rules: Arc<Ruleset>,
@@ -16,7 +16,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// What the ruleset computes between two entries of these games, in words; `None` if nothing.
+    /// Describes what the ruleset computes between two entries of these games. `None` if nothing.
     pub fn between_entries(&self) -> Option<String> {
         self.rules.between_entries(self.seats.values().filter_map(Driver::policy)).map(|between| between.to_string())
     }
@@ -37,7 +37,7 @@ impl Prepared {
         Ok(Prepared { rules: rules.clone(), setup: Arc::new(setup), scenario, switches: Arc::new(switches), seats })
     }
 
-    /// The same, sharing nothing that is counted with the games of other threads.
+    /// A copy that shares no reference counts with games of other threads.
     pub fn apart(&self) -> Prepared {
         let driver = |driver: &Driver| match driver {
             Driver::Policy(policy) => Driver::Policy(Arc::from(&**policy)),
@@ -62,7 +62,7 @@ impl Prepared {
     }
 }
 
-/// What a table of a scenario says, by name.
+/// The values in a table of a scenario, by name.
 fn named<'s>(scenario: &'s Value, table: &str) -> impl Iterator<Item = (&'s Arc<str>, &'s Value)> + use<'s> {
     let tables = if let Value::Map(tables) = scenario { tables.get(table) } else { None };
     let named = if let Some(Value::Map(named)) = tables { Some(named) } else { None };
@@ -123,7 +123,7 @@ fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTre
     Ok(seats)
 }
 
-/// Refuses a seat that the ruleset does not have.
+/// Refuses a seat that the ruleset does not declare.
 pub(super) fn known_seat(rules: &Ruleset, seat: &str) -> Result<(), String> {
     if rules.seats().contains_key(seat) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What everybody who draws an entity needs: its seat, side, numbers and position, as the ruleset declares them.
+//! Profiles of entities for pictures of the game: seat, side, numbers and position, as the ruleset declares them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,20 +8,20 @@ use serde::Serialize;
 use super::{Seat, View};
 use riskbreaker_state::{EntityId, FieldId, Kind, MostRule, NumberRule, NumberSource, PositionRule, Value};
 
-/// What is shown of an entity at a glance, as far as a viewer may see it. Each part is missing where the kind declares none.
+/// The main facts about an entity, as far as a viewer may see them. Parts that its kind does not declare are missing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Profile {
-    /// The seat that plays it.
+    /// The seat that plays the entity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seat: Option<Arc<str>>,
-    /// The side that it is on.
+    /// The side to which it belongs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<Named>,
     /// Its numbers, the most important first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub numbers: Vec<Number>,
-    /// Where it is.
+    /// Its position.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
 }
@@ -30,9 +30,9 @@ pub struct Profile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Named {
-    /// What it is called.
+    /// The title.
     pub title: Arc<str>,
-    /// The entity, if it is one.
+    /// The entity, if the title is that of an entity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entity: Option<EntityId>,
 }
@@ -41,41 +41,41 @@ pub struct Named {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Number {
-    /// The name of the field or of the derived value: `why` explains it.
+    /// The name of the field or derived value, which `why` explains.
     pub name: Arc<str>,
-    /// What it is called at the table.
+    /// The label for people.
     pub label: Arc<str>,
-    /// The number.
+    /// The value.
     pub value: i64,
-    /// The largest that it can be now.
+    /// The current maximum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<i64>,
-    /// What it counts, such as `m`.
+    /// The unit, such as `m`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<Arc<str>>,
-    /// Whether more of it is worse for the entity.
+    /// True if a larger number is worse for the entity.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "serve", schemars(default))]
     pub harm: bool,
 }
 
-/// Where an entity is: coordinates, a place, or both.
+/// The position of an entity: coordinates, a place, or both.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Position {
-    /// To the right.
+    /// The coordinate to the right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub x: Option<f64>,
-    /// Upwards on the map.
+    /// The coordinate upwards on the map.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub y: Option<f64>,
     /// The height above the plane.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub h: Option<f64>,
-    /// What one of the coordinates is, such as `m`.
+    /// The unit of the coordinates, such as `m`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<Arc<str>>,
-    /// The place.
+    /// The place, by title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Named>,
 }
@@ -84,20 +84,20 @@ pub struct Position {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct SheetRow {
-    /// What the line is about; empty for a text alone.
+    /// The label; empty for a line without one.
     pub label: String,
-    /// The line in words.
+    /// The text of the line.
     pub text: String,
-    /// The number that it tells, if it tells one.
+    /// The number that the line shows, if it shows one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<Number>,
 }
 
-/// Derived values that were worked out for profiles.
+/// Derived values computed for profiles.
 pub type WorkedOut = BTreeMap<(EntityId, Arc<str>), i64>;
 
 impl Number {
-    /// The number with its maximum and its unit, such as `9 of 15` or `10 m`.
+    /// Formats the number with its maximum and its unit, such as `9 of 15` or `10 m`.
     pub fn text(&self) -> String {
         let mut text = self.value.to_string();
         if let Some(max) = self.max {
@@ -111,7 +111,7 @@ impl Number {
 }
 
 impl SheetRow {
-    /// Label and text.
+    /// The line as label and text.
     pub fn line(self) -> (String, String) {
         (self.label, self.text)
     }
@@ -123,7 +123,7 @@ impl<'a> View<'a> {
         Some(self.context.rules.schema().kind(entity.kind))
     }
 
-    /// The derived values that the profiles of the visible entities take.
+    /// The derived values that occur in the profiles of the visible entities.
     fn derived_in_profiles(&self) -> Vec<(EntityId, Arc<str>)> {
         let mut wanted = Vec::new();
         for id in self.entities() {
@@ -134,7 +134,7 @@ impl<'a> View<'a> {
         wanted
     }
 
-    /// What is shown of an entity at a glance. `worked_out`: derived values; those that are missing are left out.
+    /// The profile of an entity. `worked_out`: derived values; numbers without their value are omitted.
     pub fn profile(&self, id: EntityId, worked_out: &WorkedOut) -> Profile {
         let Some(kind) = self.declared(id).filter(|kind| !kind.profile.is_empty()) else { return Profile::default() };
         let rule = &kind.profile;
@@ -152,7 +152,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A number of an entity; `None` if the viewer may not see it or it cannot be worked out.
+    /// A number of an entity. `None` if the viewer may not see it or its value is missing.
     pub fn number(&self, id: EntityId, rule: &NumberRule, worked_out: &WorkedOut) -> Option<Number> {
         let value_of = |source: &NumberSource| match source {
             NumberSource::Field(field) => self.visible(id, *field)?.as_int(),
@@ -184,7 +184,7 @@ impl<'a> View<'a> {
         Some(Position { x: plane.map(|at| at.0), y: plane.map(|at| at.1), h, unit, place })
     }
 
-    /// The seat to which a path of fields leads.
+    /// The seat at the end of a path of fields. `None` if the path leads to no seat.
     fn seat_of(&self, id: EntityId, path: &[Arc<str>]) -> Option<Arc<str>> {
         let (first, rest) = path.split_first()?;
         match self.field(id, first)? {
@@ -207,7 +207,7 @@ impl<'a> View<'a> {
 }
 
 impl Seat<'_> {
-    /// What is shown at a glance of every entity that the viewer sees, of kinds that declare something.
+    /// The profiles of all entities that the viewer sees, without empty ones.
     pub fn profiles(&mut self) -> BTreeMap<EntityId, Profile> {
         let worked_out = self.worked_out();
         let view = self.view();
@@ -215,7 +215,7 @@ impl Seat<'_> {
         profiles.filter(|(_, profile)| *profile != Profile::default()).collect()
     }
 
-    /// The derived values of profiles, as the viewer knows them. What depends on what it may not see is missing.
+    /// The derived values of profiles, as the viewer knows them. Those that depend on hidden values are missing.
     pub fn worked_out(&mut self) -> WorkedOut {
         if !self.session.ruleset().schema().kinds.iter().any(|kind| kind.profile.numbers.iter().any(is_derived)) {
             return WorkedOut::new();

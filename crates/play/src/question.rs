@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use super::Refusal;
 use riskbreaker_state::{Audience, EntityId, Value};
 
-/// Names an open question: the action that asks, and the place of its answer on that action's tape.
+/// Identifies an open question: the action that asks, and the tape slot of its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[serde(expecting = "the id of a question: its `action` and its `ordinal`")]
 pub struct QuestionId {
     /// Number of the action, counted from 1 over the whole game.
     pub action: u32,
-    /// Place on the action's tape, from 0.
+    /// Index of the slot on the action's tape, from 0.
     pub ordinal: u32,
 }
 
@@ -23,96 +23,96 @@ impl fmt::Display for QuestionId {
     }
 }
 
-/// Something that somebody at the table has to decide.
+/// A decision that a seat has to make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Question {
-    /// What an answer names it by.
+    /// The id by which an answer names the question.
     pub id: QuestionId,
-    /// Who is asked, as the ruleset names its seats.
+    /// The seat that is asked.
     pub seat: Arc<str>,
-    /// A short word such as `card` or `targets` by which scripts and the prompt answer.
+    /// A short name such as `card` or `targets`, by which replies name the question.
     pub topic: Arc<str>,
-    /// The entity that it is asked for, if it is for one.
+    /// The entity that the question is about, if it is about one.
     pub about: Option<EntityId>,
-    /// What is asked, as a sentence.
+    /// The question, as a sentence.
     pub why: String,
-    /// What kind of answer it takes.
+    /// The kind of answer.
     pub ask: Ask,
-    /// The answer that is taken if nobody plays the seat.
+    /// The answer taken if nobody plays the seat.
     pub default: Option<Answer>,
-    /// Whether the default is proposed to people, too.
+    /// True if the default is proposed to people, too.
     #[serde(default = "proposed")]
     pub proposes: bool,
-    /// Who may see the question and its answer; the seat that is asked always does.
+    /// The audience of the question and its answer. The asked seat always belongs to it.
     #[serde(default)]
     pub audience: Audience,
-    /// The answer stays hidden until all questions that are out together are answered; of a question that is out alone,
-    /// until the action ends or the rules reveal it.
+    /// True if the answer stays hidden until all questions asked together are answered; for a single question, until
+    /// the action ends or the rules reveal it.
     pub sealed: bool,
-    /// Others are asked as well, and the first answer closes the question for them.
+    /// True if several seats are asked and the first answer closes the other questions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub race: bool,
-    /// The rules check the answer further (`check`); if they refuse it, the question is asked again.
+    /// True if the rules check the answer further (`check`). If they refuse it, the question is asked again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checked: bool,
 }
 
-/// The kind of a question with what belongs to it.
+/// The kind of a question, with its options and limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub enum Ask {
-    /// One of the options; where `other` is set, any line of text besides.
+    /// One of the options; or any line of text, if `other` is set.
     Choose {
-        /// What can be chosen, in the order of the rules.
+        /// The options, in the order of the rules.
         options: Vec<Choice>,
-        /// Whether a text that is no option is an answer, too.
+        /// True if a text that is no option is accepted.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         other: bool,
     },
     /// Between `min` and `max` of the options.
     ChooseMany {
-        /// What can be chosen.
+        /// The options.
         options: Vec<Choice>,
-        /// The least number of options.
+        /// The smallest number of options.
         min: usize,
-        /// The greatest number of options.
+        /// The largest number of options.
         max: usize,
     },
-    /// A whole number, bounds included.
+    /// A whole number.
     Number {
-        /// The least number, itself included.
+        /// The smallest number.
         min: i64,
-        /// The greatest number, itself included.
+        /// The largest number.
         max: i64,
     },
-    /// Points given out among the options: between `least` and `total` in all.
+    /// Points distributed among the options: between `least` and `total` in all.
     Allot {
-        /// Who or what can be given points.
+        /// The options that can get points.
         options: Vec<Choice>,
-        /// The most points that are given out in all.
+        /// The most points in all.
         total: i64,
-        /// The least number of points that are given out in all; equal to `total` if all must be.
+        /// The fewest points in all; equal to `total` if all must be given.
         least: i64,
     },
     /// Yes or no.
     Confirm,
-    /// All options, in an order.
+    /// All options, in an order chosen by the player.
     Order {
-        /// What is put in order; all of it.
+        /// The options to put in order.
         options: Vec<Choice>,
     },
-    /// A line of at most `max` characters.
+    /// A line of text of at most `max` characters.
     Line {
-        /// The most characters.
+        /// The largest number of characters.
         max: usize,
     },
     /// Faces of real dice, typed in: one for each entry of `sides`, in that order.
     Dice {
         /// The dice, in notation.
         dice: Arc<str>,
-        /// The number of sides of each die whose face is still to come.
+        /// The number of sides of each die whose face is missing.
         sides: Vec<u32>,
     },
 }
@@ -121,25 +121,25 @@ pub enum Ask {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Choice {
-    /// Stable: the same in every run, and unique in its question.
+    /// The id: the same in every run, and unique in the question.
     pub id: Arc<str>,
-    /// What it is called at the table.
+    /// The label for people.
     pub label: Arc<str>,
-    /// Whether it can be chosen now.
+    /// True if the option can be chosen now.
     pub enabled: bool,
-    /// Why it is not enabled.
+    /// The reason why it cannot be chosen.
     pub reason: Option<String>,
-    /// What else is worth knowing, such as a range.
+    /// Further information, such as a range.
     pub note: Option<String>,
-    /// Most points that it can be given in an allotment.
+    /// The most points that it can get in an allotment.
     pub max: Option<i64>,
-    /// The entity that the option is. `None`: it is something else, also where its words or its value name an entity.
+    /// The entity, if the option is one. `None` for other options, even if their label or value names an entity.
     #[serde(skip)]
     pub entity: Option<EntityId>,
 }
 
 impl Ask {
-    /// The options, for the kinds that have any.
+    /// The options. Empty for kinds without options.
     pub fn options(&self) -> &[Choice] {
         match self {
             Ask::Choose { options, .. }
@@ -151,7 +151,7 @@ impl Ask {
     }
 }
 
-/// An answer in its exact form; options are named by their ids.
+/// An answer in its exact form, with options by id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
@@ -162,7 +162,7 @@ pub enum Answer {
     Choices(Vec<Arc<str>>),
     /// A number.
     Number(i64),
-    /// Points by option id; options that are not named get none.
+    /// Points by option id; other options get none.
     Allotment(Vec<(Arc<str>, i64)>),
     /// Yes or no.
     Confirm(bool),
@@ -179,26 +179,27 @@ fn proposed() -> bool {
 }
 
 impl Question {
-    /// The answer that is proposed to people.
+    /// The answer that is proposed to people, if there is one.
     pub fn proposal(&self) -> Option<&Answer> {
         self.default.as_ref().filter(|_| self.proposes)
     }
 
-    /// Reads a loose reply - what was typed, or what a program gave - as an exact answer to this question.
+    /// Converts a loose reply, as typed or given by a program, to an exact answer to this question.
     ///
-    /// Options are found by id, label or number among the open ones, in any case, or by an unambiguous beginning.
+    /// Options are found by id, label or number among those that can be chosen, in any case, or by an unambiguous
+    /// beginning.
     ///
     /// # Errors
     ///
-    /// A sentence with the nearest option, or what is wanted instead.
+    /// A sentence that names the nearest option, or the expected form.
     pub fn read(&self, reply: &Value) -> Result<Answer, Refusal> {
         let answer = super::reply::read(self, reply)?;
         self.check(&answer)?;
         Ok(answer)
     }
 
-    /// Reads what a person typed: as [`Question::read`] does, or else an option by its name without accents, in any Unicode
-    /// normalization (see [`riskbreaker_names::typed`]).
+    /// Converts a typed reply like [`Question::read`], but also finds options by their name without accents, in any
+    /// Unicode normalization (see [`riskbreaker_names::typed`]).
     ///
     /// # Errors
     ///
@@ -207,7 +208,7 @@ impl Question {
         let in_digits = if matches!(self.ask, Ask::Number { .. }) { number_in_words(reply) } else { None };
         let mut reply = in_digits.unwrap_or_else(|| reply.clone());
         let mut read = self.read(&reply);
-        // Each round puts the label of one option in the place of a typed name.
+        // Each round replaces one typed name by the label of an option.
         for _ in 0..self.ask.options().len() {
             let Err(refusal) = &read else { break };
             let Some(better) = super::reply::retyped(&reply, refusal)? else { break };
@@ -217,7 +218,7 @@ impl Question {
         read
     }
 
-    /// The answer in words, with the labels of the options.
+    /// Formats an answer with the labels of the options.
     pub fn tell(&self, answer: &Answer) -> String {
         let known = |id: &Arc<str>| self.ask.options().iter().find(|option| option.id == *id);
         answer.words(|id| known(id).map_or(id, |option| &option.label).to_string())
@@ -234,13 +235,13 @@ pub fn number_in_words(reply: &Value) -> Option<Value> {
 }
 
 impl Answer {
-    /// The answer in words, where the question is not at hand.
+    /// Formats the answer with option ids, if the question is not known.
     #[doc(hidden)]
     pub fn in_ids(&self) -> String {
         self.words(|id| id.to_string())
     }
 
-    /// `label`: what an option is called.
+    /// Formats the answer. `label`: returns the label of an option.
     fn words(&self, label: impl Fn(&Arc<str>) -> String) -> String {
         let list = |ids: &[Arc<str>]| ids.iter().map(&label).collect::<Vec<_>>().join(", ");
         match self {
@@ -259,7 +260,7 @@ impl Answer {
 }
 
 impl Ask {
-    /// What an answer looks like, for messages.
+    /// Describes an acceptable answer, for messages.
     pub fn wanted(&self) -> String {
         match self {
             Ask::Dice { dice, sides } => wanted_faces(dice, sides),
@@ -268,10 +269,10 @@ impl Ask {
     }
 }
 
-/// Faces for an example.
+/// Faces used in examples.
 const EXAMPLE: [u32; 4] = [3, 5, 1, 4];
 
-/// What is to be typed for a throw of real dice, with an example that these dice can show.
+/// Describes what to type for a throw of real dice, with an example that these dice can show.
 fn wanted_faces(dice: &str, sides: &[u32]) -> String {
     let mut wanted = match sides {
         [only] => format!("the face of a die of {only}"),
@@ -282,7 +283,7 @@ fn wanted_faces(dice: &str, sides: &[u32]) -> String {
             format!("the faces of {} dice in order, for example `{faces}{more}`", sides.len())
         }
     };
-    // In brackets stand the faces of a die that has its own, in rising order.
+    // The notation of a die with its own faces lists them in brackets, in rising order.
     if dice.contains('[') {
         wanted.push_str("; of a die with faces in brackets, the place of the face: 1 is the first");
     }

@@ -1,4 +1,4 @@
-//! A game as it is stored: its position, checkpoints of its state, and how it is restored from its tape.
+//! The stored form of a game: its position, checkpoints of its state, and how it is restored from its tape.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use super::{DicePosition, DiceSource, Driver, Edit, Ruleset, Session, Setup, Slo
 use riskbreaker_ruleset::ContentHash;
 use riskbreaker_state::{EntityId, State, Value, readable_name};
 
-/// The position of a game after its last finished action: what is open, what waits, and the position of the dice.
+/// The position of a game after its last finished action: open and queued actions, pending rules, and the position of
+/// the dice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Place {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,16 +24,17 @@ pub struct Place {
     queued: Vec<(Arc<str>, Arc<str>, u32)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pending: Option<PendingRules>,
-    /// What was asked for before it, the first at first.
+    /// Earlier requests for rules, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     asked_before: Vec<PendingRules>,
     position: DicePosition,
-    /// The numbers of the next action and of the next decision.
+    /// The number of the next action.
     number: u32,
+    /// The number of the next decision.
     seq: u32,
 }
 
-/// Rules that are to come into force at the next boundary; none where others were called off.
+/// A request for rules at the next boundary. `hash` is `None` if it cancels earlier requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct PendingRules {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,17 +42,17 @@ struct PendingRules {
     asked_at: u32,
 }
 
-/// Who sits where, and where faces come from: neither is on the tape.
+/// The drivers of seats and the source of faces, which are not on the tape.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seating {
     seats: BTreeMap<Arc<str>, Driver>,
     dice: DiceSource,
 }
 
-/// A game between two actions, whole.
+/// The complete state of a game between two actions.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// The rules in force.
+    /// The hash of the rules in force.
     pub rules: String,
     state: State,
     switches: BTreeMap<String, Value>,
@@ -61,7 +63,7 @@ pub struct Checkpoint {
     actions: u64,
     idle: u32,
     unasked: u64,
-    /// Policies have been asked for free acts since the last entry.
+    /// True if policies have been asked for free acts since the last entry.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     asked_policies: bool,
 }
@@ -97,32 +99,32 @@ impl Session {
         Seating { seats: context.seats.clone(), dice: context.dice.clone() }
     }
 
-    /// The actions that are in memory, and how many of them are as they were when they were kept last.
+    /// The actions in memory, and the number of leading ones that are unchanged since they were last saved.
     #[doc(hidden)]
     pub fn tape(&self) -> (&[Done], usize) {
         let history = &self.game().history;
         (history, history.kept())
     }
 
-    /// Notes that the actions in memory are kept, under a number that no other game has.
+    /// Marks the actions in memory as saved, under a number unique to this game.
     #[doc(hidden)]
     pub fn note_kept(&mut self, number: u64) {
         self.game_mut().history.keep(number);
     }
 
-    /// The number under which the game was kept last. `None` if it never was; a copy never was.
+    /// The number under which the game was last saved. `None` if it was never saved; a copy was not.
     #[doc(hidden)]
     pub fn kept_as(&self) -> Option<u64> {
         self.game().history.kept_as()
     }
 
-    /// A number that tells the game from all others in this process, copies included.
+    /// A number that identifies the game within this process; copies have other numbers.
     #[doc(hidden)]
     pub fn identity(&self) -> u64 {
         self.game().history.identity()
     }
 
-    /// The game behind the last action that was done.
+    /// Takes a checkpoint after the last finished action.
     #[doc(hidden)]
     pub fn checkpoint(&self) -> Checkpoint {
         let game = self.game();
@@ -141,13 +143,13 @@ impl Session {
         }
     }
 
-    /// The hash of the state behind the last action that was done.
+    /// The hash of the state after the last finished action.
     #[doc(hidden)]
     pub fn state_hash(&self) -> ContentHash {
         hash_of(&self.game().context.state.before_journal())
     }
 
-    /// A game as it stood at a checkpoint, with nothing under way. What came before is not in memory.
+    /// Restores a game from a checkpoint, without open actions. Earlier actions are not in memory.
     #[doc(hidden)]
     pub fn resume(rules: &Arc<Ruleset>, setup: Setup, from: Checkpoint) -> Result<Session, StartError> {
         let mut session = Session::before_its_start(rules, setup)?;
@@ -169,11 +171,11 @@ impl Session {
         Ok(session)
     }
 
-    /// Plays recorded actions again, each by the rules that were in force.
+    /// Replays recorded actions, each by the rules that were in force.
     ///
     /// # Errors
     ///
-    /// The first action that goes another way than it was recorded.
+    /// The first action whose replay differs from the record.
     #[doc(hidden)]
     pub fn replay(&mut self, part: &Arc<[Done]>, find: &mut FindRules<'_>) -> Result<(), String> {
         self.game_mut().context.strict = true;
@@ -182,11 +184,11 @@ impl Session {
         played
     }
 
-    /// Brings a game to where it stood behind its last action. Nothing that happened on the way is told.
+    /// Restores the position of a game after its last action. Publishes no events.
     ///
     /// # Errors
     ///
-    /// Rules that are not to be found.
+    /// The required rules cannot be found.
     #[doc(hidden)]
     pub fn stand_at(&mut self, place: &Place, seating: &Seating, find: &mut FindRules<'_>) -> Result<(), String> {
         let mut pending = Vec::new();
@@ -199,7 +201,7 @@ impl Session {
         game.context.dice = seating.dice.clone();
         game.context.state.renew_identity();
         game.next_number = place.number;
-        // A place may lie before decisions that were open at the checkpoint.
+        // The position may precede decisions of actions that were open at the checkpoint.
         game.horizon = game.horizon.min(place.seq.saturating_sub(1));
         let Place { open, held, queued, position, .. } = place.clone();
         self.lend(move |game, vm| game.bring_back(vm, (open.as_ref(), &held, &queued), position))
@@ -211,19 +213,19 @@ impl Session {
 }
 
 impl Session {
-    /// Whether the game has been advanced since it was set up.
+    /// True if the game has been advanced since it was set up.
     #[doc(hidden)]
     pub fn has_started(&self) -> bool {
         self.game().open.as_ref().is_none_or(|open| open.ran || !matches!(open.cause, Cause::Start))
     }
 
-    /// Whether it was opened at a checkpoint of a campaign: then only the last part of its game is in memory, and
-    /// [`Session::save`] would write no more than that. `Campaign::whole` of the store gives all of it.
+    /// True if the game was opened at a checkpoint of a campaign. Then only its last part is in memory, and
+    /// [`Session::save`] would write only that. `Campaign::whole` of the store returns the whole game.
     pub fn is_resumed(&self) -> bool {
         self.game().resumed
     }
 
-    /// The rules that a game began by, and how it began.
+    /// The rules and the setup with which the game began.
     #[doc(hidden)]
     pub fn beginning(&self) -> Result<(Arc<Ruleset>, Setup), StartError> {
         let game = self.game();
@@ -234,13 +236,13 @@ impl Session {
         Ok((rules, (*game.setup).clone()))
     }
 
-    /// All rules that were asked for since the last boundary: an undo may bring each of them back.
+    /// All rules requested since the last boundary: an undo may restore each request.
     #[doc(hidden)]
     pub fn rules_asked_for(&self) -> impl Iterator<Item = &Arc<Ruleset>> {
         self.game().pending.iter().filter_map(|pending| pending.rules.as_ref())
     }
 
-    /// The rules that were in force during actions from one on, as far as they are in memory.
+    /// The rules in force before the changes of rules from action `from` on, as far as they are in memory.
     #[doc(hidden)]
     pub fn rules_on_the_way(&self, from: usize) -> Vec<Arc<Ruleset>> {
         let history = &self.game().history;
@@ -250,19 +252,19 @@ impl Session {
 }
 
 impl Checkpoint {
-    /// Whether it holds the state of a game behind its last action.
+    /// True if this is a checkpoint of the game after its last action.
     pub fn is_of(&self, session: &Session) -> bool {
         self.rules == session.ruleset().hash() && self.state == session.game().context.state.before_journal()
     }
 }
 
 impl Place {
-    /// How many decisions stood, without the requests for other rules that waited.
+    /// The number of decisions at this position, without pending requests for other rules.
     pub fn made(&self) -> u32 {
         self.seq.saturating_sub(1)
     }
 
-    /// What was asked for, in words, if that was the last thing that was done: other rules, or that those in force stay.
+    /// If the last decision was a request for or a cancellation of other rules: the line that says so.
     pub fn asks_for_rules(&self) -> Option<&'static str> {
         let pending = self.pending.as_ref().filter(|pending| pending.asked_at >= self.seq)?;
         Some(match pending.hash {
@@ -271,27 +273,27 @@ impl Place {
         })
     }
 
-    /// The hashes of the rules that wait for their boundary.
+    /// The hashes of the requested rules.
     pub fn rules_asked_for(&self) -> impl Iterator<Item = &str> {
         self.asked_before.iter().chain(&self.pending).filter_map(|asked| asked.hash.as_deref())
     }
 
-    /// The tapes of the actions under way, by the numbers of these.
+    /// The tapes of the open and interrupted actions, with the action numbers.
     #[doc(hidden)]
     pub fn tapes(&self) -> impl Iterator<Item = (u32, &[Option<Slot>])> {
         self.held.iter().chain(&self.open).map(|open| (open.number, &*open.tape.slots))
     }
 
-    /// What the tapes of the actions under way hold.
+    /// The slots on the tapes of the open and interrupted actions.
     pub fn slots(&self) -> impl Iterator<Item = &Slot> {
         self.tapes().flat_map(|(_, slots)| slots.iter().flatten())
     }
 }
 
 impl Cause {
-    /// What a person did outside every question, in words.
+    /// Describes a decision that answers no question, such as an edit. `None` for other actions.
     ///
-    /// `name` says what an entity is called.
+    /// `name`: returns the title of an entity.
     #[doc(hidden)]
     pub fn by_hand(&self, name: &dyn Fn(EntityId) -> String) -> Option<String> {
         Some(match self {

@@ -1,4 +1,4 @@
-//! What people decided and what was rolled in a game that was kept, for a game that is played again from an earlier point.
+//! The recorded decisions and rolls of a saved game, for a game that is replayed from an earlier point.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use super::{Answer, By, Edit, Refusal, Remedy, Session, Slot};
 use riskbreaker_dice::Dice;
 use riskbreaker_state::EntityId;
 
-/// The decisions and rolls of a part of a kept game.
+/// The decisions and rolls of a part of a saved game.
 #[derive(Clone, Debug, Default)]
 pub struct RecordedCourse {
-    /// In the order in which they were made.
+    /// The decisions, in order.
     pub decisions: Vec<RecordedDecision>,
-    /// In the order in which they were rolled, as far as the actions ran one after another.
+    /// The rolls, in order, as far as the actions ran one after another.
     pub rolls: Vec<RecordedRoll>,
 }
 
@@ -25,11 +25,11 @@ pub struct RecordedCourse {
 pub struct RecordedDecision {
     /// Its number in the game, from 1.
     pub number: u32,
-    /// What was decided.
+    /// The content of the decision.
     pub act: RecordedAct,
 }
 
-/// What a person decided.
+/// The content of a person's decision.
 #[derive(Clone, Debug)]
 pub enum RecordedAct {
     /// The answer to a question.
@@ -38,12 +38,12 @@ pub enum RecordedAct {
         seat: Arc<str>,
         /// The topic of the question.
         topic: Arc<str>,
-        /// Whom the question was about.
+        /// The entity that the question was about.
         about: Option<EntityId>,
         /// The answer.
         answer: Answer,
     },
-    /// The faces of real dice, which stand among the rolls.
+    /// The faces of real dice, which are listed among the rolls.
     Throw,
     /// A manual edit.
     Edit(Edit),
@@ -54,16 +54,16 @@ pub enum RecordedAct {
         /// The name of the act.
         name: Arc<str>,
     },
-    /// An action with a fault was left out.
+    /// An action with a fault was skipped.
     Skip,
-    /// Other rules came into force: their hash.
+    /// Other rules took effect: their hash.
     Rules(String),
 }
 
 /// A roll or a draw.
 #[derive(Clone, Debug)]
 pub struct RecordedRoll {
-    /// What it was for, as the script words it, before names are filled in.
+    /// The purpose of the roll, as the script words it, with placeholders.
     pub label: Arc<str>,
     /// The dice in notation.
     pub dice: Arc<str>,
@@ -74,7 +74,8 @@ pub struct RecordedRoll {
 }
 
 impl RecordedCourse {
-    /// What was decided and rolled in `done` and in the actions that were open at the place `to`, behind the place `from`.
+    /// Collects the decisions and rolls after the position `from`: of the actions in `done`, and of those open at the
+    /// position `to`.
     pub fn between(from: &Place, done: &[Done], to: Option<&Place>) -> RecordedCourse {
         let mut course = RecordedCourse::default();
         let known: BTreeMap<u32, &[Option<Slot>]> = from.tapes().collect();
@@ -90,7 +91,7 @@ impl RecordedCourse {
         course
     }
 
-    /// Takes what stands on the tape of an action; `known`: the tape as it was where the course begins.
+    /// Adds the slots on the tape of an action. `known`: the tape at the beginning of the course.
     fn take_slots(&mut self, slots: &[Option<Slot>], known: &[Option<Slot>], last: &mut u32) {
         for (at, slot) in slots.iter().enumerate() {
             let Some(slot) = slot else { continue };
@@ -116,7 +117,7 @@ impl RecordedCourse {
         }
     }
 
-    /// Takes what a person did outside every question.
+    /// Adds a decision that answers no question.
     fn take_cause(&mut self, done: &Done, last: &mut u32) {
         if let Cause::Free { seat, name } = &done.cause
             && let Some(number) = done.began.or(done.seq)
@@ -130,7 +131,7 @@ impl RecordedCourse {
         };
         let skipped = done.skipped.is_some().then_some(RecordedAct::Skip);
         for act in act.into_iter().chain(skipped) {
-            // A change of rules that waited for its boundary has no number of its own: it comes behind what was decided before.
+            // A change of rules that waited for its boundary has no number: it counts as after the last decision.
             let number = done.seq.unwrap_or(*last);
             *last = number.max(*last);
             self.decisions.push(RecordedDecision { number, act });
@@ -138,7 +139,7 @@ impl RecordedCourse {
     }
 }
 
-/// Faces of a kept game that a game which is played again takes for the same rolls: by label and dice, in their order.
+/// Faces of a saved game to be used for equal rolls of a replayed game: by label and dice, in order.
 #[derive(Clone, Debug, Default)]
 pub struct RecordedFaces(HashMap<RollKey, VecDeque<Vec<u32>>>);
 
@@ -146,7 +147,7 @@ pub struct RecordedFaces(HashMap<RollKey, VecDeque<Vec<u32>>>);
 type RollKey = (Arc<str>, Arc<str>);
 
 impl RecordedFaces {
-    /// Takes the faces for the next roll with this label and these dice, if there are any left.
+    /// Takes the faces for the next roll with this label and these dice. `None` if none are left.
     pub(super) fn take(&mut self, label: &Arc<str>, dice: &Dice) -> Option<Vec<u32>> {
         if self.0.is_empty() {
             return None;
@@ -166,18 +167,18 @@ impl FromIterator<RecordedRoll> for RecordedFaces {
 }
 
 impl Session {
-    /// Gives the faces of later rolls, for those with the same label and the same dice; any other roll comes from the generator.
-    /// None are left of those that were given before.
+    /// Sets the faces for later rolls with the same label and dice; other rolls come from the generator. Replaces faces
+    /// set earlier.
     #[doc(hidden)]
     pub fn take_recorded_faces(&mut self, faces: RecordedFaces) {
         self.game_mut().context.recorded = faces;
     }
 
-    /// Decides once more what was decided in a kept game, and plays on to the next question.
+    /// Repeats a decision of a saved game, and plays on to the next question.
     ///
     /// # Errors
     ///
-    /// A sentence: nothing asks for it, or it is not possible any more.
+    /// A sentence if there is no such question, or the decision is impossible.
     #[doc(hidden)]
     pub fn decide_again(&mut self, act: &RecordedAct, find: &mut FindRules<'_>) -> Result<(), Refusal> {
         match act {

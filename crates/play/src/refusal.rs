@@ -8,7 +8,7 @@ use super::{Fault, QuestionId, SessionError, Viewer, in_one_line};
 use riskbreaker_ruleset::SwitchRefusal;
 use riskbreaker_state::{EntityId, readable_name};
 
-/// Why a request was refused, as data. Nothing has changed then.
+/// The reason why a request was refused, as data. A refused request changes nothing.
 ///
 /// Its [`Display`](std::fmt::Display) is the sentence for people. In JSON it is an object whose `kind` names the variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
@@ -17,43 +17,43 @@ use riskbreaker_state::{EntityId, readable_name};
 #[error("{}", Sentence(self))]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The question is not open: it was answered, or taken back.
+    /// The question is not open: it was answered, or undone.
     Stale {
         /// The question that was answered.
         question: QuestionId,
     },
     /// No question of this topic is open.
     NotAsked {
-        /// The topic that was answered.
+        /// The topic of the reply.
         topic: String,
-        /// The topics that are asked.
+        /// The topics of the open questions.
         asked: Vec<Arc<str>>,
     },
     /// The question has no option of this name.
     NotAnOption {
-        /// The question's topic, where a loose answer was read.
+        /// The question's topic, if a loose reply was read.
         topic: Option<Arc<str>>,
-        /// What was given.
+        /// The given name.
         given: String,
-        /// The name that was likely meant.
+        /// The most similar name.
         near: Option<String>,
-        /// Labels of the options that are open.
+        /// Labels of the options that can be chosen.
         open: Vec<Arc<str>>,
     },
-    /// The name fits several things.
+    /// The name fits several options or entities.
     Ambiguous {
-        /// The question's topic, for names of options.
+        /// The question's topic, if the names are options.
         topic: Option<Arc<str>>,
-        /// What was given.
+        /// The given name.
         given: String,
-        /// The options that it fits.
+        /// The labels that it fits.
         candidates: Vec<String>,
     },
-    /// The option or free act is there, and the rules do not allow it now.
+    /// The option or free act exists, but the rules do not allow it now.
     Greyed {
-        /// The option.
+        /// The label of the option or act.
         label: String,
-        /// Why it cannot be chosen, if the rules say so.
+        /// The reason, if the rules give one.
         reason: Option<String>,
     },
     /// An option is named more than once.
@@ -63,22 +63,22 @@ pub enum Refusal {
     },
     /// A number, a count or a length is too small or too large; bounds included.
     OutOfBounds {
-        /// What is out of bounds.
+        /// The limited quantity.
         bound: Bound,
-        /// What was given.
+        /// The given number.
         given: i64,
-        /// The least that fits.
+        /// The smallest allowed number.
         min: i64,
-        /// The most that fits.
+        /// The largest allowed number.
         max: i64,
     },
     /// The answer is of another type than the question.
     WrongType {
-        /// The question's topic, where a loose answer was read.
+        /// The question's topic, if a loose reply was read.
         topic: Option<Arc<str>>,
-        /// What the question takes, in words.
+        /// A description of the expected answer.
         wanted: String,
-        /// What was given, in words.
+        /// A description of the given answer.
         given: Option<String>,
     },
     /// A line of text has control characters.
@@ -87,46 +87,46 @@ pub enum Refusal {
     OnlyAnswer {
         /// The topic of the question.
         topic: String,
-        /// The answer that was taken.
+        /// The only possible answer.
         answer: String,
     },
-    /// The rules do not take the answer: the `check` of the question says no.
+    /// The `check` of the question refused the answer.
     AgainstRules {
         /// The topic of the question.
         topic: String,
-        /// Why, in the words of the rules.
+        /// The reason, in the words of the rules.
         reason: String,
     },
     /// Something that was named does not exist.
     UnknownName {
-        /// What is missing, as a sentence.
+        /// A sentence that says what is missing.
         sentence: String,
-        /// What was given.
+        /// The given name.
         given: String,
-        /// The name that was likely meant.
+        /// The most similar name.
         near: Option<String>,
-        /// Names that exist, where they are few.
+        /// The existing names, if there are few.
         known: Vec<String>,
     },
     /// The question, the decision or the act belongs to another seat.
     NotYourSeat {
-        /// Whose it is to decide.
+        /// The seat that decides.
         seat: Arc<str>,
-        /// Who acts.
+        /// The viewer who tried to decide.
         acting: Arc<str>,
     },
-    /// The decision is the seat's own, and only the game master may take it back.
+    /// The seat cannot undo its decision; only the game master can.
     Stands {
-        /// Who wants to take it back.
+        /// The viewer who tried to undo it.
         acting: Arc<str>,
-        /// Why it stands.
+        /// The reason.
         since: Stands,
     },
-    /// Nobody has decided anything that could be taken back.
+    /// There is no decision to undo.
     NothingToUndo,
-    /// Nothing was taken back, or the game has gone another way since.
+    /// There is no undone decision to redo.
     NothingToRedo {
-        /// Whether something else was decided since the undo.
+        /// True if another decision was made since the undo.
         diverged: bool,
     },
     /// The game is over.
@@ -135,86 +135,86 @@ pub enum Refusal {
     NoFault,
     /// A script failed.
     Fault {
-        /// What failed.
+        /// The fault of the script.
         #[serde(flatten)]
         fault: Box<Fault>,
     },
     /// No entity has this number.
     NoEntity {
-        /// The number that was given.
+        /// The given number.
         entity: EntityId,
     },
-    /// A field does not take the value.
+    /// A field does not accept the value.
     BadValue {
         /// The name of the field.
         field: String,
-        /// What does not fit, as a clause.
+        /// The reason, as a clause.
         problem: String,
     },
-    /// A house rule does not have the value.
+    /// A house rule does not allow the value.
     BadSwitchValue {
-        /// What does not fit.
+        /// The reason.
         #[serde(flatten)]
         refusal: SwitchRefusal,
     },
-    /// The request does not fit the game as it stands.
+    /// The request does not fit the current game.
     Invalid {
-        /// What is wrong, as a sentence.
+        /// The problem, as a sentence.
         message: String,
     },
-    /// The request was valid but could not be carried out: it takes too much work, or the host failed.
+    /// The request was valid but failed: it takes too much work, or the host failed.
     Failed {
-        /// What failed, as a sentence.
+        /// The problem, as a sentence.
         message: String,
     },
 }
 
-/// Why a seat cannot take its own decision back.
+/// The reason why a seat cannot undo its own decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum Stands {
-    /// The seat has been shown something since that not everybody may see, or a sealed answer of another seat.
+    /// The seat has since seen something secret, or a sealed answer of another seat.
     Secret,
     /// Dice have been rolled since, and these rules let them stand.
     Dice,
-    /// By these rules a seat takes nothing back.
+    /// Under these rules a seat cannot undo anything.
     Rules,
 }
 
-/// What a number that is out of bounds counts.
+/// A quantity with limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum Bound {
-    /// The number that is asked for.
+    /// The number in an answer.
     Number {
         /// The topic of the question.
         topic: String,
     },
-    /// Options that are chosen.
+    /// The count of chosen options.
     Options,
-    /// Options that are named in an order.
+    /// The count of options in an order.
     Order,
-    /// Points for one option.
+    /// The points of one option.
     Points {
-        /// The option.
+        /// The label of the option.
         label: String,
     },
-    /// Points in all.
+    /// The sum of all points.
     Total,
-    /// Numbers in a list, one for each option.
+    /// The length of a list with one number for each option.
     Parts {
         /// The topic of the question.
         topic: Arc<str>,
-        /// The options that have no part yet.
+        /// The options without a number.
         labels: Vec<Arc<str>>,
     },
-    /// Characters of a line.
+    /// The characters of a line.
     Characters,
-    /// Dice that are typed in.
+    /// The count of typed dice.
     Dice {
         /// The dice, in notation.
         wanted: String,
@@ -229,12 +229,12 @@ impl Refusal {
         Refusal::Invalid { message: message.into() }
     }
 
-    /// Of a value in which lists and maps lie too deep in one another to be looked at.
+    /// The refusal of a value with lists and maps nested too deeply.
     pub(crate) fn too_deep() -> Refusal {
         Refusal::new("lists and maps lie in one another more than 100 levels deep")
     }
 
-    /// Of a look ahead where a rule reads what the one who asks may not see.
+    /// The refusal of a look-ahead during which a rule read hidden fields.
     #[doc(hidden)]
     pub fn hidden(viewer: &Viewer, hidden: &[String]) -> Refusal {
         let (who, what) = (viewer.words(), hidden.join(", "));
@@ -243,7 +243,7 @@ impl Refusal {
         ))
     }
 
-    /// Of a request that was a proper one.
+    /// The refusal of a valid request that failed.
     #[doc(hidden)]
     pub fn failing(message: impl Into<String>) -> Refusal {
         Refusal::Failed { message: message.into() }
@@ -254,7 +254,7 @@ impl Refusal {
         Refusal::Fault { fault: Box::new(fault) }
     }
 
-    /// Of a name that does not exist; `known` are the names that do. They are listed where none is near.
+    /// The refusal of a name that does not exist. `known`: the existing names, listed if none is similar.
     #[doc(hidden)]
     pub fn unknown<'n>(sentence: impl Into<String>, given: &str, known: impl IntoIterator<Item = &'n str>) -> Refusal {
         let known: Vec<&str> = known.into_iter().collect();
@@ -263,7 +263,7 @@ impl Refusal {
         Refusal::UnknownName { sentence: sentence.into(), given: given.to_owned(), near, known }
     }
 
-    /// The topic of the question whose answer is refused, if it names one.
+    /// The topic of the refused answer's question, if the refusal names it.
     pub fn topic(&self) -> Option<&str> {
         match self {
             Refusal::NotAnOption { topic, .. }
@@ -273,7 +273,7 @@ impl Refusal {
         }
     }
 
-    /// As [`Refusal::unknown`], where the names that exist are too many to list.
+    /// Like [`Refusal::unknown`], for names that are too many to list.
     #[doc(hidden)]
     pub fn unknown_among_many<'n>(
         sentence: impl Into<String>,
@@ -284,13 +284,12 @@ impl Refusal {
         Refusal::UnknownName { sentence: sentence.into(), given: given.to_owned(), near, known: Vec::new() }
     }
 
-    /// Whether the request was a proper one, and what it asked for cannot be done all the same: a script fails, or there is
-    /// too much to go through.
+    /// True if the request was valid but failed: a script error or a limit.
     pub fn failed(&self) -> bool {
         matches!(self, Refusal::Fault { .. } | Refusal::Failed { .. })
     }
 
-    /// The kind in one word, as `kind` has it in JSON.
+    /// The variant as one word, equal to `kind` in JSON.
     pub fn kind(&self) -> &'static str {
         match self {
             Refusal::Stale { .. } => "stale",
@@ -333,8 +332,8 @@ impl From<SwitchRefusal> for Refusal {
     }
 }
 
-/// A refusal in words, in one line. Labels, topics and reasons in it are the rules' own: a line break in one of them would begin
-/// a line that reads like one of the host's.
+/// Formats a refusal in one line. Its labels, topics and reasons come from the rules: a line break in them could begin
+/// a line that looks like one of the host's.
 struct Sentence<'r>(&'r Refusal);
 
 impl fmt::Display for Sentence<'_> {
@@ -343,7 +342,7 @@ impl fmt::Display for Sentence<'_> {
     }
 }
 
-/// A refusal in words, as the rules have written theirs.
+/// Formats a refusal with the words of the rules unchanged.
 struct RefusalWords<'r>(&'r Refusal);
 
 impl fmt::Display for RefusalWords<'_> {
@@ -451,7 +450,7 @@ fn out_of_bounds(f: &mut fmt::Formatter<'_>, bound: &Bound, given: i64, min: i64
     }
 }
 
-/// What was typed, as far as a message has room for it.
+/// Shortens a typed text for a message.
 fn short(text: &str) -> String {
     match text.char_indices().nth(LONGEST_TOLD) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -459,7 +458,7 @@ fn short(text: &str) -> String {
     }
 }
 
-/// Letters of what was typed that a message repeats.
+/// The most letters of a typed text in a message.
 const LONGEST_TOLD: usize = 40;
 
 #[cfg(test)]

@@ -15,19 +15,19 @@ use riskbreaker_state::{Audience, Converted, EntityId, Kept, Orphans, Passage, S
 /// The effects of a reload on a running game.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReloadReport {
-    /// Identity of the rules in force now.
+    /// The hash of the rules now in force.
     pub hash: String,
-    /// What changed in the rules, file by file. Empty where they are the same.
+    /// The changes in the rules, file by file. Empty if the rules are equal.
     pub changed: Vec<String>,
-    /// What it did to the state.
+    /// The effects on the state.
     pub state: Converted,
-    /// House rules, seats, agenda entries and attachments that the new rules do not know, a sentence each.
+    /// House rules, seats, agenda entries and attachments that the new rules lack, a sentence each.
     pub warnings: Vec<String>,
-    /// Whether an action is under way, which runs again under the new rules.
+    /// True if an action is open, which runs again under the new rules.
     pub under_way: bool,
 }
 
-/// The contents of files by path, as far as they changed; nothing for a file that is gone.
+/// Changed files: their new contents by path, `None` for a deleted file.
 pub type Patch = BTreeMap<Arc<str>, Option<Arc<str>>>;
 
 /// What an undo restores after a change of rules: the earlier state with its schema.
@@ -39,7 +39,7 @@ pub struct Swap {
     pub in_force: Option<InForce>,
 }
 
-/// What a game is played by.
+/// The rules, house rules and drivers of a game.
 #[derive(Clone, Debug)]
 pub struct InForce {
     pub rules: Arc<Ruleset>,
@@ -47,7 +47,7 @@ pub struct InForce {
     pub seats: BTreeMap<Arc<str>, Driver>,
 }
 
-/// The rules that a game began by, once others are in force.
+/// The rules with which a game began, once others are in force.
 #[derive(Clone, Debug)]
 pub struct FirstRules {
     pub stacked: Stacked,
@@ -56,15 +56,15 @@ pub struct FirstRules {
 }
 
 impl Session {
-    /// Puts a new version of the same ruleset in force, between two actions. The open action is taken back to its start and
-    /// runs again with the next [`Session::advance`], with its tape if that still fits. State is carried over by name: new
-    /// fields take their defaults, what has no place any more is kept aside.
+    /// Puts a new version of the same ruleset in force, between two actions. The open action is rolled back and runs
+    /// again with the next [`Session::advance`], with its tape if that still fits. The state is carried over by name:
+    /// new fields get their defaults, values without a field become dormant.
     ///
-    /// It is an entry of the game like an edit; an undo that goes back over it keeps the new rules in force.
+    /// The reload is an entry of the history, like an edit. An undo of earlier decisions keeps the new rules in force.
     ///
     /// # Errors
     ///
-    /// Rules of another ruleset, or rules without a kind of which there are entities. Nothing has changed then.
+    /// The rules are of another ruleset, or lack a kind of which there are entities. The game is unchanged then.
     pub fn reload(&mut self, rules: Arc<Ruleset>) -> Result<ReloadReport, Refusal> {
         let report = self.game_mut().reload(&rules)?;
         let note =
@@ -74,7 +74,7 @@ impl Session {
         Ok(report)
     }
 
-    /// Entities that the rules in force have no place for: kind and title.
+    /// Dormant entities, whose kind the rules in force lack: kind and title.
     pub fn shelved(&self) -> Vec<(String, String)> {
         let context = &self.game().context;
         let title = |fields: &BTreeMap<Arc<str>, Value>| {
@@ -84,7 +84,7 @@ impl Session {
         all.map(|shelved| (shelved.kind.to_string(), title(&shelved.fields))).collect()
     }
 
-    /// Values that the rules in force have no place for: entity, field and value in words.
+    /// Dormant values, whose field the rules in force lack: entity, field and value as text.
     pub fn dormant(&self) -> Vec<(String, String, String)> {
         let context = &self.game().context;
         let fields = &context.state.dormant().fields;
@@ -96,7 +96,7 @@ impl Session {
 }
 
 impl ReloadReport {
-    /// The report in lines: what changed, and then what it did to the game.
+    /// The report in lines: the changes in the rules, then their effects on the game.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = self.changed.clone();
         let mut say = |what: &str, list: &[String]| {
@@ -114,7 +114,7 @@ impl ReloadReport {
 }
 
 impl Game {
-    /// Puts other rules in force before the open action.
+    /// Puts other rules of the same ruleset in force before the open action.
     pub fn reload(&mut self, to: &Arc<Ruleset>) -> Result<ReloadReport, Refusal> {
         let from = self.context.rules.clone();
         if to.id() != from.id() {
@@ -130,7 +130,7 @@ impl Game {
         let fits = from.schema().fits(to.schema());
         let mut converted = None;
         if !fits || self.context.state.dormant().holds_entities() {
-            // What the open action did so far does not count. If the rules are refused, it stays as it is.
+            // The changes of the open action do not count. If the rules are refused, it stays as it is.
             let mut before = self.context.state.before_journal();
             before.settle_unread();
             let over = converted_by(&before, from.schema(), to, Orphans::Refuse).map_err(Refusal::new)?;
@@ -160,14 +160,14 @@ impl Game {
         Ok(report)
     }
 
-    /// Remembers the rules that the game began by, before others come into force for the first time.
+    /// Stores the rules with which the game began, before others take effect for the first time.
     pub(super) fn note_first_rules(&mut self, from: &Ruleset) {
         let first = || Box::new(FirstRules { stacked: Stacked::of(from), hash: from.hash(), files: from.files() });
         self.first_rules.get_or_insert_with(first);
     }
 
-    /// Records a reload in the history. Consecutive reloads are merged into one entry if they are plain, that is, changed neither
-    /// state, house rules nor seats. A replay then goes from the first rules to the last in one step.
+    /// Records a reload in the history. Merges consecutive plain reloads (which change neither state, house rules nor
+    /// seats) into one entry, so that a replay changes from the first rules to the last in one step.
     fn note_reload(
         &mut self,
         to: &Ruleset,
@@ -206,7 +206,8 @@ impl Game {
         });
     }
 
-    /// House rules by name: new ones take their default, and so do those that stood at a default that is another now.
+    /// Carries house rules over by name. New ones get their default, and so do those that had the old default if that
+    /// has changed.
     fn renew_switches(&mut self, from: &Ruleset, to: &Ruleset, warnings: &mut Vec<String>) {
         let mut was = BTreeMap::clone(&self.context.switches);
         let aside = &mut self.context.state.dormant_mut().switches;
@@ -237,8 +238,8 @@ impl Game {
         self.context.switches = Arc::new(to.switches().map(|switch| switch.name.clone()).zip(values).collect());
     }
 
-    /// Warns of agenda entries and attachments whose names the new rules do not have. `secret`: of those whose owner not everybody
-    /// may see.
+    /// Adds warnings about agenda entries and attachments whose names the new rules lack. `secret`: receives those
+    /// about owners that are not public.
     fn find_strangers(&self, to: &Ruleset, warnings: &mut Vec<String>, secret: &mut Vec<String>) {
         let state = &self.context.state;
         let mut say = |owner: Option<EntityId>, line: String| {
@@ -265,10 +266,10 @@ impl Game {
         }
     }
 
-    // Going back
+    // Undo
 
-    /// After an undo went back over reloads, the youngest first: the rules in force stay, and their entry stands here now.
-    /// `set_under`: the rules that the house rules are of, where one of them went back.
+    /// Puts the rules in force again after an undo passed over reloads (newest first), as an entry at the new end of
+    /// the history. `set_under`: the rules to which the house rules belong, if the undo restored others.
     pub(super) fn reload_again(
         &mut self,
         passed: Vec<Done>,
@@ -303,13 +304,13 @@ impl Game {
             }
             turned.changes = self.differences(before);
         }
-        // House rules that went back with what was undone are those of the rules in force again.
+        // House rules restored by the undo belong to the rules in force again.
         self.renew_switches(set_under.unwrap_or(&rules), &rules, &mut lines);
         told.extend(notices(&lines, &Audience::Everybody));
         self.note_reload(&rules, patch, swap, false, told);
     }
 
-    /// What differs from an earlier state in the same schema, told like changes.
+    /// Lists the differences from an earlier state in the same schema, as change events.
     fn differences(&self, before: &State) -> Vec<(Audience, Happening)> {
         let mut told = Vec::new();
         for (id, entity) in self.context.state.entities() {
@@ -336,7 +337,7 @@ impl Game {
             "{} starts again: under the new rules it goes another way than before",
             super::action::words_of(&open.cause)
         );
-        // Whose entry it is, and which act a seat takes, may be a secret.
+        // The owner of the entry, and the act that a seat takes, may be secret.
         let schema = self.context.rules.schema();
         let audience = match &open.cause {
             Cause::Entry { owner: Some(owner), .. } => self.context.state.audience(schema, *owner),
@@ -348,19 +349,19 @@ impl Game {
     }
 }
 
-/// A state as other rules have it, with what they take back of what was kept aside.
+/// Converts a state to another schema and restores dormant values that fit.
 fn converted_by(state: &State, from: &Schema, to: &Ruleset, orphans: Orphans) -> Result<(State, Converted), String> {
     let (mut state, told) = state.converted(from, to.schema(), &to.parts(), orphans)?;
     state.take_belongings_back(&|what| to.has_entry(what), &|hook| to.has_holder(hook));
     Ok((state, told))
 }
 
-/// Lines of the host as events; those for nobody are for the game master alone.
+/// Converts lines of the host to events.
 pub(super) fn notices(lines: &[String], audience: &Audience) -> Vec<(Audience, Happening)> {
     lines.iter().map(|line| (audience.clone(), Happening::Notice { text: line.clone() })).collect()
 }
 
-/// Lets people play the seats that other rules add, and those whose policy they do not have. Gives the latter.
+/// Gives new seats, and seats whose policy the rules lack, to people. Returns the latter with their policies.
 pub(super) fn seat_people(seats: &mut BTreeMap<Arc<str>, Driver>, to: &Ruleset) -> Vec<(Arc<str>, Arc<str>)> {
     for seat in to.seats().keys() {
         seats.entry(Arc::from(&**seat)).or_insert(Driver::Human);
@@ -377,8 +378,8 @@ pub(super) fn seat_people(seats: &mut BTreeMap<Arc<str>, Driver>, to: &Ruleset) 
     lost
 }
 
-/// The house rules under other rules, in the order of [`Ruleset::switches`], and how each came to its value. `now`: those before. What has
-/// no place is kept aside.
+/// Carries the house rules over to other rules, in the order of [`Ruleset::switches`], with the fate of each value.
+/// `now`: the old values. Rules that do not exist any more become dormant.
 pub(super) fn switches_over(
     now: &BTreeMap<String, Value>,
     to: &Ruleset,
@@ -395,7 +396,7 @@ pub(super) fn switches_over(
     over.collect()
 }
 
-/// What was done, the youngest first, each with the schema that its changes are written in.
+/// The history, newest first, each action with the schema of its changes.
 pub(super) fn with_schemas<'g>(
     history: &'g [Done],
     current: &'g Schema,
@@ -410,12 +411,12 @@ pub(super) fn with_schemas<'g>(
     })
 }
 
-/// What has to be written over the files of one to have those of the other.
+/// The patch that turns the files of `from` into those of `to`.
 pub(super) fn patch_between(from: &Ruleset, to: &Ruleset) -> Patch {
     patch_of_files(from.files(), to.files())
 }
 
-/// The same of files.
+/// The patch that turns the files `old` into `new`.
 pub(super) fn patch_of_files(old: BTreeMap<Arc<str>, Arc<str>>, mut new: BTreeMap<Arc<str>, Arc<str>>) -> Patch {
     let mut patch = Patch::new();
     for (path, text) in old {

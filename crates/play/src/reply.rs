@@ -1,5 +1,5 @@
-//! Replies: loose answers by topic, typed words or values from a program. They are read as exact answers, and taken as often as
-//! the open action asks.
+//! Replies: loose answers by topic, typed or from a program. They are converted to exact answers and given to the open
+//! action whenever it asks.
 
 use std::sync::Arc;
 
@@ -10,38 +10,39 @@ use riskbreaker_ruleset::nearest;
 use riskbreaker_state::Value;
 
 impl Session {
-    /// Answers the open action by topic, as often as it asks, with loose values: options by name, numbers, lists.
+    /// Answers the questions of the open action by topic, whenever it asks, with loose values: options by name,
+    /// numbers, lists.
     ///
-    /// Either all answers are taken, or none: a topic that nothing asks for, or an answer that does not fit, leaves the game as
-    /// it was. One exception: a topic that is not asked after dice were rolled is ignored, and a notice says so. Questions that
-    /// are not named stay open.
+    /// Takes either all answers or none: if a topic is not asked, or an answer does not fit, the game is unchanged. One
+    /// exception: after a roll, a topic that is not asked is ignored with a notice. Other questions stay open.
     ///
     /// # Errors
     ///
-    /// A sentence that says what does not fit and why.
+    /// A sentence that says which reply does not fit and why.
     pub fn reply(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
         self.reply_as(&Viewer::master(), replies)
     }
 
-    /// The same, for the questions that a viewer may answer.
+    /// Like [`Session::reply`], for the questions that a viewer may answer.
     pub(super) fn reply_as(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<Step, Refusal> {
         self.take_replies(viewer, replies)?;
         Ok(self.advance()?)
     }
 
-    /// The same as [`Session::reply`], where each value is one answer: a list answers no question that takes one thing.
+    /// Like [`Session::reply`], but each value is one answer: a list does not answer several questions.
     #[doc(hidden)]
     pub fn reply_whole(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
         self.take_replies_by(&Viewer::master(), replies, false)?;
         Ok(self.advance()?)
     }
 
-    /// Takes replies, and plays no further than to the end of the open action.
+    /// Takes replies, and plays at most to the end of the open action.
     pub(super) fn take_replies(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<(), Refusal> {
         self.take_replies_by(viewer, replies, true)
     }
 
-    /// The same. `in_parts`: a list may be several answers, one part for each question.
+    /// Takes replies as [`Session::take_replies`] does. `in_parts`: a list may hold several answers, one for each
+    /// question.
     fn take_replies_by(&mut self, viewer: &Viewer, replies: &[(String, Value)], in_parts: bool) -> Result<(), Refusal> {
         if replies.iter().any(|(_, value)| value.is_too_deep()) {
             return Err(Refusal::too_deep());
@@ -55,7 +56,7 @@ impl Session {
         replied
     }
 
-    /// Runs the open action up to its next question, or to its end.
+    /// Runs the open action to its next question, or to its end.
     fn run_action(&mut self) -> Result<Step, SessionError> {
         let halt = self.lend(|game, vm| game.advance(vm, 1))?;
         self.game_mut().publish(None);
@@ -66,7 +67,7 @@ impl Session {
         let mut left: Vec<(String, Value)> = replies.to_vec();
         let action = self.questions().first().map(|question| question.id.action);
         let rolled = action.map_or(0, |action| self.game().rolls(action));
-        // A topic that only others are asked for is theirs to answer. A question that the viewer does not see is none.
+        // Refuse a topic that only other seats are asked for. Questions that the viewer does not see do not count.
         for (topic, _) in &left {
             let seen = self.questions().iter().filter(|question| viewer.knows_of(question));
             let mut asked = seen.filter(|question| *question.topic == **topic).peekable();
@@ -79,8 +80,9 @@ impl Session {
         if let Some(topic) = left.iter().map(|(topic, _)| topic).find(|topic| self.cannot_be_asked(viewer, topic)) {
             return Err(self.nothing_asks(viewer, topic));
         }
-        // What comes of the first answers may show dice and secrets. So a viewer who does not see all cannot take them back by an
-        // answer that does not fit: the first answers stand, and an aside says what is wrong with the others.
+        // The run after the first answers may show dice and secrets. So a viewer who does not see everything cannot
+        // take them back by an answer that does not fit: the first answers count, and a notice reports the problem with
+        // the others.
         let sees_all = viewer.is_master();
         let mut answered = false;
         while let Some(number) = action {
@@ -116,18 +118,18 @@ impl Session {
                 if is_first || sees_all {
                     return Err(*reason);
                 }
-                // The viewer has been told why, and the question is open again.
+                // The viewer got the reason, and the question is open again.
                 break;
             }
             match step {
                 Step::Ask if self.questions().iter().any(|question| Some(question.id.action) == action) => {}
-                // What failed is for the game master alone, who says how the game goes on from there.
+                // Only the game master sees the fault and decides about it.
                 Step::Fault(fault) if sees_all => return Err(Refusal::fault(fault)),
                 _ if left.is_empty() => return Ok(()),
                 _ => break,
             }
         }
-        // A question with only one possible answer was not asked, but an answer given to it must be that one.
+        // A question with only one possible answer was not asked, but a reply to it must be that answer.
         let mut unasked = Vec::new();
         for (topic, value) in left {
             match action.and_then(|action| self.game().fits_auto(action, viewer, &topic, &value)) {
@@ -139,9 +141,9 @@ impl Session {
             }
         }
         if let Some(topic) = unasked.first() {
-            // After a roll nobody can know what will still be asked, so the answers count and a notice names the rest. Earlier
-            // rolls do not matter. A viewer who may not see all dice must not learn whether any were rolled: for that viewer
-            // the answers count as soon as one was taken.
+            // After a roll, later questions cannot be foreseen, so the answers count and a notice names the rest.
+            // Earlier rolls do not matter. A viewer who may not see all dice must not learn whether any were rolled:
+            // for that viewer the answers count once one was taken.
             let stands = match sees_all {
                 true => action.is_some_and(|action| self.game().rolls(action) > rolled),
                 false => answered,
@@ -156,26 +158,26 @@ impl Session {
         Ok(())
     }
 
-    /// Sets answers, by topic, that are only compared: if a question has one possible answer and it is another, the action is
-    /// refused before it rolls.
+    /// Sets early answers, by topic, that are only compared: if a question has only one possible answer and it differs,
+    /// the action is refused before it rolls.
     #[doc(hidden)]
     pub fn compare_early(&mut self, replies: Vec<(String, Value)>) {
         self.game_mut().context.early = EarlyAnswers::to_compare(replies);
     }
 
-    /// Why the last run of the open action was refused, if it was.
+    /// Takes the refusal of the last run of the open action, if there is one.
     #[doc(hidden)]
     pub fn take_refusal(&mut self) -> Option<Refusal> {
         self.game_mut().refused.take().map(|refusal| *refusal)
     }
 
-    /// Checks an answer given to a question that nobody was asked, since only one answer was possible.
+    /// Checks a reply to a question that was answered automatically. `None` if there is no such question.
     #[doc(hidden)]
     pub fn fits_auto(&self, action: u32, topic: &str, value: &Value) -> Option<Result<(), Refusal>> {
         self.game().fits_auto(action, &Viewer::master(), topic, value)
     }
 
-    /// Whether no question of the rules has this topic, so that an early answer to it is refused before dice fall.
+    /// True if no question of the rules has this topic, so that an early answer to it is refused before any roll.
     fn cannot_be_asked(&self, viewer: &Viewer, topic: &str) -> bool {
         let is_open = self.questions().iter().any(|question| *question.topic == *topic && viewer.knows_of(question));
         !is_open && topic != "dice" && !self.ruleset().may_ask(topic)
@@ -188,8 +190,8 @@ impl Session {
     }
 }
 
-/// Takes a reply off the list for a question. If the question takes no list, a list answers a topic that is asked several
-/// times, one part for each question, if `in_parts`. The first part is taken.
+/// Takes the reply at index `at` as the answer to a question. If the question takes no list, a list (with `in_parts`)
+/// holds several answers to the topic: takes the first of them and leaves the rest.
 pub(super) fn take_reply(
     left: &mut Vec<(String, Value)>,
     at: usize,
@@ -206,7 +208,7 @@ pub(super) fn take_reply(
         return Err(refusal);
     }
     let Some((first, rest)) = parts.split_first().filter(|(_, rest)| !rest.is_empty()) else { return Err(refusal) };
-    // A list is one answer to a question for several things; several answers to it are a list of lists.
+    // For a question that takes several options, a list is one answer; several answers are a list of lists.
     let takes_several = matches!(question.ask, Ask::ChooseMany { .. } | Ask::Order { .. } | Ask::Allot { .. });
     if takes_several && !matches!(first, Value::List(_) | Value::Map(_)) {
         return Err(refusal);
@@ -217,7 +219,7 @@ pub(super) fn take_reply(
     Ok(answer)
 }
 
-/// Reads a reply for a question, without checking the answer against the question's bounds.
+/// Converts a reply to an answer, without checking the question's bounds.
 pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal> {
     let wanted = || Refusal::WrongType {
         topic: Some(question.topic.clone()),
@@ -228,7 +230,7 @@ pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal
         Ask::Choose { options, other } => match reply {
             Value::List(items) if items.len() == 1 => read(question, &items[0]),
             Value::List(_) | Value::Map(_) | Value::None => Err(wanted()),
-            // A number may be somebody's own words, so it is no place in the list.
+            // A number may be a free text, so it is not read as a position.
             reply if *other => Ok(Answer::Choice(match find_named(question, options, reply, false) {
                 Ok(id) => id,
                 Err(_) => Arc::from(reply.to_string().trim()),
@@ -237,7 +239,7 @@ pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal
         },
         Ask::ChooseMany { options, .. } => Ok(Answer::Choices(find_all(question, options, reply)?)),
         Ask::Order { options } => {
-            // Those who are named go first, the others as they stand.
+            // The named options go first, the others follow in list order.
             let mut order = find_all(question, options, reply)?;
             let rest: Vec<Arc<str>> =
                 options.iter().map(|option| &option.id).filter(|id| !order.contains(id)).cloned().collect();
@@ -258,7 +260,7 @@ pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal
             _ => Err(wanted()),
         },
         Ask::Dice { sides, .. } => {
-            // Blanks between faces are read like commas.
+            // Spaces between faces are read like commas.
             let faces = split(reply).into_iter().flat_map(|item| match item {
                 Value::Text(text) => text.split_whitespace().map(Value::text).collect(),
                 item => vec![item],
@@ -266,7 +268,7 @@ pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal
             let faces = faces.map(|item| number(&item).and_then(|n| u32::try_from(n).ok())).collect::<Option<Vec<_>>>();
             let faces = faces.map(|faces| faces.into_iter().enumerate().map(|(at, face)| face_of(face, sides.get(at))));
             let faces = faces.map(Iterator::collect);
-            // The example already says what the faces are for.
+            // The example in the message already shows the topic.
             faces.map(Answer::Faces).ok_or_else(|| Refusal::WrongType {
                 topic: None,
                 wanted: question.ask.wanted(),
@@ -277,7 +279,7 @@ pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal
     }
 }
 
-/// The face that a die shows as `0`: on a die of ten it is the 10, on a die of a hundred the 100.
+/// Converts the face `0`: on a die of ten it is 10, on a die of a hundred 100.
 pub(super) fn face_of(shown: u32, sides: Option<&u32>) -> u32 {
     match sides {
         Some(sides @ (10 | 100)) if shown == 0 => *sides,
@@ -285,7 +287,7 @@ pub(super) fn face_of(shown: u32, sides: Option<&u32>) -> u32 {
     }
 }
 
-/// Yes or no, as people say it.
+/// Parses a yes or no in common forms. `None` for other texts.
 fn yes_or_no(text: &str) -> Option<bool> {
     let text = text.trim().trim_end_matches(['!', '.']).to_lowercase();
     match text.strip_suffix(" please").unwrap_or(&text).trim_end_matches(',') {
@@ -303,7 +305,7 @@ fn number(reply: &Value) -> Option<i64> {
     }
 }
 
-/// The items of a reply: a list as it is, a text cut at commas.
+/// Splits a reply into items: a list as it is, a text at its commas.
 fn split(reply: &Value) -> Vec<Value> {
     match reply {
         Value::List(items) => items.to_vec(),
@@ -315,7 +317,7 @@ fn split(reply: &Value) -> Vec<Value> {
 
 fn find_all(question: &Question, options: &[Choice], reply: &Value) -> Result<Vec<Arc<str>>, Refusal> {
     if let Value::Text(text) = reply {
-        // One option may have a comma in its name.
+        // The name of an option may contain a comma.
         if let Ok(id) = find(question, options, reply) {
             return Ok(vec![id]);
         }
@@ -334,8 +336,8 @@ fn find_all(question: &Question, options: &[Choice], reply: &Value) -> Result<Ve
     split(reply).iter().map(|item| find(question, options, item)).collect()
 }
 
-/// The reply with the option's label in the place of a name that was typed without its accents; `None` if the refusal has
-/// another reason, or no open option has such a name.
+/// Replaces a name that was typed without its accents by the label of the option. `None` if the refusal has another
+/// reason, or no option has such a name.
 ///
 /// # Errors
 ///
@@ -354,7 +356,7 @@ pub fn retyped(reply: &Value, refusal: &Refusal) -> Result<Option<Value>, Refusa
     }
 }
 
-/// A value with `label` in the place of the first `given`; `None` if it does not hold that as whole words.
+/// Replaces the first `given` in a value by `label`. `None` if the value does not contain it as whole words.
 fn replaced(reply: &Value, given: &str, label: &str) -> Option<Value> {
     match reply {
         Value::Text(text) => {
@@ -374,8 +376,8 @@ fn replaced(reply: &Value, given: &str, label: &str) -> Option<Value> {
 }
 
 impl Choice {
-    /// The label of an option, with its number or id if another one of `options` has the same label: `Ann (#2)` for an entity,
-    /// `Strike (strike_low)` for a card.
+    /// The label of an option, with its number or id if another one in `options` has the same label: `Ann (#2)` for an
+    /// entity, `Strike (strike_low)` for a card.
     pub fn label_among(&self, options: &[Choice]) -> String {
         match options.iter().any(|other| other.label == self.label && other.id != self.id) {
             true => label_apart(self),
@@ -384,18 +386,18 @@ impl Choice {
     }
 }
 
-/// What an option is called where another one has the same label: `Ann (#2)` for an entity, `Strike (strike_low)` for a card.
+/// The label of an option with its number or id: `Ann (#2)` for an entity, `Strike (strike_low)` for a card.
 fn label_apart(option: &Choice) -> String {
     let number = option.id.strip_prefix(&*option.label).filter(|rest| rest.starts_with('#'));
     riskbreaker_names::numbered(&option.label, number.unwrap_or(&option.id))
 }
 
-/// Finds an option by id, label, place among the open options, entity number, or an unambiguous beginning.
+/// Finds an option by id, label, position among the available options, entity number, or an unambiguous beginning.
 fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<str>, Refusal> {
     find_named(question, options, reply, true)
 }
 
-/// The same; `by_place` says whether a number may be a place in the list.
+/// Finds the option that a reply names. `by_place`: a number may be a position in the list.
 fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: bool) -> Result<Arc<str>, Refusal> {
     let text = match reply {
         Value::Text(text) => text.trim().to_string(),
@@ -410,7 +412,7 @@ fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: 
         }
         other => other.to_string(),
     };
-    // What a script or a program writes is an id, and another option may have it as its label.
+    // Scripts and programs write ids, and another option may have the id as its label.
     if let Some(option) = options.iter().find(|option| *option.id == *text) {
         return Ok(option.id.clone());
     }
@@ -439,7 +441,7 @@ fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: 
             .collect();
     }
     if found.is_empty() {
-        // A word out of the middle of a name.
+        // A word from the middle of a name.
         let has = |option: &&Choice| option.label.to_lowercase().split([' ', '_']).any(|word| word == lower);
         found = options.iter().filter(has).collect();
     }
@@ -453,7 +455,7 @@ fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: 
             Err(Refusal::NotAnOption { topic: Some(question.topic.clone()), given: text, near, open })
         }
         several => {
-            // The same name twice: a greyed one does not compete with the only one that is open.
+            // Two options with the same name: take the only one that can be chosen.
             let open: Vec<_> = several.iter().filter(|option| option.enabled).collect();
             if let [only] = open.as_slice() {
                 return Ok(only.id.clone());
@@ -468,7 +470,7 @@ fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: 
     }
 }
 
-/// The label that a few letters stand for, one for each of its words: `kd` for `Kill Damage`.
+/// The label whose words begin with these letters: `Kill Damage` for `kd`. `None` if there are several or none.
 fn by_initials<'o>(letters: &str, options: &'o [Choice]) -> Option<&'o str> {
     let initials = |label: &str| label.split([' ', '_']).filter_map(|word| word.chars().next()).collect::<String>();
     let mut found = options.iter().filter(|option| initials(&option.label).to_lowercase() == letters);
@@ -478,7 +480,8 @@ fn by_initials<'o>(letters: &str, options: &'o [Choice]) -> Option<&'o str> {
     }
 }
 
-/// Points by name: a map, a list in the options' order, `a 1, b 2`, or one name or number that takes all.
+/// Reads points by name: a map, a list in the order of the options, `a 1, b 2`, or one name or number that gets all
+/// points.
 fn allotment(question: &Question, options: &[Choice], total: i64, reply: &Value) -> Result<Answer, Refusal> {
     let wanted = || Refusal::WrongType { topic: None, wanted: question.ask.wanted(), given: Some(reply.to_string()) };
     let mut parts: Vec<(Arc<str>, i64)> = Vec::new();
@@ -562,7 +565,7 @@ mod tests {
         assert!(cards().read(&"kepe".into()).unwrap_err().to_string().contains("Did you mean `Keep`?"));
         let told = |text: &str| cards().read(&text.into()).unwrap_err().to_string();
         assert_eq!(told("run"), "No answer here is called `run`. Type one of: Keep, Kick.");
-        // Of two that begin alike the one that is open is meant.
+        // If two names begin alike, the option that can be chosen is meant.
         assert_eq!(cards().read(&"ki".into()), Ok(Answer::Choice("kick".into())));
     }
 

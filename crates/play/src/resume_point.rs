@@ -8,10 +8,10 @@ use super::{ActionContext, Event, Happening, Tape};
 use riskbreaker_dice::Dice;
 use riskbreaker_state::{Audience, Change, Key};
 
-/// A snapshot of a running script, as its machine keeps it, and its size in bytes.
+/// A snapshot of a running script, and its size in bytes.
 pub type KeptPlace = (Box<dyn Any + Send + Sync>, usize);
 
-/// Keeps the place where the running script has called the host; `None` where it could not go on from there.
+/// Takes a snapshot of the script that has called the host. `None` if it could not continue from there.
 pub type KeepPlace = fn() -> Option<KeptPlace>;
 
 /// A roll of an action whose paths are explored. The action can continue from here with another result.
@@ -31,12 +31,13 @@ pub struct ResumePoint {
     entry_key: Option<Key>,
     pub dice: Arc<Dice>,
     pub sight: Sight,
-    /// Whether it is a draw from a deck.
+    /// True if the roll is a draw from a deck.
     pub dealing: bool,
 }
 
 impl ResumePoint {
-    /// The roll of these dice that the running script waits for; `None` where the action cannot go on from it.
+    /// Makes a resume point for the roll that the running script waits for. `None` if the action could not continue
+    /// from it.
     pub fn of(context: &ActionContext, keep: KeepPlace, dice: &Arc<Dice>, sight: &Sight) -> Option<ResumePoint> {
         let changes = context.state.since(0);
         let is_plain = context.in_last_call
@@ -70,7 +71,7 @@ impl ResumePoint {
         })
     }
 
-    /// Brings the context of an action that was taken back to its start to this resume point.
+    /// Restores the resume point in the context of an action that was rolled back to its start.
     pub fn bring_back(&self, context: &mut ActionContext) {
         context.state.make_again(&self.changes);
         context.events.clone_from(&self.events);
@@ -86,12 +87,12 @@ impl ResumePoint {
         context.entry_key = self.entry_key;
     }
 
-    /// Where the script stands.
+    /// The snapshot of the script.
     pub fn place(&self) -> &(dyn Any + Send + Sync) {
         &*self.place.0
     }
 
-    /// How many bytes it takes, by a rough count.
+    /// The estimated size in bytes.
     pub fn bytes(&self) -> usize {
         const EACH: usize = 200;
         let parts = self.changes.len() + self.events.len() + self.tape.slots.len() + self.rolls.len();

@@ -6,7 +6,7 @@ use super::{Happening, Need};
 use riskbreaker_dice::{Dice, RollPart};
 use riskbreaker_state::OutcomeKind;
 
-/// A roll in the same form for all games: its parts, what it needed, and what came of it.
+/// A roll in a form common to all games: parts, target and result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct RollForm {
@@ -14,17 +14,17 @@ pub struct RollForm {
     pub parts: Vec<RollPart>,
     /// The total.
     pub total: i64,
-    /// What the total had to be.
+    /// The target, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub need: Option<RollNeed>,
-    /// What came of it, in the words of the rules.
+    /// The result, in the words of the rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// Whether it succeeded.
+    /// The kind of result, such as success.
     pub kind: OutcomeKind,
 }
 
-/// What the total of a roll had to be.
+/// The target of a roll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct RollNeed {
@@ -34,7 +34,7 @@ pub struct RollNeed {
     pub value: i64,
 }
 
-/// How a total is compared with what is needed.
+/// The comparison of a total with its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -48,8 +48,8 @@ pub enum Comparison {
 }
 
 impl RollForm {
-    /// The form of a roll; `None` of any other event. `results`: the kinds of results, by the beginning of their words, the
-    /// longest first.
+    /// Converts the event of a roll; `None` for other events. `results`: the kinds of results by the beginning of their
+    /// text, the longest first.
     pub(crate) fn of(happening: &Happening, results: &[(Arc<str>, OutcomeKind)]) -> Option<RollForm> {
         let Happening::Rolled { dice, faces, total, need, success, result, .. } = happening else { return None };
         let roll = Dice::parse(dice).ok().and_then(|dice| dice.roll_faces(faces).ok());
@@ -74,7 +74,7 @@ impl RollForm {
 }
 
 impl RollNeed {
-    /// Reads what [`Need::words`] writes.
+    /// Parses the text written by [`Need::words`].
     fn read(words: &str) -> Option<RollNeed> {
         let (_, value) = words.rsplit_once(' ')?;
         let value: i64 = value.parse().ok()?;

@@ -13,12 +13,12 @@ use riskbreaker_ruleset::{Library, LoadError, Origin, Rulebook, Stack, with_laye
 pub struct Ruleset {
     book: Arc<Rulebook>,
     pool: Arc<MachinePool>,
-    /// Where its parts were read last with this content.
+    /// The file stamps of its parts when they were last read with this content.
     origins: Arc<Mutex<Vec<Origin>>>,
 }
 
 impl Ruleset {
-    /// Loads a ruleset with everything it extends and the layers its manifest names.
+    /// Loads a ruleset with all its parents and the layers that its manifest names.
     ///
     /// # Errors
     ///
@@ -37,9 +37,9 @@ impl Ruleset {
         Ruleset::load_on(Machines::default(), library, id, layers)
     }
 
-    /// Finds a ruleset of that content that is in use, with the machines that it has, and loads it where there is none: for
-    /// servers of many games. The last four that were found or loaded like this are kept for the next game. Files that look as
-    /// they did when they were read last are not read again.
+    /// Returns a loaded ruleset with the same content, with its machines, or loads it: for servers of many games. The
+    /// last four rulesets found or loaded this way are kept for the next game. Files that seem unchanged are not read
+    /// again.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl Ruleset {
         Ruleset::shared_on(Machines::default(), library, id, layers)
     }
 
-    /// The same, and says where its scripts run if it has to be loaded.
+    /// Like [`Ruleset::shared`], with the choice of threads for a ruleset that has to be loaded.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Ruleset {
         Ruleset::find_or_load(riskbreaker_script_engine(), machines, library, id, layers)
     }
 
-    /// The same as [`Ruleset::load_with`], and says where its scripts run.
+    /// Like [`Ruleset::load_with`], with the choice of threads for its scripts.
     ///
     /// # Errors
     ///
@@ -89,14 +89,14 @@ impl Ruleset {
         Ruleset::of_stack(riskbreaker_script_engine(), Arc::new(stack), layers, Machines::default())
     }
 
-    /// Loads what has been read.
+    /// Loads a ruleset from a stack that was already read.
     #[doc(hidden)]
     pub fn load_read(stack: Arc<Stack>, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
         Ruleset::of_stack(riskbreaker_script_engine(), stack, layers, Machines::default())
     }
 
-    /// Finds a ruleset of the same content that is in use, or was among the last ones; loads it where there is none, with these
-    /// machines.
+    /// Returns a loaded ruleset with the same content that is in use or was used recently. If there is none, loads it
+    /// with these machines.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl Ruleset {
         let of_name: Vec<Arc<Ruleset>> = known().in_use.iter().filter_map(Weak::upgrade).collect();
         let of_name = of_name.into_iter().filter(|rules| rules.id() == id && rules.extra_layers() == layers);
         let of_name: Vec<Arc<Ruleset>> = of_name.collect();
-        // What looks as it did when it was read last has the same content.
+        // Unchanged file stamps mean the same content.
         if let Some(rules) = of_name.iter().find(|rules| rules.stands_in(library)) {
             return Ok(rules.clone());
         }
@@ -144,7 +144,7 @@ impl Ruleset {
         Ok(rules)
     }
 
-    /// Whether a library has its files as they were when they were read last, as far as that shows without reading them.
+    /// True if the files in a library seem unchanged since they were last read.
     fn stands_in(&self, library: &Library) -> bool {
         let origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let parts = self.book.stack().parts();
@@ -152,14 +152,14 @@ impl Ruleset {
         origins.len() == parts.len() && parts.iter().map(|part| part.id()).zip(&origins).all(same)
     }
 
-    /// Loads what has been read.
+    /// Loads a ruleset from a stack that was already read.
     fn of_stack(
         engine: &'static dyn Engine,
         stack: Arc<Stack>,
         layers: &[String],
         machines: Machines,
     ) -> Result<Arc<Ruleset>, LoadError> {
-        // Lines are counted by one machine.
+        // One machine counts all lines.
         let (measured, id) = (stack.is_measured(), stack.main().id().to_string());
         let machines = if measured { Machines::Threads(1) } else { machines };
         let (pool, declared) = match MachinePool::start(engine, stack.clone(), machines) {
@@ -189,7 +189,7 @@ impl Ruleset {
         &self.book
     }
 
-    /// What runs its scripts.
+    /// The engine that runs its scripts.
     #[doc(hidden)]
     pub fn engine(&self) -> &'static dyn Engine {
         self.pool.engine()
@@ -199,47 +199,47 @@ impl Ruleset {
     ///
     /// # Errors
     ///
-    /// [`Died`] if there is no machine to be had or the job panics; its captures are lost then.
+    /// [`Died`] if no machine can be created or the job panics; its captures are lost then.
     #[doc(hidden)]
     pub fn run<R: Send + 'static>(&self, job: impl FnOnce(&mut dyn Machine) -> R + Send + 'static) -> Result<R, Died> {
         self.pool.run(job)
     }
 
-    /// How many machines of this ruleset run at the same time.
+    /// The number of machines of this ruleset that can run at the same time.
     #[doc(hidden)]
     pub fn threads(&self) -> usize {
         self.pool.threads()
     }
 
-    /// A machine of its own, outside the pool.
+    /// Creates a machine outside the pool.
     ///
     /// # Errors
     ///
-    /// The problems of its scripts: too little memory, since they have been loaded before.
+    /// The problems of its scripts. They were loaded before, so this means that memory is exhausted.
     #[doc(hidden)]
     pub fn machine(&self) -> Result<Box<dyn Machine>, LoadError> {
         self.engine().load(self.book.stack()).map(|(machine, _)| machine)
     }
 
-    /// How often each line of the scripts has run, by file, if they count that.
+    /// How often each line of the scripts has run, by file. Empty unless the ruleset was loaded for measuring.
     #[doc(hidden)]
     pub fn hits(&self) -> Hits {
         self.run(|vm| vm.hits()).unwrap_or_default()
     }
 }
 
-/// Most rulesets that are kept while no game uses them.
+/// The most rulesets that are kept while no game uses them.
 const MOST_KEPT: usize = 4;
 
-/// The rulesets that are found instead of being loaded once more.
+/// Loaded rulesets that can be reused.
 struct KnownRulesets {
     in_use: Vec<Weak<Ruleset>>,
-    /// The last ones that were asked for: a program that plays one game after the other loads its ruleset once.
+    /// The last ones requested, so that a program that plays one game after the other loads its ruleset once.
     last: VecDeque<Arc<Ruleset>>,
 }
 
 impl KnownRulesets {
-    /// Keeps a ruleset as the last one. Gives back the one that is kept no longer.
+    /// Keeps a ruleset as the last one. Returns the one that was dropped for it.
     fn keep(&mut self, rules: &Arc<Ruleset>) -> Option<Arc<Ruleset>> {
         self.last.retain(|kept| !Arc::ptr_eq(kept, rules));
         self.last.push_back(rules.clone());

@@ -1,4 +1,4 @@
-//! A game as text: how it began and its whole tape. Reading it plays the tape again and compares.
+//! Saved games: a game as text, with its setup and its whole tape. Loading replays the tape if necessary, and compares.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -22,9 +22,9 @@ mod sources;
 
 use self::sources::{FirstChanges, Sources};
 
-/// The format of a game that changed its rules. Older formats are read as well; others are refused.
+/// The format of a game that changed its rules. Older formats are supported; others are refused.
 const FORMAT: u32 = 3;
-/// The format of all other games. Up to this one, files of rules were saved as they are.
+/// The format of all other games. Up to this format, rule files were saved in full.
 const PLAIN: u32 = 2;
 const WITHOUT_CHECKSUMS: u32 = 1;
 
@@ -34,42 +34,42 @@ struct SavedGame {
     ruleset: String,
     version: String,
     layers: Vec<String>,
-    /// Content of the rules that the game was played by.
+    /// Hash of the rules of the game.
     hash: String,
     setup: Setup,
     done: Vec<Done>,
     open: Option<SavedOpen>,
-    /// Actions put aside for a free act, and free acts that wait.
+    /// Actions interrupted by a free act; `queued` are free acts that wait.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     held: Vec<SavedOpen>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     queued: Vec<(Arc<str>, Arc<str>, u32)>,
     position: DicePosition,
-    /// The files of the rules that it began by, where others came into force since; up to format 2.
+    /// The files of the rules with which the game began, if others took effect since; up to format 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     first: Option<BTreeMap<Arc<str>, Arc<str>>>,
-    /// The ruleset that the game began with, if it was another one.
+    /// The ruleset with which the game began, if it was another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     began: Option<Stacked>,
     /// The rules that take effect at the next boundary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pending: Option<SavedPending>,
-    /// What was asked for before that, the first at first.
+    /// Earlier requests for rules, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     asked_before: Vec<SavedPending>,
-    /// The hash of the state that the tape leads to.
+    /// The hash of the state at the end of the tape.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     state: Option<String>,
-    /// The number of the last step of the table where it was played.
+    /// The number of the last step of the table at which it was played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     step: Option<u64>,
-    /// The game master of that table had paused the game.
+    /// True if the game master of that table had paused the game.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     paused: bool,
-    /// What `first` is reduced to.
+    /// The part of `first` that has to be saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     first_changes: Option<FirstChanges>,
-    /// The texts of files of rules.
+    /// The texts of rule files, by hash.
     #[serde(default, skip_serializing_if = "Sources::is_empty")]
     sources: Sources,
     /// The checkpoint at the end of `done`: with it the tape need not be replayed.
@@ -77,17 +77,17 @@ struct SavedGame {
     end: Option<Box<SavedEnd>>,
 }
 
-/// How a saved game is read.
+/// How to read a saved game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// From the end of its tape, where it has one that fits the rules of today.
+    /// From the checkpoint at the end of its tape, if it has one that fits the current rules.
     End,
-    /// By its tape alone, which is played and compared with the end.
+    /// By replaying its tape, which must lead to the checkpoint.
     Tape,
 }
 
-/// The number of the last step of the table where a game was saved, and whether it was paused there; nothing and false if it was
-/// saved elsewhere.
+/// The number of the last step of the table at which a game was saved, and whether it was paused there. `None` and
+/// false if it was saved elsewhere.
 #[cfg(feature = "serve")]
 pub fn saved_table(text: &str) -> (Option<u64>, bool) {
     #[derive(Default, Deserialize)]
@@ -100,8 +100,8 @@ pub fn saved_table(text: &str) -> (Option<u64>, bool) {
     (table.step, table.paused)
 }
 
-/// True if a file begins as [`Session::save`] begins one, also where it is damaged. Only such a file is overwritten by a saved
-/// game: any other may be somebody's letter.
+/// True if a file begins like the output of [`Session::save`], even if it is damaged. Only such a file is overwritten
+/// by a saved game; any other may be a document of the user.
 ///
 /// # Errors
 ///
@@ -114,10 +114,10 @@ pub fn is_saved_game(path: &Path) -> io::Result<bool> {
     Ok(digits > 0 && rest[digits..].starts_with(b",\"ruleset\":\""))
 }
 
-/// What stands at the end of a saved game: the hash of everything before it.
+/// The end of a saved game: the hash of everything before it.
 const CHECKSUM: &str = ",\"checksum\":\"";
 
-/// Puts the checksum at the end of a JSON object.
+/// Appends the checksum to a JSON object.
 fn with_checksum(mut text: String) -> String {
     if text.pop() == Some('}') {
         let sum = hash_of(text.as_bytes());
@@ -128,7 +128,7 @@ fn with_checksum(mut text: String) -> String {
     text
 }
 
-/// Whether a saved game ends with the hash of what stands before; `None` where it ends otherwise.
+/// True if a saved game ends with the right checksum. `None` if it has no checksum.
 fn checksum_fits(text: &str) -> Option<bool> {
     let (before, rest) = text.trim_end().rsplit_once(CHECKSUM)?;
     Some(rest.strip_suffix("\"}")? == hash_of(before.as_bytes()))
@@ -139,20 +139,20 @@ pub(super) fn hash_of(bytes: &[u8]) -> String {
     ContentHash::of(bytes).to_string()
 }
 
-/// A ruleset with the layers that a table put on it.
+/// A ruleset with the layers on top of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stacked {
     ruleset: String,
     layers: Vec<String>,
 }
 
-/// Rules that are to come into force.
+/// A saved request for other rules.
 #[derive(Serialize, Deserialize)]
 struct SavedPending {
-    /// Nothing where other rules were called off.
+    /// `None` if it cancels earlier requests.
     #[serde(flatten)]
     rules: Option<SavedRules>,
-    /// The number of the next decision when they were asked for.
+    /// The number of the next decision when the request was made.
     asked_at: u32,
 }
 
@@ -162,11 +162,11 @@ struct SavedRules {
     #[serde(flatten)]
     stacked: Stacked,
     hash: String,
-    /// The files in which they differ from the rules in force.
+    /// The files that differ from the rules in force.
     files: Patch,
 }
 
-/// The action that was under way.
+/// A saved action that was not finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedOpen {
     pub number: u32,
@@ -177,7 +177,7 @@ pub struct SavedOpen {
     pub seq: Option<u32>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_on: bool,
-    /// The fault by which the host has stopped a game that goes on without end: running the action does not show it.
+    /// The fault with which the host stopped an endless game; a new run of the action would not show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Box<Fault>>,
 }
@@ -203,30 +203,30 @@ impl SavedOpen {
 }
 
 impl Session {
-    /// Reads a saved game. Under the same rules it goes on from the checkpoint in the save, at the end of its tape. The tape is
-    /// played when something reaches behind the checkpoint; [`Session::load_by_tape`] plays all of it. Under other rules the
-    /// tape is played again at once.
+    /// Loads a saved game. Under the same rules it continues from the checkpoint in the save, at the end of its tape.
+    /// The tape is replayed when something needs the game before the checkpoint; [`Session::load_by_tape`] replays all
+    /// of it. Under other rules the tape is replayed at once.
     ///
     /// A ruleset of the same content that is in use is shared: any number of games have one ruleset and its machines.
     ///
     /// # Errors
     ///
-    /// A text that is no saved game, rules that cannot be loaded, or rules under which the tape does not fit any more.
+    /// The text is no saved game, the rules cannot be loaded, or the tape does not fit them any more.
     pub fn load(library: &Library, text: &str) -> Result<Session, StartError> {
         Session::load_by(library, None, text, Reading::End)
     }
 
-    /// Reads a saved game by playing its tape again, and compares what comes of it with its checkpoint.
+    /// Loads a saved game by replaying its tape, and compares the result with its checkpoint.
     ///
     /// # Errors
     ///
-    /// As [`Session::load`]; a tape that leads to another state.
+    /// As [`Session::load`]; or the tape leads to another state.
     pub fn load_by_tape(library: &Library, text: &str) -> Result<Session, StartError> {
         Session::load_by(library, None, text, Reading::Tape)
     }
 
-    /// The same under a ruleset that is loaded already, so that no file is read. Where the game began by other rules, or
-    /// changes its rules on the way, those come from the library.
+    /// Like [`Session::load`], with a loaded ruleset, so that no file is read. Only rules with which the game began, or
+    /// to which it changed, come from the library.
     ///
     /// # Errors
     ///
@@ -235,17 +235,17 @@ impl Session {
         Session::load_by(library, Some(rules), text, Reading::End)
     }
 
-    /// The game as JSON text: how it began, and its tape.
+    /// Saves the game as JSON text: its setup and its tape.
     pub fn save(&self) -> String {
         self.save_at_table(None, false)
     }
 
-    /// The same with the number of the last step of the table where it is played, and whether it is paused there.
+    /// Like [`Session::save`], with the number of the last step of the table, and whether the table is paused.
     #[doc(hidden)]
     pub fn save_at_table(&self, step: Option<u64>, paused: bool) -> String {
         let game = self.game();
         let rules = self.ruleset();
-        // After a load the open action runs with its whole tape. If it has not done so here yet, the states differ.
+        // After a load, the open action runs with its whole tape. If it has not done so yet, the states differ.
         let up_to_date = game.open.as_ref().is_none_or(|open| open.ran && !open.answered);
         let rules_of = |other: &Arc<Ruleset>| SavedRules {
             stacked: Stacked::of(other),
@@ -294,7 +294,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// A text that is no saved game, rules that cannot be loaded, or rules under which the tape does not fit any more.
+    /// The text is no saved game, the rules cannot be loaded, or the tape does not fit them any more.
     fn load_by(
         library: &Library,
         known: Option<&Arc<Ruleset>>,
@@ -374,17 +374,17 @@ impl Session {
         }
     }
 
-    /// Goes on at the end of the tape.
+    /// Continues at the end of the tape.
     fn go_on_from(&mut self, end: SavedEnd, mut saved: SavedGame, rules: &Arc<Ruleset>) -> Result<(), String> {
         end.put(self.game_mut(), std::mem::take(&mut saved.done), rules);
         self.lend(move |game, vm| game.bring_back(vm, saved.under_way(), saved.position))
             .map_err(|error| error.to_string())
     }
 
-    /// A game before its first action, for a tape to be played.
+    /// A game before its first action, to replay a tape.
     #[doc(hidden)]
     pub fn before_its_start(rules: &Arc<Ruleset>, mut setup: Setup) -> Result<Session, StartError> {
-        // Seats and policies of rules that came later are put back when those are in force.
+        // Seats and policies of later rules are restored when those take effect.
         setup.seats.retain(|seat, driver| {
             let known = |policy: &Arc<str>| rules.policies().contains(policy);
             rules.seats().contains_key(&**seat) && !matches!(driver, Driver::Policy(policy) if !known(policy))
@@ -394,11 +394,11 @@ impl Session {
         Ok(session)
     }
 
-    /// Plays recorded actions again, from one set of rules to the next.
+    /// Replays recorded actions, through all changes of rules.
     ///
     /// # Errors
     ///
-    /// The first action that goes another way than it was recorded.
+    /// The first action whose replay differs from the record.
     pub(super) fn replay_through(&mut self, part: &Arc<[Done]>, find: &mut RulesOf<'_>) -> Result<(), String> {
         let mut from = 0;
         loop {
@@ -416,14 +416,14 @@ impl Session {
             }
             match self.game().history.len() > known {
                 true => self.game_mut().stamp_last(done),
-                // It led back to the rules in force.
+                // The change led back to the rules in force.
                 false => self.game_mut().put_recorded(done),
             }
             from = to + 1;
         }
     }
 
-    /// Plays the tape; `end` is where it has to lead.
+    /// Replays the whole tape. `end`: the checkpoint that it must reach.
     fn replay_all(&mut self, library: &Library, mut saved: SavedGame, end: Option<&SavedEnd>) -> Result<(), String> {
         let mut files = saved.first.take().unwrap_or_else(|| self.ruleset().files());
         self.game_mut().context.strict = true;
@@ -452,22 +452,22 @@ impl Session {
         }
         self.lend(move |game, vm| game.bring_back(vm, saved.under_way(), saved.position))
             .map_err(|error| error.to_string())?;
-        // Only now: at a boundary they would keep the open action from running.
+        // Set last, since at a boundary pending rules would keep the open action from running.
         self.game_mut().pending = pending;
         Ok(())
     }
 }
 
-/// Finds rules by their hash, from those in force and from what came over them.
+/// Finds rules by their hash; gets the rules in force and the cause that changed them.
 type RulesOf<'f> = dyn FnMut(&str, &Ruleset, &Cause) -> Result<Arc<Ruleset>, String> + 'f;
 
 /// The largest number of an action, decision or die; no game reaches it.
 pub(super) const LARGEST_NUMBER: u32 = 1 << 30;
 
 impl SavedGame {
-    /// Whether it holds files of rules.
+    /// True if the save contains rule files.
     fn changes_rules(&self) -> bool {
-        // Rules that came in and went again leave their files with what was done.
+        // Rules that were replaced again leave their files in the history.
         let came_in = || self.done.iter().any(|done| done.cause.files().is_some());
         self.first.is_some() || self.pending.is_some() || !self.asked_before.is_empty() || came_in()
     }
@@ -475,7 +475,7 @@ impl SavedGame {
     fn read(text: &str) -> serde_json::Result<SavedGame> {
         in_stored_form(|| {
             serde_json::from_str::<SavedGame>(text).or_else(|error| {
-                // The end may be that of another version of the program; the tape is the same in all.
+                // The checkpoint may come from another version of the program; the tape has the same form in all.
                 let mut without = serde_json::from_str::<serde_json::Value>(text)?;
                 match without.as_object_mut().and_then(|fields| fields.remove("end")) {
                     Some(_) => serde_json::from_value(without),
@@ -489,7 +489,7 @@ impl SavedGame {
         (self.open.as_ref(), &self.held, &self.queued)
     }
 
-    /// Refuses numbers that no game gives, with which counting on would not be possible.
+    /// Refuses numbers that no game reaches, which would overflow when counting on.
     fn check_numbers(&self) -> Result<(), StartError> {
         let open = self.held.iter().chain(&self.open).flat_map(SavedOpen::numbers);
         let queued = self.queued.iter().map(|(.., seq)| *seq);
@@ -521,13 +521,13 @@ impl Stacked {
         Stacked { ruleset: rules.id().to_string(), layers: rules.extra_layers().to_vec() }
     }
 
-    /// Rules from the files that are kept in a saved game.
+    /// Loads rules from the files in a saved game.
     pub fn rules_of(&self, files: &BTreeMap<Arc<str>, Arc<str>>) -> Result<Arc<Ruleset>, LoadError> {
         let library = Library::from_files(files.iter().map(|(path, text)| (path.to_string(), text.to_string())));
         Ruleset::shared(&library, &self.ruleset, &self.layers)
     }
 
-    /// The rules of that identity: those of today where they still are the same, otherwise those that are kept.
+    /// Finds the rules with this hash: the current ones if they are still equal, otherwise those in the save.
     fn rules_with(
         &self,
         library: &Library,
@@ -542,7 +542,7 @@ impl Stacked {
     }
 }
 
-/// Writes what changed over files.
+/// Applies a patch to files.
 fn apply(files: &mut BTreeMap<Arc<str>, Arc<str>>, patch: &Patch) {
     for (path, text) in patch {
         match text {
@@ -552,7 +552,7 @@ fn apply(files: &mut BTreeMap<Arc<str>, Arc<str>>, patch: &Patch) {
     }
 }
 
-/// The numbers that stand on a tape, and where the dice stood before it.
+/// The numbers on a tape, and those in the position of the dice before it.
 fn numbers_of(tape: &Tape, before: DicePosition) -> impl Iterator<Item = u32> {
     let slots = tape.slots.iter().flatten();
     slots.flat_map(|slot| slot.seqs().chain(numbers_at(slot.before()))).chain(numbers_at(before))
@@ -566,7 +566,7 @@ pub(super) fn replay(game: &mut Game, vm: &mut dyn Machine, part: &[Done]) -> Re
     for done in part {
         let wrong = |what: &str| format!("action {}: {what}", done.number);
         if matches!(done.cause, Cause::Free { .. }) && !done.told.is_empty() {
-            // It had waited and was not open any more: it did nothing.
+            // A queued free act that was not open any more had no effect.
             game.put_recorded(done);
             continue;
         }
@@ -592,11 +592,11 @@ pub(super) fn replay(game: &mut Game, vm: &mut dyn Machine, part: &[Done]) -> Re
     Ok(())
 }
 
-/// What was under way: the open action, those put aside for a free act, and free acts that wait.
+/// Unfinished actions of a save: the open one, interrupted ones, and queued free acts.
 type SavedActions<'s> = (Option<&'s SavedOpen>, &'s [SavedOpen], &'s [(Arc<str>, Arc<str>, u32)]);
 
 impl Game {
-    /// Brings what was under way to where it stood.
+    /// Restores unfinished actions.
     pub(super) fn bring_back(
         &mut self,
         vm: &mut dyn Machine,
@@ -616,11 +616,11 @@ impl Game {
         self.asked_policies = self.policies_were_asked();
     }
 
-    /// Runs the open action of a saved game as far as its tape goes. A fault is no reason to refuse the game: whoever loads it
-    /// can remedy the fault. A refused answer is taken off the tape, as it is in play.
+    /// Runs the open action of a saved game to the end of its tape. A fault is no reason to refuse the game, since a
+    /// person can remedy it after loading. A refused answer is removed from the tape, as during play.
     fn run_as_saved(&mut self, vm: &mut dyn Machine, position: DicePosition) {
         if self.open.as_ref().is_some_and(|open| open.stopped) {
-            // What was kept up to here has been told by that fault.
+            // The fault already reported everything stored up to here.
             (self.unasked, self.unasked_bytes) = (0, 0);
         }
         self.context.unread_answers = true;
@@ -631,10 +631,10 @@ impl Game {
         }
     }
 
-    /// Opens an action with the tape that it was recorded with, so that [`Game::advance`] runs it.
+    /// Opens an action with its recorded tape, so that [`Game::advance`] runs it.
     fn reopen(&mut self, done: &Done) -> Result<(), String> {
         if matches!(done.cause, Cause::Edit { edit: Edit::Face { .. } }) {
-            // The faces stand on the tape of the action that rolled them, which comes behind it.
+            // The faces are on the tape of the action that rolled them, which follows in the record.
             self.put_recorded(done);
             return Ok(());
         }

@@ -12,10 +12,10 @@ use super::{
 };
 use riskbreaker_state::{Audience, EntityId, OutcomeKind, Value};
 
-/// A game as one viewer sees it, and what that viewer may do: all that a client of a seat needs.
+/// A game as one viewer sees it, with the requests that this viewer may make: the interface for a client of a seat.
 ///
-/// Everything here is built for the viewer. It has nothing that the viewer may not see. Sheets, derived values and explanations
-/// are computed from the game as the viewer knows it (see [`Seat::view`]), never from the whole game.
+/// All results are built for the viewer and contain nothing hidden from it. Sheets, derived values and explanations are
+/// computed from the game as the viewer knows it (see [`Seat::view`]), never from the whole game.
 pub struct Seat<'s> {
     #[doc(hidden)]
     pub session: &'s mut Session,
@@ -25,19 +25,19 @@ pub struct Seat<'s> {
     known: Option<Known>,
 }
 
-/// Something that a viewer was told.
+/// An event sent to a viewer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct SeatEvent {
-    /// Rises by one with everything that this viewer is told, and never goes back.
+    /// The number of the event. It rises by one with each event for this viewer and never decreases.
     pub revision: u64,
-    /// Who else may see it.
+    /// The other viewers who may see it.
     #[serde(skip_serializing_if = "Audience::is_everybody", default)]
     pub audience: Audience,
     /// What happened.
     #[serde(flatten)]
     pub happening: Happening,
-    /// A roll in the form that is the same for all games.
+    /// If the event is a roll: the roll in a form common to all games.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roll: Option<Box<RollForm>>,
 }
@@ -45,25 +45,25 @@ pub struct SeatEvent {
 /// Everything that a viewer may know of a game at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Snapshot {
-    /// Who looks.
+    /// The viewer.
     pub viewer: Viewer,
-    /// The last revision of the viewer: what follows is told by [`Seat::events_since`].
+    /// The last revision of the viewer; [`Seat::events_since`] returns later events.
     pub revision: u64,
-    /// What is there, in the order of the numbers.
+    /// The visible entities, in the order of their numbers.
     pub entities: Vec<SnapshotEntity>,
-    /// The open questions that it may see, its own and others'.
+    /// The open questions that the viewer may see, its own and others'.
     pub questions: Vec<Question>,
-    /// The seats that somebody waits for.
+    /// The seats that have not answered yet.
     pub waiting: Vec<Arc<str>>,
     /// The free acts of the viewer's seats.
     pub free_acts: Vec<FreeAct>,
-    /// House rules in force.
+    /// Values of the house rules.
     pub switches: BTreeMap<String, Value>,
     /// The events that were not taken back.
     pub log: Vec<SeatEvent>,
-    /// What the game ended with.
+    /// The outcome, if the game is over.
     pub outcome: Option<String>,
-    /// The fault that stopped the game; only the game master is told what it was.
+    /// The fault that stopped the game. Only the game master gets the details.
     pub fault: Option<Fault>,
 }
 
@@ -72,19 +72,19 @@ pub struct Snapshot {
 pub struct SnapshotEntity {
     /// Its number.
     pub id: EntityId,
-    /// The name of its kind.
+    /// Its kind.
     pub kind: Arc<str>,
-    /// What it is called.
+    /// Its title.
     pub title: Arc<str>,
-    /// Those of its fields that the viewer may see.
+    /// The fields that the viewer may see.
     pub fields: BTreeMap<Arc<str>, Value>,
 }
 
-/// The game as a viewer knows it at one moment, for reading; inside is nothing where that is all of it.
+/// The game as a viewer knows it at one moment, read-only. Contains `None` if the viewer knows the whole game.
 pub struct Known(Option<Box<Game>>);
 
 impl Known {
-    /// The state as the viewer knows it. `session`: the game that it was asked of, unchanged since.
+    /// The state as the viewer knows it. `session`: the unchanged game from which this was computed.
     pub fn view<'v>(&'v self, session: &'v Session) -> View<'v> {
         match &self.0 {
             Some(game) => View::new(&game.context),
@@ -94,12 +94,13 @@ impl Known {
 }
 
 impl Session {
-    /// What a viewer knows of the game now: see [`Seat::view`].
+    /// Computes the game as a viewer knows it now: see [`Seat::view`].
     pub fn known(&self, viewer: &Viewer) -> Known {
         Known(self.game().known_to(viewer).map(Box::new))
     }
 
-    /// The seats that have not answered, each with how many of its open questions a viewer sees: 0 if all are hidden.
+    /// The seats that have not answered, each with the number of its open questions that a viewer sees; 0 if all are
+    /// hidden.
     #[doc(hidden)]
     pub fn waits_for(&self, viewer: &Viewer) -> BTreeMap<Arc<str>, u32> {
         let mut seats: BTreeMap<Arc<str>, u32> = BTreeMap::new();
@@ -113,7 +114,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// A seat that the ruleset does not have, with the nearest.
+    /// The ruleset has no such seat; the message names the most similar one.
     pub fn seat(&mut self, name: &str) -> Result<Seat<'_>, Refusal> {
         if name != MASTER {
             known_seat(self.ruleset(), name).map_err(Refusal::new)?;
@@ -128,17 +129,17 @@ impl Session {
 }
 
 impl Seat<'_> {
-    /// Who looks.
+    /// The viewer.
     pub fn viewer(&self) -> &Viewer {
         &self.viewer
     }
 
-    // What is open
+    // Open questions
 
-    /// The open questions that the viewer may see, its own and those of others that are no secret.
+    /// The open questions that the viewer may see, its own and public ones of others.
     ///
-    /// Their numbers are the viewer's own: `action` rises with each action that shows it a question, `ordinal` with each
-    /// question of that action. Neither tells of what is hidden from the viewer. The game master has the numbers of
+    /// The numbers are the viewer's own: `action` rises with each action that shows it a question, `ordinal` with each
+    /// question of that action. They reveal nothing hidden. The game master's numbers are those of
     /// [`Session::questions`].
     pub fn questions(&self) -> Vec<Question> {
         self.session.questions_seen_by(&self.viewer)
@@ -151,12 +152,13 @@ impl Seat<'_> {
         open
     }
 
-    /// The seats that have not answered, each once. That somebody is waited for is no secret, what for may be.
+    /// The seats that have not answered, without duplicates. The fact that a seat is awaited is public, its question
+    /// may be secret.
     pub fn waiting(&self) -> Vec<Arc<str>> {
         self.session.waits_for(&self.viewer).into_keys().collect()
     }
 
-    /// The fault that stopped the game. Only the game master is told what it was.
+    /// The fault that stopped the game. Only the game master gets the details.
     pub fn fault(&self) -> Option<Fault> {
         match self.viewer.is_master() {
             true => self.session.fault().cloned(),
@@ -164,28 +166,28 @@ impl Seat<'_> {
         }
     }
 
-    /// What the game ended with, if it is over.
+    /// The outcome, if the game is over.
     pub fn outcome(&self) -> Option<&str> {
         self.session.outcome()
     }
 
-    // What was told
+    // Events
 
-    /// The number of the last thing that the viewer was told.
+    /// The number of the last event sent to the viewer.
     pub fn revision(&mut self) -> u64 {
         self.session.game_mut().stream.revision(&self.viewer)
     }
 
-    /// The events that the viewer was told after a revision; 0 gives all. A long game keeps only the events that were not taken
-    /// back and a few thousand revisions; then 0 gives the events that were not taken back.
+    /// The viewer's events after a revision; 0 for all. A long game keeps the valid events and a few thousand
+    /// revisions; then 0 returns only the valid events (those not taken back).
     ///
     /// To keep a log, append each event. At [`Happening::Back`] drop the events with a revision above its `to` instead.
     /// [`Happening::Aside`] is not part of the log.
     ///
     /// # Errors
     ///
-    /// A revision that the viewer has not been told yet (another game was loaded), or one that is no longer kept. Begin again
-    /// from a [`Snapshot`].
+    /// The viewer has no such revision yet (another game was loaded), or it is no longer kept. Begin again from a
+    /// [`Snapshot`].
     pub fn events_since(&mut self, revision: u64) -> Result<Vec<SeatEvent>, Refusal> {
         let events = self.session.game_mut().stream.since(&self.viewer, revision).ok_or_else(|| {
             Refusal::new(format!("there is no revision {revision}; begin again from a snapshot of the game"))
@@ -194,7 +196,7 @@ impl Seat<'_> {
         Ok(events.into_iter().map(|event| SeatEvent::of(event, results)).collect())
     }
 
-    /// The events that the viewer was told and that were not taken back.
+    /// The viewer's events that were not taken back.
     pub fn log(&mut self) -> Vec<SeatEvent> {
         self.last_events(usize::MAX)
     }
@@ -206,26 +208,25 @@ impl Seat<'_> {
         events.into_iter().map(|event| SeatEvent::of(event, results)).collect()
     }
 
-    // What is there
+    // The state
 
-    /// The state as the viewer knows it. Entities and fields that it may not see are missing, and titles that it may not see
-    /// are numbers.
+    /// The state as the viewer knows it. Hidden entities and fields are missing, and hidden titles are replaced by
+    /// numbers.
     pub fn view(&mut self) -> View<'_> {
         let session = &*self.session;
         self.known.get_or_insert_with(|| session.known(&self.viewer)).view(session)
     }
 
-    /// The sheet of an entity: label and text, line by line. What the viewer may not see counts as not set, and a last line
-    /// says so.
+    /// The sheet of an entity, in rows of label and text. Hidden fields count as not set, and a last row lists them.
     ///
     /// # Errors
     ///
-    /// An entity that is not there for the viewer, or the fault of a script.
+    /// The entity does not exist for the viewer, or a script fails.
     pub fn sheet(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
         Ok(self.sheet_rows(entity)?.into_iter().map(SheetRow::line).collect())
     }
 
-    /// The same with the numbers that its lines tell.
+    /// Like [`Seat::sheet`], with the numbers in its rows.
     ///
     /// # Errors
     ///
@@ -239,12 +240,12 @@ impl Seat<'_> {
         Ok(rows)
     }
 
-    /// What an overview says of an entity: nothing where its kind has none.
+    /// The overview rows of an entity. Empty if its kind has no overview.
     pub fn overview(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
         self.overviews(vec![entity]).map(|all| all.into_iter().next().unwrap_or_default())
     }
 
-    /// The same of several entities, whose scripts have the budget of one action together.
+    /// The overview rows of several entities, whose scripts share the budget of one action.
     pub fn overviews(&mut self, entities: Vec<EntityId>) -> Result<Vec<Vec<(String, String)>>, Fault> {
         self.look(move |game, vm| vm.overview(&mut game.context, &entities))
     }
@@ -256,7 +257,7 @@ impl Seat<'_> {
         self.look(move |game, vm| vm.view(&mut game.context, &name, &seat))
     }
 
-    /// The text that the ruleset puts before the prompt.
+    /// The text that the ruleset shows before the prompt.
     pub fn prompt(&mut self) -> String {
         let asked = self.asked().into_iter().next();
         let question = asked.or_else(|| self.questions().into_iter().next());
@@ -264,12 +265,12 @@ impl Seat<'_> {
         self.look(move |game, vm| vm.prompt(&mut game.context, about, &seat)).unwrap_or_default()
     }
 
-    /// Works out a derived value of an entity from what the viewer knows.
+    /// Computes a derived value of an entity from the game as the viewer knows it.
     ///
     /// # Errors
     ///
-    /// The fault of the script or of the call, an entity that is not there or that the viewer may not see, or a value that depends
-    /// on what the viewer may not see.
+    /// The fault of the script or of the call; the entity does not exist or is hidden; or the value depends on hidden
+    /// fields.
     pub fn derived(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Value, Fault> {
         self.know();
         must_be_there(&self.view(), entity, args)?;
@@ -283,11 +284,11 @@ impl Seat<'_> {
         }
     }
 
-    /// Explains a number: the terms of a derived value, or the changes that made a field.
+    /// Explains a number: the terms of a derived value, or the changes of a field.
     ///
     /// # Errors
     ///
-    /// A sentence, if the entity has no such field or value, or not for this viewer.
+    /// A sentence if the entity has no such field or value, or hides it from this viewer.
     pub fn why(&mut self, entity: EntityId, name: &str) -> Result<Explanation, Refusal> {
         self.why_of(entity, name, &[])
     }
@@ -296,7 +297,7 @@ impl Seat<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Session::why_of`], and if the value depends on what the viewer may not see.
+    /// As [`Session::why_of`]; or the value depends on hidden fields.
     pub fn why_of(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Explanation, Refusal> {
         self.know();
         let view = self.view();
@@ -344,7 +345,7 @@ impl Seat<'_> {
         Ok(Explanation { title: format!("{title}: {name}"), value: text, terms: Vec::new(), changes })
     }
 
-    /// The changes of a field that the viewer was told of.
+    /// The changes of a field that the viewer has seen.
     fn changes_of(&mut self, entity: EntityId, name: &str) -> Vec<String> {
         let told = self.log().into_iter().filter_map(|event| match event.happening {
             Happening::Changed { entity: of, field, text, .. } if of == entity && *field == *name => Some(text),
@@ -352,7 +353,7 @@ impl Seat<'_> {
         });
         let mut changes: Vec<String> = told.collect();
         if changes.is_empty() {
-            // What a change of rules has made of the value is not told, so nobody can say that it never changed.
+            // The effects of a change of rules on the value have no events, so the field may have changed.
             let done = self.session.game().history.iter();
             let of_rules = done.filter(|done| done.swap.is_some());
             changes.extend(of_rules.map(|done| format!("action {} ({})", done.number, words_of(&done.cause))));
@@ -366,7 +367,7 @@ impl Seat<'_> {
             return Vec::new();
         }
         let mut acts = self.look(|game, vm| Ok(vm.free_acts(&mut game.context))).unwrap_or_default();
-        // An act that comes before the open action starts from the state before it: so does its `when`.
+        // An act that runs before the open action starts from the state before it, and so does its `when`.
         let game = self.session.game();
         let comes_first = |act: &FreeAct| !game.act_waits(&act.seat);
         if game.changes_something() && acts.iter().any(comes_first) {
@@ -385,7 +386,7 @@ impl Seat<'_> {
         }
         acts.retain(|act| self.viewer.plays(&act.seat));
         if let Some(reason) = self.session.game().no_free_act() {
-            // Which act another seat takes may be a secret.
+            // The act that another seat takes may be secret.
             let reason = Some(reason).filter(|_| !self.knows_less());
             for act in acts.iter_mut().filter(|act| act.enabled) {
                 (act.enabled, act.reason) = (false, reason.clone());
@@ -394,7 +395,7 @@ impl Seat<'_> {
         acts
     }
 
-    /// Everything that the viewer may know at this moment.
+    /// Collects everything that the viewer may know now.
     pub fn snapshot(&mut self) -> Snapshot {
         let view = self.view();
         let entity = |id: EntityId| SnapshotEntity {
@@ -418,7 +419,7 @@ impl Seat<'_> {
         }
     }
 
-    /// All that the viewer can get at this moment short of looking ahead, as one text: for tests of secrecy.
+    /// Formats everything that the viewer can read now, except look-aheads, as one text: for tests of secrecy.
     pub fn everything(&mut self) -> String {
         let mut text = String::new();
         let mut add = |what: &str, found: serde_json::Result<String>| {
@@ -455,20 +456,21 @@ impl Seat<'_> {
         text
     }
 
-    // What the viewer does
+    // Requests of the viewer
 
     /// Takes an exact answer to a question of the viewer's. The game master may answer for anyone.
     ///
     /// # Errors
     ///
-    /// A question of another seat, or a sentence that says what does not fit. Nothing has changed then.
+    /// The question is of another seat; or a sentence that says what does not fit. The game is unchanged then.
     pub fn answer(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
         let id = self.own(id)?;
         self.forget();
         self.session.answer(id, answer)
     }
 
-    /// The same for an answer that a program gives for its player. `undo` never stops at it: see [`Session::answer_by_program`].
+    /// Like [`Seat::answer`], for an answer that a program gives for its player. Undo does not stop at it: see
+    /// [`Session::answer_by_program`].
     ///
     /// # Errors
     ///
@@ -479,21 +481,21 @@ impl Seat<'_> {
         self.session.answer_by_program(id, answer)
     }
 
-    /// Answers the viewer's open questions by topic, with loose values. Either all answers to the questions that are open now
-    /// are taken, or none. Once they are taken they stand: if an answer to a later question does not fit, or its topic is not
-    /// asked, an aside says so. If the reply was taken back, it would show dice and secrets, and cost nothing. The game master
-    /// sees them anyway: all answers are taken, or none.
+    /// Answers the viewer's open questions by topic, with loose values. Takes either all answers to the currently open
+    /// questions, or none. Taken answers count: if an answer to a later question does not fit, or its topic is not
+    /// asked, a notice reports it. Otherwise a reply could be used to see dice and secrets for free. For the game
+    /// master, who sees them anyway, all answers are taken or none.
     ///
     /// # Errors
     ///
-    /// A topic that only others are asked for, or a sentence that says what does not fit.
+    /// A topic that only other seats are asked for; or a sentence that says what does not fit.
     pub fn reply(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
         self.forget();
         let step = self.session.reply_as(&self.viewer, replies)?;
         Ok(self.step_of(step))
     }
 
-    /// The same, but plays no further than to the end of the open action.
+    /// Like [`Seat::reply`], but plays at most to the end of the open action.
     #[cfg(feature = "serve")]
     #[doc(hidden)]
     pub fn take_replies(&mut self, replies: &[(String, Value)]) -> Result<(), Refusal> {
@@ -505,14 +507,14 @@ impl Seat<'_> {
     ///
     /// # Errors
     ///
-    /// Another's seat, an act that the ruleset does not have, or one that is not open now.
+    /// The seat belongs to somebody else, the ruleset has no such act, or the act is not open now.
     pub fn act(&mut self, seat: &str, name: &str) -> Result<(), Refusal> {
         self.may_decide_for(seat)?;
         let open = self.free_acts().into_iter().find(|act| *act.seat == *seat && *act.name == *name);
         let hidden = self.knows_less();
         self.forget();
         match open {
-            // The reason as the viewer knows it.
+            // Give the reason as the viewer knows it.
             Some(act) if !act.enabled && hidden => {
                 Err(Refusal::Greyed { label: act.title.to_string(), reason: act.reason })
             }
@@ -523,12 +525,13 @@ impl Seat<'_> {
         }
     }
 
-    /// Takes back the last decision, if it was the viewer's own and has shown it no secret; the game master takes back any.
+    /// Undoes the last decision, if it was the viewer's own and has shown it no secret. The game master may undo any
+    /// decision.
     ///
     /// # Errors
     ///
-    /// The last decision was another's, or there is none; or [`Refusal::Stands`]: it has shown the viewer what not everybody may
-    /// see, or the rules let it stand (`stands` in `play.luau`).
+    /// The last decision was another seat's, or there is none; or [`Refusal::Stands`]: it has shown the viewer a
+    /// secret, or the rules let it stand (`stands` in `play.luau`).
     pub fn undo(&mut self) -> Result<Undone, Refusal> {
         if let Some(seat) = self.session.game().last_decider() {
             self.may_decide_for(&seat)?;
@@ -537,7 +540,7 @@ impl Seat<'_> {
         self.session.undo_for(&self.viewer)
     }
 
-    /// Does again what the last undo took back, if it was the viewer's own.
+    /// Redoes the last undone decision, if it was the viewer's own.
     ///
     /// # Errors
     ///
@@ -550,31 +553,31 @@ impl Seat<'_> {
         self.session.redo_for(&self.viewer)
     }
 
-    /// Changes something by hand.
+    /// Makes a manual edit.
     ///
     /// # Errors
     ///
-    /// Only the game master may; or a sentence that says what does not fit.
+    /// The viewer is not the game master; or a sentence that says what does not fit.
     pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
         self.may_decide_for(MASTER)?;
         self.forget();
         self.session.edit(edit)
     }
 
-    /// Says how the game goes on after a fault.
+    /// Applies the game master's choice after a fault.
     ///
     /// # Errors
     ///
-    /// Only the game master may; or there is no fault.
+    /// The viewer is not the game master, or there is no fault.
     pub fn remedy(&mut self, remedy: Remedy) -> Result<(), Refusal> {
         self.may_decide_for(MASTER)?;
         self.forget();
         self.session.remedy(remedy)
     }
 
-    // Inside
+    // Internal
 
-    /// The open question that has this number for the viewer. A question that it may not see counts as not open.
+    /// The open question with this number for the viewer. A question that it may not see counts as not open.
     #[doc(hidden)]
     pub fn open(&self, number: QuestionId) -> Result<&Question, Refusal> {
         self.session.question_of(&self.viewer, number).ok_or(Refusal::Stale { question: number })
@@ -588,7 +591,7 @@ impl Seat<'_> {
         Ok(open.id)
     }
 
-    /// Refuses unless the viewer of this seat may decide for `seat`.
+    /// Refuses unless the viewer may decide for `seat`.
     pub fn may_decide_for(&self, seat: &str) -> Result<(), Refusal> {
         if self.viewer.plays(seat) {
             return Ok(());
@@ -612,12 +615,12 @@ impl Seat<'_> {
         format!("`{name}` depends on what {} may not see: {}", self.viewer.words(), hidden.join(", "))
     }
 
-    /// The game is about to change: what is known of it has to be found out anew.
+    /// Discards the cached knowledge of the viewer, before the game changes.
     fn forget(&mut self) {
         self.known = None;
     }
 
-    /// What the viewer knows of the game now.
+    /// The game as the viewer knows it now.
     #[cfg(feature = "serve")]
     pub fn into_known(mut self) -> Known {
         self.know();
@@ -630,19 +633,19 @@ impl Seat<'_> {
         }
     }
 
-    /// Whether the viewer knows all of the game.
+    /// True if the viewer knows the whole game.
     #[cfg(feature = "serve")]
     pub fn knows_all(&mut self) -> bool {
         self.know();
         !self.knows_less()
     }
 
-    /// Whether the viewer is known to see less than all.
+    /// True if the viewer was found to know less than the whole game.
     fn knows_less(&self) -> bool {
         matches!(self.known, Some(Known(Some(_))))
     }
 
-    /// Runs something that only reads, on the game as the viewer knows it.
+    /// Runs read-only work on the game as the viewer knows it.
     pub(super) fn look<R: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Game, &mut dyn Machine) -> Result<R, Fault> + Send + 'static,
@@ -657,7 +660,7 @@ impl Seat<'_> {
         result
     }
 
-    /// The same, with the labels of the hidden fields that scripts looked at there.
+    /// Like [`Seat::look`]; also returns the labels of the hidden fields that scripts read.
     fn look_through<R: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Game, &mut dyn Machine) -> R + Send + 'static,
@@ -669,13 +672,12 @@ impl Seat<'_> {
         })
     }
 
-    /// What a policy would answer to a question of the viewer's, from what the viewer knows. For all but the game master,
-    /// the policy draws from other dice than the game, so the answer does not foretell the next rolls.
+    /// The answer of a policy to a question of the viewer's, based on what the viewer knows. Except for the game
+    /// master, the policy draws from other dice than the game, so the answer does not reveal the next rolls.
     ///
     /// # Errors
     ///
-    /// As for [`Session::suggest`]; a question of another seat, or a policy that reads what the viewer
-    /// may not see.
+    /// As for [`Session::suggest`]; the question is of another seat, or the policy reads a hidden field.
     pub fn suggest(&mut self, question: QuestionId, policy: &str) -> Result<Option<Answer>, Refusal> {
         let question = self.own(question)?;
         let viewer = self.viewer.clone();
@@ -690,7 +692,7 @@ impl SeatEvent {
     }
 }
 
-/// A refusal of what is another's to decide.
+/// The refusal of a decision that belongs to another seat.
 pub(super) fn not_yours(seat: &str, viewer: &Viewer) -> Refusal {
     Refusal::NotYourSeat { seat: Arc::from(seat), acting: Arc::from(viewer.words()) }
 }

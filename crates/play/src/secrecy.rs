@@ -1,36 +1,36 @@
-//! What an action keeps among some: lines, rolls, questions and answers of a part of it, by `rb.secretly`.
+//! Secret parts of an action (`rb.secretly`): the audience of their lines, rolls, questions and answers.
 
 use std::sync::Arc;
 
 use super::{ActionContext, Happening};
 use riskbreaker_state::Audience;
 
-/// The secret parts of a run that are under way, and what it has told in them.
+/// The running secret parts of a run, and the events in them.
 #[derive(Clone, Debug, Default)]
 pub struct Secrecy {
-    /// The innermost last; `None` is a part that is open although it lies in a secret one.
+    /// The nested parts, innermost last; `None` is a public part inside a secret one.
     parts: Vec<Option<(u32, Audience)>>,
-    /// How many secret parts there have been.
+    /// The number of secret parts begun so far.
     begun: u32,
     told: Vec<SecretEvent>,
 }
 
-/// Something that was told in a secret part.
+/// An event or tape slot in a secret part.
 #[derive(Clone, Debug)]
 struct SecretEvent {
     what: What,
-    /// Who would be told it outside of every secret part.
+    /// Its audience outside any secret part.
     open: Audience,
-    /// The seat that answered.
+    /// The seat that answered, if it is an answer.
     seat: Option<Arc<str>>,
     under: Vec<(u32, Audience)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum What {
-    /// An event, by its place among those of the run.
+    /// An event, by its index among those of the run.
     Event(usize),
-    /// A place of the tape.
+    /// A tape slot.
     Place(u32),
 }
 
@@ -45,29 +45,29 @@ impl SecretEvent {
 }
 
 impl Secrecy {
-    /// Begins a part for these alone, of those who would be told without it.
+    /// Begins a secret part that narrows the audience of its events to this one.
     pub fn begin(&mut self, audience: Audience) {
         self.begun += 1;
         self.parts.push(Some((self.begun, audience)));
     }
 
-    /// Begins a part that is told as if no secret part were under way.
+    /// Begins a part that is not affected by the surrounding secret parts.
     pub fn begin_open(&mut self) {
         self.parts.push(None);
     }
 
-    /// Ends the innermost part. What it has told stays among those who were told.
+    /// Ends the innermost part. Its events keep their audience.
     pub fn end(&mut self) {
         self.parts.pop();
     }
 
-    /// The secret parts that hold for what is told now.
+    /// The secret parts that apply now.
     fn under(&self) -> Vec<(u32, Audience)> {
         let inner = self.parts.iter().rposition(Option::is_none).map_or(0, |at| at + 1);
         self.parts[inner..].iter().flatten().cloned().collect()
     }
 
-    /// Who may see something that is told now.
+    /// Narrows an audience by the secret parts that apply now.
     pub fn narrowed(&self, open: Audience) -> Audience {
         self.parts.iter().rev().map_while(Option::as_ref).fold(open, |all, (_, audience)| all.and(audience))
     }
@@ -85,7 +85,8 @@ impl Secrecy {
 }
 
 impl ActionContext {
-    /// Who is told an event, if it is one that a secret part keeps. Changes of the state have the audience of what changes.
+    /// The audience of an event, narrowed if it is a line, roll, answer or cut. Changes of the state keep the audience
+    /// of the changed field.
     pub fn audience_in_secret(&mut self, happening: &Happening, open: Audience) -> Audience {
         let seat = match happening {
             Happening::Answered { seat, .. } => Some(seat.clone()),
@@ -95,12 +96,12 @@ impl ActionContext {
         self.secrecy.note(What::Event(self.events.len()), open, seat)
     }
 
-    /// Who may know of a place of the tape.
+    /// The audience of a tape slot in the running part.
     pub fn audience_of_place(&mut self, place: u32, open: Audience, seat: Option<Arc<str>>) -> Audience {
         self.secrecy.note(What::Place(place), open, seat)
     }
 
-    /// Tells what the innermost secret part has told so far, and all that it tells from now on, to everybody who would be told
+    /// Discloses the innermost secret part: its events so far, and from now on, get the audience they would have
     /// without it.
     pub fn disclose(&mut self) {
         let Some(part) = self.secrecy.parts.iter_mut().rev().find(|part| part.is_some()) else { return };

@@ -15,35 +15,35 @@ use super::{
 use riskbreaker_dice::DiceRng;
 use riskbreaker_state::{Change, EntityId, Key, Value};
 
-/// A game of one ruleset: plain data that holds no thread and no script machine between calls.
+/// A game of one ruleset. Plain data: between calls it holds no thread and no script machine.
 ///
-/// Call [`Session::advance`] and answer what it asks, until it says that the game is over.
+/// Call [`Session::advance`] and answer its questions, until it returns that the game is over.
 pub struct Session {
     game: Option<Box<Game>>,
     rules: Arc<Ruleset>,
-    /// The work of its scripts so far, as their budgets count it.
+    /// The work of its scripts so far, in units of the script budget.
     work: u64,
 }
 
-/// Where a game stands.
+/// The reason why a game stopped.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub enum Step {
-    /// Somebody must decide: [`Session::questions`] are open.
+    /// A decision is needed: [`Session::questions`] are open.
     Ask,
-    /// A script failed: its action is taken back, [`Session::remedy`] says how to go on.
+    /// A script failed, and its action was rolled back. Call [`Session::remedy`].
     Fault(Fault),
     /// The game is over, with this outcome.
     Over(String),
 }
 
-/// What had been decided at a moment, for [`Session::back_to`].
+/// The decisions up to a moment, for [`Session::back_to`].
 #[derive(Clone, Debug)]
 pub struct Mark {
-    /// The game that it is a mark of.
+    /// The identity of the game.
     game: u64,
     decisions: u32,
-    /// What could be done again then, the next one last.
+    /// The decisions that could be redone then, the next one last.
     redo: Vec<UndoOp>,
 }
 
@@ -53,47 +53,47 @@ pub struct Mark {
 pub struct FreeAct {
     /// The seat that may take it.
     pub seat: Arc<str>,
-    /// What it is named by.
+    /// The name of the act.
     pub name: Arc<str>,
-    /// What it is called at the table.
+    /// The label for people.
     pub title: Arc<str>,
-    /// Whether it can be taken now.
+    /// True if it can be taken now.
     pub enabled: bool,
-    /// Why not.
+    /// The reason why it cannot be taken.
     pub reason: Option<String>,
 }
 
-/// What an undo or redo did.
+/// The effect of an undo or redo.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Undone {
-    /// In a sentence.
+    /// A sentence that describes the decision.
     pub text: String,
-    /// Whose decision it was; nothing for what was done by hand.
+    /// The seat that decided; `None` for an edit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seat: Option<Arc<str>>,
-    /// What changed with it, told like events.
+    /// The resulting changes, as events.
     pub changes: Vec<Happening>,
 }
 
-/// Why a game cannot begin.
+/// The reason why a game cannot begin.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// A scenario that the ruleset does not have.
+    /// The ruleset has no such scenario.
     #[error("{ruleset} has no scenario `{name}`; {instead}")]
     NoScenario {
         /// The id of the ruleset.
         ruleset: String,
-        /// The name that was given.
+        /// The given name.
         name: String,
-        /// The nearest name, or all names, as a clause.
+        /// The most similar name, or all names, as a clause.
         instead: String,
     },
-    /// A house rule that the ruleset does not have, or a value that it does not take.
+    /// The ruleset has no such house rule, or it does not accept the value.
     #[error("{0}")]
     Switch(String),
-    /// A seat or policy that the ruleset does not have.
+    /// The ruleset has no such seat or policy.
     #[error("{0}")]
     Seat(String),
     /// The rules of a saved game cannot be loaded.
@@ -105,28 +105,28 @@ pub enum StartError {
         /// The largest depth that is allowed.
         most: usize,
     },
-    /// The saved game cannot be read: what is wrong with it.
+    /// The saved game cannot be read; contains the reason.
     #[error("the saved game cannot be read: {0}")]
     Unreadable(String),
-    /// The saved game was played by other rules, or leads to another state.
+    /// The saved game belongs to other rules, or its tape leads to another state.
     #[error("the saved game does not fit its rules: {0}")]
     Diverged(String),
 }
 
-/// Why a call failed. The action under way is taken back, and the session can go on.
+/// The reason why a call failed. The running action is rolled back, and the session remains usable.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
     /// A thread or script machine could not be created.
     #[error("there is no memory or no thread for the scripts of {0}")]
     Worker(String),
-    /// The host itself failed. The game is as it was before the call.
+    /// The host itself failed. The game is in its state before the call.
     #[error("the host itself failed; the action is taken back, please report this")]
     Failed,
 }
 
-/// The dice stream of forks: different from those of games, and of games played out for advice. The streams of
-/// suggestions to seats begin here, too.
+/// The dice stream of forks: different from those of games and of look-aheads. The streams for suggestions to seats
+/// also begin here.
 const OTHER_DICE: u64 = 1 << 63;
 
 impl Session {
@@ -134,16 +134,16 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// A scenario, switch, seat or policy that the ruleset does not know, with the nearest one.
+    /// The ruleset has no such scenario, switch, seat or policy; the message names the most similar one.
     pub fn start(rules: &Arc<Ruleset>, setup: Setup) -> Result<Session, StartError> {
         let game = Prepared::new(rules, setup)?.game();
         Ok(Session { game: Some(Box::new(game)), rules: rules.clone(), work: 0 })
     }
 
-    /// Plays until somebody must decide, a script fails, or the game is over.
+    /// Plays until a decision is needed, a script fails, or the game is over.
     ///
     /// A game that takes five seconds of processor time without a question is stopped by a fault (see
-    /// [`Session::set_longest_advance`]). [`Remedy::Retry`] lets it go on.
+    /// [`Session::set_longest_advance`]). [`Remedy::Retry`] lets it continue.
     ///
     /// # Errors
     ///
@@ -153,14 +153,14 @@ impl Session {
         self.play(u64::MAX, Some(longest))
     }
 
-    /// Sets the processor time after which [`Session::advance`] stops a game that asks nobody: five seconds, unless this sets
-    /// another. It stops between two actions.
+    /// Sets the processor time after which [`Session::advance`] stops a game that asks no question. The default is five
+    /// seconds. The game stops between two actions.
     pub fn set_longest_advance(&mut self, longest: Duration) {
         self.game_mut().longest = longest;
     }
 
-    /// Plays at most so many actions further, for a loop that does other things in between. [`Step::Ask`] without an open
-    /// question means that the game can go on.
+    /// Plays at most `actions` actions, for a loop with other work in between. [`Step::Ask`] without an open question
+    /// means that the game can continue.
     ///
     /// # Errors
     ///
@@ -169,8 +169,8 @@ impl Session {
         self.play(actions, None)
     }
 
-    /// Plays on in slices, between which others have their turn on the machines. After the longest time without a question
-    /// the game is stopped, where somebody listens.
+    /// Plays in slices of time, between which other games use the machines. After the longest time without a question,
+    /// a game with readers is stopped.
     fn play(&mut self, actions: u64, longest: Option<Duration>) -> Result<Step, SessionError> {
         let until = self.actions().saturating_add(actions);
         let mut took = Duration::ZERO;
@@ -181,8 +181,8 @@ impl Session {
         }
     }
 
-    /// Plays for one slice of time; `None` if the game can go on. `took` sums up the time of all slices up to the next question:
-    /// pass zero to the first slice.
+    /// Plays for one slice of time. `None` if the game can continue. `took`: the sum of all slices up to the next
+    /// question; pass zero to the first slice.
     ///
     /// # Errors
     ///
@@ -218,8 +218,8 @@ impl Session {
         Ok(None)
     }
 
-    /// Plays on until somebody must decide or this moment has come, which is looked at between two actions. [`Step::Ask`]
-    /// without an open question means that the game can go on.
+    /// Plays until a decision is needed or the moment has come, which is checked between two actions. [`Step::Ask`]
+    /// without an open question means that the game can continue.
     ///
     /// # Errors
     ///
@@ -233,13 +233,13 @@ impl Session {
         }
     }
 
-    /// The questions of an action that were not asked because only one answer was possible, each with that answer, in the order
-    /// in which the rules came to them. Empty for an action that asked no such question, and for all but the last 16 actions.
+    /// The questions of an action that were answered automatically, since only one answer was possible, in order, with
+    /// their answers. Empty if the action had none, and for all but the last 16 actions.
     pub fn only_answers(&self, action: u32) -> &[(Question, Answer)] {
         self.game().autos.iter().find(|(number, _)| *number == action).map_or(&[], |(_, answers)| answers)
     }
 
-    /// What is open. Empty before [`Session::advance`] has reached a question.
+    /// The open questions. Empty before [`Session::advance`] has reached one.
     pub fn questions(&self) -> &[Question] {
         self.game().open.as_ref().map_or(&[], |open| &open.questions)
     }
@@ -248,13 +248,13 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// A sentence that says what does not fit. Nothing has changed then.
+    /// A sentence that says what does not fit. The game is unchanged then.
     pub fn answer(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
         self.game_mut().answer(id, answer)
     }
 
-    /// Takes an exact answer that a program gives for its player, such as an artificial opponent. The tape holds it like a
-    /// policy's answer, and no undo stops at it.
+    /// Takes an exact answer that a program gives for its player, such as an artificial opponent. The tape records it
+    /// like a policy's answer, and undo does not stop at it.
     ///
     /// # Errors
     ///
@@ -263,20 +263,21 @@ impl Session {
         self.game_mut().answer_by_program(id, answer)
     }
 
-    /// What a policy would answer to an open question. Nothing changes.
+    /// Asks a policy for its answer to an open question. Leaves the game unchanged. `None` if the policy gives no
+    /// answer.
     ///
     /// # Errors
     ///
-    /// A question that is not open, a policy that there is not, or one that fails.
+    /// The question is not open, there is no such policy, or the policy fails.
     pub fn suggest(&mut self, id: QuestionId, policy: &str) -> Result<Option<Answer>, Refusal> {
         self.suggest_for(id, policy, &Viewer::master())
     }
 
-    /// What is proposed to the player of an open question: what the first policy of the rules would answer from what the seat
-    /// knows; or else the proposal of the question, or the first answer that it accepts. The game master is proposed what the
-    /// question proposes. Nothing changes.
+    /// Proposes an answer to the player of an open question: the answer of the rules' first policy, based on what the
+    /// seat knows; or else the proposal of the question, or the first answer that it accepts. The game master gets the
+    /// question's proposal. Leaves the game unchanged.
     ///
-    /// It is kept apart from the question's default, which absent seats take.
+    /// The proposal is independent of the question's default, which absent seats take.
     pub fn propose(&mut self, question: &Question) -> Option<Answer> {
         let own = question.proposal().cloned();
         if *question.seat == *super::viewer::MASTER
@@ -290,7 +291,8 @@ impl Session {
         suggested.or(own).or_else(|| question.usual_answer())
     }
 
-    /// What the state is worth to a seat, by `value` of the rules; `None` if they do not say. Nothing changes.
+    /// The value of the state for a seat, as `value` in the rules measures it. `None` if the rules do not measure it.
+    /// Leaves the game unchanged.
     ///
     /// # Errors
     ///
@@ -300,8 +302,8 @@ impl Session {
         self.look(move |game, vm| vm.worth(&mut game.context, &seat))
     }
 
-    /// The same, from what a viewer knows. Only for the game master the policy draws from the game's own dice. To others,
-    /// these would foretell the next rolls.
+    /// Like [`Session::suggest`], based on what a viewer knows. Only for the game master the policy draws from the
+    /// game's own dice, since these would reveal the next rolls.
     #[doc(hidden)]
     pub fn suggest_for(&mut self, id: QuestionId, policy: &str, viewer: &Viewer) -> Result<Option<Answer>, Refusal> {
         known_policy(&self.rules, policy).map_err(Refusal::new)?;
@@ -313,7 +315,7 @@ impl Session {
             Some(mut known) => {
                 game.may_look_ahead(&viewer)?;
                 known.context.chance = game.context.chance.clone();
-                // Faces that were given ahead are for the game alone.
+                // Faces given in advance are only for the game.
                 known.context.dice = DiceSource::Seeded;
                 known.deal_anew(vm).map_err(Refusal::fault)?;
                 known.take_questions_of(game);
@@ -328,24 +330,24 @@ impl Session {
         suggested.map_err(Refusal::from)?
     }
 
-    /// Dice that depend only on what the viewer knows: its own number for the question.
+    /// Returns dice that depend only on the viewer's own number for the question.
     fn dice_for_suggestion(&self, viewer: &Viewer, question: QuestionId) -> DiceRng {
         let number = self.number_for(viewer, question);
         let stream = number.map_or(0, |own| (u64::from(own.action) << 32) | u64::from(own.ordinal));
         DiceRng::stream(0, OTHER_DICE | stream)
     }
 
-    /// The free acts of every seat, also those that cannot be taken now.
+    /// The free acts of every seat, including those that cannot be taken now.
     pub fn free_acts(&mut self) -> Vec<FreeAct> {
         self.seen_by(Viewer::master()).free_acts()
     }
 
-    /// Takes a free act for a seat. It runs with the next [`Session::advance`]: before the open action, unless that has shown the
-    /// seat a roll or a secret; otherwise after it, if the act is still open then.
+    /// Takes a free act of a seat. It runs with the next [`Session::advance`]: before the open action, unless that has
+    /// shown the seat a roll or a secret; otherwise after it, if the act is still open then.
     ///
     /// # Errors
     ///
-    /// An act that the ruleset does not have, that is not open to the seat now, or that comes while another one still asks.
+    /// The ruleset has no such act, the act is not open to the seat now, or another act still has open questions.
     pub fn act(&mut self, seat: &str, name: &str) -> Result<(), Refusal> {
         let acts = self.free_acts();
         let Some(act) = acts.iter().find(|act| *act.name == *name && *act.seat == *seat) else {
@@ -369,11 +371,11 @@ impl Session {
         Ok(())
     }
 
-    /// Changes something by the game master's hand, before the open action, which then runs again.
+    /// Makes an edit of the game master, before the open action, which then runs again.
     ///
     /// # Errors
     ///
-    /// A sentence that says what does not fit. Nothing has changed then.
+    /// A sentence that says what does not fit. The game is unchanged then.
     pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
         if let Err(why) = Value::must_fit(edit.value()) {
             std::mem::forget(edit);
@@ -384,12 +386,12 @@ impl Session {
         Ok(())
     }
 
-    /// Takes back the last thing that a person did. Call [`Session::advance`] to go on from there.
+    /// Undoes the last decision of a person. Call [`Session::advance`] to continue from there.
     pub fn undo(&mut self) -> Result<Undone, Refusal> {
         self.undo_for(&Viewer::master())
     }
 
-    /// The same, told as a viewer may know it.
+    /// Like [`Session::undo`], with a report for a viewer.
     #[doc(hidden)]
     pub fn undo_for(&mut self, viewer: &Viewer) -> Result<Undone, Refusal> {
         if self.game().undo_reaches_unplayed() {
@@ -403,26 +405,26 @@ impl Session {
         Ok(Undone::of(report, viewer, "undid"))
     }
 
-    /// Refuses to take back so many decisions, the last ones, if the viewer may not take back all of them.
+    /// Refuses to undo the last `decisions` decisions if the viewer may not undo all of them.
     #[doc(hidden)]
     pub fn may_take_back(&mut self, viewer: &Viewer, decisions: u32) -> Result<(), Refusal> {
         if !viewer.is_master() {
-            // What a viewer was shown in actions that were only read is not known.
+            // The events that a viewer saw are unknown for actions that were loaded but not replayed.
             self.play_unplayed()?;
         }
         self.game().may_take_back(viewer, decisions)
     }
 
-    /// Does again what the last undo took back.
+    /// Redoes the last undone decision.
     pub fn redo(&mut self) -> Result<Undone, Refusal> {
         self.redo_for(&Viewer::master())
     }
 
-    /// The same, told as a viewer may know it.
+    /// Like [`Session::redo`], with a report for a viewer.
     #[doc(hidden)]
     pub fn redo_for(&mut self, viewer: &Viewer) -> Result<Undone, Refusal> {
         if self.game().awaited().is_some() {
-            // What comes after a change of rules can only be done again once they are in force.
+            // Decisions after a change of rules can be redone only once the rules are in force.
             let _: Step = self.advance().map_err(Refusal::from)?;
         }
         let report = self.lend(|game, vm| game.redo(vm)).map_err(Refusal::from)??;
@@ -430,18 +432,18 @@ impl Session {
         Ok(Undone::of(report, viewer, "redid"))
     }
 
-    /// What has been decided up to here.
+    /// Marks the decisions up to now.
     pub fn mark(&self) -> Mark {
         let game = self.game();
         Mark { game: game.history.identity(), decisions: game.decisions(), redo: game.redo.clone() }
     }
 
-    /// Takes back what was decided since then, as if it had not been: a line is refused that was carried out in part. It cannot
-    /// be redone; what could be redone then can be again.
+    /// Removes the decisions made since a mark, as if they had not been made, for example those of a line that was
+    /// refused half way. They cannot be redone; what could be redone at the mark can be redone again.
     ///
     /// # Errors
     ///
-    /// The mark is one of another session, such as a fork.
+    /// The mark belongs to another session, such as a fork.
     pub fn back_to(&mut self, before: Mark) -> Result<(), Refusal> {
         if before.game != self.game().history.identity() {
             return Err(Refusal::new(
@@ -454,7 +456,7 @@ impl Session {
         Ok(())
     }
 
-    /// The same, untold. Says whether there was anything to take back.
+    /// Like [`Session::back_to`], without events. Returns true if there were decisions to remove.
     pub(super) fn take_back_to(&mut self, before: Mark) -> bool {
         let game = self.game_mut();
         let has_more = game.rewind(before.decisions);
@@ -462,30 +464,30 @@ impl Session {
         has_more
     }
 
-    /// How many decisions people have made that stand: answers, edits, free acts. Each is one [`Session::undo`].
+    /// The number of decisions that are not undone: answers, edits, free acts. Each is undone by one [`Session::undo`].
     pub fn decisions(&self) -> u32 {
         self.game().decisions()
     }
 
-    /// Says how the game goes on after a fault.
+    /// Applies a person's choice after a fault.
     pub fn remedy(&mut self, remedy: Remedy) -> Result<(), Refusal> {
         self.game_mut().remedy(remedy)?;
         self.game_mut().publish(None);
         Ok(())
     }
 
-    /// What the game master leaves out of the game, by name: see [`Edit::LeaveOut`].
+    /// The names of the disabled parts of the rules: see [`Edit::LeaveOut`].
     pub fn left_out(&self) -> impl Iterator<Item = &str> {
         self.game().context.state.left_out().iter().map(|name| &**name)
     }
 
-    /// What happened since the last call.
+    /// The events since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         self.game_mut().take_events()
     }
 
-    /// From now on, a viewer that reads for the first time gets the events that have not been undone, without the history. The
-    /// history is kept only for viewers that need it.
+    /// Drops the past of the event stream: a viewer that reads for the first time gets only the events that were not
+    /// undone. The past is kept only for viewers that need it.
     #[cfg(feature = "serve")]
     #[doc(hidden)]
     pub fn forget_past(&mut self) {
@@ -497,36 +499,36 @@ impl Session {
         self.game().log().collect()
     }
 
-    /// The state, for reading.
+    /// A read-only view of the state.
     pub fn view(&self) -> View<'_> {
         View::new(&self.game().context)
     }
 
-    /// Works out a derived value of an entity.
+    /// Computes a derived value of an entity.
     ///
     /// # Errors
     ///
-    /// The fault of the script, or of the call: an unknown name, or an entity that is not there.
+    /// The fault of the script, or of the call: the name or the entity does not exist.
     pub fn derived(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Value, Fault> {
         must_be_there(&self.view(), entity, args)?;
         let (name, args) = (name.to_string(), args.to_vec());
         self.look(move |game, vm| vm.look(&mut game.context, &Call::Derived { entity, name: &name, args: &args }))
     }
 
-    /// Explains a number: the terms of a derived value with file and line, or the changes that made a field.
+    /// Explains a number: the terms of a derived value with file and line, or the changes of a field.
     ///
     /// # Errors
     ///
-    /// A sentence, if the entity has no such field or value, or if the value is worked out with something more.
+    /// A sentence if the entity has no such field or value, or if the value needs further arguments.
     pub fn why(&mut self, entity: EntityId, name: &str) -> Result<Explanation, Refusal> {
         self.why_of(entity, name, &[])
     }
 
-    /// Explains a derived value that takes arguments, such as the entity that it is worked out against. `args`: those arguments.
+    /// Explains a derived value that takes arguments, such as another entity. `args`: the arguments.
     ///
     /// # Errors
     ///
-    /// As [`Session::why`], and if there are too many arguments or too few.
+    /// As [`Session::why`]; or there are too many or too few arguments.
     pub fn why_of(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Explanation, Refusal> {
         let view = self.view();
         if !view.exists(entity) {
@@ -554,41 +556,41 @@ impl Session {
         Ok(self.game().history_of(entity, name, value))
     }
 
-    /// The sheet of an entity: label and text, line by line.
+    /// The sheet of an entity, in rows of label and text.
     pub fn sheet(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
         let rows = self.look(move |game, vm| vm.sheet(&mut game.context, entity))?;
         Ok(rows.into_iter().map(SheetRow::line).collect())
     }
 
-    /// What an overview says of an entity, label and text: nothing where its kind has none.
+    /// The overview of an entity, in rows of label and text. Empty if its kind has none.
     pub fn overview(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
         self.overviews(vec![entity]).map(|all| all.into_iter().next().unwrap_or_default())
     }
 
-    /// The same of several entities, whose scripts have the budget of one action together.
+    /// The overviews of several entities, whose scripts share the budget of one action.
     pub fn overviews(&mut self, entities: Vec<EntityId>) -> Result<Vec<Vec<(String, String)>>, Fault> {
         self.look(move |game, vm| vm.overview(&mut game.context, &entities))
     }
 
-    /// What the ruleset shows a seat under a name (see [`Rulebook::views`](riskbreaker_ruleset::Rulebook::views)): label and text,
-    /// line by line.
+    /// A named view of the ruleset for a seat (see [`Rulebook::views`](riskbreaker_ruleset::Rulebook::views)), in rows
+    /// of label and text.
     pub fn show(&mut self, name: &str, seat: &str) -> Result<Vec<(String, String)>, Fault> {
         let (name, seat) = (name.to_owned(), seat.to_owned());
         self.look(move |game, vm| vm.view(&mut game.context, &name, &seat))
     }
 
-    /// The text that the ruleset puts before the prompt.
+    /// The text that the ruleset shows before the prompt.
     pub fn prompt(&mut self) -> String {
         let question = self.questions().first().map(|question| (question.about, question.seat.clone()));
         let (about, seat) = question.unwrap_or((None, Arc::from("")));
         self.look(move |game, vm| vm.prompt(&mut game.context, about, &seat)).unwrap_or_default()
     }
 
-    /// Says who plays a seat from now on. A question that is open for it is asked anew.
+    /// Sets the driver of a seat. Its open questions are asked again.
     ///
     /// # Errors
     ///
-    /// A seat or a policy that the ruleset does not have.
+    /// The ruleset has no such seat or policy.
     pub fn set_seat(&mut self, seat: &str, driver: Driver) -> Result<(), Refusal> {
         known_seat(&self.rules, seat).map_err(Refusal::new)?;
         if let Driver::Policy(policy) = &driver {
@@ -599,12 +601,12 @@ impl Session {
         Ok(())
     }
 
-    /// Where faces come from.
+    /// The source of faces.
     pub fn dice(&self) -> &DiceSource {
         &self.game().context.dice
     }
 
-    /// Says where faces come from, from now on.
+    /// Sets the source of faces for later rolls.
     pub fn set_dice(&mut self, dice: DiceSource) {
         let game = self.game_mut();
         game.context.dice = dice;
@@ -612,12 +614,12 @@ impl Session {
         game.context.state.renew_identity();
     }
 
-    /// The value of a house rule in force.
+    /// The value of a house rule. `None` if the ruleset has no such rule.
     pub fn switch(&self, name: &str) -> Option<&Value> {
         self.game().context.switches.get(name)
     }
 
-    /// House rules in force, by name.
+    /// The values of the house rules, by name.
     pub fn switches(&self) -> &BTreeMap<String, Value> {
         &self.game().context.switches
     }
@@ -628,22 +630,23 @@ impl Session {
         self.game().context.switches.clone()
     }
 
-    /// Sets a house rule, before the open action, which then runs again. The value is read as someone types it. It is an
-    /// edit: one entry of the game, one undo.
+    /// Sets a house rule, before the open action, which then runs again. The value is read like a typed one. This is an
+    /// edit: one entry of the history, one undo.
     ///
     /// # Errors
     ///
-    /// A house rule that the ruleset does not declare, with the nearest; a value that it does not have, with those it has.
+    /// The ruleset has no such house rule (names the most similar one), or the rule does not allow the value (lists
+    /// those allowed).
     pub fn set_switch(&mut self, name: &str, value: impl Into<Value>) -> Result<(), Refusal> {
         self.edit(Edit::Switch { name: name.to_string(), value: value.into() })
     }
 
-    /// Who plays which seat.
+    /// The drivers of the seats.
     pub fn seats(&self) -> &BTreeMap<Arc<str>, Driver> {
         &self.game().context.seats
     }
 
-    /// What the game ended with, if it is over.
+    /// The outcome, if the game is over.
     pub fn outcome(&self) -> Option<&str> {
         let game = self.game();
         game.context.state.outcome().filter(|_| game.open.is_none())
@@ -654,7 +657,7 @@ impl Session {
         self.game().open.as_ref()?.fault.as_deref()
     }
 
-    /// What a seat is told of it. What failed is for the game master alone, and so is a roll that the seat may not see.
+    /// The fault as seats may see it. Only the game master gets the reason, or a roll that the seat may not see.
     pub fn fault_for_seats(&self) -> Option<Fault> {
         self.fault()?;
         Some(Fault::new(match self.missing_roll() {
@@ -677,14 +680,14 @@ impl Session {
         self.rules = rules;
     }
 
-    /// Gives the faces of the next rolls, after those pushed earlier; then rolls come from the generator again. This is for
-    /// embedders with dice of their own. It is not a decision: no undo takes it back, and after an undo the same faces come
-    /// again.
+    /// Sets the faces of the next rolls, after those pushed earlier; later rolls come from the generator again. For
+    /// embedders with dice of their own. This is not a decision: undo does not remove the faces, and the same faces are
+    /// rolled again after an undo.
     ///
     /// # Errors
     ///
-    /// [`Refusal::Invalid`] where people type their dice in, and for a face of 0. Whether a face fits shows when it is rolled:
-    /// one beyond the sides of its die stops the action, and [`Session::clear_faces`] takes it away.
+    /// [`Refusal::Invalid`] if people type their dice in, or for a face of 0. Whether a face fits is checked by the
+    /// roll: a face larger than the die stops the action, and [`Session::clear_faces`] removes it.
     pub fn push_faces(&mut self, faces: &[u32]) -> Result<(), Refusal> {
         if faces.contains(&0) {
             return Err(Refusal::new("the faces of a die are numbered from 1: there is no face 0"));
@@ -693,7 +696,7 @@ impl Session {
         match &mut context.dice {
             DiceSource::Written(written) | DiceSource::Pushed(written) => written.extend(faces),
             DiceSource::Seeded => {
-                // Faces that came from an earlier list lie behind.
+                // Faces of an earlier list count as used.
                 let mut all = vec![1; context.written as usize];
                 all.extend(faces);
                 context.dice = DiceSource::Pushed(all);
@@ -704,7 +707,7 @@ impl Session {
         Ok(())
     }
 
-    /// Takes away the faces that [`Session::push_faces`] gave and no roll has shown yet. Gives how many those were.
+    /// Removes the pushed faces that were not rolled yet. Returns their number.
     pub fn clear_faces(&mut self) -> usize {
         let context = &mut self.game_mut().context;
         let (DiceSource::Written(faces) | DiceSource::Pushed(faces)) = &mut context.dice else { return 0 };
@@ -714,19 +717,19 @@ impl Session {
         waiting
     }
 
-    /// The roll for which the written dice did not suffice, where that is why the action stopped.
+    /// The roll for which the written dice did not suffice. `None` unless the action stopped for that reason.
     ///
-    /// [`Session::push_faces`] gives its faces, and [`Remedy::Retry`](super::Remedy::Retry) rolls them.
+    /// [`Session::push_faces`] sets its faces, and [`Remedy::Retry`](super::Remedy::Retry) rolls them.
     pub fn missing_roll(&self) -> Option<&MissingRoll> {
         let open = self.game().open.as_ref()?;
         open.fault.as_ref().and(open.missing_roll.as_deref())
     }
 
-    /// What the last action that was done was, by the name of its agenda entry, and how many have been done.
+    /// The number of finished actions, and the name of the last agenda entry.
     #[doc(hidden)]
     pub fn last_done(&self) -> (usize, Option<&str>) {
         let history = &self.game().history;
-        // Other rules may have come into force behind it.
+        // Rules may have changed since.
         let last = history.iter().rev().find(|done| !matches!(done.cause, super::Cause::Rules { .. }));
         let what = last.and_then(|done| match &done.cause {
             super::Cause::Entry { what, .. } => Some(&**what),
@@ -735,13 +738,13 @@ impl Session {
         (history.len(), what)
     }
 
-    /// Whether the agenda has an entry of that name.
+    /// True if the agenda has an entry of this name.
     #[doc(hidden)]
     pub fn is_due(&self, what: &str) -> bool {
         self.game().context.state.agenda().entries().any(|entry| *entry.what == *what)
     }
 
-    /// Where the entry stood on the agenda that is under way; `None` if none is.
+    /// The key of the entry whose action is open. `None` if no entry's action is open.
     #[doc(hidden)]
     pub fn key_under_way(&self) -> Option<Key> {
         let game = self.game();
@@ -752,14 +755,14 @@ impl Session {
         })
     }
 
-    /// Whether nobody is asked and the next entry of the agenda stands before this place.
+    /// True if no action is open and the key of the next agenda entry is less than this one.
     #[doc(hidden)]
     pub fn is_due_before(&self, key: &Key) -> bool {
         let game = self.game();
         game.open.is_none() && game.context.state.agenda().first().is_some_and(|entry| entry.key < *key)
     }
 
-    /// How often the boundary of the rules, such as the end of a round, has been passed.
+    /// How often the boundary of the rules, such as the end of a round, was passed.
     #[doc(hidden)]
     pub fn boundaries(&self) -> usize {
         let Some(boundary) = self.rules.declarations().boundary.as_deref() else { return 0 };
@@ -768,12 +771,12 @@ impl Session {
         self.game().history.iter().filter(|done| is_boundary(&done.cause)).count()
     }
 
-    /// Actions that have been carried out: agenda entries and free acts, each once however often it was run.
+    /// Number of finished actions: agenda entries and free acts, each counted once however often it was run.
     pub fn actions(&self) -> u64 {
         self.game().actions
     }
 
-    /// Plays on without telling events and without remembering what is done: nothing can be undone, told or saved then.
+    /// Turns headless mode on or off: without events and history, so nothing can be undone, reported or saved.
     pub fn set_headless(&mut self, headless: bool) {
         let game = self.game_mut();
         game.context.listening = !headless;
@@ -781,7 +784,7 @@ impl Session {
         game.context.state.renew_identity();
     }
 
-    /// Faces written out for this game that have not been rolled.
+    /// The number of written faces that were not rolled yet.
     pub fn unrolled(&self) -> usize {
         match &self.game().context.dice {
             DiceSource::Written(faces) | DiceSource::Pushed(faces) => {
@@ -791,50 +794,50 @@ impl Session {
         }
     }
 
-    /// The open question of this id.
+    /// The open question with this id.
     #[doc(hidden)]
     pub fn open_question(&self, id: QuestionId) -> Result<&Question, Refusal> {
         self.questions().iter().find(|open| open.id == id).ok_or(Refusal::Stale { question: id })
     }
 
-    /// The number of the action that is open.
+    /// The number of the open action, if there is one.
     #[doc(hidden)]
     pub fn open_action(&self) -> Option<u32> {
         self.game().open.as_ref().map(|open| open.number)
     }
 
-    /// Whether an action has begun and waits for an answer in its middle.
+    /// True if an action has begun and waits for an answer.
     pub fn in_the_middle(&self) -> bool {
         self.game().in_the_middle()
     }
 
-    /// Whether something that has begun is not done: an action in its middle, or a free act that was taken.
+    /// True if something has begun and is not finished: an open action with a tape, or a free act.
     #[doc(hidden)]
     pub fn is_unfinished(&self) -> bool {
         self.game().is_unfinished()
     }
 
-    /// Whether a free act waits for the end of the open action.
+    /// True if a free act waits for the end of the open action.
     #[doc(hidden)]
     pub fn has_waiting_acts(&self) -> bool {
         !self.game().queued.is_empty()
     }
 
-    /// Whether a free act of a seat waits for the end of the open action.
+    /// True if a free act of this seat would have to wait for the end of the open action.
     #[doc(hidden)]
     pub fn act_waits(&self, seat: &str) -> bool {
         self.game().act_waits(seat)
     }
 
-    /// The state in canonical bytes: equal states give equal bytes.
+    /// The state as canonical bytes: equal states have equal bytes.
     pub fn state_bytes(&self) -> Vec<u8> {
         riskbreaker_state::in_stored_form(|| serde_json::to_vec(&self.game().context.state)).unwrap_or_default()
     }
 
-    /// A copy of the game for looking ahead: without the log and the history, and with other dice than those to come. The game
-    /// does not tell of it.
+    /// Copies the game for a look-ahead: without log and history, and with other dice than those to come. The copy has
+    /// no effect on the game.
     ///
-    /// The copy stands before the open action: [`Session::advance`] comes first, and then the same questions are open.
+    /// The copy is before the open action: call [`Session::advance`] to open the same questions.
     pub fn fork(&self) -> Session {
         let mut game = self.game().fork();
         game.context.keeps_tape = true;
@@ -853,7 +856,7 @@ impl Session {
         self.game.as_mut().expect("the game returns from every loan")
     }
 
-    /// Lends the game to a thread with a script machine of its ruleset, and waits.
+    /// Lends the game to a thread with a script machine of its ruleset, and waits for the result.
     #[doc(hidden)]
     pub fn lend<R: Send + 'static>(
         &mut self,
@@ -869,13 +872,13 @@ impl Session {
         Ok(result)
     }
 
-    /// The work of its scripts since it was started or opened, as their budgets count it.
+    /// The work of its scripts since it was started or opened, in units of the script budget.
     #[doc(hidden)]
     pub fn work(&self) -> u64 {
         self.work
     }
 
-    /// Lends a game of these rules, and gives it back.
+    /// Runs work on another game of these rules, and returns that game.
     #[doc(hidden)]
     pub fn run_on<R: Send + 'static>(
         &self,
@@ -887,7 +890,7 @@ impl Session {
         place.map(|game| (game, result)).ok_or(SessionError::Failed)
     }
 
-    /// A loan for reading.
+    /// Runs read-only work on the game.
     pub(super) fn look<R: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Game, &mut dyn Machine) -> Result<R, Fault> + Send + 'static,
@@ -914,7 +917,7 @@ impl Undone {
     }
 }
 
-/// Lends a game to a machine. The game stays in its place whatever becomes of the job.
+/// Lends a game to a machine. The game is put back even if the job fails.
 fn lend<R: Send + 'static>(
     rules: &Ruleset,
     game: &mut Option<Box<Game>>,

@@ -7,7 +7,7 @@ use super::StartError;
 use riskbreaker_ruleset::{Data, Problem, Rulebook, Source, instead, plain};
 use riskbreaker_state::Value;
 
-/// How a game begins.
+/// The setup of a new game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Setup {
@@ -15,14 +15,14 @@ pub struct Setup {
     pub scenario: Scenario,
     /// The seed of the dice.
     pub seed: u64,
-    /// Where the faces of dice come from.
+    /// The source of the faces of dice.
     pub dice: DiceSource,
-    /// Who plays which seat; seats that are not named are played as the scenario says, or by people.
+    /// The drivers of seats; other seats are played as the scenario says, or by people.
     pub seats: BTreeMap<Arc<str>, Driver>,
     /// House rules that differ from the ruleset's defaults.
     pub switches: BTreeMap<String, Value>,
-    /// Whether entities that are made in secret have numbers of their own, which tell nobody how many there are. Only games that
-    /// an older version of the program began have them numbered in one sequence with all others.
+    /// True if entities made in secret are numbered separately, so that their numbers reveal nothing. False only in
+    /// games begun by an older version of the program.
     #[serde(default)]
     pub secret_numbers: bool,
     /// Whether `scenario.seats`, as scripts read it, includes the seats of this setup. Only games that an older version of the
@@ -31,34 +31,34 @@ pub struct Setup {
     pub seats_in_scenario: bool,
 }
 
-/// The starting position: one of the ruleset's by name, or a table of one's own.
+/// The starting position: a scenario of the ruleset, or a custom table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub enum Scenario {
-    /// The scenario that the manifest names.
+    /// The default scenario of the manifest.
     Default,
     /// A scenario of the ruleset, by name.
     Named(String),
-    /// A position of one's own, in the form of a scenario.
+    /// A custom position, in the form of a scenario.
     Table(Value),
 }
 
-/// Who plays a seat.
+/// The player of a seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub enum Driver {
-    /// A person: questions go out.
+    /// A person: questions are asked.
     Human,
     /// A policy of the ruleset, by id.
     Policy(Arc<str>),
-    /// Nobody: each question takes its default.
+    /// Not played: each question takes its default.
     Absent,
 }
 
 impl Driver {
-    /// The policy that plays, if one does.
+    /// The policy, if one plays the seat.
     pub(super) fn policy(&self) -> Option<&str> {
         match self {
             Driver::Policy(policy) => Some(policy),
@@ -67,7 +67,7 @@ impl Driver {
     }
 }
 
-/// Where faces come from.
+/// The source of faces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
@@ -76,7 +76,7 @@ pub enum DiceSource {
     /// The generator.
     #[default]
     Seeded,
-    /// These faces, in order; running out is a fault.
+    /// These faces, in order; a missing face is a fault.
     Written(Vec<u32>),
     /// These faces, in order, and then the generator.
     Pushed(Vec<u32>),
@@ -85,17 +85,17 @@ pub enum DiceSource {
 }
 
 impl Scenario {
-    /// Reads a position as it stands in a ruleset's `scenarios/*.toml`; `path` is for messages.
+    /// Reads a position as written in a ruleset's `scenarios/*.toml`. `path`: for messages.
     ///
     /// # Errors
     ///
-    /// Every place that is no data.
+    /// Every place in the file that is no plain data.
     pub fn read(path: &str, bytes: &[u8]) -> Result<Scenario, Vec<Problem>> {
         let source = Source::read(path, bytes)?;
         Ok(Scenario::Table(plain(&Data::read(&source)?.value)))
     }
 
-    /// The starting position as a table.
+    /// Returns the starting position as a table.
     pub(super) fn table(&self, rules: &Rulebook) -> Result<Value, StartError> {
         let name = match self {
             Scenario::Table(table) => return Ok(table.clone()),
@@ -112,35 +112,35 @@ impl Scenario {
 }
 
 impl Setup {
-    /// A game from a scenario of the ruleset.
+    /// A setup with a scenario of the ruleset.
     pub fn scenario(name: impl Into<String>) -> Setup {
         Setup { scenario: Scenario::Named(name.into()), ..Setup::default() }
     }
 
-    /// A game from a position of one's own.
+    /// A setup with a custom position.
     pub fn table(scenario: Value) -> Setup {
         Setup { scenario: Scenario::Table(scenario), ..Setup::default() }
     }
 
-    /// With this seed of the dice.
+    /// Sets the seed of the dice.
     pub fn seed(mut self, seed: u64) -> Setup {
         self.seed = seed;
         self
     }
 
-    /// With faces from there.
+    /// Sets the source of faces.
     pub fn dice(mut self, dice: DiceSource) -> Setup {
         self.dice = dice;
         self
     }
 
-    /// With somebody on a seat.
+    /// Sets the driver of a seat.
     pub fn seat(mut self, seat: impl AsRef<str>, driver: Driver) -> Setup {
         self.seats.insert(Arc::from(seat.as_ref()), driver);
         self
     }
 
-    /// With a house rule.
+    /// Sets a house rule.
     pub fn switch(mut self, name: impl Into<String>, value: impl Into<Value>) -> Setup {
         self.switches.insert(name.into(), value.into());
         self
@@ -175,7 +175,7 @@ impl std::fmt::Display for Driver {
 impl std::str::FromStr for Driver {
     type Err = std::convert::Infallible;
 
-    /// `human`, `absent`, or the id of a policy.
+    /// Parses `human`, `absent`, or the id of a policy.
     fn from_str(text: &str) -> Result<Driver, Self::Err> {
         Ok(match text {
             "human" => Driver::Human,

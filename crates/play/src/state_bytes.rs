@@ -1,12 +1,12 @@
-//! States and values as bytes. Two with equal bytes are equal to every script.
+//! States and values as bytes. If the bytes are equal, no script can see a difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ActionContext, Happening};
 use riskbreaker_state::{Change, EntityId, Entry, FieldId, State, Value};
 
-/// Writes what the running action has changed so far, and what it has said: two runs of one action that write the same stand
-/// in the same state.
+/// Writes the changes of the running action so far, and its lines: two runs of one action with the same bytes are in
+/// the same state.
 pub(super) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
     let state = &context.state;
     let changes = state.since(0);
@@ -22,7 +22,7 @@ pub(super) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
                 spawned.insert(*entity);
             }
             Change::Remove { entity, was } => {
-                // What is told of it is what it was called.
+                // The log names a removed entity by its title.
                 let title = context.rules.schema().kind(was.kind).title;
                 removed.insert(*entity, title.map(|field| &was.fields[field.0 as usize]));
             }
@@ -35,7 +35,7 @@ pub(super) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
             Change::LeaveOut { .. } | Change::Finish { .. } => {}
         }
     }
-    // That its entry was taken off the agenda is the same in every run.
+    // The removal of the action's entry from the agenda is equal in every run.
     for change in state.since(context.before_script) {
         match change {
             Change::Schedule { .. } => {
@@ -46,7 +46,7 @@ pub(super) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
             _ => {}
         }
     }
-    // An outcome tells changes from the values that `deal` has set: runs with different dealt values must differ here.
+    // An outcome lists changes relative to the values set by `deal`: runs with different dealt values must differ here.
     for change in &changes[context.dealt..] {
         if let Change::Set { entity, field, from, .. } = change
             && context.dealt > 0
@@ -107,7 +107,7 @@ pub(super) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
     out.push(b'.');
 }
 
-/// Writes what the host knows of the last roll, if any script of the rules uses `rb.last_roll`.
+/// Writes the host's record of the last roll, if any script of the rules uses `rb.last_roll`.
 pub(super) fn write_last_roll(context: &ActionContext, out: &mut Vec<u8>) {
     let Some(roll) = context.last_roll.checked_sub(1).and_then(|at| context.rolls.get(at)) else { return };
     if !context.rules.looks_at_rolls() {
@@ -144,9 +144,9 @@ fn write_attachments(out: &mut Vec<u8>, state: &State) {
     }
 }
 
-/// Writes a whole state: two that write the same go on alike between two actions.
+/// Writes a whole state. Two games between actions whose states have equal bytes continue in the same way.
 ///
-/// `timeless`: no script looks at the time of entries or names one, so that only their order and their distances count.
+/// `timeless`: true if no script reads the time of entries or names one, so that only their order and distances count.
 pub fn write_whole_state(state: &State, timeless: bool, out: &mut Vec<u8>) {
     write_number(out, u64::from(state.ids()));
     for made in state.made_in_secret() {
@@ -191,7 +191,7 @@ pub(super) fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Writes a value so that different ones are written differently.
+/// Writes a value so that different values have different bytes.
 fn write_value(out: &mut Vec<u8>, value: &Value) {
     match value {
         Value::None => out.push(0),

@@ -9,20 +9,20 @@ use riskbreaker_state::Audience;
 
 /// The events of a game, for any number of readers.
 ///
-/// It compares the log with the part that was sent before, takes undone events back from the end, and sends new ones. So a
-/// reader that applies all events has the log. Each viewer has its own revisions, which count only what that viewer was told and
-/// so reveal nothing else. Events that no reader can ask for are dropped; a viewer that reads for the first time after that gets
-/// only the events that were not taken back.
+/// It compares the log with the events already sent, takes undone events back from the end, and sends new ones. So a
+/// reader that applies all events has the log. Each viewer has its own revisions, which count only its own events and
+/// so reveal nothing else. Events that no reader can ask for are dropped; a viewer that reads for the first time after
+/// that gets only the valid events (those not taken back).
 #[derive(Debug)]
 pub(super) struct Stream {
-    /// What was told: all that stands, and what some reader still knows.
+    /// All valid events, and those that some reader still needs.
     told: Vec<ToldEvent>,
-    /// The log as it was told last, by place in `told`.
+    /// The log as it was last sent: indices into `told`.
     standing: Vec<u32>,
-    /// All changes, for those who look for the first time; `None` where those are told what stands.
+    /// All changes, for new readers. `None` if new readers get only the valid events.
     past: Option<Vec<Batch>>,
     readers: Vec<(Viewer, StreamReader)>,
-    /// How many actions at the start of the history, and events in them, were told and have not changed since.
+    /// Number of leading actions of the history, and of events in them, that were sent and are unchanged since.
     settled: (usize, usize),
 }
 
@@ -33,11 +33,11 @@ impl Default for Stream {
     }
 }
 
-/// An event that was told: a copy, or the one that the history keeps.
+/// An event that was sent: a copy, or a reference into the history.
 #[derive(Debug)]
 enum ToldEvent {
     Copy(Box<Event>),
-    /// The event at a place of what an action told.
+    /// The event at this offset of an action's events.
     Kept(Events, u32),
 }
 
@@ -64,78 +64,79 @@ impl ToldEvent {
     }
 }
 
-/// What one change of the game told.
+/// The events of one change of the game.
 #[derive(Debug, Default)]
 struct Batch {
-    /// What no longer stands, in the order of the log.
+    /// The events that are no longer valid, in the order of the log.
     dropped: Box<[u32]>,
     added: Box<[u32]>,
-    /// What is said beside the log.
+    /// Messages outside the log.
     asides: Box<[u32]>,
     note: Option<Arc<RevisionNote>>,
 }
 
-/// Why the log goes back.
+/// The reason why events were taken back.
 #[derive(Clone, Debug)]
 pub(super) struct RevisionNote {
     pub cause: &'static str,
-    /// What was taken back, in a sentence, and for those who may not know it.
+    /// A sentence for `audience` that says what was taken back.
     pub text: String,
+    /// The sentence for viewers outside `audience`.
     pub public: String,
     pub audience: Audience,
 }
 
-/// How far one viewer has been told, and what.
+/// The revisions of one viewer.
 #[derive(Debug, Default)]
 struct StreamReader {
-    /// Revisions before the first of `items`.
+    /// The number of revisions before the first of `items`.
     forgotten: u64,
     /// The last revision.
     revision: u64,
     items: VecDeque<Item>,
-    /// What stands: revisions with their places.
+    /// The valid events: revisions, with their rows in `told`.
     standing: Vec<(u64, EventRow)>,
-    /// How many events stand.
+    /// The number of valid events.
     stand: usize,
 }
 
-/// Places in `told` that follow one another. A viewer who sees everything is told long rows.
+/// Consecutive indices into `told`. A viewer who sees everything has long rows.
 #[derive(Clone, Copy, Debug)]
 struct EventRow {
     first: u32,
     count: u32,
 }
 
-/// One revision of a viewer, or as many as a row has places.
+/// One revision of a viewer, or one for each index of a row.
 #[derive(Clone, Debug)]
 enum Item {
     Told(EventRow),
     Back(Box<RevisionBack>),
 }
 
-/// Back to this revision.
+/// Takes the events after revision `to` back.
 #[derive(Clone, Debug)]
 struct RevisionBack {
     to: u64,
     note: Option<Arc<RevisionNote>>,
 }
 
-/// This many revisions, besides the events that have not been undone, are kept for a viewer who was away. A viewer who was away
-/// for longer begins again from a snapshot.
+/// The number of revisions kept for an absent viewer, besides the valid events. A viewer who missed more begins again
+/// from a snapshot.
 const KEPT: usize = 2_000;
 
 /// Unneeded events are dropped when `told` is longer than twice the log plus this number.
 const SLACK: usize = 1_000;
 
 impl Stream {
-    /// Notes that the history was cut: the actions from there on may be told anew.
+    /// Notes that the history was cut: later actions may have new events.
     pub fn history_cut(&mut self, actions: usize, events: usize) {
         if self.settled.0 > actions {
             self.settled = (actions, self.settled.1.saturating_sub(events));
         }
     }
 
-    /// Tells what has changed in the log: what was done and what the open action tells.
+    /// Sends the changes of the log: the finished actions and the open action.
     pub fn publish(&mut self, history: &[Done], open: &[Event], asides: &mut Vec<Event>, note: Option<RevisionNote>) {
         let (actions, from) = self.settled;
         let kept = history[actions..].iter().flat_map(|done| {
@@ -184,12 +185,12 @@ impl Stream {
         }
     }
 
-    /// From now on, who looks for the first time is told what stands then.
+    /// Drops the past: new readers get only the valid events from now on.
     pub fn forget_past(&mut self) {
         self.past = None;
     }
 
-    /// Forgets the events that neither stand nor can be asked for.
+    /// Drops the events that are neither valid nor needed by a reader.
     fn forget(&mut self) {
         self.forget_past();
         let mut used = vec![false; self.told.len()];
@@ -199,7 +200,7 @@ impl Stream {
                 Item::Back(_) => None,
             })
         });
-        // What stands for a reader stands in the log, or differs from it only in what others were told.
+        // A reader's valid events are those of the log, apart from events hidden from the reader.
         let of_logs = self.readers.iter().flat_map(|(_, reader)| reader.standing.iter().map(|(_, row)| row));
         let of_rows = of_readers.chain(of_logs).flat_map(|row| row.places());
         for at in self.standing.iter().copied().chain(of_rows) {
@@ -214,7 +215,7 @@ impl Stream {
         let mut kept = used.iter();
         self.told.retain(|_| kept.next().copied().unwrap_or_default());
         self.told.shrink_to_fit();
-        // All places of a row are used: they still follow one another.
+        // All indices of a row are used, so they stay consecutive.
         let moved = |at: &mut u32| *at = places[*at as usize];
         self.standing.iter_mut().for_each(moved);
         for (_, reader) in &mut self.readers {
@@ -227,10 +228,11 @@ impl Stream {
         }
     }
 
-    /// What a viewer was told after a revision, the newest last; `None` if there is no such revision, or not any more.
+    /// The events of a viewer after a revision, the newest last. `None` if there is no such revision or it is no longer
+    /// kept.
     pub fn since(&mut self, viewer: &Viewer, revision: u64) -> Option<Vec<(u64, Event)>> {
         if revision == 0 && self.reader(viewer).forgotten > 0 {
-            // Who begins anew needs only what stands.
+            // A reader that begins needs only the valid events.
             return Some(self.log(viewer, usize::MAX));
         }
         let reader = self.reader(viewer);
@@ -243,19 +245,19 @@ impl Stream {
             first -= reader.items[at].revisions();
         }
         let items: Vec<Item> = reader.items.iter().skip(at).cloned().collect();
-        // The first of them may hold the whole game: only what is new is unpacked.
+        // The first item may hold the whole game: decode only the new events.
         let known = (revision + 1).saturating_sub(first) as usize;
         let skips = std::iter::once(known).chain(std::iter::repeat(0));
         let told = items.iter().zip(skips).flat_map(|(item, skip)| self.events_of(viewer, item, skip));
         Some((first + known as u64..).zip(told).collect())
     }
 
-    /// The number of the last thing that a viewer was told.
+    /// The last revision of a viewer.
     pub fn revision(&mut self, viewer: &Viewer) -> u64 {
         self.reader(viewer).revision
     }
 
-    /// The last `most` events that stand for a viewer.
+    /// The last `most` valid events of a viewer.
     pub fn log(&mut self, viewer: &Viewer, most: usize) -> Vec<(u64, Event)> {
         let reader = self.reader(viewer);
         let from = reader.stand.saturating_sub(most);
@@ -264,7 +266,7 @@ impl Stream {
         standing.into_iter().map(|(revision, at)| (revision, self.told[at as usize].event())).collect()
     }
 
-    /// What the revisions of an item tell, without the first `skip`.
+    /// The events of an item, without the first `skip` revisions.
     fn events_of<'s>(&'s self, viewer: &Viewer, item: &'s Item, skip: usize) -> impl Iterator<Item = Event> + 's {
         let (row, back) = match item {
             Item::Told(row) => (Some(*row), None),
@@ -275,7 +277,7 @@ impl Stream {
         told.chain(back)
     }
 
-    /// How a viewer is told that the log goes back.
+    /// The event that tells a viewer to take events back.
     fn back(viewer: &Viewer, back: &RevisionBack) -> Event {
         let note = back.note.as_deref();
         let text = note.map(|note| if viewer.sees(&note.audience) { &note.text } else { &note.public });
@@ -315,7 +317,7 @@ impl EventRow {
 }
 
 impl Item {
-    /// How many revisions it is.
+    /// The number of revisions of the item.
     fn revisions(&self) -> u64 {
         match self {
             Item::Told(row) => u64::from(row.count),
@@ -329,7 +331,7 @@ impl StreamReader {
         let sees = |at: &&u32| told[**at as usize].is_seen_by(viewer);
         let gone: Vec<u32> = batch.dropped.iter().filter(sees).copied().collect();
         let mut come = batch.added.iter().filter(sees).copied().peekable();
-        // What others were told may differ while this viewer's part is the same.
+        // Other viewers' events may differ while this viewer's are equal.
         let mut gone_for_good = gone.iter().peekable();
         while let (Some(old), Some(new)) = (gone_for_good.peek(), come.peek())
             && told[**old as usize].event().happening == told[*new as usize].event().happening
@@ -367,7 +369,7 @@ impl StreamReader {
         }
     }
 
-    /// The last events do not stand any more.
+    /// Removes the last `lost` valid events.
     fn drop_last(&mut self, mut lost: usize) {
         self.stand -= lost;
         while let Some((_, row)) = self.standing.last_mut()
@@ -380,7 +382,7 @@ impl StreamReader {
         }
     }
 
-    /// Forgets the oldest revisions, if there are more than `most`.
+    /// Drops the oldest revisions if there are more than `most`.
     fn forget(&mut self, most: usize) {
         let mut surplus = (self.revision - self.forgotten).saturating_sub(most as u64);
         self.forgotten += surplus;

@@ -11,17 +11,17 @@ use riskbreaker_state::Audience;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct TakenBack {
-    /// The seat whose decision it was.
+    /// The seat that decided.
     pub seat: Arc<str>,
-    /// The title of the entity that it was for.
+    /// The title of the entity that the question was about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<Arc<str>>,
-    /// What was decided, such as `card: Strike`; missing if the viewer may not know it.
+    /// The decision, such as `card: Strike`. `None` if the viewer may not know it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-/// A decision with its number and those who may know it.
+/// A decision with its number and audience.
 struct NumberedDecision {
     seq: u32,
     seat: Arc<str>,
@@ -31,7 +31,7 @@ struct NumberedDecision {
 }
 
 impl Game {
-    /// The last decisions, the last one first.
+    /// The last decisions, newest first.
     fn last_decisions(&self, most: usize) -> Vec<NumberedDecision> {
         let mut found: Vec<NumberedDecision> = Vec::new();
         let master: Arc<str> = Arc::from(MASTER);
@@ -73,7 +73,7 @@ impl Game {
         NumberedDecision { seq, seat: seat.clone(), about: None, text: name.to_string(), audience }
     }
 
-    /// The decision that began an action.
+    /// The decision that began an action, if a person began it.
     fn of_cause(
         &self,
         cause: &Cause,
@@ -102,9 +102,9 @@ impl Game {
     }
 }
 
-/// The decisions on a tape, in words as they were told.
+/// Collects the decisions on a tape, in the words of their events.
 fn of_tape(tape: &Tape, events: &[Event], private: impl Fn(usize) -> Audience, found: &mut Vec<NumberedDecision>) {
-    // How many answers to the same topic of the same seat came later.
+    // The number of later answers of a seat to the same topic.
     let mut later: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for (at, slot) in tape.slots.iter().enumerate().rev() {
         let Some(slot) = slot else { continue };
@@ -138,8 +138,8 @@ fn of_tape(tape: &Tape, events: &[Event], private: impl Fn(usize) -> Audience, f
 }
 
 impl Session {
-    /// The decisions that so many undos would take back, the last one first, as far as the viewer may know them. Changes nothing.
-    /// They can be fewer where the campaign of the session has the earlier ones.
+    /// The decisions that `steps` undos would take back, newest first, as far as the viewer may know them. Leaves the
+    /// game unchanged. There may be fewer if earlier ones are only in the campaign of the session.
     pub fn would_take_back(&self, viewer: &Viewer, steps: usize) -> Vec<TakenBack> {
         let known = |decision: NumberedDecision| {
             let sees = viewer.sees(&decision.audience);
@@ -149,13 +149,13 @@ impl Session {
         self.game().last_decisions(steps).into_iter().map(known).collect()
     }
 
-    /// Whether the rules let the viewer take back the last decision, as far as that is known without playing anything again.
+    /// True if the rules let the viewer undo the last decision, as far as this is known without a replay.
     #[cfg(feature = "serve")]
     pub fn lets_take_back(&self, viewer: &Viewer) -> bool {
         self.game().may_take_back(viewer, 1).is_ok()
     }
 
-    /// Whether something that was taken back can be done again.
+    /// True if an undone decision can be redone.
     pub fn can_redo(&self) -> bool {
         !self.game().redo.is_empty()
     }

@@ -6,30 +6,30 @@ use super::Answer;
 use riskbreaker_dice::{Dice, NOT_THROWN, Throws};
 use riskbreaker_state::EntityId;
 
-/// What an action read from outside, in the order it asked: its rolls and its answers.
+/// The inputs of an action in order: its rolls and answers.
 ///
-/// A place stays empty while its question is open.
+/// A slot is empty while its question is open.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tape {
     pub slots: Vec<Option<Slot>>,
 }
 
-/// One thing that came from outside.
+/// One input of an action.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "slot", rename_all = "snake_case")]
 pub enum Slot {
     Roll {
-        /// What it was for, as the script words it, before names are filled in.
+        /// The purpose of the roll, as the script words it, with placeholders.
         label: Arc<str>,
         dice: Arc<str>,
-        /// In the order drawn. Of real dice, 0 is a die that is still to be thrown.
+        /// The faces in the order drawn. A real die that was not thrown yet has 0.
         faces: Vec<u32>,
         before: DicePosition,
-        /// The number of the decision, where a person typed the faces: of the last throw.
+        /// The number of the decision of the last throw, if a person typed the faces.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seq: Option<u32>,
-        /// The numbers of the decisions for the throws before the last, where a person typed them.
+        /// The numbers of the decisions of earlier throws, if a person typed the faces.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         earlier: Vec<u32>,
     },
@@ -41,24 +41,24 @@ pub enum Slot {
         by: By,
         before: DicePosition,
     },
-    /// A question that closed because another of its race was answered first: the one at place `by`.
+    /// A question closed by the answer to another one of its race, in slot `by`.
     Closed {
         by: u32,
         before: DicePosition,
     },
 }
 
-/// Where an answer came from.
+/// The source of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// A person; the number of the decision, counted over the whole game.
+    /// A person. Contains the number of the decision, counted over the whole game.
     Person(u32),
     Policy,
     Default,
 }
 
-/// How far the sources of dice have been used.
+/// The position in the sources of dice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DicePosition {
     /// Words drawn from the generator.
@@ -77,7 +77,7 @@ impl Slot {
         }
     }
 
-    /// The numbers of all decisions that made it.
+    /// The numbers of all decisions that filled the slot.
     pub fn seqs(&self) -> impl Iterator<Item = u32> {
         let earlier: &[u32] = match self {
             Slot::Roll { earlier, .. } => earlier,
@@ -86,7 +86,7 @@ impl Slot {
         earlier.iter().copied().chain(self.seq())
     }
 
-    /// The faces of a roll, without the places of dice that are still to be thrown.
+    /// The faces of a roll, without dice that were not thrown yet.
     pub fn rolled(&self) -> Vec<u32> {
         match self {
             Slot::Roll { faces, .. } => faces.iter().copied().filter(|face| *face != NOT_THROWN).collect(),
@@ -94,8 +94,7 @@ impl Slot {
         }
     }
 
-    /// A roll as it was before its last decision; `None` if that decision was the first. Besides, the throws that are taken
-    /// back, the last first.
+    /// A roll before its last decision (`None` if that was the first), and the throws removed, the last first.
     pub fn before_last_throw(&self) -> (Option<Slot>, Vec<Vec<u32>>) {
         let Slot::Roll { label, dice, faces, before, earlier, .. } = self else { return (None, Vec::new()) };
         let Ok(read) = Dice::parse(dice) else { return (None, Vec::new()) };
@@ -129,12 +128,12 @@ impl Slot {
 }
 
 impl Tape {
-    /// Its places before this one, as far as it has them.
+    /// The slots before this index, as far as they exist.
     pub fn before(&self, place: usize) -> &[Option<Slot>] {
         &self.slots[..place.min(self.slots.len())]
     }
 
-    /// The place and number of the last decision that a person made.
+    /// The index and number of the last decision of a person.
     pub fn last_decision(&self) -> Option<(usize, u32)> {
         self.slots
             .iter()
@@ -143,12 +142,12 @@ impl Tape {
             .max_by_key(|(_, seq)| *seq)
     }
 
-    /// How many rolls stand on it.
+    /// The number of rolls on the tape.
     pub fn rolls(&self) -> usize {
         self.slots.iter().flatten().filter(|slot| matches!(slot, Slot::Roll { .. })).count()
     }
 
-    /// Opens the questions again that the answer at a place had closed.
+    /// Reopens the questions that were closed by the answer in a slot.
     pub fn reopen(&mut self, at: usize) {
         for slot in &mut self.slots {
             if matches!(slot, Some(Slot::Closed { by, .. }) if *by as usize == at) {
@@ -157,11 +156,11 @@ impl Tape {
         }
     }
 
-    /// Cuts the tape before a place, and gives back where the dice stood there.
+    /// Cuts the tape before a slot. Returns the position of the dice there.
     pub fn cut(&mut self, at: usize) -> Option<DicePosition> {
         let position = self.slots[at..].iter().flatten().next().map(Slot::before);
         self.slots.truncate(at);
-        // What the answer there had closed is asked for anew.
+        // The questions closed by that answer are asked again.
         while matches!(self.slots.last(), Some(Some(Slot::Closed { by, .. })) if *by as usize == at) {
             self.slots.pop();
         }

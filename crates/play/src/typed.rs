@@ -1,9 +1,9 @@
-//! Values of fields as people type them: at the prompt, and in arguments of the program.
+//! Values of fields as people type them: at the prompt and in arguments of the program.
 
 use super::View;
 use riskbreaker_state::{Type, Value};
 
-/// Reads a value for a field of this type; nothing if it does not fit. Bounds are not looked at.
+/// Parses a typed value for a field of this type. `None` if it does not fit. Does not check bounds.
 ///
 /// Numbers, `yes` and `no`, texts with or without quotes, titles of entities, `none`, `2/3`, `4, 5` and `bow 2, axe 3`.
 pub fn read_typed(view: &View<'_>, ty: &Type, typed: &str) -> Option<Value> {
@@ -42,7 +42,7 @@ pub fn read_typed(view: &View<'_>, ty: &Type, typed: &str) -> Option<Value> {
     }
 }
 
-/// What [`read_typed`] takes for a type, in words.
+/// Describes the forms that [`read_typed`] accepts for a type.
 pub fn typed_form(ty: &Type) -> String {
     match ty {
         Type::Int { min: Some(min), max: Some(max) } => format!("a whole number, {min} to {max}"),

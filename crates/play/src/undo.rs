@@ -17,29 +17,29 @@ pub(super) enum UndoOp {
         topic: Arc<str>,
         ordinal: u32,
         answer: Answer,
-        /// Of one that was taken back: [`Game::played`] where its question was open.
+        /// For an undone answer: the value of [`Game::played`] when its question was open.
         played: usize,
     },
     Edit(Edit),
-    /// `audience`: who may know which act it was.
+    /// `audience`: the viewers who may know the name of the act.
     Free {
         seat: Arc<str>,
         name: Arc<str>,
         audience: Audience,
     },
     Skip,
-    /// A change of rules was asked for, or called off. `at`: where it had taken effect, if the history up to there is still the
-    /// same.
+    /// A request for other rules, or a cancellation (`None`). `at`: the position at which the rules took effect, if the
+    /// history before it is unchanged.
     Rules {
         rules: Option<Arc<Ruleset>>,
         at: Option<Box<BeforeRules>>,
     },
 }
 
-/// Where a game stood when other rules came into force.
+/// The position of a game just before other rules took effect.
 #[derive(Clone, Debug)]
 pub(super) struct BeforeRules {
-    /// How many actions were done.
+    /// The number of finished actions.
     pub done: usize,
     pub open: Option<Open>,
     pub position: DicePosition,
@@ -58,23 +58,23 @@ impl UndoOp {
     }
 }
 
-/// What an undo or a redo did.
+/// The effect of an undo or a redo.
 pub struct UndoReport {
     pub text: String,
-    /// Who decided it.
+    /// The seat that decided.
     pub seat: Option<Arc<str>>,
-    /// Who may know what it was; the others learn only whose decision it was.
+    /// The viewers who may know the decision; others learn only whose it was.
     pub audience: Audience,
     pub changes: Vec<(Audience, Happening)>,
 }
 
 impl UndoReport {
-    /// A report that everybody may see; `seat` is `None` for an act of the game master.
+    /// A report for everybody. `seat` is `None` for an act of the game master.
     pub fn open(text: String, seat: Option<Arc<str>>, changes: Vec<(Audience, Happening)>) -> UndoReport {
         UndoReport { text, seat, audience: Audience::Everybody, changes }
     }
 
-    /// What a viewer may know of it, in a sentence.
+    /// The report for a viewer, as a sentence.
     pub fn text_for(&self, viewer: &Viewer, verb: &str) -> String {
         if viewer.sees(&self.audience) { self.text.clone() } else { self.public_text(verb) }
     }
@@ -89,7 +89,7 @@ impl UndoReport {
 }
 
 impl Game {
-    /// Whether the last decision that stands lies in an action that was only read.
+    /// True if the last decision is in an action that was loaded but not replayed.
     pub fn undo_reaches_unplayed(&self) -> bool {
         if self.unplayed.is_none() || !self.pending.is_empty() {
             return false;
@@ -99,14 +99,14 @@ impl Game {
         waiting.max(in_open) < self.history.last_decision()
     }
 
-    /// Of what was done, the one with the last decision. It is not always the last: a free act that waited for an action is
-    /// recorded after it, and an action that went on by itself is recorded after an edit.
+    /// The finished action with the last decision. It need not be the last action: a free act that waited for another
+    /// action is recorded after it, and an action that continued by itself is recorded after an edit.
     fn last_done(&self) -> Option<&Done> {
         let last = self.history.last_decision()?;
         self.history.iter().rev().find(|done| last_seq_of(done) == Some(last))
     }
 
-    /// Takes back the last thing a person did. Runs no script.
+    /// Undoes the last decision of a person. Runs no script.
     pub fn undo(&mut self) -> Result<UndoReport, Refusal> {
         if let Some(turned) = self.undo_asking() {
             return Ok(turned);
@@ -116,7 +116,7 @@ impl Game {
         }
         let mut passed = Vec::new();
         let mut before = self.context.state.clone();
-        // Of a house rule that is taken back: the rules that it was set under.
+        // If a house rule is undone: the rules under which it was set.
         let set_under = self.last_done().and_then(|done| done.swap.as_ref()?.in_force.as_ref());
         let set_under = set_under.map(|in_force| in_force.rules.clone());
         let mut turned = self.take_back_last(&mut passed)?;
@@ -129,7 +129,7 @@ impl Game {
         Ok(turned)
     }
 
-    /// A change that goes back names the value before the undo: it is told to those who saw that value.
+    /// Narrows the audience of undone changes to those who saw the value before the undo.
     fn keep_to_those_who_saw(&self, before: &State, changes: &mut [(Audience, Happening)]) {
         let schema = self.context.rules.schema();
         if !schema.has_secrets() {
@@ -147,7 +147,7 @@ impl Game {
             };
             let saw = match before.entity(*entity) {
                 Some(_) => before.field_audience(schema, *entity, field, None),
-                // Nobody knows who saw it when it was taken away.
+                // It is unknown who saw the entity when it was removed.
                 None if is_path(&kind.audience) || is_path(&kind.field(field).audience) || !kind.relates.is_empty() => {
                     Audience::nobody()
                 }
@@ -157,7 +157,7 @@ impl Game {
         }
     }
 
-    /// Tells entities that an undo has taken away by their titles before it, to those who saw them then.
+    /// Names entities that the undo removed by their earlier titles, for those who saw them then.
     fn name_gone(&mut self, before: &mut State, changes: &mut [(Audience, Happening)]) {
         for (audience, happening) in changes {
             let Happening::Changed { from, to, text, .. } = happening else { continue };
@@ -173,7 +173,7 @@ impl Game {
         }
     }
 
-    /// The seat of the last decision that stands; the game master's for what was done by hand.
+    /// The seat of the last decision; the game master's for an edit.
     pub fn last_decider(&self) -> Option<Arc<str>> {
         let mut last: Option<(u32, Arc<str>)> = None;
         let mut see = |seq: Option<u32>, seat: &Arc<str>| {
@@ -206,7 +206,7 @@ impl Game {
         last.map(|(_, seat)| seat)
     }
 
-    /// Whose decision a redo would make again.
+    /// The seat whose decision a redo would repeat.
     pub fn next_redo_by(&self) -> Option<Arc<str>> {
         match self.redo.last()? {
             UndoOp::Answer { seat, .. } | UndoOp::Free { seat, .. } => Some(seat.clone()),
@@ -245,7 +245,7 @@ impl Game {
             self.open = self.held.pop();
             return Ok(turned);
         }
-        // A free act that waited for the dice of what is taken back waits again.
+        // A free act that was queued behind these dice is queued again.
         if let Some(Open { cause: Cause::Free { seat, name }, seq: Some(seq), number, .. }) = &self.open
             && Some(*number) > last_number
         {
@@ -255,9 +255,9 @@ impl Game {
         self.take_back_done(passed, in_history, last_number)
     }
 
-    /// Takes back finished actions, the latest first, down to the one with the last decision. `in_history` is the number of that
-    /// decision, `last_number` that of its action. The open action, which has no later decision, is dropped and its entry returns
-    /// to the agenda, unless the action was open before the one that is taken back.
+    /// Undoes finished actions, newest first, down to the one with the last decision. `in_history`: the number of that
+    /// decision; `last_number`: that of its action. The open action, which has no later decision, is dropped and its
+    /// entry returns to the agenda, unless it was open before the undone action.
     fn take_back_done(
         &mut self,
         passed: &mut Vec<Done>,
@@ -268,7 +268,7 @@ impl Game {
         while let Some(mut done) = self.pop_done() {
             if matches!(done.cause, Cause::Reload { .. }) {
                 if let Some(swap) = &done.swap {
-                    // The house rules stay as they are, and with them what is kept aside of them.
+                    // The house rules stay unchanged, including dormant ones.
                     let mut state = swap.state.clone();
                     state.dormant_mut().switches = std::mem::take(&mut self.context.state.dormant_mut().switches);
                     self.context.state = state;
@@ -297,9 +297,9 @@ impl Game {
                 ..Open::new(done.number, done.cause.clone(), done.before)
             };
             if own.map_or(Some(done.number) < last_number, |own| Some(own) < in_history) {
-                // It was open when the decision was made, and finished later: it is open again.
+                // The action was open when the decision was made, and finished later: open it again.
                 match &done.cause {
-                    // A free act that had begun keeps its rolls, and the action below it waits for it again.
+                    // A free act that had begun keeps its rolls, and the interrupted action waits for it again.
                     Cause::Free { .. } if Some(done.number) < last_number => {
                         self.held.extend(as_before(held, &done, done.before));
                         self.open = Some(open);
@@ -313,15 +313,15 @@ impl Game {
                 continue;
             }
             if own.is_none() {
-                // Nobody decided anything in it: the game plays it again by itself.
+                // The action contains no decision: the game runs it again by itself.
                 continue;
             }
             changes.reverse();
-            // Changes in another schema are told when all is done.
+            // Changes in another schema are reported at the end.
             let another_schema = passed.iter().any(|done| done.swap.is_some());
             let told = if another_schema { Vec::new() } else { self.context.reversed(&changes) };
             if let Some(skipped) = done.skipped.take() {
-                // It goes through its tape again, to where it failed.
+                // The action runs through its tape again, up to its fault.
                 self.context.set_position(behind);
                 if matches!(done.cause, Cause::Free { .. }) {
                     self.held.extend(as_before(held, &done, done.before));
@@ -343,7 +343,7 @@ impl Game {
                     self.open = as_before(held, &done, done.before);
                     if let Some(Swap { state, in_force: Some(before), .. }) = done.swap.map(|swap| *swap) {
                         self.context.switches = before.switches;
-                        // What a reload since then has kept aside of them was kept of the value that goes.
+                        // Dormant rules from a reload since then belong to the undone value.
                         self.context.state.dormant_mut().switches = state.dormant().switches.clone();
                         self.context.state.renew_identity();
                     }
@@ -357,7 +357,7 @@ impl Game {
                     return Ok(turned);
                 }
                 _ => {
-                    // The state is the one before the first of the reloads that lie behind it.
+                    // The state is that before the first of the later reloads.
                     let former =
                         passed.iter().rev().find_map(|done| done.swap.as_ref()).map(|swap| swap.schema.clone());
                     let played = self.played();
@@ -374,8 +374,8 @@ impl Game {
         Err(Refusal::NothingToUndo)
     }
 
-    /// A free act is taken back; `events`: what it told. Nobody is told which act a seat takes. Where there are secrets, an undo
-    /// and a redo name it to that seat alone.
+    /// Reports an undone free act. `events`: its events. If the rules have secrets, only the seat itself learns which
+    /// act was undone or redone.
     fn undid_act(
         &mut self,
         seat: Arc<str>,
@@ -393,8 +393,8 @@ impl Game {
         UndoReport { text, seat: Some(seat), audience, changes }
     }
 
-    /// The position of the dice after a finished action, if it was not recorded. `next`: the action that was open when this one
-    /// is taken back.
+    /// The position of the dice after a finished action, if it was not recorded. `next`: the action that was open when
+    /// this one is undone.
     fn position_behind(&self, done: &Done, next: Option<&Open>) -> DicePosition {
         let drew = |slot: &Slot| slot.seq().is_none();
         if !done.tape.get().slots.iter().flatten().any(drew) {
@@ -402,14 +402,14 @@ impl Game {
         }
         let behind = match next {
             Some(open) if open.number > done.number => Some(open.before),
-            // It waited, and went on behind it.
+            // The action waited, and continued after this one.
             Some(open) => open.tape.slots.iter().flatten().map(Slot::before).find(|before| *before > done.before),
             None => None,
         };
         behind.unwrap_or_else(|| self.context.position())
     }
 
-    /// Does again what the last undo took back. Runs the game on to where it was decided.
+    /// Redoes the last undone decision. Runs the game up to the decision first.
     pub fn redo(&mut self, vm: &mut dyn Machine) -> Result<UndoReport, Refusal> {
         let Some(op) = self.redo.last().cloned() else {
             return Err(Refusal::NothingToRedo { diverged: false });
@@ -448,7 +448,7 @@ impl Game {
             }
             UndoOp::Answer { topic, ordinal, answer, played, .. } => {
                 self.advance(vm, u64::MAX);
-                // Where others have decided since, a question of another action may look the same.
+                // If others have decided since, a question of another action may look the same.
                 let question = self
                     .open
                     .as_ref()
@@ -462,7 +462,7 @@ impl Game {
                 };
                 self.answer(question.id, answer.clone())?;
                 whose = Some(question.seat.clone());
-                // Until the action runs again nobody else is told: it may wait for the answers of others.
+                // Until the action runs again, only the seat knows the answer: it may wait for the answers of others.
                 audience = match answer {
                     Answer::Faces(_) => question.audience.clone(),
                     _ => Audience::named(&question.seat),
@@ -475,14 +475,14 @@ impl Game {
         Ok(UndoReport { text, seat: whose, audience, changes: Vec::new() })
     }
 
-    /// How many entries and free acts have been carried out that stand.
+    /// The number of finished entries and free acts that are not undone.
     fn played(&self) -> usize {
         let counts = |done: &&Done| matches!(done.cause, Cause::Start | Cause::Entry { .. } | Cause::Free { .. });
         self.history.iter().filter(counts).count()
     }
 
-    /// Takes back what the game has done by itself since that position. Does nothing if anybody has decided anything since then,
-    /// or has changed the rules.
+    /// Removes the actions that the game has run by itself since that position. Does nothing if a person has decided
+    /// anything or changed the rules since.
     fn take_back_to(&mut self, at: BeforeRules) {
         let by_itself =
             |done: &Done| last_seq_of(done).is_none() && matches!(done.cause, Cause::Entry { .. } | Cause::Free { .. });
@@ -506,7 +506,7 @@ impl Game {
         self.asked_policies = self.policies_were_asked();
     }
 
-    /// Forgets where the changes of rules that can be redone had taken effect: what leads there is another history now.
+    /// Forgets the positions at which redoable changes of rules took effect, since the history before them has changed.
     pub(super) fn forget_places_of_rules(&mut self) {
         for op in &mut self.redo {
             if let UndoOp::Rules { at, .. } = op {
@@ -515,13 +515,13 @@ impl Game {
         }
     }
 
-    /// Whether a person has decided anything in what is open or waits.
+    /// True if an open, interrupted or queued action contains a decision of a person.
     fn decided_in_open(&self) -> bool {
         let mut open = self.open.iter().chain(&self.held);
         !self.queued.is_empty() || open.any(|open| open.last_seq().max(open.seq).is_some())
     }
 
-    /// How many decisions people have made that stand: how often [`Game::undo`] has something to take back.
+    /// The number of decisions that [`Game::undo`] can take back.
     pub fn decisions(&self) -> u32 {
         self.decision_count().total()
     }
@@ -530,8 +530,8 @@ impl Game {
         DecisionCount { made: self.last_decision(), waiting: self.pending.len() as u32 }
     }
 
-    /// Takes back decisions until so many are left, as if they had not been made: for a reply that is refused half way. Says whether
-    /// there were more.
+    /// Removes decisions until this many are left, as if they had not been made: for a reply that was refused half way.
+    /// Returns true if there were more.
     pub fn rewind(&mut self, decisions: u32) -> bool {
         let has_more = self.decisions() > decisions;
         let redo = std::mem::take(&mut self.redo);
@@ -540,7 +540,7 @@ impl Game {
         has_more
     }
 
-    /// Notes that a person did something: what was undone before is forgotten unless it is the same again.
+    /// Records a decision of a person. Clears the decisions to redo, unless the next of them was repeated.
     pub(super) fn did(&mut self, op: UndoOp) {
         (self.unasked, self.unasked_bytes) = (0, 0);
         match (self.redo.last(), &op) {
@@ -557,14 +557,14 @@ impl Game {
     }
 }
 
-/// The action that was open beside one that is taken back, as it stood before that; nothing if it came later.
+/// The action that was open beside an undone one, as it was before that. `None` if it was opened later.
 fn as_before(open: Option<Open>, done: &Done, position: DicePosition) -> Option<Open> {
     let mut open = open.filter(|open| open.number < done.number)?;
     if let Some(before) = &done.open_tape {
         before.put_back(&mut open);
         return Some(open);
     }
-    // Read from a file without its tape: what it has drawn from that position of the dice on goes with what is taken back.
+    // If its earlier tape is not in the file: drop its draws after that position of the dice.
     let is_later = |slot: &Slot| slot.seq().is_none() && slot.before() > position;
     if let Some(at) = open.tape.slots.iter().position(|slot| slot.as_ref().is_some_and(is_later)) {
         open.tape.cut(at);
@@ -572,8 +572,8 @@ fn as_before(open: Option<Open>, done: &Done, position: DicePosition) -> Option<
     Some(open)
 }
 
-/// Takes the last decision of an action back; nothing where nobody has decided anything in it.
-/// `played`: [`Game::played`] before it. `former`: the schema of the state, where that is not the one of the rules in force.
+/// Undoes the last decision of an action. `None` if it contains no decision. `played`: the value of [`Game::played`]
+/// before it. `former`: the schema of the state, if it is not that of the rules in force.
 fn undo_in(
     open: &mut Open,
     context: &mut ActionContext,
@@ -607,12 +607,12 @@ fn undo_in(
             None => open.tape.slots.push(left),
         }
     }
-    // Whatever has been drawn since goes with it.
+    // Later draws are dropped with it.
     context.set_position(before);
     let text = match slot {
         Slot::Answer { topic, answer, about, seat, .. } => {
             whose = Some(seat.clone());
-            // As it was told, with the titles of what was chosen.
+            // Use the titles of the time of the event.
             let title = |audience: &Audience| {
                 about.map(|id| match former {
                     Some(schema) => schema.title_in(&context.state, id),

@@ -3,10 +3,10 @@ use std::sync::Arc;
 use super::{ActionContext, Refusal};
 use riskbreaker_state::{Entity, EntityId, Entry, EntryId, Field, FieldId, Value};
 
-/// Entities of the same kind that are tried as an example of what a derived value takes.
+/// The most entities of the same kind that are tried as an example argument of a derived value.
 const MOST_TRIED: usize = 8;
 
-/// The state of a game, for reading. While a question is open it is the state of the action that stopped there.
+/// A read-only view of a game's state. While a question is open, it is the state of the action that stopped there.
 pub struct View<'a> {
     pub(super) context: &'a ActionContext,
 }
@@ -17,7 +17,7 @@ impl<'a> View<'a> {
         View { context }
     }
 
-    /// All entities in the order of their ids, which tells less than the order of their making.
+    /// All entities in the order of their ids, which reveals less than the order of their creation.
     pub fn entities(&self) -> impl Iterator<Item = EntityId> + use<'a> {
         self.sorted(|_| true)
     }
@@ -35,27 +35,29 @@ impl<'a> View<'a> {
         found.into_iter()
     }
 
-    /// Whether the entity is there.
+    /// True if the entity exists.
     pub fn exists(&self, id: EntityId) -> bool {
         self.context.state.entity(id).is_some()
     }
 
-    /// Finds an entity by its title in any case, by its label ([`View::label`]), by `kind:title`, by `#id`, or by the name of its
-    /// kind where it is the only one of it.
+    /// Finds an entity by its title in any case, by its label ([`View::label`]), by `kind:title`, by `#id`, or by the
+    /// name of its kind if it is the only one.
     ///
     /// # Errors
     ///
-    /// [`Refusal::UnknownName`] with the nearest title, or [`Refusal::Ambiguous`] with the labels of those that share it.
+    /// [`Refusal::UnknownName`] with the most similar title, or [`Refusal::Ambiguous`] with the labels of all entities
+    /// that fit.
     pub fn find(&self, name: &str) -> Result<EntityId, Refusal> {
         self.find_among(name, false)
     }
 
-    /// Finds an entity by a name that a person typed: as [`View::find`] does, or else by a beginning, a word of the title, or the
-    /// title without its accents (see [`riskbreaker_names::typed`]).
+    /// Finds an entity by a typed name: like [`View::find`], or else by the beginning of the title, a word in it, or
+    /// the title without accents (see [`riskbreaker_names::typed`]).
     ///
     /// # Errors
     ///
-    /// [`Refusal::UnknownName`] with the nearest title, or [`Refusal::Ambiguous`] with the labels of those that it fits.
+    /// [`Refusal::UnknownName`] with the most similar title, or [`Refusal::Ambiguous`] with the labels of all entities
+    /// that fit.
     pub fn find_typed(&self, name: &str) -> Result<EntityId, Refusal> {
         let exact = self.find(name);
         match exact {
@@ -76,7 +78,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Finds an entity by its title, with its number or its kind; `typed` says whether a person may have typed less of it.
+    /// Finds an entity by its title, with its number or its kind. `typed`: the name may be shortened.
     fn find_among(&self, name: &str, typed: bool) -> Result<EntityId, Refusal> {
         let (kind, title) = match name.split_once(':') {
             Some((kind, title)) if self.context.rules.schema().kind_named(kind.trim()).is_some() => {
@@ -94,7 +96,7 @@ impl<'a> View<'a> {
             false => riskbreaker_names::exactly(title, titles),
         };
         let mut found = found_by(title);
-        // A title may look like the number or the label of another entity: then the name is ambiguous.
+        // A title may look like the number or label of another entity: then the name is ambiguous.
         let mut also = |id: EntityId| {
             if !found.contains(&id) {
                 found.push(id);
@@ -136,23 +138,23 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What an entity is called.
+    /// The title of an entity.
     pub fn title(&self, id: EntityId) -> Arc<str> {
         self.context.title(id)
     }
 
-    /// Whether not everybody may know of an entity.
+    /// True if the entity is not public.
     pub fn is_secret(&self, id: EntityId) -> bool {
         !self.context.state.audience(self.context.rules.schema(), id).is_everybody()
     }
 
-    /// The name of the kind of an entity; `None` if it is not there.
+    /// The name of the kind of an entity. `None` if it does not exist.
     pub fn kind(&self, id: EntityId) -> Option<&'a str> {
         let entity = self.context.state.entity(id)?;
         Some(&self.context.rules.schema().kind(entity.kind).name)
     }
 
-    /// The value of a field; `None` if there is no such entity or field.
+    /// The value of a field. `None` if there is no such entity or field, or if it is hidden.
     pub fn field(&self, id: EntityId, name: &str) -> Option<&'a Value> {
         let entity = self.context.state.entity(id)?;
         let field = self.context.rules.schema().kind(entity.kind).field_named(name)?;
@@ -179,15 +181,15 @@ impl<'a> View<'a> {
         }
     }
 
-    /// How many arguments a derived value takes after the entity; the outer `None` if there is no such value, the inner one if it
-    /// takes any number.
+    /// The number of arguments that a derived value takes after the entity: `None` if there is no such value,
+    /// `Some(None)` if it takes any number.
     pub fn derived_takes(&self, id: EntityId, name: &str) -> Option<Option<usize>> {
         let kind = self.context.rules.schema().kind(self.context.state.entity(id)?.kind);
         let at = kind.derived.iter().position(|known| **known == *name)?;
         Some(kind.derived_takes.get(at).copied().flatten().map(usize::from))
     }
 
-    /// Other entities of the same kind, with which a derived value that takes one may be worked out.
+    /// Other entities of the same kind, as arguments to try with a derived value.
     pub(super) fn alike(&self, id: EntityId) -> Vec<EntityId> {
         let kind = self.kind(id);
         self.entities().filter(|other| *other != id && self.kind(*other) == kind).take(MOST_TRIED).collect()
@@ -200,18 +202,18 @@ impl<'a> View<'a> {
         Refusal::unknown(format!("{} has no `{name}`", self.title(id)), name, known)
     }
 
-    /// A value in words, entities by their titles.
+    /// Converts a value to text, with entities by title.
     pub fn words(&self, value: &Value) -> String {
         self.context.words(value)
     }
 
-    /// What is due, in order. The ids are the numbers by which the rules know the entries.
+    /// The agenda, in order. The ids are the numbers that the rules use.
     pub fn agenda(&self) -> Vec<Entry> {
         let entries = self.context.state.agenda().entries();
         entries.map(|entry| Entry { id: EntryId(entry.number()), numbered: None, ..entry.clone() }).collect()
     }
 
-    /// What is attached to an entity: hook ids.
+    /// The hook ids attached to an entity.
     pub fn attached(&self, id: EntityId) -> impl Iterator<Item = &'a str> + use<'a> {
         self.context
             .state

@@ -8,25 +8,25 @@ use riskbreaker_state::Audience;
 /// The seat of the game master, who sees everything.
 pub const MASTER: &str = "gm";
 
-/// Who looks at a game: the game master, a seat, several seats at one screen, or a watcher who has none.
+/// A viewer of a game: the game master, one seat, several seats at one screen, or a watcher without a seat.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Viewer {
-    /// Sees everything.
+    /// True if the viewer sees everything.
     master: bool,
-    /// In order, each once.
+    /// The seats, sorted and without duplicates.
     seats: Arc<[Arc<str>]>,
-    /// The seat from whose question this viewer looks ahead, if it does.
+    /// The seat from whose question this viewer looks ahead. `None` if it does not look ahead.
     #[serde(skip)]
     ahead_for: Option<Arc<str>>,
 }
 
 impl Viewer {
-    /// Sees everything, and may answer for everybody.
+    /// The game master, who sees everything and may answer for every seat.
     pub fn master() -> Viewer {
         Viewer::seat(MASTER)
     }
 
-    /// Sees what everybody sees, and decides nothing.
+    /// A watcher, who sees what is public and decides nothing.
     pub fn watcher() -> Viewer {
         Viewer::default()
     }
@@ -36,7 +36,7 @@ impl Viewer {
         Viewer::seats([name])
     }
 
-    /// The same, where the name is at hand to be shared.
+    /// Like [`Viewer::seat`], for a shared name.
     #[cfg(feature = "serve")]
     #[doc(hidden)]
     pub fn of_seat(name: &Arc<str>) -> Viewer {
@@ -51,27 +51,27 @@ impl Viewer {
         Viewer { master: seats.iter().any(|seat| **seat == *MASTER), seats: seats.into(), ahead_for: None }
     }
 
-    /// The same viewer where it looks ahead from a question to a seat.
+    /// The same viewer, looking ahead from a question to a seat.
     pub(super) fn ahead_for(self, seat: &str) -> Viewer {
         Viewer { ahead_for: Some(Arc::from(seat)), ..self }
     }
 
-    /// The seat from whose question it looks ahead. Answers of other seats that are not told yet are unknown to it.
+    /// The seat from whose question it looks ahead. Unpublished answers of other seats are hidden from it.
     pub(super) fn looks_ahead_for(&self) -> Option<&str> {
         self.ahead_for.as_deref()
     }
 
-    /// Whether it sees everything.
+    /// True for the game master.
     pub fn is_master(&self) -> bool {
         self.master
     }
 
-    /// The seats that it plays. The game master may answer for the others as well.
+    /// The seats that it plays. The game master may also answer for all others.
     pub fn names(&self) -> impl Iterator<Item = &Arc<str>> {
         self.seats.iter()
     }
 
-    /// Whether it may see what this audience may see.
+    /// True if the viewer belongs to this audience.
     pub fn sees(&self, audience: &Audience) -> bool {
         match audience {
             Audience::Everybody => true,
@@ -79,22 +79,22 @@ impl Viewer {
         }
     }
 
-    /// An audience that has its seats; of the game master, everybody.
+    /// The audience of its seats; everybody for the game master.
     pub(super) fn audience(&self) -> Audience {
         if self.master { Audience::Everybody } else { Audience::Only(self.seats.iter().cloned().collect()) }
     }
 
-    /// Whether it may decide for a seat.
+    /// True if the viewer may decide for a seat.
     pub fn plays(&self, seat: &str) -> bool {
         self.master || self.seats.iter().any(|own| **own == *seat)
     }
 
-    /// Whether it is told that a question is open.
+    /// True if the viewer may know that a question is open.
     pub(super) fn knows_of(&self, question: &Question) -> bool {
         self.plays(&question.seat) || self.sees(&question.audience)
     }
 
-    /// In words, for messages.
+    /// Describes the viewer for messages.
     pub fn words(&self) -> String {
         if self.master {
             return "the game master".into();

@@ -2,10 +2,10 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// The identity of a content: the same bytes give the same hash on every machine and in every version of the host.
+/// A hash that identifies content: equal on every machine and in every version of the host.
 ///
-/// It is the 128-bit FNV-1a of the bytes. It distinguishes contents that differ by accident, also among thousands of files. It
-/// is no signature: somebody can construct two contents with the same hash.
+/// It is the 128-bit FNV-1a of the bytes. It distinguishes contents that differ by accident, even among thousands of
+/// files. It is no signature: two contents with the same hash can be constructed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentHash(u128);
 
@@ -13,19 +13,19 @@ impl ContentHash {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 
-    /// Hashes one run of bytes.
+    /// Hashes a sequence of bytes.
     pub fn of(bytes: &[u8]) -> Self {
         ContentHash(Self::OFFSET).and_bytes(bytes)
     }
 
-    /// Hashes a sequence of parts, so that it matters where one ends and the next begins.
+    /// Hashes a sequence of parts. The result depends on the boundaries between them.
     pub fn of_parts<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Self {
         parts.into_iter().fold(ContentHash(Self::OFFSET), |hash, part| {
             hash.and_bytes(&(part.len() as u64).to_le_bytes()).and_bytes(part)
         })
     }
 
-    /// 64 bits of it, for records of which a file holds many.
+    /// A 64-bit hash, for files with many records.
     pub fn short(self) -> i64 {
         (self.0 ^ (self.0 >> 64)) as u64 as i64
     }

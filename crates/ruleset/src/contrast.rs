@@ -9,11 +9,11 @@ use riskbreaker_state::{Kind, Value, readable_name};
 /// The differences between two rulesets, for people who change from one to the other.
 #[derive(Clone, Debug, Serialize)]
 pub struct Contrast {
-    /// Names of the two, with their layers.
+    /// Name of the first ruleset, with its layers.
     pub first: String,
-    /// The name of the second ruleset.
+    /// Name of the second ruleset, with its layers.
     pub second: String,
-    /// Only those in which something differs.
+    /// The sections with differences.
     pub sections: Vec<ContrastSection>,
     /// A sentence for each difference: ``adds the card Taunt``, ``changes `max_risk` of Kill Damage from 3 to 2``.
     #[serde(skip)]
@@ -28,31 +28,31 @@ pub fn changes_between(old: &Rulebook, new: &Rulebook) -> Vec<String> {
     Contrast::between(old, new).notices
 }
 
-/// What differs in things of one sort.
+/// The differences between declarations of one kind.
 #[derive(Clone, Debug, Serialize)]
 pub struct ContrastSection {
-    /// Of what sort: `fields`, `cards`, `house rules`.
+    /// The kind of declaration: `fields`, `cards`, `house rules`.
     pub title: &'static str,
-    /// By name.
+    /// The differing declarations, in the order of their names.
     pub differences: Vec<Differing>,
 }
 
-/// Something that is in one of them only, or is another thing in each.
+/// A declaration that only one of the rulesets has, or that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Differing {
-    /// What it is called: `character.level`, `pass.text`, `growth`.
+    /// The name: `character.level`, `pass.text`, `growth`.
     pub name: String,
-    /// What it is in the first ruleset, in words; nothing if it is not there.
+    /// Its value in the first ruleset, as text. `None` if it does not exist.
     pub first: Option<String>,
-    /// The same in the second.
+    /// Its value in the second ruleset, as text. `None` if it does not exist.
     pub second: Option<String>,
 }
 
-/// Things by name, in words.
+/// Declarations as texts, by name.
 type NamedThings = BTreeMap<String, String>;
 
 impl Contrast {
-    /// What sections there can be, in their order.
+    /// All possible section titles, in order.
     pub const TITLES: [&'static str; 17] = [
         "made of",
         "cards",
@@ -73,10 +73,10 @@ impl Contrast {
         "modules",
     ];
 
-    /// Compares what two rulesets declare: kinds with their fields, cards with their facts, verbs, rolls, house rules, people.
+    /// Compares the declarations of two rulesets: kinds with fields, cards with facts, verbs, rolls, house rules,
+    /// people.
     ///
-    /// What a function does cannot be compared; it is told where it comes from, if that is another file or the file is not the
-    /// same.
+    /// The behavior of functions cannot be compared. Instead, a function is listed with its file if the files differ.
     pub fn between(first: &Rulebook, second: &Rulebook) -> Contrast {
         let of = |title: &'static str| -> Vec<Differing> {
             let by = |of: fn(&Rulebook) -> NamedThings| differing(of(first), of(second));
@@ -128,11 +128,11 @@ impl Contrast {
     }
 }
 
-/// A line for each file. Where its text says no more than how many lines differ, the facts of its card are told instead.
+/// A line for each file. If the text says only how many lines differ, the facts of its card are listed instead.
 fn notices(second: &Rulebook, sections: &[ContrastSection], files: &[ChangedFile]) -> Vec<String> {
     let cards = || second.cards().iter().chain(second.items());
     let line = |file: &ChangedFile| {
-        // Files of the ruleset itself are told without its name.
+        // Files of the ruleset itself are listed without its name.
         let shown = file.path.strip_prefix(&format!("{}/", second.id())).unwrap_or(&file.path);
         let facts: Vec<String> = match cards().find(|card| card.origins.values().any(|origin| *origin == *file.path)) {
             Some(card) if !file.one_sided && !file.text.contains("->") => facts_of(sections, card),
@@ -143,7 +143,7 @@ fn notices(second: &Rulebook, sections: &[ContrastSection], files: &[ChangedFile
     files.iter().map(line).collect()
 }
 
-/// The plain facts of a card that differ, as `max_risk 3 -> 2`.
+/// The differing plain facts of a card, as `max_risk 3 -> 2`.
 fn facts_of(sections: &[ContrastSection], card: &Card) -> Vec<String> {
     let of_cards = sections.iter().filter(|section| matches!(section.title, "cards" | "items"));
     let told = of_cards.flat_map(|section| &section.differences).filter_map(|differing| {
@@ -157,12 +157,12 @@ fn facts_of(sections: &[ContrastSection], card: &Card) -> Vec<String> {
     told.collect()
 }
 
-/// How a difference in a function begins: it cannot be compared, so it is told where it is.
+/// The beginning of a difference in a function, which names its file, since functions cannot be compared.
 const WORKED_OUT: &str = "worked out in ";
 /// The longest value that a sentence spells out, in characters.
 const LONGEST: usize = 60;
 
-/// A sentence for each difference; of functions, and of files that no other sentence speaks of, where they are.
+/// A sentence for each difference. For functions, and for files without another sentence, it names the file.
 fn sentences(first: &Rulebook, second: &Rulebook, sections: &[ContrastSection], files: &[ChangedFile]) -> Vec<String> {
     let titles = |id: &str| -> String {
         let cards = second.cards().iter().chain(second.items()).chain(first.cards()).chain(first.items());
@@ -210,7 +210,7 @@ fn sentences(first: &Rulebook, second: &Rulebook, sections: &[ContrastSection], 
     told
 }
 
-/// The file that a difference in a function names.
+/// The file named by a difference in a function.
 fn file_of(value: &Option<String>) -> Option<String> {
     Some(value.as_deref()?.strip_prefix(WORKED_OUT)?.to_owned())
 }
@@ -249,12 +249,14 @@ fn sentence(title: &str, differing: &Differing, titles: &dyn Fn(&str) -> String)
     }
 }
 
-/// Most lines of a summary, and most names in one of them.
+/// The most lines of a summary.
 const MOST_LINES: usize = 10;
+/// The most names in a line of a summary.
 const MOST_NAMES: usize = 6;
 
 impl Contrast {
-    /// What differs in ten lines at most: each sort with what is only in the first, only in the second, and otherwise.
+    /// Summarizes the differences in at most ten lines: for each section the names only in the first ruleset, only in
+    /// the second, and changed.
     pub fn summary(&self) -> Vec<(&'static str, String)> {
         let whole = MOST_LINES - usize::from(self.sections.len() > MOST_LINES);
         let mut lines: Vec<_> =
@@ -270,7 +272,7 @@ impl Contrast {
 
 impl ContrastSection {
     fn in_a_line(&self) -> String {
-        // Cards are told with each of their facts.
+        // Cards are listed with each of their facts.
         let has_facts = matches!(self.title, "cards" | "items");
         let name =
             |one: &'_ Differing| one.name.split('.').next().filter(|_| has_facts).map_or(one.name.len(), str::len);
@@ -346,7 +348,7 @@ fn derived(rules: &Rulebook) -> NamedThings {
     all.map(|name| (name, "worked out".into())).collect()
 }
 
-/// A card in a sentence: its text, and the facts that are a word or a number.
+/// Describes a card in a sentence: its text, and the facts that are a word or a number.
 fn card_whole(card: &Card) -> String {
     let short = |(fact, value): (&String, &Fact)| match value {
         Fact::Plain(Value::Text(text)) if text.contains(' ') => None,
@@ -358,7 +360,7 @@ fn card_whole(card: &Card) -> String {
     if facts.is_empty() { text } else { format!("{text} ({})", facts.join(", ")) }
 }
 
-/// Cards that are the same under another id, as either ruleset says: the id in the first, and the one in the second.
+/// Cards with different ids that either ruleset declares as the same: the id in the first, and the id in the second.
 fn same_cards(first: &Rulebook, second: &Rulebook) -> NamedThings {
     let has = |rules: &Rulebook, id: &str| rules.cards().iter().any(|card| *card.id == *id);
     let to = second.known_as().into_iter().map(|(id, other)| (other, id));
@@ -366,7 +368,8 @@ fn same_cards(first: &Rulebook, second: &Rulebook) -> NamedThings {
     to.chain(from).filter(|(one, two)| has(first, one) && has(second, two) && !has(second, one)).collect()
 }
 
-/// Each fact of the cards that both have, and the others whole. `same`: the ids of cards that have another one in each.
+/// The differences of each fact of cards in both rulesets, and the other cards as a whole. `same`: pairs of ids of
+/// equal cards.
 fn card_differences(first: &[Card], second: &[Card], same: &NamedThings) -> Vec<Differing> {
     let facts = |card: &Card, name: &str| -> NamedThings {
         let plain = card.facts.iter().filter_map(|(fact, value)| match value {
@@ -438,7 +441,7 @@ fn text_of(table: &Value, key: &str) -> Option<String> {
     Some(fields.get(key)?.as_text()?.to_string())
 }
 
-/// The tables of rolls in the rule texts: under a heading that speaks of rolls, each row by its first cell.
+/// The rows of tables of rolls in the rule texts, by their first cell. A table counts if its heading mentions rolls.
 fn rolls(rules: &Rulebook) -> NamedThings {
     let mut named = NamedThings::new();
     for (_, text) in rules.rule_texts() {
@@ -462,7 +465,7 @@ fn rolls(rules: &Rulebook) -> NamedThings {
     named
 }
 
-/// What the modules say that they are about, where the file in force is not the same.
+/// The header comments of modules whose files differ.
 fn modules(rules: &Rulebook) -> NamedThings {
     let files = rules.stack().files_in("lib");
     let told = files.into_iter().map(|(path, (_, source))| {
@@ -473,7 +476,7 @@ fn modules(rules: &Rulebook) -> NamedThings {
     told.collect()
 }
 
-/// The file that each function of cards comes from.
+/// The file of each function of cards.
 fn card_files(cards: &[Card]) -> NamedThings {
     let all = cards.iter().flat_map(|card| {
         let known = |field: &&String| {
@@ -497,7 +500,7 @@ fn verb_files(rules: &Rulebook) -> NamedThings {
     all.map(|(name, file)| (name.to_string(), file.to_string())).collect()
 }
 
-/// Functions that both have by one name, from different files.
+/// Functions with the same name in both rulesets, from different files.
 fn otherwise(first: &Rulebook, second: &Rulebook, files: fn(&Rulebook) -> NamedThings) -> Vec<Differing> {
     let (ours, mut theirs) = (files(first), files(second));
     let both = ours.into_iter().filter_map(|(name, file)| Some((name.clone(), file, theirs.remove(&name)?)));

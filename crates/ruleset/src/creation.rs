@@ -1,4 +1,4 @@
-//! What a ruleset's `creation.luau` says about sheets, as plain data.
+//! The declarations of `creation.luau` about character sheets, as plain data.
 
 use serde::Serialize;
 
@@ -7,22 +7,22 @@ use riskbreaker_state::{Value, readable_name};
 /// The functions of `creation.luau`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CreationPart {
-    /// The rules that a sheet breaks.
+    /// Returns the rules that a sheet breaks.
     Check,
-    /// The kind and the fields that a sheet becomes.
+    /// Converts a sheet to the kind and fields of an entity.
     Build,
-    /// What is asked for, one after the other, when a sheet is written.
+    /// Returns the questions for writing a sheet, in order.
     Steps,
-    /// What a sheet costs.
+    /// Returns the price of a sheet.
     Price,
-    /// The sheet of somebody in play.
+    /// Writes the sheet of an entity in play.
     Sheet,
-    /// A starting position of sides with sheets.
+    /// Builds a starting position from sides with sheets.
     Position,
 }
 
 impl CreationPart {
-    /// All of them.
+    /// All functions.
     pub const ALL: [CreationPart; 6] = [
         CreationPart::Check,
         CreationPart::Build,
@@ -50,61 +50,61 @@ impl CreationPart {
 pub struct Breach {
     /// Id of the rule.
     pub rule: String,
-    /// What is wrong, as a sentence.
+    /// The problem, as a sentence.
     pub text: String,
-    /// What it costs, and what there is.
+    /// The cost, if the rule is about a cost.
     pub cost: Option<i64>,
-    /// What the sheet has, where it is a matter of numbers.
+    /// The available amount, if the rule is about an amount.
     pub have: Option<i64>,
-    /// Only a warning: the sheet is legal all the same.
+    /// True for a warning: the sheet is valid nevertheless.
     pub warning: bool,
 }
 
-/// One thing that a sheet says.
+/// One entry of a sheet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SheetStep {
-    /// The key of the sheet.
+    /// The key in the sheet.
     pub key: String,
-    /// What it is called.
+    /// The label for people.
     pub title: String,
-    /// What may be written, with an example.
+    /// A description of valid values, with an example.
     pub text: String,
-    /// What it holds.
+    /// The form of its value.
     pub form: SheetForm,
-    /// The values that there are; nothing where any will do.
+    /// The valid values; empty if any value is valid.
     pub options: Vec<String>,
-    /// It comes by play, such as harm: nobody is asked for it when a sheet is written.
+    /// True if the value only changes in play, such as harm, and is not asked for when a sheet is written.
     pub by_play: bool,
 }
 
-/// What a key of a sheet holds.
+/// The form of a value in a sheet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SheetForm {
-    /// Any words.
+    /// Any text.
     #[default]
     Text,
     /// A whole number.
     Number,
     /// True or false.
     YesOrNo,
-    /// Words with commas between them.
+    /// Texts separated by commas.
     List,
-    /// Names with a number each, commas between them.
+    /// Names with a number each, separated by commas.
     Map,
 }
 
-/// What a sheet costs.
+/// The price of a sheet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SheetPrice {
-    /// What is paid for, and how much; what gives points back has a negative cost.
+    /// The items with their costs; a negative cost gives points back.
     pub lines: Vec<(String, i64)>,
-    /// What there is to spend, where there is a limit.
+    /// The available points, if there is a limit.
     pub have: Option<i64>,
 }
 
 impl SheetPrice {
-    /// What all of it costs.
+    /// The total cost.
     pub fn cost(&self) -> i64 {
         self.lines.iter().map(|(_, cost)| *cost).sum()
     }
@@ -122,11 +122,11 @@ impl SheetForm {
         })
     }
 
-    /// Reads what somebody has typed.
+    /// Parses a typed value.
     ///
     /// # Errors
     ///
-    /// A sentence that says what is to be typed instead.
+    /// A sentence that says what to type instead.
     pub fn read(self, text: &str) -> Result<Value, String> {
         let text = text.trim();
         let number = |text: &str| text.parse::<i32>().map(|number| Value::Int(i64::from(number)));

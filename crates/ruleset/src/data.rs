@@ -11,7 +11,7 @@ use riskbreaker_state::LARGEST_NUMBER;
 /// A data file of a ruleset: a character, a position. Texts, whole numbers, true and false, lists and tables.
 #[derive(Debug, Clone)]
 pub struct Data {
-    /// The file's table. Its numbers are whole and from -(2^53 - 1) to 2^53 - 1; its keys are sorted.
+    /// The table of the file. Its numbers are whole and from -(2^53 - 1) to 2^53 - 1; its keys are sorted.
     pub value: Value,
 }
 
@@ -65,7 +65,7 @@ impl DataReader<'_, '_> {
     }
 
     fn inside(&mut self, read: impl FnOnce(&mut Self) -> Value) -> Value {
-        // Enough is said of this file: it is refused, whatever the rest of it holds.
+        // Report no more problems: the file is refused anyway.
         if self.problems.len() >= Document::MOST_PROBLEMS {
             return Value::Null;
         }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Card, CreationPart};
 use riskbreaker_state::{FieldId, KindId, OutcomeKind, Schema};
 
-/// What a ruleset declares, as plain data.
+/// The declarations of a ruleset, as plain data.
 #[derive(Debug, Default)]
 pub struct Declarations {
     pub schema: Schema,
@@ -23,75 +23,75 @@ pub struct Declarations {
     pub acting: Vec<Arc<str>>,
     pub entries: Vec<EntryName>,
     pub free: Vec<FreeName>,
-    /// What can be looked at by name.
+    /// Views that can be shown by name.
     pub views: Vec<FreeName>,
     pub prompt: bool,
-    /// Whether it says who acts when.
+    /// True if the ruleset declares an order of play.
     pub order: bool,
-    /// What `creation.luau` can do.
+    /// The functions of `creation.luau`.
     pub creation: BTreeSet<CreationPart>,
-    /// Whether the ruleset measures what a state is worth to a seat.
+    /// True if the ruleset measures the value of a state for a seat.
     pub value: bool,
-    /// Whether it deals anew what a seat cannot see, for those who look ahead.
+    /// True if the ruleset resamples hidden values for a look-ahead.
     pub deal: bool,
-    /// Whether it names how a game has ended.
+    /// True if the ruleset names the result of a game.
     pub result: bool,
-    /// The kinds of the results of rolls, by the beginning of their words: the longest first.
+    /// The kinds of the results of rolls, by the beginning of their text, the longest first.
     pub results: Vec<(Arc<str>, OutcomeKind)>,
-    /// Numbers that it follows from round to round.
+    /// Numbers recorded from round to round.
     pub statistics: Vec<Statistic>,
-    /// Facts of cards that are printed on paper, with what they are called there; all where nothing is said.
+    /// Facts of cards to print, with their labels on paper. `None`: all.
     pub printed: Option<Vec<(String, String)>>,
-    /// The entry that a round begins with.
+    /// The entry that begins a round.
     pub boundary: Option<Arc<str>>,
-    /// The entries up to the next of which odds look ahead; none: to the end of the action.
+    /// The entries at which a look-ahead for odds stops. Empty: at the end of the action.
     pub horizon: Vec<Arc<str>>,
-    /// What a hit is: fields by which it is told that a target was hit.
+    /// Fields that show a hit.
     pub hit: Vec<HitSign>,
-    /// What a seat cannot take back.
+    /// The decisions that a seat cannot undo.
     pub stands: LetStand,
-    /// Rulesets whose games it can take over by a file of `convert/`.
+    /// Rulesets whose games can be converted to this one by a script in `convert/`.
     pub converts: Vec<Arc<str>>,
 }
 
-/// A field by which it is told that an entity was hit.
+/// A field that shows that an entity was hit.
 #[derive(Clone, Copy, Debug)]
 pub struct HitSign {
     pub kind: KindId,
     pub field: FieldId,
     pub counts: HitCount,
-    /// Where a hit makes an entity refer to its target: the field of that entity which refers to the attacker. `None` if the
-    /// ruleset does not say.
+    /// If a hit makes an entity refer to its target: the field of that entity which refers to the attacker. `None` if
+    /// the ruleset does not declare it.
     pub by: Option<FieldId>,
 }
 
-/// What counts as a hit of an entity.
+/// The change that counts as a hit of an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HitCount {
-    /// A number of the entity is higher afterwards.
+    /// A number of the entity has increased.
     Rises,
-    /// A number of the entity is lower afterwards.
+    /// A number of the entity has decreased.
     Falls,
     /// More entities refer to it by the field.
     Refers,
 }
 
-/// What of its own decisions a seat cannot take back, as a ruleset declares it.
+/// A ruleset's declaration of which of its own decisions a seat cannot undo.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LetStand {
-    /// It takes back any of its own.
+    /// A seat can undo all its decisions.
     Nothing,
-    /// What has shown it something that not everybody may see.
+    /// Decisions that have shown the seat a secret.
     #[default]
     Secrets,
-    /// The same, and what came before dice that it has seen.
+    /// Decisions that have shown the seat a secret, and decisions before dice that it has seen.
     Dice,
-    /// Every decision.
+    /// All decisions.
     Everything,
 }
 
 impl LetStand {
-    /// The words for it, from the loosest to the strictest.
+    /// The names of the variants in rulesets, from the loosest to the strictest.
     pub const WORDS: [(&str, LetStand); 4] = [
         ("nothing", LetStand::Nothing),
         ("secrets", LetStand::Secrets),
@@ -100,30 +100,30 @@ impl LetStand {
     ];
 }
 
-/// A number that a ruleset follows from round to round.
+/// A number recorded from round to round.
 #[derive(Clone, Debug)]
 pub struct Statistic {
     pub label: Arc<str>,
-    /// The field whose sum over all entities of its kind it is; otherwise a function works it out.
+    /// The field to sum over all entities of its kind. `None` if a function computes the number.
     pub field: Option<(KindId, FieldId)>,
 }
 
 /// An agenda entry that scripts may schedule.
 #[derive(Clone, Debug)]
 pub struct EntryName {
-    /// What it is named by.
+    /// The name.
     pub name: Arc<str>,
-    /// Its key is worked out anew before each pop.
+    /// True if its key is computed again before each action.
     pub key: bool,
-    /// Equal keys are settled by the ruleset.
+    /// True if the ruleset decides between entries with equal keys.
     pub tie: bool,
 }
 
-/// An act that is nobody's turn.
+/// The name and title of a free act or a view.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FreeName {
-    /// What it is named by.
+    /// The name in scripts.
     pub name: Arc<str>,
-    /// What it is called at the table.
+    /// The label for people.
     pub title: Arc<str>,
 }

@@ -8,13 +8,14 @@ use super::Rulebook;
 pub(super) struct ChangedFile {
     /// Its path, with the folder of its ruleset.
     pub path: Arc<str>,
-    /// Whether only one of the rulesets has it.
+    /// True if only one of the rulesets has it.
     pub one_sided: bool,
-    /// What differs in it: `max_risk 3 -> 2`, `new`, `gone`, `3 lines`.
+    /// The difference: `max_risk 3 -> 2`, `new`, `gone`, `3 lines`.
     pub text: String,
 }
 
-/// The files that differ. Values that have a name are told with it; where more than a few lines differ only their number is.
+/// The files that differ. Changed values are listed by name; if more than a few lines differ, only their number is
+/// given.
 pub(super) fn changed_files(old: &Rulebook, new: &Rulebook) -> Vec<ChangedFile> {
     let (before, after) = (old.files(), new.files());
     let paths: BTreeSet<_> = before.keys().chain(after.keys()).collect();
@@ -34,7 +35,7 @@ pub(super) fn changed_files(old: &Rulebook, new: &Rulebook) -> Vec<ChangedFile> 
     told.collect()
 }
 
-/// The lines in which two texts differ: those of either, without the common beginning and end.
+/// The differing lines of two texts, without the common beginning and end.
 fn middle<'t>(was: &'t str, now: &'t str) -> (Vec<&'t str>, Vec<&'t str>) {
     let (mut was, mut now): (Vec<&str>, Vec<&str>) = (was.lines().collect(), now.lines().collect());
     let same = was.iter().zip(&now).take_while(|(one, two)| one == two).count();
@@ -56,11 +57,12 @@ fn changed_lines(was: &str, now: &str) -> String {
     }
 }
 
-/// Most values that are told one by one.
+/// The most values that are listed.
 const MOST_VALUES: usize = 4;
+/// The longest value that is listed, in characters.
 const LONGEST_VALUE: usize = 40;
 
-/// The values that changed, if nothing else did: `NAME = VALUE`, wherever in a line.
+/// The changed values, if nothing else changed: `NAME = VALUE`, anywhere in a line.
 fn changed_values(was: &str, now: &str) -> Vec<String> {
     let (was, now) = middle(was, now);
     if was.len() != now.len() {
@@ -78,8 +80,8 @@ fn changed_values(was: &str, now: &str) -> Vec<String> {
     if told.len() > MOST_VALUES { Vec::new() } else { told }
 }
 
-/// A line without its values, and the values with their names: those of `max_risk = 3, -- no more` or `local LOSS = 2`.
-/// A comment is no part of either.
+/// A line without its values, and the values with their names: for example of `max_risk = 3, -- no more` or `local LOSS
+/// = 2`. Ignores comments.
 fn values(line: &str) -> (String, Vec<(&str, &str)>) {
     let code = line.split(" --").next().unwrap_or(line).trim();
     let (mut frame, mut found, mut from) = (String::new(), Vec::new(), 0);

@@ -9,7 +9,7 @@ use super::problem::Problem;
 use super::source::Source;
 use riskbreaker_state::LARGEST_NUMBER;
 
-/// A TOML file whose every key and value knows its place.
+/// A parsed TOML file with the place of every key and value.
 pub struct Document<'s> {
     source: &'s Source,
     root: DeTable<'s>,
@@ -24,14 +24,14 @@ pub struct KeyValue<'d> {
 }
 
 impl<'s> Document<'s> {
-    /// The most problems told of one file: beyond them they tell nothing new.
+    /// The most problems reported of one file.
     pub const MOST_PROBLEMS: usize = 40;
 
-    /// Reads a source as TOML and hands it to a reader of its own.
+    /// Parses a source as TOML and passes it to `reader`.
     ///
     /// # Errors
     ///
-    /// The first place where it is not TOML; otherwise what the reader finds.
+    /// The first TOML error; otherwise the problems found by the reader.
     pub fn read<T, R>(source: &'s Source, reader: R) -> Result<T, Vec<Problem>>
     where
         T: Send,
@@ -41,7 +41,7 @@ impl<'s> Document<'s> {
         if !may_nest_deeply(&source.text) {
             return read();
         }
-        // The TOML reader lets 80 tables of 80 dotted keys nest, and takes them apart again by recursion.
+        // The TOML parser accepts 80 nested tables of 80 dotted keys, and drops them recursively.
         const STACK_BYTES: usize = 16 * 1024 * 1024;
         thread::scope(|scope| match thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, read) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
@@ -63,7 +63,7 @@ impl<'s> Document<'s> {
             };
             problem.with_cure(cure_of(error.message()))
         };
-        // What does not read leads the reader astray: the rest that it finds may be a consequence.
+        // After the first error, further ones may be consequences.
         let first = errors.iter().min_by_key(|error| error.span().map(|span| span.start));
         Err(first.map(problem).into_iter().collect())
     }
@@ -73,7 +73,7 @@ impl<'s> Document<'s> {
         &self.root
     }
 
-    /// Makes a problem of a place in this file.
+    /// Creates a problem at a place in this file.
     pub fn problem(&self, span: &Range<usize>, message: impl Into<String>) -> Problem {
         Problem::new(&*self.source.path, message).at(self.source.position(span.start))
     }
@@ -84,7 +84,7 @@ impl<'s> Document<'s> {
     }
 }
 
-/// What to do where a file is not TOML.
+/// Advice for a TOML error.
 fn cure_of(message: &str) -> &'static str {
     if message.contains("duplicate key") {
         "name it once"
@@ -97,14 +97,14 @@ fn cure_of(message: &str) -> &'static str {
     }
 }
 
-/// True unless the file has too few dots and brackets for its tables to nest more than 1000 deep.
+/// True unless the file has too few dots and brackets for tables nested more than 1000 deep.
 fn may_nest_deeply(text: &str) -> bool {
     const LIMIT_OF_READER: usize = 80;
     let count = |wanted: &[u8]| text.bytes().filter(|byte| wanted.contains(byte)).count().min(LIMIT_OF_READER);
     (count(b".") + 1) * (count(b"[{") + 2) > 1000
 }
 
-/// The entries of a table in the order in which they are written.
+/// The entries of a table in the order of the file.
 pub fn in_order<'d>(table: &'d DeTable<'_>) -> Vec<KeyValue<'d>> {
     let entry = |(key, value): (&'d Spanned<toml::de::DeString<'_>>, &'d Spanned<DeValue<'_>>)| KeyValue {
         key: key.get_ref(),
@@ -117,7 +117,7 @@ pub fn in_order<'d>(table: &'d DeTable<'_>) -> Vec<KeyValue<'d>> {
     entries
 }
 
-/// What a value is, in the words of a sentence: "must be a text, not ...".
+/// Names the type of a value for a sentence: "must be a text, not ...".
 pub(crate) fn kind_of(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(numbers, [Some(LARGEST_NUMBER), None, None, Some(16)]);
     }
 
-    /// The deepest that the TOML reader lets through: tables of dotted keys in one another.
+    /// The deepest nesting that the TOML parser accepts: nested tables of dotted keys.
     #[test]
     fn deep_nesting_does_not_overflow_a_small_stack() {
         let path = ["a"; 79].join(".");

@@ -5,16 +5,16 @@ use super::problem::{LoadError, Problem};
 use super::quoted::{quoted, turns_direction};
 use super::source::{Source, SourceKind, is_litter};
 
-/// A ruleset's folder, read whole: its manifest and the text of every file.
+/// A ruleset's folder: its manifest and the text of every file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
     /// The id, which is the folder's name.
     pub id: String,
-    /// What `ruleset.toml` says.
+    /// The content of `ruleset.toml`.
     pub manifest: Manifest,
-    /// Every script, data file and text by its path inside the folder (`maneuvers/feint.luau`), the manifest among them.
+    /// Every script, data file and text by its path inside the folder (`maneuvers/feint.luau`), including the manifest.
     pub files: BTreeMap<String, Source>,
-    /// The paths of files that were left out, with an ending that is a slip for that of a script or a data file.
+    /// The paths of ignored files whose ending looks like a misspelt one of a script or a data file.
     #[doc(hidden)]
     pub misnamed: Vec<String>,
 }
@@ -24,17 +24,17 @@ impl Folder {
     pub const MAX_FILES: usize = 2_000;
     /// The most bytes of all files of a ruleset together.
     pub const MAX_BYTES: usize = 16 * 1024 * 1024;
-    /// How deep folders nest in a ruleset; `maneuvers/feint.luau` is one deep.
+    /// The deepest nesting of folders in a ruleset; `maneuvers/feint.luau` has depth one.
     pub const MAX_DEPTH: usize = 8;
 
-    /// True if a file of this path inside the folder is part of the ruleset: known by its ending, and not left about by an
-    /// editor or by version control.
+    /// True if a file with this path is part of a ruleset: its ending is known, and it is no temporary file of an
+    /// editor or of version control.
     pub fn takes(path: &str) -> bool {
         Intake::wants(path)
     }
 
-    /// Gives a file by its path inside the folder. A path without `.luau` or `.lua`, as `require` has it, finds the
-    /// script of that name.
+    /// Finds a file by its path inside the folder. A path without `.luau` or `.lua`, as in `require`, finds the script
+    /// with this name.
     pub fn file(&self, path: &str) -> Option<&Source> {
         self.files
             .get(path)
@@ -42,11 +42,11 @@ impl Folder {
     }
 }
 
-/// A folder while it is being read: takes its files one by one and holds them to the rules.
+/// Builds a folder: takes its files one by one and checks them.
 pub struct Intake {
     id: String,
     files: BTreeMap<String, Source>,
-    /// Paths in small letters, to find those that are one file on some systems and two on others.
+    /// Paths in lower case, to find those that are one file on some systems and two on others.
     small: BTreeMap<String, String>,
     taken: usize,
     bytes: usize,
@@ -61,12 +61,12 @@ impl Intake {
         Intake { id: id.to_owned(), files, small, taken: 0, bytes: 0, problems, misnamed }
     }
 
-    /// True if a file of this path inside the folder is part of the ruleset: known by its ending, and not litter.
+    /// True if a file with this path is part of a ruleset: its ending is known, and it is no temporary file.
     pub fn wants(path: &str) -> bool {
         SourceKind::of(&path.to_ascii_lowercase()).is_some() && !path.split('/').any(is_litter)
     }
 
-    /// Leaves a file out that is no part of the ruleset, and notes it if its ending is a slip.
+    /// Ignores a file that is not part of the ruleset. Records it if its ending looks misspelt.
     pub fn leave_out(&mut self, path: &str) {
         let is_litter = path.split('/').any(is_litter);
         if !is_litter && self.misnamed.len() < Folder::MAX_FILES && SourceKind::meant(path).is_some() {
@@ -74,7 +74,7 @@ impl Intake {
         }
     }
 
-    /// Takes one file; after too many of them it only says so, once.
+    /// Adds one file. Reports once if there are too many.
     pub fn take(&mut self, path: &str, bytes: &[u8]) {
         if !Self::wants(path) {
             return self.leave_out(path);
@@ -90,22 +90,26 @@ impl Intake {
         }
     }
 
-    /// Notes what a reader of folders could not read.
+    /// Records a problem with a file that could not be read.
     pub fn refuse(&mut self, problem: Problem) {
         self.problems.push(problem);
     }
 
-    /// The path of a file as problems name it.
+    /// The path of a file as used in problems.
     pub fn named(&self, path: &str) -> String {
         if path.is_empty() { self.id.clone() } else { format!("{}/{path}", self.id) }
     }
 
-    /// True once a cap is passed: nothing more is taken.
+    /// True if a limit is exceeded: no more files are added.
     pub fn is_full(&self) -> bool {
         self.taken > Folder::MAX_FILES || self.bytes > Folder::MAX_BYTES
     }
 
-    /// Ends the reading: all is well, or all problems.
+    /// Finishes the folder.
+    ///
+    /// # Errors
+    ///
+    /// All problems of the files.
     pub fn finish(mut self) -> Result<Folder, LoadError> {
         let manifest = match self.files.get(Manifest::FILE) {
             Some(source) => match Manifest::read(&self.id, source) {
@@ -117,7 +121,7 @@ impl Intake {
             },
             None => {
                 let path = self.named(Manifest::FILE);
-                // A manifest that was refused is there, and has said why; past a cap it may not have been reached.
+                // A refused manifest was reported already; beyond a limit it may not have been read.
                 if !self.is_full() && !self.problems.iter().any(|problem| problem.path == path) {
                     let cure = format!("write one with id = \"{}\", a title and a version", self.id);
                     self.problems.push(Problem::new(path, "is missing").with_cure(cure));

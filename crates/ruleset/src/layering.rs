@@ -8,22 +8,22 @@ use super::problem::{LoadError, Problem};
 use super::quoted::quoted;
 use super::stack::{PartRole, Stack, StackPart};
 
-/// The order of layers: the rulesets that one name includes.
+/// The rulesets that one name includes, in the order of layers.
 pub struct Layering {
-    /// All of them, bottom first.
+    /// The parts, bottom first.
     pub parts: Vec<StackPart>,
-    /// The index of the one that was asked for.
+    /// The index of the requested ruleset.
     pub main: usize,
-    /// Pairs of indices that a manifest puts in order, the lower first; each leads upwards.
+    /// Pairs of indices that a manifest orders, the lower first.
     pub edges: Vec<(usize, usize)>,
 }
 
 impl Layering {
-    /// Reads a ruleset, what it extends, and the layers of them all, with extra layers on top.
+    /// Reads a ruleset, its parents, and the layers of all of them, with extra layers on top.
     ///
     /// # Errors
     ///
-    /// As for [`Stack::resolve`], but for what needs the contents merged.
+    /// As for [`Stack::resolve`], except problems found by merging contents.
     pub fn of(library: &Library, id: &str, extra_layers: &[String]) -> Result<Self, LoadError> {
         if !library.contains(id) {
             return Err(LoadError::new(id, vec![library.unknown(id)]));
@@ -53,8 +53,7 @@ impl Layering {
     }
 }
 
-/// Takes a ruleset's name apart that brings layers with it, as in `game+house+table`: the id, and these layers with further
-/// ones on top of them.
+/// Splits a name with layers, such as `game+house+table`, into the id and the layers, followed by the further layers.
 pub fn with_layers(name: &str, further: &[String]) -> (String, Vec<String>) {
     let mut ids = name.split('+').map(str::to_owned);
     let id = ids.next().unwrap_or_default();
@@ -63,19 +62,19 @@ pub fn with_layers(name: &str, further: &[String]) -> (String, Vec<String>) {
 
 struct Builder<'l> {
     library: &'l Library,
-    /// Each folder read, once; `None` if it could not be.
+    /// Each folder that was read; `None` if it could not be read.
     folders: BTreeMap<String, Option<Arc<Folder>>>,
     problems: Vec<Problem>,
     parts: Vec<StackPart>,
     index_of: BTreeMap<String, usize>,
-    /// Declared orders, lower part first; every edge leads upwards.
+    /// Declared orders as pairs of indices, the lower first.
     edges: Vec<(usize, usize)>,
-    /// The rulesets that are being placed, each named by the one before it.
+    /// The rulesets that are being added, each named by the one before it.
     trail: Vec<String>,
 }
 
 impl Builder<'_> {
-    /// Places what a ruleset extends, the ruleset itself, and its layers. Gives the index of the ruleset.
+    /// Adds the parents of a ruleset, the ruleset itself, and its layers. Returns its index.
     fn place_ruleset(&mut self, id: &str) -> Option<usize> {
         self.trail.push(id.to_owned());
         let index = self.folder(id).and_then(|folder| {
@@ -90,7 +89,7 @@ impl Builder<'_> {
                 }
             }
             let layers = layers_of(&folder);
-            // All that lies here by now belongs to the parent, layers included.
+            // All parts added so far belong to the parent, including its layers.
             let index = self.push(folder, PartRole::Base, (0..self.parts.len()).collect())?;
             self.place_layers(index, layers);
             Some(index)
@@ -99,7 +98,7 @@ impl Builder<'_> {
         index
     }
 
-    /// Places layers on a part, each as low as the list has it, but above those that it wants below it.
+    /// Adds layers on a part, each at its place in the list or higher, above those that it declares as below it.
     fn place_layers(&mut self, host: usize, layers: Vec<(Naming, String)>) {
         let mut waiting: Vec<(Naming, Arc<Folder>)> = Vec::new();
         for (naming, id) in layers {
@@ -125,7 +124,7 @@ impl Builder<'_> {
 
     fn place_layer(&mut self, host: usize, naming: &Naming, folder: Arc<Folder>) {
         let manifest = &folder.manifest;
-        // A layer of a layer may have brought it already.
+        // Another layer may have added it already.
         if self.index_of.contains_key(&folder.id) {
             return;
         }
@@ -173,7 +172,7 @@ impl Builder<'_> {
         Some(index)
     }
 
-    /// Checks a name before it is followed: it exists, and is not one of those that are being placed.
+    /// Checks a name before it is followed: it exists, and is not currently being added.
     fn may_stand_below(&mut self, naming: &Naming, id: &str) -> bool {
         let problem = if let Some(start) = self.trail.iter().position(|other| other == id) {
             let circle = [&self.trail[start..], &[id.to_owned()]].concat().join(" -> ");
@@ -192,7 +191,7 @@ impl Builder<'_> {
         false
     }
 
-    /// Finds what `after` asks for and the stack cannot give.
+    /// Reports the declared orders that the stack violates.
     fn hold_to_orders(&mut self) {
         for part in &self.parts {
             for mention in &part.manifest().after {
@@ -220,7 +219,7 @@ impl Builder<'_> {
     }
 }
 
-/// That a ruleset is nothing but a layer, where it should stand by itself.
+/// Reports a ruleset that can only be a layer, if it is used alone.
 fn only_a_layer(library: &Library, folder: &Folder) -> Option<Problem> {
     let first = folder.manifest.over.first()?;
     let Some(base) = folder.manifest.over.iter().find(|base| library.contains(&base.id)) else {
@@ -232,7 +231,7 @@ fn only_a_layer(library: &Library, folder: &Folder) -> Option<Problem> {
     Some(base.problem(&folder.id, message).with_cure(cure))
 }
 
-/// What a layer may lie on: `a`, `b` or `c`.
+/// Lists the rulesets that a layer may be put on: `a`, `b` or `c`.
 fn listed(folder: &Folder) -> String {
     let ids: Vec<String> = folder.manifest.over.iter().map(|mention| quoted(&mention.id)).collect();
     match ids.split_last() {
@@ -246,7 +245,7 @@ fn layers_of(folder: &Folder) -> Vec<(Naming, String)> {
     folder.manifest.layers.iter().map(|mention| Naming::in_manifest(folder, mention, "`layers`")).collect()
 }
 
-/// What a layer names that is to lie below it.
+/// The parts that a layer declares as below it.
 fn wishes(folder: &Folder) -> impl Iterator<Item = &Mention> {
     let manifest = &folder.manifest;
     manifest.after.iter().chain(&manifest.extends).chain(&manifest.over)
@@ -256,7 +255,7 @@ fn wants_below(folder: &Folder, id: &str) -> bool {
     wishes(folder).any(|mention| mention.id == id)
 }
 
-/// Each of the waiting layers wants another of them below it: follows that from the first until one comes again.
+/// Reports a cycle of waiting layers, each of which needs another below it.
 fn circle_of_orders(waiting: &[(Naming, Arc<Folder>)]) -> Problem {
     let mut walked: Vec<usize> = Vec::new();
     let mut at = 0;
@@ -274,7 +273,7 @@ fn circle_of_orders(waiting: &[(Naming, Arc<Folder>)]) -> Problem {
     problem.with_cure("take one `after` out of it")
 }
 
-/// Where a ruleset is named: in a manifest at a place, or by the caller.
+/// The place at which a ruleset is named: in a manifest, or by the caller.
 #[derive(Clone)]
 struct Naming {
     path: String,

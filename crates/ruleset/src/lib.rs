@@ -1,8 +1,8 @@
-//! Where rules come from: folders of scripts, found in a library, read whole and stacked.
+//! Loads rulesets: folders of scripts, found in a library, read as a whole and stacked.
 //!
-//! The data flow: a [`Library`] reads a [`Folder`] of [`Source`]s with its [`Manifest`]; a stack puts the parents below it
-//! and the layers on top. Nothing here runs a script, and nothing here knows a game. Mistakes in an author's files come back as
-//! [`Problem`]s, all of them at once.
+//! The data flow: a [`Library`] reads a [`Folder`] of [`Source`]s with its [`Manifest`]; a stack puts the parents below
+//! it and the layers on top. Nothing here runs a script, and nothing here knows a game. Mistakes in an author's files
+//! are returned as [`Problem`]s, all of them at once.
 
 #![deny(missing_docs)]
 // Tables of cases in tests may be longer.

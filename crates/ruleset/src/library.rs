@@ -13,8 +13,7 @@ use super::quoted::{printable, quoted};
 use super::read_folder::read_folder;
 use super::source::{SCRIPT_FILES, SCRIPT_FOLDERS, SourceKind, is_litter};
 
-/// Where rulesets are found: a folder on the disk, the ones built into the program, files in memory, or one of these
-/// before another.
+/// A collection of rulesets: a folder on disk, the built-in ones, files in memory, or a combination of these.
 #[derive(Debug, Clone)]
 pub struct Library(LibraryShelf);
 
@@ -24,22 +23,22 @@ enum LibraryShelf {
     Disk(PathBuf),
     Memory(Arc<BTreeMap<String, Vec<u8>>>),
     Overlay(Box<Library>, Box<Library>),
-    /// The second has what the first names and does not have; it is not listed.
+    /// The second has rulesets that the first refers to but does not have; it is not listed.
     Backed(Box<Library>, Box<Library>),
-    /// Some files have other contents, by paths with the ruleset's id.
+    /// Replaces the contents of some files, by paths with the ruleset's id.
     Edited(Box<Library>, Arc<BTreeMap<String, Vec<u8>>>),
 }
 
 impl Library {
-    /// The folder that [`Library::locate`] looks for where it stands.
+    /// The folder in the working directory that [`Library::locate`] looks for.
     pub const FOLDER: &'static str = "rulesets";
 
-    /// The rulesets that are built into the program; none without the feature `bundled`.
+    /// The built-in rulesets. Empty without the feature `bundled`.
     pub fn embedded() -> Self {
         Library(LibraryShelf::Embedded)
     }
 
-    /// The rulesets in a folder, one folder each. They are read anew each time.
+    /// The rulesets in a folder, one folder each. They are read again each time.
     ///
     /// # Errors
     ///
@@ -60,12 +59,12 @@ impl Library {
         }
     }
 
-    /// The folder that is named; else `rulesets` where the program stands, if it is there; else the built-in ones.
+    /// The given folder; else `rulesets` in the working directory, if it exists; else the built-in rulesets.
     ///
     /// # Errors
     ///
-    /// As for [`Library::open`]. A `rulesets` that is there but no readable folder is an error, too: to take the
-    /// built-in ones instead would hide that.
+    /// As for [`Library::open`]. A `rulesets` that exists but is no readable folder is an error, too, since using the
+    /// built-in ones would hide that.
     pub fn locate(explicit: Option<&Path>) -> Result<Self, LibraryError> {
         match explicit {
             Some(folder) => Library::open(folder),
@@ -76,7 +75,7 @@ impl Library {
         }
     }
 
-    /// Rulesets held in memory, from pairs of path and content: `("my-game/ruleset.toml", "id = ...")`.
+    /// The rulesets in memory, from pairs of path and content: `("my-game/ruleset.toml", "id = ...")`.
     pub fn from_files<P, C>(files: impl IntoIterator<Item = (P, C)>) -> Self
     where
         P: Into<String>,
@@ -86,21 +85,20 @@ impl Library {
         Library(LibraryShelf::Memory(Arc::new(files)))
     }
 
-    /// The rulesets of both; one that is in both is taken from the front.
+    /// The rulesets of both; of those in both, the one in front.
     #[must_use]
     pub fn overlay(front: Library, back: Library) -> Self {
         Library(LibraryShelf::Overlay(Box::new(front), Box::new(back)))
     }
 
-    /// The rulesets of this one; what they extend or put on top may be in another, whose own are not listed.
+    /// The rulesets of this library. Their parents and layers may be in `other`, whose own rulesets are not listed.
     #[must_use]
     pub fn backed_by(self, other: Library) -> Self {
         Library(LibraryShelf::Backed(Box::new(self), Box::new(other)))
     }
 
-    /// The same rulesets with other contents of some files, from pairs of path and content, as in [`Library::from_files`]: what
-    /// an editor has not saved. A file that is not there yet is added to its ruleset, if that has a folder on the disk or is held
-    /// in memory.
+    /// Replaces the contents of some files, given as pairs of path and content, as in [`Library::from_files`]: unsaved
+    /// edits. A new file is added to its ruleset, if that is a folder on disk or in memory.
     #[must_use]
     pub fn with_texts<P, C>(self, texts: impl IntoIterator<Item = (P, C)>) -> Self
     where
@@ -111,7 +109,7 @@ impl Library {
         Library(LibraryShelf::Edited(Box::new(self), Arc::new(texts)))
     }
 
-    /// Says in a phrase where the rulesets come from.
+    /// Describes the place of the rulesets in a phrase.
     pub fn describe(&self) -> String {
         match &self.0 {
             LibraryShelf::Embedded => "the built-in rulesets".to_owned(),
@@ -124,8 +122,8 @@ impl Library {
         }
     }
 
-    /// The ids of all rulesets, sorted: the folders that have a manifest, also one that cannot be read. A library that cannot
-    /// be read any more has none; reading one of them says why.
+    /// The ids of all rulesets, sorted: of all folders with a manifest, even an unreadable one. Empty if the library
+    /// itself cannot be read any more; reading a ruleset reports the reason.
     pub fn ids(&self) -> Vec<String> {
         let ids: BTreeSet<String> = match &self.0 {
             LibraryShelf::Embedded => bundled::ids(),
@@ -149,8 +147,8 @@ impl Library {
         ids.into_iter().filter(|id| is_ruleset_id(id) && !is_litter(id)).collect()
     }
 
-    /// The folders on the disk that hold a ruleset's files and are not among [`Library::ids`], each with the reason. The path
-    /// of a problem begins with the name of the folder.
+    /// Folders on disk that contain files of a ruleset but are not among [`Library::ids`], each with the reason. The
+    /// path of a problem begins with the name of the folder.
     pub fn left_out(&self) -> Vec<Problem> {
         match &self.0 {
             LibraryShelf::Disk(path) => {
@@ -165,15 +163,15 @@ impl Library {
         }
     }
 
-    /// The ruleset that is meant where none is named: the first one by id that no other has to be put under.
+    /// The default ruleset: the first by id that has a scenario, or else the first.
     pub fn default_id(&self) -> Option<String> {
         let ids = self.ids();
         let plays = |id: &&String| self.manifest(id).is_ok_and(|manifest| manifest.scenario.is_some());
         ids.iter().find(plays).or(ids.first()).cloned()
     }
 
-    /// The names under which a ruleset is played. A ruleset has its own name; a layer has one name, such as `game+house`, for
-    /// each ruleset that it lies over and that exists.
+    /// The names under which a ruleset can be played. A ruleset has its own name; a layer has one name, such as
+    /// `game+house`, for each existing ruleset that it can be put on.
     pub fn ways_to_play(&self, id: &str) -> Vec<String> {
         let over = self.manifest(id).map(|manifest| manifest.over).unwrap_or_default();
         let ways: Vec<String> =
@@ -181,7 +179,7 @@ impl Library {
         if ways.is_empty() { vec![id.to_owned()] } else { ways }
     }
 
-    /// True if there is a folder of that name, be it whole or broken.
+    /// True if there is a folder of that name, even an invalid one.
     pub fn contains(&self, id: &str) -> bool {
         is_ruleset_id(id)
             && match &self.0 {
@@ -195,7 +193,7 @@ impl Library {
             }
     }
 
-    /// Of two libraries, one before the other, the one that has a ruleset; the one behind where none has it.
+    /// The part of a combined library that contains a ruleset; the last part if none does.
     fn holder(&self, id: &str) -> &Library {
         match &self.0 {
             LibraryShelf::Overlay(front, back) | LibraryShelf::Backed(front, back) => {
@@ -206,7 +204,7 @@ impl Library {
         }
     }
 
-    /// Where on the disk a ruleset lies, for watching it; `None` if it lies elsewhere.
+    /// The folder of a ruleset on disk, for watching it. `None` if it is not on disk.
     pub fn folder_of(&self, id: &str) -> Option<PathBuf> {
         match &self.holder(id).0 {
             LibraryShelf::Disk(path) if self.contains(id) => Some(path.join(id)),
@@ -214,7 +212,7 @@ impl Library {
         }
     }
 
-    /// Where the files of a ruleset lie and how they look from outside; nothing if that tells too little of them.
+    /// The file stamps of a ruleset. `None` if they cannot show all changes.
     #[doc(hidden)]
     pub fn origin_of(&self, id: &str) -> Option<Origin> {
         match &self.holder(id).0 {
@@ -225,7 +223,7 @@ impl Library {
         }
     }
 
-    /// The folders on the disk that rulesets are looked for in.
+    /// The folders on disk that are searched for rulesets.
     #[doc(hidden)]
     pub fn folders(&self) -> Vec<PathBuf> {
         match &self.0 {
@@ -238,11 +236,11 @@ impl Library {
         }
     }
 
-    /// Reads a ruleset's folder whole.
+    /// Reads a ruleset's folder.
     ///
     /// # Errors
     ///
-    /// There is no such ruleset (with the nearest id, or the list), or everything that is wrong with its files.
+    /// There is no such ruleset (names the most similar id, or lists all), or all problems of its files.
     pub fn read(&self, id: &str) -> Result<Folder, LoadError> {
         if !self.contains(id) {
             return Err(LoadError::new(id, vec![self.unknown(id)]));
@@ -260,7 +258,7 @@ impl Library {
         intake.finish()
     }
 
-    /// The files of a ruleset that have other contents than those in its folder. An inner text is hidden by an outer one.
+    /// The files of a ruleset with replaced contents. Outer replacements hide inner ones.
     fn texts_of(&self, id: &str) -> Box<dyn Iterator<Item = (&str, &[u8])> + '_> {
         match &self.0 {
             LibraryShelf::Edited(library, texts) => {
@@ -274,7 +272,7 @@ impl Library {
         }
     }
 
-    /// Reads what a ruleset says about itself. Of the built-in ones only that file is read, so it costs little.
+    /// Reads the manifest of a ruleset. Of a built-in one, only this file is read.
     ///
     /// # Errors
     ///
@@ -290,20 +288,20 @@ impl Library {
         }
     }
 
-    /// The problem of an id that is not there.
+    /// The problem of an unknown id.
     #[doc(hidden)]
     pub fn unknown(&self, id: &str) -> Problem {
         let problem = Problem::new(id, format!("there is no ruleset {} in {}", quoted(id), self.describe()));
         problem.with_cure(self.instead_of(id))
     }
 
-    /// What to name instead of an id that is not there: the nearest id, or the list, and the rule for ids where it cannot be one.
+    /// The correction of an unknown id: the most similar id, or the list, and the rule for ids if it is invalid.
     pub fn instead_of(&self, id: &str) -> String {
         let known = instead(id, self.known_ids().iter().map(String::as_str));
         if is_ruleset_id(id) { known } else { format!("{known}; {ID_RULE}") }
     }
 
-    /// The ids of all rulesets that can be named, those that stand behind others included.
+    /// The ids of all rulesets that can be named, including those of backing libraries.
     fn known_ids(&self) -> Vec<String> {
         match &self.0 {
             LibraryShelf::Edited(library, _) => library.known_ids(),
@@ -316,38 +314,38 @@ impl Library {
     }
 }
 
-/// A place for rulesets that cannot be used.
+/// The error of a place for rulesets that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LibraryError {
-    /// Nothing is there.
+    /// It does not exist.
     #[error("there is no folder {}", quoted_path(path))]
     Missing {
-        /// What was named.
+        /// The given path.
         path: PathBuf,
     },
-    /// A file is there.
+    /// It is a file.
     #[error("{} is a file, not a folder of rulesets", quoted_path(path))]
     NotAFolder {
-        /// What was named.
+        /// The given path.
         path: PathBuf,
     },
-    /// The system does not let it be read.
+    /// The system refuses to read it.
     #[error("the folder {} cannot be read", quoted_path(path))]
     Unreadable {
-        /// What was named.
+        /// The given path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
 }
 
-/// True if a folder has a manifest, be it a file or a link that leads nowhere.
+/// True if a folder has a manifest, even one that is a broken link.
 fn has_manifest(folder: &Path) -> bool {
     fs::symlink_metadata(folder.join(Manifest::FILE)).is_ok()
 }
 
-/// Why a folder with the files of a ruleset is none; nothing for a ruleset and for other folders.
+/// The reason why a folder with files of a ruleset is no ruleset. `None` for a ruleset and for other folders.
 fn why_left_out(entry: &fs::DirEntry) -> Option<Problem> {
     let (folder, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
     if is_litter(&name) {
@@ -366,7 +364,7 @@ fn why_left_out(entry: &fs::DirEntry) -> Option<Problem> {
     let is_script = |file: &String| !is_litter(file) && SourceKind::of(file) == Some(SourceKind::Script);
     let stem = |file: &str| file.trim_end_matches(".luau").trim_end_matches(".lua").to_owned();
     let is_declared = |file: &String| is_script(file) && SCRIPT_FILES.contains(&stem(file.as_str()).as_str());
-    // Other scripts may be tools. A folder of rulesets is none itself.
+    // Other scripts may be tools. A folder of rulesets is not a ruleset.
     let holds_scripts = files_in(&folder).iter().any(is_declared)
         || SCRIPT_FOLDERS.iter().chain(SCRIPT_FILES).any(|place| {
             let place = folder.join(place);
@@ -396,12 +394,12 @@ fn files_under<'f>(files: &'f BTreeMap<String, Vec<u8>>, id: &str) -> impl Itera
     from.map_while(move |(path, content)| path.strip_prefix(&folder).map(|inside| (inside, &**content)))
 }
 
-/// The folders of rulesets that are inside this program. A crate above adds one with `linkme`, so that a change of a rule does
-/// not compile this crate again.
+/// The folders of the built-in rulesets. Another crate adds them with `linkme`, so that a changed rule does not
+/// recompile this crate.
 #[linkme::distributed_slice]
 pub static EMBEDDED: [include_dir::Dir<'static>];
 
-/// The rulesets inside the program.
+/// The built-in rulesets.
 mod bundled {
     use std::collections::BTreeSet;
 
@@ -534,7 +532,7 @@ mod tests {
         let again = edited.with_texts([("a/lib/x.luau", "return 5")]);
         assert_eq!(&*again.read("a").unwrap().files["lib/x.luau"].text, "return 5");
         assert_eq!(&*library().read("a").unwrap().files["lib/x.luau"].text, "return 1");
-        // A manifest that is broken on the disk is mended in the editor.
+        // The editor repairs a manifest that is invalid on disk.
         scratch.write("a/ruleset.toml", "id =");
         assert!(library().read("a").is_err());
         assert!(library().with_texts([("a/ruleset.toml", manifest("a"))]).read("a").is_ok());

@@ -19,57 +19,57 @@ use super::version::Version;
 pub struct Manifest {
     /// The id, the same as the folder's name.
     pub id: String,
-    /// What people call it.
+    /// The title for people.
     pub title: String,
     /// Its version, such as `1.0.0`.
     pub version: String,
-    /// The least engine version; this engine is not older.
+    /// The lowest engine version that it supports; this engine is not older.
     pub engine: Option<String>,
     /// The license of its text and scripts.
     pub license: Option<String>,
-    /// The ruleset below it. In a layer: the ruleset that it is made for.
+    /// Its parent ruleset. In a layer: the ruleset for which it is made.
     pub extends: Option<Mention>,
-    /// House rules that always lie on top of it.
+    /// Layers that are always on top of it.
     pub layers: Vec<Mention>,
-    /// As a layer: the layers that it wants below it.
+    /// As a layer: the layers that must be below it.
     pub after: Vec<Mention>,
-    /// The rulesets that it may lie on as a layer, one of which has to be below it. One that names any is nothing but a layer:
-    /// it cannot be played by itself, and extends nothing.
+    /// The rulesets on which it may be put as a layer; one of them must be below it. A ruleset with such a list is only
+    /// a layer: it cannot be played alone, and has no parent.
     pub over: Vec<Mention>,
-    /// The scenario that is played if none is named.
+    /// The scenario that is played by default.
     pub scenario: Option<Mention>,
-    /// The ruleset in a sentence.
+    /// A description in one sentence.
     pub summary: Option<String>,
-    /// House rules that a table may set, in the order of the file.
+    /// House rules that can be set, in the order of the file.
     pub switches: Vec<Switch>,
-    /// Who may be asked: id and name of each seat.
+    /// The seats: id and name.
     pub seats: BTreeMap<String, String>,
-    /// The prompt's small words, each with the topic that it answers.
+    /// The words of the prompt, each with the topic that it answers.
     pub words: BTreeMap<String, String>,
-    /// Cards that are called otherwise in other rulesets: the id here, and the one there.
+    /// Cards with another id in other rulesets: the id here, and the id there.
     pub known_as: BTreeMap<String, String>,
-    /// Rulesets that it needs, each in a range of versions.
+    /// Required rulesets, each with a range of versions.
     pub requires: Vec<Requirement>,
-    /// Rulesets that it cannot be used with.
+    /// Rulesets with which it cannot be combined.
     pub conflicts: Vec<Mention>,
-    /// What is new in it: an address, or a file of the ruleset.
+    /// The changelog: an address, or a file of the ruleset.
     pub changelog: Option<String>,
     /// The address of a page about it.
     pub homepage: Option<String>,
 }
 
-/// A ruleset that another one needs, and which of its versions.
+/// A required ruleset with its versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Requirement {
-    /// The ruleset, and where it is named.
+    /// The ruleset, with its place in the manifest.
     #[serde(flatten)]
     pub ruleset: Mention,
-    /// The versions, such as `>=0.0.3, <0.1`.
+    /// The range of versions, such as `>=0.0.3, <0.1`.
     pub range: String,
 }
 
 impl Requirement {
-    /// Whether a version is in the range. A version that cannot be read is not.
+    /// True if a version is in the range; false for an invalid version.
     pub fn admits(&self, version: &str) -> bool {
         let Ok(range) = VersionReq::parse(&self.range) else { return false };
         let version = Version::parse(version).and_then(|version| semver::Version::parse(&version.to_string()).ok());
@@ -77,10 +77,10 @@ impl Requirement {
     }
 }
 
-/// Another ruleset, or a file, named in a manifest, and where.
+/// The name of another ruleset or of a file in a manifest, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mention {
-    /// The id that is named.
+    /// The id.
     pub id: String,
     /// The line, from 1.
     pub line: u32,
@@ -89,7 +89,7 @@ pub struct Mention {
 }
 
 impl Mention {
-    /// A problem at this place of the manifest of a ruleset.
+    /// Creates a problem at this place in the manifest of a ruleset.
     pub(super) fn problem(&self, ruleset: &str, message: impl Into<String>) -> Problem {
         Problem::new(format!("{ruleset}/{}", Manifest::FILE), message).at((self.line, self.column))
     }
@@ -103,8 +103,8 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with it: unknown keys, values of a wrong kind, missing keys, an id that is not the folder's
-    /// name, an engine that is older than required. Where it is not TOML at all, only that.
+    /// All problems: unknown keys, values of the wrong type, missing keys, an id that differs from the folder's name,
+    /// an engine that is too old. If the file is no TOML, only that.
     #[doc(hidden)]
     pub fn read(id: &str, source: &Source) -> Result<Self, Vec<Problem>> {
         Document::read(source, |document| {
@@ -117,8 +117,8 @@ impl Manifest {
     }
 }
 
-/// True for what can be the id of a ruleset: small letters and digits, and after the first also `.`, `_` and `-`; at most
-/// 64 of them.
+/// True for a valid id of a ruleset: lower-case letters and digits, and after the first also `.`, `_` and `-`; at most
+/// 64 characters.
 pub(crate) fn is_ruleset_id(id: &str) -> bool {
     let small = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     id.len() <= 64
@@ -126,7 +126,7 @@ pub(crate) fn is_ruleset_id(id: &str) -> bool {
         && id.bytes().all(|byte| small(byte) || matches!(byte, b'.' | b'_' | b'-'))
 }
 
-/// How an id must look, for cures.
+/// The rule for ids, for messages.
 pub(crate) const ID_RULE: &str = "an id has small letters, digits, `.`, `_` and `-`, and begins with a letter or digit";
 
 const KEYS: [&str; 19] = [
@@ -230,7 +230,7 @@ impl ManifestReader<'_, '_> {
         })
     }
 
-    /// Reads a table of ranges of versions, by ruleset.
+    /// Parses a table of version ranges by ruleset.
     fn requirements(&mut self, entry: &KeyValue<'_>, own: &str) -> Vec<Requirement> {
         let mut requirements = Vec::new();
         for entry in self.table(entry).unwrap_or_default() {
@@ -452,7 +452,7 @@ impl ManifestReader<'_, '_> {
         Some((SwitchKind::Range { min, max }, SwitchValue::Int(default)))
     }
 
-    /// Reads a table of texts whose keys are typed at a prompt.
+    /// Parses a table of texts whose keys are typed at a prompt.
     fn names(&mut self, entry: &KeyValue<'_>) -> BTreeMap<String, String> {
         let mut names = BTreeMap::new();
         for entry in self.table(entry).unwrap_or_default() {
@@ -490,7 +490,7 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// Reads a list of texts, each with its place.
+    /// Parses a list of texts, each with its place.
     fn texts(&mut self, entry: &KeyValue<'_>) -> Vec<(String, Range<usize>)> {
         let DeValue::Array(items) = entry.value else {
             let message = format!("`{}` must be a list of texts, not {}", entry.key, kind_of(entry.value));
@@ -737,7 +737,7 @@ with = "skill"
     }
 
     proptest! {
-        /// Any damage to a manifest gives problems, at worst; it never panics.
+        /// Damage to a manifest leads at most to problems, never to a panic.
         #[test]
         fn no_damage_makes_the_reader_panic(cut in 0..700_usize, length in 0..60_usize, put in r#"[\[\]{}=.,"'#a-z0-9\n ]{0,12}"#) {
             let start = cut.min(WHOLE.len());

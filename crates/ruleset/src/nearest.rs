@@ -1,10 +1,10 @@
 use riskbreaker_state::{Type, Value};
 
-/// Names with more letters are like nothing but themselves: comparing takes the product of two lengths.
+/// Longer names, in letters, are similar only to themselves: comparing takes the product of two lengths.
 const LONGEST: usize = 64;
 
-/// The number of slips by which two names differ, if those are at most `most`. A slip is a letter too many, too few or wrong, or
-/// two swapped. `None` for names that differ and of which one has over 64 letters.
+/// The edit distance of two names, if it is at most `most`. An edit is a letter too many, missing or wrong, or two
+/// swapped. `None` if the names differ by more, or if they differ and one has over 64 letters.
 pub fn slips(one: &str, other: &str, most: usize) -> Option<usize> {
     if one == other {
         return Some(0);
@@ -20,15 +20,15 @@ pub fn slips(one: &str, other: &str, most: usize) -> Option<usize> {
     slips_within(&one_letters[..one_has], &other_letters[..other_has], most)
 }
 
-/// The optimal string alignment distance, if it is at most `most`. Only the `2 * most + 1` cells of a row are computed that can
-/// be as small, and it ends at the first row that has none.
+/// The optimal string alignment distance, if it is at most `most`. Computes only the `2 * most + 1` cells of a row that
+/// can be that small, and stops at the first row without one.
 fn slips_within(one: &[char], other: &[char], most: usize) -> Option<usize> {
     let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
     let (one, other) = (&one[same..], &other[same..]);
     let same = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
     let (one, other) = (&one[..one.len() - same], &other[..other.len() - same]);
     let far = most + 1;
-    // The rows of the last two letters and of the current one; a cell outside of the band is too far.
+    // The last two rows and the current one; cells outside the band count as too far.
     let mut rows = [[far; LONGEST + 1]; 3];
     (0..=other.len().min(most)).for_each(|at| rows[0][at] = at);
     for (at, letter) in one.iter().enumerate() {
@@ -55,12 +55,13 @@ fn slips_within(one: &[char], other: &[char], most: usize) -> Option<usize> {
     Some(rows[one.len() % 3][other.len()]).filter(|found| *found <= most)
 }
 
-/// Finds the candidate that was most likely meant by a misspelt word, if any is near enough.
+/// Finds the candidate that was most likely meant by a misspelt word, if any is similar enough.
 ///
-/// A candidate is near if it has at most one slip for each three letters of the word, at least one and at most four. A slip is
-/// a letter too many, too few or wrong, or two swapped; case does not count. A candidate that begins with the word is near,
-/// too, if the word has three letters or more. Of equally near ones, those that begin with the word go first, then those that
-/// are not in capitals where the word is not, and then the first in the alphabet. Words over 64 letters are like nothing.
+/// A candidate is similar if its edit distance is at most one for each three letters of the word, at least one and at
+/// most four. An edit is a letter too many, missing or wrong, or two swapped; case does not count. A candidate that
+/// begins with the word is similar, too, if the word has three letters or more. Of equally similar ones, those that
+/// begin with the word go first, then those that are not in capitals if the word is not, then the alphabetically first.
+/// Words over 64 letters are similar to nothing.
 pub fn nearest<'c, I>(word: &str, candidates: I) -> Option<&'c str>
 where
     I: IntoIterator<Item = &'c str>,
@@ -79,7 +80,7 @@ where
             let lower = candidate.to_lowercase();
             let begins = letters >= 3 && lower.starts_with(&word);
             let distance = if begins { lower.chars().count() - letters } else { slips(&word, &lower, most)? };
-            // For `actr` a constant `ACT` is not meant where there is `actor`.
+            // `actr` means `actor` rather than a constant `ACT`.
             let is_constant = is_small && !has_small(candidate);
             Some((distance, !begins, is_constant, candidate))
         })
@@ -87,7 +88,7 @@ where
         .map(|(.., candidate)| candidate)
 }
 
-/// What to write instead of a word that is not known: the nearest candidate, as `` did you mean `evening`? ``, or else the first
+/// The correction of an unknown word: the most similar candidate, as `` did you mean `evening`? ``, or else the first
 /// twenty, as `known: evening, morning`.
 pub fn instead<'c, I>(word: &str, candidates: I) -> String
 where
@@ -103,7 +104,7 @@ where
     instead_or(word, all, known)
 }
 
-/// What to write instead of a word that is not known: the nearest candidate, or else what `otherwise` says.
+/// The correction of an unknown word: the most similar candidate, or else the text `otherwise`.
 pub fn instead_or<'c, I>(word: &str, candidates: I, otherwise: impl Into<String>) -> String
 where
     I: IntoIterator<Item = &'c str>,
@@ -111,7 +112,7 @@ where
     nearest(word, candidates).map_or_else(|| otherwise.into(), |near| format!("did you mean `{near}`?"))
 }
 
-/// What to write instead of a text that is no value of an enum.
+/// The correction of a text that is no value of an enum. `None` for other types and values.
 pub fn instead_of_value(ty: &Type, value: &Value) -> Option<String> {
     let (Type::Enum(texts), Value::Text(text)) = (ty, value) else { return None };
     Some(instead_or(text, texts.iter().map(|text| &**text), "write one of them"))

@@ -7,11 +7,11 @@ use std::time::{Duration, SystemTime};
 use super::folder::Folder;
 use super::source::is_litter;
 
-/// Where the files of a ruleset were read, with their metadata. If the metadata has not changed, the content is the same and
-/// need not be read again.
+/// The files from which a ruleset was read, with their metadata. Unchanged metadata means unchanged content, which need
+/// not be read again.
 #[derive(Clone, Debug)]
 pub enum Origin {
-    /// Inside the program.
+    /// Files built into the program.
     Embedded,
     Memory(Arc<BTreeMap<String, Vec<u8>>>),
     Disk {
@@ -20,7 +20,7 @@ pub enum Origin {
     },
 }
 
-/// What the file system says of a file or folder. Who writes a file changes its times, its length or its number.
+/// The metadata of a file or folder. Writing a file changes its times, its length or its inode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileMetadata {
     path: PathBuf,
@@ -29,9 +29,9 @@ pub struct FileMetadata {
     inode: Option<u64>,
 }
 
-/// The most files and folders of a ruleset that are looked at.
+/// The most files and folders of a ruleset whose metadata is read.
 const MOST_ENTRIES: usize = 4 * Folder::MAX_FILES;
-/// A file system tells times only so exactly: of what changed later than this, a further change may not show.
+/// Resolution of file times. A second change within this time may go unnoticed.
 const SETTLED: Duration = Duration::from_secs(2);
 
 impl PartialEq for Origin {
@@ -48,14 +48,14 @@ impl PartialEq for Origin {
 }
 
 impl Origin {
-    /// A folder on the disk; nothing where its files cannot be told from outside, because of links or errors.
+    /// A folder on disk. `None` if changes cannot be detected (symlinks, read errors).
     pub fn of_folder(root: &Path) -> Option<Origin> {
         let mut entries = Vec::new();
         look(root, &fs::metadata(root).ok()?, 0, &mut entries)?;
         Some(Origin::Disk { root: root.to_owned(), entries })
     }
 
-    /// Whether all of it is older than a moment by so much that a change since would show.
+    /// True if all files are older than a moment by more than the resolution of file times.
     pub fn is_settled_at(&self, moment: SystemTime) -> bool {
         let Origin::Disk { entries, .. } = self else { return true };
         let newest = entries.iter().flat_map(|entry| entry.times).map(|time| time.unwrap_or(moment)).max();
@@ -87,7 +87,7 @@ fn look(path: &Path, found: &Metadata, depth: usize, entries: &mut Vec<FileMetad
     inside.iter().try_for_each(|entry| look(&entry.path(), &entry.metadata().ok()?, depth + 1, entries))
 }
 
-/// When anything of a file changed last, its name and times included: no program can set that back.
+/// The time of the last change of a file, including its name and times (ctime). Programs cannot set it back.
 #[cfg(unix)]
 fn changed(found: &Metadata) -> Option<SystemTime> {
     use std::os::unix::fs::MetadataExt as _;
@@ -100,7 +100,7 @@ fn changed(found: &Metadata) -> Option<SystemTime> {
     found.created().ok()
 }
 
-/// What tells a file or folder from another of the same name.
+/// A number that distinguishes a file or folder from another one with the same name.
 pub fn inode(data: &Metadata) -> Option<u64> {
     #[cfg(unix)]
     return Some(std::os::unix::fs::MetadataExt::ino(data));
@@ -137,7 +137,7 @@ mod tests {
             assert_ne!(after, known);
             known = after;
         }
-        // What is not read does not count.
+        // Ignored files do not count.
         scratch.write("g/maneuvers/.z.luau.swp", "x");
         let litter = Origin::of_folder(&root).unwrap();
         let Origin::Disk { entries, .. } = &litter else { panic!("{litter:?}") };

@@ -4,35 +4,35 @@ use serde::Serialize;
 
 use super::quoted::printable;
 
-/// Something wrong in a ruleset, said to its author: where it is, what it is and what to do.
+/// A mistake in a ruleset, reported to its author: place, message and correction.
 ///
 /// Problems sort by path, then by line: those of a whole file come before those of its lines.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Problem {
-    /// Where: the ruleset's id and the path inside its folder, with `/` on every system
-    /// (`my-game/maneuvers/feint.luau`), or the id alone where no file is to blame.
+    /// The file: the ruleset's id and the path inside its folder, with `/` on every system
+    /// (`my-game/maneuvers/feint.luau`), or the id alone if no file is concerned.
     pub path: String,
     /// The line, from 1.
     pub line: Option<u32>,
     /// The column in characters, from 1.
     pub column: Option<u32>,
-    /// What is wrong, with the name that it is about.
+    /// The problem, with the name concerned.
     pub message: String,
-    /// What to do about it.
+    /// A suggestion how to fix it.
     pub cure: Option<String>,
 }
 
 impl Problem {
-    /// The most letters of a message and of a cure. What is longer ends in `…`.
+    /// The most letters of a message and of a correction. Longer ones end in `…`.
     pub const LONGEST: usize = 2_000;
 
-    /// Makes a problem of a whole file or ruleset; [`Problem::at`] narrows it to a place in the file.
+    /// Creates a problem of a whole file or ruleset; [`Problem::at`] adds a place in the file.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
         let message = at_most(message.into(), Self::LONGEST);
         Problem { path: path.into(), line: None, column: None, message, cure: None }
     }
 
-    /// Says in which line and column it is, both from 1.
+    /// Sets line and column, both from 1.
     #[must_use]
     pub fn at(mut self, (line, column): (u32, u32)) -> Self {
         self.line = Some(line);
@@ -40,7 +40,7 @@ impl Problem {
         self
     }
 
-    /// Says what to do about it.
+    /// Sets the suggestion how to fix it.
     #[must_use]
     pub fn with_cure(mut self, cure: impl Into<String>) -> Self {
         self.cure = Some(at_most(cure.into(), Self::LONGEST));
@@ -48,7 +48,7 @@ impl Problem {
     }
 }
 
-/// A text, cut to a number of letters, of which the last is `…` then.
+/// Shortens a text to a number of letters, with `…` as the last one.
 fn at_most(mut text: String, letters: usize) -> String {
     if text.len() > letters
         && let Some((cut, _)) = text.char_indices().nth(letters - 1)
@@ -60,8 +60,8 @@ fn at_most(mut text: String, letters: usize) -> String {
     text
 }
 
-/// Prints one line, `path:line:column: message (cure)`. What the author wrote is escaped, so that no file can move the
-/// cursor or forge a line of its own.
+/// Prints one line, `path:line:column: message (cure)`. Texts of the author are escaped, so that no file can move the
+/// cursor or forge a line.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", printable(&self.path))?;
@@ -79,19 +79,19 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A ruleset that could not be loaded, with everything that is wrong with it.
+/// A ruleset that could not be loaded, with all its problems.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("cannot load ruleset `{}`:{}", printable(ruleset), listed(problems))]
 #[non_exhaustive]
 pub struct LoadError {
-    /// The id that was asked for, with the layers that were put on it: `game+house`.
+    /// The requested id, with the layers on top: `game+house`.
     pub ruleset: String,
-    /// What is wrong, sorted, each once; never empty.
+    /// The problems, sorted and without duplicates; never empty.
     pub problems: Vec<Problem>,
 }
 
 impl LoadError {
-    /// Gathers the problems of one ruleset, sorted and without repetitions.
+    /// Collects the problems of one ruleset, sorted and without duplicates.
     pub fn new(ruleset: impl Into<String>, mut problems: Vec<Problem>) -> Self {
         let ruleset = ruleset.into();
         if problems.is_empty() {

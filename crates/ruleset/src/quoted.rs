@@ -1,6 +1,6 @@
 use std::io;
 
-/// Puts a word that someone else wrote into backticks, escaped, and cut if it is too long for the sentence.
+/// Puts a foreign word into backticks, escaped, and shortened if it is too long for a sentence.
 pub fn quoted(word: &str) -> String {
     const LONGEST: usize = 60;
     let mut shown: String = word.chars().take(LONGEST).collect();
@@ -10,7 +10,7 @@ pub fn quoted(word: &str) -> String {
     format!("`{}`", printable(&shown))
 }
 
-/// Escapes what must not reach a terminal as it is: control characters and those that turn the direction of writing.
+/// Escapes characters that a terminal must not get: control characters and those that change the direction of writing.
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -23,27 +23,27 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// What the operating system said of a failed operation, without its error number.
+/// The operating system's message of a failed operation, without its error number.
 pub fn system_message(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
-/// True for the characters that change the direction of writing, by which a source can show other text than it holds.
+/// True for the characters that change the direction of writing, by which a source can look different from its content.
 pub(crate) fn turns_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// True for the characters that no text shows as they are: control characters except for those that part lines and columns, and
-/// characters that turn the direction of writing.
+/// True for characters that no text displays unchanged: control characters except line breaks and tabs, and characters
+/// that change the direction of writing.
 pub fn is_unprintable(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || turns_direction(c)
 }
 
-/// JSON in which control characters, and those that turn the direction of writing, are escapes: whoever prints it sees what
-/// it holds. It stands for the same value.
+/// Escapes control characters and those that change the direction of writing in JSON, so that its printed form shows
+/// its content. The value is unchanged.
 pub fn plain_json(json: String) -> String {
-    // JSON escapes all control characters of ASCII but one, so most messages are passed on at once.
+    // JSON escapes all ASCII control characters but one, so most messages need no work.
     if (json.is_ascii() && !json.contains('\u{7f}')) || !json.contains(is_unprintable) {
         return json;
     }

@@ -8,9 +8,9 @@ use super::problem::{LoadError, Problem};
 use super::quoted::system_message;
 use super::source::{Source, is_litter};
 
-/// Reads a ruleset's folder from the disk. It opens nothing but regular files inside the folder: links that lead out,
-/// devices and pipes are refused by name. Of a file whose text is given, the contents on the disk are not read; a text without a
-/// file is added.
+/// Reads a ruleset's folder from disk. Opens only regular files inside the folder: links that lead out, devices and
+/// pipes are refused by name. If the text of a file is given in `texts`, it replaces the content on disk; a text
+/// without a file is added.
 pub(crate) fn read_folder(id: &str, root: &Path, texts: &BTreeMap<&str, &[u8]>) -> Result<Folder, LoadError> {
     let mut intake = Intake::new(id);
     match root.canonicalize() {
@@ -24,7 +24,7 @@ pub(crate) fn read_folder(id: &str, root: &Path, texts: &BTreeMap<&str, &[u8]>) 
     intake.finish()
 }
 
-/// The most entries looked at, those that are no part of the ruleset included.
+/// The most entries of a folder that are read, including ignored ones.
 const MOST_ENTRIES: usize = 20_000;
 
 struct FolderReader<'i> {
@@ -42,7 +42,7 @@ impl FolderReader<'_> {
                 return self.intake.refuse(unreadable(&self.intake.named(inside), &error));
             }
         };
-        // In order of name, so that the same folder gives the same problems on every system.
+        // Sorted by name, so that the same folder gives the same problems on every system.
         let mut names = Vec::new();
         for entry in entries {
             self.seen += 1;
@@ -110,8 +110,8 @@ impl FolderReader<'_> {
         }
     }
 
-    /// A link counts as its target file, if that is in the same folder. A link to a folder would hide changes from the watcher,
-    /// and may form a circle.
+    /// Reads a link as its target file, if that is in the same folder. A link to a folder would hide changes from the
+    /// watcher, and could form a cycle.
     fn link(&mut self, path: &str, full: &Path) {
         let (target, is_dir) = match full.canonicalize().and_then(|target| Ok((fs::metadata(&target)?, target))) {
             Ok((metadata, target)) if metadata.is_file() => (target, false),
@@ -158,10 +158,10 @@ impl FolderReader<'_> {
     }
 }
 
-/// The bytes of a file, one more than a source may have at the most; nothing where there is no regular file.
+/// Reads a file, up to one byte more than the largest valid source. `None` if it is no regular file.
 pub fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut options = File::options();
-    // A pipe that has taken the place of a file would be waited for.
+    // Do not wait for a pipe that has replaced a file.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
     let file = options.read(true).open(path)?;
@@ -241,7 +241,7 @@ mod tests {
         let _socket = std::os::unix::net::UnixListener::bind(scratch.0.join("g/a.luau")).unwrap();
         let pipe = scratch.0.join("g/b.luau");
         let path = std::ffi::CString::new(pipe.to_str().unwrap()).unwrap();
-        // SAFETY: the path is a text that ends as it must.
+        // SAFETY: the path is a zero-terminated string.
         assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
         let told = read(&scratch).unwrap_err();
         assert!(told[0].starts_with("g/a.luau: is no regular file"), "{told:?}");

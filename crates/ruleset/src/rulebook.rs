@@ -7,32 +7,32 @@ use super::version::Version;
 use super::{Data, Declarations, FreeName, HitCount, HitSign, LoadError, Problem, Stack, Switch};
 use riskbreaker_state::{Entity, EntityId, FieldId, OutcomeKind, Schema, State, Type, Value};
 
-/// A ruleset as data: its sources and declarations, merged, checked and frozen. It runs nothing.
+/// A ruleset as data: its sources and declarations, merged, checked and immutable. It runs nothing.
 pub struct Rulebook {
     stack: Arc<Stack>,
     declarations: Arc<Declarations>,
     scenarios: BTreeMap<String, Value>,
     cast: BTreeMap<String, Value>,
-    /// Layers put on it besides those of its manifest.
+    /// Layers on top, besides those of its manifest.
     layers: Vec<String>,
     looks_at_rolls: OnceLock<bool>,
     names: OnceLock<BTreeSet<String>>,
 }
 
-/// A card as the host can list it without playing it.
+/// The description of a card, which the host can list without playing it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Card {
-    /// What scripts and players name it by.
+    /// The id in scripts and answers.
     pub id: Arc<str>,
-    /// What it is called at the table.
+    /// The title for people.
     pub title: Arc<str>,
     /// The printed text.
     pub text: String,
     /// Ids of the rules that it implements.
     pub rules: Vec<String>,
-    /// Its other entries, by name.
+    /// Its other entries in the card file, by name.
     pub facts: BTreeMap<String, Fact>,
-    /// The file that each field comes from, by field.
+    /// The file from which each field comes, by field.
     pub origins: BTreeMap<String, String>,
 }
 
@@ -42,7 +42,7 @@ pub struct Card {
 pub enum Fact {
     /// A value.
     Plain(Value),
-    /// Worked out when the card is looked at.
+    /// Computed when the card is looked at.
     #[serde(serialize_with = "worked_out")]
     Function,
 }
@@ -51,16 +51,16 @@ fn worked_out<S: serde::Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str("worked out")
 }
 
-/// The most letters of the name of something declared, such as a card, a field or a verb.
+/// The most letters in the name of a declaration, such as a card, a field or a verb.
 pub const LONGEST_NAME: usize = 100;
 /// The most letters of a title.
 pub const LONGEST_TITLE: usize = 200;
 
-/// No topic has a longer name, in bytes.
+/// The longest name of a topic, in bytes.
 const LONGEST_TOPIC: usize = 100;
 
 impl Rulebook {
-    /// Puts what has been read together with what its scripts declare.
+    /// Combines sources with the declarations of their scripts.
     ///
     /// # Errors
     ///
@@ -92,12 +92,12 @@ impl Rulebook {
         self.stack.main().id()
     }
 
-    /// Its id with the layers that were put on it: `game+house`.
+    /// Its id with the layers on top: `game+house`.
     pub fn name(&self) -> String {
         layered_name(self.id(), &self.layers)
     }
 
-    /// What the ruleset is called.
+    /// The title of the ruleset.
     pub fn title(&self) -> &str {
         &self.stack.main().manifest().title
     }
@@ -107,17 +107,17 @@ impl Rulebook {
         &self.stack.main().manifest().version
     }
 
-    /// What it is, in a sentence.
+    /// Its description in a sentence.
     pub fn summary(&self) -> &str {
         self.stack.main().manifest().summary.as_deref().unwrap_or("")
     }
 
-    /// Hash of the content of all its files: what tells one generation from another.
+    /// Hash of the content of all its files, which identifies a generation.
     pub fn hash(&self) -> String {
         self.stack.hash()
     }
 
-    /// The layers that were put on it besides those of its manifest.
+    /// The layers on top, besides those of its manifest.
     pub fn extra_layers(&self) -> &[String] {
         &self.layers
     }
@@ -128,14 +128,16 @@ impl Rulebook {
         files.map(|source| (&*source.path, &*source.text))
     }
 
-    /// What its `CHANGELOG.md` says of versions above `version`: each version with its lines, in the order of the file.
+    /// The entries of its `CHANGELOG.md` for versions above `version`: each version with its lines, in the order of the
+    /// file.
     ///
-    /// A version is a heading `## 1.1.0`, a line is an item `- ...` with what continues it. Empty if `version` cannot be read.
+    /// A version is a heading `## 1.1.0`, a line is an item `- ...` with its continuation. Empty if `version` is
+    /// invalid.
     pub fn changes_since(&self, version: &str) -> Vec<(String, Vec<String>)> {
         self.changes_of(&self.stack.main().folder.id, version)
     }
 
-    /// The same for one of the rulesets that it is made of, such as a layer.
+    /// Like [`Rulebook::changes_since`], for one of its parts, such as a layer.
     pub fn changes_of(&self, id: &str, version: &str) -> Vec<(String, Vec<String>)> {
         let Some(known) = Version::parse(version) else { return Vec::new() };
         let part = self.stack.parts().iter().find(|part| part.folder.id == id);
@@ -143,12 +145,12 @@ impl Rulebook {
         file.map_or_else(Vec::new, |source| sections_above(&source.text, known))
     }
 
-    /// The rulesets that it is made of, bottom first.
+    /// The ids of its parts, bottom first.
     pub fn parts(&self) -> Vec<String> {
         self.stack.parts().iter().map(|part| part.id().to_string()).collect()
     }
 
-    /// Whether the rules deal anew what a seat cannot see, for those who look ahead.
+    /// True if the rules resample hidden values for a look-ahead.
     #[doc(hidden)]
     pub fn deals(&self) -> bool {
         self.declarations.deal
@@ -159,7 +161,7 @@ impl Rulebook {
         &self.declarations.schema
     }
 
-    /// By id.
+    /// The cards, sorted by id.
     pub fn cards(&self) -> &[Card] {
         &self.declarations.cards
     }
@@ -169,7 +171,7 @@ impl Rulebook {
         self.cards().iter().find(|card| &*card.id == id)
     }
 
-    /// Items, by id.
+    /// The items, sorted by id.
     pub fn items(&self) -> &[Card] {
         &self.declarations.items
     }
@@ -194,23 +196,23 @@ impl Rulebook {
         self.stack.switch(name)
     }
 
-    /// The values of all switches where nobody says otherwise.
+    /// The default values of all switches.
     pub fn default_switches(&self) -> BTreeMap<String, Value> {
         self.switches().map(|switch| (switch.name.clone(), switch.default.as_value())).collect()
     }
 
-    /// Seats with what they are.
+    /// The seats with their names.
     pub fn seats(&self) -> &BTreeMap<String, String> {
         self.stack.seats()
     }
 
-    /// Cards that are called otherwise in other rulesets: the id here, and the one there.
+    /// Cards with another id in other rulesets: the id here, and the id there.
     pub fn known_as(&self) -> BTreeMap<String, String> {
         let manifests = self.stack.parts().iter().map(|part| part.manifest());
         manifests.flat_map(|manifest| manifest.known_as.clone()).collect()
     }
 
-    /// The prompt's small words with the topics they stand for.
+    /// The words of the prompt with the topics that they answer.
     pub fn words(&self) -> &BTreeMap<String, String> {
         self.stack.words()
     }
@@ -220,22 +222,22 @@ impl Rulebook {
         &self.declarations.policies
     }
 
-    /// Names and titles of the acts that are nobody's turn.
+    /// Names and titles of the free acts.
     pub fn free_acts(&self) -> &[FreeName] {
         &self.declarations.free
     }
 
-    /// The kinds of the results of rolls, by the beginning of their words: the longest first.
+    /// The kinds of the results of rolls, by the beginning of their text, the longest first.
     pub fn results(&self) -> &[(Arc<str>, OutcomeKind)] {
         &self.declarations.results
     }
 
-    /// Whether it says who acts when.
+    /// True if it declares an order of play.
     pub fn has_order(&self) -> bool {
         self.declarations.order
     }
 
-    /// Names and titles of what can be looked at by name.
+    /// Names and titles of the views.
     pub fn views(&self) -> &[FreeName] {
         &self.declarations.views
     }
@@ -245,7 +247,7 @@ impl Rulebook {
         &self.scenarios
     }
 
-    /// Name of the scenario that is played where none is named.
+    /// Name of the scenario that is played by default.
     pub fn default_scenario(&self) -> Option<&str> {
         self.stack.scenario()
     }
@@ -267,7 +269,7 @@ impl Rulebook {
         files.map(|source| (Arc::from(&*source.path), source.text.clone())).collect()
     }
 
-    /// Topics of questions that the rules write out, such as `topic = "risk"`.
+    /// Topics of questions that appear literally in scripts, such as `topic = "risk"`.
     pub fn topics(&self) -> BTreeSet<String> {
         let named = |rest: &str| {
             let text = rest.trim_start().strip_prefix('=')?.trim_start().strip_prefix('"')?;
@@ -282,13 +284,13 @@ impl Rulebook {
         &self.stack
     }
 
-    /// Whether a script writes `last_roll`: only such rules can look at a roll again.
+    /// True if a script mentions `last_roll`: only such rules can read a roll again.
     #[doc(hidden)]
     pub fn looks_at_rolls(&self) -> bool {
         *self.looks_at_rolls.get_or_init(|| self.rule_scripts().any(|text| text.contains("last_roll")))
     }
 
-    /// Whether a question may have this topic: a script has the name in quotes, or joins texts to names.
+    /// True if a question may have this topic: a script contains the name in quotes, or builds names from texts.
     #[doc(hidden)]
     pub fn may_ask(&self, topic: &str) -> bool {
         let names = self.names.get_or_init(|| {
@@ -303,13 +305,13 @@ impl Rulebook {
         names.contains(topic) || is_joined()
     }
 
-    /// The texts of all scripts but specs.
+    /// The texts of all scripts except specs.
     fn rule_scripts(&self) -> impl Iterator<Item = &str> {
         let scripts = self.stack.scripts().filter(|(_, path, _)| !path.starts_with("specs/"));
         scripts.map(|(_, _, source)| &*source.text)
     }
 
-    /// Names of the parameters of a verb; nothing if it takes any.
+    /// Names of the parameters of a verb. `None` if it takes any.
     #[doc(hidden)]
     pub fn verb_params(&self, name: &str) -> Option<&[String]> {
         let at = self.declarations.verbs.iter().position(|verb| **verb == *name)?;
@@ -322,19 +324,19 @@ impl Rulebook {
         &self.declarations.verb_origins
     }
 
-    /// The agenda entries up to the next of which odds and advice look ahead; empty: to the end of the action.
+    /// The agenda entries at which odds and advice stop looking ahead. Empty: at the end of the action.
     pub fn horizon(&self) -> &[Arc<str>] {
         &self.declarations.horizon
     }
 
-    /// Whether the ruleset can tell that an entity was hit.
+    /// True if the ruleset declares how hits of this entity are recognized.
     #[doc(hidden)]
     pub fn can_be_hit(&self, state: &State, target: EntityId) -> bool {
         self.declarations.hit.iter().any(|sign| self.hit_count(sign, state, target, None).is_some())
     }
 
-    /// Whether an entity was hit between two states, by the fields that the ruleset names as `hit`. Hits by others than `by` do
-    /// not count where the ruleset says who has hit.
+    /// True if an entity was hit between two states, by the fields that the ruleset names as `hit`. If the ruleset
+    /// declares the attacker, only hits by `by` count.
     #[doc(hidden)]
     pub fn is_hit(&self, before: &State, after: &State, target: EntityId, by: Option<EntityId>) -> bool {
         let count = |sign: &HitSign, state: &State| self.hit_count(sign, state, target, by);
@@ -344,7 +346,7 @@ impl Rulebook {
         })
     }
 
-    /// The number that is higher once an entity was hit; `None` if the sign is not about it.
+    /// The number that increases if an entity is hit. `None` if the sign does not concern it.
     fn hit_count(&self, sign: &HitSign, state: &State, target: EntityId, by: Option<EntityId>) -> Option<i64> {
         let own = state.entity(target)?;
         if sign.counts != HitCount::Refers {
@@ -369,7 +371,7 @@ impl Rulebook {
         self.declarations.entries.iter().map(|entry| &*entry.name)
     }
 
-    /// The names of a sort, such as `card`; nothing of a sort that is not known.
+    /// The declared names of a category, such as `card`. `None` for an unknown category.
     #[doc(hidden)]
     pub fn names_of(&self, sort: &str) -> Option<Vec<&str>> {
         Some(match sort {
@@ -378,7 +380,7 @@ impl Rulebook {
             "verb" => self.verbs().iter().map(|verb| &**verb).collect(),
             "card" => self.cards().iter().map(|card| &*card.id).collect(),
             "item" => self.items().iter().map(|item| &*item.id).collect(),
-            // What can be attached: see `has_holder`.
+            // The ids that can be attached: see `has_holder`.
             "hook" => {
                 let items = self.items().iter().map(|item| &*item.id);
                 self.hooks().iter().map(|hook| &**hook).chain(items).collect()
@@ -392,21 +394,21 @@ impl Rulebook {
         })
     }
 
-    /// Whether scripts may schedule an entry of that name.
+    /// True if scripts may schedule an entry with that name.
     #[doc(hidden)]
     pub fn has_entry(&self, name: &str) -> bool {
         self.declarations.entries.iter().any(|entry| *entry.name == *name)
     }
 
-    /// Whether a hook or an item has this id, so that it can be attached.
+    /// True if a hook or an item has this id, so that it can be attached.
     #[doc(hidden)]
     pub fn has_holder(&self, id: &str) -> bool {
         self.hooks().iter().any(|hook| **hook == *id) || self.items().iter().any(|item| *item.id == *id)
     }
 
-    /// Its spec files, by path; with layers put on it, theirs: what holds below them need not hold under them.
+    /// Its spec files, by path. With layers on top, only theirs, since the specs below may fail under them.
     ///
-    /// Of a layer over several rulesets, `specs/ID/` is for the ruleset of that id alone.
+    /// For a layer over several rulesets, `specs/ID/` is only for the ruleset with that id.
     pub fn specs(&self) -> impl Iterator<Item = (&str, &str)> {
         let parts = self.stack.parts();
         self.stack
@@ -418,7 +420,7 @@ impl Rulebook {
             .map(|(_, _, source)| (&*source.path, &*source.text))
     }
 
-    /// Those of [`Rulebook::rule_texts`] that its own specs are about: all, or those of the layers put on it.
+    /// The rule texts that its own specs cover: all, or those of the layers on top.
     #[doc(hidden)]
     pub fn own_rule_texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.rule_texts().filter(|(path, _)| path.split('/').next().is_some_and(|part| self.is_proved_here(part)))
@@ -433,17 +435,17 @@ impl Rulebook {
         &self.declarations
     }
 
-    /// Facts of cards that are printed on paper, with what they are called there; all where nothing is said.
+    /// Facts of cards to print, with their labels on paper. `None`: all.
     pub fn printed(&self) -> Option<&[(String, String)]> {
         self.declarations.printed.as_deref()
     }
 
-    /// Whether it measures what a state is worth to a seat: `value` in `play.luau`.
+    /// True if it measures the value of a state for a seat: `value` in `play.luau`.
     pub fn measures(&self) -> bool {
         self.declarations.value
     }
 
-    /// What may stand on the agenda.
+    /// The names of possible agenda entries.
     #[doc(hidden)]
     pub fn entry_names(&self) -> impl Iterator<Item = &str> + Clone {
         self.declarations.entries.iter().map(|entry| &*entry.name)
@@ -454,19 +456,20 @@ impl Rulebook {
         self.declarations.entries.iter().any(|entry| entry.key)
     }
 
-    /// Whether it settles ties of some entries.
+    /// True if it decides ties between some entries.
     #[doc(hidden)]
     pub fn settles_ties(&self) -> bool {
         self.declarations.entries.iter().any(|entry| entry.tie)
     }
 
-    /// Whether it says which of several entries of this name goes first where their keys are equal.
+    /// True if it decides between entries of this name with equal keys.
     #[doc(hidden)]
     pub fn settles_ties_of(&self, what: &str) -> bool {
         self.declarations.entries.iter().any(|entry| entry.tie && *entry.name == *what)
     }
 
-    /// What it works out between two entries, if these policies play; nothing where entry can follow upon entry.
+    /// The computation that it needs between two entries, if these policies play. `None` if entries can run one after
+    /// another.
     #[doc(hidden)]
     pub fn between_entries<'a>(&'a self, policies: impl IntoIterator<Item = &'a str>) -> Option<BetweenEntries<'a>> {
         let declarations = &self.declarations;
@@ -481,12 +484,12 @@ impl Rulebook {
     }
 }
 
-/// What a ruleset works out between two agenda entries.
+/// A computation between two agenda entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BetweenEntries<'a> {
-    /// The keys of the entries of this name.
+    /// The keys of the entries with this name.
     Key(&'a str),
-    /// Whether this policy takes a free act.
+    /// The decision of this policy whether to take a free act.
     Act(&'a str),
 }
 
@@ -505,12 +508,12 @@ impl std::fmt::Debug for Rulebook {
     }
 }
 
-/// The id of a ruleset with the layers that were put on it: `game+house`.
+/// The id of a ruleset with the layers on top: `game+house`.
 fn layered_name(id: &str, layers: &[String]) -> String {
     std::iter::once(id).chain(layers.iter().map(String::as_str)).collect::<Vec<_>>().join("+")
 }
 
-/// The data files of a folder, by file name without its ending.
+/// The data files of a folder, by file name without ending.
 fn tables(stack: &Stack, folder: &str, problems: &mut Vec<Problem>) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
     for (name, (_, source)) in stack.data_in(folder) {
@@ -522,7 +525,7 @@ fn tables(stack: &Stack, folder: &str, problems: &mut Vec<Problem>) -> BTreeMap<
     found
 }
 
-/// Data of a file as a value.
+/// Converts the data of a file to a value.
 pub fn plain(value: &serde_json::Value) -> Value {
     match value {
         serde_json::Value::Null => Value::None,

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A folder of its own for one test, gone when the test ends.
+/// A temporary folder for one test, deleted when the test ends.
 pub struct Scratch(pub PathBuf);
 
 #[allow(clippy::new_without_default)] // for tests alone

@@ -6,14 +6,14 @@ use super::content_hash::ContentHash;
 use super::problem::Problem;
 use super::quoted::turns_direction;
 
-/// The text of one file of a ruleset, checked to be text.
+/// The text of one file of a ruleset, checked to be valid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Source {
-    /// Where it is from, as problems name it: `my-game/maneuvers/feint.luau`.
+    /// The path used in problems: `my-game/maneuvers/feint.luau`.
     pub path: String,
     /// The text, without a byte order mark.
     pub text: Arc<str>,
-    /// The identity of the text; the path is no part of it.
+    /// The hash of the text, without the path.
     pub hash: ContentHash,
 }
 
@@ -21,13 +21,13 @@ impl Source {
     /// The longest file that is read, in bytes.
     pub const MAX_BYTES: usize = 256 * 1024;
 
-    /// Checks the bytes of a file and makes a source of them.
+    /// Checks the bytes of a file and creates a source.
     ///
     /// # Errors
     ///
-    /// A file is longer than [`Source::MAX_BYTES`], is not UTF-8, or is a script without a word. It has control characters
-    /// other than line feed, carriage return and tab. It has characters that change the direction of writing, with which it
-    /// could show other code than it holds.
+    /// The file is longer than [`Source::MAX_BYTES`], is not UTF-8, or is an empty script. It has control characters
+    /// other than line feed, carriage return and tab. It has characters that change the direction of writing, which
+    /// could make it look like other code.
     pub fn read(path: impl Into<String>, bytes: &[u8]) -> Result<Self, Vec<Problem>> {
         let path = path.into();
         if bytes.len() > Self::MAX_BYTES {
@@ -38,7 +38,7 @@ impl Source {
             Err(error) => return Err(vec![not_utf8(&path, bytes, error.valid_up_to())]),
         };
         let mut problems = Vec::new();
-        // Most files hold nothing else, which is quickly seen.
+        // Most files contain only these bytes, which is fast to check.
         let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t');
         if !text.bytes().all(is_plain) {
             let control = text.char_indices().find(|(_, c)| c.is_control() && !matches!(c, '\n' | '\r' | '\t'));
@@ -69,19 +69,19 @@ impl Source {
         SourceKind::of(&self.path)
     }
 
-    /// Gives line and column, both from 1, of a place in the text; a place past the end is taken for the end.
+    /// Returns line and column, both from 1, of a byte offset in the text. An offset past the end counts as the end.
     pub fn position(&self, offset: usize) -> (u32, u32) {
         position(&self.text, offset)
     }
 
-    /// Says that a file is longer than [`Source::MAX_BYTES`]; for readers that do not read on to its end.
+    /// The problem of a file longer than [`Source::MAX_BYTES`], for readers that stop there.
     pub(crate) fn too_long(path: &str) -> Problem {
         let message = format!("is longer than {} KiB", Self::MAX_BYTES / 1024);
         Problem::new(path, message).with_cure("split it into several files")
     }
 }
 
-/// What a file of a ruleset is for.
+/// The kind of a file in a ruleset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceKind {
@@ -94,7 +94,7 @@ pub enum SourceKind {
 }
 
 impl SourceKind {
-    /// Tells the kind by the end of the name; `None` for files that are no part of a ruleset.
+    /// Finds the kind by the ending of the name. `None` for files that are not part of a ruleset.
     pub fn of(path: &str) -> Option<Self> {
         let (stem, ending) = path.rsplit_once('.')?;
         if stem.is_empty() || stem.ends_with('/') {
@@ -108,8 +108,8 @@ impl SourceKind {
         }
     }
 
-    /// The name that a file should have whose ending is a slip, such as `feint.luau.txt` or `fox.tml`: it is no part of a
-    /// ruleset as it is. Copies that editors make (`.bak`, `.orig`) are no slips.
+    /// The likely name of a file with a misspelt ending, such as `feint.luau.txt` or `fox.tml`, which is not part of a
+    /// ruleset. `None` for other files, such as copies made by editors (`.bak`, `.orig`).
     #[doc(hidden)]
     pub fn meant(path: &str) -> Option<String> {
         let (stem, ending) = path.rsplit_once('.')?;
@@ -124,13 +124,13 @@ impl SourceKind {
     }
 }
 
-/// Folders of scripts that the host reads by itself.
+/// Folders of scripts that the host loads.
 pub const SCRIPT_FOLDERS: &[&str] = &["maneuvers", "items", "hooks", "policies", "convert", "specs"];
 
-/// Scripts that the host reads by itself, without ending. Each may be a folder, too.
+/// Scripts that the host loads, without ending. Each may also be a folder.
 pub const SCRIPT_FILES: &[&str] = &["kinds", "verbs", "play", "creation"];
 
-/// True for names of files and folders that editors and version control leave about, which are never part of a ruleset.
+/// True for names of temporary files and folders of editors and version control, which are never part of a ruleset.
 pub fn is_litter(name: &str) -> bool {
     name.starts_with('.')
         || name.ends_with('~')

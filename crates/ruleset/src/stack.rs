@@ -12,56 +12,56 @@ use super::quoted::quoted;
 use super::source::{Source, SourceKind};
 use super::switch::Switch;
 
-/// A ruleset with everything below and on top of it, bottom first.
+/// A ruleset with its parents below and its layers on top, bottom first.
 ///
-/// Below it lies what it extends; on each of these lie its layers, and at the very top those that the table chose. So a
-/// child lies on the layers of its parent, and takes them with everything else of it. A part is there once, where it
-/// first belongs.
+/// Each parent is followed by its own layers, and the chosen layers are at the top. So a child is above the layers of
+/// its parent, and inherits them. Each part occurs once, at its first place.
 #[derive(Debug, Clone)]
 pub struct Stack {
     parts: Vec<StackPart>,
     main: usize,
-    /// For each part, those that are declared to lie below it.
+    /// For each part, the parts that are declared to be below it.
     below: Vec<BTreeSet<usize>>,
     switches: Vec<Switch>,
     seats: BTreeMap<String, String>,
     words: BTreeMap<String, String>,
     scenario: Option<String>,
     hash: ContentHash,
-    /// Whether its scripts count which of their lines run.
+    /// True if its scripts count how often each line runs.
     measured: bool,
 }
 
 impl Stack {
-    /// The most rulesets in a stack, and also the longest chain in which each names the next.
+    /// The most rulesets in a stack, and the longest chain of rulesets that name each other.
     pub const MAX_PARTS: usize = 32;
 
-    /// Reads a ruleset, all that it extends, and the layers of them all, with extra layers on top; `game+house` is the ruleset
-    /// `game` with the layer `house`.
+    /// Reads a ruleset, all its parents, and the layers of all of them, with extra layers on top; `game+house` is the
+    /// ruleset `game` with the layer `house`.
     ///
     /// # Errors
     ///
-    /// All problems of all folders. An unknown ruleset is reported at the line that names it. Rulesets must not extend each
-    /// other in a circle. A layer must be made for this ruleset, cannot be played by itself, and the order of the layers must
-    /// be possible. If a switch is declared again, one set of values must include the other. A scenario must have a file.
+    /// All problems of all folders. An unknown ruleset is reported at the line that names it. Parents must not form a
+    /// cycle. A layer must be made for this ruleset and cannot be played alone, and the declared order of layers must
+    /// be possible. If a switch is declared again, one set of values must include the other. A scenario must have a
+    /// file.
     pub fn resolve(library: &Library, id: &str, extra_layers: &[String]) -> Result<Self, LoadError> {
         let (main, layers) = with_layers(id, extra_layers);
         let layering = Layering::of(library, &main, &layers)?;
         Stack::merge(layering).map_err(|problems| LoadError::new(id, problems))
     }
 
-    /// Lets its scripts count which of their lines run.
+    /// Turns on counting of executed script lines.
     pub fn measured(self) -> Self {
         Stack { measured: true, ..self }
     }
 
-    /// The text of a file, by the path that problems and faults name.
+    /// The text of a file, by its path in problems and faults.
     pub fn text_of(&self, path: &str) -> Option<&str> {
         let (at, inside) = self.part_of(path)?;
         Some(&self.parts[at].folder.file(inside)?.text)
     }
 
-    /// The place among the parts of the one that such a path begins with, and the path inside it.
+    /// The index of the part with which such a path begins, and the path inside that part.
     pub fn part_of<'p>(&self, path: &'p str) -> Option<(usize, &'p str)> {
         let (part, inside) = path.split_once('/')?;
         Some((self.parts.iter().position(|other| other.id() == part)?, inside))
@@ -76,31 +76,32 @@ impl Stack {
         &self.parts
     }
 
-    /// The part that was asked for; what lies above it are its layers.
+    /// The requested part; the parts above it are its layers.
     pub fn main(&self) -> &StackPart {
         &self.parts[self.main]
     }
 
-    /// The file that is in force under a path: that of the highest part which has it. A path without ending, as `require`
-    /// has it, finds the script of that name.
+    /// The file in force for a path: that of the highest part which has it. A path without ending, as in `require`,
+    /// finds the script with this name.
     pub fn file(&self, path: &str) -> Option<(&StackPart, &Source)> {
         self.file_below(self.parts.len(), path)
     }
 
-    /// The file as it is in force below a part, for `require("@parent/...")` in one of that part's scripts.
+    /// The file in force below a part, for `require("@parent/...")` in that part's scripts.
     pub fn file_below(&self, part: usize, path: &str) -> Option<(&StackPart, &Source)> {
         let below = &self.parts[..part.min(self.parts.len())];
         below.iter().rev().find_map(|part| Some((part, part.folder.file(path)?)))
     }
 
-    /// Whether a file is a spec for another ruleset: of a layer over several, `specs/ID/` is for the one of that id alone.
+    /// True if a file is a spec for another ruleset: in a layer over several rulesets, `specs/ID/` is only for the one
+    /// with that id.
     pub fn is_spec_of_another(&self, part: usize, path: &str) -> bool {
         let Some((folder, _)) = path.strip_prefix("specs/").and_then(|rest| rest.split_once('/')) else { return false };
         let over = &self.parts[part].manifest().over;
         over.iter().any(|base| base.id == folder) && self.parts.iter().all(|below| below.id() != folder)
     }
 
-    /// The files in force in a folder (`cast`, `scenarios`), whatever lies deeper included, by their paths.
+    /// The files in force in a folder (`cast`, `scenarios`) and its subfolders, by path.
     pub fn files_in(&self, folder: &str) -> BTreeMap<&str, (&StackPart, &Source)> {
         let inside = |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
         let all =
@@ -108,8 +109,8 @@ impl Stack {
         all.filter(|(_, path, _)| inside(path)).map(|(part, path, source)| (path.as_str(), (part, source))).collect()
     }
 
-    /// The data files in force in a folder, whatever lies deeper included, by their names alone: `cast/old/fox.toml` is `fox`.
-    /// Of one name that of the highest part holds.
+    /// The data files in force in a folder and its subfolders, by file name: `cast/old/fox.toml` is `fox`. Of several
+    /// files with one name, that of the highest part.
     pub fn data_in(&self, folder: &str) -> BTreeMap<&str, (&StackPart, &Source)> {
         let mut found: BTreeMap<&str, (&StackPart, &Source)> = BTreeMap::new();
         for (path, (part, source)) in self.files_in(folder) {
@@ -122,8 +123,8 @@ impl Stack {
         found
     }
 
-    /// All scripts of all parts, specs included: bottom first, then by path. Gives the index of the part, the path inside its
-    /// folder, and the source.
+    /// All scripts of all parts, including specs: bottom first, then by path. Each has the index of its part, the path
+    /// inside its folder, and the source.
     pub fn scripts(&self) -> impl Iterator<Item = (usize, &str, &Source)> {
         self.parts.iter().flat_map(|part| {
             let files = part.folder.files.iter();
@@ -132,38 +133,38 @@ impl Stack {
         })
     }
 
-    /// All switches in the order in which they are first declared; of one declared again the highest declaration holds.
+    /// All switches in the order of their first declaration; of several declarations, the highest is valid.
     pub fn switches(&self) -> &[Switch] {
         &self.switches
     }
 
-    /// The switch of that name.
+    /// The switch with this name.
     pub fn switch(&self, name: &str) -> Option<&Switch> {
         self.switches.iter().find(|switch| switch.name == name)
     }
 
-    /// All seats, by id: who may be asked. Of one declared again the highest declaration holds; so with words.
+    /// All seats, by id. Of several declarations, the highest is valid.
     pub fn seats(&self) -> &BTreeMap<String, String> {
         &self.seats
     }
 
-    /// The prompt's small words, each with the topic that it answers.
+    /// The words of the prompt, each with the topic that it answers. Of several declarations, the highest is valid.
     pub fn words(&self) -> &BTreeMap<String, String> {
         &self.words
     }
 
-    /// The scenario that is played if none is named: that of the highest part which names one.
+    /// The scenario that is played by default: that of the highest part which declares one.
     pub fn scenario(&self) -> Option<&str> {
         self.scenario.as_deref()
     }
 
-    /// The identity of all contents in their order, 32 hexadecimal digits: equal if every file of every part is equal.
+    /// The hash of all contents in order, 32 hexadecimal digits: equal if every file of every part is equal.
     pub fn hash(&self) -> String {
         self.hash.to_string()
     }
 
-    /// True if manifests say that one part lies below another: by `extends`, by `after`, or as the layer of a part. The
-    /// order in which layers are listed says nothing of the sort. Both are indices of parts.
+    /// True if manifests declare that one part is below another: by `extends`, by `after`, or as the layer of a part.
+    /// The order in a list of layers does not count. Both are indices of parts.
     pub fn declared_before(&self, lower: usize, upper: usize) -> bool {
         self.below.get(upper).is_some_and(|below| below.contains(&lower))
     }
@@ -171,7 +172,7 @@ impl Stack {
     fn merge(layering: Layering) -> Result<Self, Vec<Problem>> {
         let Layering { parts, main, mut edges } = layering;
         let mut problems = Vec::new();
-        // Every edge leads upwards, so that what lies below the lower end is known when the edge is looked at.
+        // Edges are sorted by their upper end, so the parts below the lower end are known here.
         let mut below = vec![BTreeSet::new(); parts.len()];
         edges.sort_by_key(|&(_, upper)| upper);
         for (lower, upper) in edges {
@@ -219,7 +220,7 @@ impl Stack {
         Some(problem.at((mention.line, mention.column)).with_cure(instead(&mention.id, scenarios.into_keys())))
     }
 
-    /// Data files of one part, in different folders, that have one name: only one of them could be had by it.
+    /// Reports data files of one part in different folders with the same name: only one of them can be used.
     fn same_names(&self, folder: &str) -> Vec<Problem> {
         let held = self.data_in(folder);
         let problem = |(part, source): (&StackPart, &Source)| {
@@ -232,7 +233,7 @@ impl Stack {
     }
 }
 
-/// The name of a data file, without its folders and its ending.
+/// The name of a data file, without folders and ending.
 fn data_name(path: &str) -> Option<&str> {
     path.rsplit('/').next()?.strip_suffix(".toml")
 }
@@ -240,9 +241,9 @@ fn data_name(path: &str) -> Option<&str> {
 /// One ruleset in a stack.
 #[derive(Debug, Clone)]
 pub struct StackPart {
-    /// Its place in the stack, from 0 at the bottom.
+    /// Its index in the stack, from 0 at the bottom.
     pub index: usize,
-    /// Why it is there.
+    /// The reason why it is in the stack.
     pub role: PartRole,
     /// Its manifest and files.
     pub folder: Arc<Folder>,
@@ -264,12 +265,12 @@ impl StackPart {
     }
 }
 
-/// Why a part is in a stack.
+/// The role of a part in a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PartRole {
-    /// It was asked for, or is extended by what was asked for.
+    /// The requested ruleset, or a parent of it.
     Base,
-    /// It lies on another as a layer.
+    /// A layer on another part.
     Layer,
 }
 
@@ -287,7 +288,7 @@ mod tests {
     use super::*;
     use crate::switch::SwitchValue;
 
-    /// A library of rulesets, each with lines for its manifest and one script `lib/x.luau` that returns its id.
+    /// A library of rulesets, each with extra lines in its manifest and one script `lib/x.luau` that returns its id.
     fn library(rulesets: &[(&str, &str)]) -> Library {
         Library::from_files(rulesets.iter().flat_map(|(id, lines)| {
             let manifest = format!("id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1\"\n{lines}\n");
@@ -541,7 +542,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever rulesets say of each other, a stack keeps every order that it promises, or says why it cannot be.
+        /// Whatever rulesets declare about each other, a stack keeps every promised order, or reports why it cannot.
         #[test]
         fn any_web_of_rulesets_is_stacked_in_order_or_refused(
             web in prop::collection::vec((0..7_usize, prop::collection::vec(0..7_usize, 0..3), prop::collection::vec(0..7_usize, 0..2)), 6),

@@ -5,18 +5,18 @@ use serde::{Deserialize, Serialize};
 use super::nearest::nearest;
 use super::quoted::quoted;
 
-/// A house rule that a table may set, with its values.
+/// A house rule, with its possible values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Switch {
-    /// What scripts call it.
+    /// The name in scripts.
     pub name: String,
-    /// Which values it may have.
+    /// The possible values.
     pub kind: SwitchKind,
-    /// The value where nobody sets one.
+    /// The default value.
     pub default: SwitchValue,
-    /// What it decides, in a sentence.
+    /// The effect, in a sentence.
     pub text: String,
-    /// The ids of the rules that it is about.
+    /// The ids of the rules concerned.
     pub rules: Vec<String>,
     /// The manifest that declares it (`my-game/ruleset.toml`).
     pub path: String,
@@ -25,11 +25,11 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// Reads a value as someone types it: one of the texts, true or false (also on or off, yes or no), or a number.
+    /// Parses a typed value: one of the texts, true or false (also on or off, yes or no), or a number.
     ///
     /// # Errors
     ///
-    /// A value that the switch does not have; the refusal says which it has and which was likely meant.
+    /// The switch does not have the value; the refusal lists the possible values and the most similar one.
     pub fn parse(&self, given: &str) -> Result<SwitchValue, SwitchRefusal> {
         let given = given.trim();
         let value = match &self.kind {
@@ -66,7 +66,7 @@ impl Switch {
     }
 }
 
-/// The values that a switch may have.
+/// The possible values of a switch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum SwitchKind {
@@ -79,15 +79,15 @@ pub enum SwitchKind {
     Toggle,
     /// A whole number.
     Range {
-        /// The smallest that is allowed.
+        /// The smallest allowed number.
         min: i64,
-        /// The largest that is allowed.
+        /// The largest allowed number.
         max: i64,
     },
 }
 
 impl SwitchKind {
-    /// True if a value is one of these.
+    /// True if a value is possible.
     pub fn has(&self, value: &SwitchValue) -> bool {
         match (self, value) {
             (SwitchKind::Choice { values }, SwitchValue::Text(text)) => values.contains(text),
@@ -97,7 +97,7 @@ impl SwitchKind {
         }
     }
 
-    /// True if every value of the other is one of these.
+    /// True if all possible values of the other are possible here.
     pub(crate) fn has_all_of(&self, other: &SwitchKind) -> bool {
         match (self, other) {
             (SwitchKind::Choice { values }, SwitchKind::Choice { values: others }) => {
@@ -112,7 +112,7 @@ impl SwitchKind {
     }
 }
 
-/// Prints the values as a sentence has them: `low or high`, `true or false`, `0 to 10`.
+/// Prints the values for a sentence: `low or high`, `true or false`, `0 to 10`.
 impl fmt::Display for SwitchKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -131,16 +131,16 @@ impl fmt::Display for SwitchKind {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SwitchValue {
-    /// Of a [`SwitchKind::Toggle`].
+    /// The value of a [`SwitchKind::Toggle`].
     Bool(bool),
-    /// Of a [`SwitchKind::Range`].
+    /// The value of a [`SwitchKind::Range`].
     Int(i64),
-    /// Of a [`SwitchKind::Choice`].
+    /// The value of a [`SwitchKind::Choice`].
     Text(String),
 }
 
 impl SwitchValue {
-    /// The value as scripts and the state have it.
+    /// Converts the value to the form in scripts and in the state.
     pub fn as_value(&self) -> riskbreaker_state::Value {
         match self {
             SwitchValue::Text(text) => riskbreaker_state::Value::text(text),
@@ -160,7 +160,7 @@ impl fmt::Display for SwitchValue {
     }
 }
 
-/// A value that a switch does not have.
+/// The refusal of a value that a switch does not have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("switch `{switch}` cannot be {}: it is {allowed}{}", quoted(given), meant(nearest.as_deref()))]
 #[non_exhaustive]
@@ -168,11 +168,11 @@ impl fmt::Display for SwitchValue {
 pub struct SwitchRefusal {
     /// The switch.
     pub switch: String,
-    /// What was given.
+    /// The given value.
     pub given: String,
-    /// What is allowed, as a phrase.
+    /// The possible values, as a phrase.
     pub allowed: String,
-    /// The allowed text that was likely meant.
+    /// The most similar possible value.
     pub nearest: Option<String>,
 }
 

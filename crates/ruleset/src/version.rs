@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// A version in up to three numbers, `1`, `0.1` or `0.0.3`; what is left out counts as 0.
+/// A version of up to three numbers, `1`, `0.1` or `0.0.3`; missing numbers count as 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version([u32; 3]);
 
@@ -10,7 +10,7 @@ impl Version {
         Version::parse(env!("CARGO_PKG_VERSION")).unwrap_or(Version([0; 3]))
     }
 
-    /// Reads a version; an ending such as `-beta.2` or `+build` is allowed and does not count.
+    /// Parses a version. An ending such as `-beta.2` or `+build` is ignored. `None` if the text is invalid.
     pub fn parse(text: &str) -> Option<Self> {
         let numbers = text.split(['-', '+']).next()?;
         let mut version = [0; 3];

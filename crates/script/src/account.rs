@@ -1,66 +1,66 @@
-//! Accounts of work and memory: each operation of a script is charged to one of three accounts. `sandbox.rs` counts the bytes
-//! that the host keeps by the same accounts.
+//! Quotas of work and memory: each operation of a script is charged to one of three accounts. `sandbox.rs` counts the
+//! bytes stored by the host by the same accounts.
 
 use std::cell::Cell;
 
 use super::allocation;
 
-/// What a piece of work is charged to. How much work answers and texts need depends on the mode: a person is shown a question, a
-/// policy answers it, or a tape holds the answer. So they have allowances of their own in each action, and the work of the rules
-/// is the same in every mode.
+/// The account to which work is charged. The work for answers and texts depends on the mode: a question is shown to a
+/// person, answered by a policy, or answered by the tape. So they have their own quotas in each action, and the work of
+/// the rules is equal in every mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Account {
     Game,
-    /// Finding an answer: the work of policies, and making options.
+    /// Finding an answer: the work of policies and of making options.
     Answers,
-    /// Making texts for people. They must not influence the game: if their allowance is spent, an error message replaces them.
+    /// Texts for people. They must not influence the game: if their quota is spent, an error message replaces them.
     Words,
 }
 
-/// The work allowance of each of the two other accounts in an action. The action itself has the same amount.
+/// The work quota of each of the two other accounts in an action, equal to that of the action itself.
 pub(super) const ALLOWANCE: i64 = 2_000_000;
 
-/// Bytes that an action may make, by account.
+/// The memory quota of an action in bytes, by account.
 pub(super) const ROOM: [usize; 3] = [40 << 20, 32 << 20, 16 << 20];
 
-/// The least work that texts have left, so that their failure can be reported.
+/// The work reserved for texts, so that their failure can be reported.
 const LAST_WORDS: i64 = 256;
 
-/// The same for the bytes that they may make.
+/// The bytes reserved for texts, so that their failure can be reported.
 const LAST_BYTES: usize = 64 << 10;
 
-/// After this much work the clock is read, besides the watchdog's reminders: reading it is a system call.
+/// The work after which the clock is read, besides the watchdog's reminders. Reading the clock is a system call.
 const PORTION: i64 = 8192;
 
-/// Which account is charged at the moment, and what is left of the others.
+/// The account in use, and the rest of the quotas of the others.
 #[derive(Clone, Copy)]
 struct Accounts {
     open: Account,
-    /// By account; nothing is noted here for the one that is open.
+    /// The work left, by account; not updated for the account in use.
     left: [i64; 3],
-    /// Bytes that the script may still make, by account; for the one that is open, when it was opened. Nothing is collected
-    /// while rules run: garbage counts.
+    /// The bytes left, by account; for the account in use, as of its opening. Garbage counts, since nothing is
+    /// collected while rules run.
     room: [usize; 3],
-    /// The script is stopped for good: no account has anything left for it.
+    /// True if the script is stopped for good: all accounts are empty.
     is_stopped: bool,
 }
 
 thread_local! {
-    /// What is left of the account that is charged: until the clock is looked at, and behind that.
+    /// The work left in the current account: until the next reading of the clock (`WORK`), and after that (`RESERVE`).
     static WORK: Cell<i64> = const { Cell::new(0) };
     static RESERVE: Cell<i64> = const { Cell::new(0) };
-    /// Bytes in use in the running machine at which the account that is charged is spent.
+    /// The memory in use, in bytes, at which the quota of the current account is spent.
     static MOST: Cell<usize> = const { Cell::new(usize::MAX) };
     static ACCOUNTS: Cell<Accounts> =
         const { Cell::new(Accounts { open: Account::Game, left: [0; 3], room: [usize::MAX; 3], is_stopped: false }) };
 }
 
-/// The account that is charged at the moment.
+/// The account in use.
 pub(super) fn charged() -> Account {
     ACCOUNTS.get().open
 }
 
-/// Gives the game so much work, the others their allowances, and each of them so many bytes.
+/// Opens all accounts: `work` for the game, the quotas for the others, and `room` bytes for each.
 pub(super) fn open(work: i64, room: [usize; 3]) {
     set_work(work);
     set_room(room[Account::Game as usize]);
@@ -68,12 +68,12 @@ pub(super) fn open(work: i64, room: [usize; 3]) {
     ACCOUNTS.set(Accounts { open: Account::Game, left, room, is_stopped: false });
 }
 
-/// Charges work that no safepoint counts.
+/// Charges work that is not counted by safepoints.
 pub(super) fn charge(work: i64) {
     WORK.set(WORK.get().saturating_sub(work));
 }
 
-/// Charges a safepoint. Says whether the clock is to be looked at.
+/// Charges one safepoint. Returns true if the clock must be read.
 #[inline]
 pub(super) fn charge_safepoint() -> bool {
     let left = WORK.get() - 1;
@@ -81,7 +81,7 @@ pub(super) fn charge_safepoint() -> bool {
     left < 0
 }
 
-/// Portions out the work until the next look at the clock, if any is left.
+/// Allots work until the next reading of the clock. Returns false if none is left.
 pub(super) fn portion() -> bool {
     let left = work_left();
     if left >= 0 {
@@ -90,7 +90,7 @@ pub(super) fn portion() -> bool {
     left >= 0
 }
 
-/// What is left of the account that is charged.
+/// The work left in the current account.
 fn work_left() -> i64 {
     RESERVE.get().saturating_add(WORK.get())
 }
@@ -105,13 +105,13 @@ fn set_room(bytes: usize) {
     MOST.set(allocation::used().saturating_add(bytes));
 }
 
-/// Whether the account that is charged has no bytes left.
+/// True if the current account has no bytes left.
 #[inline]
 pub(super) fn is_full() -> bool {
     allocation::uses_more_than(MOST.get())
 }
 
-/// Leaves no account any work until they are opened again.
+/// Empties all accounts until they are opened again.
 pub(super) fn stop() {
     RESERVE.set(0);
     WORK.set(-1);
@@ -119,24 +119,24 @@ pub(super) fn stop() {
     ACCOUNTS.set(Accounts { is_stopped: true, ..accounts });
 }
 
-/// Whether the account that is charged is spent, and the script has to stop for it.
+/// True if the current account is spent and the script must stop. Texts do not stop a script.
 pub(super) fn is_spent() -> bool {
     work_left() < 0 && !are_words_spent()
 }
 
-/// Whether it is words that have used up their allowance, and nothing else has happened.
+/// True if texts have used up their work quota and the script was not stopped otherwise.
 fn are_words_spent() -> bool {
     let accounts = ACCOUNTS.get();
     accounts.open == Account::Words && !accounts.is_stopped && work_left() < 0
 }
 
-/// The same for the bytes that words may make.
+/// True if texts have used up their memory quota and the script was not stopped otherwise.
 pub(super) fn are_words_full() -> bool {
     let accounts = ACCOUNTS.get();
     accounts.open == Account::Words && !accounts.is_stopped && is_full()
 }
 
-/// Which allowance words have used up, if they have; leaves them enough to be told so.
+/// The reason why texts failed, if they have used up a quota. Leaves enough work and memory to report it.
 pub(super) fn end_words() -> Option<&'static str> {
     if are_words_spent() {
         set_work(LAST_WORDS);
@@ -151,12 +151,12 @@ pub(super) fn end_words() -> Option<&'static str> {
     }
 }
 
-/// Why words were left out.
+/// The reasons for omitted texts.
 const TOO_MUCH_WORK: &str = "the words took too much work";
 pub(super) const TOO_MANY_WORDS: &str = "the words took too much memory";
 
-/// Charges another account for what `run` does. Work that is charged to answers already stays there, except for texts; texts
-/// always stay on their own account.
+/// Charges `run` to another account. Work charged to answers stays there, except for texts; texts always stay on their
+/// own account.
 pub(super) fn beside(account: Account, run: impl FnOnce()) {
     let outer = ACCOUNTS.get().open;
     if outer >= account {
@@ -181,14 +181,14 @@ fn change_to(account: Account) {
     ACCOUNTS.set(accounts);
 }
 
-/// Gives the game its full budget once the machine is ready: preparation depends on earlier runs and is not charged.
+/// Gives the game its full quota once the machine is ready. Preparation depends on earlier runs and is not charged.
 pub(super) fn begin_work() {
     let Accounts { left: [work, ..], room: [bytes, ..], .. } = ACCOUNTS.get();
     set_work(work);
     set_room(bytes);
 }
 
-/// The entry is done: what the host does until the next one is not charged to the game.
+/// Stops charging the game when an entry ends: work of the host before the next entry is free.
 pub(super) fn end_work() {
     if ACCOUNTS.get().open == Account::Game {
         change_to(Account::Answers);
@@ -197,18 +197,18 @@ pub(super) fn end_work() {
     }
 }
 
-/// What an account has left, whichever is charged at the moment.
+/// The work left in an account.
 fn left(account: Account) -> i64 {
     let accounts = ACCOUNTS.get();
     if account == accounts.open { work_left() } else { accounts.left[account as usize] }
 }
 
-/// The bytes that an account is opened with.
+/// The bytes with which an account is opened.
 fn given(account: Account, room: [usize; 3]) -> usize {
     room[account as usize].max(if account == Account::Words { LAST_BYTES } else { 0 })
 }
 
-/// Bytes that each account has left.
+/// The bytes left in each account.
 fn room_of(Accounts { open, mut room, .. }: Accounts) -> [usize; 3] {
     let left = MOST.get().saturating_sub(allocation::used());
     let spent = given(open, room).saturating_sub(left);
@@ -216,13 +216,13 @@ fn room_of(Accounts { open, mut room, .. }: Accounts) -> [usize; 3] {
     room
 }
 
-/// Bytes that each account has left.
+/// The bytes left in each account.
 #[cfg(feature = "continuations")]
 pub(super) fn room_left() -> [usize; 3] {
     room_of(ACCOUNTS.get())
 }
 
-/// Makes something that depends on what the machine has kept from before: its bytes are not charged.
+/// Runs something whose memory depends on earlier calls of the machine, without charging its bytes.
 pub(super) fn uncounted<R>(run: impl FnOnce() -> R) -> R {
     let before = allocation::used();
     let made = run();
@@ -230,22 +230,22 @@ pub(super) fn uncounted<R>(run: impl FnOnce() -> R) -> R {
     made
 }
 
-/// Why words are not made, if the bytes of their account are spent. It is asked inside that account.
+/// The reason why texts are omitted, if their memory quota is spent. Call this inside their account.
 pub(super) fn no_more_words() -> Option<&'static str> {
     (ACCOUNTS.get().room[Account::Words as usize] == 0).then_some(TOO_MANY_WORDS)
 }
 
-/// What the game's own work has left.
+/// The work left for the game itself.
 pub(super) fn game_left() -> i64 {
     left(Account::Game)
 }
 
-/// How much of the allowances is used.
+/// The work used from the other two accounts.
 pub(super) fn used_beside() -> i64 {
     [Account::Answers, Account::Words].into_iter().map(|account| ALLOWANCE - left(account)).sum()
 }
 
-/// The accounts of a call, while another one runs on the same thread.
+/// The accounts of a call that is interrupted by another one on the same thread.
 pub(super) struct Interrupted {
     work: i64,
     reserve: i64,

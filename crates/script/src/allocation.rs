@@ -1,7 +1,8 @@
-//! The allocator of a script machine. It limits the size of one allocation, and refuses large ones when the time is up.
+//! The allocator of a script machine. It limits the size of single allocations, and refuses large ones when the time is
+//! up.
 //!
-//! The engine asks for memory in the middle of operations that have no safepoint. A request that is refused raises an error
-//! there, so that code without loops and calls can be stopped, too.
+//! The engine allocates memory during operations without safepoints. A refused request raises an error there, so that
+//! code without loops and calls can be stopped, too.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
@@ -12,37 +13,38 @@ use mlua::{Lua, ffi};
 use super::account::{self, Account};
 use super::sandbox;
 
-/// The longest text that a script can make, in bytes. The engine puts a header in front of it.
+/// The longest text that a script can make, in bytes. The engine adds a header.
 pub(super) const LONGEST_TEXT: usize = 256 << 10;
 const HEADER: usize = 64;
 
-/// A table's store of entries has a power of two places and is made anew when it grows; its list is made larger in place.
+/// The largest store of a table. Its hash part has a power of two slots and is reallocated when it grows; its array
+/// part is resized.
 const LARGEST_TABLE: usize = 4 << 20;
 
-/// Requests below that come from pages that many things share.
+/// Smaller requests come from shared pages.
 const LARGE: usize = 32 << 10;
 
-/// So many bytes that are asked for at once count as one unit of work.
+/// Bytes of a single allocation per unit of work.
 const BYTES_A_WORK: usize = 512;
 
 type Allocator = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, usize) -> *mut c_void;
 
-/// The engine's own allocator, which counts what is used.
+/// The engine's own allocator, which counts the memory in use.
 static ORIGINAL: OnceLock<Allocator> = OnceLock::new();
 
 thread_local! {
-    /// Whether a script runs: what the host makes for itself has no limit but that of the machine.
+    /// True while a script runs. The host's own allocations are limited only by the machine.
     static LIMITED: Cell<bool> = const { Cell::new(false) };
-    /// The global part of the machine that runs on this thread.
+    /// The global state of the machine that runs on this thread.
     static RUNNING: Cell<*const usize> = const { Cell::new(std::ptr::null()) };
-    /// The machines of this thread, to find out where a script was when it was refused.
+    /// The machines of this thread, to find the place of a script whose request was refused.
     static MACHINES: RefCell<Vec<(usize, *mut mlua::lua_State)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Machines that are remembered for a thread.
+/// The most machines stored for a thread.
 const MOST_MACHINES: usize = 64;
 
-/// Runs something with or without the limits on single things.
+/// Runs something with or without the limits on single allocations.
 pub(super) fn limited<R>(on: bool, run: impl FnOnce() -> R) -> R {
     struct GivenBack(bool);
     impl Drop for GivenBack {
@@ -54,7 +56,7 @@ pub(super) fn limited<R>(on: bool, run: impl FnOnce() -> R) -> R {
     run()
 }
 
-/// Runs something in this machine, whose memory is counted for as long.
+/// Runs something in this machine and counts its memory.
 pub(super) fn running<R>(lua: &Lua, run: impl FnOnce() -> R) -> R {
     struct GivenBack(*const usize);
     impl Drop for GivenBack {
@@ -68,8 +70,8 @@ pub(super) fn running<R>(lua: &Lua, run: impl FnOnce() -> R) -> R {
     run()
 }
 
-/// Bytes that the running machine has in use, garbage included; 0 where none runs. The table of all texts is left out: its size
-/// depends on how many texts earlier calls have left behind.
+/// The bytes in use in the running machine, including garbage; 0 if none runs. Excludes the string table, whose size
+/// depends on the texts of earlier calls.
 pub(super) fn used() -> usize {
     let global = RUNNING.get();
     if global.is_null() {
@@ -79,7 +81,7 @@ pub(super) fn used() -> usize {
     unsafe { *global.add(TOTAL) - text_counts(global).1 * size_of::<usize>() }
 }
 
-/// Whether the running machine has more than so many bytes in use.
+/// True if the running machine uses more than this number of bytes.
 #[inline]
 pub(super) fn uses_more_than(bytes: usize) -> bool {
     let global = RUNNING.get();
@@ -87,23 +89,23 @@ pub(super) fn uses_more_than(bytes: usize) -> bool {
     !global.is_null() && unsafe { *global.add(TOTAL) } > bytes && used() > bytes
 }
 
-/// How many texts a machine holds, and for how many its table of texts has places.
+/// The number of texts in a machine, and the number of slots in its string table.
 unsafe fn text_counts(global: *const usize) -> (usize, usize) {
-    // SAFETY: the caller gives a global part as `install` knows it.
+    // SAFETY: the caller gives a global state with the layout checked by `install`.
     unsafe {
         let counts = global.add(1).cast::<u32>();
         (*counts as usize, *counts.add(1) as usize)
     }
 }
 
-/// Puts the limits before a machine's allocator.
+/// Installs the limiting allocator in a machine.
 ///
 /// # Errors
 ///
-/// The engine is laid out in another way than the one this was written for.
+/// The engine's memory layout differs from the expected one.
 pub(super) fn install(lua: &Lua) -> mlua::Result<()> {
-    // SAFETY: the two places are written only if they hold what the engine says that they hold, and then by a function that
-    // passes every request on to the one that stood there.
+    // SAFETY: the two fields are written only if they have the values reported by the engine. The new function passes
+    // every request on to the original one.
     let installed = unsafe {
         lua.exec_raw_lua(|raw| {
             let state = raw.state();
@@ -136,16 +138,18 @@ pub(super) fn install(lua: &Lua) -> mlua::Result<()> {
     Err(mlua::Error::RuntimeError("the script engine is laid out in another way than this program expects".into()))
 }
 
-/// Where the engine's state keeps its global part, and that one its allocator and the count of bytes in use, in pointers.
+/// The offset, in pointers, of the global state in the engine's state.
 const GLOBAL: usize = 2 + 8 / size_of::<usize>();
+/// The offset, in pointers, of the allocator in the global state.
 const ALLOCATOR: usize = 1 + 8 / size_of::<usize>();
+/// The offset, in pointers, of the byte count in the global state.
 const TOTAL: usize = ALLOCATOR + 7;
 
 unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize, new: usize) -> *mut c_void {
     let Some(original) = ORIGINAL.get() else { return std::ptr::null_mut() };
     if new >= LARGE && new > old && LIMITED.get() {
         let state = machine_of(data);
-        // SAFETY: the machine that asks for memory is alive.
+        // SAFETY: the machine that allocates is alive.
         let is_for_texts = block.is_null() && state.is_some_and(|state| unsafe { resizes_texts(state, new) });
         let refused = if is_too_large(block.is_null(), new) {
             Some("size")
@@ -156,10 +160,10 @@ unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize,
             sandbox::must_stop().or_else(|| account::end_words().map(|_| "size"))
         };
         if let Some(spent) = refused {
-            // SAFETY: the machine that asks for memory is alive, and the allocator is its own. No allocator gives so much: the
-            // original notes that it refused something, which the engine's error handling relies on.
+            // SAFETY: the machine that allocates is alive, and the allocator is its own. No allocator provides this size, so
+            // that the original records the refusal, on which the engine's error handling relies.
             unsafe {
-                // Words that are too large stop no script: something else is told in their place.
+                // Words of a message that are too large do not stop a script: a shorter message replaces them.
                 if spent != "size" || account::charged() != Account::Words {
                     sandbox::stop_at(state, spent);
                 }
@@ -167,10 +171,10 @@ unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize,
             }
         }
     }
-    // SAFETY: it is asked for what the engine asks for.
+    // SAFETY: the arguments are those of the engine.
     let given = unsafe { original(data, block, old, new) };
     if given.is_null() && new > old && LIMITED.get() {
-        // SAFETY: the machine that asks for memory is alive.
+        // SAFETY: the machine that allocates is alive.
         machine_of(data).into_iter().for_each(|state| unsafe { sandbox::note_refused(state) });
     }
     given
@@ -181,16 +185,16 @@ fn machine_of(data: *mut c_void) -> Option<*mut mlua::lua_State> {
     MACHINES.with_borrow(|machines| machines.iter().find(|(known, _)| *known == data as usize).map(|(_, state)| *state))
 }
 
-/// Whether the engine asks for a table of all texts of another size. When it does so depends on how many texts earlier calls have
-/// left behind: so it is not charged.
+/// True if the request is for resizing the string table, whose time depends on the texts of earlier calls, so that it
+/// is not charged.
 unsafe fn resizes_texts(state: *mut mlua::lua_State, bytes: usize) -> bool {
-    // SAFETY: `install` has found the allocator behind the table of texts: its place, how many texts it holds, and its size.
+    // SAFETY: `install` has checked the layout of the string table: its address, its number of texts, and its size.
     let (count, size) = unsafe { text_counts(*state.cast::<*const usize>().add(GLOBAL)) };
     let takes = |size: usize| bytes == size * size_of::<usize>();
     count > size && takes(size * 2) || count < size / 4 && takes(size / 2)
 }
 
-/// Whether nothing that a script may make takes so many bytes.
+/// True if nothing that a script may make is that large.
 fn is_too_large(is_fresh: bool, bytes: usize) -> bool {
     let most = if is_fresh && !bytes.is_power_of_two() { LONGEST_TEXT + HEADER } else { LARGEST_TABLE };
     bytes > most

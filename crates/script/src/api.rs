@@ -1,21 +1,21 @@
-//! The vocabulary of rules in one table. The editor types, the reference page and the check of misspelt words are generated
-//! from it. A test compares it with the functions of a script machine.
+//! The vocabulary of rules in one table, from which the editor types, the reference page and the check of misspelt
+//! words are generated. A test compares it with the functions of a script machine.
 
 /// One word of `rb`.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
     pub name: &'static str,
     pub group: WordGroup,
-    /// How it is called, for the reference; it begins with `rb.` and the name.
+    /// The call syntax for the reference, beginning with `rb.` and the name.
     pub usage: &'static str,
-    /// Its Luau type; types of the ruleset at hand are written in it by name (`Kinds`, `Verbs`, `Switches`).
+    /// Its Luau type. It may refer to types of the current ruleset (`Kinds`, `Verbs`, `Switches`).
     pub ty: &'static str,
     pub text: &'static str,
-    /// Whether it does something, so that it may not stand where only reading is allowed.
+    /// True if the word has an effect, so that it is refused in read-only functions.
     pub acts: bool,
 }
 
-/// Under which heading the reference lists a word.
+/// The heading of a word in the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordGroup {
     Declaring,
@@ -63,7 +63,7 @@ const fn acts(group: WordGroup, usage: &'static str, ty: &'static str, text: &'s
     Word { acts: true, ..reads(group, usage, ty, text) }
 }
 
-/// The word that a usage begins with, behind what it is a word of.
+/// Extracts the word from a usage, after the prefix `of`.
 const fn named(usage: &'static str, of: &str) -> &'static str {
     let (_, usage) = usage.split_at(of.len());
     let mut end = 0;
@@ -577,12 +577,12 @@ pub const WORDS: &[Word] = &[
     ),
 ];
 
-/// What a spec can do with `t`.
+/// A method of a spec's `t`.
 #[derive(Clone, Copy, Debug)]
 pub struct SpecMethod {
     pub name: &'static str,
     pub usage: &'static str,
-    /// Its parameters after `self` and what it gives, as Luau types.
+    /// Its parameters after `self`, and its result, as Luau types.
     pub ty: (&'static str, &'static str),
     pub text: &'static str,
 }
@@ -752,7 +752,7 @@ pub const SPEC_METHODS: &[SpecMethod] = &[
     ),
 ];
 
-/// Fields that every question takes, and those of the single kinds.
+/// Fields of all questions, and those of each kind of question.
 pub const QUESTION_FIELDS: &[&str] =
     &["seat", "topic", "about", "why", "default", "audience", "auto", "sealed", "propose", "peek", "ask", "check"];
 pub const QUESTIONS: &[(&str, &[&str])] = &[
@@ -768,12 +768,12 @@ pub const QUESTIONS: &[(&str, &[&str])] = &[
 /// Fields of the options of a question.
 pub const OPTION_FIELDS: &[&str] = &["id", "label", "value", "enabled", "reason", "reason_args", "note", "max"];
 
-/// Methods of every entity, besides its derived values.
+/// Methods of every entity, without its derived values.
 pub const ENTITY_METHODS: &[&str] = &["set", "add", "shift", "reaches", "exists"];
 pub const ENTITY_FIELDS: &[&str] = &["id", "kind"];
 
-/// Names of what the host itself hands to scripts: fields of questions, options, agenda entries and the like, methods of
-/// texts, entities and specs.
+/// Names of members that the host gives to scripts: fields of questions, options, agenda entries and the like, and
+/// methods of texts, entities and specs.
 pub fn known_members() -> impl Iterator<Item = &'static str> {
     let typed = super::types::COMMON.split([' ', '{', '(', ',']).filter_map(|word| word.strip_suffix(':'));
     let questions = QUESTIONS.iter().flat_map(|(_, own)| own.iter()).chain(QUESTION_FIELDS).chain(&["result", "ask"]);
@@ -782,7 +782,7 @@ pub fn known_members() -> impl Iterator<Item = &'static str> {
     typed.chain(questions.copied()).chain(methods.copied()).chain(words)
 }
 
-/// What a file may use without declaring it.
+/// The globals of every file.
 pub fn globals() -> impl Iterator<Item = &'static str> {
     let libraries = super::sandbox::ALLOWED.iter();
     let names =
@@ -790,13 +790,13 @@ pub fn globals() -> impl Iterator<Item = &'static str> {
     names.copied().chain(["require"])
 }
 
-/// What a library offers.
+/// The members of a library. `None` if there is no such library.
 pub fn library(name: &str) -> Option<&'static [&'static str]> {
     let found = super::sandbox::ALLOWED.iter().find(|(library, _)| *library == name && !library.is_empty());
     found.map(|(_, names)| *names)
 }
 
-/// Words of other Lua that are not here, with what to use instead.
+/// Names of other Lua environments that do not exist here, with replacements.
 pub const NOT_HERE: &[(&str, &str)] = &[
     ("pcall", "a fault is told to the game master and taken back; test what may fail before it does"),
     ("xpcall", "a fault is told to the game master and taken back; test what may fail before it does"),
@@ -819,7 +819,7 @@ pub const NOT_HERE: &[(&str, &str)] = &[
     ("wait", "use rb.schedule"),
 ];
 
-/// Words that older rules use: they still run, and no page lists them.
+/// Obsolete words: they still work, but are not documented.
 pub const FORMER_WORDS: &[&str] = &["term"];
 
 pub fn word(name: &str) -> Option<&'static Word> {
@@ -830,7 +830,7 @@ pub fn spec_method(name: &str) -> Option<&'static SpecMethod> {
     SPEC_METHODS.iter().find(|method| method.name == name)
 }
 
-/// Names of what a spec's `t` can do.
+/// Names of the methods of a spec's `t`.
 pub fn spec_methods() -> impl Iterator<Item = &'static str> {
     SPEC_METHODS.iter().map(|method| method.name)
 }
@@ -839,7 +839,7 @@ pub fn spec_methods() -> impl Iterator<Item = &'static str> {
 mod tests {
     use super::*;
 
-    /// The table and the trusted script name the same words.
+    /// The table and the prelude have the same words.
     #[test]
     fn the_table_holds_every_word_and_no_other() {
         let prelude = super::super::compile::PRELUDE_TEXT;
@@ -855,7 +855,7 @@ mod tests {
                 }
             }
         }
-        // Those that are made in a loop, and the one of specs.
+        // The words made in a loop, and those for specs.
         offered.extend([
             "kinds", "verbs", "play", "creation", "maneuver", "item", "hook", "policy", "convert", "spec", "cases",
         ]);

@@ -1,28 +1,29 @@
-//! Reads compiled files of the script engine: the functions in them, with their code, lines and names.
+//! Reads compiled files of the script engine: their functions with code, lines and names.
 //!
-//! One reader serves every check of compiled code, so that all of them accept the same versions of the format.
+//! All checks of compiled code use this reader, so that they accept the same versions of the format.
 
 use std::collections::BTreeMap;
 
-/// Versions of the engine's format that are read here.
+/// The supported versions of the engine's format.
 const VERSIONS: std::ops::RangeInclusive<u8> = 4..=14;
-/// From this version on, counts of calls stand behind each function; from the other on, its size stands before it.
+/// From this version on, each function is followed by counts of calls; from `SIZED` on, it is preceded by its size.
 const WITH_FEEDBACK: u8 = 11;
 const SIZED: u8 = 12;
-/// From this version of the types on, names of types of userdata stand before the functions.
+/// From this version of the types on, names of userdata types precede the functions.
 const TYPES_WITH_NAMES: u8 = 3;
 
 /// A function of a compiled file.
 #[derive(Debug)]
 pub(super) struct CompiledFunction {
-    /// The line where it begins.
+    /// The line at which it begins.
     pub line: u32,
     pub parameters: u8,
-    /// How many variables it captures.
+    /// The number of captured variables.
     pub captured: u8,
-    /// Instructions, with the words behind them.
+    /// Instructions, with their additional words.
     pub code: Vec<u32>,
-    /// The functions that it makes, by number in the file: those of [`NEWCLOSURE`] by place, those of [`DUPCLOSURE`] by constant.
+    /// The functions that it creates, by number in the file: `inner` by index for [`NEWCLOSURE`], `shared` by constant
+    /// for [`DUPCLOSURE`].
     pub inner: Vec<u32>,
     pub shared: BTreeMap<u32, u32>,
     /// Names of the captured variables, if the file was compiled with names.
@@ -30,24 +31,24 @@ pub(super) struct CompiledFunction {
     lines: Vec<u32>,
 }
 
-/// Operations, as the engine numbers them.
+/// Opcodes of the engine.
 pub(super) const SETUPVAL: u8 = 10;
 pub(super) const NEWCLOSURE: u8 = 19;
 pub(super) const FORGLOOP: u8 = 58;
 pub(super) const DUPCLOSURE: u8 = 64;
 pub(super) const CAPTURE: u8 = 70;
-/// Operations with a second word behind them.
+/// Opcodes with an additional word.
 const TWO_WORDS: [u8; 30] = [
     7, 8, 12, 15, 16, 20, 27, 28, 29, 30, 31, 32, 53, 55, 58, 60, 66, 74, 75, 77, 78, 79, 80, 83, 84, 85, 86, 87, 88,
     90,
 ];
 
-/// How many words an instruction takes.
+/// The number of words of an instruction.
 pub(super) fn words_of(instruction: u32) -> usize {
     if TWO_WORDS.contains(&(instruction as u8)) { 2 } else { 1 }
 }
 
-/// The functions of a compiled file. `None` if it has another format.
+/// Reads the functions of a compiled file. `None` if it has another format.
 pub(super) fn functions(code: &[u8]) -> Option<Vec<CompiledFunction>> {
     let mut reader = BytecodeReader { bytes: code };
     let version = reader.byte()?;
@@ -84,13 +85,13 @@ pub(super) fn functions(code: &[u8]) -> Option<Vec<CompiledFunction>> {
 }
 
 impl CompiledFunction {
-    /// The line of an instruction, or that of the function where lines are not known.
+    /// The line of an instruction; that of the function if lines are unknown.
     pub fn line_of(&self, at: usize) -> u32 {
         self.lines.get(at).copied().unwrap_or(self.line)
     }
 }
 
-/// The bytes of a compiled script that are left to read.
+/// The unread bytes of a compiled script.
 struct BytecodeReader<'b> {
     bytes: &'b [u8],
 }
@@ -110,7 +111,7 @@ impl<'b> BytecodeReader<'b> {
         self.take(4).map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
-    /// A number in groups of seven bits.
+    /// Reads a number in groups of seven bits.
     fn number(&mut self) -> Option<u32> {
         let mut number: u64 = 0;
         for shift in (0..).step_by(7).take(10) {
@@ -124,7 +125,7 @@ impl<'b> BytecodeReader<'b> {
     }
 
     fn function(&mut self, strings: &[String]) -> Option<CompiledFunction> {
-        // Registers come first, then whether it takes more arguments and flags come last.
+        // The header has the registers first, and flags at its end.
         let [_, parameters, captured, _, _] = self.take(5)?.try_into().ok()?;
         let types = self.number()? as usize;
         self.take(types)?;
@@ -143,7 +144,7 @@ impl<'b> BytecodeReader<'b> {
         Some(CompiledFunction { line, parameters, captured, code, inner, shared, names, lines })
     }
 
-    /// Reads a constant; gives the number of its function, if it is one.
+    /// Reads a constant. Returns the number of its function, if it is one.
     fn constant(&mut self) -> Option<Option<u32>> {
         match self.byte()? {
             0 => {}
@@ -174,7 +175,7 @@ impl<'b> BytecodeReader<'b> {
         Some(None)
     }
 
-    /// The line of each word of code.
+    /// Reads the line of each word of code.
     fn lines(&mut self, words: usize) -> Option<Vec<u32>> {
         let gap = u32::from(self.byte()?);
         let mut offset = 0_u8;
@@ -196,7 +197,7 @@ impl<'b> BytecodeReader<'b> {
         Some(offsets.iter().enumerate().map(|(at, offset)| bases[at >> gap].wrapping_add(u32::from(*offset))).collect())
     }
 
-    /// The names of the captured variables; those of locals are passed over.
+    /// Reads the names of the captured variables and skips those of locals.
     fn names(&mut self, strings: &[String]) -> Option<Vec<String>> {
         for _ in 0..self.number()? {
             self.number()?;

@@ -1,5 +1,5 @@
-//! A cache of compiled scripts, by their text. A file is compiled once in a program, however many machines run it and however
-//! often its ruleset is loaded.
+//! A cache of compiled scripts by text: a file is compiled once in a program, for all machines and loads of its
+//! ruleset.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
@@ -16,15 +16,15 @@ use super::stretches::{self, Unsound};
 use super::upvalues::{Assigner, assigners};
 use riskbreaker_ruleset::Stack;
 
-/// A script as the engine reads it.
+/// A compiled script.
 struct Compiled {
     code: Vec<u8>,
-    /// The functions in it that assign to captured variables.
+    /// Its functions that assign to captured variables.
     assigners: Vec<Assigner>,
 }
 
-/// The compiler for scripts of rulesets. Builtins that are replaced or not offered must be named: the engine calls the
-/// originals past the environment otherwise.
+/// The compiler for scripts of rulesets. Replaced and removed builtins must be named, since the engine would otherwise
+/// call the originals without looking them up.
 pub(super) fn compiler() -> Compiler {
     Compiler::new().set_optimization_level(1).set_debug_level(1).set_disabled_builtins([
         "tostring",
@@ -62,7 +62,7 @@ pub(super) fn compiler() -> Compiler {
     ])
 }
 
-/// Turns a file of a ruleset into a function; gives the functions in it that assign to captured variables as well.
+/// Compiles a file of a ruleset to a function. Also returns the functions in it that assign to captured variables.
 pub(super) fn compile_file(
     lua: &Lua,
     path: &str,
@@ -70,15 +70,15 @@ pub(super) fn compile_file(
     environment: &Table,
     measured: bool,
 ) -> Result<(Function, Vec<Assigner>)> {
-    // Reading a file makes what is in it: lists of instructions and constants are no values of a script. How long it takes
-    // follows from its size, which is limited where files are read.
+    // Loading a file allocates its instructions and constants, which are not values of a script. The time depends on
+    // its size, which is limited when files are read.
     let read = || {
         let compiler = if measured { compiler().set_coverage_level(2) } else { compiler() };
         let compiled = if measured { Compiled::of(&compiler, text).map(|own| own.map(Arc::new)) } else { kept(text) };
         let refused = |why: Unsound| Error::RuntimeError(format!("{path}:{}: {}", why.line, why.message));
         let name = format!("={path}");
         let Some(compiled) = compiled.map_err(refused)? else {
-            // The engine tells what is wrong with it.
+            // The engine reports the error.
             let chunk = lua.load(text).set_name(name).set_mode(ChunkMode::Text).set_compiler(compiler);
             return Ok((chunk.set_environment(environment.clone()).into_function()?, Vec::new()));
         };
@@ -88,18 +88,18 @@ pub(super) fn compile_file(
     uncharged(|| limited(false, read))
 }
 
-/// Turns a text into a function that runs in an environment.
+/// Compiles a text to a function with an environment.
 pub(super) fn compile(lua: &Lua, path: &str, text: &str, environment: &Table) -> Result<Function> {
     compile_file(lua, path, text, environment, false).map(|(function, _)| function)
 }
 
-/// What a file's functions assign to captured variables, with the names of the variables.
+/// The assignments of a file's functions to captured variables, with the names of the variables.
 pub(super) fn named_assigners(text: &str) -> Vec<Assigner> {
     let named = Compiled::of(&compiler().set_debug_level(2), text);
     named.ok().flatten().map(|compiled| compiled.assigners).unwrap_or_default()
 }
 
-/// The host's own script: one chunk, in parts that share their local variables, each part knowing those above it.
+/// The prelude: one chunk, in parts that share their local variables; each part sees those above it.
 pub(super) const PRELUDE_TEXT: &str = concat!(
     include_str!("prelude/start.luau"),
     include_str!("prelude/declarations.luau"),
@@ -125,13 +125,12 @@ pub(super) const PRELUDE_TEXT: &str = concat!(
 
 static PRELUDE: OnceLock<Vec<u8>> = OnceLock::new();
 
-/// The host's own script, compiled. Its local functions are put in place of their calls, so none of them counts levels of calls
-/// in an error.
+/// The compiled prelude. Its local functions are inlined, so none of them uses levels of calls in an error.
 pub(super) fn prelude() -> &'static [u8] {
     PRELUDE.get_or_init(|| Compiler::new().set_optimization_level(2).compile(PRELUDE_TEXT).unwrap_or_default())
 }
 
-/// Compiles the host's own script on another thread, while the files of a ruleset are read.
+/// Compiles the prelude on another thread, while the files of a ruleset are read.
 pub(super) fn prelude_ahead() {
     if PRELUDE.get().is_none() {
         apart(|| {
@@ -149,7 +148,7 @@ pub(super) fn ahead(stack: &Arc<Stack>) {
     }
     apart(move || {
         for text in missing.iter().rev() {
-            // The machine has come this far from the other end.
+            // The machine has reached this script from the other end.
             if CompiledCache::lock(|kept| kept.has(text)) {
                 return;
             }
@@ -158,21 +157,21 @@ pub(super) fn ahead(stack: &Arc<Stack>) {
     });
 }
 
-/// So many scripts take longer to compile than a thread to start.
+/// The number of scripts that take longer to compile than a thread takes to start.
 const WORTH_A_THREAD: usize = 8;
 
-/// Does something on another thread, where more than one runs at once. It is no matter if it cannot be done.
+/// Runs something on another thread if the processor has several. Failure to start it is ignored.
 fn apart(work: impl FnOnce() + Send + 'static) {
     if thread::available_parallelism().is_ok_and(|threads| threads.get() > 1) {
         let _ = thread::Builder::new().name("compile".into()).stack_size(COMPILER_STACK).spawn(work);
     }
 }
 
-/// The compiler follows nested blocks and expressions by recursion, in bytes of stack.
+/// The stack of the compiler thread in bytes: the compiler follows nested blocks and expressions recursively.
 const COMPILER_STACK: usize = 8 << 20;
 
 impl Compiled {
-    /// Compiles a text; nothing if it is no script.
+    /// Compiles a text. `None` if it is no valid script.
     fn of(compiler: &Compiler, text: &str) -> std::result::Result<Option<Compiled>, Unsound> {
         nesting::check(text)?;
         let code = compiler.compile(text).ok().filter(|code| code.first().is_some_and(|version| *version != 0));
@@ -185,7 +184,7 @@ impl Compiled {
     }
 }
 
-/// The compiled text, from what is kept or made now.
+/// Returns the compiled text, from the cache if possible.
 fn kept(text: &str) -> std::result::Result<Option<Arc<Compiled>>, Unsound> {
     if let Some(known) = CompiledCache::lock(|kept| kept.get(text)) {
         return Ok(Some(known));
@@ -195,17 +194,17 @@ fn kept(text: &str) -> std::result::Result<Option<Arc<Compiled>>, Unsound> {
     Ok(Some(compiled))
 }
 
-/// What has been compiled, in two generations: what nobody has asked for during a whole one is dropped.
+/// The cache in two generations: a script that was not requested during a whole generation is dropped.
 #[derive(Default)]
 struct CompiledCache {
     young: HashMap<Arc<str>, Arc<Compiled>>,
     old: HashMap<Arc<str>, Arc<Compiled>>,
-    /// Of texts and code of the young generation.
+    /// The size of texts and code in the young generation.
     bytes: usize,
 }
 
 impl CompiledCache {
-    /// Bytes of a generation: more than all rulesets of this repository together.
+    /// The size of a generation in bytes: more than all rulesets of this repository together.
     const MOST: usize = 8 << 20;
 
     fn lock<R>(use_it: impl FnOnce(&mut CompiledCache) -> R) -> R {

@@ -1,4 +1,4 @@
-//! Values between the host and a script.
+//! Converts values between the host and scripts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,32 +10,32 @@ use super::host::number_of;
 use super::sandbox::hold;
 use riskbreaker_state::{LARGEST_NUMBER, Value};
 
-/// Most values in one table that a script hands to the host.
+/// The most values in a table that a script gives to the host.
 const MAX_NODES: usize = 10_000;
 const MAX_DEPTH: usize = 16;
 const MAX_TEXT: usize = 64 << 10;
-/// What a value takes on the host's side, in bytes, as it is counted.
+/// The size of a value on the host's side, in bytes, as charged.
 const NODE: usize = 48;
-/// How many times a text is kept, as it is counted: in the state, in the journal, and in words that are told of it.
+/// The number of copies of a text that are charged: in the state, in the journal, and in log texts.
 const COPIES: usize = 3;
 
-/// What a script gave cannot be plain data, in a sentence.
+/// The error of a script value that is no plain data.
 fn unfit(message: impl Into<String>) -> Error {
     Error::RuntimeError(message.into())
 }
 
-/// Reads a script's value as plain data. Entities are known by their handles.
+/// Converts a script's value to plain data. Handles become entities.
 pub(super) fn from_lua(value: &Lv, handles: &Handles) -> Result<Value> {
     let mut nodes = 0;
     read(value, handles, 0, &mut nodes)
 }
 
-/// Reads a value of a program that knows no entities.
+/// Converts a value of a program without entities.
 pub(super) fn plain_from(value: &Lv) -> Result<Value> {
     from_lua(value, &Handles::default())
 }
 
-/// Gives a program plain data, entities left out.
+/// Converts plain data for a program, without entities.
 pub(super) fn plain_to(lua: &Lua, value: &Value) -> Result<Lv> {
     to_lua(lua, value, &Handles::default())
 }
@@ -104,7 +104,7 @@ fn read(value: &Lv, handles: &Handles, depth: usize, nodes: &mut usize) -> Resul
     })
 }
 
-/// A number as the state holds it, or why it does not.
+/// Converts a number to the state's form, or returns the reason why it is invalid.
 #[inline]
 pub(super) fn whole(n: f64) -> std::result::Result<i64, String> {
     let near = n as i64;
@@ -114,7 +114,7 @@ pub(super) fn whole(n: f64) -> std::result::Result<i64, String> {
     }
 }
 
-/// Why the state does not hold a number.
+/// The reason why a number is invalid in the state.
 #[cold]
 fn unfit_number(n: f64) -> String {
     if n.fract() != 0.0 {
@@ -128,7 +128,7 @@ fn unfit_number(n: f64) -> String {
     }
 }
 
-/// What a value is, in a word of its author: of numbers there is only one sort.
+/// The name of a value's type for authors, for whom there is only one type of numbers.
 pub(super) fn sort_of(value: &Lv) -> &'static str {
     match value {
         Lv::Integer(_) => "number",
@@ -136,12 +136,12 @@ pub(super) fn sort_of(value: &Lv) -> &'static str {
     }
 }
 
-/// A script's number, if it is a whole one that the state can hold.
+/// The whole number of a script's value. `None` if it is none, or too large for the state.
 pub(super) fn whole_of(value: &Lv) -> Option<i64> {
     whole_or_why(value).ok()
 }
 
-/// The same, or why it is none.
+/// Converts a number of a script to a whole number. The error says why it is none.
 pub(super) fn whole_or_why(value: &Lv) -> std::result::Result<i64, String> {
     match value {
         Lv::Integer(n) => whole(*n as f64),
@@ -157,8 +157,8 @@ pub(super) fn text_of(text: &mlua::LuaString) -> Result<Arc<str>> {
     Ok(Arc::from(&*text))
 }
 
-/// A text that is not kept, such as a name that is looked up: it counts nothing. What a machine asks for once and then remembers
-/// must not count, since which action asks first depends on what the machine has run before.
+/// A text that is only looked up and not stored: it is charged nothing. A lookup that a machine caches must be free,
+/// since the action that causes it depends on earlier runs of the machine.
 pub(super) fn name_of(text: &mlua::LuaString) -> Result<BorrowedStr> {
     if text.as_bytes().len() > MAX_TEXT {
         return Err(unfit(format!("a text has at most {MAX_TEXT} bytes")));
@@ -166,7 +166,7 @@ pub(super) fn name_of(text: &mlua::LuaString) -> Result<BorrowedStr> {
     text.to_str().map_err(|_| unfit("a text must be UTF-8"))
 }
 
-/// Gives a script plain data: lists and maps are frozen, maps made in the order of their keys.
+/// Converts plain data for a script: lists and maps are frozen, maps are built in the order of their keys.
 pub(super) fn to_lua(lua: &Lua, value: &Value, handles: &Handles) -> Result<Lv> {
     Ok(match value {
         Value::None => Lv::Nil,

@@ -1,4 +1,4 @@
-//! State that comes from another ruleset: the further functions that a file of `convert/` has.
+//! Runs conversion scripts (`convert/`), and provides the functions that only they have.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use riskbreaker_play::{ActionContext, Fault, Former, MigrationFate, MigrationNot
 use riskbreaker_state::EntityId;
 
 impl Vm {
-    /// Runs the file of `convert/` for a ruleset over a state that has been carried over by name already.
+    /// Runs the conversion script of a ruleset over a state that was already carried over by name.
     ///
     /// # Errors
     ///
-    /// What the script did wrong.
+    /// The fault of the script.
     pub(super) fn run_conversion(
         &mut self,
         context: &mut ActionContext,
@@ -33,7 +33,7 @@ impl Vm {
     }
 }
 
-/// What a game was, as plain data; references are to the entities as they are now.
+/// Converts a game's former state to a table of plain data; references are to the current entities.
 fn former_table(former: &Former, lua: &Lua, handles: &Handles) -> Result<Table> {
     let (rows, kinds) = (lua.create_table()?, lua.create_table()?);
     for kind in &former.schema.kinds {
@@ -65,10 +65,10 @@ fn former_table(former: &Former, lua: &Lua, handles: &Handles) -> Result<Table> 
     Ok(table)
 }
 
-/// A note: what happens, the rule that is broken, the topic, the text, and what fills it in.
+/// A note: the fate, the broken rule, the topic, the text, and the values for its placeholders.
 type LuaNote = (String, Option<String>, Lv, Lv, Variadic<Lv>);
 
-/// Adds the functions that only a file of `convert/` reaches.
+/// Adds the functions that only conversion scripts have.
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     host_function!(lua, host, table, "migration_note", |_, b, (fate, rule, topic, text, args): LuaNote| {
         let context = b.context()?;

@@ -1,8 +1,8 @@
-//! The lines of a file at which a declaration stands.
+//! Finds the lines of declarations in a file.
 
 use riskbreaker_ruleset::Stack;
 
-/// The line of a file that assigns a key, or that names it first.
+/// The line of a file that assigns a key, or else the first that contains it.
 pub(super) fn line_of(stack: &Stack, path: &str, key: &str) -> Option<u32> {
     let lines: Vec<&str> = stack.text_of(path)?.lines().collect();
     let assigns = lines.iter().position(|line| assigned(line, key).is_some());
@@ -10,8 +10,8 @@ pub(super) fn line_of(stack: &Stack, path: &str, key: &str) -> Option<u32> {
     Some(at as u32 + 1)
 }
 
-/// The line of a file that assigns the last key of a path (`unit/fields/reach`): within the tables that the path goes through,
-/// since several kinds have fields of one name. The line of the innermost table where that does not assign it.
+/// The line of a file that assigns the last key of a path (`unit/fields/reach`), within the tables of the path, since
+/// several kinds may have fields of one name. The line of the innermost table if that does not assign the key.
 pub(super) fn line_at(stack: &Stack, file: &str, path: &str) -> Option<u32> {
     let (tables, key) = path.rsplit_once('/').unwrap_or(("", path));
     let lines: Vec<&str> = stack.text_of(file)?.lines().collect();
@@ -29,7 +29,8 @@ pub(super) fn line_at(stack: &Stack, file: &str, path: &str) -> Option<u32> {
     assigns.map(|at| at as u32 + 1).or(opened)
 }
 
-/// The line behind the table that begins in a line: its closing bracket is indented as the line is, or stands in it.
+/// The line after the table that begins in a line. Its closing bracket has the same indentation, or is in the same
+/// line.
 fn table_end(lines: &[&str], first: usize) -> usize {
     let indent = |line: &str| line.len() - line.trim_start().len();
     if lines[first].matches('{').count() <= lines[first].matches('}').count() {
@@ -39,7 +40,7 @@ fn table_end(lines: &[&str], first: usize) -> usize {
     lines[first + 1..].iter().position(closes).map_or(lines.len(), |at| first + 1 + at)
 }
 
-/// What a line assigns to a key, if it does.
+/// The value that a line assigns to a key. `None` if it assigns none.
 fn assigned<'l>(line: &'l str, key: &str) -> Option<&'l str> {
     mentions(line, key).find_map(|behind| {
         let value = behind.trim_start_matches(['"', ']', ' ']).strip_prefix('=')?;
@@ -47,7 +48,7 @@ fn assigned<'l>(line: &'l str, key: &str) -> Option<&'l str> {
     })
 }
 
-/// What stands behind each mention of a key in a line that is no comment.
+/// The text after each mention of a key in a line, unless the line is a comment.
 fn mentions<'l>(line: &'l str, key: &str) -> impl Iterator<Item = &'l str> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let code = if line.trim_start().starts_with("--") { "" } else { line };

@@ -1,4 +1,4 @@
-//! Reading what `kinds.luau` declares.
+//! Reads the declarations of `kinds.luau`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use super::load::{Loader, kept, sorted};
 use riskbreaker_ruleset::{LONGEST_NAME, instead_or};
 use riskbreaker_state::{Audience, AudienceRule, ENDING, Field, FieldId, Kind, KindId, Schema, Type, readable_name};
 
-/// What kinds declare beside their fields, by the name of the kind.
+/// The declarations of kinds beside their fields, by kind.
 pub(super) struct OfKinds {
     pub sheets: Table,
     pub overviews: Table,
-    /// What is done when the time of one is over, or true.
+    /// The function that runs when an entity of a timed kind ends, or true.
     pub timed: Table,
 }
 
@@ -27,7 +27,7 @@ impl OfKinds {
     }
 }
 
-/// The declaration of the host's own kind: what something waits for, and how often it still has to come.
+/// The declaration of the host's own kind for ends: the awaited moment, and the remaining number of occurrences.
 fn ending(lua: &Lua) -> Result<Table> {
     let fields = lua.create_table()?;
     for (name, ty) in [("status", "ref"), ("moment", "text"), ("of", "ref"), ("left", "int"), ("at", "list")] {
@@ -48,7 +48,7 @@ fn ending(lua: &Lua) -> Result<Table> {
 }
 
 impl Loader<'_> {
-    /// Reads the kinds: the schema, and what each kind's class is made of.
+    /// Reads the kinds: the schema, and the parts of each kind's class.
     #[allow(clippy::type_complexity)]
     pub(super) fn schema(&mut self, kinds: &Table, own: &OfKinds) -> Result<(Schema, Vec<(String, Table, Table)>)> {
         let lua = self.lua;
@@ -83,7 +83,7 @@ impl Loader<'_> {
         Ok((schema, parts))
     }
 
-    /// Reads one kind, its derived values, and its fields that may be nothing.
+    /// Reads one kind, its derived values, and its nullable fields.
     fn kind(
         &mut self,
         name: &str,
@@ -150,7 +150,7 @@ impl Loader<'_> {
         Ok((kind, derived, nullable))
     }
 
-    /// Reads the fields of a kind; gives the names of those that may be nothing.
+    /// Reads the fields of a kind. Returns the names of the nullable ones.
     fn fields(&mut self, kind: &mut Kind, body: &Table, kinds: &BTreeSet<String>) -> Result<Table> {
         let nullable = self.lua.create_table()?;
         let Some(fields) = self.table_at("kinds", &kind.name, body, "fields")? else { return Ok(nullable) };
@@ -173,7 +173,7 @@ impl Loader<'_> {
                 }
                 Err(DeclarationMistake { message, cure }) => {
                     self.problem("kinds", &path, format!("the field `{field}` of {} {message}", kind.name), cure);
-                    // It is there for what names it, so that one mistake is told once.
+                    // Add it for references to it, so that a mistake is reported only once.
                     kind.fields.extend(bare_field(&field, &declared, kinds));
                 }
             }
@@ -231,7 +231,7 @@ impl Loader<'_> {
         Ok(derived)
     }
 
-    /// A relation stands between entities that are none.
+    /// Reports relations whose ends are relations.
     fn check_ends(&mut self, schema: &Schema) {
         for kind in &schema.kinds {
             for end in &kind.relates {
@@ -247,7 +247,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Finds out which audiences are fields of the entity itself, now that all kinds are there. The others are seats.
+    /// Decides which audiences are fields of the entity, once all kinds are known. The others are seats.
     fn settle_audiences(&mut self, schema: &mut Schema) {
         let seats = self.stack.seats();
         let unknown = |rule: &AudienceRule| {
@@ -289,7 +289,7 @@ impl Loader<'_> {
     }
 }
 
-/// What is wrong with a declaration, behind the name of what is declared, and what to write instead.
+/// A mistake in a declaration, as a clause after the name of the declaration, with a correction.
 pub(super) struct DeclarationMistake {
     pub message: String,
     pub cure: String,
@@ -307,7 +307,7 @@ impl From<mlua::Error> for DeclarationMistake {
     }
 }
 
-/// Lists and maps in each other: no value of a script is nested deeper.
+/// The deepest nesting of lists and maps, equal to that of script values.
 const DEEPEST: usize = 16;
 
 const FIELD_CURE: &str = "look at the types of fields in docs/reference.md";
@@ -322,7 +322,8 @@ const DEFAULT_CURE: &str = "give it a default that it can have, or leave the def
 const AUDIENCE_CURE: &str = "an audience is a seat, a list of seats, \"everybody\", \"nobody\", or a field of the entity \
                              that holds a seat: \"seat\", or \"owner.seat\" behind a reference";
 
-/// A word that is the name of a field of the kind, or begins with one and a dot, leads to the seat that stands there.
+/// Turns an audience word into a path if it is a field of the kind, or begins with one and a dot; otherwise into a
+/// seat.
 fn settled_rule(kind: &Kind, rule: &AudienceRule) -> AudienceRule {
     if let AudienceRule::Path(path) = rule
         && let [word] = path.as_slice()
@@ -342,7 +343,7 @@ fn settled_rule(kind: &Kind, rule: &AudienceRule) -> AudienceRule {
 const ENDS_CURE: &str = "write relates = { \"from\", \"to\" }, the names of one or two fields rb.ref(\"kind\") of its own; mutual = true \
                          where the two are alike";
 
-/// Reads between which of its references a kind stands, and whether their order says nothing.
+/// Reads the references that are the ends of a relation, and whether it is mutual.
 fn read_ends(body: &Table, kind: &Kind) -> Read<(Vec<FieldId>, bool)> {
     let wrong = |message: String| wrong(message, ENDS_CURE);
     let mutual = match body.raw_get::<Lv>("mutual")? {
@@ -379,7 +380,7 @@ fn read_ends(body: &Table, kind: &Kind) -> Read<(Vec<FieldId>, bool)> {
     }
 }
 
-/// Reads the audience that a kind or a field declares. A single word may be a seat or a field: see `settled_rule`.
+/// Reads the audience of a kind or a field. A single word may be a seat or a field: see `settled_rule`.
 fn read_audience(table: &Table) -> Read<Option<AudienceRule>> {
     match table.raw_get::<Lv>("audience")? {
         Lv::Nil => Ok(None),
@@ -395,7 +396,7 @@ fn read_audience(table: &Table) -> Read<Option<AudienceRule>> {
     }
 }
 
-/// The texts of a list that holds nothing else.
+/// The texts of a list. `None` if it contains anything else.
 fn texts_of(list: &Table) -> Result<Option<Vec<Arc<str>>>> {
     let mut texts = Vec::new();
     for text in list.sequence_values::<Lv>() {
@@ -405,13 +406,13 @@ fn texts_of(list: &Table) -> Result<Option<Vec<Arc<str>>>> {
     Ok(Some(texts))
 }
 
-/// The first text that stands in a list a second time.
+/// The first duplicate in a list.
 fn named_twice(texts: &[Arc<str>]) -> Option<&Arc<str>> {
     let mut seen = BTreeSet::new();
     texts.iter().find(|text| !seen.insert(*text))
 }
 
-/// Reads a field's declaration.
+/// Reads the declaration of a field.
 fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Read<Field> {
     let Lv::Table(table) = declared else {
         let message = format!("is declared with rb.int(), rb.text() and the like, not a {}", sort_of(declared));
@@ -461,13 +462,13 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Read<Field
     })
 }
 
-/// The field with its type alone, if that can be read.
+/// The field with only its type. `None` if that is invalid.
 fn bare_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Option<Field> {
     let ty = declared.as_table().and_then(|table| read_type(table, kinds).ok())?;
     Some(of_type(name, ty))
 }
 
-/// A field of which nothing is declared but its type.
+/// A field with only its type declared.
 fn of_type(name: &str, ty: Type) -> Field {
     Field {
         name: Arc::from(name),
@@ -487,7 +488,7 @@ fn read_type(table: &Table, kinds: &BTreeSet<String>) -> Read<Type> {
     type_inside(table, kinds, 0)
 }
 
-/// Reads a type that stands in so many lists and maps.
+/// Reads a type at a nesting depth of lists and maps.
 fn type_inside(table: &Table, kinds: &BTreeSet<String>, depth: usize) -> Read<Type> {
     if depth > DEEPEST {
         let cure = "put less into one field, or make entities of what is in it";

@@ -1,4 +1,4 @@
-//! Reading what `play.luau` declares.
+//! Reads the declarations of `play.luau`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use riskbreaker_ruleset::{
 };
 use riskbreaker_state::{ENDING, OutcomeKind, Type};
 
-/// The horizon that is the end of the open action.
+/// The horizon that ends with the open action.
 const ACTION: &str = "action";
 
 impl Loader<'_> {
@@ -43,7 +43,7 @@ impl Loader<'_> {
         ];
         self.known_keys("play", "", play, &known, None)?;
         let declared_in = self.merger.a_path("play");
-        // Of a file that could not be read it has been told why not.
+        // Do not report a file whose reading already failed.
         let is_unread =
             declared_in.is_none() && self.problems.iter().any(|problem| problem.path.ends_with("/play.luau"));
         if !is_unread && !matches!(play.raw_get::<Lv>("start")?, Lv::Function(_)) {
@@ -89,7 +89,7 @@ impl Loader<'_> {
         Ok(made)
     }
 
-    /// How far odds look ahead: the names of entries, separated by commas. `action`: no further than the action.
+    /// Reads how far odds look ahead: the names of entries, separated by commas; `action` for the end of the action.
     fn horizon(&mut self, play: &Table, declarations: &Declarations) -> Result<Vec<Arc<str>>> {
         const CURE: &str = "write horizon = \"round\", with the entry before which the effects of a card are known";
         let names = match play.raw_get::<Lv>("horizon")? {
@@ -111,7 +111,7 @@ impl Loader<'_> {
             self.problem("play", "horizon", "`horizon` in play.luau names no entry", CURE);
         }
         for name in &names {
-            // What is there for others to extend may leave the entries to them.
+            // A ruleset made to be extended may leave the entries to others.
             if known().next().is_some() && !known().any(|entry| entry == *name) {
                 let message = format!("`horizon` names {}, and there is no such entry", quoted(name));
                 self.problem("play", "horizon", message, instead(name, known()));
@@ -120,9 +120,9 @@ impl Loader<'_> {
         Ok(names.into_iter().map(Arc::from).collect())
     }
 
-    /// What a hit is: fields as `kind.field`, separated by commas. A number rises with a hit, or falls where `-` stands before it;
-    /// by a reference, a hit makes more entities refer to the target. `scar.bearer by scar.cause` says besides which field of these
-    /// refers to the attacker.
+    /// Reads the fields that show a hit, as `kind.field` separated by commas. A number increases with a hit, or
+    /// decreases if preceded by `-`; a reference is set by more entities. In `scar.bearer by scar.cause`, the second
+    /// field refers to the attacker.
     fn hit(&mut self, play: &Table, declarations: &Declarations) -> Result<Vec<HitSign>> {
         const CURE: &str = "write hit = \"-character.health\": a number that falls with a hit, one that rises, or a reference to \
                             the one who was hit, such as \"scar.bearer\"; \"scar.bearer by scar.cause\" names the field \
@@ -176,7 +176,7 @@ impl Loader<'_> {
         Ok(signs)
     }
 
-    /// The entries of the agenda that scripts schedule by name.
+    /// Reads the agenda entries that scripts schedule by name.
     fn entries(&mut self, play: &Table, declarations: &mut Declarations) -> Result<Table> {
         let entries = self.lua.create_table()?;
         let Some(table) = self.table_at("play", "", play, "entries")? else { return Ok(entries) };
@@ -205,7 +205,7 @@ impl Loader<'_> {
         Ok(entries)
     }
 
-    /// What a seat may do that is not its turn.
+    /// Reads the free acts.
     fn free(&mut self, play: &Table, declarations: &mut Declarations) -> Result<Table> {
         let free = self.lua.create_table()?;
         let known = ["title", "text", "rules", "seats", "when", "run"];
@@ -222,7 +222,7 @@ impl Loader<'_> {
         Ok(free)
     }
 
-    /// What can be looked at by name: `{ title, show = function(seat) }`.
+    /// Reads the views: `{ title, show = function(seat) }`, by name.
     fn views(&mut self, play: &Table, declarations: &mut Declarations) -> Result<Table> {
         let views = self.lua.create_table()?;
         for (name, body) in self.titled(play, ("views", "view", "show"), &["title", "show"], &mut declarations.views)? {
@@ -231,7 +231,8 @@ impl Loader<'_> {
         Ok(views)
     }
 
-    /// The tables of `play.luau` under a key, by name, each with a function of the seat; `titles` gets what they are called.
+    /// Reads the tables under a key of `play.luau`, by name, each with a function of the seat. `titles`: gets their
+    /// titles.
     fn titled(
         &mut self,
         play: &Table,
@@ -258,7 +259,7 @@ impl Loader<'_> {
         Ok(bodies)
     }
 
-    /// What a seat cannot take back, by its word.
+    /// Reads which decisions a seat cannot undo.
     fn stands(&mut self, play: &Table) -> Result<LetStand> {
         let word = match play.raw_get::<Lv>("stands")? {
             Lv::Nil => return Ok(LetStand::default()),
@@ -274,7 +275,7 @@ impl Loader<'_> {
         Ok(LetStand::default())
     }
 
-    /// Which words of `rb.result` are a success and which a failure: `{ Hit = "success", Miss = "failure" }`.
+    /// Reads the kinds of results of `rb.result`, by their first words: `{ Hit = "success", Miss = "failure" }`.
     fn results(&mut self, play: &Table) -> Result<Vec<(Arc<str>, OutcomeKind)>> {
         const CURE: &str = "write results = { Hit = \"success\", Miss = \"failure\", Graze = \"other\" }, with the first words of results";
         let Some(table) = self.table_at("play", "", play, "results")? else { return Ok(Vec::new()) };
@@ -308,7 +309,7 @@ impl Loader<'_> {
         Ok(results)
     }
 
-    /// Facts of cards with what they are called on paper: `{ { "max_risk", "Risk up to" } }`.
+    /// Reads the facts of cards to print, with their labels on paper: `{ { "max_risk", "Risk up to" } }`.
     fn printed(&mut self, play: &Table, declarations: &Declarations) -> Result<Option<Vec<(String, String)>>> {
         const CURE: &str = "write printed = { { \"fact\", \"What it is called\" } }";
         let listed = match play.raw_get::<Lv>("printed")? {
@@ -327,8 +328,8 @@ impl Loader<'_> {
                 known.extend(sorted(&declared)?.into_iter().map(|(name, _)| name));
             }
         }
-        // A ruleset without cards leaves them to those above it, and those above may take cards away. Of a card that could not
-        // be read nobody knows the facts.
+        // A ruleset without cards leaves them to those above it, and those above may remove cards. The facts of an
+        // invalid card are unknown.
         let highest = self.stack.parts().last().map_or("", |part| part.id());
         let is_highest =
             self.merger.origin("play", "printed").is_some_and(|file| file.starts_with(&format!("{highest}/")));
@@ -358,7 +359,7 @@ impl Loader<'_> {
         Ok(Some(facts))
     }
 
-    /// The numbers that a ruleset follows: `"kind.field"`, or a function that works one out, by label.
+    /// Reads the statistics of a ruleset: `"kind.field"`, or a function that computes a number, by label.
     fn statistics(&mut self, play: &Table, declarations: &mut Declarations) -> Result<Table> {
         let functions = self.lua.create_table()?;
         let Some(table) = self.table_at("play", "", play, "statistics")? else { return Ok(functions) };

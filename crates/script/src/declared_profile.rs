@@ -1,4 +1,4 @@
-//! Reading what a kind declares for those who draw its entities: seat, side, numbers and position.
+//! Reads the profile of a kind for pictures of its entities: seat, side, numbers and position.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,11 +22,11 @@ const SEAT_CURE: &str = "write seat = \"seat\", the name of a text field, or \"s
 const POSITION_CURE: &str = "write position = { x = \"x\", y = \"y\", unit = \"m\", per = 100 } with the names of number fields, or \
                              position = { place = \"place\" } with that of a reference";
 
-/// Most numbers of a kind.
+/// The most numbers of a kind.
 const MOST_NUMBERS: usize = 32;
 
 impl Loader<'_> {
-    /// Reads the profile of a kind whose fields and derived values are known.
+    /// Reads the profile of a kind with known fields and derived values.
     pub(super) fn profile(&mut self, kind: &Kind, body: &Table) -> ProfileRule {
         let mut profile = ProfileRule::default();
         let mut put = |part: &str, read: Read<()>| {
@@ -46,7 +46,7 @@ impl Loader<'_> {
         profile
     }
 
-    /// Checks the paths to seats, which lead through other kinds.
+    /// Checks the paths to seats, which go through other kinds.
     pub(super) fn check_seats(&mut self, schema: &mut Schema) {
         for at in 0..schema.kinds.len() {
             let checked = schema.check_seat(KindId(at as u16));
@@ -147,7 +147,7 @@ fn cure_of(kind: &Kind, name: &str, cure: &str) -> String {
     instead_or(name, kind.members(), cure)
 }
 
-/// The field of a name, which `fits` has to accept.
+/// Finds a field by name and checks it with `fits`.
 fn field_named(kind: &Kind, name: &str, part: &str, fits: fn(&Type) -> bool, cure: &str) -> Read<FieldId> {
     let Some(field) = kind.field_named(name) else {
         let fields = kind.fields.iter().filter(|field| fits(&field.ty)).map(|field| &*field.name);
@@ -182,7 +182,7 @@ fn read_side(kind: &Kind, body: &Table) -> Read<Option<SideRule>> {
     }
 }
 
-/// What the values of a field are called.
+/// Reads the names of a field's values.
 fn read_words(kind: &Kind, field: FieldId, words: &Table) -> Read<Vec<(Arc<str>, Arc<str>)>> {
     let mut named = Vec::new();
     for (value, word) in sorted(words)? {

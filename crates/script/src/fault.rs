@@ -8,9 +8,9 @@ use riskbreaker_play::{Fault, Stop};
 use riskbreaker_ruleset::{Stack, nearest};
 use riskbreaker_state::{Kind, Schema};
 
-/// Longest message that is passed on, in characters.
+/// Longest message of a fault, in characters.
 const MAX_MESSAGE: usize = 500;
-/// Most calls of a chain that are passed on.
+/// The most calls in the chain of a fault.
 const MAX_CHAIN: usize = 8;
 
 /// A place in a file of a ruleset.
@@ -20,8 +20,8 @@ pub(super) struct FilePlace {
     pub line: u32,
 }
 
-/// Words an error of the engine. `stop` is what the host itself refused, `spent` the budget that ran out, with the place
-/// where it did, and the one that is told where neither that nor the error names one.
+/// Converts an engine error to a fault. `stop`: the host's refusal. `spent`: the exhausted budget, with its location,
+/// and the location to use if neither that nor the error has one.
 pub(super) fn fault_of(
     error: &Error,
     stop: Option<&Stop>,
@@ -72,7 +72,7 @@ pub(super) fn fault_of(
             mark(&mut fault);
         }
         let place = match above(&place, &chain, stack).filter(|_| !is_spent) {
-            // A value that is handed to the rules below fails there; the line that hands it over is named first.
+            // A wrong argument given to lower rules fails there; report the line that gives it first.
             Some(at) => {
                 let own = chain.drain(..=at).next_back().unwrap_or_else(|| place.clone());
                 fault.message = format!("{} (in {}:{})", fault.message, place.path, place.line);
@@ -89,14 +89,15 @@ pub(super) fn fault_of(
     fault
 }
 
-/// Where in a chain of calls, innermost first, the highest ruleset of the stack is met, if it lies above that of a place.
+/// The index in a call chain, innermost first, of the first call in the highest ruleset, if that is above the ruleset
+/// of the place.
 fn above(place: &FilePlace, chain: &[FilePlace], stack: &Stack) -> Option<usize> {
     let level = |place: &FilePlace| stack.part_of(&place.path).map(|(at, _)| at);
     let highest = chain.iter().filter_map(level).max().filter(|highest| Some(*highest) > level(place))?;
     chain.iter().position(|place| level(place) == Some(highest))
 }
 
-/// If an expression is nil because its last name is a field of no kind, names the nearest field.
+/// If an expression is nil because its last name is an unknown field, names the most similar field.
 pub(super) fn teach(fault: &mut Fault, schema: &Schema) {
     let Some((nil, _)) = fault.message.strip_prefix('`').and_then(|rest| rest.split_once("` is nil: ")) else { return };
     let plain = |letter: char| letter.is_alphanumeric() || letter == '_';
@@ -113,7 +114,7 @@ pub(super) fn teach(fault: &mut Fault, schema: &Schema) {
     }
 }
 
-/// Marks what is meant in the source line, and names it where it is nothing.
+/// Marks the expression in the source line, and names it if it is nil.
 fn mark(fault: &mut Fault) {
     let Some(span) = fault.source_line.as_deref().and_then(|line| span_of(line, &fault.message)) else { return };
     fault.column = Some(span.column);
@@ -126,7 +127,7 @@ fn mark(fault: &mut Fault) {
     }
 }
 
-/// Words an error in a program that drives games: `name` and `text` are the program's.
+/// Converts an error in a program that drives games. `name` and `text`: those of the program.
 pub(super) fn fault_of_program(error: &Error, spent: Option<&'static str>, name: &str, text: &str) -> Fault {
     let (message, trace) = parts(error);
     let inside = |message: &str| -> Option<u32> {
@@ -163,7 +164,7 @@ pub(super) fn fault_of_program(error: &Error, spent: Option<&'static str>, name:
     fault
 }
 
-/// What a line of a program calls by a plain name, but for what every program has.
+/// The undeclared names called in a line of a program.
 fn called(line: &str) -> Vec<String> {
     const KNOWN: [&str; 14] = [
         "print", "roll", "start", "tostring", "tonumber", "pairs", "ipairs", "next", "select", "type", "typeof",
@@ -184,13 +185,13 @@ fn called(line: &str) -> Vec<String> {
     names
 }
 
-/// The text of a line of a ruleset's file.
+/// The text of a line in a ruleset's file.
 pub(super) fn source_line(stack: &Stack, place: &FilePlace) -> Option<String> {
     let text = stack.text_of(&place.path)?;
     text.lines().nth(place.line as usize - 1).map(|line| line.trim_end().chars().take(200).collect())
 }
 
-/// The message and the trace of an error, unwrapped from the calls that it crossed.
+/// The message and the trace of an error, across nested calls.
 fn parts(error: &Error) -> (String, String) {
     match error {
         Error::CallbackError { traceback, cause } => {
@@ -210,14 +211,14 @@ fn parts(error: &Error) -> (String, String) {
     }
 }
 
-/// `path:line: rest`, if the message begins so.
+/// Splits a message of the form `path:line: rest`. `None` for others.
 fn place_before(message: &str) -> Option<(FilePlace, &str)> {
     let (path, line, rest) = place_at(message)?;
     let rest = rest.strip_prefix(':')?;
     (!path.contains(['\n', ' ', '"'])).then(|| (FilePlace { path: path.to_string(), line }, rest.trim_start()))
 }
 
-/// The path of a script, the line behind it and the rest, if a text begins so.
+/// Splits a text that begins with the path of a script and a line. `None` for others.
 fn place_at(text: &str) -> Option<(&str, u32, &str)> {
     let end = text.find(".lua")?;
     let colon = end + text[end..].find(':')?;
@@ -225,14 +226,14 @@ fn place_at(text: &str) -> Option<(&str, u32, &str)> {
     Some((&text[..colon], line, rest))
 }
 
-/// The number of a line, from 1, that a text begins with, and the rest.
+/// Splits a text that begins with a line number, from 1. `None` for others.
 fn leading_line(text: &str) -> Option<(u32, &str)> {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let line = text[..text.len() - rest.len()].parse::<u32>().ok().filter(|line| *line > 0)?;
     Some((line, rest))
 }
 
-/// The places of a trace that lie in files of a ruleset, innermost first.
+/// The places of a trace in files of a ruleset, innermost first.
 fn places(trace: &str) -> Vec<FilePlace> {
     let mut places: Vec<FilePlace> = Vec::new();
     for line in trace.lines() {
@@ -247,7 +248,7 @@ fn places(trace: &str) -> Vec<FilePlace> {
     places
 }
 
-/// What to look for where a file does not read as Luau.
+/// A suggestion for a file that is no valid Luau.
 pub fn cure_of_syntax(message: &str) -> Option<&'static str> {
     for (start, cure) in [
         ("Unexpected '!", "not equal is written `~=`, and the opposite of something `not`"),
@@ -301,7 +302,7 @@ pub fn cure_of_syntax(message: &str) -> Option<&'static str> {
     })
 }
 
-/// A message and the question that it ends with: what was meant.
+/// Splits a message into the problem and its final question "did you mean".
 pub fn meant(message: String) -> (String, Option<String>) {
     match message.rsplit_once("; did you mean") {
         Some((wrong, meant)) if meant.ends_with('?') => (wrong.to_string(), Some(format!("did you mean{meant}"))),
@@ -309,7 +310,7 @@ pub fn meant(message: String) -> (String, Option<String>) {
     }
 }
 
-/// What to look for where a script fails. Of several that fit, the first is meant.
+/// A suggestion for a failed script. The first that fits is used.
 fn cure_for(message: &str) -> Option<&'static str> {
     let has = |part: &str| message.contains(part);
     let cures = [
@@ -348,14 +349,14 @@ fn cure_for(message: &str) -> Option<&'static str> {
     cure_of_syntax(message).or_else(|| cures.iter().find(|(fits, _)| *fits).map(|(_, cure)| *cure))
 }
 
-/// A message without the line of the host's own script, in which an author looks nothing up.
+/// Removes the line of the prelude from a message, which has no meaning for authors.
 fn without_host_line(message: &str) -> &str {
     let Some(rest) = message.strip_prefix("host:") else { return message };
     let text = rest.trim_start_matches(|c: char| c.is_ascii_digit());
     text.strip_prefix(": ").filter(|_| text.len() < rest.len()).unwrap_or(message)
 }
 
-/// Adds advice to engine messages that rule authors often meet. It is part of the message, which may be shown without a cure.
+/// Adds advice to common engine messages. It is part of the message, which may be shown without a suggestion.
 fn explained(message: String) -> String {
     if message != "attempt to modify a readonly table" {
         return message;
@@ -365,7 +366,7 @@ fn explained(message: String) -> String {
     )
 }
 
-/// One paragraph without addresses and control characters.
+/// Reduces a message to one paragraph without addresses and control characters.
 fn tidy(message: &str) -> String {
     let mut text = String::new();
     let mut rest = message;

@@ -1,4 +1,4 @@
-//! The fields that the host reads from the questions and options of scripts.
+//! The fields of questions and options that the host reads.
 
 use std::ffi::{CStr, c_int};
 
@@ -53,9 +53,9 @@ impl Name {
     }
 }
 
-/// Pushes the field of a table on the stack, as `rawget` gives it.
+/// Pushes the field of a table on the stack, like `rawget`.
 pub(super) unsafe fn push_field(state: *mut lua_State, table: c_int, name: Name) {
-    // SAFETY: the caller gives the place of a table; the name ends with a zero byte.
+    // SAFETY: the caller gives the index of a table; the name ends with a zero byte.
     unsafe {
         let table = ffi::lua_absindex(state, table);
         ffi::lua_pushstring(state, name.c_text().as_ptr());
@@ -63,7 +63,7 @@ pub(super) unsafe fn push_field(state: *mut lua_State, table: c_int, name: Name)
     }
 }
 
-/// The names as one machine holds them: no text is made where a table is read.
+/// The names as texts of one machine, so that reading a table makes no text.
 #[derive(Debug, Default)]
 pub(super) struct FieldNames(Vec<LuaString>);
 
@@ -72,7 +72,7 @@ impl FieldNames {
         TEXTS.iter().map(|text| lua.create_string(text.to_bytes())).collect::<Result<_>>().map(FieldNames)
     }
 
-    /// The field of a table itself, as `rawget` gives it.
+    /// Reads the field of a table, like `rawget`.
     pub fn read(&self, table: &Table, name: Name) -> Result<Lv> {
         match self.0.get(name as usize) {
             Some(held) => table.raw_get(held),

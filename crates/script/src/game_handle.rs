@@ -11,11 +11,11 @@ use riskbreaker_play::{DiceSource, Driver, Edit, MASTER, Ruleset, Scenario, Sess
 use riskbreaker_ruleset::Library;
 use riskbreaker_state::Value;
 
-/// A game as a program sees it. Entities are named by their titles.
+/// A game for a program, with entities by title.
 pub(super) struct GameHandle(HandlePlace);
 
 enum HandlePlace {
-    /// Whatever game the table holds at the moment.
+    /// The current game of the table.
     Attached(Rc<SharedTable>),
     Own(Rc<RefCell<Session>>, Rc<SharedTable>),
 }
@@ -29,7 +29,7 @@ impl GameHandle {
         GameHandle(HandlePlace::Attached(shared.clone()))
     }
 
-    /// Begins a game of the program's own: `start{ rules = "...", scenario = "...", seed = 1, dice = {...}, seats = {...} }`.
+    /// Starts a game of the program: `start{ rules = "...", scenario = "...", seed = 1, dice = {...}, seats = {...} }`.
     pub fn start(shared: &Rc<SharedTable>, options: Option<LuaTable>) -> Result<GameHandle> {
         let options = match options {
             Some(options) => plain_from(&Lv::Table(options))?,
@@ -56,7 +56,7 @@ impl GameHandle {
     }
 }
 
-/// Begins a game from a table of options.
+/// Starts a game from a table of options.
 ///
 /// # Errors
 ///
@@ -109,14 +109,14 @@ pub(super) fn start_session(library: &Library, options: &Value) -> std::result::
     Session::start(&rules, setup).map_err(|error| error.to_string())
 }
 
-/// Plays on until somebody is asked, a script fails or the game is over.
+/// Plays until a question is open, a script fails or the game is over.
 fn advance(session: &mut Session) -> Result<Step> {
     let step = session.advance().map_err(said);
     renew_program();
     step
 }
 
-/// A step as a program sees it: its name, and the outcome or fault in words.
+/// A step for a program: its name, and the outcome or fault as text.
 fn step_words(step: Step) -> (&'static str, Option<String>) {
     match step {
         Step::Ask => ("ask", None),
@@ -125,7 +125,7 @@ fn step_words(step: Step) -> (&'static str, Option<String>) {
     }
 }
 
-/// Plain data as a program sees it; nothing is `nil`.
+/// Converts plain data for a program; null is `nil`.
 fn lua_of(lua: &Lua, data: &serde_json::Value) -> Result<Lv> {
     use serde_json::Value as Json;
     Ok(match data {
@@ -147,7 +147,7 @@ fn lua_of(lua: &Lua, data: &serde_json::Value) -> Result<Lv> {
     })
 }
 
-/// The named answers of a table, as [`Session::reply`] takes them.
+/// Reads a table of answers by topic, as [`Session::reply`] takes them.
 fn replies_of(table: Option<LuaTable>) -> Result<Vec<(String, Value)>> {
     let table = table.map_or(Ok(Value::None), |table| plain_from(&Lv::Table(table)))?;
     plain::replies(&table).map_err(said)
@@ -161,7 +161,7 @@ impl UserData for GameHandle {
     }
 }
 
-/// What goes on with the game, and takes it back.
+/// Adds the methods that play and undo.
 fn add_playing<M: UserDataMethods<GameHandle>>(methods: &mut M) {
     methods.add_method("advance", |_, game, ()| game.with(|session| advance(session).map(step_words)));
     methods.add_method("questions", |lua, game, ()| {
@@ -237,7 +237,7 @@ fn add_playing<M: UserDataMethods<GameHandle>>(methods: &mut M) {
     });
 }
 
-/// What tells how the game stands and what has happened.
+/// Adds the methods that read the state and the events.
 fn add_looking<M: UserDataMethods<GameHandle>>(methods: &mut M) {
     methods.add_method("events", |_, game, ()| game.with(|session| Ok(event_lines(&session.take_events()))));
     methods.add_method("log", |_, game, ()| game.with(|session| Ok(event_lines(&session.log()))));
@@ -296,7 +296,7 @@ fn add_looking<M: UserDataMethods<GameHandle>>(methods: &mut M) {
     methods.add_method("outcome", |_, game, ()| game.with(|session| Ok(session.outcome().map(str::to_string))));
 }
 
-/// The rules and house rules that the game is played by.
+/// Adds the methods about rules and house rules.
 fn add_ruling<M: UserDataMethods<GameHandle>>(methods: &mut M) {
     methods.add_method("switch", |lua, game, (name, value): (String, Lv)| {
         let value = plain_from(&value)?;

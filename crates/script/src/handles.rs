@@ -11,43 +11,44 @@ use super::field_names::{FieldNames, Name};
 use super::host::fill_fields;
 use riskbreaker_state::{Entity, EntityId, FieldId, KindId, Schema, Stale, State, Value};
 
-/// The entities of one game as a script machine sees them: a frozen table for each.
+/// The entities of one game in a script machine: a frozen table for each.
 ///
-/// What a script reads is fetched from the host's state and kept on the handle, until the field is written or something else than
-/// a script changes the state. Where it is noted what an action reads, the handles hold no fields when it begins. A handle of an
-/// entity that was taken away holds its last values.
+/// A field that a script reads is fetched from the host's state and stored on the handle, until the field is written or
+/// something other than a script changes the state. If reads are observed, the handles are empty when an action begins.
+/// The handle of a removed entity keeps its last values.
 #[derive(Default)]
 pub(super) struct Handles {
-    /// Hash of what is attached to the entities, as the prelude knows it.
+    /// The hash of the attachments known to the prelude.
     attachments: Option<u64>,
-    /// The tables that scripts got for fields with lists or maps.
+    /// The tables made for fields with lists or maps.
     tables: HashMap<u64, (Value, Lv), BuildHasherDefault<NumberHash>>,
-    /// The same tables by their numbers, for the engine's own functions. It keeps none of them: what is no more in `tables` may
-    /// be collected.
+    /// The same tables by number, for the engine's own functions. It holds weak references: tables removed from
+    /// `tables` may be collected.
     pub numbered: Option<Table>,
-    /// Identity of the state whose entities these are.
+    /// Identity of the state to which the entities belong.
     identity: u64,
     handles: ByEntity<(Table, KindId)>,
     by_address: HashMap<usize, EntityId, BuildHasherDefault<NumberHash>>,
-    /// Entities that scripts have removed, by the address of their handle, until the handles are made anew.
+    /// Entities removed by scripts, by the address of their handle, until the handles are rebuilt.
     tombstones: HashMap<usize, Tombstone, BuildHasherDefault<NumberHash>>,
     /// The handles for the prelude, by entity id.
     pub listed: Option<Table>,
     /// The metatable of sums: numbers with named parts.
     pub sums: Option<Table>,
-    /// Names of the fields of each kind, in lists: a list, of which the host's functions know as well.
+    /// The field names of each kind, in lists; the host's functions know this list, too.
     pub names: Option<Table>,
     /// Writes all fields of a handle.
     fill: Option<Function>,
-    /// For each kind, the metatable of a copy; in it are that of a handle, and what a handle holds besides fields.
+    /// For each kind, the metatable of a copy, which contains that of a handle and the members of a handle other than
+    /// fields.
     classes: Vec<Table>,
     field_names: FieldNames,
-    /// Whether a script has stored the token of an agenda entry as a number.
+    /// True if a script has stored the token of an agenda entry as a number.
     pub saw_entry_number: Cell<bool>,
 }
 
 impl Handles {
-    /// `classes`: one for each kind of the schema.
+    /// Sets the classes, one for each kind of the schema.
     pub fn set_classes(&mut self, lua: &Lua, classes: Vec<Table>, schema: &Schema) -> Result<()> {
         if let Some(names) = &self.names {
             for kind in &schema.kinds {
@@ -68,23 +69,23 @@ impl Handles {
         self.handles.get(id).map(|(handle, _)| handle)
     }
 
-    /// A field of a table that a script has given, as `rawget` gives it.
+    /// Reads a field of a script's table, like `rawget`.
     pub fn read(&self, table: &Table, name: Name) -> Result<Lv> {
         self.field_names.read(table, name)
     }
 
-    /// The total of a sum, as the script engine has it; `None` for any other table.
+    /// The total of a sum. `None` for any other table.
     pub fn total_of(&self, table: &Table) -> Option<Lv> {
         let sums = self.sums.as_ref()?;
         (table.metatable().as_ref() == Some(sums)).then(|| table.raw_get("total").ok()).flatten()
     }
 
-    /// The entity that a table stands for.
+    /// The entity of a handle. `None` for other tables.
     pub fn id_of(&self, table: &Table) -> Option<EntityId> {
         self.id_at(table.to_pointer() as usize)
     }
 
-    /// The entity that a value stands for, if it is the handle of one that is there.
+    /// The entity of a value, if it is the handle of an existing one.
     pub fn entity_in(&self, value: &Lv) -> Option<EntityId> {
         self.id_of(value.as_table()?)
     }
@@ -94,7 +95,7 @@ impl Handles {
         self.by_address.get(&address).copied()
     }
 
-    /// The same, also for an entity that a script has taken away.
+    /// Like [`Handles::id_at`], including entities removed by a script.
     pub fn id_ever_at(&self, address: usize) -> Option<EntityId> {
         self.id_at(address).or_else(|| self.tombstones.get(&address).map(|tombstone| tombstone.id))
     }
@@ -105,7 +106,7 @@ impl Handles {
         Some(&tombstone.title)
     }
 
-    /// Whether scripts may hold handles of entities that have been taken away.
+    /// True if scripts may have handles of removed entities.
     pub fn has_tombstones(&self) -> bool {
         !self.tombstones.is_empty()
     }
@@ -115,12 +116,12 @@ impl Handles {
         self.handles.get(id).map(|(_, kind)| *kind)
     }
 
-    /// What is attached to the entities is about to change.
+    /// Call this before attachments change.
     pub fn attachments_change(&mut self) {
         self.attachments = None;
     }
 
-    /// Brings the handles up to a state.
+    /// Synchronizes the handles with a state.
     pub fn sync(&mut self, lua: &Lua, state: &mut State, schema: &Schema) -> Result<Synced> {
         let stale = state.take_stale();
         if self.identity != state.identity() || stale.iter().any(|one| matches!(one, Stale::Entity(_))) {
@@ -134,7 +135,7 @@ impl Handles {
     }
 
     fn renew(&mut self, lua: &Lua, state: &mut State, schema: &Schema) -> Result<Synced> {
-        // Until all is there the handles are nobody's.
+        // Until the handles are complete, they belong to no state.
         self.identity = 0;
         self.tombstones.clear();
         let attachments = Some(state.attachments_hash());
@@ -151,7 +152,7 @@ impl Handles {
             }
         }
         if others {
-            // Tables that were read may hold handles of entities that are gone.
+            // Tables may contain handles of removed entities.
             self.tables.retain(|_, (value, _)| !value.any_entity(&|_| true));
         }
         self.attachments = attachments;
@@ -159,7 +160,7 @@ impl Handles {
         Ok(Synced::Renewed { others })
     }
 
-    /// Makes the handle of an entity.
+    /// Creates the handle of an entity.
     pub fn make(&mut self, lua: &Lua, schema: &Schema, id: EntityId, kind: KindId) -> Result<Table> {
         let declared = schema.kind(kind);
         let class = &self.classes[kind.0 as usize];
@@ -169,12 +170,12 @@ impl Handles {
             None => Vec::new(),
         };
         let handle = lua.create_table_with_capacity(0, names.len() + held.len() + 2)?;
-        // Handles of one kind have their fields at the same places, where the engine finds them without a search.
+        // Handles of one kind have their fields in the same slots, where the engine finds them without a search.
         for name in &names {
             handle.raw_set(name, false)?;
         }
         handle.raw_set("kind", &*declared.name)?;
-        // What is no field never changes: the handle holds it, so that it is found at once.
+        // Members other than fields never change: storing them on the handle makes access fast.
         for (name, member) in held {
             handle.raw_set(name, member)?;
         }
@@ -191,7 +192,7 @@ impl Handles {
         Ok(handle)
     }
 
-    /// Forgets an entity that has been taken away.
+    /// Forgets a removed entity.
     pub fn remove(&mut self, id: EntityId) {
         if !self.tables.is_empty() {
             self.tables.retain(|number, _| entity_of_table(*number) != id);
@@ -199,13 +200,13 @@ impl Handles {
         if let Some((handle, _)) = self.handles.remove(id) {
             self.by_address.remove(&(handle.to_pointer() as usize));
             if let Some(listed) = &self.listed {
-                // It only forgets: where even that fails, the machine is out of memory and thrown away.
+                // Ignore a failure: it means that the machine is out of memory and will be discarded.
                 let _ = listed.raw_set(id.0, Lv::Nil);
             }
         }
     }
 
-    /// Forgets an entity that a script has removed. Its handle keeps the last values, and texts name it by its last title.
+    /// Forgets an entity that a script has removed. Its handle keeps the last values, and its last title.
     pub fn leave_tombstone(&mut self, lua: &Lua, schema: &Schema, stone: Tombstone, last: &Entity) -> Result<()> {
         let id = stone.id;
         let Some(handle) = self.handle(id) else { return Ok(()) };
@@ -223,7 +224,7 @@ impl Handles {
         Ok(())
     }
 
-    /// A table of all that an entity holds, of its class.
+    /// A table of the class of an entity, with all its fields.
     pub fn whole(&self, lua: &Lua, schema: &Schema, id: EntityId, entity: &Entity) -> Result<Table> {
         let kind = schema.kind(entity.kind);
         let table = lua.create_table()?;
@@ -236,7 +237,7 @@ impl Handles {
         Ok(table)
     }
 
-    /// The number of the table that a field is read as, if there is one: the same one for as long as the field holds the same.
+    /// The number of the table for a field, if there is one. Unchanged while the field is.
     pub fn table_for(&mut self, id: EntityId, field: FieldId, value: &Value) -> Option<u64> {
         let number = number_of_table(id, field);
         let (known, _) = self.tables.get_mut(&number)?;
@@ -249,13 +250,13 @@ impl Handles {
             if known != value {
                 return None;
             }
-            // They need not be compared again.
+            // Share the value, so that it need not be compared again.
             *known = value.clone();
         }
         Some(number)
     }
 
-    /// The table that a field is read as, which is made if there is none.
+    /// The table for a field, created if necessary.
     pub fn table_of(&mut self, lua: &Lua, id: EntityId, field: FieldId, value: &Value) -> Result<Lv> {
         let known = self.table_for(id, field, value).and_then(|number| self.tables.get(&number));
         if let Some((_, table)) = known {
@@ -273,7 +274,7 @@ impl Handles {
         Ok(table)
     }
 
-    /// The host has changed a field: the handle must not answer for it.
+    /// Clears a field on the handle after the host has changed it.
     pub fn forget_field(&mut self, schema: &Schema, id: EntityId, field: FieldId) -> Result<()> {
         self.tables.remove(&number_of_table(id, field));
         let Some((handle, kind)) = self.handles.get(id) else { return Ok(()) };
@@ -287,22 +288,22 @@ impl Handles {
 /// An entity that a script has removed.
 pub(super) struct Tombstone {
     pub id: EntityId,
-    /// Its title at that moment.
+    /// Its title when it was removed.
     pub title: Arc<str>,
 }
 
-/// Which fields the handles hold, and what state they are of.
+/// The fields stored on handles, and the state to which they belong.
 ///
-/// The handles are valid as long as only scripts change that state: scripts write through to the handles as well.
+/// The handles are valid as long as only scripts change that state, since scripts also write to the handles.
 #[derive(Default)]
 pub(super) struct Reads {
     held: RefCell<Held>,
-    /// Identity of the state, and its count of changes when a script ended last; nothing where that is not known.
+    /// Identity of the state, and its count of changes when a script last ended. `None` if unknown.
     of: Cell<Option<(u64, u64)>>,
 }
 
 impl Reads {
-    /// A handle holds a field from now on.
+    /// Records that a handle stores a field.
     pub fn note(&self, id: EntityId, field: FieldId) {
         let Held { holders, fields } = &mut *self.held.borrow_mut();
         let field_at = usize::from(field.0);
@@ -318,17 +319,17 @@ impl Reads {
         }
     }
 
-    /// Whether the handles hold what a state holds.
+    /// True if the handles are valid for a state.
     pub fn are_of(&self, state: &State) -> bool {
         self.of.get() == Some((state.identity(), state.moves()))
     }
 
-    /// Declares that the handles belong to this state from now on.
+    /// Makes the handles belong to this state.
     pub fn begin(&self, state: &State) {
         self.of.set(Some((state.identity(), state.moves())));
     }
 
-    /// A script has ended: the handles hold what it has changed.
+    /// Keeps the handles valid after a script has ended.
     pub fn keep_up(&self, state: &State) {
         if self.of.get().is_some_and(|(identity, _)| identity == state.identity()) {
             self.begin(state);
@@ -340,12 +341,13 @@ impl Reads {
         self.of.set(None);
     }
 
-    /// An entity whose handle has to forget fields. There is another one when [`Reads::pop_field`] has taken out all of them.
+    /// The next entity whose handle has fields to clear. Call [`Reads::pop_field`] until it returns `None`, then this
+    /// again.
     pub fn holder(&self) -> Option<EntityId> {
         self.held.borrow().holders.last().copied()
     }
 
-    /// Takes out a field that the handle of [`Reads::holder`] has to forget.
+    /// Takes the next field to clear on the handle of [`Reads::holder`].
     pub fn pop_field(&self) -> Option<FieldId> {
         let Held { holders, fields } = &mut *self.held.borrow_mut();
         let of = fields.entry(*holders.last()?);
@@ -360,37 +362,37 @@ impl Reads {
 
 #[derive(Debug, Default)]
 struct Held {
-    /// Entities whose handles hold fields.
+    /// Entities whose handles store fields.
     holders: Vec<EntityId>,
     fields: ByEntity<HeldFields>,
 }
 
-/// The fields that one handle holds.
+/// The fields stored on one handle.
 #[derive(Debug, Default)]
 struct HeldFields {
     all: Vec<FieldId>,
-    /// Whether it is in that list, by the place of the field.
+    /// True if the field is in that list, by its index.
     is_held: Vec<bool>,
 }
 
-/// The number of the table that a field is read as.
+/// The number of the table for a field.
 fn number_of_table(id: EntityId, field: FieldId) -> u64 {
     u64::from(id.0) << 16 | u64::from(field.0)
 }
 
-/// The entity to a field of which a table belongs.
+/// The entity to whose field a table belongs.
 fn entity_of_table(number: u64) -> EntityId {
     EntityId((number >> 16) as u32)
 }
 
-/// Something for each entity: ids that are counted are places of a list, those of what was made in secret are far apart.
+/// A map by entity: a list for counted ids, a hash map for the random ids of secret entities.
 #[derive(Debug)]
 struct ByEntity<T> {
     counted: Vec<Option<T>>,
     apart: HashMap<u32, T>,
 }
 
-/// Smaller ids are places of the list.
+/// Smaller ids are indices of the list.
 const APART: u32 = 1 << 20;
 
 impl<T> Default for ByEntity<T> {
@@ -430,7 +432,7 @@ impl<T> ByEntity<T> {
         }
     }
 
-    /// In no order.
+    /// All values, in no particular order.
     fn iter(&self) -> impl Iterator<Item = (EntityId, &T)> {
         let counted = (0..).zip(&self.counted).filter_map(|(id, value)| Some((id, value.as_ref()?)));
         counted.chain(self.apart.iter().map(|(id, value)| (*id, value))).map(|(id, value)| (EntityId(id), value))
@@ -447,13 +449,13 @@ impl<T: Default> ByEntity<T> {
     }
 }
 
-/// A quick hash of an address, or of the number of a table.
+/// A fast hasher for addresses and numbers of tables.
 #[derive(Default)]
 struct NumberHash(u64);
 
 impl Hasher for NumberHash {
     fn finish(&self) -> u64 {
-        // The upper bits depend on all of the number.
+        // The upper bits must depend on the whole number.
         self.0.rotate_left(26)
     }
 
@@ -470,12 +472,12 @@ impl Hasher for NumberHash {
     }
 }
 
-/// What [`Handles::sync`] had to do.
+/// The work that [`Handles::sync`] had to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Synced {
     Same,
     Attachments,
-    /// `others`: entities have come or gone, or what is attached to them.
+    /// `others`: true if entities or their attachments were added or removed.
     Renewed {
         others: bool,
     },

@@ -1,4 +1,4 @@
-//! The script side: the only part of the host that knows Luau.
+//! The script engine: the only crate that knows Luau.
 
 #![deny(missing_docs)]
 // Tables of cases in tests may be longer.

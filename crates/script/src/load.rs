@@ -1,5 +1,5 @@
-//! Loading a ruleset into a machine. Every file is run once; the declarations are merged layer by layer, checked and handed to
-//! the prelude. Otherwise every problem is reported.
+//! Loads a ruleset into a machine. Every file runs once; the declarations are merged layer by layer, checked and passed
+//! to the prelude. Otherwise every problem is reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -32,7 +32,7 @@ pub(super) struct Loaded {
     pub declarations: Declarations,
 }
 
-/// What a file of a folder declares, and whether one file holds one thing.
+/// For each folder or file: the declaration that it contains, and whether each file contains one thing.
 const PLACES: &[(&str, &str, bool)] = &[
     ("kinds", "kinds", false),
     ("verbs", "verbs", false),
@@ -49,7 +49,7 @@ const PLACES: &[(&str, &str, bool)] = &[
 ///
 /// # Errors
 ///
-/// All problems that were found.
+/// All problems found.
 pub(super) fn load(stack: &Arc<Stack>) -> std::result::Result<Loaded, LoadError> {
     let failed = |problems: Vec<Problem>| LoadError::new(stack.main().id(), problems);
     let engine = |error: mlua::Error| {
@@ -81,38 +81,38 @@ pub(super) fn load(stack: &Arc<Stack>) -> std::result::Result<Loaded, LoadError>
     Ok(Loaded { lua, host, trusted: prelude.trusted, declarations })
 }
 
-/// What is read of a stack, and what was found to be wrong with it.
+/// A stack being read, with the problems found so far.
 pub(super) struct Loader<'a> {
     pub lua: &'a Lua,
     pub stack: &'a Arc<Stack>,
     pub problems: Vec<Problem>,
     pub merger: Merger<'a>,
-    /// A budget is spent, and nothing more can be run in the machine.
+    /// True if a budget is spent, so that nothing more can run in the machine.
     is_spent: bool,
-    /// Bytes that may still be kept of what all files together declare.
+    /// Bytes left for the declarations of all files together.
     held: usize,
 }
 
-/// Bytes that are kept of what all files together declare, by a generous estimate.
+/// The most bytes of all declarations together, by a generous estimate.
 const MOST_HELD: usize = 2 * CallBudget::LOAD.held;
 
-/// What a text takes on the host's side beside its bytes, as it is counted.
+/// The overhead of a stored text in bytes, as charged.
 const KEPT: usize = 48;
 
-/// So many problems are told of one ruleset at the most.
+/// The most problems reported for one ruleset.
 pub(super) const MOST_PROBLEMS: usize = 1_000;
 
-/// A text that is kept. It counts wherever it is declared: scripts may have one text in many places.
+/// Copies and charges a text. It counts at each place where it is declared, even if scripts share it.
 pub(super) fn kept(text: &str) -> Result<Arc<str>> {
     hold(KEPT + text.len())?;
     Ok(Arc::from(text))
 }
 
-/// What a fact of a card can be.
+/// The possible types of a card's fact.
 const FACT_TYPES: [&str; 5] = ["number", "string", "boolean", "table", "function"];
 
 impl Loader<'_> {
-    /// Runs every file, bottom part first, and merges what it declares.
+    /// Runs every file, bottom part first, and merges the declarations.
     fn run_files(&mut self, prelude: &Prelude, allowed: &Table) -> Result<()> {
         let mut budget = CallBudget::LOAD;
         let base = self.lua.used_memory();
@@ -121,7 +121,7 @@ impl Loader<'_> {
             let (made, _) = guarded(self.lua, CallBudget::LOAD, || {
                 let require: Function = prelude.requirer.call(part.index)?;
                 let environment = sandbox::environment(self.lua, allowed, require)?;
-                // The prelude compiles each file into the environment of the part that holds it.
+                // The prelude compiles each file into the environment of its part.
                 prelude.requirer.call::<Lv>((part.index, environment))
             });
             made?;
@@ -196,7 +196,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Does what grows with the whole ruleset, under a budget of its own. Nothing where that was too little.
+    /// Runs work that grows with the whole ruleset under its own budget. `None` if the budget was too small.
     fn whole<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Option<Result<R>> {
         let budget = CallBudget { held: self.held, ..CallBudget::LOAD };
         let known = self.problems.len();
@@ -206,7 +206,7 @@ impl Loader<'_> {
                 Some(result)
             }
             (_, Some(spent)) => {
-                // What could not be read for want of memory is not wrong.
+                // Drop problems caused by the lack of memory.
                 self.problems.truncate(known);
                 self.merger.problems.clear();
                 self.refuse_size(spent);
@@ -215,7 +215,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Says that the scripts together are too much, and of what.
+    /// Reports that the scripts together exceed a budget, and which.
     fn refuse_size(&mut self, spent: &str) {
         self.is_spent = true;
         let scripts = self.stack.scripts().filter(|(_, path, _)| !path.starts_with("specs/"));
@@ -231,7 +231,8 @@ impl Loader<'_> {
         self.problems.push(Problem::new(self.stack.main().id(), message).with_cure(cure));
     }
 
-    /// A function that is left after loading and assigns to what it has captured keeps something between calls.
+    /// Reports functions that exist after loading and assign to captured variables, since they keep values between
+    /// calls.
     fn refuse_keepers(&mut self, host: &HostState) {
         let mut told = BTreeSet::new();
         for (path, keeper) in host.keepers.take() {
@@ -251,7 +252,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Checks what was merged and hands it to the prelude.
+    /// Checks the merged declarations and passes them to the prelude.
     fn install(&mut self, prelude: &Prelude, host: &Rc<HostState>) -> Result<(Declarations, Vec<Table>)> {
         let lua = self.lua;
         let kinds = self.merger.table("kinds")?;
@@ -399,7 +400,7 @@ impl Loader<'_> {
         Ok(creation)
     }
 
-    /// What manifests say that cards are called elsewhere names cards.
+    /// Reports ids in `known_as` of manifests that are no cards.
     fn known_cards(&mut self, cards: &[Card]) {
         for part in self.stack.parts() {
             for id in part.manifest().known_as.keys().filter(|id| cards.iter().all(|card| *card.id != ***id)) {
@@ -410,7 +411,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Reads cards or items: their tables by id, their ids, and what the host lists.
+    /// Reads cards or items: their tables by id, their ids, and their descriptions for the host.
     fn cards(&mut self, what: &'static str, facts: Option<Table>) -> Result<(Table, Table, Vec<Card>)> {
         let lua = self.lua;
         let (tables, ids) = (lua.create_table()?, lua.create_table()?);
@@ -479,7 +480,7 @@ impl Loader<'_> {
                     continue;
                 }
                 let fact = match &value {
-                    // What is always a function says what the card does, and nothing about it.
+                    // A field that is always a function is part of the card's behavior and no fact.
                     Lv::Function(_) if !own.contains(&&*name) && is_function(facts.as_ref(), &name) => continue,
                     Lv::Function(_) => Fact::Function,
                     value => match from_lua(value, &Handles::default()) {
@@ -497,7 +498,7 @@ impl Loader<'_> {
     }
 
     fn hooks(&mut self, verbs: &[Arc<str>]) -> Result<(Table, Vec<String>)> {
-        // Where the file of the verbs cannot be read, nobody knows which there are.
+        // If the file of the verbs is invalid, the verbs are unknown.
         let unknown_verbs = self.problems.iter().any(|problem| problem.path.ends_with("/verbs.luau"));
         let tables = self.lua.create_table()?;
         let mut ids = Vec::new();
@@ -568,8 +569,8 @@ impl Loader<'_> {
         Ok(table)
     }
 
-    /// Reports keys that are not known, with the nearest that is. Further keys may be declared with their types; where
-    /// none are declared, only misspellings of known keys are reported.
+    /// Reports unknown keys, with the most similar known one. Further keys may be declared with their types; if none
+    /// are declared, only misspellings of known keys are reported.
     pub(super) fn known_keys(
         &mut self,
         what: &str,
@@ -646,7 +647,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// The table under a key, if there is one. Anything else there is a problem.
+    /// The table under a key, if there is one. Reports any other value.
     pub(super) fn table_at(&mut self, what: &str, at: &str, body: &Table, key: &str) -> Result<Option<Table>> {
         let found = body.raw_get::<Lv>(key)?;
         if found.as_table().is_none() {
@@ -655,7 +656,7 @@ impl Loader<'_> {
         Ok(found.as_table().cloned())
     }
 
-    /// Whether there is a function under a key. Anything else there is a problem.
+    /// True if there is a function under a key. Reports any other value.
     pub(super) fn has_function(
         &mut self,
         what: &str,
@@ -670,7 +671,7 @@ impl Loader<'_> {
         Ok(found.is_function())
     }
 
-    /// Notes that a key holds something else than what it is for, if it holds anything.
+    /// Reports a key whose value has the wrong type.
     fn refuse_other(&mut self, what: &str, at: &str, (key, sort, written): (&str, &str, &str), found: &Lv) {
         if found.is_nil() {
             return;
@@ -692,8 +693,7 @@ impl Loader<'_> {
         self.problem(what, at, format!("{what} `{at}` lacks `{key}`"), format!("add {key} = {wanted}"));
     }
 
-    /// Notes a problem at the place where a field was declared.
-    /// Reports a name or a title that has too many letters.
+    /// Reports a name or a title with too many letters, at the place of its declaration.
     pub(super) fn is_short(&mut self, sort: &str, what: &str, path: &str, text: &str, most: usize) -> bool {
         if text.len() <= most || text.chars().count() <= most {
             return true;
@@ -715,7 +715,7 @@ impl Loader<'_> {
     }
 }
 
-/// The type that play.luau gives a fact of cards.
+/// The type that play.luau declares for a fact of cards.
 fn type_of_fact(facts: Option<&Table>, name: &str) -> Option<String> {
     facts?.raw_get::<Option<String>>(name).ok().flatten()
 }
@@ -724,7 +724,7 @@ fn is_function(facts: Option<&Table>, name: &str) -> bool {
     type_of_fact(facts, name).is_some_and(|ty| ty.trim_end_matches('?') == "function")
 }
 
-/// What people call something declared: its title, or else its name.
+/// The title of a declaration, or else its name.
 pub(super) fn title_of(body: &Table, name: &str) -> Result<Arc<str>> {
     kept(body.raw_get::<Option<String>>("title").ok().flatten().as_deref().unwrap_or(name))
 }

@@ -1,8 +1,8 @@
 //! Refuses loops over tables whose order depends on addresses.
 //!
-//! The engine puts the keys of a table into its slots by a hash, and the hash of a table or function is its address. So a loop
-//! over a table keyed by entities would run in another order in every process. At the start of each loop the engine stands at
-//! a safepoint: there the keys of the table are looked at. A table that is a list costs nothing, any other one look at each key.
+//! The engine places the keys of a table by a hash, and the hash of a table or function is its address. So a loop over
+//! a table keyed by entities would have another order in every process. At the start of each loop the engine is at a
+//! safepoint, where the keys of the table are checked. A list costs nothing, any other table one check of each key.
 //!
 //! This reads the engine's own structures. [`install`] checks that their layout is the expected one.
 
@@ -15,7 +15,7 @@ use super::bytecode::FORGLOOP;
 use super::host::is_handle;
 use super::sandbox::{CallBudget, guarded, note_cure};
 
-/// Refused loops: why, and what to do instead.
+/// A refused loop: the reason, and a correction.
 pub(super) type RefusedLoops = [&'static str; 2];
 
 const OF_ENTITY: RefusedLoops = [
@@ -25,7 +25,7 @@ const OF_ENTITY: RefusedLoops = [
 
 const WRONG: &str = "the keys of this table are neither numbers nor texts: their order differs from run to run, and no loop may depend on it";
 
-/// What to do instead.
+/// The correction of a refused loop.
 pub(super) const CURE: &str =
     "loop over a list, or put what belongs to an entity under its number: `points[entity.id]`";
 
@@ -37,7 +37,7 @@ struct EngineValue {
     tag: i32,
 }
 
-/// An entry of a table's store. The tag of its key takes four bits.
+/// A slot of a table. The type tag of its key has four bits.
 #[repr(C)]
 struct TableSlot {
     value: EngineValue,
@@ -49,7 +49,7 @@ struct TableSlot {
 #[repr(C)]
 struct EngineTable {
     header: [u8; 6],
-    /// The store has two to this power slots.
+    /// The binary logarithm of the number of slots.
     slots_log: u8,
     mask: u8,
     array_length: i32,
@@ -59,13 +59,13 @@ struct EngineTable {
     slots: *const TableSlot,
 }
 
-/// A running function.
+/// The call frame of a running function.
 #[repr(C)]
 struct Frame {
     base: *const EngineValue,
     function: *const EngineValue,
     top: *const EngineValue,
-    /// Nothing for a function that is no script.
+    /// Null for a function that is no script.
     script: *const c_void,
     next: *const u32,
 }
@@ -79,14 +79,14 @@ struct Thread {
     frame: *const Frame,
 }
 
-/// Why the loop that begins here is refused, if it is.
+/// The reason why the loop that begins here is refused, if it is.
 ///
 /// # Safety
 ///
 /// The engine must stand at a safepoint of the state.
 #[inline]
 pub(super) unsafe fn wrong(state: *mut mlua::lua_State) -> Option<RefusedLoops> {
-    // SAFETY: at a safepoint a script's frame is whole, and the instruction is the one before the next.
+    // SAFETY: at a safepoint a script's frame is valid, and the current instruction precedes the next one.
     unsafe {
         let frame = (*state.cast::<Thread>()).frame;
         if (*frame).script.is_null() || (*frame).next.is_null() {
@@ -96,7 +96,7 @@ pub(super) unsafe fn wrong(state: *mut mlua::lua_State) -> Option<RefusedLoops> 
         if instruction as u8 != FORGLOOP {
             return None;
         }
-        // The word behind it says whether only the places of a list are gone through.
+        // The sign of the additional word is set for loops over the array part only.
         if (*(*frame).next as i32) < 0 {
             return None;
         }
@@ -119,21 +119,22 @@ pub(super) unsafe fn wrong(state: *mut mlua::lua_State) -> Option<RefusedLoops> 
     }
 }
 
-/// Whether a key of the table is neither a number nor a text.
+/// True if a key of the table is neither a number nor a text.
 unsafe fn has_odd_keys(table: *const EngineTable) -> bool {
-    // SAFETY: the store has as many slots as the table says; an empty one has one slot, which holds nothing.
+    // SAFETY: the table has the given number of slots; an empty one has one slot without a value.
     unsafe {
         let slots = std::slice::from_raw_parts((*table).slots, 1 << (*table).slots_log);
         slots.iter().any(|slot| slot.value.tag != ffi::LUA_TNIL && !is_plain((slot.tag & 15) as i32))
     }
 }
 
-/// Whether a key of this type stands in the same place in every process.
+/// True if a key of this type has the same place in every process.
 fn is_plain(tag: i32) -> bool {
     matches!(tag, ffi::LUA_TNUMBER | ffi::LUA_TINTEGER | ffi::LUA_TSTRING | ffi::LUA_TNIL)
 }
 
-/// is_odd(table): whether a key of it is neither a number nor a text, for the guard of `next`, which refuses it then.
+/// `is_odd(table)`: returns true if a key is neither a number nor a text, in which case the guard of `next` refuses the
+/// table.
 pub(super) unsafe extern "C-unwind" fn is_odd(state: *mut mlua::lua_State) -> c_int {
     // SAFETY: the guard gives a table.
     unsafe {
@@ -146,11 +147,11 @@ pub(super) unsafe extern "C-unwind" fn is_odd(state: *mut mlua::lua_State) -> c_
     1
 }
 
-/// Tries the safepoints of a closed machine out, once for the whole program.
+/// Tests the safepoints of a closed machine, once for the whole program.
 ///
 /// # Errors
 ///
-/// The engine is laid out in another way than the one this was written for.
+/// The engine's memory layout differs from the expected one.
 pub(super) fn install(lua: &Lua) -> mlua::Result<()> {
     static FITS: OnceLock<bool> = OnceLock::new();
     let runs = |text: &str| guarded(lua, CallBudget::ACTION, || lua.load(text).set_name("=probe").exec()).0.is_ok();
@@ -166,7 +167,7 @@ pub(super) fn install(lua: &Lua) -> mlua::Result<()> {
     Err(mlua::Error::RuntimeError("the script engine is laid out in another way than this program expects".into()))
 }
 
-/// Whether a table and the running function lie in memory as they are read here.
+/// True if a table and the running function have the expected memory layout.
 fn is_laid_out_so(lua: &Lua) -> bool {
     let table = lua.create_table_with_capacity(2, 1).and_then(|table| {
         table.raw_set(1, 42.5)?;
@@ -174,7 +175,8 @@ fn is_laid_out_so(lua: &Lua) -> bool {
         Ok(table)
     });
     let Ok(table) = table else { return false };
-    // SAFETY: a table of the engine is at least as large as ours, and what it points to is read only where its sizes fit.
+    // SAFETY: a table of the engine is at least as large as ours, and its pointers are followed only if its sizes are
+    // right.
     unsafe {
         let read = table.to_pointer().cast::<EngineTable>();
         let fits = (*read).array_length == 2 && (*read).slots_log == 0 && !(*read).array.is_null();

@@ -10,8 +10,8 @@ use riskbreaker_ruleset::{Declarations, LoadError, Stack};
 /// The engine that runs scripts in Luau.
 pub(crate) struct Luau;
 
-/// The engine of every ruleset that is loaded.
-// SAFETY: nothing else in a program has this name, and the declaration has the same type.
+/// Returns the Luau engine to the crate `riskbreaker-play`.
+// SAFETY: no other function in a program has this name, and the declaration has the same type.
 #[unsafe(no_mangle)]
 extern "Rust" fn riskbreaker_script_engine() -> &'static dyn Engine {
     &Luau

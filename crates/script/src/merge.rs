@@ -11,11 +11,12 @@ use riskbreaker_ruleset::{PartRole, Problem, Stack, instead_or};
 /// Deepest nesting of tables in a declaration.
 const MAX_DEPTH: usize = 16;
 
-/// How many times the path of a field is kept, as it is counted, and what is kept with it, in bytes.
+/// The number of copies of a field's path that are charged.
 const COPIES: usize = 3;
+/// The bytes charged for a field besides its path.
 const CLAIM: usize = 128;
 
-/// What one file declares.
+/// The declarations of one file.
 pub(super) struct FileDeclarations {
     what: &'static str,
     op: MergeStep,
@@ -24,7 +25,7 @@ pub(super) struct FileDeclarations {
     path: String,
 }
 
-/// What a declaration does to the one below it.
+/// The effect of a declaration on the one below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MergeStep {
     New,
@@ -48,11 +49,11 @@ impl MergeStep {
 }
 
 impl FileDeclarations {
-    /// Reads what a file returned.
+    /// Reads the value returned by a file.
     ///
     /// # Errors
     ///
-    /// What it returned instead.
+    /// A description of the wrong value that it returned.
     pub fn read(
         value: &Lv,
         what: &'static str,
@@ -78,31 +79,31 @@ impl FileDeclarations {
     }
 }
 
-/// The cure for changing a declaration that does not exist below.
+/// The correction for changing a declaration that does not exist below.
 fn not_below<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> String {
     instead_or(name, names, "declare it anew, without rb.extend, rb.wrapped or rb.removed")
 }
 
-/// Puts declarations on top of each other, and remembers which file each field came from.
+/// Merges declarations layer by layer, and records the file of each field.
 pub(super) struct Merger<'a> {
     lua: &'a Lua,
     stack: &'a Stack,
     wrap: &'a Function,
     /// Tables of entries: kinds, verbs, play, creation.
     tables: BTreeMap<&'static str, Table>,
-    /// Single things by what they are and their id.
+    /// Single declarations by category and id.
     things: BTreeMap<(&'static str, String), Table>,
-    /// The part and file of each field, by what it is of and its path.
+    /// The part and file of each field, by category and path.
     origins: BTreeMap<(String, String), (usize, String)>,
-    /// What cannot be merged.
+    /// Declarations that cannot be merged.
     pub problems: Vec<Problem>,
 }
 
-/// Where a declaration stands while it is merged.
+/// The position of a declaration during merging.
 #[derive(Clone, Copy)]
 struct Site<'d> {
     declared: &'d FileDeclarations,
-    /// Whether fields may be overwritten without marking each of them.
+    /// True if fields may be overwritten without marking each of them.
     over: bool,
     depth: usize,
 }
@@ -119,7 +120,7 @@ impl<'a> Merger<'a> {
         Merger { lua, stack, wrap, tables, things, origins, problems: Vec::new() }
     }
 
-    /// Adds a declaration. `id` is given by the file's name where one file holds one thing.
+    /// Adds a declaration. `id`: from the file's name, if a file contains one thing.
     pub fn add(&mut self, declared: FileDeclarations, id: Option<String>) -> Result<()> {
         match id {
             None => self.add_entries(&declared),
@@ -130,7 +131,7 @@ impl<'a> Merger<'a> {
     fn add_entries(&mut self, declared: &FileDeclarations) -> Result<()> {
         let target = self.table(declared.what)?;
         self.tables.insert(declared.what, target.clone());
-        // The groups of play.luau are tables of entries themselves.
+        // The groups of play.luau are themselves tables of entries.
         let union = if declared.what == "play" { 1 } else { 0 };
         let site = Site { declared, over: matches!(declared.op, MergeStep::Extend | MergeStep::Replace), depth: 0 };
         self.merge(&target, &declared.body, "", site, union)
@@ -242,7 +243,7 @@ impl<'a> Merger<'a> {
         Ok(())
     }
 
-    /// Carries out a marked entry: extend, replace, removed, wrapped.
+    /// Executes a marked entry: extend, replace, removed, wrapped.
     fn change(
         &mut self,
         target: &Table,
@@ -271,7 +272,7 @@ impl<'a> Merger<'a> {
                         self.claim(at, site)?;
                         target.raw_set(key, self.wrap.call::<Function>((below, run))?)?;
                     }
-                    // A verb, or an entry with more to say: its function is wrapped.
+                    // A verb, or an entry given as a table: wrap its function.
                     Lv::Table(below) if matches!(below.raw_get::<Lv>("run")?, Lv::Function(_)) => {
                         self.claim(at, site)?;
                         let inner: Function = below.raw_get("run")?;
@@ -314,11 +315,11 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Notes which file a field now comes from. Two layers may only touch one field in a declared order.
+    /// Records the file of a field. Two layers may change the same field only in a declared order.
     ///
     /// # Errors
     ///
-    /// The declarations together are too much. A table that stands in many places counts in each of them.
+    /// The declarations together are too large. A table that is used in many places counts in each of them.
     fn claim(&mut self, at: &str, site: Site<'_>) -> Result<()> {
         let declared = site.declared;
         hold(CLAIM + COPIES * at.len())?;
@@ -343,7 +344,7 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// The fields of one sort whose paths begin so, in order, with their files.
+    /// The fields of a category whose paths begin with `start`, in order, with their files.
     fn inside(&self, what: &str, start: &str) -> impl Iterator<Item = (&(String, String), &(usize, String))> {
         let fields = self.origins.range((what.to_owned(), start.to_owned())..);
         fields.take_while(move |((of, at), _)| of == what && at.starts_with(start))
@@ -358,9 +359,9 @@ impl<'a> Merger<'a> {
         self.problems.push(problem);
     }
 
-    // What came of it
+    // Results
 
-    /// A table of entries; empty if nothing was declared.
+    /// A table of entries; empty if none were declared.
     pub fn table(&self, what: &'static str) -> Result<Table> {
         match self.tables.get(what) {
             Some(table) => Ok(table.clone()),
@@ -368,7 +369,7 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// All things of a sort by id.
+    /// All declarations of a category by id.
     pub fn all(&self, what: &'static str) -> Vec<(String, Table)> {
         self.things
             .iter()
@@ -377,7 +378,7 @@ impl<'a> Merger<'a> {
             .collect()
     }
 
-    /// The file that a field comes from; that of the nearest thing around it if it has none of its own.
+    /// The file of a field; that of the innermost declaration around it if it has none of its own.
     pub fn origin(&self, what: &str, at: &str) -> Option<String> {
         let mut at = at.to_string();
         loop {
@@ -391,12 +392,12 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Any file that declares something of a sort.
+    /// Any file with a declaration of a category.
     pub fn a_path(&self, what: &str) -> Option<String> {
         self.inside(what, "").next().map(|(_, (_, path))| path.clone())
     }
 
-    /// The file of each field of a thing.
+    /// The file of each field of a declaration.
     pub fn origins(&self, what: &str, id: &str) -> BTreeMap<String, String> {
         let inside = format!("{id}/");
         let fields = self.inside(what, &inside);
@@ -404,7 +405,7 @@ impl<'a> Merger<'a> {
     }
 }
 
-/// Whether a table is one of named entries, and not a list, a field's type or a verb.
+/// True for a table of named entries; false for a list, a field's type or a verb.
 fn is_map(table: &Table) -> bool {
     let marked = |key: &str| table.raw_get::<Lv>(key).is_ok_and(|value| !value.is_nil());
     table.raw_len() == 0 && !marked("@type") && !marked("@verb") && !marked("@op")

@@ -1,16 +1,16 @@
-//! Refuses scripts whose expressions are nested too deep.
+//! Refuses scripts whose expressions are nested too deeply.
 //!
-//! The compiler and the check follow a syntax tree by recursion. The parser limits its own recursion, and not the depth of the
-//! tree: a chain such as `a + a + a` makes the tree deeper at its left end, where a bracket may hold another chain. So the
-//! depth is worked out from the text before it is compiled. What comes out may be too large, and is never too small, except for
-//! a text that is no Luau: nobody follows its tree.
+//! The compiler and the check follow a syntax tree recursively. The parser limits its own recursion, but not the depth
+//! of the tree: a chain such as `a + a + a` makes the tree deeper at its left end, where a bracket may contain another
+//! chain. So the depth is computed from the text before it is compiled. The result may be too large, but is never too
+//! small, except for a text that is no Luau, whose tree is never used.
 
 use super::stretches::Unsound;
 
-/// The deepest expression: as many operators, calls and brackets, one inside the other. The parser has the same limit.
+/// The deepest nesting of operators, calls and brackets. The parser has the same limit.
 const DEEPEST: usize = 1_000;
 
-/// Words that end an expression, or stand where none has begun.
+/// Words that end an expression or precede one.
 const SEPARATORS: [&[u8]; 14] = [
     b"break",
     b"do",
@@ -28,16 +28,16 @@ const SEPARATORS: [&[u8]; 14] = [
     b"while",
 ];
 
-/// What stands between two brackets.
+/// The part of the text between two brackets.
 #[derive(Default)]
 struct Level {
-    /// Operators, calls and names that are read off something, of the expression that is open.
+    /// Operators, calls and members in the current expression.
     links: usize,
     /// The depth of the deepest bracket in it.
     inner: usize,
-    /// The depth of the deepest expression that is done.
+    /// The depth of the deepest finished expression.
     done: usize,
-    /// Whether it is a part of a text in backquotes.
+    /// True if it is part of an interpolated text in backquotes.
     in_text: bool,
 }
 
@@ -55,7 +55,7 @@ struct NestingReader<'t> {
     rest: &'t [u8],
     around: Vec<Level>,
     open: Level,
-    /// Whether a value has just ended, so that a bracket or a text calls it.
+    /// True if a value has just ended, so that a bracket or a text would call it.
     behind_value: bool,
 }
 
@@ -63,7 +63,7 @@ struct NestingReader<'t> {
 ///
 /// # Errors
 ///
-/// The line in which the depth goes beyond what is allowed.
+/// The line in which the depth exceeds the limit.
 pub(super) fn check(text: &str) -> Result<(), Unsound> {
     let rest = text.as_bytes();
     let mut reader = NestingReader { rest, around: Vec::new(), open: Level::default(), behind_value: false };
@@ -138,14 +138,14 @@ impl<'t> NestingReader<'t> {
         match word {
             b"and" | b"or" | b"not" => self.link(),
             b"end" => {
-                // What is called or added to next may be the function that ends here, with all that is in it.
+                // The function that ends here may be called or used as an operand, with everything in it.
                 self.separator(0);
                 self.open.inner = self.open.done;
                 self.behind_value = true;
             }
             word if SEPARATORS.contains(&word) => self.separator(0),
             _ => {
-                // A name behind a value begins the next statement.
+                // A name after a value begins the next statement.
                 if self.behind_value {
                     self.separator(0);
                 }
@@ -165,7 +165,7 @@ impl<'t> NestingReader<'t> {
         self.behind_value = false;
     }
 
-    /// A text has ended: it is a value, or what a function is called with.
+    /// Handles the end of a text: it is a value, or the argument of a call.
     fn value(&mut self) {
         self.open.links += usize::from(self.behind_value);
         self.behind_value = true;
@@ -185,7 +185,7 @@ impl<'t> NestingReader<'t> {
         self.behind_value = true;
     }
 
-    /// Goes on in a text in backquotes: to its end, or to the next expression in it.
+    /// Continues a text in backquotes to its end or to the next expression in it.
     fn text_in_backquotes(&mut self) {
         if self.text_up_to(b"`{") == Some(b'{') {
             self.behind_value = false;
@@ -195,7 +195,7 @@ impl<'t> NestingReader<'t> {
         }
     }
 
-    /// Skips a text with the mark that ends it, and gives that mark.
+    /// Skips a text with its end mark, and returns that mark.
     fn text_up_to(&mut self, marks: &[u8]) -> Option<u8> {
         loop {
             let byte = *self.rest.first()?;
@@ -243,7 +243,7 @@ impl<'t> NestingReader<'t> {
 mod tests {
     use super::*;
 
-    /// Brackets one inside the other, and a chain behind each of them.
+    /// Nested brackets, each followed by a chain.
     fn nested(levels: usize, link: &str) -> String {
         let chain = link.repeat(300);
         format!("local a = ...\nlocal x = {}a{}\n", "(".repeat(levels), format!("){chain}").repeat(levels))

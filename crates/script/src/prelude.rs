@@ -9,7 +9,7 @@ use super::sandbox;
 use super::vm::Trusted;
 use riskbreaker_ruleset::{Stack, instead};
 
-/// The trusted script and its functions.
+/// The prelude and its functions.
 pub(super) struct Prelude {
     pub trusted: Trusted,
     pub install: Function,
@@ -23,7 +23,7 @@ impl Prelude {
     pub fn start(lua: &Lua, host: &Rc<HostState>, stack: &Arc<Stack>, allowed: &Table) -> Result<Prelude> {
         let functions = host::functions(lua, host)?;
         let own = stack.clone();
-        // Finds and compiles what `require` names: its key, and the function that makes the module.
+        // Finds and compiles the file of a `require`: returns its key, and the function that makes the module.
         functions
             .raw_set("find", lua.create_function(move |_, (part, name): (usize, String)| find(&own, part, &name))?)?;
         let environments = lua.create_table()?;

@@ -1,4 +1,4 @@
-//! The sandbox of a script: the libraries that it gets, and its budgets of work, time and memory.
+//! The sandbox of a script: its libraries, and its budgets of work, time and memory.
 
 use std::cell::{Cell, RefCell};
 use std::os::raw::c_int;
@@ -12,36 +12,36 @@ use super::loop_keys;
 use super::watchdog;
 use mlua::{Function, Lua, LuaOptions, Result, StdLib, Table, Value, ffi};
 
-/// How much a call into a script may use.
+/// The budget of a call into a script.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CallBudget {
-    /// Safepoints: loop edges, calls and returns.
+    /// The number of safepoints: loop edges, calls and returns.
     pub work: i64,
-    /// A backstop behind the work, in processor time of the thread, which other programs do not use up.
+    /// A second limit, in processor time of the thread, which other programs do not use up.
     pub time: Duration,
-    /// The backstop behind that, by the clock on the wall.
+    /// A third limit, in wall time.
     pub wall: Duration,
-    /// Whether the clocks start with the call. Otherwise they start when the script is first reminded to read them, a few
+    /// True if the clocks start with the call. Otherwise they start at the first reminder to read them, a few
     /// milliseconds later; short calls then never read a clock.
     pub exact: bool,
-    /// Bytes that it may make, by account, garbage included: nothing is collected while rules run.
+    /// The memory quota in bytes, by account, including garbage: nothing is collected while rules run.
     pub memory: [usize; 3],
-    /// Bytes that it may hand to the host, by a generous estimate. The host keeps rolls, texts, questions and changes outside the
-    /// machine's memory limit.
+    /// Bytes that the script may give to the host, by a generous estimate. The host stores rolls, texts, questions and
+    /// changes outside the machine's memory limit.
     pub held: usize,
 }
 
-/// Time of the backstop; a build without optimization takes longer for the same work.
+/// The time limit; larger for a build without optimization.
 const fn backstop(milliseconds: u64) -> Duration {
     Duration::from_millis(if cfg!(debug_assertions) { 6 * milliseconds } else { milliseconds })
 }
 
-/// The wall clock goes on while the thread waits for a processor, for minutes if the machine is busy or the process is stopped.
-/// That must neither keep a ruleset from loading nor change the result of a game.
+/// The wall clock also runs while the thread waits for a processor, for minutes if the computer is busy or the process
+/// is stopped. That must neither keep a ruleset from loading nor change the result of a game.
 const WALL: Duration = Duration::from_secs(300);
 
 impl CallBudget {
-    /// All files of a ruleset together.
+    /// The budget for all files of a ruleset together.
     pub const LOAD: CallBudget = CallBudget {
         work: 2_000_000,
         time: backstop(180),
@@ -50,12 +50,12 @@ impl CallBudget {
         memory: [usize::MAX; 3],
         held: 16 << 20,
     };
-    /// Lua typed at the prompt, and a program that drives games. The steps of a game run under budgets of their own; after each
-    /// step the program has this budget again.
+    /// The budget of Lua typed at the prompt, and of a program that drives games. Steps of a game have their own
+    /// budgets; after each step the program's budget is renewed.
     pub const PROGRAM: CallBudget = CallBudget { work: 10_000_000, held: 64 << 20, ..CallBudget::LOAD };
-    /// A spec: its own part is small, and the games that it plays run under budgets of their own.
+    /// The budget of a spec itself; the games that it plays have their own budgets.
     pub const SPEC: CallBudget = CallBudget::PROGRAM;
-    /// One action. Endless loops are stopped by the work limit, so always at the same place.
+    /// The budget of one action. Endless loops are stopped by the work limit, so always at the same place.
     pub const ACTION: CallBudget = CallBudget {
         work: account::ALLOWANCE,
         time: backstop(150),
@@ -65,13 +65,15 @@ impl CallBudget {
         held: 8 << 20,
     };
 
-    /// Whether less than an eighth of [`CallBudget::LOAD`] is left. Then the files together are to blame, not the next one.
+    /// True if less than an eighth of [`CallBudget::LOAD`] is left: then the files together are too large, not the next
+    /// one.
     pub fn is_nearly_spent(&self) -> bool {
         let all = CallBudget::LOAD;
         self.work < all.work / 8 || self.time < all.time / 8 || self.held < all.held / 8
     }
 
-    /// What is left of it after the call that ended last. Each call may make as much as before: its garbage is collected.
+    /// The budget left after the last call. Each call may make as much memory as before, since its garbage is
+    /// collected.
     pub fn rest(self) -> CallBudget {
         let Rest { work, held, taken: [time, wall], .. } = LEFT.get();
         let (time, wall) = (self.time.saturating_sub(time), self.wall.saturating_sub(wall));
@@ -79,7 +81,7 @@ impl CallBudget {
     }
 }
 
-/// What a call has left of its budget, what it has used of its allowances, and how long it took.
+/// The budget left after a call, the quotas that it used, and its duration.
 #[derive(Clone, Copy)]
 struct Rest {
     work: i64,
@@ -88,34 +90,34 @@ struct Rest {
     taken: [Duration; 2],
 }
 
-/// Bytes a machine of a program may hold above what it has when it is made, and one of rules while it is loaded.
+/// The bytes that a program's machine may use beyond its initial size, and a ruleset's machine while it is loaded.
 pub(super) const MEMORY: usize = 32 << 20;
 
 thread_local! {
-    /// Bytes that may still be handed to the host, by account: what is kept for people depends on who looks at the game.
+    /// The bytes left for data given to the host, by account: data for people depends on the viewers of the game.
     static HOLD: Cell<[usize; 3]> = const { Cell::new([usize::MAX; 3]) };
-    /// How long the running call may take, by the thread's clock and by that on the wall.
+    /// The time limits of the running call: processor time and wall time.
     static LIMITS: Cell<[Duration; 2]> = const { Cell::new([Duration::ZERO; 2]) };
-    /// What both clocks showed when they were first looked at: short calls never do.
+    /// CPU and wall time at the first clock reading of this call. `None` if the clock was not read.
     static BEGUN: Cell<Option<[Duration; 2]>> = const { Cell::new(None) };
-    /// Of the last call.
+    /// The budget left after the last call.
     static LEFT: Cell<Rest> = const { Cell::new(Rest { work: 0, beside: 0, held: 0, taken: [Duration::ZERO; 2] }) };
-    /// Of all calls on this thread that have ended.
+    /// The work of all finished calls on this thread.
     static DONE: Cell<u64> = const { Cell::new(0) };
     static SPENT: Cell<Option<&'static str>> = const { Cell::new(None) };
     static SPENT_AT: Cell<Option<FilePlace>> = const { Cell::new(None) };
-    /// The cure for the error that was raised last, if its origin gave one.
+    /// The correction for the last error, if its origin gave one.
     static CURE: Cell<Option<&'static str>> = const { Cell::new(None) };
-    /// Line and file where the engine was last refused memory.
+    /// Line and file at which the engine was last refused memory.
     static REFUSED_AT: RefCell<(u32, usize, [u8; NAME])> = const { RefCell::new((0, 0, [0; NAME])) };
 }
 
 unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
-    // A step of the collector, in a program or spec, must not be stopped.
+    // A step of the collector, in a program or spec, must not be interrupted.
     if gc >= 0 {
         return;
     }
-    // SAFETY: the engine stands at a safepoint of this state.
+    // SAFETY: the engine is at a safepoint of this state.
     if let Some([wrong, cure]) = unsafe { loop_keys::wrong(state) } {
         note_cure(cure);
         unsafe { refuse(state, wrong) }
@@ -130,7 +132,7 @@ unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
     }
 }
 
-/// Portions out the work that is left and looks at the clock; says which budget is spent, if one is.
+/// Allots the work left and reads the clock. Returns the spent budget, if one is.
 #[cold]
 fn spent_now() -> Option<&'static str> {
     if !account::portion() {
@@ -142,7 +144,7 @@ fn spent_now() -> Option<&'static str> {
     is_late().then_some("time")
 }
 
-/// Which budget is spent in the middle of an operation, if one is.
+/// The budget that is spent during an operation, if one is.
 pub(super) fn must_stop() -> Option<&'static str> {
     if account::is_spent() {
         return Some("work");
@@ -153,17 +155,17 @@ pub(super) fn must_stop() -> Option<&'static str> {
     (watchdog::must_look() && is_late()).then_some("time")
 }
 
-/// Notes that a script is stopped in the middle of an operation. Whatever comes of the error, it goes no further.
+/// Records that a script is stopped during an operation. It cannot continue, even if it catches the error.
 pub(super) unsafe fn stop_at(state: Option<*mut mlua::lua_State>, what: &'static str) {
     if SPENT.get().is_none() {
         SPENT.set(Some(what));
-        // SAFETY: the state is that of a living machine, and reading the place makes nothing in it.
+        // SAFETY: the state is that of an existing machine, and reading the place allocates nothing in it.
         SPENT_AT.set(state.and_then(|state| unsafe { place_of(state) }));
     }
     account::stop();
 }
 
-/// Notes where the script stands whose budget was spent in the middle of an operation, unless that is known.
+/// Records the place of a script whose budget was spent during an operation, unless it is known.
 pub(super) unsafe fn note_spent_at(state: *mut mlua::lua_State) {
     if SPENT.get().is_some() {
         // SAFETY: as in `stop_at`.
@@ -171,7 +173,7 @@ pub(super) unsafe fn note_spent_at(state: *mut mlua::lua_State) {
     }
 }
 
-/// Whether the running call has taken longer than it may. The first look starts the clocks.
+/// True if the running call has exceeded a time limit. The first call starts the clocks.
 fn is_late() -> bool {
     if BEGUN.get().is_none() {
         BEGUN.set(Some(clocks()));
@@ -181,10 +183,10 @@ fn is_late() -> bool {
     taken[0] > limits[0] || taken[1] > limits[1]
 }
 
-/// Does work of the host that the running script does not pay for in time.
+/// Runs work of the host without charging its time to the running script.
 pub(super) fn uncharged<R>(work: impl FnOnce() -> R) -> R {
     if BEGUN.get().is_none() {
-        // The clocks of the call have not begun, and asking for the thread's own time is a call of the system.
+        // The clocks of the call have not started, and reading the thread's time is a system call.
         return work();
     }
     let before = clocks();
@@ -207,7 +209,7 @@ pub(super) fn clock() -> Duration {
     clocks()[0]
 }
 
-/// The time that this thread has run, and the time on the wall.
+/// The processor time of this thread, and the wall time.
 fn clocks() -> [Duration; 2] {
     static FIRST: LazyLock<Instant> = LazyLock::new(Instant::now);
     let wall = FIRST.elapsed();
@@ -216,7 +218,7 @@ fn clocks() -> [Duration; 2] {
 
 #[cfg(unix)]
 fn thread_time() -> Option<Duration> {
-    // SAFETY: the record is filled by the system, which is asked whether it did.
+    // SAFETY: the record is filled by the system, whose result is checked.
     let time = unsafe {
         let mut time: libc::timespec = std::mem::zeroed();
         (libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) == 0).then_some(time)?
@@ -229,7 +231,7 @@ fn thread_time() -> Option<Duration> {
     None
 }
 
-/// Raises an error that no script can make, and again at every later safepoint.
+/// Raises an uncatchable error, now and at every later safepoint.
 #[cold]
 unsafe fn kill(state: *mut mlua::lua_State, what: &'static str) {
     static MARK: u8 = 0;
@@ -245,10 +247,10 @@ unsafe fn kill(state: *mut mlua::lua_State, what: &'static str) {
     }
 }
 
-/// Raises an error with the place of the script that runs.
+/// Raises an error with the place of the running script.
 #[cold]
 unsafe fn refuse(state: *mut mlua::lua_State, message: &str) {
-    // SAFETY: the state stands at a safepoint; nothing that has to be dropped is left when the error is raised.
+    // SAFETY: the state is at a safepoint; no values with destructors are left when the error is raised.
     unsafe {
         {
             let place = place_of(state);
@@ -263,16 +265,16 @@ unsafe fn refuse(state: *mut mlua::lua_State, message: &str) {
     }
 }
 
-/// The innermost place of a ruleset's file in the running calls.
+/// The innermost place in a ruleset's file in the running calls.
 pub(super) unsafe fn place_of(state: *mut mlua::lua_State) -> Option<FilePlace> {
     let place = |line, source: &[u8]| FilePlace { path: String::from_utf8_lossy(source).into_owned(), line };
     unsafe { with_place(state, 20, place) }
 }
 
-/// Longest name of a source that the engine gives, in bytes.
+/// Longest source name from the engine, in bytes.
 const NAME: usize = 256;
 
-/// Notes where the running script was refused memory, without making anything itself: the error does not say where it was.
+/// Records where the running script was refused memory, without allocating: the error does not contain the place.
 pub(super) unsafe fn note_refused(state: *mut mlua::lua_State) {
     let note = |at: u32, source: &[u8]| {
         REFUSED_AT.with_borrow_mut(|(line, length, name)| {
@@ -283,10 +285,10 @@ pub(super) unsafe fn note_refused(state: *mut mlua::lua_State) {
     unsafe { with_place(state, 4, note) };
 }
 
-/// Hands over line and file of the innermost of so many running calls that is of a ruleset's file.
+/// Calls `take` with line and file of the innermost of `levels` running calls that is in a ruleset's file.
 unsafe fn with_place<R>(state: *mut mlua::lua_State, levels: c_int, take: impl FnOnce(u32, &[u8]) -> R) -> Option<R> {
     for level in 0..levels {
-        // SAFETY: an all-zero debug record is what the engine fills; its source text lives as long as the function.
+        // SAFETY: the engine fills a zeroed debug record; its source text lives as long as the function.
         unsafe {
             let mut record: ffi::lua_Debug = std::mem::zeroed();
             if ffi::lua_getinfo(state, level, c"sl".as_ptr(), &raw mut record) == 0 {
@@ -313,63 +315,63 @@ pub(super) fn spent_at() -> [Option<FilePlace>; 2] {
     [SPENT_AT.take(), refused_at]
 }
 
-/// Notes what to do about an error that is about to be raised. No script can catch it.
+/// Sets the correction for the error that is about to be raised, which no script can catch.
 pub(super) fn note_cure(cure: &'static str) {
     CURE.set(Some(cure));
 }
 
-/// What to do about the error that ended the last guarded call, if whoever raised it has said so.
+/// Takes the correction for the error that ended the last guarded call, if its origin gave one.
 pub(super) fn noted_cure() -> Option<&'static str> {
     CURE.take()
 }
 
-/// Gives the next action of a game that runs on its whole budget.
+/// Renews the whole budget for the next action in the headless loop.
 pub(super) fn renew(budget: CallBudget) {
     account::open(budget.work, budget.memory);
     HOLD.set([budget.held; 3]);
     BEGUN.set(budget.exact.then(clocks));
 }
 
-/// Gives the running program its time and work again, unless it has run out of them: a game that it drives made a step.
+/// Renews time and work of the running program, unless they were spent, after a game that it drives made a step.
 pub(super) fn renew_program() {
     if SPENT.get().is_some() {
         return;
     }
     let begun = BEGUN.get();
     renew(CallBudget { exact: false, ..CallBudget::PROGRAM });
-    // The clock on the wall goes on.
+    // The wall clock continues.
     BEGUN.set(begun.map(|[_, wall]| [clocks()[0], wall]));
 }
 
-/// A budget of what the running call may still use.
+/// The budget left to the running call.
 #[cfg(feature = "continuations")]
 pub(super) fn left() -> CallBudget {
     let [held, ..] = HOLD.get();
     CallBudget { work: account::game_left(), memory: account::room_left(), held, ..CallBudget::ACTION }
 }
 
-/// How much of the work of an action the last call took, with what was worked out beside the game.
+/// The work of the last call in units of an action's budget, including answers and texts.
 pub(super) fn work_of_last_call() -> u64 {
     work_in(CallBudget::ACTION)
 }
 
-/// How much of the work of a budget the last call took, with what was worked out beside the game.
+/// The work of the last call in units of a budget, including answers and texts.
 pub(super) fn work_in(budget: CallBudget) -> u64 {
     let Rest { work, beside, .. } = LEFT.get();
     (budget.work - work + beside).max(0) as u64
 }
 
-/// How much work all calls on this thread took that have ended. Of a game that runs on from entry to entry, the last one counts.
+/// The work of all finished calls on this thread. Of a headless loop, only the last entry counts.
 pub(super) fn work_of_thread() -> u64 {
     DONE.get()
 }
 
-/// Counts bytes that the host is to keep for the account that is charged.
+/// Charges bytes to be stored by the host to the current account.
 ///
 /// # Errors
 ///
-/// It is too much: the script is stopped for good at its next safepoint, whatever comes of the error. Too many words stop no
-/// script: something else is told in their place.
+/// The quota is exceeded: the script is stopped for good at its next safepoint, even if it catches the error. Too many
+/// texts stop no script: a replacement text is used.
 pub(super) fn hold(bytes: usize) -> Result<()> {
     let (mut left, account) = (HOLD.get(), account::charged());
     match left[account as usize].checked_sub(bytes) {
@@ -389,15 +391,15 @@ pub(super) fn hold(bytes: usize) -> Result<()> {
     Ok(())
 }
 
-/// charge(work), for guards of the library.
+/// `charge(work)`: for guards of the library.
 unsafe extern "C-unwind" fn charged(state: *mut mlua::lua_State) -> c_int {
-    // SAFETY: the guards give a number, and anything else is read as none.
+    // SAFETY: the guards give a number, and anything else is read as 0.
     let work = unsafe { ffi::lua_tonumberx(state, 1, std::ptr::null_mut()) };
     charge(work.clamp(0.0, 1e12) as i64);
     0
 }
 
-/// What a call that was interrupted by another one on the same thread had used of its budget.
+/// The budget used by a call that is interrupted by another one on the same thread.
 struct Suspended {
     _accounts: account::Interrupted,
     held: [usize; 3],
@@ -424,18 +426,18 @@ impl Drop for Suspended {
     fn drop(&mut self) {
         HOLD.set(self.held);
         LIMITS.set(self.limits);
-        // What the inner call took is not what the outer one used.
+        // The time of the inner call does not count for the outer one.
         BEGUN.set(self.begun.map(|[thread, wall]| [thread + taken()[0], wall]));
         SPENT.set(self.spent);
-        // Where the inner call was stopped is told by whoever called it.
+        // The caller of the inner call reports where that was stopped.
         if let Some(place) = self.spent_at.take() {
             SPENT_AT.set(Some(place));
         }
     }
 }
 
-/// Runs something in a machine under a budget of its own. The second value says which budget was spent, if one was: then the
-/// machine must be thrown away, whatever came back.
+/// Runs something in a machine under its own budget. The second value is the spent budget, if any: then the machine
+/// must be discarded, whatever the result.
 pub(super) fn guarded<R>(
     lua: &Lua,
     budget: CallBudget,
@@ -461,8 +463,8 @@ pub(super) fn guarded<R>(
     (result, spent)
 }
 
-/// Lets the allocator give memory back to the system when it is freed. By itself it learns from one large table to keep tens
-/// of megabytes from then on, for each thread.
+/// Makes the allocator return freed memory to the system. By default, one large table makes it keep tens of megabytes
+/// for each thread.
 fn keep_little() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -476,8 +478,7 @@ fn keep_little() {
     }
 }
 
-/// Gives back what lies free between things that are still in use: called when a machine has been thrown away that may have
-/// been large.
+/// Returns free memory to the system, after a machine that may have been large was discarded.
 pub(crate) fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: it may be called at any time, on any thread.
@@ -495,7 +496,7 @@ fn is_memory(error: &mlua::Error) -> bool {
     }
 }
 
-/// The globals that a script may use, by the name of their library.
+/// The globals available to scripts, by library.
 pub(super) const ALLOWED: &[(&str, &[&str])] = &[
     (
         "",
@@ -529,23 +530,23 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
     ("utf8", &["char", "charpattern", "codepoint", "codes", "len", "offset"]),
 ];
 
-/// Where it keeps the function that calls another one and gives its error, which only the prelude may have.
+/// The registry key of the function that catches errors, which only the prelude may use.
 const CATCH: &str = "catch";
 
-/// The function that calls another one and gives its error. A budget that is spent is not caught by it for long.
+/// The function that calls another one and catches its error. A spent budget is raised again soon.
 pub(super) fn catch(lua: &Lua) -> Result<Function> {
     lua.named_registry_value(CATCH)
 }
 
-/// A fresh machine without any ruleset in it, its libraries guarded and closed.
+/// Creates a machine without a ruleset, with guarded and closed libraries.
 pub(super) fn machine() -> Result<(Lua, Table)> {
     keep_little();
-    // Fixes that ship switched off; an unknown name only means that a newer engine has them on.
+    // Fixes that are disabled by default; an unknown name means that a newer engine includes them.
     let _ = Lua::set_fflag("LuauTableMoveTimeoutFix", true);
     let _ = Lua::set_fflag("LuauTableRobustOom", true);
     let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::UTF8 | StdLib::BIT | StdLib::DEBUG;
     let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false))?;
-    // SAFETY: it keeps to the engine's rules for functions.
+    // SAFETY: it follows the engine's rules for C functions.
     let charge = unsafe { lua.create_c_function(charged) }?;
     // SAFETY: so does this one.
     let is_odd = unsafe { lua.create_c_function(loop_keys::is_odd) }?;
@@ -570,7 +571,7 @@ pub(super) fn machine() -> Result<(Lua, Table)> {
             to.set_readonly(true);
         }
     }
-    // Methods of strings are looked up behind the strings' metatable, which must know no more than the library.
+    // Methods of strings are looked up through the strings' metatable, which must offer no more than the library.
     let string: Table = globals.raw_get("string")?;
     for name in ["dump", "pack", "unpack", "packsize"] {
         string.raw_set(name, Value::Nil)?;
@@ -578,10 +579,10 @@ pub(super) fn machine() -> Result<(Lua, Table)> {
     Ok((lua, allowed))
 }
 
-/// Closes the machine: nothing that is in it now can be changed by a script, and work and memory are counted.
+/// Closes the machine: scripts cannot change its current objects, and work and memory are counted.
 pub(super) fn close(lua: &Lua, allowed: &Table) -> Result<()> {
     allowed.set_readonly(true);
-    // The engine resolves names when a file is compiled, past its environment: what is not allowed must not be there.
+    // The engine resolves global names at compile time, ignoring the environment: disallowed names must not exist.
     let globals = lua.globals();
     let names: Vec<Value> = globals.pairs::<Value, Value>().map(|pair| Ok(pair?.0)).collect::<Result<_>>()?;
     for name in names {
@@ -589,7 +590,7 @@ pub(super) fn close(lua: &Lua, allowed: &Table) -> Result<()> {
         globals.raw_set(name, value)?;
     }
     lua.sandbox(true)?;
-    // SAFETY: the callback table belongs to this machine, and `tick` is a function for the whole life of the program.
+    // SAFETY: the callback table belongs to this machine, and `tick` is a static function.
     unsafe {
         lua.exec_raw_lua(|raw| (*ffi::lua_callbacks(raw.state())).interrupt = Some(tick));
     }
@@ -599,20 +600,20 @@ pub(super) fn close(lua: &Lua, allowed: &Table) -> Result<()> {
     loop_keys::install(lua)
 }
 
-/// Collects garbage in a machine of the rules, and stops the collector again: a script that removes a text from the keys of a
-/// table and puts it back finds it in another place if a collection came in between.
+/// Collects garbage in a ruleset's machine, and stops the collector again: if a collection comes between removing a
+/// text key from a table and adding it again, the key gets another place.
 pub(super) fn collect(lua: &Lua) -> Result<()> {
     let collected = lua.gc_collect();
     lua.gc_stop();
     collected
 }
 
-/// Whether a machine that held `base` bytes at first has less than an eighth of its memory left.
+/// True if a machine with an initial size of `base` bytes has less than an eighth of its memory left.
 pub(super) fn is_nearly_full(lua: &Lua, base: usize) -> bool {
     lua.used_memory().saturating_sub(base) > MEMORY / 8 * 7
 }
 
-/// A table with the same entries.
+/// Makes a copy of a table.
 pub(super) fn copy(lua: &Lua, table: &Table) -> Result<Table> {
     lua.create_table_from(table.pairs::<Value, Value>().collect::<Result<Vec<_>>>()?)
 }

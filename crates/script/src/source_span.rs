@@ -1,17 +1,17 @@
-//! Finds the part of a line that a message of the engine is about. The engine gives only the line.
+//! Finds the part of a line that a message of the engine is about, since the engine gives only the line.
 
-/// A part of a line, and what stands there.
+/// A part of a line.
 #[derive(Debug, PartialEq)]
 pub(super) struct SourceSpan {
-    /// From 1, in characters.
+    /// The column, from 1, in characters.
     pub column: u32,
-    /// In characters.
+    /// The length in characters.
     pub length: u32,
-    /// The expression that is nothing, where the message is about one.
+    /// The expression that is nil, if the message is about one.
     pub nil: Option<String>,
 }
 
-/// The sign of an operator, by the engine's name for it.
+/// The operators by the engine's names.
 const SIGNS: &[(&str, &str)] = &[
     ("(add)", "+"),
     ("(sub)", "-"),
@@ -25,7 +25,7 @@ const SIGNS: &[(&str, &str)] = &[
     ("compare", ">"),
 ];
 
-/// Finds what a message means in its line, if only one thing there can be meant.
+/// Finds the part of a line that a message is about, if it is unambiguous.
 pub(super) fn span_of(line: &str, message: &str) -> Option<SourceSpan> {
     let code = without_comment(line);
     if message.starts_with("attempt to index nil with") {
@@ -55,7 +55,7 @@ pub(super) fn span_of(line: &str, message: &str) -> Option<SourceSpan> {
     let kinds = behind.map_or(kinds, |(_, kinds)| kinds);
     let kinds = kinds.split([' ', '<', '>', '=']).filter(|kind| !kind.is_empty() && !matches!(*kind, "and" | "with"));
     let mut kinds: Vec<&str> = kinds.collect();
-    // The engine compares `a > b` as `b < a`.
+    // The engine evaluates `a > b` as `b < a`.
     if message.contains("compare") && code[at..].starts_with('>') {
         kinds.reverse();
     }
@@ -75,7 +75,7 @@ fn span(code: &str, from: usize, to: usize, nil: bool) -> SourceSpan {
     SourceSpan { column, length: (text.chars().count() as u32).max(1), nil }
 }
 
-/// The only thing there is.
+/// The only item of an iterator. `None` if there are several or none.
 fn only<T>(mut things: impl Iterator<Item = T>) -> Option<T> {
     let first = things.next()?;
     things.next().is_none().then_some(first)
@@ -85,7 +85,7 @@ fn part(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// The names that stand in quotes in a message.
+/// The names in quotes in a message.
 fn quoted(message: &str) -> impl Iterator<Item = &str> {
     let mut rest = message;
     std::iter::from_fn(move || {
@@ -103,14 +103,14 @@ fn quoted(message: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where a name stands in a line as a word of its own.
+/// The places of a name in a line as a whole word.
 fn words<'a>(code: &'a str, name: &'a str) -> impl Iterator<Item = usize> + 'a {
     code.match_indices(name).map(|(at, _)| at).filter(move |at| {
         !code[..*at].chars().next_back().is_some_and(part) && !code[at + name.len()..].chars().next().is_some_and(part)
     })
 }
 
-/// Where an operator stands outside texts; a sign that is a part of another is not one.
+/// The places of an operator outside texts, without longer operators that contain it.
 fn operators<'a>(code: &'a str, sign: &'a str) -> impl Iterator<Item = usize> + 'a {
     code.match_indices(sign).map(|(at, _)| at).filter(move |at| {
         let (before, after) = (code[..*at].chars().next_back(), code[at + sign.len()..].chars().next());
@@ -121,7 +121,7 @@ fn operators<'a>(code: &'a str, sign: &'a str) -> impl Iterator<Item = usize> + 
     })
 }
 
-/// The line without a comment at its end.
+/// Removes a comment from the end of a line.
 fn without_comment(line: &str) -> &str {
     let mut from = 0;
     while let Some(at) = line[from..].find("--").map(|at| from + at) {
@@ -133,7 +133,7 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
-/// Where the operand begins that ends at a place: names, dots and brackets in pairs.
+/// The beginning of the operand that ends at a place: names, dots and paired brackets.
 fn operand_before(code: &str, end: usize) -> usize {
     let text = code[..end].trim_end();
     let mut depth = 0;
@@ -152,7 +152,7 @@ fn operand_before(code: &str, end: usize) -> usize {
     from
 }
 
-/// Where the operand ends that begins at a place.
+/// The end of the operand that begins at a place.
 fn operand_after(code: &str, begin: usize) -> usize {
     let text = &code[begin..];
     let mut depth = 0;

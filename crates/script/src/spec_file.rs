@@ -16,7 +16,7 @@ use riskbreaker_play::Fault;
 use riskbreaker_ruleset::nearest;
 use riskbreaker_state::Value;
 
-/// A file of specs in a machine of its own.
+/// A file of specs in its own machine.
 pub struct SpecFile {
     /// Keeps the functions of the specs alive.
     machine: Lua,
@@ -27,7 +27,7 @@ pub struct SpecFile {
     work: u64,
 }
 
-/// A spec as its file declares it: one of its cases, where it has several.
+/// A spec as declared in a file; for `rb.cases`, one of its cases.
 struct Registered {
     name: String,
     rules: Vec<String>,
@@ -35,23 +35,23 @@ struct Registered {
     run: Function,
 }
 
-/// What the methods of a spec's `t` do, with plain data. It stands in the room of specs, which knows no script engine.
+/// The implementation of a spec's `t` with plain data, in the crate of specs, which knows no script engine.
 pub trait SpecMethods {
-    /// Calls a method of the table. `line` is where the spec calls it.
+    /// Calls a method of `t`. `line`: the line of the call in the spec.
     ///
     /// # Errors
     ///
-    /// A sentence: why the spec fails.
+    /// A sentence with the reason why the spec fails.
     fn call(&mut self, method: &str, args: &[Value], line: Option<u32>) -> std::result::Result<Value, String>;
 
-    /// At the end of a spec: nothing may be left over.
+    /// Checks at the end of a spec that nothing is left over.
     fn close(&mut self) -> std::result::Result<(), String>;
 }
 
-/// A spec under way as its script has it: `t`.
+/// The value `t` in the script of a running spec.
 struct SpecHandle<S>(Rc<RefCell<S>>);
 
-/// What a method costs of a spec's budget of work: a spec may look at the game some thousand times.
+/// The work charged for a method: a spec may call some thousand.
 const COST: i64 = 2_000;
 
 impl<S: SpecMethods + 'static> UserData for SpecHandle<S> {
@@ -70,7 +70,7 @@ impl<S: SpecMethods + 'static> UserData for SpecHandle<S> {
                 let args = args.iter().map(plain_from).collect::<Result<Vec<Value>>>()?;
                 let line = lua.inspect_stack(1, |caller| caller.current_line()).flatten();
                 let line = line.and_then(|line| u32::try_from(line).ok());
-                // Games and searches of the host have budgets of their own: a slow machine must not make a spec fail.
+                // Games and searches of the host have their own budgets: a slow computer must not make a spec fail.
                 let found = sandbox::uncharged(|| t.0.borrow_mut().call(method.name, &args, line)).map_err(wrong)?;
                 plain_to(lua, &found)
             });
@@ -83,7 +83,7 @@ impl SpecFile {
     ///
     /// # Errors
     ///
-    /// What is wrong with the file.
+    /// A problem of the file.
     pub fn load(name: &str, text: &str) -> std::result::Result<SpecFile, Fault> {
         let specs = Rc::new(RefCell::new(Vec::new()));
         let (registered, more) = (specs.clone(), specs.clone());
@@ -120,7 +120,7 @@ impl SpecFile {
         Ok(SpecFile { machine: lua, specs: specs.take(), name: name.to_string(), text: text.to_string(), work })
     }
 
-    /// Names and rule ids, in the order of the file.
+    /// The names and rule ids of the specs, in the order of the file.
     pub fn list(&self) -> impl Iterator<Item = (&str, &[String])> {
         self.specs.iter().map(|spec| (&*spec.name, &*spec.rules))
     }
@@ -130,8 +130,7 @@ impl SpecFile {
         self.work
     }
 
-    /// Plays one spec: says why it fails, if it does, and how much work the script of the spec was, without the games that it
-    /// plays.
+    /// Runs one spec. Returns its failure, if any, and the work of its script, without the games that it plays.
     pub fn run<S: SpecMethods + 'static>(&self, at: usize, case: &Rc<RefCell<S>>) -> (Option<Fault>, u64) {
         let spec = &self.specs[at];
         let (result, spent) = guarded(&self.machine, CallBudget::SPEC, || {
@@ -147,10 +146,10 @@ fn wrong(message: impl std::fmt::Display) -> Error {
     Error::RuntimeError(message.to_string())
 }
 
-/// Most specs of one file.
+/// The most specs of one file.
 const MOST_SPECS: usize = 5_000;
 
-/// Reads what `rb.spec` is given: a name, rule ids (which may be left out) and the function.
+/// Reads the arguments of `rb.spec`: a name, rule ids (optional) and the function.
 fn read_spec(values: MultiValue) -> Result<Registered> {
     let mut values = values.into_iter();
     let usage = || wrong("rb.spec takes a name, a list of rule ids, and a function(t)");
@@ -168,7 +167,7 @@ fn read_spec(values: MultiValue) -> Result<Registered> {
     Ok(Registered { name: name.to_string_lossy().to_string(), rules, case: None, run })
 }
 
-/// Reads what `rb.cases` is given: a spec for each case.
+/// Reads the arguments of `rb.cases`: a spec for each case.
 fn read_cases((name, rules, cases, run): (String, Vec<String>, LuaTable, Function)) -> Result<Vec<Registered>> {
     let mut registered = Vec::new();
     for case in cases.sequence_values::<Lv>() {
@@ -193,7 +192,7 @@ fn not_too_many(specs: &[Registered]) -> Result<()> {
     Err(wrong(format!("a file has at most {MOST_SPECS} specs")))
 }
 
-/// The name of a case: `{key}` filled in, or what the case holds behind it.
+/// The name of a case: with `{key}` filled in, or followed by the values of the case.
 fn name_of(name: &str, case: &LuaTable) -> String {
     let mut filled = name.to_string();
     for (key, value) in case.pairs::<String, Lv>().flatten() {

@@ -1,15 +1,15 @@
-//! Refuses compiled scripts with too long a stretch of work without a safepoint.
+//! Refuses compiled scripts with too much work between two safepoints.
 //!
-//! The engine counts loop edges, calls and returns. Between two of them, an operation on a long text can take a fraction of a
-//! millisecond. A file can have tens of thousands of them in a row. Nothing could stop these, so such a file is refused when it
-//! is read.
+//! The engine counts loop edges, calls and returns. Between two of them, an operation on a long text can take a
+//! fraction of a millisecond, and a file can have tens of thousands of them in sequence. Nothing could stop these, so
+//! such a file is refused when it is read.
 
 use super::bytecode::{CompiledFunction, FORGLOOP, words_of};
 
-/// Operations in a row that may take long each: arithmetic and comparison (of long texts), joining, built-in functions.
+/// The most successive slow operations: arithmetic and comparison (of long texts), concatenation, built-in functions.
 const MOST_IN_A_ROW: u32 = 400;
 
-/// Why a script that compiles is refused, and the line where.
+/// The reason why a script that compiles is refused, with its line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unsound {
     pub line: u32,
@@ -20,7 +20,7 @@ pub(super) struct Unsound {
 ///
 /// # Errors
 ///
-/// A function has too many operations in a row, or code that cannot be followed.
+/// A function has too many successive slow operations, or code that cannot be analyzed.
 pub(super) fn check(functions: &[CompiledFunction]) -> Result<(), Unsound> {
     for function in functions {
         let Some((count, at)) = longest_stretch(&function.code) else {
@@ -36,22 +36,22 @@ pub(super) fn check(functions: &[CompiledFunction]) -> Result<(), Unsound> {
     Ok(())
 }
 
-/// What an operation means for the longest stretch.
+/// The effect of an operation on the control flow and on the count.
 enum StretchStep {
-    /// It goes on to the next instruction, and to a later one where one is given.
+    /// Continues with the next instruction, and also with `jump` if it is given.
     On {
         jump: Option<i64>,
         heavy: bool,
     },
-    /// It goes on elsewhere only.
+    /// Continues only at another place.
     Away(i64),
-    /// A safepoint; it goes on to the next instruction, and elsewhere.
+    /// A safepoint; continues with the next instruction, and also at another place if it is given.
     Safe(Option<i64>),
     End,
 }
 
-/// The largest number of heavy operations between two safepoints, on any path through a function, and the place where it is
-/// reached. If there are too many, it is the place of the first that is too many.
+/// The largest number of slow operations between two safepoints, on any path through a function, and the place where it
+/// is reached. If it exceeds the limit, the place of the first operation beyond it.
 fn longest_stretch(code: &[u32]) -> Option<(u32, usize)> {
     let mut before: Vec<Option<u32>> = vec![None; code.len()];
     let mut longest = (0, 0);
@@ -60,14 +60,14 @@ fn longest_stretch(code: &[u32]) -> Option<(u32, usize)> {
     while at < code.len() {
         let (step, length) = (step(code[at], i64::try_from(at).ok()?), words_of(code[at]));
         let Some(count) = before[at] else {
-            // Nothing leads here.
+            // Unreachable.
             at += length;
             continue;
         };
         let mut reach = |target: i64, count: u32, back: bool| -> Option<()> {
             let target = usize::try_from(target).ok()?;
             if target <= at {
-                // The way back of a loop is a safepoint.
+                // The backward edge of a loop is a safepoint.
                 return back.then_some(());
             }
             let known = before.get_mut(target)?;
@@ -102,16 +102,16 @@ fn longest_stretch(code: &[u32]) -> Option<(u32, usize)> {
     Some(longest)
 }
 
-/// What an instruction does.
+/// Classifies an instruction.
 fn step(word: u32, at: i64) -> StretchStep {
     let jump = at + i64::from(word as i32 >> 16) + 1;
     let skip = i64::from(word >> 24);
     let on = |jump: Option<i64>, heavy: bool| StretchStep::On { jump, heavy };
     match word as u8 {
-        // A boolean that skips what gives the other one.
+        // A boolean that skips the instruction for the other one.
         3 if skip > 0 => StretchStep::Away(at + skip + 1),
         21 | 87 => StretchStep::Safe(None),
-        // What follows the second is reached by other ways only.
+        // The instruction after a return is reached only by jumps.
         22 | 24 => StretchStep::End,
         23 => StretchStep::Away(jump),
         67 => StretchStep::Safe(Some(at + i64::from(word as i32 >> 8) + 1)),
@@ -119,7 +119,7 @@ fn step(word: u32, at: i64) -> StretchStep {
         28 | 29 | 31 | 32 => on(Some(jump), true),
         33..=44 | 49 | 51 | 63 | 71 | 72 | 81 | 82 => on(None, true),
         57 | FORGLOOP => StretchStep::Safe(Some(jump)),
-        // A built-in function runs in place of the call that follows.
+        // A built-in function runs instead of the following call.
         60 | 68 | 73..=75 | 89 => on(Some(at + skip + 2), true),
         _ => on(None, false),
     }

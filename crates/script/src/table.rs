@@ -12,10 +12,10 @@ use riskbreaker_play::{Fault, QuestionId, Refusal, Session};
 use riskbreaker_ruleset::Library;
 use riskbreaker_state::Value;
 
-/// A script machine for programs that drive games: what is typed at the prompt, `run`, specs.
+/// A script machine for programs that drive games: lines typed at the prompt, `run`, specs.
 ///
-/// It is apart from the machines that rules run in. What a program does reaches a game only as answers and edits.
-/// It must be used on a thread with a stack of at least 8 MiB.
+/// It is separate from the machines of rules. A program affects a game only by answers and edits. It must be used on a
+/// thread with a stack of at least 8 MiB.
 pub struct Table {
     lua: Lua,
     environment: LuaTable,
@@ -23,42 +23,41 @@ pub struct Table {
     dead: bool,
 }
 
-/// Computes the odds of answers to what is open in a game: the answers by topic, and how far they look ahead. The odds are plain
-/// data.
+/// Computes the odds of answers to an open question, as plain data: answers by topic, and the limit of the look-ahead.
 pub type LookAhead = fn(&mut Session, Vec<(String, Value)>, Option<&str>) -> Result<Value, Refusal>;
 
 /// Ranks the answers to an open question, as JSON.
 pub type Advise = fn(&mut Session, QuestionId) -> Result<serde_json::Value, Refusal>;
 
-/// What the program's functions share with the host.
+/// The data shared by the program's functions and the host.
 pub(super) struct SharedTable {
     pub library: Library,
-    /// What `game:odds` calls.
+    /// The function behind `game:odds`.
     pub look_ahead: Cell<Option<LookAhead>>,
-    /// What `game:hint` calls.
+    /// The function behind `game:hint`.
     pub advise: Cell<Option<Advise>>,
-    /// The game that `game` means.
+    /// The game behind `game`.
     pub game: RefCell<Option<Session>>,
     pub printed: RefCell<Vec<String>>,
 }
 
-/// What came of a piece of program.
+/// The result of a piece of program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evaluated {
-    /// What it printed, line by line.
+    /// The printed lines.
     pub printed: Vec<String>,
-    /// The value of an expression, in words.
+    /// The value of an expression, as text.
     pub value: Option<String>,
-    /// The text ends in the middle of a statement: more lines are wanted.
+    /// True if the text ends within a statement, so that more lines are needed.
     pub incomplete: bool,
 }
 
 const MAX_PRINTED: usize = 10_000;
-/// Characters of a line that is printed, at the most.
+/// The most characters of a printed line.
 const LONGEST_LINE: usize = 2_000;
 
 impl Table {
-    /// A table at which nothing is played yet.
+    /// Creates a table without a game.
     pub fn new(library: &Library) -> Result<Table, Fault> {
         let shared = Rc::new(SharedTable {
             library: library.clone(),
@@ -106,32 +105,31 @@ impl Table {
         Ok(Table { lua, environment, shared, dead: false })
     }
 
-    /// Lets programs ask for odds by `game:odds`.
+    /// Makes `game:odds` available to programs.
     pub fn look_ahead_by(&mut self, look_ahead: LookAhead) {
         self.shared.look_ahead.set(Some(look_ahead));
     }
 
-    /// Lets programs ask for hints by `game:hint`.
+    /// Makes `game:hint` available to programs.
     pub fn advise_by(&mut self, advise: Advise) {
         self.shared.advise.set(Some(advise));
     }
 
-    /// Gives the program a game: `game` in its scripts.
+    /// Attaches a game, as `game` in scripts.
     pub fn attach(&mut self, session: Session) {
         *self.shared.game.borrow_mut() = Some(session);
     }
 
-    /// Takes the game back.
+    /// Detaches the game and returns it.
     pub fn detach(&mut self) -> Option<Session> {
         self.shared.game.borrow_mut().take()
     }
 
-    /// Runs a piece of program: an expression gives its value, statements run. What it sets without `local` is there for
-    /// the next piece.
+    /// Runs a piece of program: evaluates an expression, or runs statements. Globals stay for the next piece.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, with the line. What it printed before that is lost to nobody: [`Table::take_printed`].
+    /// The fault, with its line. Lines printed before it stay available: [`Table::take_printed`].
     pub fn eval(&mut self, text: &str, name: &str) -> Result<Evaluated, Fault> {
         if self.dead {
             let (former, game) = (self.shared.clone(), self.detach());
@@ -169,13 +167,13 @@ impl Table {
         })
     }
 
-    /// What has been printed and not been taken yet.
+    /// Takes the printed lines.
     pub fn take_printed(&mut self) -> Vec<String> {
         self.shared.printed.take()
     }
 }
 
-/// A value of a program in words.
+/// Formats a program's value.
 pub(super) fn in_words(value: &Lv) -> String {
     match value {
         Lv::Nil => "nil".into(),

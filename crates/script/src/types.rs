@@ -1,4 +1,4 @@
-//! The vocabulary for authors: types for their editor, and the reference page.
+//! The vocabulary for authors: types for editors, and the reference page.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::api::{self, WordGroup};
 use riskbreaker_ruleset::{Rulebook, SwitchKind};
 use riskbreaker_state::{Field, Kind, Type};
 
-/// Types that are the same for every ruleset.
+/// The types common to all rulesets.
 pub(super) const COMMON: &str = r#"export type Declaration = { [string]: any }
 export type Verb = { [string]: any }
 export type FieldType = { [string]: any }
@@ -50,8 +50,7 @@ export type AllotQuestion = OptionsQuestion & { total: number, least: number? }
 export type LineQuestion = Question & { max: number? }
 "#;
 
-/// The module `@riskbreaker` with its types, those of a ruleset's own kinds, verbs and switches among them, as an editor
-/// reads it.
+/// The module `@riskbreaker` with its types for an editor, including those of the ruleset's kinds, verbs and switches.
 pub fn type_module(rules: &Rulebook) -> String {
     let mut text = String::from("--!strict\n");
     let _ = writeln!(
@@ -140,21 +139,20 @@ fn kind_type(kind: &Kind, name: &str) -> String {
     text
 }
 
-/// The type of a text that is one of these; of any text where there are none.
+/// The type of a text that is one of these; of any text if the list is empty.
 fn one_of<N: std::fmt::Debug>(names: impl IntoIterator<Item = N>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("{name:?}")).collect();
     if names.is_empty() { "string".into() } else { names.join(" | ") }
 }
 
-/// The type of a field as a script reads it.
-/// The type of a field as Luau writes it.
+/// The Luau type of a field.
 pub fn luau_type(ty: &Type) -> String {
     match ty {
         Type::Int { .. } => "number".into(),
         Type::Bool => "boolean".into(),
         Type::Text => "string".into(),
         Type::Enum(values) => one_of(values),
-        // An empty reference is nil; who reads on must know that it is not.
+        // An empty reference is nil, but its type is not optional: the script must know that it is set.
         Type::Ref(Some(kind)) => type_name(kind),
         Type::Ref(None) => "any".into(),
         Type::Ratio => "{ number }".into(),
@@ -167,7 +165,7 @@ fn optional(ty: &str) -> String {
     if ty.contains('|') { format!("({ty})?") } else { format!("{ty}?") }
 }
 
-/// `fight_side` -> `FightSide`; a name that the common types have gets an ending.
+/// Converts a name to a type name: `fight_side` to `FightSide`. A name of a common type gets an ending.
 fn type_name(kind: &str) -> String {
     let word = |word: &str| {
         let mut letters = word.chars();
@@ -184,12 +182,12 @@ const KEYWORDS: &[&str] = &[
     "repeat", "return", "then", "true", "until", "while",
 ];
 
-/// A key of a table type.
+/// Formats a key of a table type.
 fn key(name: &str) -> String {
     if is_luau_name(name) { name.to_string() } else { format!("[{name:?}]") }
 }
 
-/// True for a name of Luau: it can stand behind a point and before the type of a parameter.
+/// True for a Luau identifier, usable after a dot and as a parameter name.
 pub(super) fn is_luau_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
@@ -243,7 +241,7 @@ pub fn reference_page() -> String {
     text
 }
 
-/// A paragraph in lines of at most 100 columns; all but the first begin with `indent`.
+/// Wraps a paragraph at 100 columns; all lines but the first begin with `indent`.
 fn wrapped(text: &str, indent: &str) -> String {
     let options = textwrap::Options::new(100).subsequent_indent(indent).break_words(false);
     textwrap::fill(text, options.word_splitter(textwrap::WordSplitter::NoHyphenation))

@@ -1,17 +1,17 @@
-//! Which functions of a file assign to variables that they have captured, read from the compiled file.
+//! Finds the functions of a compiled file that assign to captured variables (*upvalues*).
 //!
-//! A function that exists after loading and assigns to a captured variable (an *upvalue*) keeps a value between calls. No save,
-//! undo or replay covers that value. Local variables of one call are no problem: neither they nor the functions inside the call
+//! A function that exists after loading and assigns to an upvalue keeps a value between calls. No save, undo or replay
+//! covers that value. Local variables of one call are no problem: neither they nor the functions inside the call
 //! outlive it. So only functions that exist after loading are checked.
 
 use std::collections::BTreeMap;
 
 use super::bytecode::{CAPTURE, CompiledFunction, DUPCLOSURE, NEWCLOSURE, SETUPVAL, words_of};
 
-/// A function of a file that assigns to captured variables, or makes functions that do.
+/// A function of a file that assigns to captured variables, or creates functions that do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Assigner {
-    /// The line where the function begins.
+    /// The line at which the function begins.
     pub line: u32,
     pub parameters: u8,
     pub captured: u8,
@@ -19,7 +19,7 @@ pub(super) struct Assigner {
 }
 
 impl Assigner {
-    /// What tells it from the other functions of its file.
+    /// Identifies it among the functions of its file.
     pub fn signature(&self) -> (u32, u8, u8) {
         (self.line, self.parameters, self.captured)
     }
@@ -29,14 +29,14 @@ impl Assigner {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Assigned {
     pub line: u32,
-    /// What the variable is called, if the file was compiled with names.
+    /// The name of the variable, if the file was compiled with names.
     pub name: Option<String>,
 }
 
-/// How [`CAPTURE`] says that a variable captured by the function around is handed on.
+/// The capture mode of [`CAPTURE`] for a variable captured by the enclosing function.
 const OF_UPVALUE: u8 = 2;
 
-/// The functions of a compiled file that assign to captured variables. `None` if the code cannot be followed.
+/// The functions of a compiled file that assign to captured variables. `None` if the code cannot be analyzed.
 pub(super) fn assigners(functions: &[CompiledFunction]) -> Option<Vec<Assigner>> {
     let uses: Vec<CaptureUses> = functions.iter().map(CaptureUses::of).collect::<Option<_>>()?;
     let mut assigned = vec![None; functions.len()];
@@ -51,13 +51,13 @@ pub(super) fn assigners(functions: &[CompiledFunction]) -> Option<Vec<Assigner>>
     Some(found.collect())
 }
 
-/// Assignments by the place of the captured variable.
+/// Assignments by the index of the captured variable.
 type ByPlace = BTreeMap<u8, Assigned>;
 
-/// Functions are nested less deep than this.
+/// The deepest nesting of functions.
 const DEEPEST: usize = 250;
 
-/// Works out what a function and those inside it assign of the variables that it has captured.
+/// Computes the captured variables to which a function and its inner functions assign.
 fn assign(
     at: usize,
     functions: &[CompiledFunction],
@@ -88,11 +88,12 @@ fn assign(
     Some(found)
 }
 
-/// What a function does with captured variables.
+/// The use of captured variables by a function.
 struct CaptureUses {
-    /// Places of captured variables that it assigns to, with the line.
+    /// Indices of captured variables that it assigns to, with the line.
     assigns: Vec<(u8, u32)>,
-    /// Functions that it makes, by number; for each variable that they capture the place in this one, if it is captured here.
+    /// Functions that it creates, by number; for each variable that they capture, its index here if it is itself
+    /// captured.
     makes: Vec<(u32, Vec<Option<u8>>)>,
 }
 
@@ -155,7 +156,8 @@ mod tests {
 
     #[test]
     fn the_operations_are_numbered_as_the_engine_does() {
-        // A function of each sort of instruction: were a word misread, the assignment at its end would not be found.
+        // A function with every type of instruction: if one had the wrong length, the assignment at the end would not
+        // be found.
         let text = "local kept\nlocal g = {}\nreturn function(a, b, ...)\n\tlocal t = { x = a, y = b, ... }\n\tif a == b and a < b or \
                     a == nil or a == 'x' or b == 3 or a == true then t.x = t.y .. 'z' end\n\tfor i = 1, 3 do t[i] = math.max(i, a) end\n\t\
                     for k, v in t do g.k = v end\n\tfor _, v in ipairs(t) do t:m(v) end\n\tlocal f = function() return t end\n\tkept = f\nend";

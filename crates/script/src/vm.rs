@@ -31,38 +31,38 @@ use riskbreaker_play::{Fingerprint, KeepPlace};
 use riskbreaker_ruleset::{CreationPart, Declarations, LoadError, Stack, instead_or};
 use riskbreaker_state::{EntityId, Entry, EntryId, FieldId, Key, NumberSource, Value, readable_name};
 
-/// One script machine with one ruleset in it. It handles one game at a time and keeps nothing of it.
+/// A script machine with one ruleset. It runs one game at a time and keeps no state of it.
 pub struct Vm {
-    /// Takes fingerprints of running scripts. Made at the first exploration, and dropped before the machine.
+    /// Takes fingerprints of running scripts. Created by the first exploration, and dropped before the machine.
     #[cfg(feature = "continuations")]
     pub(super) continuation: Option<Box<super::continuation::Continuation>>,
-    /// Whether ways are explored.
+    /// True while paths are explored.
     exploring: bool,
     pub(super) lua: Lua,
     pub(super) host: Rc<HostState>,
     trusted: Trusted,
     stack: Arc<Stack>,
     declarations: Arc<Declarations>,
-    /// Switches, what is left out, and whether anybody listens, as the prelude knows them.
+    /// Switches, disabled names, and whether events have readers, as known to the prelude.
     settings: RefCell<Option<GameSettings>>,
-    /// What `result` of play.luau is known as.
+    /// The name for `result` of play.luau.
     result_name: Arc<str>,
-    /// Bytes that it may hold besides what was there when garbage was last collected.
+    /// The bytes that it may use beyond those in use after the last collection.
     room: usize,
-    /// The budget that was spent in it.
+    /// The budget that was spent in it, if any.
     spent: Option<&'static str>,
     dead: bool,
-    /// What is left of the budget that several runs share.
+    /// The rest of a budget shared by several runs.
     joint: Option<CallBudget>,
-    /// What tells it from other machines, from 1.
+    /// The number of the machine, from 1.
     number: u64,
 }
 
-/// A line that a script lays out.
+/// A row that a script returns for a sheet.
 struct LaidOutRow {
     label: Option<String>,
     text: Option<String>,
-    /// The name of the number that it tells.
+    /// The name of the number that it shows.
     number: Option<Arc<str>>,
 }
 
@@ -75,7 +75,7 @@ impl LaidOutRow {
         LaidOutRow { label: None, text: None, number: Some(name) }
     }
 
-    /// The line with its number: label and text are the number's where the script has written none.
+    /// The row with its number, from which it takes label and text if the script gave none.
     fn with(self, number: Option<Number>) -> SheetRow {
         let told = number.as_ref();
         let label = self.label.or_else(|| told.map(|number| number.label.to_string()));
@@ -86,17 +86,18 @@ impl LaidOutRow {
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
-/// Bytes of garbage after which it is collected, so that the garbage of one call does not use up the memory of the next.
+/// The garbage in bytes after which it is collected, so that the garbage of one call does not use up the memory of the
+/// next.
 const LEFT_BEHIND: usize = 12 << 20;
 
-/// Bytes that a machine may hold besides what it has loaded: what the accounts of an action may make, what is left behind, and
-/// what the accounts do not count, such as free places in pages, the table of texts and the tables of fields.
+/// The bytes that a machine may use beyond its loaded size: the memory quotas of an action, left garbage, and uncounted
+/// memory such as free slots in pages, the string table and the tables of fields.
 const MOST_BYTES: usize = ROOM[0] + ROOM[1] + ROOM[2] + LEFT_BEHIND + (64 << 20);
 
-/// Work that computing a key is, beside that of its function.
+/// The work of computing a key, besides that of its function.
 const KEY_COST: i64 = 16;
 
-/// What the prelude knows of a game besides its state.
+/// The settings of a game known to the prelude, besides the state.
 struct GameSettings {
     switches: Arc<BTreeMap<String, Value>>,
     left_out: BTreeSet<Arc<str>>,
@@ -144,7 +145,7 @@ trusted! {
 }
 
 impl Vm {
-    /// Loads a ruleset into a fresh machine.
+    /// Loads a ruleset into a new machine.
     ///
     /// # Errors
     ///
@@ -173,7 +174,7 @@ impl Vm {
         Ok((vm, declarations))
     }
 
-    /// The lines that a function of a kind gives for one of its entities.
+    /// The rows returned by a function of a kind for an entity.
     fn laid_out(
         &mut self,
         context: &mut ActionContext,
@@ -190,7 +191,7 @@ impl Vm {
         lines.map_err(|fault| self.at_function(fault, &name, what))
     }
 
-    /// The rows of a sheet with the numbers that they name. One whose number is hidden, and that has no text of its own, is left out.
+    /// Adds the named numbers to the rows of a sheet. Omits a row whose number is hidden and that has no text.
     fn with_numbers(
         &mut self,
         context: &mut ActionContext,
@@ -234,7 +235,7 @@ impl Vm {
         Ok(all)
     }
 
-    /// The lines that a function gives back: texts, and pairs of label and text.
+    /// Converts the result of a function to rows: texts, and pairs of label and text.
     fn lines(
         &mut self,
         context: &mut ActionContext,
@@ -281,8 +282,7 @@ impl Vm {
         })
     }
 
-    /// The value of a function that only reads, from its trace where that is known: of a statistic, or of what names the
-    /// result.
+    /// The value of a read-only function (a statistic or the result), from its trace if that is known.
     fn known_or_worked_out(
         &mut self,
         context: &mut ActionContext,
@@ -302,7 +302,7 @@ impl Vm {
         Ok(value)
     }
 
-    /// Lets `work` run scripts that only read, whatever stopped the action that is open.
+    /// Runs read-only scripts, even if the open action is stopped.
     fn reading<R>(
         &mut self,
         context: &mut ActionContext,
@@ -316,9 +316,9 @@ impl Vm {
         result
     }
 
-    /// Does something in several runs, which have the budget of one together.
+    /// Runs several calls that share one budget.
     fn in_one_budget<R>(&mut self, budget: CallBudget, work: impl FnOnce(&mut Vm) -> R) -> R {
-        // Inside of another one it takes from that budget.
+        // An inner call uses the budget of the outer one.
         let outer = self.joint.is_some();
         if !outer {
             self.joint = Some(budget);
@@ -330,7 +330,7 @@ impl Vm {
         done
     }
 
-    /// What one of the prelude's functions gives first.
+    /// The first result of one of the prelude's functions.
     fn first_of(
         &mut self,
         context: &mut ActionContext,
@@ -343,12 +343,12 @@ impl Vm {
         Ok(found.into_iter().next().unwrap_or(Lv::Nil))
     }
 
-    /// What a function gave, as data.
+    /// Converts the result of a function to plain data.
     fn data(&self, found: &Lv) -> Result<Value, Fault> {
         from_lua(found, &self.host.handles.borrow()).map_err(|error| fault_of(&error, None, None, &self.stack))
     }
 
-    /// Runs one of the prelude's functions under the budget of an action and judges what came of it.
+    /// Runs one of the prelude's functions under the budget of an action and checks its result.
     pub(super) fn run(
         &mut self,
         context: &mut ActionContext,
@@ -411,14 +411,14 @@ impl Vm {
         }
     }
 
-    /// Collects what calls have left behind, once that is much.
+    /// Collects the garbage of earlier calls, if there is much.
     fn clear_up(&mut self) {
         let (used, full) = (running(&self.lua, used), self.host.full.get());
         if used <= full {
             return;
         }
         self.collect();
-        // While ways are explored the same memory is needed again at once.
+        // During an exploration the same memory is needed again soon.
         if used > full + LEFT_BEHIND && !self.exploring {
             give_back();
         }
@@ -434,12 +434,12 @@ impl Vm {
     }
 
     fn set_limits(&self) {
-        // Only a machine without an allocator of its own has no limit to set.
+        // Setting the limit can only fail in a machine without its own allocator.
         let _ = self.lua.set_memory_limit(self.lua.used_memory() + self.room);
         self.host.full.set(running(&self.lua, used) + LEFT_BEHIND.min(self.room / 4));
     }
 
-    /// Brings the handles up to the context's state; gives the prelude's function that has to be told, if any.
+    /// Synchronizes the handles with the state. Returns the prelude callback to run, if any.
     fn sync(&self, context: &mut ActionContext) -> LuaResult<Option<(Function, MultiValue)>> {
         if std::mem::replace(&mut context.machine, self.number) != self.number {
             context.state.renew_identity();
@@ -451,7 +451,7 @@ impl Vm {
         if let Some(continuation) = &self.continuation
             && (!settled || matches!(synced, Synced::Attachments | Synced::Renewed { others: true }))
         {
-            // Entities have come or gone, or what is attached to them: a snapshot would bring back lists of what was there.
+            // Entities or attachments have changed: a snapshot would restore outdated lists.
             continuation.forget_snapshots();
         }
         if !settled {
@@ -478,7 +478,8 @@ impl Vm {
         })
     }
 
-    /// A fault of what a function gave, with the place of the function: `part` of the entry or kind `name`, or of `play`.
+    /// Adds the place of a function to a fault about its result. `part`: the function's key in the entry or kind
+    /// `name`, or in `play`.
     fn at_function(&self, mut fault: Fault, name: &str, part: &str) -> Fault {
         if fault.path.is_none()
             && let Some((place, text)) = self.place_and_line(name, part)
@@ -488,7 +489,8 @@ impl Vm {
         fault
     }
 
-    /// The place of such a function, with the text of its line. `None` for one that lies over another: it begins in the host.
+    /// The place of such a function, with the text of its line. `None` for one that wraps another: it begins in the
+    /// host.
     fn place_and_line(&self, name: &str, part: &str) -> Option<(FilePlace, String)> {
         let place = || self.trusted.place.call::<(String, u32)>((name, part));
         let (path, line) = guarded(&self.lua, CallBudget::ACTION, place).0.ok()?;
@@ -650,7 +652,7 @@ impl Machine for Vm {
             if matches!(call, Call::Derived { .. }) {
                 return self.data(&found);
             }
-            // A stop is an outcome by itself.
+            // A stop counts as an outcome.
             if context.stop.is_some() {
                 context.pulse += 1;
             }
@@ -855,7 +857,7 @@ impl Machine for Vm {
             })?;
             Ok(found.as_int().unwrap_or_default())
         };
-        // Each has an equal share: how many of them are known from traces already must not decide what the others may use.
+        // Each gets an equal share: the number of values known from traces must not change the budget of the others.
         let share = CallBudget { work: CallBudget::ACTION.work / labels.len().max(1) as i64, ..CallBudget::ACTION };
         labels.iter().map(|label| self.in_one_budget(share, |vm| of(vm, label))).collect()
     }
@@ -971,7 +973,7 @@ impl Machine for Vm {
         if tied.len() < 2 {
             return Ok(first);
         }
-        // The function is given their keys.
+        // The function gets their keys.
         context.observers.sees_time = true;
         let found = self.first_of(
             context,
@@ -1004,7 +1006,7 @@ impl Machine for Vm {
             })?;
             let mut found = found.into_iter();
             let found = match part {
-                // The kind and the fields.
+                // Join the kind and the fields.
                 CreationPart::Build => {
                     let both = lua.create_sequence_from(found);
                     Lv::Table(both.map_err(|error| fault_of(&error, None, None, &vm.stack))?)

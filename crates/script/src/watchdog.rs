@@ -1,7 +1,7 @@
-//! The watchdog: a thread that reminds every running script to look at the clock.
+//! The watchdog: a thread that reminds every running script to read the clock.
 //!
-//! A script reads the clock after a fixed amount of work, but the time for one unit of work differs by a factor of a million. The
-//! watchdog limits the time between two readings to a few milliseconds.
+//! A script reads the clock after a fixed amount of work, but the time for one unit of work differs by a factor of a
+//! million. The watchdog limits the time between two readings to a few milliseconds.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,22 +9,22 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// How often running scripts are reminded.
+/// The interval of reminders.
 const PERIOD: Duration = Duration::from_millis(4);
 
-/// So many rounds without any script running, and the watchdog sleeps until one begins.
+/// The number of rounds without a running script after which the watchdog sleeps until one begins.
 const IDLE_ROUNDS: u32 = 50;
 
-/// What the watchdog knows of one thread.
+/// The watchdog's record of one thread.
 struct ThreadWatch {
-    /// Calls into scripts that run on the thread, one inside the other.
+    /// The number of nested calls into scripts that run on the thread.
     running: AtomicU64,
-    /// Set by the watchdog, cleared by the script when it has looked at the clock.
+    /// Set by the watchdog, cleared by the script when it has read the clock.
     look: AtomicBool,
 }
 
-/// Watches of all threads. A thread that ends leaves its watch to the next one: there are as many as there were threads at
-/// the same time.
+/// The records of all threads. A thread that ends leaves its record to the next one, so there are as many as there were
+/// threads at once.
 struct Watches {
     all: Vec<&'static ThreadWatch>,
     free: Vec<&'static ThreadWatch>,
@@ -34,7 +34,7 @@ static WATCHES: Mutex<Watches> = Mutex::new(Watches { all: Vec::new(), free: Vec
 static ASLEEP: AtomicBool = AtomicBool::new(false);
 static UNWATCHED: ThreadWatch = ThreadWatch { running: AtomicU64::new(0), look: AtomicBool::new(false) };
 
-/// A thread's hold on its watch.
+/// A thread's ownership of its record.
 struct ThreadHold(&'static ThreadWatch);
 
 impl Drop for ThreadHold {
@@ -46,7 +46,7 @@ impl Drop for ThreadHold {
 }
 
 thread_local! {
-    /// The watch of this thread, for a fast look; nothing before its first call and at its end.
+    /// The record of this thread, for fast access; `None` before its first call and at its end.
     static OWN: Cell<Option<&'static ThreadWatch>> = const { Cell::new(None) };
     static HOLD: ThreadHold = ThreadHold(take_watch());
 }
@@ -74,7 +74,7 @@ fn take_watch() -> &'static ThreadWatch {
     watch
 }
 
-/// The watchdog's thread; `None` where no thread can be started: scripts still look at the clock once in so much work.
+/// The watchdog thread. `None` if it cannot be started; scripts then read the clock only after a fixed amount of work.
 fn watchdog() -> Option<&'static Thread> {
     static DOG: OnceLock<Option<Thread>> = OnceLock::new();
     let dog = DOG.get_or_init(|| {
@@ -91,7 +91,7 @@ fn watch_all() {
         idle = if remind_all() { 0 } else { idle + 1 };
         if idle > IDLE_ROUNDS {
             ASLEEP.store(true, Ordering::SeqCst);
-            // A call that began before it could see that the watchdog sleeps is seen here.
+            // A call that began before it could see that the watchdog sleeps is found here.
             if !remind_all() {
                 thread::park();
             }
@@ -101,7 +101,7 @@ fn watch_all() {
     }
 }
 
-/// Reminds every running script; says whether there is one.
+/// Reminds every running script. Returns true if there is one.
 fn remind_all() -> bool {
     with_watches(|watches| {
         let running = watches.all.iter().filter(|watch| watch.running.load(Ordering::SeqCst) > 0);
@@ -115,7 +115,7 @@ pub(super) struct WatchedCall(());
 /// Begins to watch a call on this thread.
 pub(super) fn watch() -> WatchedCall {
     let dog = watchdog();
-    // A thread that is about to end may have given its watch back.
+    // A thread that is about to end may have released its record.
     let _ = HOLD.try_with(|_| ());
     own().running.fetch_add(1, Ordering::SeqCst);
     if ASLEEP.load(Ordering::SeqCst)
@@ -132,7 +132,7 @@ impl Drop for WatchedCall {
     }
 }
 
-/// Whether the running call should look at the clock now.
+/// True if the running call should read the clock now.
 #[inline]
 pub(super) fn must_look() -> bool {
     let look = &own().look;

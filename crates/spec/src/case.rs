@@ -14,7 +14,7 @@ use riskbreaker_play::{
 use riskbreaker_ruleset::{Breach, nearest};
 use riskbreaker_state::{EntityId, Key, Value};
 
-/// A spec under way: `t`.
+/// A running spec: `t`.
 pub(super) struct Case {
     pub shelf: Arc<SpecRulesets>,
     pub rules: Arc<Ruleset>,
@@ -22,21 +22,21 @@ pub(super) struct Case {
     pub session: Option<Session>,
     pub position: String,
     pub dice: Vec<u32>,
-    /// What every entity was right after `given`, by id: its title and fields.
+    /// The title and the fields of every entity right after `given`, by id.
     pub baseline: BTreeMap<EntityId, (String, Vec<Value>)>,
-    /// What the last change of rules told.
+    /// The result of the last change of rules.
     pub migration: Option<Migration>,
     pub cards: Vec<String>,
-    /// Where the spec calls the method that runs.
+    /// The line of the spec that calls the running method.
     pub line: Option<u32>,
     pub warnings: Vec<SpecWarning>,
-    /// What was looked up while an action had open questions, with what it was, since the spec last went on.
+    /// Values read while an action had open questions, since the spec last continued.
     pub read_in_the_middle: Vec<(LookedUp, Value)>,
 }
 
-/// Something of the state that a spec looks up.
+/// A part of the state that a spec reads.
 pub(super) enum LookedUp {
-    /// A field or derived value of an entity, with the second entity that it is derived for.
+    /// A field or derived value of an entity, with its arguments.
     Value(String, String, Vec<Value>),
     /// The titles of all entities of a kind.
     Titles(String),
@@ -61,12 +61,12 @@ impl LookedUp {
     }
 }
 
-/// What comes of a step of a spec, or why the spec fails.
+/// The result of a step of a spec, or the reason why the spec fails.
 pub(super) type CheckedStep<T> = Result<T, String>;
 
-/// Most questions that are answered by their defaults on the way to one that is waited for.
+/// The most questions answered by their defaults while waiting for one.
 const MOST_DEFAULTS: usize = 10_000;
-/// Most questions of one action that are answered so.
+/// The most questions of one action answered by their defaults.
 const MOST_DEFAULTS_OF_ACTION: usize = 300;
 
 impl Case {
@@ -91,7 +91,7 @@ impl Case {
         self.session.as_mut().ok_or_else(|| wrong("t:given(...) comes first"))
     }
 
-    /// Begins in a position, of another ruleset if one is named.
+    /// Begins the game with a position, for another ruleset if one is named.
     pub fn given(&mut self, scenario: &Value, ruleset: Option<&str>) -> CheckedStep<()> {
         if self.session.is_some() {
             return Err(wrong("t:given(...) is called once"));
@@ -110,7 +110,7 @@ impl Case {
         };
         self.position = words(scenario);
         self.setup.dice = DiceSource::Written(self.dice.clone());
-        // In a spec people play all seats that `t:seat` does not assign: policies of the scenario are ignored.
+        // People play all seats that `t:seat` does not assign: policies of the scenario are ignored.
         for seat in self.rules.seats().keys() {
             self.setup.seats.entry(Arc::from(&**seat)).or_insert(riskbreaker_play::Driver::Human);
         }
@@ -140,7 +140,7 @@ impl Case {
         Ok(())
     }
 
-    /// A position that cannot be played for a reason.
+    /// Checks that a position is refused for a reason.
     pub fn given_refused(&mut self, scenario: &Value, reason: &str, ruleset: Option<&str>) -> CheckedStep<()> {
         some_reason(reason)?;
         let rules = self.rules.clone();
@@ -159,7 +159,7 @@ impl Case {
         }
     }
 
-    /// Runs on to a question that `wanted` says yes to, taking defaults on the way, for a round at most.
+    /// Plays on to a question that satisfies `wanted`, taking defaults for other questions, for at most one round.
     pub fn run_to(
         &mut self,
         what: &str,
@@ -226,15 +226,15 @@ impl Case {
         }
     }
 
-    /// Answers an action by topic until all given answers are used: the open action, unless another is named. Then plays the
-    /// entries that the action has scheduled before its own place on the agenda.
+    /// Answers the questions of an action by topic until all given answers are used: of the open action, unless another
+    /// is named. Then plays the entries that the action has scheduled before its own key.
     pub fn answer_all(&mut self, answers: Vec<(String, Value)>, action: Option<u32>) -> CheckedStep<()> {
         let place = self.session()?.key_under_way();
         self.answer_action(answers, action)?;
         self.play_before(place)
     }
 
-    /// Plays the entries that stand before a place on the agenda, until somebody is asked.
+    /// Plays the entries that are due before a key, until a question is open.
     fn play_before(&mut self, place: Option<Key>) -> CheckedStep<()> {
         let session = self.session()?;
         while place.as_ref().is_some_and(|place| session.is_due_before(place)) {
@@ -247,7 +247,8 @@ impl Case {
         Ok(())
     }
 
-    /// Answers an action by topic. What only one answer was possible to is not asked, and compared.
+    /// Answers the questions of an action by topic. For a question with only one possible answer, which is not asked,
+    /// compares the answer.
     fn answer_action(&mut self, answers: Vec<(String, Value)>, action: Option<u32>) -> CheckedStep<()> {
         let mut left: Vec<Reply> = answers.into_iter().map(Reply::new).collect();
         let mut topics = BTreeSet::new();
@@ -313,7 +314,7 @@ impl Case {
         Ok(())
     }
 
-    /// Answers the next question of a topic, or with a table by names each of those who are asked one after the other.
+    /// Answers the next question of a topic; or, with a table by names, the questions of each named entity or seat.
     pub fn answer(&mut self, topic: &str, value: &Value) -> CheckedStep<()> {
         let mut reply = Reply::new((topic.to_owned(), value.clone()));
         let asked_of = RefCell::new(BTreeSet::new());
@@ -337,7 +338,7 @@ impl Case {
         loop {
             let mut taken = false;
             for question in self.session()?.questions().to_vec() {
-                // The first answer to a race closes the questions of the others; who is not in it is asked anew.
+                // The first answer in a race closes the other questions; seats outside the race are asked again.
                 let is_open = self.session()?.questions().iter().any(|open| open.id == question.id);
                 if !is_open || *question.topic != *topic {
                     continue;
@@ -372,7 +373,7 @@ impl Case {
         }
     }
 
-    /// An answer to the next question of a topic is refused for a reason, and nothing has changed.
+    /// Checks that an answer to the next question of a topic is refused for a reason, and that nothing changes.
     pub fn refused_answer(&mut self, topic: &str, value: &Value, wanted: &WantedRefusal) -> CheckedStep<()> {
         let what = in_words_of(topic, value);
         let question = self.run_to(
@@ -392,14 +393,14 @@ impl Case {
         self.refusal_is(&format!("the answer to {what}"), wanted, found, unchanged)
     }
 
-    /// Takes the defaults of all that has begun, so that what is looked at is its end.
+    /// Takes the defaults of all open questions, so that the end of the actions is examined.
     pub fn settle(&mut self) -> CheckedStep<()> {
         for taken in 0.. {
             let session = self.session()?;
             if !session.is_unfinished() {
                 break;
             }
-            // An action under a free act goes on once that is done.
+            // An action interrupted by a free act continues afterwards.
             let next = u64::from(session.open_action().is_none());
             match session.advance_by(next).map_err(wrong)? {
                 Step::Fault(fault) => return Err(wrong(fault)),
@@ -419,11 +420,11 @@ impl Case {
         }
     }
 
-    /// Plays an action that has begun to its end, by its defaults.
+    /// Finishes an open action with its defaults.
     ///
     /// # Errors
     ///
-    /// A question of it without a default, or a script that fails.
+    /// One of its questions has no default, or a script fails.
     pub fn finish_action(&mut self) -> CheckedStep<()> {
         let session = self.session()?;
         for taken in 0.. {
@@ -436,7 +437,7 @@ impl Case {
         Ok(())
     }
 
-    /// Looks something up as it is now. While an action has open questions, that is in its middle.
+    /// Reads a part of the state, and remembers the value if an action has open questions.
     pub fn look_up(&mut self, what: LookedUp) -> CheckedStep<Value> {
         let session = self.session()?;
         let found = what.read(session)?;
@@ -446,8 +447,8 @@ impl Case {
         Ok(found)
     }
 
-    /// What the spec has looked up last, in the middle of an action, must be what it is at the end, too: otherwise the spec
-    /// would say nothing about the questions that it leaves to their defaults.
+    /// Checks that the values last read during an action are the same at its end: otherwise the spec would not show the
+    /// effect of the questions left to their defaults.
     fn read_to_the_end(&mut self) -> CheckedStep<()> {
         for (what, was) in std::mem::take(&mut self.read_in_the_middle) {
             let now = what.read(self.session()?)?;
@@ -499,7 +500,7 @@ impl Case {
         Ok(())
     }
 
-    /// The play of a card is refused for a reason, and nothing has changed.
+    /// Checks that playing a card is refused for a reason, and that nothing changes.
     pub fn refused(&mut self, about: &str, replies: &[(String, Value)], wanted: &WantedRefusal) -> CheckedStep<()> {
         let card = replies.first().map_or(String::new(), |(_, card)| card.to_string());
         self.turn_of(about, "card")?;
@@ -510,7 +511,8 @@ impl Case {
         self.refusal_is(&format!("{card} by {about}"), wanted, found, unchanged)
     }
 
-    /// Whether something was refused as expected. That a script fails, dice run out or nothing asks for an answer is no refusal.
+    /// Checks that a request was refused as expected. A failed script, missing dice and an unasked answer are no
+    /// refusals.
     fn refusal_is(
         &mut self,
         what: &str,
@@ -529,7 +531,7 @@ impl Case {
         if unchanged { Ok(()) } else { Err(wrong(format!("{what} was refused, but something has changed"))) }
     }
 
-    /// Whether a refusal is the one that a spec expects. Notes a warning where only the host's own wording has the expected text.
+    /// Checks that a refusal is as expected. Adds a warning if only the host's own wording contains the expected text.
     /// `what` begins the message: `pull by Ann was refused`.
     pub fn refusal_fits(&mut self, what: &str, wanted: &WantedRefusal, refusal: &Refusal) -> CheckedStep<()> {
         let expected = wanted.shown();
@@ -544,7 +546,7 @@ impl Case {
         }
     }
 
-    /// How many events are of a sort and say what is wanted.
+    /// Counts the events of a kind with the expected content.
     pub fn count(&mut self, sort: &str, wanted: &[(String, Value)]) -> CheckedStep<usize> {
         self.settle()?;
         let happenings: Vec<Happening> = self.session()?.log().into_iter().map(|event| event.happening).collect();
@@ -572,7 +574,7 @@ impl Case {
         Ok(())
     }
 
-    /// At the end: nothing may be left over.
+    /// Checks at the end of a spec that no dice and answers are left.
     pub fn end_of_spec(&mut self) -> CheckedStep<()> {
         if self.session.is_none() {
             return Ok(());
@@ -592,7 +594,8 @@ impl Case {
         }
     }
 
-    /// Asks for other rules and plays on to where they come into force, if they do at once. Gives back what becomes of what.
+    /// Requests other rules and plays on until they take effect, if they do so at once. Returns the preview of the
+    /// change.
     pub fn change_rules(&mut self, id: &str) -> CheckedStep<Migration> {
         let rules = self.shelf.ruleset(id).map_err(wrong)?;
         let session = self.session()?;
@@ -605,7 +608,7 @@ impl Case {
         }
     }
 
-    /// What a sheet breaks under the rules in force and the house rules of the spec.
+    /// The rules that a sheet breaks under the current rules and the house rules of the spec.
     pub fn breaches(&self, sheet: &Value) -> CheckedStep<Vec<Breach>> {
         match &self.session {
             Some(session) => session.ruleset().check_sheet_under(sheet, session.switches().clone()),
@@ -618,8 +621,8 @@ impl Case {
         .map_err(wrong)
     }
 
-    /// A sheet breaks exactly these rules, and draws exactly these warnings: each is a rule, or a rule and a part of its text
-    /// (`RB1-008: 2 points`).
+    /// Checks that a sheet breaks exactly these rules, and causes exactly these warnings: each is a rule id, or a rule
+    /// id and a part of its text (`RB1-008: 2 points`).
     pub fn breaks_exactly(&self, sheet: &Value, breaches: Vec<String>, warnings: Vec<String>) -> CheckedStep<()> {
         let found = self.breaches(sheet)?;
         for (warning, expected) in [(false, breaches), (true, warnings)] {
@@ -641,7 +644,7 @@ impl Case {
         Ok(())
     }
 
-    /// Whether a seat gets a text anywhere. `nobody` is a watcher.
+    /// True if anything that a seat gets contains a text. `nobody` is a watcher.
     fn is_seen(&mut self, seat: &str, text: &str) -> CheckedStep<bool> {
         self.settle()?;
         let session = self.session()?;
@@ -652,12 +655,12 @@ impl Case {
         Ok(seen.everything().contains(text))
     }
 
-    /// A seat gets a text somewhere.
+    /// Checks that a seat gets a text.
     pub fn sees(&mut self, seat: &str, text: &str) -> CheckedStep<()> {
         if self.is_seen(seat, text)? { Ok(()) } else { Err(format!("{seat} sees \"{text}\" nowhere")) }
     }
 
-    /// A seat gets a text nowhere.
+    /// Checks that a seat does not get a text.
     pub fn hidden(&mut self, seat: &str, text: &str) -> CheckedStep<()> {
         if self.is_seen(seat, text)? { Err(format!("{seat} sees \"{text}\"")) } else { Ok(()) }
     }
@@ -677,7 +680,7 @@ impl Case {
 struct Reply {
     topic: String,
     value: Value,
-    /// The names of a table by titles or seats whose question has been answered.
+    /// For a table by titles or seats: the names whose question was answered.
     used: BTreeSet<Arc<str>>,
     done: bool,
 }
@@ -687,7 +690,7 @@ impl Reply {
         Reply { topic, value, used: BTreeSet::new(), done: false }
     }
 
-    /// The parts of the answer that no question asked for, with their names if the answer is a table by names.
+    /// The unused parts of the answer, with their names if it is a table by names.
     fn unsaid(&self) -> Vec<(Option<&str>, &Value)> {
         match &self.value {
             _ if self.done => Vec::new(),
@@ -704,7 +707,7 @@ impl Reply {
     }
 }
 
-/// Names topics of unused answers that are nearly a topic that was asked.
+/// Suggests similar asked topics for the topics of unused answers.
 fn misspelt(left: &[Reply], asked: &BTreeSet<String>) -> String {
     let unasked = left.iter().filter(|reply| !asked.contains(&reply.topic));
     let told = unasked.filter_map(|reply| {
@@ -714,7 +717,8 @@ fn misspelt(left: &[Reply], asked: &BTreeSet<String>) -> String {
     told.collect()
 }
 
-/// The answer to a question: what is given, or where that is a table by titles or by seats, its entry of that name.
+/// The answer to a question: the given value, or its entry for the question's entity or seat if it is a table by titles
+/// or seats.
 fn for_question(session: &Session, question: &Question, value: &Value) -> Option<(Value, Option<Arc<str>>)> {
     if let Value::Map(by_title) = value {
         let title = question.about.map(|about| session.view().title(about));
@@ -731,7 +735,7 @@ fn for_question(session: &Session, question: &Question, value: &Value) -> Option
     Some((value.clone(), None))
 }
 
-/// Answers a question, and those that are open with it by their defaults, and says whether that is refused.
+/// Answers a question, and those open together with it by their defaults. Returns the refusal, if any.
 fn try_answer(session: &mut Session, question: &Question, value: &Value) -> Result<(), Refusal> {
     let beside: Vec<Question> = session.questions().iter().filter(|other| other.id != question.id).cloned().collect();
     session.answer(question.id, question.read(value)?)?;
@@ -748,7 +752,7 @@ fn try_answer(session: &mut Session, question: &Question, value: &Value) -> Resu
     }
 }
 
-/// Every refusal contains an empty reason.
+/// Refuses an empty reason, which would fit every refusal.
 pub(super) fn some_reason(reason: &str) -> CheckedStep<()> {
     if reason.trim().is_empty() {
         return Err(wrong("say a part of the reason: an empty text is in every one"));
@@ -756,12 +760,12 @@ pub(super) fn some_reason(reason: &str) -> CheckedStep<()> {
     Ok(())
 }
 
-/// ` of Ann`, where a question is about somebody.
+/// ` of Ann`, if a question is about an entity.
 fn of_whom(session: &Session, question: &Question) -> String {
     question.about.map_or(String::new(), |about| format!(" of {}", session.view().title(about)))
 }
 
-/// A topic, with the titles where the answer is a table by them.
+/// Formats a topic, with the titles if the answer is a table by titles.
 fn in_words_of(topic: &str, value: &Value) -> String {
     match value {
         Value::Map(by_title) => {
@@ -777,7 +781,7 @@ pub(super) fn take_default(session: &mut Session) -> CheckedStep<()> {
     take_one_more_default(session, 0)
 }
 
-/// The same in an action that has taken so many defaults already: one that asks without end is wrong.
+/// Like [`take_default`], in an action that took `taken` defaults before. Fails if the action asks too many questions.
 fn take_one_more_default(session: &mut Session, taken: usize) -> CheckedStep<()> {
     for question in session.questions().to_vec() {
         let taken = taken.max(question.id.ordinal as usize);
@@ -797,7 +801,7 @@ fn take_one_more_default(session: &mut Session, taken: usize) -> CheckedStep<()>
     Ok(())
 }
 
-/// Whether a value is as expected; an empty reference may be expected as "none".
+/// True if a value is as expected; an empty reference may be expected as "none".
 pub(super) fn same(found: &Value, wanted: &Value) -> bool {
     match (found, wanted) {
         (Value::None, Value::Text(word)) => &**word == "none",
@@ -817,7 +821,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A value in words, as messages show what a spec was given.
+/// Formats a value for messages.
 pub(super) fn words(value: &Value) -> String {
     match value {
         Value::None => "nil".into(),

@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use super::SpecResult;
 
-/// Which rules of `RULES.md` are covered by which specs.
+/// The rules of `RULES.md` with the specs that cover them.
 #[derive(Debug, Default, Serialize)]
 pub struct Coverage {
-    /// In the order of the rule texts.
+    /// The rules in the order of the rule texts.
     pub rules: Vec<RuleLine>,
-    /// Ids that specs name and no rule text has.
+    /// Ids that occur in specs but in no rule text.
     pub unknown: Vec<String>,
 }
 
@@ -18,28 +18,29 @@ pub struct Coverage {
 pub struct RuleLine {
     /// The id of the rule.
     pub id: String,
-    /// Whether it has specs.
+    /// Whether specs cover it.
     pub status: RuleStatus,
     /// Names of the specs.
     pub specs: Vec<String>,
 }
 
-/// Whether specs cover a rule.
+/// The coverage of a rule by specs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleStatus {
     /// A spec names it.
     Covered,
-    /// No spec names it, and it is under a heading of the rule text that says `GM`.
+    /// No spec names it, and its heading in the rule text contains `GM`.
     GameMaster,
     /// No spec names it.
     Uncovered,
 }
 
 impl Coverage {
-    /// Reads the ids of the rule texts and finds the specs of each.
+    /// Collects the ids of the rule texts and finds the specs of each.
     ///
-    /// An id counts where it begins a list item or a row of a table; under a heading that says `GM` it is the GM's.
+    /// An id counts at the beginning of a list item or a table row; under a heading that contains `GM` it is the game
+    /// master's.
     pub fn of<'a>(texts: impl Iterator<Item = (&'a str, &'a str)>, results: &[SpecResult]) -> Coverage {
         let mut specs: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for result in results {
@@ -80,7 +81,7 @@ impl Coverage {
         Coverage { rules, unknown }
     }
 
-    /// How many rules have this status.
+    /// The number of rules with this status.
     pub fn count(&self, status: RuleStatus) -> usize {
         self.rules.iter().filter(|rule| rule.status == status).count()
     }
@@ -119,7 +120,8 @@ pub fn leading_ids(line: &str) -> Vec<String> {
     ids
 }
 
-/// Capital letters and digits in parts joined by `-`, the last one a number: `RB1-A-07`.
+/// True for the form of a rule id: capital letters and digits in parts joined by `-`, the last one a number:
+/// `RB1-A-07`.
 pub(super) fn is_id(text: &str) -> bool {
     let Some((before, number)) = text.rsplit_once('-') else { return false };
     !number.is_empty()

@@ -1,4 +1,4 @@
-//! What a spec expects of the events that happened.
+//! Expectations of a spec about events.
 
 use serde_json::{Value as Json, to_value};
 
@@ -7,7 +7,7 @@ use riskbreaker_play::Happening;
 use riskbreaker_ruleset::instead;
 use riskbreaker_state::Value;
 
-/// Sorts of events, as events written as JSON name them, with what each says of itself.
+/// The kinds of events, as named in JSON, with their fields.
 pub const SORTS: &[(&str, &[&str])] = &[
     ("said", &["text"]),
     ("rolled", &["label", "dice", "faces", "total", "need", "success", "result", "explain", "terms"]),
@@ -21,7 +21,7 @@ pub const SORTS: &[(&str, &[&str])] = &[
     ("over", &["text"]),
 ];
 
-/// How many events are of a sort and say what is wanted of them. Texts need only be contained.
+/// Counts the events of a kind with these field values. A text matches if it contains the expected one.
 pub(super) fn count(happenings: &[Happening], sort: &str, wanted: &[(String, Value)]) -> CheckedStep<usize> {
     let Some((_, known)) = SORTS.iter().find(|(name, _)| *name == sort) else {
         return Err(wrong("no event is", sort, SORTS.iter().map(|(name, _)| *name)));
@@ -39,14 +39,14 @@ pub(super) fn count(happenings: &[Happening], sort: &str, wanted: &[(String, Val
     Ok(happenings.iter().filter(fits).count())
 }
 
-/// Whether a value in JSON is as expected; of texts a part is enough.
+/// True if a JSON value is as expected; a text matches if it contains the expected one.
 pub(super) fn says(found: &Json, wanted: &Value) -> bool {
     match (found, wanted) {
         (Json::String(found), Value::Text(wanted)) => found.contains(&**wanted),
         (Json::Array(found), Value::List(wanted)) => {
             found.len() == wanted.len() && found.iter().zip(wanted.iter()).all(|(found, wanted)| says(found, wanted))
         }
-        // A value of the state is written with its type.
+        // Values of the state are written with their type.
         (Json::Object(one), wanted) if one.len() == 1 => one.values().all(|inner| says(inner, wanted)),
         (Json::Number(found), Value::Int(wanted)) => found.as_i64() == Some(*wanted),
         (Json::Bool(found), Value::Bool(wanted)) => found == wanted,
@@ -88,7 +88,7 @@ mod tests {
         assert!(count(&all, "roled", &[]).unwrap_err().contains("did you mean `rolled`?"));
     }
 
-    /// The table names the sorts that events have when they are written.
+    /// The table has the same kinds as the events in JSON.
     #[test]
     fn every_sort_of_event_is_known() {
         let source = include_str!("../../play/src/event.rs");

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use riskbreaker_play::{Answer, By, Cause, DiceSource, Edit, Happening, Scenario, Session, Slot, Tape};
 use riskbreaker_state::{EntityId, Value};
 
-/// Writes the game that led to the fault of a session as a spec: position, dice, and what was answered. `None` where
-/// nothing has failed.
+/// Writes the game that led to the fault of a session as a spec: position, dice, and answers. `None` without a fault.
 pub fn spec_of_fault(session: &Session) -> Option<String> {
     let fault = session.fault()?;
     let game = session.game();
@@ -36,7 +35,7 @@ pub fn spec_of_fault(session: &Session) -> Option<String> {
     let actions: Vec<(&Cause, Tape, bool)> = game
         .history
         .iter()
-        // What was left out has asked and rolled nothing that counts.
+        // Answers and rolls of a skipped action do not count.
         .map(|done| match done.skipped {
             Some(_) => (&done.cause, Tape::default(), true),
             None => (&done.cause, done.tape.get(), false),
@@ -45,7 +44,7 @@ pub fn spec_of_fault(session: &Session) -> Option<String> {
         .collect();
     let mut faces: Vec<u32> =
         actions.iter().flat_map(|(_, tape, _)| tape.slots.iter().flatten().flat_map(Slot::rolled)).collect();
-    // A roll that failed half way has drawn no faces that are known: written dice must have some left for it.
+    // The faces of an unfinished roll are unknown: written dice must have some left for it.
     if let DiceSource::Written(all) = &game.setup.dice {
         faces.clone_from(all);
     }
@@ -83,7 +82,7 @@ pub fn spec_of_fault(session: &Session) -> Option<String> {
     Some(text)
 }
 
-/// What entities are called, those that are gone by now by the last name they had.
+/// The titles of entities; for removed ones, their last title.
 struct Titles<'s> {
     session: &'s Session,
     gone: BTreeMap<EntityId, Arc<str>>,
@@ -120,7 +119,7 @@ fn told_edit(text: &mut String, titles: &Titles<'_>, edit: &Edit) {
     };
 }
 
-/// An answer as `t:answer` takes it.
+/// Formats an answer for `t:answer`.
 fn answered(answer: &Answer) -> Option<String> {
     let list = |ids: &[std::sync::Arc<str>]| {
         let ids: Vec<String> = ids.iter().map(|id| quoted(id)).collect();
@@ -140,7 +139,7 @@ fn answered(answer: &Answer) -> Option<String> {
     })
 }
 
-/// A value as a script writes it.
+/// Formats a value as a Luau literal.
 fn literal(value: &Value) -> String {
     match value {
         Value::None => "nil".into(),
@@ -161,7 +160,7 @@ fn literal(value: &Value) -> String {
     }
 }
 
-/// A text in quotes, as a script writes it.
+/// Formats a text as a quoted Luau string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for letter in text.chars() {

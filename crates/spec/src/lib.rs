@@ -1,4 +1,4 @@
-//! Specs: rules as examples with dice. Finding them, playing them, and which rules they cover.
+//! Specs: tests of rules as examples with dice. Finds and plays them, and computes which rules they cover.
 
 #![deny(missing_docs)]
 // Tables of cases in tests may be longer.

@@ -1,4 +1,4 @@
-//! Which lines of its scripts a ruleset's specs and some random play have reached, and which cards were played.
+//! Line coverage: the script lines reached by a ruleset's specs and some random games, and the cards played.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,30 +9,30 @@ use riskbreaker_dice::DiceRng;
 use riskbreaker_play::{Answer, Driver, Hits, Ruleset, Scenario, Session, Setup, Step};
 use riskbreaker_ruleset::Rulebook;
 
-/// What was reached of a ruleset's own scripts.
+/// The coverage of a ruleset's own scripts.
 #[derive(Debug, Default, Serialize)]
 pub struct LineCoverage {
-    /// Files with lines that nothing reached, by path.
+    /// Files with unreached lines, by path.
     pub files: Vec<FileLines>,
-    /// Lines that do something, and how many of them were reached.
+    /// The number of executable lines.
     pub lines: usize,
-    /// How many of them have run.
+    /// The number of executed lines.
     pub reached: usize,
     /// Ids of the cards that neither a spec nor random play ever played.
     pub unplayed: Vec<String>,
 }
 
-/// The lines of a file that nothing reached.
+/// The unreached lines of a file.
 #[derive(Debug, Serialize)]
 pub struct FileLines {
     /// The file.
     pub path: String,
-    /// First and last line of each run of them.
+    /// First and last line of each range of unreached lines.
     pub unreached: Vec<(u32, u32)>,
 }
 
 impl LineCoverage {
-    /// Reads the counts of a machine. Files of parents do not count.
+    /// Computes the coverage from a machine's line counts. Files of parents do not count.
     #[doc(hidden)]
     pub fn of(rules: &Rulebook, hits: &Hits, played: &BTreeSet<String>) -> LineCoverage {
         let mut coverage = LineCoverage::default();
@@ -63,11 +63,12 @@ impl LineCoverage {
     }
 }
 
-/// Games that are played at random from each scenario, and the answers that each may take.
+/// The number of random games for each scenario.
 const GAMES: u64 = 4;
+/// The most answers in a random game.
 const ANSWERS: usize = 400;
 
-/// Plays every scenario at random, by the answers that are possible; gives the cards that were played.
+/// Plays every scenario with random answers. Returns the cards that were played.
 pub(crate) fn play_at_random(rules: &Arc<Ruleset>) -> BTreeSet<String> {
     let mut played = BTreeSet::new();
     for name in rules.scenarios().keys() {
@@ -88,7 +89,7 @@ pub(crate) fn play_at_random(rules: &Arc<Ruleset>) -> BTreeSet<String> {
     played
 }
 
-/// The cards that an answer chooses, whatever it was asked for: a reaction and a spell are played like any other card.
+/// The cards that an answer chooses, whatever the question: a reaction and a spell count like any other card.
 pub(super) fn cards_in(rules: &Rulebook, answer: &Answer) -> Vec<String> {
     let chosen: &[Arc<str>] = match answer {
         Answer::Choice(id) => std::slice::from_ref(id),
@@ -98,7 +99,7 @@ pub(super) fn cards_in(rules: &Rulebook, answer: &Answer) -> Vec<String> {
     chosen.iter().filter(|id| rules.card(id).is_some()).map(ToString::to_string).collect()
 }
 
-/// Answers the first question at random; false where no answer is known.
+/// Answers the first question at random. Returns false if no answer is known.
 fn answer_one(session: &mut Session, chance: &mut DiceRng, played: &mut BTreeSet<String>) -> bool {
     let Some(question) = session.questions().first().cloned() else { return false };
     let answers = question.answers(200).filter(|answers| !answers.is_empty());
@@ -108,6 +109,6 @@ fn answer_one(session: &mut Session, chance: &mut DiceRng, played: &mut BTreeSet
     };
     let Some(answer) = answer else { return false };
     played.extend(cards_in(session.ruleset(), &answer));
-    // An answer that its question's own check refuses is asked for again.
+    // If the question's own `check` refuses the answer, it is asked again.
     session.answer(question.id, answer).is_ok()
 }

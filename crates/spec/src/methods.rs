@@ -11,9 +11,10 @@ use riskbreaker_ruleset::instead;
 use riskbreaker_script::SpecMethods;
 use riskbreaker_state::{EntityId, Value};
 
-/// Entries that `t:run` lets pass before the one that it waits for.
+/// The most entries that `t:run` plays before the awaited one.
 const MOST_ENTRIES: usize = 2_000;
-/// Rounds that it lets pass without such an entry on the agenda; a round may be as short as a tick of a clock.
+/// The most rounds that `t:run` plays without the awaited entry on the agenda; a round may be as short as a tick of a
+/// clock.
 const MOST_ROUNDS: usize = 20;
 
 impl SpecMethods for Case {
@@ -34,7 +35,7 @@ impl SpecMethods for Case {
 }
 
 impl Case {
-    /// Carries out a method of the table.
+    /// Runs a method of `t`.
     fn carry_out(&mut self, method: &str, args: &[Value], line: Option<u32>) -> CheckedStep<Value> {
         let args = MethodArgs { method, values: args };
         self.line = line;
@@ -98,14 +99,14 @@ impl Case {
     }
 }
 
-/// What a method of `t` was given.
+/// The arguments of a method of `t`.
 struct MethodArgs<'a> {
     method: &'a str,
     values: &'a [Value],
 }
 
 impl MethodArgs<'_> {
-    /// An argument by its place; nothing where it was left out.
+    /// An argument by its index; `None` if it is missing.
     fn value(&self, at: usize) -> &Value {
         self.values.get(at).unwrap_or(&Value::None)
     }
@@ -127,7 +128,7 @@ impl MethodArgs<'_> {
         }
     }
 
-    /// A list of texts; empty where it was left out.
+    /// A list of texts; empty if it is missing.
     fn texts(&self, at: usize) -> CheckedStep<Vec<String>> {
         match self.value(at) {
             Value::None => Ok(Vec::new()),
@@ -153,14 +154,14 @@ impl MethodArgs<'_> {
 }
 
 impl Case {
-    /// The card that is the second argument, with further answers.
+    /// The card in the second argument, with the further answers in argument `answers`.
     fn card_and(&self, args: &MethodArgs, answers: usize) -> CheckedStep<Vec<(String, Value)>> {
         let mut all = vec![("card".to_string(), Value::text(args.text(1)?))];
         all.extend(replies(args.value(answers))?);
         Ok(all)
     }
 
-    /// Plays on until somebody is asked; a script that fails, fails the spec.
+    /// Plays on to the next question. A failed script fails the spec.
     fn go_on(&mut self) -> CheckedStep<()> {
         match self.session()?.advance_by(0).map_err(wrong)? {
             Step::Fault(fault) => Err(wrong(fault)),
@@ -171,7 +172,7 @@ impl Case {
     fn turn_switch(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let (name, value) = (args.text(0)?, args.value(1).clone());
         match &mut self.session {
-            // In a game it is turned as the GM would.
+            // In a running game, the game master sets it.
             Some(session) => {
                 session.set_switch(&name, value).map_err(wrong)?;
                 session.advance_by(0).map(|_| ()).map_err(wrong)
@@ -302,7 +303,7 @@ impl Case {
     fn free(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let answers = replies(args.value(2))?;
         self.act(args)?.map_err(wrong)?;
-        // It waits for the end of an action that has begun.
+        // The act waits for the end of an open action.
         while self.session()?.has_waiting_acts() {
             self.finish_action()?;
             let _ = self.session()?.advance_by(1).map_err(wrong)?;
@@ -312,7 +313,7 @@ impl Case {
         if answers.is_empty() { Ok(()) } else { self.answer_all(answers, action) }
     }
 
-    /// A free act is greyed for a reason where `t:free` would take it.
+    /// Checks that a free act that `t:free` would take cannot be taken, for a reason.
     fn closed(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let (seat, name, wanted) = (args.text(0)?, args.text(1)?, WantedRefusal::read(args.value(2))?);
         match self.act(args)? {
@@ -322,10 +323,10 @@ impl Case {
         }
     }
 
-    /// Takes a free act at the next question, if it is open. Once its dice are rolled an action is played to its end first.
+    /// Takes a free act at the next question, if it is open. An action whose dice are rolled is finished first.
     fn act(&mut self, args: &MethodArgs) -> CheckedStep<Result<(), Refusal>> {
         let (seat, name) = (args.text(0)?, args.text(1)?);
-        // The same with and without a look at the next question before.
+        // The result is the same whether the next question was looked at before or not.
         let _ = self.session()?.advance().map_err(wrong)?;
         if self.session()?.act_waits(&seat) {
             self.finish_action()?;
@@ -378,7 +379,7 @@ impl Case {
         }
     }
 
-    /// Takes the last decision back: the game master does, or the seat that is named.
+    /// Undoes the last decision, as the game master or as the named seat.
     fn undo(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let seat = if *args.value(0) == Value::None { MASTER.to_owned() } else { args.text(0)? };
         let session = self.session()?;
@@ -386,7 +387,7 @@ impl Case {
         session.advance_by(0).map(|_| ()).map_err(wrong)
     }
 
-    /// A seat may not take its last decision back.
+    /// Checks that a seat cannot undo its last decision.
     fn undo_refused(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let seat = args.text(0)?;
         match self.session()?.seat(&seat).map_err(wrong)?.undo() {
@@ -416,7 +417,7 @@ impl Case {
         let text = args.text(0)?;
         some_reason(&text)?;
         self.settle()?;
-        // The parts of a number may be left out.
+        // The parts of a number may be omitted.
         if self.log().iter().any(|line| line.contains(&text) || without_parts(line).contains(&text)) {
             return Ok(());
         }
@@ -438,10 +439,10 @@ impl Case {
         }
     }
 
-    /// The chances of what a card comes to, compared with those that are expected: one, or a list of pairs.
+    /// Compares the odds of a card with the expected ones: one chance, or a list of pairs.
     fn odds(&mut self, args: &MethodArgs) -> CheckedStep<()> {
         let (about, card, wanted) = (args.text(0)?, args.text(1)?, args.value(3));
-        // A list of pairs has its chances inside: what stands behind it are the options.
+        // A list of pairs contains its chances, so the next argument is the options.
         let (chance, options) = match (wanted, args.value(4), args.value(5)) {
             (Value::List(_), options @ Value::Map(_), Value::None) => (&Value::None, options),
             (_, chance, options) => (chance, options),
@@ -534,7 +535,7 @@ fn equal(args: &MethodArgs) -> CheckedStep<()> {
     Err(wrong(format!("{what}expected {}, found {}", words(expected), words(found))))
 }
 
-/// A pair of what is wanted and its chance.
+/// Reads a pair of an expected outcome and its chance.
 fn expected_pair(pair: &Value) -> CheckedStep<odds::ExpectedOutcomes> {
     match pair {
         Value::List(parts) if parts.len() == 2 => {
@@ -557,7 +558,7 @@ fn chance_in(value: &Value) -> CheckedStep<Fraction> {
         .ok_or_else(|| wrong(format!("`{text}` is no chance: write it as a fraction such as \"3/5\", or as \"60 %\"")))
 }
 
-/// `3/5`, `1`, `60 %` or `12.5 %`.
+/// Parses `3/5`, `1`, `60 %` or `12.5 %`.
 fn read_chance(text: &str) -> Option<Fraction> {
     let (number, hundredth) = match text.trim().strip_suffix('%') {
         Some(number) => (number.trim(), true),
@@ -576,7 +577,7 @@ fn read_chance(text: &str) -> Option<Fraction> {
     Some(ratio(part.parse::<IBig>().ok()?, of * UBig::from(10_u8).pow(decimals)))
 }
 
-/// An edit of a reference names the entity by its title.
+/// Converts the title in an edit of a reference to the entity.
 fn entity_value(session: &Session, entity: EntityId, field: &str, value: Value) -> Value {
     let view = session.view();
     let declared = view.fields(entity).find(|(known, _)| *known.name == *field);
@@ -598,7 +599,7 @@ fn entity_value(session: &Session, entity: EntityId, field: &str, value: Value) 
 mod tests {
     use super::*;
 
-    /// Each method of the table does something, even if it is only to say what it must be given.
+    /// Every documented method is implemented, even if it only reports missing arguments.
     #[test]
     fn every_method_of_the_table_is_known() {
         let source = include_str!("methods.rs");

@@ -1,4 +1,4 @@
-//! What a spec expects of the odds of a card.
+//! Expectations of a spec about the odds of a card.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use riskbreaker_play::{Given, Question, Session, Viewer};
 use riskbreaker_state::{EntityId, Value};
 use riskbreaker_work::WorkBudget;
 
-/// What is expected of a card: something that it comes to, with its chance.
+/// An expected outcome of a card with its chance.
 pub(super) struct ExpectedOutcomes {
     pub wanted: Value,
     pub chance: Fraction,
 }
 
-/// What an outcome must have to count: everything of it.
+/// The conditions for an outcome to count; all must hold.
 #[derive(Default)]
 struct WantedOutcome {
-    /// Something that is said.
+    /// Texts that are said.
     said: Vec<String>,
-    /// Fields and derived values, by their places among those that are watched.
+    /// Conditions on fields and derived values, by their index among the watched values.
     values: Vec<(usize, Test)>,
-    /// Entities as a whole.
+    /// Conditions on whole entities.
     entities: Vec<(EntityId, Arc<str>, ExpectedFate)>,
 }
 
-/// What must become of an entity as a whole.
+/// A condition on a whole entity.
 #[derive(Clone, Copy)]
 enum ExpectedFate {
     Gone,
@@ -51,7 +51,7 @@ impl ExpectedFate {
             ExpectedFate::Gone => effects.any(is_gone),
             ExpectedFate::Unchanged => {
                 let is_changed = |effect: &Effect| matches!(effect, Effect::Changed { entity, .. } if *entity == id);
-                // The outcomes leave out what is not told at the table and changes alike in all of them.
+                // Outcomes omit changes that are not shown and equal in all of them.
                 let mut fields = odds.fields.iter().filter(|field| field.entity == id);
                 let may_stay = fields.all(|field| field.to.iter().any(|(to, _)| *to == field.from));
                 may_stay && !effects.any(|effect| is_gone(effect) || is_changed(effect))
@@ -60,21 +60,21 @@ impl ExpectedFate {
     }
 }
 
-/// What a value must be.
+/// A condition on a value.
 enum Test {
     Is(Value),
-    /// A number that stands to this one as the sign says.
+    /// The comparison of a number with this one.
     Number(&'static str, i64),
 }
 
-/// The signs of [`Test::Number`]; a longer one comes before its beginning.
+/// The operators of [`Test::Number`], longer ones first if one begins with another.
 const SIGNS: [&str; 5] = [">=", "<=", "~=", ">", "<"];
 
-/// The key of a text that is said beside fields.
+/// The key of a said text beside fields.
 const SAID: &str = "said";
 
 impl WantedOutcome {
-    /// Reads a text that is said, or a table as `t:expect` takes it.
+    /// Reads the expectation: a said text, or a table as for `t:expect`.
     fn read(session: &Session, value: &Value, watch: &mut Vec<(EntityId, Arc<str>)>) -> CheckedStep<WantedOutcome> {
         let usage = || {
             wrong(
@@ -131,7 +131,7 @@ impl WantedOutcome {
         Ok(())
     }
 
-    /// Refuses values that no outcome can have.
+    /// Refuses expected values that no outcome can have.
     fn check(&self, session: &Session, watched: &[(EntityId, Arc<str>)], odds: &Odds) -> CheckedStep<()> {
         for (at, test) in &self.values {
             let (entity, name) = &watched[*at];
@@ -161,7 +161,7 @@ impl WantedOutcome {
 }
 
 impl Test {
-    /// A text such as `>= 2` compares; everything else has to be equal.
+    /// Reads a condition: a text such as `>= 2` compares, everything else must be equal.
     fn of(value: &Value) -> Test {
         let compared = value.as_text().and_then(|text| {
             let sign = SIGNS.into_iter().find(|sign| text.starts_with(sign))?;
@@ -184,10 +184,10 @@ impl Test {
     }
 }
 
-/// Compares the chances of what a card comes to with those that are expected.
+/// Compares the chances of a card's outcomes with the expected ones.
 ///
-/// `within`: how far an estimate may be off; none: nothing but exact odds will do. `until`: the agenda entry up to which the odds
-/// look ahead, or `action`.
+/// `within`: the allowed error of an estimate; `None` requires exact odds. `until`: the agenda entry at which the
+/// look-ahead stops, or `action`.
 pub(super) fn compare(
     session: &mut Session,
     question: &Question,
@@ -242,7 +242,7 @@ pub(super) fn compare(
     Ok(())
 }
 
-/// Why a chance is not as expected.
+/// Describes why a chance is not as expected.
 fn told(
     card: &str,
     one: &ExpectedOutcomes,
@@ -264,7 +264,7 @@ fn told(
     format!("{card}: expected a chance{which} of {}{give}, found {found}", one.chance)
 }
 
-/// What is wanted, as a clause.
+/// Describes an expectation as a clause.
 fn in_words(wanted: &Value) -> String {
     match wanted {
         Value::Text(text) => format!("\"{text}\" is said"),

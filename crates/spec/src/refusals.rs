@@ -1,4 +1,4 @@
-//! What a spec expects of a refusal: a part of its text, or its kind, its rule and further fields.
+//! Expectations of a spec about refusals: a part of the text, or kind, rule and further fields.
 
 use serde_json::{Map, Value as Json, to_value};
 
@@ -9,7 +9,7 @@ use riskbreaker_play::Refusal;
 use riskbreaker_ruleset::instead;
 use riskbreaker_state::Value;
 
-/// The kinds of refusals, as `kind` has them in JSON, with the fields of each.
+/// The kinds of refusals, as `kind` in JSON, with the fields of each.
 pub const KINDS: &[(&str, &[&str])] = &[
     ("stale", &["question"]),
     ("not_asked", &["topic", "asked"]),
@@ -36,13 +36,13 @@ pub const KINDS: &[(&str, &[&str])] = &[
     ("failed", &["message"]),
 ];
 
-/// Fields whose text a ruleset has written, or which name something of a ruleset.
+/// Fields whose texts come from a ruleset.
 const OF_RULES: &[&str] =
     &["label", "labels", "reason", "topic", "asked", "open", "candidates", "answer", "near", "known", "seat", "field"];
-/// Fields that a warning suggests, besides `kind` and `rule`, where the refusal has no rule.
+/// Fields that a warning suggests, besides `kind` and `rule`, if the refusal has no rule.
 const SUGGESTED: &[&str] = &["label", "topic", "min", "max", "answer", "seat"];
 
-/// What a spec expects of a refusal.
+/// The expectation of a spec about a refusal.
 pub(super) enum WantedRefusal {
     /// A part of its text.
     Text(String),
@@ -50,10 +50,10 @@ pub(super) enum WantedRefusal {
     Data(Vec<(String, Value)>),
 }
 
-/// Whether a refusal is as expected.
+/// The result of comparing a refusal with the expectation.
 pub(super) enum Fit {
     Yes,
-    /// Only the host's own wording has the text that is expected. What to write instead.
+    /// Only the host's own wording contains the expected text. Contains the text to write instead.
     Worded(String),
     No,
 }
@@ -63,7 +63,7 @@ impl WantedRefusal {
     ///
     /// # Errors
     ///
-    /// An empty text or table, which every refusal would fit, and a kind or field that no refusal has.
+    /// An empty text or table, which would fit every refusal; or an unknown kind or field.
     pub fn read(value: &Value) -> CheckedStep<WantedRefusal> {
         match value {
             Value::Text(text) => {
@@ -109,7 +109,7 @@ impl WantedRefusal {
         }
     }
 
-    /// What was expected, as a message shows it.
+    /// Formats the expectation for a message.
     pub fn shown(&self) -> String {
         match self {
             WantedRefusal::Text(text) => format!("\"{text}\""),
@@ -129,7 +129,7 @@ fn literal(value: &Value) -> String {
     }
 }
 
-/// Refuses fields that the kind does not have, or that no kind has.
+/// Refuses fields that the kind, or every kind, lacks.
 fn known_fields(fields: &[(String, Value)]) -> CheckedStep<()> {
     let kind = fields.iter().find(|(name, _)| name == "kind").map(|(_, kind)| kind);
     let known: Vec<&str> = match kind {
@@ -159,7 +159,7 @@ fn known_fields(fields: &[(String, Value)]) -> CheckedStep<()> {
     Ok(())
 }
 
-/// The texts in the data of a refusal that a ruleset has written.
+/// The texts in the data of a refusal that come from a ruleset.
 fn of_rules(data: &Map<String, Json>) -> Vec<&str> {
     fn collect<'d>(data: &'d Json, own: bool, found: &mut Vec<&'d str>) {
         match data {
@@ -174,19 +174,19 @@ fn of_rules(data: &Map<String, Json>) -> Vec<&str> {
     found
 }
 
-/// Whether a text has the id of a rule in it, as a whole word.
+/// True if a text contains the id of a rule as a whole word.
 fn names(text: &str, rule: &str) -> bool {
     text.match_indices(rule).any(|(at, found)| {
         !text[..at].ends_with(is_of_id) && !text[at + found.len()..].starts_with(is_of_id) && !found.is_empty()
     })
 }
 
-/// Whether a character can be a part of the id of a rule.
+/// True if a character can be part of the id of a rule.
 fn is_of_id(c: char) -> bool {
     c.is_alphanumeric() || c == '-' || c == '_'
 }
 
-/// What to expect of a refusal instead of the host's wording.
+/// Suggests an expectation that does not depend on the host's wording.
 fn suggestion(refusal: &Refusal, data: &Map<String, Json>) -> String {
     let mut parts = vec![format!("kind = \"{}\"", refusal.kind())];
     let rule = of_rules(data).into_iter().find_map(|text| text.split(|c: char| !is_of_id(c)).find(|word| is_id(word)));

@@ -20,111 +20,112 @@ use riskbreaker_work::WorkBudget;
 /// A file of specs.
 #[derive(Clone, Debug)]
 pub struct SpecSource {
-    /// The file, as messages name it.
+    /// The path used in messages.
     pub path: String,
-    /// What stands in it.
+    /// The content.
     pub text: String,
 }
 
-/// What came of all specs of a ruleset.
+/// The results of all specs of a ruleset.
 #[derive(Debug, Serialize)]
 pub struct SpecReport {
     /// The id of the ruleset.
     pub ruleset: String,
-    /// In the order of the files, and of the specs in each.
+    /// The results in the order of the files and of the specs in each.
     pub results: Vec<SpecResult>,
     /// Files that could not be read as specs.
     pub broken: Vec<Fault>,
-    /// Which rules have specs.
+    /// The coverage of rules by specs.
     pub coverage: Coverage,
-    /// What of the scripts was reached, where that was asked for.
+    /// The line coverage, if it was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<LineCoverage>,
-    /// Specs that were not run, since the budget of work was spent or somebody interrupted the run: `FILE: NAME`, or the file
-    /// alone if its specs are not known. Empty after a whole run.
+    /// Specs that were not run, since the budget was spent or the run was interrupted: `FILE: NAME`, or the file alone
+    /// if its specs are unknown. Empty after a complete run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unexamined: Vec<String>,
-    /// Whether the run was interrupted.
+    /// True if the run was interrupted.
     pub interrupted: bool,
 }
 
-/// What came of one spec.
+/// The result of one spec.
 #[derive(Clone, Debug, Serialize)]
 pub struct SpecResult {
-    /// The file that it stands in.
+    /// Its file.
     pub path: String,
     /// Its name.
     pub name: String,
     /// Ids of the rules that it covers.
     pub rules: Vec<String>,
-    /// Why it failed, if it did.
+    /// The reason why it failed. `None` if it passed.
     pub failure: Option<SpecFailure>,
-    /// It is a spec of a ruleset below that holds there and has another result here. House rules may do that: it is no failure.
+    /// True for a spec of a lower ruleset that passes there and has another result here. House rules may cause that, so
+    /// it is no failure.
     pub overruled: bool,
     /// Cards that were played in it.
     pub cards: Vec<String>,
-    /// What should be written differently, though the spec holds.
+    /// Suggestions for a spec that passed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<SpecWarning>,
 }
 
-/// Something that a spec should write differently, though it holds.
+/// A suggestion to write a part of a spec differently, though it passed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SpecWarning {
     /// The line in the spec's file, from 1.
     pub line: Option<u32>,
-    /// What it is, and what to write instead.
+    /// The problem, and what to write instead.
     pub text: String,
 }
 
-/// Why a spec failed, with what led there.
+/// The failure of a spec, with the game before it.
 #[derive(Clone, Debug, Serialize)]
 pub struct SpecFailure {
-    /// What did not hold, and where.
+    /// The failed expectation, and its place.
     pub fault: Fault,
     /// The position that was given.
     pub given: String,
-    /// The faces that it was given.
+    /// The given faces.
     pub dice: Vec<u32>,
-    /// What happened.
+    /// The log of the game.
     pub log: Vec<String>,
 }
 
 impl SpecReport {
-    /// How many specs failed.
+    /// The number of failed specs.
     pub fn failed(&self) -> usize {
         self.results.iter().filter(|result| result.has_failed()).count()
     }
 
-    /// How many specs passed.
+    /// The number of passed specs.
     pub fn passed(&self) -> usize {
         self.results.iter().filter(|result| result.failure.is_none()).count()
     }
 
-    /// What the specs should write differently, with the spec of each.
+    /// The suggestions, with the spec of each.
     pub fn warnings(&self) -> impl Iterator<Item = (&SpecResult, &SpecWarning)> {
         self.results.iter().flat_map(|result| result.warnings.iter().map(move |warning| (result, warning)))
     }
 
-    /// Specs of rulesets below that have another result under these rules.
+    /// Specs of lower rulesets that have another result under these rules.
     pub fn overruled(&self) -> impl Iterator<Item = &SpecResult> {
         self.results.iter().filter(|result| result.overruled)
     }
 
-    /// Whether every spec was read and run, and holds.
+    /// True if every spec was read and run, and passed or is overruled.
     pub fn is_green(&self) -> bool {
         self.failed() == 0 && self.broken.is_empty() && !self.is_partial()
     }
 
-    /// Whether some specs were not run.
+    /// True if some specs were not run.
     pub fn is_partial(&self) -> bool {
         !self.unexamined.is_empty()
     }
 }
 
 impl SpecResult {
-    /// Whether it does not hold, and is not overruled.
+    /// True if it failed and is not overruled.
     pub fn has_failed(&self) -> bool {
         self.failure.is_some() && !self.overruled
     }
@@ -135,7 +136,7 @@ impl SpecSource {
     ///
     /// # Errors
     ///
-    /// A sentence: a folder or file that cannot be read.
+    /// A sentence about a folder or file that cannot be read.
     pub fn read_folder(folder: &Path) -> Result<Vec<SpecSource>, String> {
         if !folder.is_dir() {
             return Err(match folder.exists() {
@@ -150,7 +151,7 @@ impl SpecSource {
             for entry in entries.flatten() {
                 let path = entry.path();
                 let hidden = entry.file_name().to_string_lossy().starts_with('.');
-                // A link to a folder may lead round in a circle.
+                // Do not follow a link to a folder, which may form a cycle.
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     if !hidden {
                         folders.push(path);
@@ -176,26 +177,27 @@ impl SpecSource {
     }
 }
 
-/// Which specs of a ruleset are played, and how.
+/// The choice of specs of a ruleset to run, and how.
 #[derive(Clone, Debug, Default)]
 pub struct SpecRun {
-    /// Specs that are kept elsewhere.
+    /// Further specs from another place.
     pub further: Vec<SpecSource>,
-    /// Plays only those, and none of the ruleset's own.
+    /// Runs only the further specs, not those of the ruleset.
     pub only_further: bool,
-    /// Keeps the specs whose name or path contains it.
+    /// Runs only the specs whose name or path contains this text.
     pub filter: Option<String>,
-    /// Plays some games at random, too, and counts which lines of the scripts were reached.
+    /// Also plays some random games, and counts the script lines reached.
     pub measured: bool,
-    /// What the run may do. Once it is spent or interrupted, the report has the specs that are done, and names the others.
+    /// The budget of the run. Once it is spent or interrupted, the report contains the finished specs and names the
+    /// others.
     pub budget: WorkBudget,
 }
 
 impl SpecRun {
-    /// The usual work of a run, in steps of a script: at least half a minute.
+    /// The default budget of a run, in steps of a script: at least half a minute.
     pub const WORK: u64 = 3_000_000_000;
 
-    /// Plays the specs of a ruleset, each twice, by two loads of the ruleset that share nothing; both must agree.
+    /// Runs the specs of a ruleset, each twice, on two separate loads of the ruleset; the results must be equal.
     ///
     /// # Errors
     ///
@@ -222,7 +224,8 @@ impl SpecRun {
     }
 }
 
-/// Plays the specs of a ruleset, and further ones kept elsewhere. `filter` keeps those whose name or path contains it.
+/// Runs the specs of a ruleset, and further ones from another place. `filter`: runs only those whose name or path
+/// contains it.
 ///
 /// # Errors
 ///
@@ -261,7 +264,8 @@ fn run_all(
                     }
                 }
             };
-            // Without a thread the others do its share; without any, nothing is found and the report says so.
+            // If a thread cannot be started, the others do its work; if none can, the report lists all specs as not
+            // run.
             let _ = worker.spawn_scoped(scope, work);
         }
     });
@@ -280,12 +284,12 @@ fn run_all(
     SpecReport { ruleset: id.to_string(), results, broken, coverage, lines: None, unexamined, interrupted }
 }
 
-/// The ruleset whose specs are played, and the rulesets of its library that specs change to, each loaded once.
+/// The ruleset whose specs are run, and other rulesets of its library that specs change to, each loaded once.
 pub struct SpecRulesets {
     pub rules: Arc<Ruleset>,
     library: Library,
     others: Mutex<BTreeMap<String, Arc<Ruleset>>>,
-    /// Ends the run once it is spent.
+    /// The budget of the run.
     pub budget: WorkBudget,
 }
 
@@ -294,7 +298,7 @@ impl SpecRulesets {
         SpecRulesets { rules, library: library.clone(), others: Mutex::default(), budget: budget.clone() }
     }
 
-    /// A ruleset by its id.
+    /// Returns a ruleset by its id.
     ///
     /// # Errors
     ///
@@ -316,8 +320,8 @@ impl SpecRulesets {
     }
 }
 
-/// Marks failed specs of rulesets below that hold there as overruled. Not if a script of the rules on top has failed: that stays
-/// a failure, unless it only ran out of written dice.
+/// Marks failed specs of lower rulesets that pass there as overruled. A failed script of the rules on top stays a
+/// failure, unless only the written dice were too few.
 fn mark_overruled(
     results: &mut [SpecResult],
     library: &Library,
@@ -357,18 +361,19 @@ fn mark_overruled(
     }
 }
 
-/// What came of the specs of a file.
+/// The results of a file.
 #[derive(Default)]
 struct OfFile {
     results: Vec<SpecResult>,
-    /// Why the file cannot be read as specs.
+    /// The reason why the file cannot be read as specs.
     broken: Option<Fault>,
-    /// Specs that were not run, as [`SpecReport::unexamined`] names them.
+    /// Specs that were not run, as in [`SpecReport::unexamined`].
     unexamined: Vec<String>,
 }
 
-/// The work of a run of a spec, and of a byte of a file that is read, without scripts.
+/// The work of running a spec, without its scripts.
 const WORK_OF_SPEC: u64 = 50_000;
+/// The work of reading a byte of a file.
 const WORK_OF_BYTE: u64 = 20;
 
 fn run_file(source: &SpecSource, machines: &[Arc<SpecRulesets>; 2], filter: Option<&str>) -> OfFile {
@@ -405,7 +410,7 @@ fn run_file(source: &SpecSource, machines: &[Arc<SpecRulesets>; 2], filter: Opti
                 fault = Some(differs);
             }
         }
-        // What came of a spec that was cut short says nothing.
+        // The result of an interrupted spec has no meaning.
         if budget.is_spent() && fault.is_some() || budget.is_interrupted() {
             of_file.unexamined.push(unexamined);
             continue;
@@ -423,7 +428,7 @@ fn run_file(source: &SpecSource, machines: &[Arc<SpecRulesets>; 2], filter: Opti
     of_file
 }
 
-/// What came of one spec.
+/// The result of one run of a spec.
 struct PlayedSpec {
     fault: Option<Fault>,
     position: String,
@@ -436,7 +441,7 @@ struct PlayedSpec {
     warnings: Vec<SpecWarning>,
 }
 
-/// Plays one spec of a file with a ruleset.
+/// Runs one spec of a file with a ruleset.
 fn play(file: &SpecFile, at: usize, shelf: &Arc<SpecRulesets>) -> PlayedSpec {
     let case = Rc::new(RefCell::new(Case::new(shelf)));
     let (fault, work) = file.run(at, &case);

@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 use super::numbers::DrawnNumber;
 use super::{EntityId, LARGEST_NUMBER, Value};
 
-/// Names an agenda entry inside the host: counted from 1 over the whole game. Rules know it by [`Entry::number`].
+/// Identifies an agenda entry inside the host: counted from 1 over the whole game. Rules use [`Entry::number`] instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct EntryId(pub u32);
 
-/// When an entry is due: up to eight whole numbers, compared place by place; places that a key lacks count as zero, and of two
-/// keys that are the same otherwise the shorter one comes first.
+/// The time at which an entry is due: up to eight whole numbers, compared place by place. Missing places count as zero;
+/// of two otherwise equal keys, the shorter one comes first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     places: [i64; Key::PLACES],
     length: u8,
 }
 
-/// A key that cannot be.
+/// The error of an invalid key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// It has no place, or too many: how many.
+    /// The key has no place, or too many: their number.
     #[error("a key has 1 to {most} places, not {0}", most = Key::PLACES)]
     Length(usize),
 }
@@ -34,7 +34,7 @@ impl Key {
     /// Most places of a key.
     pub const PLACES: usize = 8;
 
-    /// A key of these places.
+    /// Creates a key with these places.
     ///
     /// # Errors
     ///
@@ -48,12 +48,12 @@ impl Key {
         Ok(key)
     }
 
-    /// Its places.
+    /// The places of the key.
     pub fn places(&self) -> &[i64] {
         &self.places[..self.length as usize]
     }
 
-    /// Whether keys may count from this one: no place is so large that a sum would not be one of a key.
+    /// True if relative keys may count from this one: no place is so large that a sum could be invalid.
     #[inline]
     #[doc(hidden)]
     pub fn is_near(&self) -> bool {
@@ -61,8 +61,8 @@ impl Key {
         self.places.iter().all(|place| (-most..=most).contains(place))
     }
 
-    /// The key moved on by `step`, place by place; places that one of them lacks count as zero. Nothing if a place comes to lie
-    /// more than [`LARGEST_NUMBER`] away from zero.
+    /// Adds `step` place by place; missing places count as zero. `None` if a place would be more than
+    /// [`LARGEST_NUMBER`] away from zero.
     #[doc(hidden)]
     pub fn plus(&self, step: &Key) -> Option<Key> {
         let mut sum = *self;
@@ -110,36 +110,37 @@ impl<'de> Deserialize<'de> for Key {
     }
 }
 
-/// A key as a script writes it: each place is a number, or counts from the same place of the key of the entry that runs.
+/// A key as a script gives it: each place is absolute, or relative to the same place of the running entry's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RelativeKey {
     key: Key,
-    /// By place one bit: whether it counts from the entry that runs.
+    /// A bit for each place: set if the place is relative to the running entry.
     relative: u8,
 }
 
 impl RelativeKey {
-    /// Places that count are at most so far from those that they count from.
+    /// The largest distance of a relative place.
     pub const FARTHEST: i64 = 1_000_000_000;
 
-    /// A key of these places. `relative`: by place one bit; such a place is at most [`RelativeKey::FARTHEST`] away.
+    /// Creates a key with these places. `relative`: a bit for each place; a relative place is at most
+    /// [`RelativeKey::FARTHEST`].
     pub fn new(places: &[i64], relative: u8) -> Result<RelativeKey, KeyError> {
         Ok(RelativeKey { key: Key::new(places)?, relative })
     }
 
-    /// How far a text such as `+1` or `-2` is from the place that it counts from; `None` for a text that is no distance, or
-    /// one beyond [`RelativeKey::FARTHEST`].
+    /// Parses a distance such as `+1` or `-2`. `None` if the text is no distance or is beyond
+    /// [`RelativeKey::FARTHEST`].
     pub fn distance(text: &str) -> Option<i64> {
         let distance = text.parse::<i64>().ok().filter(|_| text.starts_with(['+', '-']));
         distance.filter(|distance| (-RelativeKey::FARTHEST..=RelativeKey::FARTHEST).contains(distance))
     }
 
-    /// The key itself, where no place counts from another.
+    /// The key, if no place is relative.
     pub fn absolute(&self) -> Option<Key> {
         (self.relative == 0).then_some(self.key)
     }
 
-    /// The key, counted from that of the entry that runs, which has to be [near](Key::is_near).
+    /// The absolute key for a running entry with the key `now`, which must be [near](Key::is_near).
     #[inline]
     pub fn from(&self, now: &Key) -> Key {
         let mut key = self.key;
@@ -153,31 +154,31 @@ impl RelativeKey {
     }
 }
 
-/// Something that is due: the script entry `what`, run for `owner` with `args`.
+/// A scheduled call: the script entry `what`, run for `owner` with `args`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Due {
     /// Name of the ruleset's agenda entry.
     pub what: Arc<str>,
-    /// The entry goes when its owner goes.
+    /// The owner. The entry is removed with it.
     pub owner: Option<EntityId>,
-    /// What its function is given.
+    /// The arguments of the entry's function.
     pub args: Value,
-    /// Moves the key of the next one, for an entry that recurs.
+    /// The step to the key of the next occurrence. `None` if the entry does not recur.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Box<Key>>,
 }
 
-/// One entry of the agenda. Copies of it, and entries that were made from the same, share what is due.
+/// One entry of the agenda. Copies of it, and its next occurrences, share the scheduled call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// What it is named by.
+    /// The id.
     pub id: EntryId,
-    /// When it is due: the entry with the smallest key comes first.
+    /// The time at which it is due: the entry with the smallest key comes first.
     pub key: Key,
     #[serde(flatten)]
     #[doc(hidden)]
     pub due: Arc<Due>,
-    /// The number that scripts are given, where that is not the id.
+    /// The number for scripts, if that is not the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[doc(hidden)]
     pub numbered: Option<DrawnNumber>,
@@ -193,7 +194,7 @@ impl Deref for Entry {
 }
 
 impl Due {
-    /// The same, sharing no text with others.
+    /// A copy that shares no text with others.
     #[doc(hidden)]
     pub fn apart(&self) -> Arc<Due> {
         Arc::new(Due { what: Arc::from(&*self.what), args: self.args.apart(), ..self.clone() })
@@ -201,30 +202,30 @@ impl Due {
 }
 
 impl Entry {
-    /// Whether it would be due again at a key that cannot be.
+    /// True if the key of the next occurrence would be invalid.
     #[inline]
     #[doc(hidden)]
     pub fn recurs_too_far(&self) -> bool {
         self.every.as_ref().is_some_and(|step| self.key.plus(step).is_none())
     }
 
-    /// An entry as [`crate::State::schedule`] takes it, which gives it an id.
+    /// Creates an entry for [`crate::State::schedule`], which sets its id.
     #[inline]
     #[doc(hidden)]
     pub fn new(key: Key, due: Arc<Due>) -> Entry {
         Entry { id: EntryId(0), key, due, numbered: None }
     }
 
-    /// The number by which rules, fields and viewers know it. It tells nothing of what is due in secret.
+    /// The number by which rules, fields and viewers name it. It reveals nothing about secret entries.
     pub fn number(&self) -> u32 {
         self.numbered.map_or(self.id.0, |numbered| numbered.number)
     }
 }
 
-/// All that is due, in order of key; entries with equal keys stand in the order of their making.
+/// All scheduled entries, in order of key; entries with equal keys are in the order of their creation.
 #[derive(Debug, Default, PartialEq)]
 pub struct Agenda {
-    /// The first one that is due stands last.
+    /// In reverse order: the next entry is the last.
     entries: Vec<Entry>,
 }
 
@@ -233,7 +234,7 @@ impl Clone for Agenda {
         Agenda { entries: self.entries.clone() }
     }
 
-    /// The same, where room is left from before.
+    /// Like `clone`, but reuses the allocated memory.
     fn clone_from(&mut self, other: &Agenda) {
         self.entries.clone_from(&other.entries);
     }
@@ -254,12 +255,12 @@ impl<'de> Deserialize<'de> for Agenda {
 }
 
 impl Agenda {
-    /// In the order in which they are due.
+    /// The entries, in the order in which they are due.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
         self.entries.iter().rev()
     }
 
-    /// How many they are.
+    /// The number of entries.
     pub fn count(&self) -> usize {
         self.entries.len()
     }
@@ -269,7 +270,7 @@ impl Agenda {
         self.entries.last()
     }
 
-    /// The entries of an entry's name with its key, itself among them.
+    /// The entries with the name and the key of an entry, including itself.
     pub fn tied_with(&self, entry: &Entry) -> impl Iterator<Item = &Entry> {
         let same_key =
             self.entries().skip_while(|other| other.key != entry.key).take_while(|other| other.key == entry.key);
@@ -280,7 +281,7 @@ impl Agenda {
         self.entries().find(|entry| entry.id == id)
     }
 
-    /// Puts an entry in its place, where it can be looked at.
+    /// Inserts an entry at its place and returns a reference to it.
     #[inline]
     pub(super) fn insert(&mut self, entry: Entry) -> &Entry {
         let at = self.place(&entry.key, entry.id);
@@ -288,7 +289,8 @@ impl Agenda {
         &self.entries[at]
     }
 
-    /// Where an entry stands in the list, or would stand. A new one mostly comes before a few others only, which are looked at first.
+    /// The index of an entry in the list, or the index at which it would be inserted. A new one is mostly among the
+    /// last few, which are checked first.
     #[inline]
     fn place(&self, key: &Key, id: EntryId) -> usize {
         const FEW: usize = 4;
@@ -300,39 +302,39 @@ impl Agenda {
         }
     }
 
-    /// Takes the entry that has this key.
+    /// Removes the entry with this key and id.
     fn take_at(&mut self, key: &Key, id: EntryId) -> Option<Entry> {
         let at = self.place(key, id);
         let found = self.entries.get(at).is_some_and(|entry| entry.id == id);
         found.then(|| self.entries.remove(at))
     }
 
-    /// Takes back an [`Agenda::insert`]; the entry has the same key still.
+    /// Undoes an [`Agenda::insert`]. The key of the entry must be unchanged.
     pub(super) fn take_back(&mut self, entry: &Entry) {
         self.take_at(&entry.key, entry.id);
     }
 
-    /// Takes all entries that are wanted, in their order.
+    /// Removes all entries that satisfy a condition. Returns them in order.
     pub(super) fn take_all(&mut self, wanted: impl Fn(&Entry) -> bool) -> Vec<Entry> {
         let mut taken: Vec<Entry> = self.entries.extract_if(.., |entry| wanted(entry)).collect();
         taken.reverse();
         taken
     }
 
-    /// Gives the entry that has the key `from` another one.
+    /// Changes the key of the entry with the key `from`.
     pub(super) fn rekey(&mut self, id: EntryId, from: &Key, to: Key) -> Option<&Entry> {
         let entry = self.take_at(from, id)?;
         Some(self.insert(Entry { key: to, ..entry }))
     }
 
-    /// Lets the entries share no text with others.
+    /// Makes copies of all shared texts.
     pub(super) fn set_apart(&mut self) {
         for entry in &mut self.entries {
             entry.due = entry.due.apart();
         }
     }
 
-    /// Takes an entity out of what entries are given.
+    /// Removes an entity from the arguments of all entries.
     pub(super) fn forget(&mut self, entity: EntityId) {
         for entry in &mut self.entries {
             if entry.args.any_entity(&|id| id == entity) {
@@ -342,7 +344,7 @@ impl Agenda {
         }
     }
 
-    /// Drops the first entry.
+    /// Drops the next entry.
     #[inline]
     pub(super) fn drop_first(&mut self) {
         self.entries.truncate(self.entries.len().saturating_sub(1));

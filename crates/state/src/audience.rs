@@ -7,30 +7,30 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Entity, EntityId, FieldId, KindId, Schema, State, Type, Value};
 
-/// Who may see something. The game master sees everything.
+/// The viewers who may see something. The game master sees everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Audience {
     /// Everybody, watchers included.
     #[default]
     Everybody,
-    /// These seats; with none, the game master alone.
+    /// These seats; if empty, the game master alone.
     Only(BTreeSet<Arc<str>>),
 }
 
-/// How a ruleset declares who sees an entity or a field of it.
+/// A ruleset's declaration of the audience of an entity or field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AudienceRule {
-    /// Always the same.
+    /// A fixed audience.
     Fixed(Audience),
-    /// The seats named at the end of this path of fields, which begins at the entity itself. The last field is a text with one
-    /// seat, or a list of texts; all others are references.
+    /// The seats at the end of this path of fields, which begins at the entity itself. The last field is a text with
+    /// one seat, or a list of texts; all others are references.
     Path(Vec<Arc<str>>),
 }
 
-/// The word that stands for everybody where a seat is named.
+/// The word for everybody in place of a seat.
 pub const EVERYBODY: &str = "everybody";
-/// The word that stands for nobody; the game master sees it all the same.
+/// The word for nobody but the game master in place of a seat.
 pub const NOBODY: &str = "nobody";
 
 impl Audience {
@@ -39,7 +39,7 @@ impl Audience {
         Audience::Only(BTreeSet::new())
     }
 
-    /// One seat, or what `everybody`, `nobody` and an empty text stand for.
+    /// Parses a seat, `everybody`, `nobody`, or an empty text, which means nobody.
     pub fn named(word: &str) -> Audience {
         match word {
             EVERYBODY => Audience::Everybody,
@@ -48,17 +48,17 @@ impl Audience {
         }
     }
 
-    /// All that are named, together.
+    /// The union of several named audiences.
     pub fn of(words: impl IntoIterator<Item = impl AsRef<str>>) -> Audience {
         words.into_iter().fold(Audience::nobody(), |all, word| all.or(&Audience::named(word.as_ref())))
     }
 
-    /// Whether there is nobody who may not see it.
+    /// True if everybody belongs to the audience.
     pub fn is_everybody(&self) -> bool {
         *self == Audience::Everybody
     }
 
-    /// Those who are in both.
+    /// The intersection of two audiences.
     pub fn and(self, other: &Audience) -> Audience {
         match (self, other) {
             (Audience::Everybody, other) => other.clone(),
@@ -67,7 +67,7 @@ impl Audience {
         }
     }
 
-    /// Those who are in one of the two.
+    /// The union of two audiences.
     pub fn or(self, other: &Audience) -> Audience {
         match (self, other) {
             (Audience::Only(own), Audience::Only(other)) => Audience::Only(own.union(other).cloned().collect()),
@@ -75,7 +75,7 @@ impl Audience {
         }
     }
 
-    /// With one seat more.
+    /// The audience with one more seat.
     pub fn with(self, seat: &Arc<str>) -> Audience {
         match self {
             Audience::Everybody => Audience::Everybody,
@@ -115,7 +115,7 @@ impl schemars::JsonSchema for Audience {
     }
 }
 
-/// Everybody is `null`, one seat a text, any other number a list.
+/// Everybody is `null`, one seat a text, any other number of seats a list.
 impl Serialize for Audience {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -159,18 +159,18 @@ impl Serialize for AudienceRule {
 }
 
 impl Schema {
-    /// Whether anything is declared that not everybody may see.
+    /// True if the schema declares an audience for any kind or field.
     pub fn has_secrets(&self) -> bool {
         self.kinds
             .iter()
             .any(|kind| kind.audience.is_some() || kind.fields.iter().any(|field| field.audience.is_some()))
     }
 
-    /// Whether a rule that is declared for a kind leads to seats.
+    /// Checks that an audience rule of a kind leads to seats.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, to follow the name of who declares it.
+    /// The problem, as a clause after the name of the declaration.
     #[doc(hidden)]
     pub fn check_audience(&self, kind: KindId, rule: &AudienceRule) -> Result<(), String> {
         let AudienceRule::Path(path) = rule else { return Ok(()) };
@@ -205,18 +205,17 @@ impl Schema {
 }
 
 impl State {
-    /// Who may see an entity at all. Everybody, where it is not there. A relation is seen by those who see what it stands
-    /// between.
+    /// The audience of an entity. Everybody if it does not exist. A relation is seen by those who see all its ends.
     pub fn audience(&self, schema: &Schema, id: EntityId) -> Audience {
         self.entity(id).map_or(Audience::Everybody, |entity| self.audience_of(schema, entity))
     }
 
-    /// Who would see an entity of these fields.
+    /// The audience that an entity with these fields would have.
     pub fn audience_of(&self, schema: &Schema, entity: &Entity) -> Audience {
         self.audience_with(schema, entity, None)
     }
 
-    /// The same. `other`: a value to take for a field of an entity that is there.
+    /// The audience of an entity. `other`: a value to use for a field of an existing entity.
     fn audience_with(&self, schema: &Schema, entity: &Entity, other: Option<(EntityId, FieldId, &Value)>) -> Audience {
         let kind = schema.kind(entity.kind);
         let own = kind.audience.as_ref().map_or(Audience::Everybody, |rule| self.resolved(schema, entity, rule, other));
@@ -226,7 +225,8 @@ impl State {
         })
     }
 
-    /// Who may see a field of an entity. `was`: as it was while the field had this value.
+    /// The audience of a field of an entity. `was`: an earlier value of the field, to compute the audience at that
+    /// time.
     pub fn field_audience(&self, schema: &Schema, id: EntityId, field: FieldId, was: Option<&Value>) -> Audience {
         let Some(entity) = self.entity(id) else { return Audience::Everybody };
         let other = was.map(|was| (id, field, was));
@@ -238,14 +238,14 @@ impl State {
         }
     }
 
-    /// Who may see every entity that a value names.
+    /// The viewers who see every entity in a value.
     pub fn value_audience(&self, schema: &Schema, value: &Value) -> Audience {
         let mut audience = Audience::Everybody;
         value.each_entity(&mut |id| audience = std::mem::take(&mut audience).and(&self.audience(schema, id)));
         audience
     }
 
-    /// Follows the path of a rule from an entity. `other`: a value to take for one of the fields.
+    /// Follows the path of a rule from an entity. `other`: a value to use for one of the fields.
     fn resolved(
         &self,
         schema: &Schema,
@@ -306,7 +306,7 @@ mod tests {
         assert!(north.or(&Audience::Everybody).is_everybody());
     }
 
-    /// A bond to an imp that only north sees. A field of the bond says who sees the bond.
+    /// A bond to an imp that only north sees. A field of the bond determines the audience of the bond.
     #[test]
     fn a_change_of_a_relation_is_for_those_who_see_its_ends() {
         let field = |name: &str, ty: Type| Field {

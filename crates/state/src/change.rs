@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Attachment, AttachmentId, Entity, EntityId, Entry, EntryId, FieldId, Key, Value};
 
-/// One thing that changed in a [`State`](super::State), with all that is needed to take it back.
+/// One change of a [`State`](super::State), with all data needed to undo it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -47,7 +47,7 @@ pub enum Change {
         from: Value,
         to: Value,
     },
-    /// The game master leaves something of the rules out, or takes it in again.
+    /// The game master disables a part of the rules, or enables it again.
     LeaveOut {
         name: Arc<str>,
         out: bool,
@@ -60,8 +60,8 @@ pub enum Change {
 }
 
 impl Change {
-    /// Whether [`State::make_again`](super::State::make_again) can make it: no entity comes or goes, nothing is attached, and no
-    /// number is drawn.
+    /// True if [`State::make_again`](super::State::make_again) supports the change: no entity or attachment is added or
+    /// removed, and no number is drawn.
     pub fn can_be_made_again(&self) -> bool {
         match self {
             Change::Schedule { entry } => entry.numbered.is_none(),

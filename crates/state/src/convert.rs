@@ -6,24 +6,25 @@ use serde::Serialize;
 use super::dormant::{Kept, Passage, Shelved, pass, put_aside};
 use super::{Entity, EntityId, FieldId, Kind, KindId, Schema, State, Type, Value};
 
-/// What another schema did to a state, by kind and field: each line once, however many entities it is true of.
+/// The effects of a conversion to another schema, by kind and field: each line once, for any number of entities.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Converted {
-    /// New fields, with the default that they take.
+    /// New fields, with their defaults.
     pub defaulted: Vec<String>,
-    /// What is kept aside.
+    /// Values that became dormant.
     pub kept_aside: Vec<String>,
-    /// What was kept aside and is there again.
+    /// Dormant values that were restored.
     pub returned: Vec<String>,
-    /// Entities whose kind is gone.
+    /// Entities whose kind does not exist any more.
     pub gone: Vec<String>,
-    /// What became of values that not everybody may see, a sentence each, for the game master alone.
+    /// Effects on secret values, a sentence each, for the game master alone.
     #[serde(skip)]
     pub secret: Vec<String>,
 }
 
 impl Schema {
-    /// Whether a state of one stands in the other as it is: the same kinds with the same fields of the same types.
+    /// True if a state of this schema is valid in the other one unchanged: the same kinds with the same fields of the
+    /// same types.
     pub fn fits(&self, other: &Schema) -> bool {
         let same = |one: &Kind, two: &Kind| {
             one.name == two.name
@@ -36,13 +37,13 @@ impl Schema {
 }
 
 impl State {
-    /// The state as another schema has it, kinds and fields found by their names. New fields take their defaults, what
-    /// has no place any more is kept aside, and what was kept aside and has a place again returns. Its journal must be
-    /// settled. `parts` are the rulesets that the new rules are made of.
+    /// Converts the state to another schema, with kinds and fields matched by name. New fields get their defaults,
+    /// values without a field become dormant, and dormant values with a field are restored. The journal must be
+    /// settled. `parts`: the rulesets of the new rules.
     ///
     /// # Errors
     ///
-    /// The kinds that are gone although there are entities of them, in a sentence, where `orphans` refuses that.
+    /// If `orphans` is [`Orphans::Refuse`]: a sentence that lists the missing kinds of which there are entities.
     pub fn converted(
         &self,
         from: &Schema,
@@ -54,7 +55,7 @@ impl State {
         let mut base = self.clone();
         base.part_with(from, to, orphans, &mut told)?;
         let returning = base.returning(to, parts);
-        // References are checked against what is there afterwards.
+        // References are checked against the entities that exist after the conversion.
         let mut there = base.rebuilt(|_, entity| {
             let place = to.kind_named(&from.kind(entity.kind).name)?;
             Some(to.kind(place).fresh(place))
@@ -82,7 +83,7 @@ impl State {
         state.put_torn_aside(to, &mut told);
         let mut back: BTreeMap<&str, usize> = BTreeMap::new();
         for entity in returning.keys().filter_map(|id| state.entity(*id)) {
-            // How many secrets there are is not told.
+            // The number of secret entities is not reported.
             if !to.may_hide(entity.kind) {
                 *back.entry(&to.kind(entity.kind).name).or_default() += 1;
             }
@@ -91,8 +92,8 @@ impl State {
         Ok((state, told))
     }
 
-    /// Keeps relations aside that have lost an end: the schema that they come from has other ends, or did not know that they are
-    /// relations, or what they refer to has no place.
+    /// Makes relations dormant that have lost an end: the old schema had other ends or no relation, or the entity at an
+    /// end has no kind in the new schema.
     fn put_torn_aside(&mut self, schema: &Schema, told: &mut Converted) {
         let is_torn = |entity: &Entity| {
             let ends = &schema.kind(entity.kind).relates;
@@ -105,7 +106,7 @@ impl State {
                 true => note(&mut told.secret, format!("kept aside: {line}")),
                 false => note(&mut told.kept_aside, line),
             }
-            // What stands on another one that is torn has gone with it.
+            // A relation on another such relation was removed with it.
             if self.entity(id).is_some() {
                 self.shelve(id, schema, None);
             }
@@ -113,7 +114,7 @@ impl State {
         self.settle_unread();
     }
 
-    /// Lets go of the entities whose kind another schema does not have.
+    /// Removes the entities whose kind does not exist in the other schema.
     fn part_with(&mut self, from: &Schema, to: &Schema, orphans: Orphans, told: &mut Converted) -> Result<(), String> {
         let mut gone: BTreeMap<&str, Vec<EntityId>> = BTreeMap::new();
         let mut without_kind = Vec::new();
@@ -131,7 +132,7 @@ impl State {
                 if found.len() == 1 { "it" } else { "them" },
             ));
         }
-        // Relations go with what they stand between.
+        // Relations are removed with their ends.
         for id in without_kind {
             for relation in self.relations_of(from, id) {
                 let kind = self.entity(relation).map(|entity| &*from.kind(entity.kind).name).unwrap_or_default();
@@ -142,7 +143,7 @@ impl State {
             }
         }
         for (kind, found) in gone {
-            // How many secrets there are is not told.
+            // The number of secret entities is not reported.
             match from.kind_named(kind).is_some_and(|place| from.may_hide(place)) {
                 true => told.secret.push(format!("kept aside: {kind}: {}", found.len())),
                 false => told.gone.push(format!("{kind}: {}", found.len())),
@@ -155,7 +156,7 @@ impl State {
         Ok(())
     }
 
-    /// Which entities that are kept aside another schema has a place for.
+    /// The dormant entities whose kind exists in another schema.
     fn returning(&self, to: &Schema, parts: &[String]) -> BTreeMap<EntityId, Shelved> {
         let awaited = |shelved: &Shelved| {
             let ruleset = shelved.waits_for.as_deref();
@@ -165,7 +166,7 @@ impl State {
         all.map(|(id, shelved)| (*id, shelved.clone())).collect()
     }
 
-    /// An entity of this state with the values that go by its fields' names; what does not fit goes aside.
+    /// An entity of this state with values matched to fields by name. Values that do not fit become dormant.
     fn filled(
         &self,
         id: EntityId,
@@ -217,9 +218,9 @@ impl State {
         Some(Entity { kind: place, fields: fields.collect() })
     }
 
-    /// Keeps an entity aside whole, with its relations, agenda entries and attachments; references to them are kept aside as well.
-    /// What is kept aside is in no journal: this is for a state that nobody takes back step by step.
-    /// Returns what went aside, and the fields of others that changed with it.
+    /// Makes a whole entity dormant, with its relations, agenda entries, attachments and the references to it. The
+    /// journal has no record of it: use this only on a state that is not undone step by step. Returns the dormant
+    /// entities, and the fields of other entities that changed.
     pub fn shelve(
         &mut self,
         id: EntityId,
@@ -237,7 +238,7 @@ impl State {
         (gone, touched)
     }
 
-    /// Empties the references to an entity, which are kept aside. Returns the fields that changed.
+    /// Empties the references to an entity and makes them dormant. Returns the changed fields.
     fn keep_references_aside(&mut self, id: EntityId, schema: &Schema) -> Vec<(EntityId, FieldId)> {
         let mut references = Vec::new();
         for (other, entity) in self.entities().filter(|(other, _)| *other != id) {
@@ -258,7 +259,7 @@ impl State {
         touched
     }
 
-    /// Keeps an entity aside whole; references to it stay as they are.
+    /// Makes a whole entity dormant; references to it are unchanged.
     fn take_aside(&mut self, id: EntityId, schema: &Schema, waits_for: Option<&str>) {
         let Some(entity) = self.entity(id) else { return };
         let kind = schema.kind(entity.kind);
@@ -279,12 +280,12 @@ impl Kind {
     }
 }
 
-/// What becomes of entities whose kind another schema does not have.
+/// The treatment of entities whose kind does not exist in the other schema.
 #[derive(Clone, Copy, Debug)]
 pub enum Orphans {
-    /// They are a reason not to take it.
+    /// Refuse the conversion.
     Refuse,
-    /// They are kept aside.
+    /// Make them dormant.
     Shelve,
 }
 
@@ -298,7 +299,8 @@ fn note(lines: &mut Vec<String>, line: String) {
     }
 }
 
-/// A number is moved to the nearest bound, lists and maps lose what does not fit; nothing else has a nearest value.
+/// The nearest valid value: a number is moved to the nearest bound, lists and maps lose the elements that do not fit.
+/// `None` for other types.
 fn nearest_value(ty: &Type, value: &Value, schema: &Schema, state: &State) -> Option<Value> {
     let fits = |element: &Type, item: &Value| element.check(item, schema, state).is_ok();
     match (ty, value) {

@@ -5,21 +5,21 @@ use serde::{Deserialize, Serialize};
 
 use super::{Attachment, AttachmentId, EntityId, Entry, Value};
 
-/// Values and entities that the rules in force have no place for, kept as data until other rules have one.
+/// Values and entities that the rules in force do not declare, kept as data until other rules declare them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Dormant {
-    /// Values by entity and field name. The entity may exist, or be kept aside itself.
+    /// Values by entity and field name. The entity may exist, or be dormant itself.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<EntityId, BTreeMap<Arc<str>, Kept>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub entities: BTreeMap<EntityId, Shelved>,
-    /// Agenda entries that the rules do not know, or whose owner is kept aside.
+    /// Agenda entries that the rules do not know, or whose owner is dormant.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<Entry>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub attachments: BTreeMap<AttachmentId, Attachment>,
-    /// What conversions note down for the way back, by entity and name.
+    /// Notes of conversions for the way back, by entity and name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<EntityId, BTreeMap<Arc<str>, Value>>,
     /// House rules by name.
@@ -27,20 +27,20 @@ pub struct Dormant {
     pub switches: BTreeMap<Arc<str>, Kept>,
 }
 
-/// A value that is kept aside.
+/// A dormant value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "SavedKept")]
 pub struct Kept {
     pub value: Value,
-    /// The value that the field, or the house rule, has instead; `None` if there is no such field.
+    /// The value that the field or house rule has instead. `None` if it does not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<Value>,
-    /// Whether what stands in its place is the same in another form, such as a whole number as a fraction.
+    /// True if `instead` is the same value in another form, such as a fraction for a whole number.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_same: bool,
 }
 
-/// As it is saved; earlier versions saved the bare value of a house rule.
+/// The saved form; earlier versions saved the bare value of a house rule.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum SavedKept {
@@ -63,24 +63,25 @@ impl From<SavedKept> for Kept {
     }
 }
 
-/// How a value came through a change of rules.
+/// The fate of a value in a change of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Passage {
-    /// It is as it was.
+    /// It is unchanged.
     Carried,
-    /// It was kept aside, and has a place again.
+    /// It was dormant and is restored.
     Returned,
-    /// It does not fit: it is kept aside, and another one stands in for it.
+    /// It does not fit: it is dormant, and another value is in its place.
     StandIn,
-    /// There was none: it is the default.
+    /// It did not exist: the default is used.
     Defaulted,
 }
 
-/// The value that a field, or a house rule, has under other rules, and how it came to it. It depends on the value that somebody gave
-/// it last and on the new rules, not on the rules in between: what a stand-in has replaced is asked first.
+/// Carries the value of a field or house rule over to other rules, and returns the new value with its fate. The result
+/// depends on the value that was set last and on the new rules, not on the rules in between: the dormant value behind a
+/// stand-in has priority.
 ///
-/// `now` is the value before, `settled` gives a value as the new rules hold it where it fits, `stand_in` what they have for one
-/// that does not. A value that they hold in another form is kept as it was given.
+/// `now`: the value before. `settled`: converts a value to the form in the new rules, if it fits. `stand_in`: the value
+/// to use for one that does not fit. A value with another form in the new rules is also kept in its original form.
 pub fn pass(
     aside: &mut BTreeMap<Arc<str>, Kept>,
     name: &Arc<str>,
@@ -88,7 +89,7 @@ pub fn pass(
     settled: impl Fn(&Value) -> Option<Value>,
     stand_in: impl Fn(Option<&Value>) -> Value,
 ) -> (Value, Passage) {
-    // Where somebody has changed what stands in for it, it does not count any more.
+    // If the stand-in was edited since, drop the dormant value.
     let kept = aside.remove(name).filter(|kept| kept.instead.as_ref() == now);
     let was_away = kept.as_ref().is_some_and(|kept| !kept.is_same);
     let wanted = kept.map(|kept| kept.value).or_else(|| now.cloned());
@@ -105,20 +106,20 @@ pub fn pass(
     (instead, if stands_already { Passage::Carried } else { Passage::StandIn })
 }
 
-/// A value has to go: it is kept aside, or what it stands in for. `now` is the value before, `instead` what takes its place;
-/// `None` where the field, or the house rule, is gone.
+/// Makes a value dormant, or the value that it stands in for. `now`: the value before. `instead`: the value that
+/// replaces it; `None` if the field or house rule does not exist any more.
 pub fn put_aside(aside: &mut BTreeMap<Arc<str>, Kept>, name: &Arc<str>, now: &Value, instead: Option<Value>) {
     let kept = aside.remove(name).filter(|kept| kept.instead.as_ref() == Some(now));
     let value = kept.map_or_else(|| now.clone(), |kept| kept.value);
     aside.insert(name.clone(), Kept { value, instead, is_same: false });
 }
 
-/// An entity that is kept aside whole.
+/// A dormant entity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shelved {
     pub kind: Arc<str>,
     pub fields: BTreeMap<Arc<str>, Value>,
-    /// The ruleset that it waits for, where a script put it aside; otherwise it waits for any that has its kind.
+    /// The ruleset that it waits for, if a script made it dormant. `None`: any ruleset with its kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<Arc<str>>,
 }
@@ -128,12 +129,12 @@ impl Dormant {
         *self == Dormant::default()
     }
 
-    /// Whether entities are kept aside, or what belongs to them.
+    /// True if there are dormant entities, agenda entries or attachments.
     pub fn holds_entities(&self) -> bool {
         !(self.entities.is_empty() && self.entries.is_empty() && self.attachments.is_empty())
     }
 
-    /// Forgets a value of an entity, or a note on it.
+    /// Forgets a dormant value or note of an entity.
     pub fn forget(&mut self, entity: EntityId, name: &str) {
         if let Some(kept) = self.fields.get_mut(&entity) {
             kept.remove(name);
@@ -145,7 +146,7 @@ impl Dormant {
         self.notes.retain(|_, notes| !notes.is_empty());
     }
 
-    /// A note on an entity, or a value of it that is kept aside.
+    /// A note on an entity, or a dormant value of it.
     pub fn kept(&self, entity: EntityId, name: &str) -> Option<&Value> {
         let note = self.notes.get(&entity).and_then(|notes| notes.get(name));
         note.or_else(|| Some(&self.fields.get(&entity)?.get(name)?.value))

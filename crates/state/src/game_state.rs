@@ -16,21 +16,22 @@ use super::{
 
 /// The whole state of a game, as plain data.
 ///
-/// Only its own methods change it; each change is noted in a journal with its inverse, until it is taken out with
-/// [`State::settle`] or taken back with [`State::rollback`].
+/// Only its own methods change it. Each change is recorded in a journal with its inverse, until it is taken out with
+/// [`State::settle`] or undone with [`State::rollback`].
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct State {
-    /// In the order of making; the place of a removed entity stays empty.
+    /// The entities in the order of their creation; the slot of a removed entity stays empty.
     entities: Vec<Option<Entity>>,
-    /// The seed of the numbers of what is made in secret. Without one, everything is numbered in the order of making.
+    /// The seed for the numbers of secret things. Without one, everything is numbered in the order of creation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     secret_numbers: Option<u64>,
-    /// The ids of entities by place. Set once the first entity is made in secret; until then, ids are places plus one.
+    /// The ids of entities by slot. Set once the first secret entity is made; until then, an id is the slot plus one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     numbers: Option<Box<Numbers>>,
-    /// The same for agenda entries and attachments, from when the first of them belongs to a secret entity.
+    /// The ids of agenda entries by slot. Set once an entry belongs to a secret entity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     entry_numbers: Option<Box<Counter>>,
+    /// The ids of attachments by slot. Set once an attachment belongs to a secret entity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     attachment_numbers: Option<Box<Counter>>,
     agenda: Agenda,
@@ -38,18 +39,18 @@ pub struct State {
     next_entry: u32,
     next_attachment: u32,
     outcome: Option<String>,
-    /// Hooks, items, cards, entries and free acts that the game master leaves out, by name.
+    /// Names of disabled hooks, items, cards, entries and free acts.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     left_out: BTreeSet<Arc<str>>,
-    /// What has no place in the schema in force.
+    /// Values that the schema in force does not declare.
     #[serde(default, skip_serializing_if = "Dormant::is_empty")]
     dormant: Dormant,
     #[serde(skip)]
     journal: Vec<Change>,
-    /// Changes by the host itself, which the script machine that mirrors this state has to read again.
+    /// Changes by the host itself, for the script machine that mirrors this state.
     #[serde(skip)]
     stale: Vec<Stale>,
-    /// Unique among the states of the process, so that a mirror knows which state it belongs to.
+    /// Identifies the state within the process, so that a mirror knows which state it belongs to.
     #[serde(skip, default = "next_identity")]
     identity: u64,
     /// Cached hashes of the entities and of their attachments.
@@ -57,51 +58,53 @@ pub struct State {
     population: Option<(u32, u64)>,
     #[serde(skip)]
     attached: Option<u64>,
-    /// How often anything about its entities has changed.
+    /// Counts the changes of its entities.
     #[serde(skip)]
     moves: u64,
-    /// The state that it was made a copy of, by its identity, and how often its entities had changed by then.
+    /// The identity of the state of which this is a copy, and its `moves` at that time.
     #[serde(skip)]
     copy_of: (u64, u64),
-    /// Changes are not noted in the journal: they cannot be taken back.
+    /// True if changes are not recorded in the journal, so that they cannot be undone.
     #[serde(skip)]
     unjournaled: bool,
-    /// Bytes of the values that were written since this was last set to 0, by a rough count.
+    /// Bytes of the values written since this was last set to 0 (estimated).
     #[serde(skip)]
     pub written: usize,
-    /// Who refers to whom, from when somebody asks until something changes that it is not told.
+    /// The index of references. Built on demand and dropped by changes that do not update it.
     #[serde(skip)]
     references: Option<Box<References>>,
 }
 
-/// Most entries that an agenda holds, and most entities of a game, removed ones included.
+/// The most entries of an agenda.
 pub const MOST_ENTRIES: usize = 10_000;
+/// The most entities of a game, including removed ones.
 pub const MOST_ENTITIES: usize = 1_000_000;
 
-/// Up to so many entities, removed ones included, it costs a script nothing more that there are others when one comes or goes.
-/// Beyond that, what makes or removes any is done by its script in every mode: it pays for the lists and handles of all.
+/// Up to this number of entities, including removed ones, creating or removing one has a fixed cost for a script.
+/// Beyond it, entries that create or remove entities are run by their script in every mode, since the cost depends on
+/// the lists and handles of all entities.
 pub const FEW_ENTITIES: u32 = 8_192;
 
-/// Something that a mirror of the state has to read again.
+/// A part of the state that a mirror has to read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stale {
     Field(EntityId, FieldId),
-    /// It came, or went, or came back.
+    /// The entity was created, removed or restored.
     Entity(EntityId),
     Attachments,
 }
 
-/// What other rules did to the agenda and the attachments of a state.
+/// The effects of other rules on the agenda and the attachments of a state.
 #[derive(Clone, Debug, Default)]
 pub struct Belongings {
     pub entries_kept: Vec<Entry>,
     pub attachments_kept: Vec<(AttachmentId, Attachment)>,
-    /// Names of entries and hooks that were kept aside and are restored.
+    /// Names of entries and hooks that were dormant and are restored.
     pub returned: Vec<Arc<str>>,
 }
 
-/// The counter of entries or attachments. It is begun with the first one that not everybody may see, where secrets are numbered
-/// apart. `before`: how many there were.
+/// The counter of entries or attachments, created with the first secret one if secrets are numbered apart. `before`:
+/// the number of those before it.
 #[inline]
 fn counter<'c>(
     counter: &'c mut Option<Box<Counter>>,
@@ -115,7 +118,7 @@ fn counter<'c>(
     counter.as_deref_mut()
 }
 
-/// Takes the last number of entries or attachments back.
+/// Takes back the last number of entries or attachments.
 fn take_number_back(counter: &mut Option<Box<Counter>>, numbered: Option<DrawnNumber>) {
     if let (Some(one), Some(number)) = (counter.as_deref_mut(), numbered) {
         one.take_back(number);
@@ -142,7 +145,8 @@ impl Clone for State {
         self.copied(self.entities.clone(), self.agenda.clone(), Vec::new())
     }
 
-    /// The same, where room is left from before. A copy of the same state keeps its entities, if they have changed in neither.
+    /// Like `clone`, but reuses the allocated memory. A copy of the same state keeps its entities if they are unchanged
+    /// in both.
     fn clone_from(&mut self, other: &State) {
         let mut entities = std::mem::take(&mut self.entities);
         if self.copy_of != (other.identity, other.moves) || self.moves != other.moves {
@@ -157,7 +161,7 @@ impl Clone for State {
 }
 
 impl State {
-    /// A copy with an identity of its own. `entities` and `agenda` are copies of those here, `journal` is empty.
+    /// Makes a copy with a new identity. `entities` and `agenda`: copies of those here; `journal`: empty.
     fn copied(&self, entities: Vec<Option<Entity>>, agenda: Agenda, journal: Vec<Change>) -> State {
         State {
             entities,
@@ -208,12 +212,12 @@ impl State {
         State { identity: next_identity(), ..State::default() }
     }
 
-    /// Numbers what is made in secret apart from all else, see [`Numbers`]; for a state in which nothing was made yet.
+    /// Numbers secret things apart from all others, see [`Numbers`]. Call this on an empty state.
     pub fn number_secrets_apart(&mut self, seed: u64) {
         self.secret_numbers = Some(seed);
     }
 
-    /// Forgets how much was made in secret, for a copy that is made for somebody who may not know it.
+    /// Forgets the number of secret things, in a copy for a viewer who may not know it.
     pub fn forget_secret_numbers(&mut self, unseen: impl Fn(&Audience) -> bool) {
         self.secret_numbers = self.secret_numbers.map(|_| 0);
         let numbers = self.numbers.iter_mut().map(|numbers| numbers.counter_mut());
@@ -222,7 +226,7 @@ impl State {
         counters.for_each(|counter| counter.forget(&unseen));
     }
 
-    /// Where an entity stands in the order of making.
+    /// The slot of an entity, in the order of creation.
     #[inline]
     pub fn place(&self, id: EntityId) -> Option<usize> {
         match &self.numbers {
@@ -231,7 +235,7 @@ impl State {
         }
     }
 
-    /// The number of the entity at a place.
+    /// The id of the entity in a slot.
     #[inline]
     fn id_at(&self, place: usize) -> EntityId {
         let counted = EntityId(place as u32 + 1);
@@ -249,19 +253,19 @@ impl State {
         self.slot(id)?.as_ref()
     }
 
-    /// The value of a field; `None` if the entity is gone or its kind has no such field.
+    /// The value of a field. `None` if the entity does not exist or its kind has no such field.
     #[inline]
     pub fn field(&self, id: EntityId, field: FieldId) -> Option<&Value> {
         self.entity(id)?.fields.get(field.0 as usize)
     }
 
-    /// All entities in the order of their making.
+    /// All entities in the order of their creation.
     pub fn entities(&self) -> impl Iterator<Item = (EntityId, &Entity)> {
         let all = self.entities.iter().enumerate();
         all.filter_map(|(place, entity)| Some((self.id_at(place), entity.as_ref()?)))
     }
 
-    /// The entities with ids up to this one, in the order of their making. What is made in secret has larger ids.
+    /// The entities with ids up to this one, in the order of their creation. Secret ones have larger ids.
     pub fn entities_up_to(&self, id: u32) -> impl Iterator<Item = (EntityId, &Entity)> {
         let places = if self.numbers.is_none() { id as usize } else { self.entities.len() };
         let first = self.entities.iter().enumerate().take(places);
@@ -269,7 +273,7 @@ impl State {
         there.filter(move |(found, _)| found.0 <= id)
     }
 
-    /// The entities with larger ids than this one, in the order of their making.
+    /// The entities with ids above this one, in the order of their creation.
     pub fn entities_after(&self, id: u32) -> impl Iterator<Item = (EntityId, &Entity)> {
         let places = if self.numbers.is_none() { id as usize } else { 0 };
         let later = self.entities.iter().enumerate().skip(places);
@@ -284,19 +288,19 @@ impl State {
         self.references.as_deref().expect("it was just made")
     }
 
-    /// The entities of a kind in the order of their making.
+    /// The entities of a kind in the order of their creation.
     pub fn of_kind(&mut self, kind: KindId) -> Vec<EntityId> {
         let found = self.references().of_kind(kind).collect();
         self.in_order(found)
     }
 
-    /// The entities of a kind that refer to an entity through a field, in the order of their making.
+    /// The entities of a kind that refer to an entity through a field, in the order of their creation.
     pub fn referring(&mut self, kind: KindId, field: FieldId, to: EntityId) -> Vec<EntityId> {
         let found = self.references().to(to, kind, field).collect();
         self.in_order(found)
     }
 
-    /// Entities in the order of their making, of such as stand in the order of their ids.
+    /// Sorts entities from the order of their ids to the order of their creation.
     fn in_order(&self, mut ids: Vec<EntityId>) -> Vec<EntityId> {
         if self.numbers.is_some() {
             ids.sort_by_key(|id| self.place(*id));
@@ -304,7 +308,8 @@ impl State {
         ids
     }
 
-    /// The relations that go when an entity goes, and those that go with them; what stands on another one comes first.
+    /// The relations that are removed with an entity, and those removed with them; a relation on another one comes
+    /// first.
     pub fn relations_of(&mut self, schema: &Schema, id: EntityId) -> Vec<EntityId> {
         let ends: Vec<(KindId, FieldId)> = schema.relation_ends().collect();
         let (mut found, mut seen) = (vec![id], BTreeSet::from([id]));
@@ -324,7 +329,7 @@ impl State {
         found
     }
 
-    /// Whether it could be the state of a game under this schema: for a state that comes from outside.
+    /// True if the state is valid under this schema: for a state from outside.
     pub fn fits(&self, schema: &Schema) -> bool {
         let is_there = |id: EntityId| self.entity(id).is_some();
         let known = |entity: &Entity| {
@@ -347,7 +352,7 @@ impl State {
             && self.entities.len() <= MOST_ENTITIES
             && self.numbers.as_deref().is_none_or(numbered)
             && self.entities().all(|(_, entity)| known(entity));
-        // What refers to something may be looked at only now.
+        // References to entities can be checked only now.
         let fields = |entity: &Entity| {
             let kind = schema.kind(entity.kind);
             Value::must_fit(&entity.fields).is_ok()
@@ -376,24 +381,24 @@ impl State {
             && self.next_entry.max(self.next_attachment) < u32::MAX / 2
     }
 
-    /// How many ids have been given out.
+    /// The number of ids given out.
     pub fn ids(&self) -> u32 {
         self.entities.len() as u32
     }
 
-    /// How many of them are counted, those that everybody knows of: all but the numbers of what was made in secret.
+    /// The number of public ids: all but the numbers of secret entities.
     pub fn public_ids(&self) -> u32 {
         self.numbers.as_ref().map_or(self.ids(), |numbers| numbers.public())
     }
 
-    /// How much was made for each audience: what further numbers depend on.
+    /// The number of things made for each audience, on which further numbers depend.
     pub fn made_in_secret(&self) -> impl Iterator<Item = u32> {
         let entities = self.numbers.iter().map(|numbers| numbers.counter());
         let others = [&self.entry_numbers, &self.attachment_numbers].into_iter().flatten();
         entities.chain(others.map(|counter| &**counter)).flat_map(|counter| counter.counts())
     }
 
-    /// A hash of who is there among the first entities, up to an id: ids and kinds.
+    /// A hash of the entities up to an id: ids and kinds.
     #[inline]
     pub fn population_hash(&mut self, up_to: u32) -> u64 {
         match self.population {
@@ -411,12 +416,12 @@ impl State {
         hash
     }
 
-    /// An entity has come or gone: the hash is another one, if it is about that one.
+    /// Drops the cached hash if it covers this entity.
     fn forget_population(&mut self, id: EntityId) {
         self.population = self.population.filter(|(up_to, _)| *up_to < id.0);
     }
 
-    /// A hash of what is attached to them, and of the number of the next attachment.
+    /// A hash of all attachments, and of the number of the next one.
     #[inline]
     pub fn attachments_hash(&mut self) -> u64 {
         match self.attached {
@@ -435,7 +440,7 @@ impl State {
         hash
     }
 
-    /// What the game master leaves out, by name.
+    /// The names of disabled parts of the rules.
     pub fn left_out(&self) -> &BTreeSet<Arc<str>> {
         &self.left_out
     }
@@ -444,17 +449,17 @@ impl State {
         &self.agenda
     }
 
-    /// In the order of attaching.
+    /// The attachments in the order of attaching.
     pub fn attachments(&self) -> &BTreeMap<AttachmentId, Attachment> {
         &self.attachments
     }
 
-    /// What the game ended with.
+    /// The outcome, if the game is over.
     pub fn outcome(&self) -> Option<&str> {
         self.outcome.as_deref()
     }
 
-    /// How many entries and attachments have been numbered so far.
+    /// The numbers of entries and attachments numbered so far.
     pub fn counters(&self) -> (u32, u32) {
         (self.next_entry, self.next_attachment)
     }
@@ -463,12 +468,12 @@ impl State {
         self.identity
     }
 
-    /// How often anything about its entities has changed; a copy counts on from there.
+    /// The number of changes of its entities; a copy continues the count.
     pub fn moves(&self) -> u64 {
         self.moves
     }
 
-    /// What is kept aside, since the rules in force have no place for it.
+    /// The values and entities that the rules in force do not declare.
     pub fn dormant(&self) -> &Dormant {
         &self.dormant
     }
@@ -477,7 +482,7 @@ impl State {
         &mut self.dormant
     }
 
-    /// Takes an entity out of its place, and gives back its agenda entries and attachments. Not noted in the journal.
+    /// Removes an entity from its slot. Returns its agenda entries and attachments. Without journal.
     pub(super) fn take_out(&mut self, id: EntityId) -> (Vec<Entry>, Vec<(AttachmentId, Attachment)>) {
         self.population = None;
         self.attached = None;
@@ -491,7 +496,7 @@ impl State {
         (entries, attachments)
     }
 
-    /// Puts an entity into its old place. Not noted in the journal.
+    /// Puts an entity back into its slot. Without journal.
     pub(super) fn put_back(&mut self, id: EntityId, entity: Entity) {
         self.population = None;
         self.attached = None;
@@ -513,8 +518,8 @@ impl State {
         }
     }
 
-    /// Keeps aside what the rules in force do not know by name, and takes back what they do know and was kept aside, if its
-    /// owner is there. Not noted in the journal.
+    /// Makes agenda entries and attachments dormant whose names the rules in force lack, and restores dormant ones that
+    /// they have, if their owner exists. Without journal.
     pub fn sort_belongings(&mut self, entries: &dyn Fn(&str) -> bool, hooks: &dyn Fn(&str) -> bool) -> Belongings {
         self.population = None;
         self.attached = None;
@@ -530,8 +535,8 @@ impl State {
         sorted
     }
 
-    /// Takes back what was kept aside and the rules in force know by name, if its owner is there. Not noted in the journal.
-    /// Returns the names.
+    /// Restores dormant agenda entries and attachments whose names the rules in force have, if their owner exists.
+    /// Returns the names. Without journal.
     pub fn take_belongings_back(
         &mut self,
         entries: &dyn Fn(&str) -> bool,
@@ -560,7 +565,7 @@ impl State {
         returned
     }
 
-    /// A copy in which every entity is made anew. It has an identity and an empty journal of its own.
+    /// A copy with every entity replaced by the result of `make`. It has a new identity and an empty journal.
     pub(crate) fn rebuilt(&self, mut make: impl FnMut(EntityId, &Entity) -> Option<Entity>) -> State {
         let mut state = self.clone();
         state.moves += 1;
@@ -572,7 +577,7 @@ impl State {
         state
     }
 
-    /// Lets the state share no text with another one, nor with the rules: see [`Value::apart`].
+    /// Makes copies of all texts shared with another state or the rules: see [`Value::apart`].
     pub fn set_apart(&mut self) {
         let fields = self.entities.iter_mut().flatten().flat_map(|entity| &mut entity.fields);
         let data = self.attachments.values_mut().map(|attachment| &mut attachment.data);
@@ -580,37 +585,37 @@ impl State {
         self.agenda.set_apart();
     }
 
-    /// Lets every mirror read the whole state again: what goes with it, such as who sits where, has changed.
+    /// Makes every mirror read the whole state again, since data outside it, such as drivers, have changed.
     pub fn renew_identity(&mut self) {
         self.identity = next_identity();
     }
 
-    /// What changed other than through a script, since the last call.
+    /// Takes the changes since the last call that no script made.
     pub fn take_stale(&mut self) -> Vec<Stale> {
         std::mem::take(&mut self.stale)
     }
 
-    /// Whether anything changed other than through a script.
+    /// True if anything changed other than through a script.
     pub fn is_stale(&self) -> bool {
         !self.stale.is_empty()
     }
 
-    /// Tells a mirror that a field was changed by the host itself.
+    /// Notifies a mirror that the host itself changed a field.
     pub fn note_stale(&mut self, entity: EntityId, field: FieldId) {
         self.stale.push(Stale::Field(entity, field));
     }
 
-    /// Tells a mirror that an entity came or was taken away by the host itself.
+    /// Notifies a mirror that the host itself created or removed an entity.
     pub fn note_gone(&mut self, entity: EntityId) {
         self.stale.push(Stale::Entity(entity));
     }
 
-    /// Tells a mirror that attachments were changed by the host itself.
+    /// Notifies a mirror that the host itself changed attachments.
     pub fn note_attachments(&mut self) {
         self.stale.push(Stale::Attachments);
     }
 
-    /// Whether so many more entities and agenda entries fit into the limits.
+    /// True if these numbers of new entities and agenda entries are within the limits.
     #[inline]
     pub fn has_room(&self, entities: u32, entries: u32) -> bool {
         self.entities.len() + entities as usize <= MOST_ENTITIES
@@ -619,12 +624,12 @@ impl State {
 
     // Changing
 
-    /// Says whether changes are noted in the journal, so that they can be taken back.
+    /// Turns the recording of changes in the journal on or off.
     pub fn keep_journal(&mut self, keeps: bool) {
         self.unjournaled = !keeps;
     }
 
-    /// Whether changes are noted in the journal.
+    /// True if changes are recorded in the journal.
     pub fn is_journaled(&self) -> bool {
         !self.unjournaled
     }
@@ -637,7 +642,7 @@ impl State {
     }
 
     /// Writes a field. The value must already be checked against the field's type.
-    // Left to itself the compiler calls it in the replay of traces, for a third of what it takes there.
+    // Without this, the compiler calls it in the replay of traces, at a third of the cost there.
     #[inline(always)]
     pub fn set(&mut self, entity: EntityId, field: FieldId, to: Value) {
         if self.references.is_some() {
@@ -670,12 +675,12 @@ impl State {
         }
     }
 
-    /// Makes an entity that everybody may know of.
+    /// Creates a public entity.
     pub fn spawn(&mut self, made: Entity) -> EntityId {
         self.spawn_for(&Audience::Everybody, made)
     }
 
-    /// Makes an entity that its kind shows to everybody, or to some: see [`Schema`].
+    /// Creates an entity with the audience that its kind declares: see [`Schema`].
     pub fn spawn_under(&mut self, schema: &Schema, made: Entity) -> EntityId {
         match schema.may_hide(made.kind) {
             true => self.spawn_for(&self.audience_of(schema, &made), made),
@@ -705,9 +710,9 @@ impl State {
         entity
     }
 
-    /// Takes an entity away with its agenda entries and attachments; references to it become empty.
+    /// Removes an entity with its agenda entries and attachments; references to it become empty.
     ///
-    /// Returns the fields of other entities that changed with it.
+    /// Returns the fields of other entities that changed.
     pub fn remove(&mut self, entity: EntityId) -> Vec<(EntityId, FieldId)> {
         if self.entity(entity).is_none() {
             return Vec::new();
@@ -745,7 +750,7 @@ impl State {
         fields
     }
 
-    /// Takes an entity out of a copy that is made for somebody who may not know of it: nothing refers to it any more.
+    /// Removes an entity, with all references to it, from a copy for a viewer who may not know of it.
     pub fn forget(&mut self, entity: EntityId) {
         self.remove(entity);
         self.agenda.forget(entity);
@@ -754,7 +759,7 @@ impl State {
         }
     }
 
-    /// Puts an entry on the agenda and gives it the next id. `audience`: who may see its owner.
+    /// Adds an entry to the agenda and gives it the next id. `audience`: the audience of its owner.
     pub fn schedule(&mut self, audience: &Audience, mut entry: Entry) -> &Entry {
         let before = self.next_entry;
         let counter = counter(&mut self.entry_numbers, (Numbered::Entries, self.secret_numbers), before, audience);
@@ -769,21 +774,22 @@ impl State {
         self.agenda.insert(entry)
     }
 
-    /// Takes an entry off the agenda to run it; one that recurs is put there again at once, so that skipping it ends nothing.
+    /// Takes an entry off the agenda to run it. A recurring one is scheduled again at once, so that skipping it ends
+    /// nothing.
     pub fn take_entry(&mut self, id: EntryId) -> Option<Entry> {
         let entry = self.unschedule(id)?;
         self.put_again(entry.clone());
         Some(entry)
     }
 
-    /// Puts an entry that was taken on the agenda again, if it recurs and its next key can be.
+    /// Schedules a taken entry again, if it recurs and its next key is valid.
     fn put_again(&mut self, entry: Entry) -> Option<EntryId> {
         let next = entry.every.as_ref().and_then(|step| entry.key.plus(step))?;
         let audience = self.entry_audience(&entry);
         Some(self.schedule(&audience, Entry::new(next, entry.due)).id)
     }
 
-    /// The audience that an entry was numbered for.
+    /// The audience for which an entry was numbered.
     fn entry_audience(&self, entry: &Entry) -> Audience {
         match (&self.entry_numbers, entry.numbered) {
             (Some(counter), Some(number)) => counter.audience(number),
@@ -791,7 +797,7 @@ impl State {
         }
     }
 
-    /// The entry that rules know by a number.
+    /// The entry with this number for the rules.
     pub fn entry_numbered(&self, number: u32) -> Option<EntryId> {
         match &self.entry_numbers {
             None => Some(EntryId(number)),
@@ -799,7 +805,7 @@ impl State {
         }
     }
 
-    /// The attachment that rules know by a number.
+    /// The attachment with this number for the rules.
     pub fn attachment_numbered(&self, number: u32) -> Option<AttachmentId> {
         match &self.attachment_numbers {
             None => Some(AttachmentId(number)),
@@ -807,8 +813,8 @@ impl State {
         }
     }
 
-    /// Takes the first entry off the agenda, which nobody has to look at, as [`State::take_entry`] does. Gives the one that is put
-    /// there again.
+    /// Drops the first agenda entry without returning it; otherwise like [`State::take_entry`]. Returns the rescheduled
+    /// entry, if any.
     #[inline]
     pub fn pass_first(&mut self) -> Option<EntryId> {
         let first = self.agenda.first()?;
@@ -827,14 +833,14 @@ impl State {
         Some(entry)
     }
 
-    /// Gives the entry that has the key `from` another one.
+    /// Changes the key of the entry with the key `from`.
     pub fn rekey(&mut self, id: EntryId, from: Key, to: Key) {
         if self.agenda.rekey(id, &from, to).is_some() {
             self.note(|| Change::Rekey { id, from, to });
         }
     }
 
-    /// Attaches a hook holder and gives it the next id. `audience`: who may see its owner.
+    /// Attaches a hook holder and gives it the next id. `audience`: the audience of its owner.
     pub fn attach(&mut self, audience: &Audience, mut made: Attachment) -> AttachmentId {
         let (of, before) = ((Numbered::Attachments, self.secret_numbers), self.next_attachment);
         let counter = counter(&mut self.attachment_numbers, of, before, audience);
@@ -849,7 +855,7 @@ impl State {
         id
     }
 
-    /// Takes an attachment off; false if there is no such attachment.
+    /// Removes an attachment. Returns false if there is no such attachment.
     pub fn detach(&mut self, id: AttachmentId) -> bool {
         let Some(was) = self.attachments.remove(&id) else { return false };
         self.attached = None;
@@ -857,7 +863,7 @@ impl State {
         true
     }
 
-    /// Replaces the data of an attachment; false if there is no such attachment.
+    /// Replaces the data of an attachment. Returns false if there is no such attachment.
     pub fn set_data(&mut self, id: AttachmentId, to: Value) -> bool {
         let Some(attachment) = self.attachments.get_mut(&id) else { return false };
         self.attached = None;
@@ -873,13 +879,13 @@ impl State {
         self.note(|| Change::Finish { from, to });
     }
 
-    /// Leaves something of the rules out of this game, or takes it in again.
+    /// Disables a part of the rules in this game, or enables it again.
     pub fn leave_out(&mut self, name: Arc<str>, out: bool) {
         self.note_left_out(&name, out);
         self.note(|| Change::LeaveOut { name, out });
     }
 
-    /// The mirror holds what is left out as a whole: it is filled anew.
+    /// Marks the state as new, since the mirror holds the disabled names as a whole.
     fn note_left_out(&mut self, name: &Arc<str>, out: bool) {
         if out {
             self.left_out.insert(name.clone());
@@ -894,7 +900,7 @@ impl State {
 mod tests {
     use super::*;
 
-    /// After any changes the index says what a look at every entity says.
+    /// After any changes the index gives the same result as a search of all entities.
     #[test]
     fn the_index_of_references_holds_after_any_changes() {
         let mut chance = 12_345_u64;

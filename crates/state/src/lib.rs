@@ -1,4 +1,4 @@
-//! What exists in a game: entities of declared kinds with fields, as plain data.
+//! The state of a game: entities of declared kinds with fields, as plain data.
 
 #![deny(missing_docs)]
 // Tables of cases in tests may be longer.

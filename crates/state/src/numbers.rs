@@ -5,22 +5,21 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::{Audience, EntityId};
 use riskbreaker_dice::DiceRng;
 
-/// The numbering of entities, agenda entries or attachments, in a game that has one which not everybody may see.
+/// The numbering of entities, agenda entries or attachments, in a game with at least one secret one.
 ///
-/// Those that everybody may see are counted: 1, 2, 3 and so on. All others get random numbers, from one generator for each
-/// audience. So no number reveals how many were made in secret, neither the next public one nor that of a secret that is
-/// revealed.
+/// Public ones are counted: 1, 2, 3 and so on. All others get random numbers, from one generator for each audience. So
+/// no number reveals how many secrets were made, neither the next public one nor that of a disclosed secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Counter {
     seed: u64,
     of: Numbered,
-    /// How many public ones there were.
+    /// The number of public ones.
     public: u32,
-    /// The audiences that secrets were made for, in the order in which they came up.
+    /// The audiences for which secrets were made, in the order of their first use.
     audiences: Vec<Made>,
 }
 
-/// What is numbered: each has generators of its own.
+/// The things that are numbered; each has its own generators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Numbered {
@@ -29,34 +28,35 @@ pub(super) enum Numbered {
     Attachments,
 }
 
-/// A number that a [`Counter`] gave, and the place of the audience that it was drawn for, from 1; 0 is everybody.
+/// A number given by a [`Counter`], and the index of the audience for which it was drawn, from 1; 0 is everybody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DrawnNumber {
     pub number: u32,
     pub audience: u32,
 }
 
-/// How many were made for an audience.
+/// The number of secrets made for an audience.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Made {
     audience: Audience,
     count: u32,
 }
 
-/// Public numbers are smaller, and no number is larger.
+/// The lowest number of a secret entity. Public numbers are below it.
 const FIRST_SECRET: u32 = 1 << 20;
+/// The highest number.
 const LAST_SECRET: u32 = (1 << 29) - 1;
 
-/// Words of a generator that each number may draw. The second is drawn where the first is taken, which hardly ever happens.
+/// The number of generator words reserved for each number. A second word is drawn if the first is taken, which is rare.
 const WORDS: u64 = 256;
 
 impl Counter {
-    /// The counter of a game in which only public ones were made so far.
+    /// A counter for a game in which only public ones were made so far.
     pub fn new(of: Numbered, seed: u64, public: u32) -> Counter {
         Counter { seed, of, public, audiences: Vec::new() }
     }
 
-    /// Gives the next number for an audience. `taken`: whether there is one of that number.
+    /// Draws the next number for an audience. `taken`: true if the number is in use.
     pub fn next(&mut self, audience: &Audience, taken: impl Fn(u32) -> bool) -> DrawnNumber {
         if audience.is_everybody() {
             self.public += 1;
@@ -79,7 +79,7 @@ impl Counter {
         DrawnNumber { number, audience: at as u32 + 1 }
     }
 
-    /// The audience that a number was given for.
+    /// The audience for which a number was drawn.
     pub fn audience(&self, number: DrawnNumber) -> Audience {
         let made = (number.audience as usize).checked_sub(1).and_then(|at| self.audiences.get(at));
         made.map_or(Audience::Everybody, |made| made.audience.clone())
@@ -99,25 +99,25 @@ impl Counter {
         }
     }
 
-    /// Whether only public ones were made.
+    /// True if only public ones were made.
     pub fn is_plain(&self) -> bool {
         self.audiences.is_empty()
     }
 
-    /// How many were made for each audience: what the next numbers depend on.
+    /// The number made for each audience, on which the next numbers depend.
     pub fn counts(&self) -> impl Iterator<Item = u32> {
         self.audiences.iter().map(|made| made.count).chain([self.public])
     }
 
-    /// Forgets how many were made for those audiences, and their generators. It is for a copy of the game as known by somebody
-    /// who is in none of these audiences.
+    /// Forgets the counts and generators of these audiences, in a copy of the game for a viewer who belongs to none of
+    /// them.
     pub fn forget(&mut self, unseen: impl Fn(&Audience) -> bool) {
         self.seed = 0;
         let those = self.audiences.iter_mut().filter(|made| unseen(&made.audience));
         those.for_each(|made| made.count = 0);
     }
 
-    /// Whether it has given a number: for what comes from outside.
+    /// True if it may have given this number: to check data from outside.
     pub fn gave(&self, number: DrawnNumber) -> bool {
         match number.audience {
             0 => (1..=self.public).contains(&number.number),
@@ -125,23 +125,23 @@ impl Counter {
         }
     }
 
-    /// Whether it can be the counter of a game, for one that comes from outside.
+    /// True if the counter is valid: to check data from outside.
     pub fn is_sound(&self, of: Numbered) -> bool {
         let sound = |made: &Made| made.count > 0 && !made.audience.is_everybody();
         self.of == of && self.public < FIRST_SECRET << 10 && self.audiences.iter().all(sound)
     }
 }
 
-/// The numbers of entities, from when the first one is made in secret.
+/// The numbers of entities, in a game with at least one secret one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Numbers {
     counter: Counter,
-    /// By place, which is the order of making.
+    /// By slot, in the order of creation.
     places: Vec<DrawnNumber>,
-    /// The places of the public entities, by number.
+    /// The slots of the public entities, by number.
     #[serde(skip)]
     public: Vec<u32>,
-    /// The places of the others.
+    /// The slots of the secret entities, by number.
     #[serde(skip)]
     secret: BTreeMap<u32, u32>,
 }
@@ -157,7 +157,7 @@ impl Numbers {
         numbers
     }
 
-    /// The place of an entity.
+    /// The slot of an entity.
     pub fn place(&self, id: EntityId) -> Option<usize> {
         let place = match id.0 < FIRST_SECRET {
             true => self.public.get((id.0 as usize).checked_sub(1)?),
@@ -166,17 +166,17 @@ impl Numbers {
         place.map(|place| *place as usize)
     }
 
-    /// The number of the entity at a place.
+    /// The number of the entity in a slot.
     pub fn id(&self, place: usize) -> Option<EntityId> {
         self.places.get(place).map(|place| EntityId(place.number))
     }
 
-    /// How many numbers were given out.
+    /// The number of entities numbered so far.
     pub fn count(&self) -> usize {
         self.places.len()
     }
 
-    /// How many of them are public.
+    /// The number of public entities.
     pub fn public(&self) -> u32 {
         self.public.len() as u32
     }
@@ -215,7 +215,7 @@ impl Numbers {
         self.counter.take_back(number);
     }
 
-    /// Whether they can be those of a game: for numbers that come from outside.
+    /// True if the numbers are valid: to check data from outside.
     pub fn are_sound(&self) -> bool {
         let counted = self.places.iter().filter(|number| number.audience == 0);
         let mut given = vec![0; self.counter.audiences.len() + 1];
@@ -231,7 +231,7 @@ impl Numbers {
     }
 }
 
-/// What a save holds of them.
+/// The saved form of the numbers.
 #[derive(Deserialize)]
 struct SavedNumbers {
     counter: Counter,
@@ -247,7 +247,7 @@ impl<'de> Deserialize<'de> for Numbers {
     }
 }
 
-/// The stream of the generator that draws the numbers for an audience; dice have the lower half of all streams.
+/// The generator stream of the numbers for an audience; dice use the lower half of all streams.
 fn stream_of(of: Numbered, audience: &Audience) -> u64 {
     let bytes = audience.to_string();
     let hash = bytes

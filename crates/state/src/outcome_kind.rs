@@ -1,15 +1,15 @@
 use serde::Serialize;
 
-/// What a roll or an outcome is for the one who acts.
+/// The meaning of a roll or an outcome for the actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeKind {
-    /// It came as the one who acts wanted.
+    /// The actor succeeded.
     Success,
-    /// It did not.
+    /// The actor failed.
     Failure,
-    /// Neither, or nobody knows.
+    /// Neutral or unknown.
     Other,
 }
 

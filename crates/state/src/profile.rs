@@ -4,19 +4,20 @@ use serde::Serialize;
 
 use super::{FieldId, Kind, KindId, Schema, Type, readable_name};
 
-/// What a kind declares for everybody who draws its entities: whose they are, their side, their numbers and where they are.
+/// The profile that a kind declares for pictures of its entities: seat, side, numbers and position.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ProfileRule {
-    /// The path of fields to the seat that plays an entity: the last one holds its name. Empty if nothing is declared.
+    /// The path of fields to the seat that plays an entity; the last field holds the seat's name. Empty if none is
+    /// declared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub seat: Vec<Arc<str>>,
-    /// What its side is.
+    /// The side to which an entity belongs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<SideRule>,
     /// Its numbers, the most important first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub numbers: Vec<NumberRule>,
-    /// Where it is.
+    /// The position of an entity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<PositionRule>,
 }
@@ -24,9 +25,9 @@ pub struct ProfileRule {
 /// The field that holds the side of an entity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SideRule {
-    /// A text, one of several texts, or a reference to the side.
+    /// The field: a text, one of several texts, or a reference to the side.
     pub field: FieldId,
-    /// What values are called, where that is not the value itself. An empty text is no side.
+    /// The displayed names of the field's values, where they differ from the values. An empty name means no side.
     pub words: Vec<(Arc<str>, Arc<str>)>,
 }
 
@@ -35,39 +36,39 @@ pub struct SideRule {
 pub struct NumberRule {
     /// The name of the field or of the derived value.
     pub name: Arc<str>,
-    /// Where its value comes from.
+    /// The source of its value.
     pub value: NumberSource,
-    /// What it is called at the table.
+    /// The label for people.
     pub label: Arc<str>,
-    /// The largest that it can be now.
+    /// The current maximum.
     pub most: Option<MostRule>,
-    /// What it counts, such as `m`.
+    /// The unit, such as `m`.
     pub unit: Option<Arc<str>>,
-    /// Whether more of it is worse for the entity.
+    /// True if a larger number is worse for the entity.
     pub harm: bool,
-    /// Whether it is left out while it is 0 and can be nothing else.
+    /// True if the number is omitted while it is 0 and its maximum is 0.
     pub nonzero: bool,
 }
 
 /// The maximum of a number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum MostRule {
-    /// The same for all.
+    /// A maximum that is the same for all entities.
     Fixed(i64),
     /// Another number of the entity.
     Of(NumberSource),
 }
 
-/// Where a number comes from.
+/// The source of a number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum NumberSource {
     /// A field with a whole number.
     Field(FieldId),
-    /// A derived value, which is worked out without further arguments.
+    /// A derived value, computed without further arguments.
     Derived(Arc<str>),
 }
 
-/// The fields that say where an entity is.
+/// The fields that hold the position of an entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PositionRule {
     /// The coordinates in the plane.
@@ -76,21 +77,21 @@ pub struct PositionRule {
     pub height: Option<FieldId>,
     /// A reference to the place.
     pub place: Option<FieldId>,
-    /// What one of the coordinates that are shown is, such as `m`.
+    /// The unit of the displayed coordinates, such as `m`.
     pub unit: Option<Arc<str>>,
-    /// How many of the field's units make one of those that are shown; at least 1.
+    /// The number of field units in a displayed unit; at least 1.
     pub per: u32,
 }
 
 impl ProfileRule {
-    /// Whether nothing is declared.
+    /// True if nothing is declared.
     pub fn is_empty(&self) -> bool {
         *self == ProfileRule::default()
     }
 }
 
 impl NumberRule {
-    /// The derived values that it takes.
+    /// The derived values that the number uses.
     pub fn derived(&self) -> impl Iterator<Item = &Arc<str>> {
         let most = match &self.most {
             Some(MostRule::Of(source)) => Some(source),
@@ -104,11 +105,11 @@ impl NumberRule {
 }
 
 impl Kind {
-    /// The number of this name, with what its field says of it.
+    /// The rule for a number of this name, with the label, maximum and unit that its field declares.
     ///
     /// # Errors
     ///
-    /// What is wrong with the name, to follow the name of the kind.
+    /// The problem, as a clause after the name of the kind.
     pub fn number_named(&self, name: &str) -> Result<NumberRule, String> {
         let value = self.number_source(name)?;
         let (name, label, most) = match &value {
@@ -125,7 +126,7 @@ impl Kind {
         Ok(NumberRule { name, value, label, most, unit: None, harm: false, nonzero: false })
     }
 
-    /// Where the number of a name comes from.
+    /// The source of the number with this name.
     ///
     /// # Errors
     ///
@@ -148,7 +149,7 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, to follow the name of the kind.
+    /// The problem, as a clause after the name of the kind.
     pub fn check_seat(&self, kind: KindId) -> Result<(), String> {
         let mut kind = self.kind(kind);
         let path = &kind.profile.seat;

@@ -1,4 +1,4 @@
-/// A name of scripts as people read it: `fight_skill` is "fight skill".
+/// Converts a script name to words: `fight_skill` to "fight skill".
 pub fn readable_name(name: &str) -> String {
     name.replace('_', " ")
 }

@@ -2,9 +2,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Entity, EntityId, FieldId, KindId, Value};
 
-/// An index of a state: the entities of each kind, and for each entity the references to it, by field.
+/// An index of a state: the entities of each kind, and the references to each entity by field.
 ///
-/// It holds single references, not those in lists and maps. It is made when somebody asks for it and kept up from then on.
+/// It contains single references, not those in lists and maps. It is built on demand and updated from then on.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct References {
     of_kind: BTreeMap<KindId, BTreeSet<EntityId>>,
@@ -44,7 +44,7 @@ impl References {
         }
     }
 
-    /// A field of an entity gets another value.
+    /// Updates the index after a field changed.
     pub fn changed(&mut self, id: EntityId, place: (KindId, FieldId), from: &Value, to: &Value) {
         self.refers_no_more(id, place, from);
         self.refers(id, place, to);

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{AudienceRule, Entity, EntityId, ProfileRule, State, Value};
 
-/// Place of a kind in its [`Schema`].
+/// Index of a kind in its [`Schema`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct KindId(#[doc(hidden)] pub u16);
 
-/// Place of a field in its [`Kind`].
+/// Index of a field in its [`Kind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FieldId(#[doc(hidden)] pub u16);
@@ -24,7 +24,7 @@ pub struct Schema {
 /// A kind of entity with its fields, in the order of their names.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Kind {
-    /// What scripts name it by.
+    /// The name in scripts.
     pub name: Arc<str>,
     /// The text field that names an entity of this kind in messages.
     pub title: Option<FieldId>,
@@ -32,79 +32,81 @@ pub struct Kind {
     pub fields: Vec<Field>,
     /// Names of the derived values, sorted.
     pub derived: Vec<Arc<str>>,
-    /// The file of each of these.
+    /// The file of each derived value.
     #[serde(skip)]
     pub derived_origins: Vec<Arc<str>>,
-    /// How many arguments each of these takes after the entity; `None` for any number.
+    /// The number of arguments that each derived value takes after the entity; `None` for any number.
     #[serde(skip)]
     pub derived_takes: Vec<Option<u8>>,
-    /// Whether the ruleset lays out the sheet itself.
+    /// True if the ruleset defines the sheet itself.
     pub sheet: bool,
-    /// Whether it says what an overview tells of an entity.
+    /// True if the ruleset defines an overview of an entity.
     pub overview: bool,
-    /// Who may see an entity of this kind at all; everybody if nothing is declared.
+    /// The audience of an entity of this kind. `None`: everybody.
     pub audience: Option<AudienceRule>,
-    /// Whether it is news to those who see it while others may not: a seat cannot take back what has shown it such a thing.
+    /// True if seeing such a secret entity counts as seeing a secret: a seat cannot undo the decision that showed it.
     #[serde(skip_serializing_if = "is_news")]
     pub peek: bool,
-    /// The references that it stands between, for a relation: none is ever empty, and it goes when one of them goes.
+    /// For a relation: the references to its ends. None is ever empty, and the relation is removed with any of its
+    /// ends.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub relates: Vec<FieldId>,
-    /// Whether its two ends are alike, so that their order says nothing.
+    /// True if the order of its two ends has no meaning.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub mutual: bool,
-    /// Whether an entity of this kind can have an end, of the kind `ending`.
+    /// True if an entity of this kind can have an end, of the kind `ending`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub timed: bool,
-    /// What everybody who draws its entities needs to know.
+    /// The facts about its entities that pictures of the game show.
     #[serde(skip_serializing_if = "ProfileRule::is_empty")]
     pub profile: ProfileRule,
 }
 
-/// The host's own kind: one thing that an entity of a timed kind waits for until it is over. It is there where a kind is timed.
+/// The host's own kind for the end of an entity of a timed kind: one condition that it waits for. Exists if any kind is
+/// timed.
 pub const ENDING: &str = "ending";
 
 /// A field of a kind.
 #[derive(Clone, Debug, Serialize)]
 pub struct Field {
-    /// What scripts name it by.
+    /// The name in scripts.
     pub name: Arc<str>,
-    /// Its name in messages.
+    /// The name in messages.
     pub label: Arc<str>,
-    /// What it may hold.
+    /// The type of its values.
     #[serde(rename = "type")]
     pub ty: Type,
-    /// What it holds where nothing is said.
+    /// The value if none is given.
     pub default: Value,
-    /// Whether its changes are told and the sheet lists it.
+    /// True if its changes have events and the sheet lists it.
     pub show: bool,
-    /// Whether the rules tell its changes in their own words: the host tells them only where an undo takes them back.
+    /// True if the rules describe its changes in their own words: the host reports only changes by an undo.
     pub said: bool,
-    /// Who may see it, of those who see the entity; all of them if nothing is declared.
+    /// The audience among those who see the entity. `None`: all of them.
     pub audience: Option<AudienceRule>,
-    /// Whether a value that not everybody may see is news to those who see it: see [`Kind::peek`].
+    /// True if seeing a secret value counts as seeing a secret: see [`Kind::peek`].
     #[serde(skip_serializing_if = "is_news")]
     pub peek: bool,
-    /// Whether the host sets it to true when the game master edits the game or turns a house rule.
+    /// True if the host sets the field to true when the game master edits the game or changes a house rule.
     pub by_hand: bool,
     /// The file that declares it.
     pub origin: Arc<str>,
 }
 
-/// Whether `peek` holds its default.
+/// True if `peek` has its default.
 fn is_news(peek: &bool) -> bool {
     *peek
 }
 
-/// What a field may hold.
+/// The type of a field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Type {
-    /// A whole number, bounds included.
+    /// A whole number within inclusive bounds.
     Int {
-        /// The smallest that is allowed.
+        /// The smallest allowed number.
         min: Option<i64>,
-        /// The largest that is allowed.
+        /// The largest allowed number.
         max: Option<i64>,
     },
     /// True or false.
@@ -113,49 +115,50 @@ pub enum Type {
     Text,
     /// One of these texts.
     Enum(Vec<Arc<str>>),
-    /// An entity of this kind (any kind where it is not said), or nothing.
+    /// An entity of this kind (of any kind if `None`), or nothing.
     Ref(Option<Arc<str>>),
     /// A fraction.
     Ratio,
     /// Values of one type, in order.
     List(Box<Type>),
-    /// Texts to values.
+    /// A map from texts to values of one type.
     Map(Box<Type>),
 }
 
 impl Schema {
-    /// The kind at a place.
+    /// The kind at an index.
     pub fn kind(&self, id: KindId) -> &Kind {
         &self.kinds[id.0 as usize]
     }
 
-    /// The title of an entity in a state of this schema; its number if it is gone.
+    /// The title of an entity in a state of this schema; its number if it does not exist.
     #[doc(hidden)]
     pub fn title_in(&self, state: &State, id: EntityId) -> Arc<str> {
         let title = |entity: &Entity| self.kind(entity.kind).title_of(id, &entity.fields);
         state.entity(id).map_or_else(|| Arc::from(id.to_string()), title)
     }
 
-    /// Whether there may be entities of a kind that not everybody may know of.
+    /// True if entities of this kind may be secret.
     pub fn may_hide(&self, kind: KindId) -> bool {
         let declared = self.kind(kind);
         declared.audience.is_some()
             || !declared.relates.is_empty() && self.kinds.iter().any(|kind| kind.audience.is_some())
     }
 
-    /// Whether there may be values of a field that not everybody may see.
+    /// True if values of this field may be secret.
     pub(crate) fn has_secret(&self, kind: &str, field: &str) -> bool {
         let Some(place) = self.kind_named(kind) else { return false };
         let kind = self.kind(place);
         self.may_hide(place) || kind.field_named(field).is_some_and(|field| kind.field(field).audience.is_some())
     }
 
-    /// The fields between which relations stand, with their kinds.
+    /// The fields that hold the ends of relations, with their kinds.
     pub fn relation_ends(&self) -> impl Iterator<Item = (KindId, FieldId)> {
         (0..).zip(&self.kinds).flat_map(|(at, kind)| kind.relates.iter().map(move |end| (KindId(at), *end)))
     }
 
-    /// The relation of this name that entities of a kind can have to others, from its first end; also with spaces for `_`.
+    /// The relation of this name whose first end may be an entity of this kind; the name may have spaces instead of
+    /// `_`.
     pub fn relation_from(&self, kind: KindId, name: &str) -> Option<KindId> {
         let id = self.kind_named(&name.replace(' ', "_"))?;
         let relation = self.kind(id);
@@ -164,7 +167,7 @@ impl Schema {
         (*takes == Type::Ref(Some(self.kind(kind).name.clone()))).then_some(id)
     }
 
-    /// The place of the kind of a name.
+    /// The index of the kind with this name.
     pub fn kind_named(&self, name: &str) -> Option<KindId> {
         let at = self.kinds.binary_search_by(|kind| (*kind.name).cmp(name)).ok()?;
         Some(KindId(at as u16))
@@ -172,16 +175,16 @@ impl Schema {
 }
 
 impl Kind {
-    /// The field at a place.
+    /// The field at an index.
     pub fn field(&self, id: FieldId) -> &Field {
         &self.fields[id.0 as usize]
     }
 
-    /// Checks that a value may stand in a field: as the field's type says, and the end of a relation is never empty.
+    /// Checks that a field accepts a value: it has the field's type, and the end of a relation is not empty.
     ///
     /// # Errors
     ///
-    /// What is wanted and what was found, to follow "the field NAME".
+    /// A clause after "the field NAME": the expected and the given value.
     #[doc(hidden)]
     pub fn check(&self, field: FieldId, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
         self.field(field).ty.check(value, schema, state)?;
@@ -191,7 +194,7 @@ impl Kind {
         Ok(())
     }
 
-    /// What an entity of these fields is called: its title field, or its kind and number.
+    /// The title of an entity with these fields: the value of its title field, or else its kind and number.
     pub fn title_of(&self, id: EntityId, fields: &[Value]) -> Arc<str> {
         match self.title.map(|field| &fields[field.0 as usize]) {
             Some(Value::Text(text)) if !text.is_empty() => text.clone(),
@@ -205,13 +208,13 @@ impl Kind {
         self.fields.iter().map(|field| &*field.name).chain(self.derived.iter().map(|name| &**name))
     }
 
-    /// Whether it has a derived value of that name.
+    /// True if the kind has a derived value of this name.
     #[doc(hidden)]
     pub fn has_derived(&self, name: &str) -> bool {
         self.derived.iter().any(|derived| **derived == *name)
     }
 
-    /// The place of the field of a name.
+    /// The index of the field with this name.
     pub fn field_named(&self, name: &str) -> Option<FieldId> {
         let at = self.fields.binary_search_by(|field| (*field.name).cmp(name)).ok()?;
         Some(FieldId(at as u16))
@@ -219,7 +222,7 @@ impl Kind {
 }
 
 impl Type {
-    /// The value that a field of this type starts with where the ruleset names none.
+    /// The default of a field of this type if the ruleset gives none.
     pub fn default_value(&self) -> Value {
         match self {
             Type::Int { min, max } => Value::Int(0.max(min.unwrap_or(i64::MIN)).min(max.unwrap_or(i64::MAX))),
@@ -233,11 +236,11 @@ impl Type {
         }
     }
 
-    /// Checks that a value may stand in a field of this type.
+    /// Checks that a field of this type accepts a value.
     ///
     /// # Errors
     ///
-    /// What is wanted and what was found, to follow "the field NAME".
+    /// A clause after "the field NAME": the expected and the given value.
     #[doc(hidden)]
     pub fn check(&self, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
         self.check_kind(value, schema, state)?;
@@ -269,7 +272,7 @@ impl Type {
         }
     }
 
-    /// Checks that a value is of this sort: whether a field of this type could hold it if a number's bounds were wider.
+    /// Checks the type of a value, without the bounds of a number.
     ///
     /// # Errors
     ///
@@ -287,13 +290,13 @@ impl Type {
             | (Type::Ratio, Value::Ratio(..))
             | (Type::List(_), Value::List(_))
             | (Type::Map(_), Value::Map(_)) => Ok(()),
-            // An empty script table is an empty list and an empty map alike.
+            // An empty script table may be an empty list or an empty map.
             (Type::Map(_), Value::List(items)) if items.is_empty() => Ok(()),
             _ => Err(format!("takes {}, not {} ({value})", self.wanted(), value.type_name())),
         }
     }
 
-    /// The same, and that an entity is of the kind to which a reference of this type leads.
+    /// Like [`Type::check_sort`], and checks that a referenced entity is of the required kind.
     #[doc(hidden)]
     pub fn check_kind(&self, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
         self.check_sort(value)?;
@@ -304,8 +307,8 @@ impl Type {
         }
     }
 
-    /// The value as this type holds it: an empty list given to a map field becomes an empty map, a whole number in a
-    /// ratio field n/1, a list of two whole numbers there n/d.
+    /// Converts a value to the form in which this type stores it: an empty list to an empty map for a map field; a
+    /// whole number to n/1 and a list of two whole numbers to n/d for a ratio field.
     pub fn settle(&self, value: Value) -> Value {
         match (self, value) {
             (Type::Ratio, Value::List(parts)) => match parts.as_ref() {
@@ -324,13 +327,13 @@ impl Type {
         }
     }
 
-    /// Whether its values are held as they are given.
+    /// True if [`Type::settle`] changes no value of this type.
     #[doc(hidden)]
     pub fn is_plain(&self) -> bool {
         matches!(self, Type::Int { .. } | Type::Bool | Type::Text | Type::Enum(_) | Type::Ref(_))
     }
 
-    /// What it takes, in words.
+    /// Describes the accepted values.
     pub fn wanted(&self) -> String {
         match self {
             Type::Int { min: None, max: None } => "a whole number".into(),

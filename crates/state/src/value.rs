@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Names an entity of one game, never used twice in a game: 1, 2, 3 … in the order of their making. Those that not everybody may
-/// see when they are made have numbers above a million, which tell nothing of how many there are.
+/// Identifies an entity of one game, never used twice in a game: 1, 2, 3 … in the order of creation. Entities that are
+/// secret when they are made have numbers above a million, which do not reveal how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
@@ -27,7 +27,7 @@ pub enum Value {
     Bool(bool),
     /// A whole number, at most [`LARGEST_NUMBER`] away from zero.
     Int(i64),
-    /// Numerator and denominator, reduced, the denominator positive.
+    /// A fraction: numerator and denominator, reduced, with a positive denominator.
     Ratio(i64, i64),
     /// A text.
     Text(Arc<str>),
@@ -54,7 +54,7 @@ impl Clone for Value {
         }
     }
 
-    /// The same; where both hold the same text, list or map, no reference is counted.
+    /// Like `clone`, but does not touch the reference count if both share the same text, list or map.
     #[inline]
     fn clone_from(&mut self, other: &Value) {
         let same = match (&mut *self, other) {
@@ -92,18 +92,18 @@ impl Value {
     /// The fraction n/d in lowest terms; `None` when d is zero.
     pub fn ratio(n: i64, d: i64) -> Option<Value> {
         let common = i128::from(gcd(n.unsigned_abs(), d.unsigned_abs()).max(1)) * i128::from(d.signum());
-        // The least number of all has no counterpart above zero.
+        // The smallest `i64` has no positive counterpart.
         let part = |of: i64| i64::try_from(i128::from(of).checked_div(common)?).ok();
         Some(Value::Ratio(part(n)?, part(d)?))
     }
 
-    /// The fraction that is written `2/3`, or `2` for 2/1; `None` if it is not written so.
+    /// Parses a fraction such as `2/3`, or `2` for 2/1. `None` for other texts.
     pub fn read_ratio(text: &str) -> Option<Value> {
         let (n, d) = text.split_once('/').unwrap_or((text, "1"));
         Value::ratio(n.trim().parse().ok()?, d.trim().parse().ok()?)
     }
 
-    /// The same value, sharing nothing with this one: threads that count references to one text get in each other's way.
+    /// A deep copy that shares nothing with this value: threads with shared reference counts slow each other down.
     #[doc(hidden)]
     pub fn apart(&self) -> Value {
         match self {
@@ -114,7 +114,7 @@ impl Value {
         }
     }
 
-    /// This value and all that lies in it, each with how deep it lies.
+    /// Iterates over this value and all values inside it, with their nesting depth.
     fn walk(&self) -> impl Iterator<Item = (&Value, usize)> {
         let mut waiting = vec![(self, 0)];
         std::iter::from_fn(move || {
@@ -128,7 +128,7 @@ impl Value {
         })
     }
 
-    /// Why no game can hold the value, whoever gives it; nothing where one can.
+    /// The reason why no game can hold the value. `None` if it is valid.
     #[doc(hidden)]
     pub fn unfit(&self) -> Option<&'static str> {
         self.walk().find_map(|(value, depth)| match value {
@@ -142,8 +142,8 @@ impl Value {
         })
     }
 
-    /// Refuses a value of an embedder that no game can hold. Taking it apart could go as deep as it is: whoever owns it
-    /// leaves it alone.
+    /// Refuses a value from an embedder that no game can hold. The caller must not drop the value then, since dropping
+    /// recurses as deep as it is nested.
     #[doc(hidden)]
     pub fn must_fit<'v>(values: impl IntoIterator<Item = &'v Value>) -> Result<(), String> {
         match values.into_iter().find_map(Value::unfit) {
@@ -152,13 +152,13 @@ impl Value {
         }
     }
 
-    /// Whether lists and maps lie in one another deeper than a game can hold.
+    /// True if lists and maps are nested deeper than a game can hold.
     #[doc(hidden)]
     pub fn is_too_deep(&self) -> bool {
         self.walk().any(|(_, depth)| depth > Value::DEEPEST)
     }
 
-    /// How deep lists and maps may lie in one another.
+    /// The deepest nesting of lists and maps.
     #[doc(hidden)]
     pub const DEEPEST: usize = 100;
 
@@ -178,7 +178,7 @@ impl Value {
         }
     }
 
-    /// The word for its type in messages to rule authors.
+    /// The name of its type in messages to rule authors.
     pub fn type_name(&self) -> &'static str {
         match self {
             Value::None => "nothing",
@@ -202,7 +202,7 @@ impl Value {
         }
     }
 
-    /// Whether the value refers to such an entity, at any depth.
+    /// True if the value refers to an entity that satisfies the condition, at any depth.
     pub fn any_entity(&self, wanted: &impl Fn(EntityId) -> bool) -> bool {
         match self {
             Value::Entity(id) => wanted(*id),
@@ -212,7 +212,7 @@ impl Value {
         }
     }
 
-    /// The value with other entities in their places; nothing where one of them has none.
+    /// Replaces the entities in the value. `None` if `other` returns `None` for one of them.
     pub fn with_entities(&self, other: &mut impl FnMut(EntityId) -> Option<EntityId>) -> Option<Value> {
         Some(match self {
             Value::Entity(id) => Value::Entity(other(*id)?),
@@ -246,11 +246,13 @@ impl Value {
     }
 }
 
-/// The largest whole number, and negated the smallest. Scripts and clients read all of them exactly, and one more is told apart.
+/// The largest whole number, 2^53 - 1; the smallest is its negative. Scripts and clients represent all whole numbers in
+/// this range exactly.
 pub const LARGEST_NUMBER: i64 = (1 << 53) - 1;
+/// The largest absolute value of a whole number.
 const EXACT: u64 = LARGEST_NUMBER.unsigned_abs();
 
-/// Most bytes of one text.
+/// The most bytes of one text.
 const LONGEST: usize = 256 * 1024;
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -285,7 +287,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A value in a list or map: a list or map in another one has brackets.
+/// Formats a value inside a list or map: a nested list or map gets brackets.
 struct ValuePart<'a>(&'a Value);
 
 impl fmt::Display for ValuePart<'_> {
@@ -386,7 +388,7 @@ mod tests {
     fn what_no_game_can_hold_is_told_whatever_it_lies_in() {
         let deep = (0..20_000).fold(Value::Int(1), |inner, _| Value::list([inner]));
         assert!(deep.is_too_deep());
-        // Whatever else is wrong with it.
+        // The depth is found before any other problem.
         let deep = Value::list([deep, Value::Int(i64::MIN)]);
         assert!(deep.is_too_deep());
         std::mem::forget(deep); // to take it apart would need a large stack

@@ -1,9 +1,9 @@
-//! Values as plain JSON: numbers, texts, lists and objects as they are.
+//! Values as plain JSON: numbers, texts, lists and objects.
 //!
-//! JSON has no references and no fractions: `{"entity": 7}` is an entity, `{"ratio": "1/2"}` a ratio. A map that could be
-//! mistaken for one of these is written as `{"map": {...}}`.
+//! JSON has no references and no fractions: `{"entity": 7}` is an entity, `{"ratio": "1/2"}` a ratio. A map that looks
+//! like one of these is written as `{"map": {...}}`.
 //!
-//! Saved games keep the form that they always had, in which each value names its type: see [`in_stored_form`].
+//! Saved games keep their original form, in which each value names its type: see [`in_stored_form`].
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ const ENTITY: &str = "entity";
 const RATIO: &str = "ratio";
 const MAP: &str = "map";
 
-/// Whether a map looks like one of the objects that stand for something else.
+/// True if a map looks like the encoding of another value.
 fn is_ambiguous(items: &Items) -> bool {
     items.len() == 1 && items.keys().all(|key| matches!(&**key, ENTITY | RATIO | MAP))
 }
@@ -33,11 +33,11 @@ fn tagged<S: Serializer>(serializer: S, tag: &str, content: &(impl Serialize + ?
 }
 
 thread_local! {
-    /// Whether values are read and written as saved games have them.
+    /// True while values are read and written in the form of saved games.
     static STORED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Reads or writes a saved game: inside, each value names its type, as in `{"int": 3}`.
+/// Runs `work` with the value format of saved games: each value names its type, as in `{"int": 3}`.
 pub fn in_stored_form<R>(work: impl FnOnce() -> R) -> R {
     struct Before(bool);
     impl Drop for Before {
@@ -49,7 +49,7 @@ pub fn in_stored_form<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// A value as saved games have it: the form that serde derives, of the same variants.
+/// A value in the format of saved games: the form that serde derives, with the same variants.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(remote = "Value", rename_all = "snake_case")]
 enum Stored {
@@ -91,7 +91,7 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
-/// The value that plain JSON means.
+/// Converts plain JSON to a value.
 fn plain(json: Json) -> Result<Value, String> {
     match json {
         Json::Null => Ok(Value::None),
@@ -119,7 +119,7 @@ fn plain(json: Json) -> Result<Value, String> {
     }
 }
 
-/// An object as a map, whatever its keys.
+/// Converts an object to a map, whatever its keys.
 fn plain_map(items: serde_json::Map<String, Json>) -> Result<Value, String> {
     let items = items.into_iter().map(|(key, json)| Ok((Arc::from(key), plain(json)?)));
     Ok(Value::Map(Arc::new(items.collect::<Result<Items, String>>()?)))

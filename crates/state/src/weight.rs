@@ -1,15 +1,15 @@
-//! How many bytes the values of a game take, by a rough count.
+//! Estimates of the memory that the values of a game use.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Change, Entity, State, Value};
 
-/// What an entity, an entry or an attachment takes besides its values.
+/// The overhead of an entity, an entry or an attachment in bytes.
 const EACH: usize = 128;
 
 impl Value {
-    /// Bytes that the value takes besides its place.
+    /// Bytes of the value outside its own slot.
     #[inline]
     #[doc(hidden)]
     pub fn weight(&self) -> usize {
@@ -22,7 +22,7 @@ impl Value {
     }
 }
 
-// These two stand apart so that the weight of a plain value, which is asked at every change, is inlined.
+// These two functions are separate, so that the weight of a plain value, needed at every change, is inlined.
 
 fn list_weight(items: &[Value]) -> usize {
     items.iter().map(|item| size_of::<Value>() + item.weight()).sum()
@@ -39,7 +39,7 @@ impl Entity {
 }
 
 impl Change {
-    /// Bytes that a history takes that keeps the change; what a change replaced was counted when it came.
+    /// Bytes that the change needs in a history. The value before the change was counted with the earlier change.
     pub fn weight(&self) -> usize {
         EACH + match self {
             Change::Set { to, .. } | Change::Data { to, .. } => to.weight(),
@@ -52,7 +52,7 @@ impl Change {
 }
 
 impl State {
-    /// Bytes that all its values take.
+    /// Bytes of all its values.
     pub fn weight(&self) -> usize {
         let entries = self.agenda().entries().map(|entry| EACH + entry.args.weight());
         let attachments = self.attachments().values().map(|attachment| EACH + attachment.data.weight());

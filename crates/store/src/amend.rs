@@ -1,4 +1,4 @@
-//! An entry of a campaign decided in another way: what was decided later is decided again, with the same dice.
+//! Amending a campaign: decides an entry in another way and repeats the later decisions with the same dice.
 
 use serde::Serialize;
 
@@ -11,33 +11,33 @@ use riskbreaker_play::recorded::{FindRules, RecordedAct, RecordedCourse, Recorde
 use riskbreaker_play::{Edit, Event, Refusal, Session, Viewer};
 use riskbreaker_state::Value;
 
-/// What is to be different about an entry.
+/// The change of an entry.
 #[derive(Clone, Debug)]
 pub enum Amendment {
-    /// Another answer, as a person types it.
+    /// Another answer, as typed by a person.
     Answer(String),
-    /// Other faces for the first dice that were rolled after its decision, in their order.
+    /// Other faces for the first dice rolled after its decision, in order.
     Dice(Vec<u32>),
     /// Another manual edit.
     Edit(Edit),
 }
 
-/// What an amended entry comes to.
+/// The effects of amending an entry.
 #[derive(Clone, Debug, Default)]
 pub struct AmendReport {
-    /// What was decided at the entry.
+    /// The original decision.
     pub text: String,
-    /// What happened from the first difference on.
+    /// The original events from the first difference on.
     pub kept: Vec<Event>,
-    /// What happens instead.
+    /// The new events from the first difference on.
     pub other: Vec<Event>,
-    /// How many later decisions were made again.
+    /// The number of later decisions that were repeated.
     pub made_again: u32,
     /// Later decisions that no longer apply.
     pub left_out: Vec<LeftOutDecision>,
-    /// How the game ended, if it was over.
+    /// The original outcome, if the game was over.
     pub ended: Option<String>,
-    /// How it ends now, if it is over.
+    /// The new outcome, if the game is over.
     pub ends: Option<String>,
 }
 
@@ -45,43 +45,43 @@ pub struct AmendReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct LeftOutDecision {
-    /// Its entry.
+    /// The number of its entry.
     pub entry: u32,
-    /// What was decided there, in words.
+    /// The decision as text.
     pub text: String,
-    /// Why it does not apply.
+    /// The reason why it does not apply.
     pub why: String,
 }
 
-/// An entry from the amended one on.
+/// The amended entry or a later one.
 struct AmendedEntry {
     id: u32,
     text: String,
     decisions: Vec<RecordedDecision>,
-    /// Why nothing of it applies, whatever the game is.
+    /// The reason why it can never be repeated, if there is one.
     never: Option<&'static str>,
 }
 
-/// All that is needed to play a game again from an entry on.
+/// The data needed to replay a game from an entry on.
 struct AmendPlan {
     /// The entry before the amended one.
     parent: u32,
     /// The last entry of the same scene.
     end: u32,
-    /// The amended entry and those behind it, the first one first.
+    /// The amended entry and the later ones, in order.
     entries: Vec<AmendedEntry>,
     rolls: Vec<RecordedRoll>,
 }
 
 impl Campaign {
-    /// What the game would be if an entry had been decided in another way. Nothing changes.
+    /// Computes the game that results if an entry is decided in another way. Leaves the campaign unchanged.
     ///
-    /// Decisions are made again in their order, and policies decide anew. A roll keeps its faces where the same roll is made
-    /// again, and any other roll comes from the generator of the campaign.
+    /// Later decisions of people are repeated in order, and policies decide again. Equal rolls keep their faces; other
+    /// rolls come from the generator of the campaign.
     ///
     /// # Errors
     ///
-    /// There is no such entry on the way to where the campaign stands, it begins a scene, or the amendment does not fit it.
+    /// The entry is not on the path to the current entry, it begins a scene, or the amendment does not fit it.
     pub fn preview_amendment(&self, entry: u32, amendment: &Amendment) -> Result<AmendReport, StoreError> {
         let plan = self.amend_plan(entry)?;
         let open = |id: u32| self.open_at(&mut self.file(), id, None).map(|opened| opened.session);
@@ -95,22 +95,22 @@ impl Campaign {
         Ok(report)
     }
 
-    /// Decides an entry in another way and makes the later decisions again, as a new branch: see
-    /// [`Campaign::preview_amendment`]. What was there stays in the file, and [`Campaign::go_to`] goes back to it.
+    /// Decides an entry in another way and repeats the later decisions, as a new branch: see
+    /// [`Campaign::preview_amendment`]. The old entries stay in the file, and [`Campaign::go_to`] returns to them.
     ///
-    /// The report has no events of the two courses.
+    /// The report contains no events.
     ///
     /// # Errors
     ///
-    /// As [`Campaign::preview_amendment`] and [`Campaign::keep`]. The campaign stands where it stood then.
+    /// As [`Campaign::preview_amendment`] and [`Campaign::keep`]. The campaign then stays at its current entry.
     pub fn amend(&mut self, entry: u32, amendment: &Amendment) -> Result<(Session, AmendReport), StoreError> {
         let (mut session, report) = self.turn_amended(entry, amendment)?;
         self.keep(&mut session)?;
         Ok((session, report))
     }
 
-    /// The same, but the file learns of it with the next [`Campaign::keep`], in the same transaction as all that it writes. If that
-    /// fails, the campaign stands where it stood.
+    /// Like [`Campaign::amend`], but writes to the file with the next [`Campaign::keep`], in the same transaction. If
+    /// that fails, the campaign stays at its current entry.
     ///
     /// # Errors
     ///
@@ -131,7 +131,7 @@ impl Campaign {
         amended
     }
 
-    /// Whether an entry is a manual edit.
+    /// True if an entry is a manual edit.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl Campaign {
         Ok(acts.clone().any(|made| matches!(made.act, RecordedAct::Edit(_))))
     }
 
-    /// What was decided and rolled from an entry on.
+    /// Collects the decisions and rolls from an entry on.
     fn amend_plan(&self, entry: u32) -> Result<AmendPlan, StoreError> {
         let refused = |message: String| Err(StoreError::Refused(message));
         let way = self.way(self.head())?;
@@ -185,7 +185,7 @@ impl Campaign {
 }
 
 impl AmendPlan {
-    /// Plays the game again from the entry before the amended one, in which `session` stands. `keep` is called behind each entry.
+    /// Replays the game from the entry before the amended one, at which `session` is. Calls `keep` after each entry.
     fn play(
         mut self,
         amendment: &Amendment,
@@ -243,7 +243,7 @@ impl AmendPlan {
         Ok(report)
     }
 
-    /// Puts other faces on the first dice that were rolled after the decision of the entry.
+    /// Replaces the faces of the first dice rolled after the decision of the entry.
     fn set_faces(&mut self, target: &AmendedEntry, faces: &[u32]) -> Result<(), StoreError> {
         let numbers = target.decisions.iter().map(|decision| decision.number);
         let (first, last) = (numbers.clone().min().unwrap_or_default(), numbers.max().unwrap_or_default());
@@ -273,7 +273,7 @@ impl AmendPlan {
 }
 
 impl AmendReport {
-    /// Notes whether a decision was made again.
+    /// Records whether a decision was repeated.
     fn note(&mut self, entry: &AmendedEntry, made: Result<(), Refusal>) {
         match made {
             Ok(()) => self.made_again += 1,

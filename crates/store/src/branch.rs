@@ -1,4 +1,4 @@
-//! The entries of a conflicting copy, as branches of the campaign that it was copied from.
+//! Adds the entries of a conflicting copy as branches of the original campaign.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, 
 use super::writer::FileWriter;
 use riskbreaker_play::Checkpoint;
 
-/// An entry of the campaign that takes the rows, with the numbers and sums of what it refers to.
+/// An entry of the target campaign, with the numbers and checksums of the rows it refers to.
 #[derive(Clone)]
 struct OwnEntry {
     entry: (u32, i64),
@@ -20,7 +20,7 @@ struct OwnEntry {
     pieces: [(u32, i64); 3],
 }
 
-/// The rows of a copy by their numbers in the campaign that takes them, with their sums there.
+/// The rows of the copy by their numbers, with their numbers and checksums in the target campaign.
 #[derive(Default)]
 struct Taken {
     pieces: HashMap<u32, (u32, i64)>,
@@ -29,13 +29,13 @@ struct Taken {
 }
 
 impl Campaign {
-    /// Adds the entries of another copy of this campaign that this one lacks. They become branches; the campaign stands where it
-    /// stood. Returns their number.
+    /// Adds the entries of another copy of this campaign that this one lacks, as branches. The current entry stays the
+    /// same. Returns their number.
     ///
     /// # Errors
     ///
-    /// The copy is no copy of this campaign: they have not even their first entry in common. One of them is damaged. The file
-    /// cannot be written. Nothing is added then.
+    /// The files are not copies of the same campaign: not even their first entries are equal. One of them is damaged.
+    /// The file cannot be written. Nothing is added then.
     pub fn add_branches_of(&mut self, copy: &Campaign) -> Result<u32, StoreError> {
         if Arc::ptr_eq(&self.file, &copy.file) {
             return Err(StoreError::Refused("a campaign has all of its own entries".into()));
@@ -91,8 +91,8 @@ impl Campaign {
 }
 
 impl StoreFile {
-    /// The entries of a campaign by what they hold. Their own checksums do not tell, since each file has its own numbers for the
-    /// words that were added to it.
+    /// The entries of a campaign by their content. The row checksums are unsuitable, since each file has its own
+    /// dictionary numbers.
     fn known_entries(&mut self, game: u32) -> Result<HashMap<i64, OwnEntry>, StoreError> {
         let row = self.game(game)?;
         let sums = self.entry_sums(game, 0, row.moments)?;
@@ -115,7 +115,7 @@ impl StoreFile {
 }
 
 impl Taken {
-    /// Notes an entry of the copy that is there already.
+    /// Records an entry of the copy that the campaign has already.
     fn note_same(&mut self, moment: &MomentRow, body: &MomentBody, same: &OwnEntry) {
         self.moments.insert(moment.id, same.entry);
         if moment.tip != 0 {
@@ -126,7 +126,7 @@ impl Taken {
         }
     }
 
-    /// Notes the entries that the campaign has already, by what they hold, with the rows that they refer to.
+    /// Records all entries of the copy that the campaign has already, with the rows they refer to.
     fn note_common(
         &mut self,
         known: &HashMap<i64, OwnEntry>,
@@ -145,13 +145,13 @@ impl Taken {
     }
 }
 
-/// A campaign that rows are taken from.
+/// A campaign from which rows are copied.
 struct BranchSource<'f> {
     file: &'f StoreFile,
     game: u32,
 }
 
-/// A campaign that rows are added to.
+/// A campaign to which rows are added.
 struct BranchTarget<'t, 'c> {
     to: &'t mut FileWriter<'c>,
     game: u32,
@@ -159,7 +159,7 @@ struct BranchTarget<'t, 'c> {
 }
 
 impl Taken {
-    /// Writes what an entry needs; gives the entry as it is to be written.
+    /// Writes the rows that an entry needs. Returns the entry in the form to be written.
     fn take_moment(
         &mut self,
         target: &mut BranchTarget<'_, '_>,
@@ -185,7 +185,7 @@ impl Taken {
         Ok(MomentRow { id: target.row.moments + 1, parent, decisions, tip, state, body, sum })
     }
 
-    /// Writes a piece, if it is not there yet; gives its number and its sum.
+    /// Writes a piece unless it exists. Returns its number and its checksum.
     fn take_piece(
         &mut self,
         target: &mut BranchTarget<'_, '_>,
@@ -205,8 +205,8 @@ impl Taken {
         Ok(taken)
     }
 
-    /// Writes the actions up to one that are not there yet, with their checkpoints; gives the number and the sum of the last.
-    /// `scene` is the piece of the scene in the source, with its sum in the target.
+    /// Writes the missing actions up to one, with their checkpoints. Returns the number and the checksum of the last.
+    /// `scene`: the piece of the scene in the source, with its checksum in the target.
     fn take_actions(
         &mut self,
         target: &mut BranchTarget<'_, '_>,

@@ -1,11 +1,11 @@
-//! Checksums of entries over all that they hold, whatever numbers their file has for words and rows: equal entries of two files have
-//! the same.
+//! Checksums of entries over their content, independent of the numbers of dictionary words and rows: equal entries of
+//! two files have equal checksums.
 
 use super::error::StoreError;
 use super::file::{StoreFile, sum};
 use super::rows::{MomentBody, key};
 
-/// The checksums of the rows of a campaign, by number, as far as they were asked for; 0 for a row that is lost.
+/// The checksums of the rows of a campaign, by number, as far as computed; 0 for a lost row.
 #[derive(Debug, Default)]
 pub struct ContentSums {
     pieces: Vec<i64>,
@@ -14,22 +14,22 @@ pub struct ContentSums {
 }
 
 impl ContentSums {
-    /// Notes the checksum of a row. Rows come in the order of their numbers.
+    /// Stores the checksum of a row. Call this in the order of row numbers.
     fn note(sums: &mut Vec<i64>, id: u32, sum: i64) {
         sums.resize(id as usize, 0);
         sums.push(sum);
     }
 }
 
-/// That of a row; 0 where there is none.
+/// The checksum of a row; 0 if there is none.
 fn at(sums: &[i64], id: u32) -> i64 {
     sums.get(id as usize).copied().unwrap_or_default()
 }
 
 impl StoreFile {
-    /// The checksums of the entries of a campaign from `first` to `last`; 0 for one that is lost. Each covers the entry before it,
-    /// the decisions, the state, the actions with their texts, and how the scene, the seats and the roster stand. The words that a
-    /// log has for an entry are made of these.
+    /// The checksums of the entries of a campaign from `first` to `last`; 0 for a lost one. Each covers the entry
+    /// before it, the decisions, the state, the actions with their texts, the scene, the seats and the roster. The text
+    /// of an entry in the log is made from these.
     pub fn entry_sums(&mut self, game: u32, first: u32, last: u32) -> Result<Vec<i64>, StoreError> {
         let mut sums = self.content_sums.remove(&game).unwrap_or_default();
         let noted = self.note_sums(game, &mut sums);

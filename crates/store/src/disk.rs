@@ -1,4 +1,4 @@
-//! The file on the disk that a program writes to, and how a change by another program is noticed.
+//! The file on disk, and the detection of changes by other programs.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -14,7 +14,7 @@ use super::file::look_at;
 use super::lock::LOCK_WAIT;
 use riskbreaker_ruleset::system_message;
 
-/// One statement with its row, carried out in memory first and then on the disk.
+/// A statement with its row, executed in memory first and then on disk.
 #[derive(Clone, Debug)]
 pub struct WaitingStatement {
     pub text: String,
@@ -22,8 +22,8 @@ pub struct WaitingStatement {
 }
 
 impl WaitingStatement {
-    /// The place of the statement in a change. The dictionary comes first, since rows need it, and the files of the rules come
-    /// last: where the end of a file is lost, they are the part that is on other disks, too.
+    /// The order of the statement in a change. The dictionary comes first, since rows need it, and rule files come
+    /// last: if the end of a file is lost, they may exist elsewhere, too.
     fn rank(&self) -> u8 {
         match self.text.as_str() {
             text if text.contains(" INTO word ") => 0,
@@ -33,19 +33,19 @@ impl WaitingStatement {
     }
 }
 
-/// What a commit leaves behind of a file. A file that differs in any part was written by another program.
+/// The state of a file after a commit. If any part differs, another program has written to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     size: u64,
     modified: Option<SystemTime>,
-    /// The number of commits, as the database counts them in bytes 24 to 27.
+    /// The database's counter of commits, in bytes 24 to 27.
     counter: u32,
     /// Device and inode; `None` on systems without them.
     identity: Option<(u64, u64)>,
 }
 
 impl Stamp {
-    /// Reads the stamp of the file at a path, of which `handle` is open.
+    /// Reads the stamp of the file at a path; `handle` is an open handle of it.
     fn of(path: &Path, mut handle: &File) -> std::io::Result<Stamp> {
         let found = fs::metadata(path)?;
         let mut counter = [0; 4];
@@ -64,10 +64,10 @@ impl Stamp {
 pub struct Disk {
     pub connection: Connection,
     path: PathBuf,
-    /// As the last commit of this program left the file.
+    /// The stamp after the last commit of this program.
     left: Option<Stamp>,
-    /// Open for as long as the connection is, and dropped behind it: closing any handle of a file ends the locks that its
-    /// process holds there.
+    /// A handle that is open as long as the connection, and closed after it: closing any handle of a file releases the
+    /// locks that the process holds on it.
     handle: File,
 }
 
@@ -81,7 +81,7 @@ impl Disk {
         Ok(Disk { connection, path: path.to_path_buf(), left: None, handle })
     }
 
-    /// Notes that the file stands as this program wants it.
+    /// Records the current state of the file as the expected one.
     pub fn note_left(&mut self) -> Result<(), StoreError> {
         let stamp = Stamp::of(&self.path, &self.handle);
         self.left =
@@ -93,7 +93,7 @@ impl Disk {
         StoreError::Changed { path: self.path.clone(), message: what.to_owned() }
     }
 
-    /// Compares the file with what the last commit left.
+    /// Compares the file with the state after the last commit.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl Disk {
         }
     }
 
-    /// Carries out a change: all of it is on the disk when this returns, or nothing.
+    /// Executes a change. All of it is on disk when this returns, or nothing on an error.
     pub fn carry_out(&mut self, change: &[WaitingStatement]) -> Result<(), StoreError> {
         self.must_be_unchanged()?;
         let mut ordered: Vec<&WaitingStatement> = change.iter().collect();
@@ -125,7 +125,7 @@ impl Disk {
         let failed = |error: rusqlite::Error| StoreError::of(&path, &error);
         let transaction =
             rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate).map_err(failed)?;
-        // Again under the lock of the database, which other programs respect that use it.
+        // Check again under the lock of the database, which other programs that use the database respect.
         self.must_be_unchanged()?;
         for WaitingStatement { text, row } in ordered {
             let mut statement = transaction.prepare(text).map_err(failed)?;
@@ -134,7 +134,7 @@ impl Disk {
         transaction.commit().map_err(failed)?;
         let before = self.left;
         self.note_left()?;
-        // A change between the commit and this line would pass for our own.
+        // A foreign change between the commit and this line would be taken for our own.
         let (Some(before), Some(now)) = (before, self.left) else { return Ok(()) };
         let number = |name: &str| self.connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         let size = number("page_count").and_then(|pages| Ok(pages * number("page_size")?)).map_err(failed)?;
@@ -149,17 +149,17 @@ impl Disk {
 
 fn connect(path: &Path) -> Result<Connection, StoreError> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // A rollback journal, not a write-ahead log: between two answers the file is complete and can be copied, sent or
-    // mounted read-only. A damaged write-ahead log could lose entries unnoticed. The journal is truncated and not deleted, so
-    // that no change of the folder has to be synced. FULL syncs the journal before the file and both before the answer. The
-    // file is locked only while it is written: others may read it between two answers.
+    // Use a rollback journal, not a write-ahead log: between two answers the file is complete and can be copied, sent
+    // or mounted read-only. A damaged write-ahead log could lose entries unnoticed. The journal is truncated and not
+    // deleted, so that no change of the folder has to be synced. FULL syncs the journal before the file and both before
+    // the answer. The file is locked only while it is written: other programs may read it between two answers.
     connection
         .execute_batch("PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL;")
         .map_err(|error| StoreError::of(path, &error))?;
     Ok(connection)
 }
 
-/// Opens a database without running anything that it holds.
+/// Opens a database without running any code in it.
 pub fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     let failed = |error: rusqlite::Error| StoreError::of(path, &error);
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;
@@ -168,7 +168,7 @@ pub fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// What is in a file is data: no trigger, view or function of it is ever run.
+/// Treats the content of a file as data: its triggers, views and functions are never run.
 pub fn harden(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;

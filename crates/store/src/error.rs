@@ -6,7 +6,7 @@ use super::lock::Holder;
 use riskbreaker_play::StartError;
 use riskbreaker_ruleset::LoadError;
 
-/// Why a store cannot be opened, read or written. What was kept before stays as it is.
+/// The reason why a store cannot be opened, read or written. Earlier content stays unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -15,70 +15,70 @@ pub enum StoreError {
     Held {
         /// The file.
         path: PathBuf,
-        /// Who has it.
+        /// The program that has it open.
         holder: Holder,
     },
-    /// Not one of ours.
+    /// The file is no store.
     #[error("{} is not a file of campaigns", .0.display())]
     Foreign(PathBuf),
-    /// A later program wrote it.
+    /// A newer program wrote it.
     #[error("{} has format {found}; this program reads formats up to {known}: use a newer program", .path.display())]
     Newer {
         /// The file.
         path: PathBuf,
         /// Its format.
         found: i64,
-        /// The last format that is known.
+        /// The newest format that this program reads.
         known: i64,
     },
-    /// Something in the file is not what was written there.
+    /// The content of the file differs from what was written.
     #[error("the file is damaged: {what}; `riskbreaker recover` saves what can be read")]
     Damaged {
-        /// What it is.
+        /// The damaged part.
         what: String,
     },
-    /// No campaign of that name.
+    /// There is no campaign of that name.
     #[error("there is no campaign `{name}`; {instead}")]
     Unknown {
-        /// The name that was given.
+        /// The given name.
         name: String,
-        /// The nearest name, or all names, as a clause.
+        /// The most similar name, or all names, as a clause.
         instead: String,
     },
-    /// The name is taken.
+    /// The name exists already.
     #[error("there is a campaign `{0}` already")]
     Exists(String),
-    /// The kept rules lead to another game than the one that was kept.
+    /// The replay under the stored rules gives another game than the stored one.
     #[error("entry {entry}: {message}")]
     Diverged {
-        /// The entry at which it shows.
+        /// The first entry that differs.
         entry: u32,
-        /// What is different.
+        /// The difference.
         message: String,
     },
-    /// Another program has changed the file since it was written last. Nothing is written into it until
-    /// [`Campaign::retry`](super::Campaign::retry) has found it as it was; the game is still in memory.
+    /// Another program has changed the file since the last write. Nothing is written to it until
+    /// [`Campaign::retry`](super::Campaign::retry) has found it unchanged; the game is still in memory.
     #[error("{}: {message} since the last line was kept; `save OTHER.rbsave` keeps the game in another file, and `retry` \
              continues this one if it is unchanged", .path.display())]
     Changed {
         /// The file.
         path: PathBuf,
-        /// What has changed.
+        /// The change.
         message: String,
     },
-    /// The file has no byte.
+    /// The file is empty.
     #[error("{} is empty (0 bytes), as a sync program or a power cut leaves a file: put a copy of it back, or remove it to begin \
              a new campaign of this name", .0.display())]
     Empty(PathBuf),
     /// The disk is full.
     #[error("no space left for {}: nothing was written", .0.display())]
     Full(PathBuf),
-    /// The file or its folder cannot be written. [`Store::read`](super::Store::read) opens a file that is there.
+    /// The file or its folder cannot be written. [`Store::read`](super::Store::read) can open an existing file.
     #[error("{}: {message}; use a folder that can be written, or a copy of the file in one", .path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
-        /// What cannot be written, and what the system said.
+        /// The path that cannot be written, and the system's message.
         message: String,
     },
     /// The system refused to read or write.
@@ -86,10 +86,10 @@ pub enum StoreError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         message: String,
     },
-    /// What was asked for cannot be done; a sentence.
+    /// The request cannot be carried out; contains a sentence.
     #[error("{0}")]
     Refused(String),
     /// A game cannot begin.
@@ -105,7 +105,7 @@ impl StoreError {
         StoreError::Damaged { what: what.into() }
     }
 
-    /// What the database said of a file.
+    /// Converts a database error of a file.
     pub(super) fn of(path: &std::path::Path, error: &rusqlite::Error) -> StoreError {
         let path = path.to_path_buf();
         match error {
@@ -129,7 +129,7 @@ impl StoreError {
         }
     }
 
-    /// What the system said of a file.
+    /// Converts a system error of a file.
     pub(super) fn of_system(path: &std::path::Path, error: &std::io::Error) -> StoreError {
         match error.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::FileTooLarge => StoreError::Full(path.to_path_buf()),
@@ -137,7 +137,7 @@ impl StoreError {
         }
     }
 
-    /// The same of a file that was not named where the error came about.
+    /// Sets the path of an error that occurred where the path was unknown.
     pub(super) fn at(self, file: &std::path::Path) -> StoreError {
         match self {
             StoreError::Io { message, .. } => StoreError::Io { path: file.to_path_buf(), message },
@@ -147,7 +147,7 @@ impl StoreError {
         }
     }
 
-    /// Whether the same may succeed later: what was written before stands.
+    /// True if the same call may succeed later; earlier writes are unaffected.
     pub fn may_pass(&self) -> bool {
         matches!(
             self,

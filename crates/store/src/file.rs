@@ -1,4 +1,4 @@
-//! The file itself: a database with tables that only grow, its format, and its dictionary.
+//! The file of a store: a database with append-only tables, its format, and its dictionary.
 
 use std::collections::HashMap;
 use std::fs;
@@ -19,17 +19,18 @@ use super::writer::FileWriter;
 use riskbreaker_play::Ruleset;
 use riskbreaker_ruleset::{ContentHash, Library, system_message};
 
-/// The format that is written. It stands in the header of the file.
+/// The current format, stored in the header of the file.
 pub const FORMAT: i64 = 3;
-/// The oldest format that is read. Files of older formats than today's are brought to it when they are opened to be played.
+/// The oldest supported format. Older files are converted when they are opened for playing.
 const OLDEST: i64 = 1;
-/// Marks a database as ours, in its header: "RBSV".
+/// The application id in the header of our databases: "RBSV".
 const APPLICATION: i64 = 0x5242_5356;
 
-/// The tables. A row is never changed or removed, but for the one of each campaign in `game`, which says where it stands.
+/// The tables. Rows are never changed or removed, except the one of each campaign in `game`, which holds its current
+/// entry.
 ///
-/// Every row carries a sum over its content and over the sums of the rows that it builds on. The rows of a campaign have
-/// its number in the upper half of their own, so that they lie together.
+/// Every row has a checksum of its content and of the checksums of the rows it builds on. The row ids of a campaign
+/// have its number in their upper half, so that they are adjacent.
 const TABLES: &str = "
 CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT NOT NULL, sum INTEGER NOT NULL);
 CREATE TABLE generation (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, body BLOB NOT NULL, sum INTEGER NOT NULL);
@@ -46,70 +47,71 @@ CREATE INDEX moment_of ON moment (parent);
 /// The sources up to format 2, as text.
 const PLAIN_SOURCES: &str =
     "CREATE TABLE source (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, text TEXT NOT NULL);";
-/// The words of entries, from format 2 on.
+/// The texts of entries, from format 2 on.
 const LABELS: &str = "CREATE TABLE label (id INTEGER PRIMARY KEY, text TEXT NOT NULL, sum INTEGER NOT NULL);";
-/// What format 3 has besides: compressed sources, and what a host remembers of the table: keys, invitations, the pause.
+/// The tables of format 3: compressed sources, and the data of a host of clients: keys, invitations, the pause.
 const SINCE_3: &str = "
 CREATE TABLE source (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, text BLOB NOT NULL);
 CREATE TABLE request (id INTEGER PRIMARY KEY, body BLOB NOT NULL, sum INTEGER NOT NULL);
 CREATE TABLE host (id INTEGER PRIMARY KEY, body BLOB NOT NULL, sum INTEGER NOT NULL);
 ";
 
-/// Tables whose rows stay in their file: an export and a copy have none of them.
+/// Tables whose rows never leave their file: exports and copies omit them.
 pub const PRIVATE: [&str; 2] = ["request", "host"];
 
-/// Files up to this size are looked through whole when they are opened, in bytes.
+/// Files up to this size, in bytes, are checked completely when they are opened.
 const CHECKED_WHOLE: u64 = 64 << 20;
 
-/// Whether a file is opened to be played or only to be read.
+/// The purpose for which a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
     Write,
 }
 
-/// An open file. All of it is in memory, where it is read; a change is made there and on the disk, or nowhere.
+/// An open file. Its content is in memory and read there; a change is made in memory and on disk, or nowhere.
 ///
-/// So what another program does to the file on the disk changes nothing that was read from it, and the game that was kept last is
-/// still at hand where the file is gone.
+/// So changes of the file on disk by other programs do not affect the content, and the last kept game is available even
+/// if the file is deleted.
 pub struct StoreFile {
     /// The content, in memory.
     pub connection: Connection,
     pub words: Dictionary,
     pub path: PathBuf,
     pub library: Library,
-    /// The file that is written to; `None` where it is only read.
+    /// The file on disk. `None` if it is only read.
     disk: Option<Disk>,
-    /// Whether it was made when it was opened.
+    /// True if the file was created when it was opened.
     made: bool,
     /// The format of the file.
     pub format: i64,
-    /// A change whose write has failed: it may be on the disk or not.
+    /// A change whose write failed, so that it may or may not be on disk.
     unsure: Option<Vec<WaitingStatement>>,
-    /// Changes that are made in memory and go to the disk together.
+    /// Changes made in memory that will be written together.
     held: Option<HeldChanges>,
-    /// How often writes have failed: whoever holds rows of the file in memory reads them anew then.
+    /// The number of failed writes. If it has grown, cached rows must be read again.
     pub failures: u64,
     /// Rules in memory, by hash.
     pub rules: HashMap<String, Arc<Ruleset>>,
-    /// Rules that are in the file, by hash.
+    /// Hashes of the rules in the file.
     pub generations: std::collections::HashSet<String>,
-    /// Checksums of entries that were asked for, by campaign.
+    /// Computed checksums of entries, by campaign.
     pub content_sums: HashMap<u32, ContentSums>,
     _lock: Option<Lock>,
 }
 
-/// Changes that are made in memory and have not gone to the disk.
+/// Changes in memory that were not written to disk yet.
 #[derive(Debug)]
 struct HeldChanges {
     change: Vec<WaitingStatement>,
-    /// What was in the file before them: the number of words, and the rules.
+    /// The number of words in the file before the changes.
     words: usize,
+    /// The rules in the file before the changes, by hash.
     generations: std::collections::HashSet<String>,
 }
 
 impl StoreFile {
-    /// Opens a file; `create` makes it where there is none.
+    /// Opens a file. `create`: creates it if it does not exist.
     pub fn open(path: &Path, library: Library, access: Access, create: bool) -> Result<StoreFile, StoreError> {
         let io = |message: &str| StoreError::Io { path: path.to_path_buf(), message: message.into() };
         if !create && !path.exists() {
@@ -134,7 +136,7 @@ impl StoreFile {
         let mut disk = Disk::open(path)?;
         if format_of(&disk.connection, path)? < FORMAT {
             look_through(&disk.connection, path)?;
-            // Nobody has it open while it is replaced.
+            // Close it before it is replaced.
             drop(disk);
             upgrade(path, &library)?;
             disk = Disk::open(path)?;
@@ -149,14 +151,14 @@ impl StoreFile {
         Ok(file)
     }
 
-    /// Opens a file for reading of which the caller holds the lock.
+    /// Opens a file for reading. The caller must hold its lock.
     pub fn read_unlocked(path: &Path, library: Library) -> Result<StoreFile, StoreError> {
         must_have_content(path)?;
         let connection = connect_to_read(path, || Ok(None))?;
         StoreFile::of(path, library, &connection, None, None)
     }
 
-    /// Reads all of a file into memory.
+    /// Reads a whole file into memory.
     fn of(
         path: &Path,
         library: Library,
@@ -165,7 +167,7 @@ impl StoreFile {
         lock: Option<Lock>,
     ) -> Result<StoreFile, StoreError> {
         let failed = |error: rusqlite::Error| StoreError::of(path, &error);
-        // Nobody writes while it is read.
+        // Prevent writes while it is read.
         from.execute_batch("BEGIN").map_err(failed)?;
         let read = (|| -> Result<_, StoreError> {
             let format = format_of(from, path)?;
@@ -198,7 +200,7 @@ impl StoreFile {
         Ok(file)
     }
 
-    /// Refuses content whose parts do not fit together: writing into it could destroy more.
+    /// Refuses content with inconsistent parts, since writing to it could destroy more.
     fn look_at_content(&self) -> Result<(), StoreError> {
         let failed = |error: rusqlite::Error| StoreError::of(&self.path, &error);
         let size = fs::metadata(&self.path).map_or(0, |data| data.len());
@@ -232,7 +234,7 @@ impl StoreFile {
         Ok(())
     }
 
-    /// Compares the file on the disk with what the last commit left there.
+    /// Compares the file on disk with the state after the last commit.
     ///
     /// # Errors
     ///
@@ -241,7 +243,7 @@ impl StoreFile {
         self.disk.as_ref().map_or(Ok(()), Disk::must_be_unchanged)
     }
 
-    /// Carries out one change of the file: all of it is on the disk when this returns, or nothing of it.
+    /// Executes a change of the file. All of it is on disk when this returns, or nothing on an error.
     pub fn write<R>(
         &mut self,
         work: impl FnOnce(&mut FileWriter<'_>) -> Result<R, StoreError>,
@@ -249,7 +251,7 @@ impl StoreFile {
         self.write_checked(work, |_, _| Ok(()))
     }
 
-    /// The same, where `check` looks at the changed content in memory before it is written, and may refuse it.
+    /// Like [`StoreFile::write`]; `check` gets the changed content in memory and may refuse it before it is written.
     pub fn write_checked<R>(
         &mut self,
         work: impl FnOnce(&mut FileWriter<'_>) -> Result<R, StoreError>,
@@ -290,7 +292,7 @@ impl StoreFile {
         self.settle(done, change, words, None)
     }
 
-    /// Holds all changes back from the disk until [`StoreFile::release`].
+    /// Holds changes back from the disk until [`StoreFile::release`].
     pub fn hold(&mut self) -> Result<(), StoreError> {
         self.read_anew()?;
         let begun = self.connection.execute_batch("BEGIN IMMEDIATE");
@@ -300,21 +302,21 @@ impl StoreFile {
         Ok(())
     }
 
-    /// Writes what was held back, all of it or nothing.
+    /// Writes the changes held back, all or none.
     pub fn release(&mut self) -> Result<(), StoreError> {
         let Some(HeldChanges { change, words, generations }) = self.held.take() else { return Ok(()) };
         self.settle(Ok(()), change, words, Some(generations))
     }
 
-    /// Forgets what was held back.
+    /// Discards the changes held back.
     pub fn drop_held(&mut self) {
         if let Some(HeldChanges { words, generations, .. }) = self.held.take() {
             self.roll_back(words, Some(generations));
         }
     }
 
-    /// Takes a change back in memory. `words`, `generations`: what was in the file before it, the latter if the change has several
-    /// steps.
+    /// Rolls a change back in memory. `words`: the number of words before it; `generations`: the rules before it, if
+    /// the change has several steps.
     fn roll_back(&mut self, words: usize, generations: Option<std::collections::HashSet<String>>) {
         let _ = self.connection.execute_batch("ROLLBACK");
         self.words.drop_behind(words);
@@ -323,7 +325,7 @@ impl StoreFile {
         }
     }
 
-    /// Brings a change that was made in memory to the disk, or takes it back: see [`StoreFile::roll_back`].
+    /// Writes a change from memory to disk, or rolls it back: see [`StoreFile::roll_back`].
     fn settle<R>(
         &mut self,
         done: Result<R, StoreError>,
@@ -346,8 +348,8 @@ impl StoreFile {
             Err(error) => {
                 self.roll_back(words, generations);
                 let error = with_holder(&path, error.at(&path));
-                // After a failed write the file on the disk is opened anew, which takes back what got half way. All of it may
-                // be there: the sync that failed may have been the last one.
+                // After a failed write, reopen the file on disk, which rolls back a partial change. The change may also
+                // be complete: the failed sync may have been the last step.
                 if matches!(error, StoreError::Io { .. } | StoreError::ReadOnly { .. } | StoreError::Full(_)) {
                     self.unsure = Some(change);
                     self.failures += 1;
@@ -358,7 +360,7 @@ impl StoreFile {
         }
     }
 
-    /// Finds out whether a change is on the disk whose write has failed, and makes the content in memory the same.
+    /// Finds out whether a failed write reached the disk, and makes the content in memory equal.
     pub fn read_anew(&mut self) -> Result<(), StoreError> {
         let Some(change) = self.unsure.clone() else { return Ok(()) };
         self.reconnect()?;
@@ -382,7 +384,7 @@ impl StoreFile {
         Ok(())
     }
 
-    /// Opens the file on the disk again.
+    /// Opens the file on disk again.
     fn reconnect(&mut self) -> Result<(), StoreError> {
         let path = self.path.clone();
         if let Some(disk) = &mut self.disk {
@@ -395,7 +397,8 @@ impl StoreFile {
         Ok(())
     }
 
-    /// Goes on with the file that is on the disk now. `same` decides by its content whether it is the one that was written last.
+    /// Continues with the current file on disk. `same` checks by its content whether it is the one that was last
+    /// written.
     pub fn retry(
         &mut self,
         same: impl FnOnce(&mut StoreFile, &mut StoreFile) -> Result<(), StoreError>,
@@ -453,18 +456,18 @@ impl StoreFile {
         StoreError::of(&self.path, error)
     }
 
-    /// Whether a table has a row of this number.
+    /// True if a table has a row with this number.
     pub fn has(&self, table: &str, id: i64) -> bool {
         let found = self.connection.query_row(&format!("SELECT 1 FROM {table} WHERE id = ?1"), [id], |_| Ok(()));
         found.is_ok()
     }
 
-    /// A row of `body` and `sum`, by its number.
+    /// The body and checksum of a row, by its number.
     pub fn body(&self, table: &str, id: i64) -> Result<Option<(Vec<u8>, i64)>, StoreError> {
         self.find(&format!("SELECT body, sum FROM {table} WHERE id = ?1"), [id], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    /// The first row that a query finds.
+    /// The first row found by a query.
     pub fn find<T>(
         &self,
         query: &str,
@@ -476,7 +479,7 @@ impl StoreFile {
     }
 }
 
-/// Refuses an empty file. A sync program leaves one as a placeholder, and a power cut may.
+/// Refuses an empty file. Sync programs leave such a file as a placeholder, and a power cut may.
 fn must_have_content(path: &Path) -> Result<(), StoreError> {
     match fs::metadata(path) {
         Ok(found) if found.len() == 0 => Err(StoreError::Empty(path.to_path_buf())),
@@ -484,8 +487,8 @@ fn must_have_content(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses to write a file that has a second name: a program that opens it by that name takes another lock, and finds neither the
-/// journal of a write that was interrupted.
+/// Refuses to write a file with several hard links: a program that opens it by another name uses another lock, and does
+/// not find the journal of an interrupted write.
 fn must_have_one_name(path: &Path) -> Result<(), StoreError> {
     #[cfg(unix)]
     if let Ok(found) = fs::metadata(path) {
@@ -503,7 +506,7 @@ fn must_have_one_name(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Makes a new file. It gets its name when its tables are on the disk, so that there is never an empty file of that name.
+/// Creates a new file. It is renamed once its tables are on disk, so that no empty file ever has that name.
 fn make(path: &Path) -> Result<(), StoreError> {
     let draft = beside(path, "new");
     let io = |error: std::io::Error| StoreError::of_system(path, &error);
@@ -519,7 +522,7 @@ fn make(path: &Path) -> Result<(), StoreError> {
     made
 }
 
-/// Gives a new file its name. A file that has come there meanwhile is not replaced, where the file system can tell.
+/// Moves a new file to its path. If the file system supports it, a file created there meanwhile is not replaced.
 pub fn move_new(draft: &Path, path: &Path) -> Result<(), StoreError> {
     let io = |error: std::io::Error| StoreError::of_system(path, &error);
     match fs::hard_link(draft, path) {
@@ -531,7 +534,7 @@ pub fn move_new(draft: &Path, path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Makes a database with the tables of today.
+/// Creates a database with the current tables.
 fn make_tables(path: &Path) -> Result<(), StoreError> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
     let tables = tables_of(FORMAT);
@@ -541,11 +544,11 @@ fn make_tables(path: &Path) -> Result<(), StoreError> {
     connection.execute_batch(&made).map_err(|error| StoreError::of(path, &error))
 }
 
-/// The format of a file.
+/// Reads the format of a file.
 ///
 /// # Errors
 ///
-/// The file is none of ours, or a later program wrote it.
+/// The file is no store, or a newer program wrote it.
 fn format_of(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     let number = |name: &str| {
         let found = connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
@@ -560,7 +563,7 @@ fn format_of(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     }
 }
 
-/// Refuses a file whose header does not fit to it.
+/// Refuses a file whose header does not fit its content.
 fn look_through(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let failed = |error: rusqlite::Error| with_holder(path, StoreError::of(path, &error));
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
@@ -579,7 +582,7 @@ fn look_through(connection: &Connection, path: &Path) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Says who holds the file, where the database only knows that somebody does.
+/// Adds the holder of the file to an error, if the database only reports that it is locked.
 fn with_holder(path: &Path, error: StoreError) -> StoreError {
     let StoreError::Io { message, .. } = &error else { return error };
     if !message.contains("locked") {
@@ -607,7 +610,7 @@ fn copied_into_memory(from: &Connection, path: &Path) -> Result<Connection, Stor
     Ok(to)
 }
 
-/// The hash of all rows of a database.
+/// Computes the hash of all rows of a database.
 fn content_of(connection: &Connection) -> rusqlite::Result<ContentHash> {
     let mut bytes = Vec::new();
     for (name, definition) in schema_of(connection)? {
@@ -634,8 +637,8 @@ fn content_of(connection: &Connection) -> rusqlite::Result<ContentHash> {
     Ok(ContentHash::of(&bytes))
 }
 
-/// The file that a link leads to, or the path itself. So a store has one lock under all its names, and what replaces it replaces
-/// the file and not the link.
+/// Resolves a symbolic link to a file. So a store has one lock under all its names, and replacing it replaces the file
+/// and not the link.
 pub fn led_to(path: &Path) -> PathBuf {
     match path.is_symlink() {
         true => fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()),
@@ -643,7 +646,7 @@ pub fn led_to(path: &Path) -> PathBuf {
     }
 }
 
-/// Syncs the folder of a file: a new name is on the disk when that has been done.
+/// Syncs the folder of a file, so that a new name is on disk.
 pub fn sync_folder(path: &Path) {
     if let Some(folder) = path.parent() {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -651,8 +654,8 @@ pub fn sync_folder(path: &Path) {
     }
 }
 
-/// Opens a file to read it. If a program ended in the middle of a write, the write is rolled back first, under the lock of the
-/// file; where nothing can be written, in a copy. `lock` takes the lock if the caller does not hold it.
+/// Opens a file for reading. If a program ended during a write, the write is rolled back first, under the lock of the
+/// file; if the file cannot be written, in a copy. `lock`: takes the lock unless the caller holds it.
 pub fn connect_to_read(
     path: &Path,
     lock: impl FnOnce() -> Result<Option<Lock>, StoreError>,
@@ -666,7 +669,7 @@ pub fn connect_to_read(
     }
     drop(connection);
     let rolled_back = lock().and_then(|_lock| {
-        // Whoever may write takes the write back by looking at the file.
+        // With write access, reading the file rolls the write back.
         let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         look_at(&connection).map_err(|error| StoreError::of(path, &error))
     });
@@ -677,7 +680,7 @@ pub fn connect_to_read(
     }
 }
 
-/// Rolls a half-finished write back in a copy of the file and its journal, and gives the content of the copy.
+/// Rolls a partial write back in a copy of the file and its journal. Opens the copy.
 fn rolled_back_elsewhere(path: &Path) -> Result<Connection, StoreError> {
     let folder = std::env::temp_dir().join(format!("riskbreaker-{}-{}", std::process::id(), super::random_number()));
     let copied = (|| {
@@ -721,9 +724,9 @@ pub fn look_at(connection: &Connection) -> rusqlite::Result<()> {
 impl Drop for StoreFile {
     fn drop(&mut self) {
         let Some(disk) = &self.disk else { return };
-        // Takes the empty journal away. Where that fails, it is taken away next time.
+        // Remove the empty journal. If that fails, it is removed next time.
         let _ = disk.connection.execute_batch("PRAGMA journal_mode = DELETE;");
-        // Of a new campaign that could not be written, not even the file is left.
+        // Remove the file of a new campaign that could not be written.
         if self.made && self.failures > 0 && matches!(self.entries(), Ok(0)) && self.must_be_unchanged().is_ok() {
             let _ = fs::remove_file(&self.path);
             let _ = fs::remove_file(beside(&self.path, "journal"));
@@ -735,7 +738,7 @@ pub fn word_sum(id: i64, text: &str) -> i64 {
     sum(&[b"word", &id.to_le_bytes(), text.as_bytes()])
 }
 
-/// The sum of a row: over what it is, what it builds on, and what it holds.
+/// Computes the checksum of a row, over its type, its number, the rows it builds on and its content.
 pub fn sum(parts: &[&[u8]]) -> i64 {
     ContentHash::of_parts(parts.iter().copied()).short()
 }
@@ -754,7 +757,7 @@ fn tables_of(format: i64) -> String {
     }
 }
 
-/// The tables as they should be in a format.
+/// The expected tables in a format.
 fn own_schema(format: i64) -> Vec<(String, Option<String>)> {
     let schema = || -> rusqlite::Result<_> {
         let connection = Connection::open_in_memory()?;

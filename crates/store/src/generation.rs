@@ -1,4 +1,4 @@
-//! The rules of a campaign, kept in its file. They are available even if their folder is missing.
+//! The rules of a campaign, stored in its file, so that they are available even if their folder is missing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::file::{StoreFile, sum};
 use riskbreaker_play::Ruleset;
 use riskbreaker_ruleset::{ContentHash, Library};
 
-/// One state of the files of a ruleset with its layers.
+/// One version of the files of a ruleset with its layers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Generation {
     pub ruleset: String,
@@ -26,7 +26,7 @@ pub struct Generation {
 pub type Files = BTreeMap<Arc<str>, Arc<str>>;
 
 impl Generation {
-    /// The ruleset with its layers, as it is called.
+    /// The name of the ruleset with its layers.
     pub fn name(&self) -> String {
         std::iter::once(&self.ruleset).chain(&self.layers).map(String::as_str).collect::<Vec<_>>().join("+")
     }
@@ -36,12 +36,12 @@ impl Generation {
         self.files.values()
     }
 
-    /// The same with the hashes of its files.
+    /// A copy with these hashes of files.
     pub fn with_files(&self, files: BTreeMap<String, String>) -> Generation {
         Generation { files, ..self.clone() }
     }
 
-    /// The rules by name and version, without their files.
+    /// The id, version and layers of rules, without their files.
     pub fn of(rules: &Ruleset) -> Generation {
         Generation {
             ruleset: rules.id().into(),
@@ -53,7 +53,7 @@ impl Generation {
 }
 
 impl StoreFile {
-    /// Rules by their hash: those on disk where they are the same, otherwise those in the file.
+    /// Finds rules by their hash: those on disk if they are still equal, otherwise those in the file.
     pub fn find_rules(&mut self, hash: &str) -> Result<Arc<Ruleset>, StoreError> {
         if let Some(known) = self.rules.get(hash) {
             return Ok(known.clone());
@@ -82,7 +82,7 @@ impl StoreFile {
         self.words.unpack(&body)
     }
 
-    /// The files of rules that are kept, by path.
+    /// The stored files of rules, by path.
     pub fn files(&self, generation: &Generation) -> Result<BTreeMap<String, String>, StoreError> {
         let mut statement =
             self.connection.prepare("SELECT text FROM source WHERE hash = ?1").map_err(|error| self.failed(&error))?;
@@ -103,17 +103,17 @@ impl StoreFile {
     }
 }
 
-/// Level of compression, 1 to 10. The files of a ruleset are compressed once, when a campaign begins.
+/// Compression level, 1 to 10. Files of a ruleset are compressed once, when a campaign begins.
 const LEVEL: u8 = 6;
-/// Most bytes of a file of rules.
+/// The most bytes of a rule file.
 const MOST_BYTES: usize = 64 << 20;
 
-/// The text of a source as it is stored.
+/// Compresses the text of a source for storing.
 pub fn compressed(text: &str) -> Vec<u8> {
     miniz_oxide::deflate::compress_to_vec(text.as_bytes(), LEVEL)
 }
 
-/// The text of a source, which was stored as it is up to format 2. `None` if it cannot be read.
+/// Decodes the stored text of a source, which was uncompressed up to format 2. `None` if it cannot be read.
 pub fn source_text(stored: ValueRef<'_>) -> Option<String> {
     match stored {
         ValueRef::Text(text) => String::from_utf8(text.to_vec()).ok(),
@@ -122,7 +122,7 @@ pub fn source_text(stored: ValueRef<'_>) -> Option<String> {
     }
 }
 
-/// Reverses [`compressed`]. `None` for bytes that are not the result of it.
+/// Reverses [`compressed`]. `None` for other bytes.
 pub fn decompressed(bytes: &[u8]) -> Option<String> {
     let text = miniz_oxide::inflate::decompress_to_vec_with_limit(bytes, MOST_BYTES).ok()?;
     String::from_utf8(text).ok()

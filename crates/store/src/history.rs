@@ -1,22 +1,22 @@
-//! The history of a campaign: what happened in every scene up to its current entry.
+//! The history of a campaign: the events of every scene up to its current entry.
 
 use super::campaign::Campaign;
 use super::error::StoreError;
 use super::replay::Waypoint;
 use riskbreaker_play::{DecisionCount, Event};
 
-/// What happened in a scene and stands.
+/// The events of a scene that were not undone.
 #[derive(Clone, Debug)]
 pub struct SceneLog {
     /// The title of the scene.
     pub title: String,
-    /// Its events, the oldest first. They carry their audience: show a seat only what it may see.
+    /// The events, oldest first. Check the audience of each: show a seat only what it may see.
     pub events: Vec<Event>,
 }
 
 impl Campaign {
-    /// Everything that happened and stands, scene by scene. Each scene is played again from its beginning; where this program
-    /// comes to another state than the kept one, from its last checkpoint.
+    /// The events of all scenes that were not undone. Each scene is replayed from its beginning; if this program gets
+    /// another state than the stored one, from its last checkpoint.
     ///
     /// # Errors
     ///
@@ -39,8 +39,8 @@ impl Campaign {
             .collect()
     }
 
-    /// The decisions before each of the last entries of this scene; the head's count is last. An undo goes back to the last of
-    /// these, however many answers an entry holds. At most `most` of them.
+    /// The number of decisions before each of the last entries of this scene, oldest first. An undo goes back to the last
+    /// of these numbers, however many answers an entry holds. Returns at most `most` of them.
     ///
     /// # Errors
     ///

@@ -1,6 +1,7 @@
-//! What a host of clients remembers of a table: results by idempotency key, invitations, people with their devices, and the pause.
+//! The data of a host of clients about a table: results by idempotency key, invitations, people with their devices, and
+//! the pause.
 //!
-//! The rows are private to their file: neither an export nor a copy has them. So no text of them goes into the dictionary.
+//! The rows are private to their file: exports and copies omit them. So their texts do not go into the dictionary.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -13,23 +14,23 @@ use super::file::StoreFile;
 use super::rows::{key, numbered_sum};
 use super::writer::FileWriter;
 
-/// The result of a command that was carried out.
+/// The result of a finished command.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KeptResult {
     /// The role and the seat of the client.
     pub by: (String, Option<String>),
     /// The idempotency key.
     pub key: String,
-    /// Tells requests with the same key apart.
+    /// Distinguishes requests with the same key.
     pub request: i64,
     pub result: Json,
 }
 
-/// A change of what a host remembers.
+/// A change of the host's data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostChange {
-    /// The token is a hash.
+    /// `token`: a hash of the token.
     Invited {
         token: String,
         role: String,
@@ -39,18 +40,18 @@ pub enum HostChange {
         token: String,
     },
     Paused(bool),
-    /// A code that is exchanged for the token of a new device; it is a hash, too.
+    /// A code that can be exchanged for the token of a new device; also stored as a hash.
     Code {
         token: String,
         role: String,
         seats: Vec<String>,
-        /// Whose device it is to be, if not that of a new person.
+        /// The person whose device it will be. `None`: a new person.
         person: Option<u32>,
         name: Option<String>,
-        /// Whether it ends when it is used.
+        /// True if it can be used only once.
         once: bool,
     },
-    /// A person, as they are from now on.
+    /// The new data of a person.
     Person {
         person: u32,
         name: Option<String>,
@@ -68,12 +69,12 @@ pub enum HostChange {
     DeviceGone {
         device: u32,
     },
-    /// Whether the join code is taken, and whether anybody may watch.
+    /// Whether the join code is accepted, and whether anybody may watch.
     Lobby {
         open: bool,
         watch: bool,
     },
-    /// The port at which the table is served: the tokens in browsers belong to it.
+    /// The port at which the table is served, to which the tokens in browsers are bound.
     Port(u16),
 }
 
@@ -85,17 +86,17 @@ pub enum HostRow {
     Change(HostChange),
 }
 
-/// What a host remembers of a campaign.
+/// The host's data of a campaign.
 #[cfg(feature = "serve")]
 #[derive(Debug, Default)]
 pub struct HostMemory {
-    /// The last results, the oldest first.
+    /// The last results, oldest first.
     pub results: Vec<KeptResult>,
-    /// All changes, the oldest first.
+    /// All changes, oldest first.
     pub changes: Vec<HostChange>,
 }
 
-/// Writes rows behind those that are there.
+/// Appends rows to the tables of the host.
 pub(super) fn write_rows(to: &FileWriter<'_>, game: u32, rows: &[HostRow]) -> Result<(), StoreError> {
     rows.iter().try_for_each(|row| {
         let (table, body) = match row {
@@ -110,13 +111,13 @@ pub(super) fn write_rows(to: &FileWriter<'_>, game: u32, rows: &[HostRow]) -> Re
 
 #[cfg(feature = "serve")]
 impl Campaign {
-    /// Writes a row with the next [`Campaign::keep`], in the same transaction.
+    /// Adds a row to the next [`Campaign::keep`], in the same transaction.
     #[doc(hidden)]
     pub fn write_with_next(&mut self, row: HostRow) {
         self.waiting.push(row);
     }
 
-    /// Writes changes at once, all or none.
+    /// Writes changes immediately, all or none.
     ///
     /// # Errors
     ///
@@ -127,7 +128,7 @@ impl Campaign {
         self.write_row(|to, game, _| write_rows(to, game, &rows))
     }
 
-    /// What the host remembers, with at most the last `most` results.
+    /// The host's data, with at most the last `most` results.
     ///
     /// # Errors
     ///
@@ -143,7 +144,7 @@ impl Campaign {
 }
 
 impl StoreFile {
-    /// The last rows of a table of the host, at most `most`, with their sums checked.
+    /// The last rows of a host table, at most `most`, with verified checksums.
     pub fn host_rows<T: DeserializeOwned>(&self, table: &str, game: u32, most: usize) -> Result<Vec<T>, StoreError> {
         if self.format < 3 {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Campaigns in a file: what a session did is on the disk before anybody sees the result.
+//! Stores campaigns in a file: the progress of a session is on disk before anybody sees the result.
 //!
 //! How data moves:
 //!
@@ -10,15 +10,16 @@
 //!
 //! The file is a database in which rows are only added:
 //!
-//! * `action` is the tape: each action with its rolls and answers, and the action before it;
-//! * `moment` is what was decided: a tree of entries, each with the last action done and the place behind it. Undo goes to an
-//!   earlier entry, another decision grows a branch, and an entry that comes again is found and not written twice;
-//! * `checkpoint` holds the whole state behind some actions, so that opening a long campaign plays little again;
-//! * `piece` holds how scenes began, who sat where, and the characters; `note` what people wrote down, with dates;
-//! * `label` is what each entry decided, in words, for the log of a long campaign;
-//! * `generation` and `source` hold every version of the rules that was in force, by hash;
-//! * `request` and `host` hold what a host of clients remembers: results by key, invitations, the pause;
-//! * `game` holds the current entry of each campaign, and is the only row that changes.
+//! - `action` is the tape: each action with its rolls and answers, and the action before it;
+//! - `moment` holds decisions: a tree of entries, each with its last action and the position after it. Undo goes to an
+//!   earlier entry, another decision adds a branch, and a repeated entry is found and not written again;
+//! - `checkpoint` holds the whole state after some actions, so that opening a long campaign replays little;
+//! - `piece` holds the beginnings of scenes, the drivers of seats, and the characters; `note` the notes of people, with
+//!   dates;
+//! - `label` is the text of each entry's decision, for the log of a long campaign;
+//! - `generation` and `source` hold every version of the rules that was in force, by hash;
+//! - `request` and `host` hold the data of a host of clients: results by key, invitations, the pause;
+//! - `game` holds the current entry of each campaign, and is the only row that changes.
 //!
 //! Each row has a checksum of its content and of the rows that it builds on. So damage is noticed when a row is read. The state
 //! that the rules make of the tape is compared with the hash of the state that was stored.
@@ -90,41 +91,41 @@ use self::rows::GameRow;
 pub use self::verify::Verification;
 use riskbreaker_ruleset::{Library, instead};
 
-/// A file with campaigns: one, or thousands.
+/// A file with any number of campaigns.
 #[derive(Clone)]
 pub struct Store {
     file: Arc<Mutex<StoreFile>>,
 }
 
-/// A campaign in a list.
+/// A campaign in a list of campaigns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CampaignInfo {
     /// The name of the campaign.
     pub name: String,
-    /// In universal time.
+    /// The time of its creation, in UTC.
     pub made: String,
-    /// When it was played last, in universal time.
+    /// The time of the last write, in UTC.
     pub played: String,
-    /// Its entries, those that were undone included.
+    /// The number of entries, including undone ones.
     pub entries: u32,
 }
 
 impl Store {
-    /// Opens a file, or makes it. Nobody else can open it for playing until the store and its campaigns are dropped.
+    /// Opens a file, or creates it. Nobody else can open it for playing until the store and its campaigns are dropped.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Held`] says who has it open.
+    /// [`StoreError::Held`] names the program that has it open.
     pub fn open(path: impl AsRef<Path>, library: &Library) -> Result<Store, StoreError> {
         Store::of(path.as_ref(), library, Access::Write, true)
     }
 
-    /// Opens a file that is there for reading: what it holds at this moment, also while a program plays it. It needs no place to
-    /// write. If a program ended in the middle of a write, that is taken back first, in a copy where the file cannot be written.
+    /// Opens an existing file for reading: its current content, even while a program plays it. Needs no write access.
+    /// If a program ended during a write, the write is rolled back first; in a copy, if the file cannot be written.
     ///
     /// # Errors
     ///
-    /// There is no such file, it is damaged, or it is none of ours.
+    /// There is no such file, it is damaged, or it is no store.
     pub fn read(path: impl AsRef<Path>, library: &Library) -> Result<Store, StoreError> {
         Store::of(path.as_ref(), library, Access::Read, false)
     }
@@ -138,17 +139,18 @@ impl Store {
         Store { file: Arc::new(Mutex::new(file)) }
     }
 
-    /// The campaigns in the file, in the order of their making.
+    /// The campaigns in the file, in the order of their creation.
     pub fn campaigns(&self) -> Result<Vec<CampaignInfo>, StoreError> {
         let file = lock(&self.file);
         file.games()?.into_iter().map(|id| file.game(id).map(info)).collect()
     }
 
-    /// Begins a campaign. Its name has 1 to 200 printable characters; it is kept with single spaces and composed characters.
+    /// Creates a campaign. Its name has 1 to 200 printable characters, and is stored with single spaces and composed
+    /// characters.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Exists`]; a name that is not allowed.
+    /// [`StoreError::Exists`]; or the name is not allowed.
     pub fn create(&self, name: &str) -> Result<Campaign, StoreError> {
         let name = &*name::normalized(name)?;
         let id = {
@@ -183,7 +185,7 @@ impl Store {
         let find = |name: &str| {
             lock(&self.file).find("SELECT id FROM game WHERE name = ?1", [name], |row| row.get::<_, u32>(0))
         };
-        // Names of files up to format 2 are in no normal form.
+        // Names in files up to format 2 are not normalized.
         let found = match find(name)? {
             Some(id) => Some(id),
             None => find(&name::normalized(name)?)?,
@@ -198,7 +200,7 @@ impl Store {
         }
     }
 
-    /// The first campaign of the file, which is the only one of a file that the program makes.
+    /// The first campaign of the file; a file made by the program has no others.
     pub fn first(&self) -> Result<Option<Campaign>, StoreError> {
         let first = lock(&self.file).games()?.first().copied();
         first.map(|id| Campaign::open(&self.file, id)).transpose()
@@ -209,7 +211,7 @@ fn info(row: GameRow) -> CampaignInfo {
     CampaignInfo { name: row.name, made: row.made, played: row.played, entries: row.moments }
 }
 
-/// A number that hardly comes twice: from the system's seed of hash maps and the clock.
+/// A random number from the system's seed of hash maps and the clock. It is almost certainly unique.
 pub fn random_number() -> u64 {
     use std::hash::{BuildHasher as _, RandomState};
     RandomState::new().hash_one(std::time::SystemTime::now())

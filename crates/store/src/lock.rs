@@ -1,4 +1,4 @@
-//! The lock of a store. A file beside it is locked while a program has the store open, and names that program.
+//! The lock of a store: a file beside it that is locked while a program has the store open, and names that program.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -12,17 +12,17 @@ use super::date;
 use super::error::StoreError;
 use riskbreaker_ruleset::system_message;
 
-/// How long a program waits for another one that reads or writes a file at this moment. Both take some milliseconds.
+/// How long a program waits for another one that is reading or writing a file. Both take some milliseconds.
 pub const LOCK_WAIT: Duration = Duration::from_secs(2);
 
 /// A program that has a store open.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// The number of the process.
+    /// The process id.
     pub process: u32,
     /// The name of the computer.
     pub host: String,
-    /// In universal time.
+    /// The time at which it was opened, in UTC.
     pub since: String,
 }
 
@@ -35,11 +35,11 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Held until it is dropped. The operating system lets go of it if the program is killed.
+/// A lock that is held until it is dropped. The operating system releases it if the program is killed.
 #[derive(Debug)]
 pub struct Lock {
     path: PathBuf,
-    /// Closed behind the removal of the file: nobody else can have begun to use it.
+    /// Closed after the file was removed, so that nobody else can have begun to use it.
     _file: File,
 }
 
@@ -58,7 +58,7 @@ impl Lock {
                 _ => StoreError::Io { path, message },
             }
         };
-        // Of the files beside a store that play needs, the journal has the longest name.
+        // The journal has the longest name of the files beside a store.
         let longest = fs::symlink_metadata(beside(store, "journal"));
         if longest.is_err_and(|error| error.kind() == io::ErrorKind::InvalidFilename) {
             return Err(StoreError::Io { path: store.to_path_buf(), message: "its name is too long".into() });
@@ -72,13 +72,13 @@ impl Lock {
                 let holder = serde_json::from_str(&text).unwrap_or_default();
                 return Err(StoreError::Held { path: store.to_path_buf(), holder });
             }
-            // The one who held it may have removed the file between opening and locking.
+            // Its former holder may have removed the file between opening and locking.
             if !same_file(&file, &path) {
                 continue;
             }
             let holder = Holder { process: std::process::id(), host: host(), since: date::now() };
             let text = serde_json::to_string(&holder).unwrap_or_default();
-            // Where not even this can be written, the lock holds all the same.
+            // If this cannot be written, the lock is valid nevertheless.
             let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes()));
             return Ok(Lock { path, _file: file });
         }
@@ -91,7 +91,7 @@ impl Drop for Lock {
     }
 }
 
-/// A file beside a store, with another ending behind its name.
+/// The path of a file beside a store, with a suffix after its name.
 pub fn beside(store: &Path, ending: &str) -> PathBuf {
     let mut name = store.as_os_str().to_owned();
     name.push("-");
@@ -99,7 +99,7 @@ pub fn beside(store: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Whether this program has the lock of `file` now.
+/// Tries to lock `file`. Returns false if another program holds the lock.
 fn try_lock(file: &File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(true),
@@ -125,7 +125,7 @@ fn same_file(_: &File, _: &Path) -> bool {
 #[cfg(unix)]
 fn host() -> String {
     let mut name = [0u8; 256];
-    // SAFETY: the buffer is as long as is said.
+    // SAFETY: the buffer has the given length.
     let found = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
     let text = name.split(|byte| *byte == 0).next().unwrap_or_default();
     if found == 0 { String::from_utf8_lossy(text).into_owned() } else { "this machine".into() }

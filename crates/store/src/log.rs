@@ -1,4 +1,4 @@
-//! All decisions of a campaign in words, also those that were undone, which stay reachable.
+//! The log of a campaign: all decisions as text, including undone ones, which stay reachable.
 
 use serde::Serialize;
 
@@ -16,21 +16,21 @@ use riskbreaker_state::{EntityId, readable_name};
 pub struct LogEntry {
     /// Its number, from 1.
     pub entry: u32,
-    /// The entry that it follows; 0 for the first.
+    /// The preceding entry; 0 for the first.
     pub after: u32,
-    /// What was decided, in words.
+    /// The decision as text.
     pub text: String,
-    /// Whether it is on the way to where the campaign stands.
+    /// True if it is on the path to the current entry.
     pub stands: bool,
-    /// Whether the campaign stands here.
+    /// True if it is the current entry.
     pub here: bool,
-    /// Whether nothing follows it: the end of a branch.
+    /// True if no entry follows it: the end of a branch.
     pub last: bool,
 }
 
 impl Campaign {
-    /// The entries of a campaign in the order in which they were made, at most the last `most`. With `all` it includes entries
-    /// that were undone.
+    /// The entries of a campaign in the order of their creation, at most the last `most`. `all`: includes undone
+    /// entries.
     pub fn log(&self, all: bool, most: usize) -> Result<Vec<LogEntry>, StoreError> {
         let (file, game) = (self.file(), self.game());
         let mut way = Vec::new();
@@ -65,13 +65,13 @@ impl Campaign {
             .collect()
     }
 
-    /// What was decided with an entry, in words.
+    /// The decision of an entry as text.
     pub fn text(&self, entry: u32) -> Result<String, StoreError> {
         label(&self.file(), self.game(), entry)
     }
 }
 
-/// The words of an entry as they were kept; those of an entry without any are made of the tape.
+/// The stored text of an entry; for an entry without one, it is made from the tape.
 pub(super) fn label(file: &StoreFile, game: u32, id: u32) -> Result<String, StoreError> {
     if file.format < 2 {
         return text_of(file, game, id);
@@ -112,7 +112,7 @@ pub(super) fn scene_words(title: &str) -> String {
     format!("scene: {title}")
 }
 
-/// What actions and the place behind them decided after the first `known` decisions, in words.
+/// Describes the decisions after the first `known` ones, in actions and in the position after them.
 pub(super) fn decided(known: u32, done: &[Done], place: Option<&Place>, name: &dyn Fn(EntityId) -> String) -> String {
     let mut told: Vec<(u32, String)> = Vec::new();
     let mut note = |slot: &Slot| {
@@ -138,7 +138,7 @@ pub(super) fn decided(known: u32, done: &[Done], place: Option<&Place>, name: &d
 fn words(slot: &Slot) -> String {
     match slot {
         Slot::Answer { topic, seat, answer, .. } => format!("{seat}: {} {}", readable_name(topic), answer.in_ids()),
-        // The names that the script puts into the label are not on the tape.
+        // The names that the script inserts into the label are not on the tape.
         Slot::Roll { label, dice, .. } if label.contains("{}") => format!("{dice} {:?}", slot.rolled()),
         Slot::Roll { label, dice, .. } => format!("{dice} {:?} ({label})", slot.rolled()),
         Slot::Closed { .. } => "closed by an earlier answer".into(),

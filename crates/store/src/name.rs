@@ -4,14 +4,14 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::error::StoreError;
 
-/// Most characters of a name.
+/// The most characters of a name.
 const LONGEST: usize = 200;
 
-/// The name as it is stored: composed characters, no space at its ends, and single spaces inside.
+/// Normalizes a name for storing: composed characters, no space at its ends, and single spaces inside.
 ///
 /// # Errors
 ///
-/// A name that is empty, longer than 200 characters, or has control characters.
+/// The name is empty, longer than 200 characters, or has control characters.
 pub fn normalized(name: &str) -> Result<String, StoreError> {
     let refused = |what: String| Err(StoreError::Refused(what));
     if let Some(control) = name.chars().find(|c| is_unprintable(*c)) {
@@ -28,13 +28,13 @@ pub fn normalized(name: &str) -> Result<String, StoreError> {
     }
 }
 
-/// The nearest name that is allowed: of a file that is called otherwise, or that cannot be read.
+/// The most similar valid name, for a file with an invalid or unreadable name.
 pub fn nearest_allowed(name: &str) -> String {
     let printable: String = name.chars().filter(|c| !is_unprintable(*c)).take(LONGEST).collect();
     normalized(&printable).unwrap_or_else(|_| "campaign".to_owned())
 }
 
-/// Control characters, and those that change the direction of the text around them or are not seen at all.
+/// True for control characters, and for those that are invisible or change the direction of writing.
 fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')

@@ -11,20 +11,21 @@ use super::file::StoreFile;
 use super::rows::GameRow;
 use super::writer::FileWriter;
 
-/// A line beside a campaign. It stays whatever is undone.
+/// A note or the beginning of a sitting. It is not affected by undo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CampaignNote {
-    /// In universal time.
+    /// The time, in UTC.
     pub date: String,
-    /// The entry at which the campaign stood.
+    /// The current entry at that time.
     pub entry: u32,
-    /// What was written; nothing where people sat down to play.
+    /// The text of the note. `None` for the beginning of a sitting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The number of the note among those with a text, from 1: [`Campaign::correct_note`] takes it. 0 where people sat down.
+    /// The number of the note among those with a text, from 1, for [`Campaign::correct_note`]. 0 for the beginning of a
+    /// sitting.
     #[serde(skip_deserializing, default, skip_serializing_if = "is_zero")]
     pub number: u32,
-    /// The number of the earlier note that this one takes the place of; without a text, that one is removed.
+    /// The number of the earlier note that this one replaces. Without a text, it removes that note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) corrects: Option<u32>,
 }
@@ -33,7 +34,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Puts a note into the file.
+/// Writes a note to the file.
 pub fn write_note(to: &mut FileWriter<'_>, game: u32, row: &mut GameRow, text: Option<&str>) -> Result<(), StoreError> {
     write_correction(to, game, row, text, None)
 }
@@ -51,18 +52,18 @@ fn write_correction(
 }
 
 impl Campaign {
-    /// Writes a note. It is no part of the game, and no undo takes it back.
+    /// Writes a note. It is not part of the game, and undo does not remove it.
     pub fn note(&mut self, text: &str) -> Result<(), StoreError> {
-        // The sitting begins with the note if nothing else was written before.
+        // The note begins a sitting if nothing else was written before.
         self.sit_down_once()?;
         self.write_row(|to, game, row| write_note(to, game, row, Some(text)))
     }
 
-    /// Replaces the text of a note, by its number; without a text, removes the note. Its date stays.
+    /// Replaces the text of a note, by its number; removes the note if there is no text. Its date stays.
     ///
     /// # Errors
     ///
-    /// There is no note of that number. The file cannot be written.
+    /// There is no note with that number. The file cannot be written.
     pub fn correct_note(&mut self, number: u32, text: Option<&str>) -> Result<(), StoreError> {
         let notes = self.notes_by_row()?;
         let found = notes.iter().find(|(_, note)| note.number == number && note.text.is_some());
@@ -72,12 +73,12 @@ impl Campaign {
         self.write_row(|to, game, row| write_correction(to, game, row, text, Some(*corrected)))
     }
 
-    /// The notes as they were corrected, and when people sat down to play, the oldest first.
+    /// The corrected notes and the beginnings of sittings, oldest first.
     pub fn notes(&self) -> Result<Vec<CampaignNote>, StoreError> {
         Ok(self.notes_by_row()?.into_values().collect())
     }
 
-    /// The same, each by its number in the file, where corrections and the sittings have numbers as well.
+    /// Like [`Campaign::notes`], by the row numbers in the file, which include corrections and sittings.
     fn notes_by_row(&self) -> Result<BTreeMap<u32, CampaignNote>, StoreError> {
         let (file, game, row) = (self.file(), self.game(), self.row());
         let mut notes: BTreeMap<u32, CampaignNote> = BTreeMap::new();
@@ -101,7 +102,7 @@ impl Campaign {
         Ok(notes)
     }
 
-    /// The entry at which people sat down last, and when: where a recap begins.
+    /// The last beginning of a sitting, with its entry and time, at which a recap begins.
     pub fn last_sitting(&self) -> Result<Option<CampaignNote>, StoreError> {
         Ok(self.notes()?.into_iter().rfind(|note| note.text.is_none()))
     }

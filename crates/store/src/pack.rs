@@ -1,4 +1,4 @@
-//! Records in few bytes: JSON values in which repeated texts and field names are numbers of a dictionary.
+//! Compact encoding of records: JSON values in which repeated texts and field names are replaced by dictionary numbers.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,11 @@ use serde_json::{Map, Number, Value};
 
 use super::error::StoreError;
 
-/// Longest text that goes into the dictionary, in bytes.
+/// Longest text in the dictionary, in bytes.
 const LONGEST_WORD: usize = 80;
-/// Most texts in the dictionary; what comes later is written out.
+/// The most texts in the dictionary; further ones are written in full.
 pub const MOST_WORDS: usize = 60_000;
-/// Deepest nesting that is read.
+/// The deepest nesting that is decoded.
 const DEEPEST: usize = 100;
 
 const NULL: u8 = 0;
@@ -23,22 +23,22 @@ const NEGATIVE: u8 = 4;
 const TEXT: u8 = 5;
 const WORD: u8 = 6;
 const LIST: u8 = 7;
-/// An object whose names are one entry of the dictionary.
+/// An object whose keys are one entry of the dictionary.
 const RECORD: u8 = 8;
 const MAP: u8 = 9;
 const FLOAT: u8 = 10;
-/// From here on the byte itself is a number: 0 to 127.
+/// From this value on, the byte is a number: 0 to 127.
 const SMALL: u8 = 0x80;
 
-/// Parts the names of a record in the dictionary.
+/// Separates the keys of a record in the dictionary.
 const BETWEEN: char = '\u{1f}';
 
-/// The dictionary of a file, by number.
+/// The dictionary of a file: texts by number.
 #[derive(Clone, Debug, Default)]
 pub struct Dictionary {
     texts: Vec<String>,
     numbers: HashMap<String, u32>,
-    /// How many of them are in the file.
+    /// The number of texts that are in the file.
     stored: usize,
     /// Numbers whose texts are lost.
     lost: Vec<u64>,
@@ -50,19 +50,19 @@ impl Dictionary {
         Dictionary { stored: texts.len(), texts, numbers, lost: Vec::new() }
     }
 
-    /// The same where the texts of some numbers are lost: what needs them cannot be read.
+    /// The dictionary with lost texts: values that need them cannot be decoded.
     pub fn without(mut self, lost: Vec<u64>) -> Dictionary {
         self.lost = lost;
         self
     }
 
-    /// The same for a new file that has none of them yet.
+    /// The dictionary for a new file that contains none of its texts yet.
     pub fn unwritten(mut self) -> Dictionary {
         self.stored = 0;
         self
     }
 
-    /// Those that are not in the file yet, with their numbers.
+    /// The texts that are not in the file yet, with their numbers.
     pub fn unstored(&self) -> impl Iterator<Item = (usize, &str)> {
         self.texts.iter().enumerate().skip(self.stored).map(|(at, text)| (at, text.as_str()))
     }
@@ -71,18 +71,18 @@ impl Dictionary {
         self.stored = self.texts.len();
     }
 
-    /// How many of them are in the file.
+    /// The number of texts that are in the file.
     pub fn stored(&self) -> usize {
         self.stored
     }
 
-    /// Forgets all but the first `stored` of them: the others did not get into the file after all.
+    /// Removes all but the first `stored` texts, since the others were not written to the file.
     pub fn drop_behind(&mut self, stored: usize) {
         self.stored = stored;
         self.drop_unstored();
     }
 
-    /// Forgets those that did not get into the file.
+    /// Removes the texts that were not written to the file.
     pub fn drop_unstored(&mut self) {
         for text in self.texts.drain(self.stored..) {
             self.numbers.remove(&text);
@@ -110,7 +110,7 @@ impl Dictionary {
         found.map(String::as_str).ok_or_else(|| broken("a text that the dictionary does not have"))
     }
 
-    /// Writes a value.
+    /// Encodes a value.
     pub fn pack(&mut self, value: &impl Serialize) -> Result<Vec<u8>, StoreError> {
         let value = riskbreaker_state::in_stored_form(|| serde_json::to_value(value))
             .map_err(|error| broken(&error.to_string()))?;
@@ -119,7 +119,7 @@ impl Dictionary {
         Ok(bytes)
     }
 
-    /// Reads a value.
+    /// Decodes a value.
     pub fn unpack<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, StoreError> {
         let value = self.unpack_value(bytes)?;
         riskbreaker_state::in_stored_form(|| serde_json::from_value(value)).map_err(|error| broken(&error.to_string()))
@@ -134,7 +134,8 @@ impl Dictionary {
         Ok(value)
     }
 
-    /// A packed value with texts in place of their numbers in the dictionary: the same value gives the same bytes in every file.
+    /// Replaces the dictionary numbers in an encoded value by their texts, so that equal values have equal bytes in
+    /// every file.
     pub fn spelled_out(&self, bytes: &[u8]) -> Result<Vec<u8>, StoreError> {
         let mut reader = PackReader { words: self, left: bytes };
         let mut spelled = Vec::with_capacity(4 * bytes.len());
@@ -219,7 +220,7 @@ fn spell_text(text: &str, bytes: &mut Vec<u8>) {
     bytes.extend(text.as_bytes());
 }
 
-/// Seven bits a byte, the low ones first.
+/// Appends a number, seven bits to a byte, the low ones first.
 fn write_size(mut size: u64, bytes: &mut Vec<u8>) {
     while size >= 0x80 {
         bytes.push(size as u8 | 0x80);
@@ -283,7 +284,7 @@ impl<'b> PackReader<'_, 'b> {
             }
             LIST => {
                 let count = self.size()?;
-                // Each item takes a byte at least.
+                // Each item takes at least one byte.
                 let room = usize::try_from(count).unwrap_or(usize::MAX).min(self.left.len());
                 let mut items = Vec::with_capacity(room);
                 for _ in 0..count {
@@ -315,7 +316,7 @@ impl<'b> PackReader<'_, 'b> {
 }
 
 impl PackReader<'_, '_> {
-    /// Copies a value, with texts in place of their numbers in the dictionary.
+    /// Copies a value, with texts in place of dictionary numbers.
     fn spell(&mut self, depth: usize, to: &mut Vec<u8>) -> Result<(), StoreError> {
         if depth > DEEPEST {
             return Err(broken("it is nested too deeply"));
@@ -398,7 +399,7 @@ mod tests {
             let bytes = words.pack(&value).unwrap();
             assert_eq!(words.unpack_value(&bytes).unwrap(), value);
             assert_eq!(Dictionary::of(words.texts.clone()).unpack_value(&bytes).unwrap(), value);
-            // It says the same, also in a file with other numbers.
+            // It has the same value, even in a file with other numbers.
             let spelled = words.spelled_out(&bytes).unwrap();
             assert_eq!(Dictionary::default().unpack_value(&spelled).unwrap(), value);
             let mut other = Dictionary::of((0..200).map(|n| n.to_string()).collect());

@@ -1,24 +1,24 @@
-//! The rows of a damaged file, read page by page: neither the header of the file nor the trees of its tables are needed.
+//! Reads the rows of a damaged file page by page, without the header of the file and the trees of its tables.
 
 use rusqlite::types::Value;
 
-/// A row as it lies in a page: its number and its columns. Whether it is right, its sum says.
+/// A row found in a page: its number and its columns. Its checksum shows whether it is intact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundRow {
     pub id: i64,
     pub columns: Vec<Value>,
 }
 
-/// The size of the pages of the files that we write.
+/// The page size of our files, in bytes.
 const PAGE: usize = 4096;
-/// The first byte of a page that holds rows of a table.
+/// The first byte of a page with rows of a table.
 const LEAF: u8 = 0x0d;
-/// The header of the file stands before the first page's own.
+/// The size of the file header, which precedes that of the first page.
 const FILE_HEADER: usize = 100;
-/// Most columns of a row.
+/// The most columns of a row.
 const MOST_COLUMNS: usize = 16;
 
-/// All rows that can be made out.
+/// Returns all rows that can be decoded.
 pub fn rows(bytes: &[u8]) -> Vec<FoundRow> {
     let mut found = Vec::new();
     for at in 0..bytes.len().div_ceil(PAGE) {
@@ -36,13 +36,13 @@ pub fn rows(bytes: &[u8]) -> Vec<FoundRow> {
     found
 }
 
-/// A number of some bytes, the high ones first.
+/// Decodes a number of `size` bytes, the high ones first.
 fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
     let part = bytes.get(at..at.checked_add(size)?)?;
     Some(part.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-/// A number of one to nine bytes, and where it ends.
+/// Decodes a number of one to nine bytes. Returns it and its end.
 fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let mut number = 0u64;
     for place in 0..9 {
@@ -65,7 +65,7 @@ fn row(file: &[u8], page: &[u8], at: usize) -> Option<FoundRow> {
     columns(&payload(file, page, at, size)?).map(|columns| FoundRow { id: id as i64, columns })
 }
 
-/// The content of a row; what does not fit into its page goes on in others.
+/// Returns the content of a row, which may continue on other pages.
 fn payload(file: &[u8], page: &[u8], at: usize, size: usize) -> Option<Vec<u8>> {
     let most = PAGE - 35;
     if size <= most {

@@ -1,4 +1,4 @@
-//! The last session as prose, made from its events.
+//! Recaps: the last sitting as prose, made from its events.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -9,8 +9,9 @@ use super::notes::CampaignNote;
 use riskbreaker_play::{Event, Happening, Viewer};
 
 impl Campaign {
-    /// Tells what happened since people sat down last, in paragraphs: one a scene. It has only what the viewer may see; manual
-    /// edits and notes are told to the game master alone. [`Viewer::watcher`] is told what all players may know.
+    /// Describes the events since the last beginning of a sitting, in one paragraph a scene. Contains only what the
+    /// viewer may see; manual edits and notes are only for the game master. [`Viewer::watcher`] gets what all players
+    /// may know.
     ///
     /// # Errors
     ///
@@ -22,7 +23,7 @@ impl Campaign {
         }
     }
 
-    /// Tells the whole campaign in the same way, from the day on which it began.
+    /// Describes the whole campaign like [`Campaign::recap`], from its first day on.
     ///
     /// # Errors
     ///
@@ -79,7 +80,7 @@ impl Campaign {
     }
 }
 
-/// What was said, what it came to, and how it ended.
+/// Writes a paragraph: the lines, the changes and rolls, and the outcome.
 fn paragraph(opening: String, events: &[Event], viewer: &Viewer) -> String {
     let mut sentences = vec![opening];
     let mut net: BTreeMap<(String, String), (usize, String, String)> = BTreeMap::new();

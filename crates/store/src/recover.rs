@@ -1,5 +1,4 @@
-//! Makes a whole file from a damaged one. It keeps every row whose checksum is right, if the rows that it builds on are kept,
-//! too.
+//! Recovers a valid file from a damaged one. Keeps every row with a valid checksum whose required rows are kept, too.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -26,57 +25,57 @@ use super::writer::FileWriter;
 use riskbreaker_play::{Checkpoint, Done, Ruleset};
 use riskbreaker_ruleset::{ContentHash, Library, system_message};
 
-/// What was saved of a damaged file.
+/// The result of recovering a damaged file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Recovery {
-    /// Where the damaged file is kept.
+    /// The path of the damaged file.
     pub damaged: PathBuf,
-    /// What was saved of each campaign.
+    /// The recovered campaigns.
     pub campaigns: Vec<RecoveredCampaign>,
-    /// What is lost, a sentence each.
+    /// The losses, a sentence each.
     pub lost: Vec<String>,
 }
 
-/// What was saved of one campaign.
+/// The result for one campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecoveredCampaign {
     /// The name of the campaign.
     pub name: String,
-    /// Entries that are there again.
+    /// The number of recovered entries.
     pub entries: u32,
-    /// Entries that the file said it had; nothing where that could not be read.
+    /// The number of entries according to the file. `None` if that cannot be read.
     pub had: Option<u32>,
-    /// The entry at which it stands now, and where it stood.
+    /// The current entry.
     pub head: u32,
-    /// The entry where it stood, if that can still be read.
+    /// The current entry before the recovery, if it can still be read.
     pub stood: Option<u32>,
 }
 
-/// What was found, by its number.
+/// The rows found, by number.
 #[derive(Default)]
 struct Salvage {
     words: BTreeMap<i64, String>,
-    /// The words of entries, which the sums of the entries tell apart.
+    /// The texts of entries, identified by the checksums of the entries.
     labels: BTreeMap<i64, Vec<(String, i64)>>,
     sources: BTreeMap<String, String>,
     generations: BTreeMap<String, Vec<u8>>,
     games: BTreeMap<i64, (String, Vec<u8>)>,
     actions: BTreeMap<i64, ActionRow>,
     moments: BTreeMap<i64, MomentRow>,
-    /// Of checkpoints, pieces and notes, which their sums tell apart.
+    /// Checkpoints, pieces and notes, identified by their checksums.
     bodies: BTreeMap<i64, Vec<(Vec<u8>, i64)>>,
 }
 
-/// Saves what can be read of a damaged file. The damaged file is kept beside it, with `-damaged` behind its name.
+/// Recovers the readable parts of a damaged file. The damaged file is kept beside it, with `-damaged` after its name.
 ///
 /// # Errors
 ///
-/// The file cannot be read or written, or nothing can be read in it. It is as it was then.
+/// The file cannot be read or written, or nothing in it is readable. It is unchanged then.
 pub fn recover(path: impl AsRef<Path>, library: &Library) -> Result<Recovery, StoreError> {
     let path = &led_to(path.as_ref());
     let io = |error: std::io::Error| StoreError::Io { path: path.clone(), message: system_message(&error) };
     let lock = Lock::take(path)?;
-    // A half-finished write is rolled back first, as every reader does. If that fails, the pages are read as they are.
+    // A partial write is rolled back first, as by every reader. If that fails, the pages are read as they are.
     let _ = connect_to_read(path, || Ok(None));
     let bytes = fs::read(path).map_err(io)?;
     let found = Salvage::of(&bytes);
@@ -94,16 +93,16 @@ pub fn recover(path: impl AsRef<Path>, library: &Library) -> Result<Recovery, St
         }
         damaged = beside(path, &format!("damaged-{more}"));
     }
-    // A file of this name is there at every moment: without one, `play` would begin a new campaign.
+    // Keep a file with this name at every moment: without one, `play` would begin a new campaign.
     if fs::hard_link(path, &damaged).is_err() {
         fs::copy(path, &damaged).and_then(|_| fs::File::open(&damaged)?.sync_all()).map_err(io)?;
     }
-    // The journal belongs to the damaged file: it must not be played into the new one.
+    // The journal belongs to the damaged file: it must not be applied to the new one.
     let journal = beside(path, "journal");
     if journal.exists() {
         fs::rename(&journal, beside(&damaged, "journal")).map_err(io)?;
     }
-    // In this order also after a power cut.
+    // Keep this order even after a power cut.
     sync_folder(path);
     fs::rename(&draft, path).map_err(io)?;
     sync_folder(path);
@@ -171,8 +170,8 @@ impl Salvage {
         found
     }
 
-    /// Writes what holds into a new file, and plays it again. Entries that cannot be played, and those that follow them, are left
-    /// out: the new file is whole.
+    /// Writes the valid rows to a new file, and replays it. Leaves out entries that cannot be replayed, and those after
+    /// them, so that the new file is valid.
     fn write_whole(&self, path: &Path, draft: &Path, library: &Library) -> Result<Recovery, StoreError> {
         let mut left_out: BTreeSet<(u32, u32)> = BTreeSet::new();
         let mut reasons: Vec<String> = Vec::new();
@@ -195,7 +194,7 @@ impl Salvage {
         }
     }
 
-    /// Writes what holds into a new file, without some entries by campaign and number.
+    /// Writes the valid rows to a new file, except for the given entries (campaign and number).
     fn write(
         &self,
         path: &Path,
@@ -216,7 +215,7 @@ impl Salvage {
         Ok(recovery)
     }
 
-    /// The dictionary. Rows that need a text that is lost are lost with it; the numbers of the other texts stay.
+    /// The dictionary. Rows that need a lost text are lost with it; the numbers of the other texts stay.
     fn dictionary(&self, lost: &mut Vec<String>) -> Dictionary {
         let most = self.words.keys().next_back().map_or(0, |last| last + 1);
         let texts = (0..most).map(|id| self.words.get(&id).cloned().unwrap_or_else(|| format!("\u{0}{id}")));
@@ -243,7 +242,7 @@ impl Salvage {
         hashes
     }
 
-    /// Writes the rules, and gives the hashes of those that can be read. A text that is lost may still be on the disk.
+    /// Writes the rules. Returns the hashes of those that are complete. A lost text may still be on disk.
     fn write_rules(
         &self,
         to: &mut FileWriter<'_>,
@@ -252,7 +251,7 @@ impl Salvage {
     ) -> Result<Vec<String>, StoreError> {
         let mut sources = self.sources.clone();
         let mut readable = Vec::new();
-        // A list of files that is lost may be that of a ruleset that is on the disk.
+        // If a list of files is lost, the ruleset may still be on disk.
         let unlisted: Vec<String> =
             self.rules_in_use(to).into_iter().filter(|hash| !self.generations.contains_key(hash)).collect();
         let on_disk = if unlisted.is_empty() { Vec::new() } else { library.ids() };
@@ -313,7 +312,7 @@ impl Salvage {
         };
         let all = self.moments.range(rows_of(game));
         let last = all.last().map_or(0, |(id, _)| *id as u32);
-        // A row that knows fewer entries than there are is from an older copy of the file.
+        // A row with fewer entries than were found is from an older copy of the file.
         let known = read.clone().filter(|row| row.moments >= last);
         let mut row = read.unwrap_or_else(|| GameRow { name: name(), ..GameRow::default() });
         row.name = nearest_allowed(&row.name);
@@ -333,7 +332,7 @@ impl Salvage {
         if had as usize > moments.len() {
             lost.push(format!("{} of {had} entries of {}", had as usize - moments.len(), row.name));
         }
-        // Where it stood, or else the last entry before that on its way, or else the last one before it.
+        // The former head, or else the last recovered entry before it on its path, or else the last one before it.
         let stood = known.as_ref().map(|row| row.head);
         let mut head = stood.unwrap_or(had);
         while head != 0 && !moments.contains_key(&head) {
@@ -350,7 +349,8 @@ impl Salvage {
         Ok(RecoveredCampaign { name: row.name, entries, had, head, stood })
     }
 
-    /// Writes the pieces and notes, which stand by themselves; gives the pieces with their sums, and the number of notes.
+    /// Writes the pieces and notes, which need no other rows. Returns the pieces with their checksums, and the number
+    /// of notes.
     fn write_pieces(&self, to: &FileWriter<'_>, game: u32, row: &mut GameRow) -> Result<(Pieces, u32), StoreError> {
         let (mut pieces, mut notes) = (Pieces::new(), 0);
         row.notes = 0;
@@ -373,7 +373,7 @@ impl Salvage {
         Ok((pieces, notes))
     }
 
-    /// Writes the actions with their checkpoints; gives their sums. An action holds if its parent does.
+    /// Writes the actions with their checkpoints. Returns their checksums. An action is valid if its parent is.
     fn write_actions(
         &self,
         to: &FileWriter<'_>,
@@ -403,7 +403,7 @@ impl Salvage {
         Ok(actions)
     }
 
-    /// Writes the entries; gives their sums. An entry holds if its parent, its action and its pieces do.
+    /// Writes the entries. Returns their checksums. An entry is valid if its parent, its action and its pieces are.
     fn write_moments(
         &self,
         to: &FileWriter<'_>,
@@ -439,10 +439,10 @@ impl Salvage {
     }
 }
 
-/// Pieces by their number, with their sums.
+/// Pieces by their number, with their checksums.
 type Pieces = HashMap<u32, (i64, Piece)>;
 
-/// The numbers of all rows of a campaign.
+/// The row ids of a campaign.
 fn rows_of(game: u32) -> Range<i64> {
     let first = i64::from(game) << 32;
     first..first + (1 << 32)

@@ -1,4 +1,4 @@
-//! A campaign played again from its beginning: entry by entry, compared with what was kept, or under other rules.
+//! Replays a campaign from its beginning: entry by entry, compared with the stored states, or under other rules.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -10,59 +10,59 @@ use super::log::label;
 use super::rows::{MomentBody, MomentRow};
 use riskbreaker_play::{Done, Event, Ruleset, Session, event_lines};
 
-/// An entry that was played again.
+/// A replayed entry.
 pub struct Replayed<'s> {
     /// The number of the entry.
     pub entry: u32,
-    /// What was decided, in words.
+    /// The decision as text.
     pub text: String,
-    /// The title of the scene, where it begins here.
+    /// The title of the scene, if one begins here.
     pub scene: Option<String>,
-    /// What it told.
+    /// Its events.
     pub events: Vec<Event>,
-    /// Whether a checkpoint stands here, and was compared.
+    /// True if there is a checkpoint here, which was compared.
     pub checkpoint: bool,
-    /// The game behind the last action of the entry.
+    /// The game after the last action of the entry.
     pub session: &'s mut Session,
 }
 
-/// What a replay went through.
+/// The extent of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplaySummary {
-    /// Entries that were played again.
+    /// The number of replayed entries.
     pub entries: u32,
-    /// Scenes among them.
+    /// The number of scenes among them.
     pub scenes: u32,
-    /// Checkpoints that were compared.
+    /// The number of compared checkpoints.
     pub checkpoints: u32,
 }
 
-/// Where a game under other rules first differs.
+/// The first difference between a game and its replay under other rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstDifference {
     /// The first entry that differs.
     pub entry: u32,
-    /// What was decided there.
+    /// Its decision.
     pub text: String,
-    /// What happened, a line each.
+    /// The original events, a line each.
     pub kept: Vec<String>,
-    /// What happens under the other rules instead; where they ask for something else, that.
+    /// The events under the other rules, or the other question if they ask a different one.
     pub other: Vec<String>,
 }
 
-/// An entry on the way to another one.
+/// An entry on a path.
 pub(super) struct Waypoint {
     pub row: MomentRow,
     pub body: MomentBody,
 }
 
 impl Campaign {
-    /// Plays the entries on the way to `to` again (to where the campaign stands if none is named), each compared with the
-    /// hash of the state that was kept. `visit` sees each, and may end it.
+    /// Replays the entries on the path to `to` (default: the current entry). Compares each with the stored hash of its
+    /// state. `visit` gets each entry, and may stop the replay.
     ///
     /// # Errors
     ///
-    /// The first entry that goes another way or leads to another state than the one that was kept.
+    /// The first entry whose replay differs, or gives another state than the stored one.
     pub fn replay(
         &self,
         to: Option<u32>,
@@ -71,7 +71,7 @@ impl Campaign {
         self.replay_since(0, to, visit)
     }
 
-    /// The same without the scenes that ended before the entry `since`.
+    /// Like [`Campaign::replay`], without the scenes that ended before the entry `since`.
     pub(super) fn replay_since(
         &self,
         since: u32,
@@ -113,11 +113,11 @@ impl Campaign {
         Ok(summary)
     }
 
-    /// Plays the scenes on the way to where the campaign stands under other rules, and says where it first differs.
+    /// Replays the scenes on the path to the current entry under other rules. Returns the first difference.
     ///
     /// # Errors
     ///
-    /// As [`Campaign::replay`]; other rules that cannot begin the scene.
+    /// As [`Campaign::replay`]; or the scene cannot begin under the other rules.
     pub fn differs_under(&self, other: &Arc<Ruleset>) -> Result<Option<FirstDifference>, StoreError> {
         let game = self.game();
         let way = self.way(self.head())?;
@@ -159,7 +159,7 @@ impl Campaign {
         Ok(None)
     }
 
-    /// The entries on the way to one, the first one first.
+    /// The entries on the path to one, in order.
     pub(super) fn way(&self, to: u32) -> Result<Vec<Waypoint>, StoreError> {
         let (file, game) = (self.file(), self.game());
         if to > self.entries() {
@@ -176,7 +176,7 @@ impl Campaign {
     }
 }
 
-/// The actions behind one up to another one, the oldest first.
+/// The actions after `from` up to `to`, oldest first.
 pub(super) fn actions_between(
     file: &StoreFile,
     game: u32,

@@ -1,4 +1,4 @@
-//! The characters of a campaign, as they stand between scenes.
+//! The characters of a campaign between scenes.
 
 use std::collections::BTreeMap;
 
@@ -17,15 +17,16 @@ pub struct Roster {
     pub characters: BTreeMap<String, Character>,
 }
 
-/// A character: what it is, has and has suffered. It goes from scene to scene, and from one version of the rules to another.
+/// A character with its possessions and injuries. It is carried from scene to scene, and from one version of the rules
+/// to another.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Character {
-    /// The rules by which it was kept last.
+    /// The ruleset with which it was last saved.
     pub ruleset: String,
     /// The name of its kind.
     pub kind: String,
-    /// Values by the name of the field. Rules that do not have one leave it here.
+    /// Values by field name. Values without a field in the current rules stay here.
     pub fields: BTreeMap<String, Value>,
     /// The sheet, in the form that the ruleset's creation reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,7 +34,7 @@ pub struct Character {
 }
 
 impl Campaign {
-    /// The characters as they stand at the head.
+    /// The characters at the head.
     pub fn roster(&self) -> Result<Roster, StoreError> {
         match self.roster_piece() {
             0 => Ok(Roster::default()),

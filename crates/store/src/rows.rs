@@ -1,4 +1,4 @@
-//! The rows of one campaign, read with their checksums verified.
+//! The rows of a campaign, read with verified checksums.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,33 +7,33 @@ use super::file::{StoreFile, sum};
 use super::random_number;
 use riskbreaker_play::{DecisionCount, Done, Place, Seating, Setup};
 
-/// How a campaign stands: the only row that is written over.
+/// The state of a campaign: the only row that is overwritten.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GameRow {
     pub name: String,
-    /// In universal time.
+    /// The time of its creation, in UTC.
     pub made: String,
-    /// When something was kept last.
+    /// The time of the last write, in UTC.
     pub played: String,
-    /// The moment at which the campaign stands; 0 before the first.
+    /// The current entry; 0 before the first.
     pub head: u32,
-    /// How many rows there are.
+    /// The numbers of rows.
     pub moments: u32,
     pub actions: u32,
     pub pieces: u32,
     pub notes: u32,
-    /// The sum of the last moment.
+    /// The checksum of the last entry.
     pub last: i64,
-    /// Tells it from other campaigns, wherever its file is moved or copied to; empty in files up to format 2.
+    /// Identifies the campaign, wherever its file is moved or copied to; empty in files up to format 2.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub identity: String,
-    /// Whether it was recovered from a damaged file: then some rows may not be there.
+    /// True if it was recovered from a damaged file: some rows may be missing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recovered: bool,
 }
 
 impl GameRow {
-    /// Gives an identity to a campaign that has none.
+    /// Sets a random identity unless the campaign has one.
     pub fn have_identity(&mut self) {
         if self.identity.is_empty() {
             self.identity = format!("{:016x}{:016x}", random_number(), random_number());
@@ -51,32 +51,32 @@ pub struct ActionRow {
     pub sum: i64,
 }
 
-/// A moment at which something was kept: a node of the tree of everything that was ever decided.
+/// An entry: a node of the tree of all decisions.
 #[derive(Clone, Debug)]
 pub struct MomentRow {
     pub id: u32,
-    /// The moment before it; 0 for the first.
+    /// The entry before it; 0 for the first.
     pub parent: u32,
-    /// How many decisions stood in its scene.
+    /// The number of decisions in its scene.
     pub decisions: u32,
-    /// The last action that was done; 0 where none was.
+    /// The last finished action; 0 if there is none.
     pub tip: u32,
-    /// The hash of the state behind that action.
+    /// The hash of the state after that action.
     pub state: i64,
     pub body: Vec<u8>,
     pub sum: i64,
 }
 
-/// What a moment holds besides.
+/// The further content of an entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MomentBody {
-    /// The piece that says how the scene began; 0 between scenes.
+    /// The piece with the beginning of the scene; 0 between scenes.
     pub scene: u32,
-    /// The piece that says who sits where.
+    /// The piece with the drivers of the seats.
     pub seating: u32,
-    /// The piece with the characters; 0 where there are none.
+    /// The piece with the characters; 0 if there are none.
     pub roster: u32,
-    /// What was done, where the tape does not say it.
+    /// A decision that is not on the tape.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub act: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,23 +84,23 @@ pub struct MomentBody {
 }
 
 impl MomentBody {
-    /// Splits the number of decisions in the row into those that were made and those that wait.
+    /// Splits the number of decisions in the row into those made and those waiting.
     pub fn counted(&self, decisions: u32) -> DecisionCount {
         let made = self.place.as_ref().map_or(decisions, |place| place.made().min(decisions));
         DecisionCount { made, waiting: decisions - made }
     }
 }
 
-/// How a scene began.
+/// The beginning of a scene.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scene {
     pub title: String,
-    /// The hash of the rules that it began by.
+    /// The hash of the rules with which it began.
     pub rules: String,
     pub setup: Setup,
 }
 
-/// What is kept as a piece.
+/// The content of a piece.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Piece {
@@ -109,7 +109,7 @@ pub enum Piece {
     Roster(super::roster::Roster),
 }
 
-/// The number of a row in its table.
+/// The row id in a table.
 pub fn key(game: u32, id: u32) -> i64 {
     (i64::from(game) << 32) | i64::from(id)
 }
@@ -132,13 +132,13 @@ pub fn checkpoint_sum(action: i64, body: &[u8]) -> i64 {
     sum(&[b"checkpoint", &action.to_le_bytes(), body])
 }
 
-/// That of a row of `piece` or `note`.
+/// The checksum of a row of `piece` or `note`.
 pub fn numbered_sum(table: &str, id: i64, body: &[u8]) -> i64 {
     sum(&[table.as_bytes(), &id.to_le_bytes(), body])
 }
 
 impl StoreFile {
-    /// The numbers of the campaigns, in the order of their making.
+    /// The numbers of the campaigns, in the order of their creation.
     pub fn games(&self) -> Result<Vec<u32>, StoreError> {
         let failed = |error: rusqlite::Error| self.failed(&error);
         let mut statement = self.connection.prepare("SELECT id FROM game ORDER BY id").map_err(failed)?;
@@ -162,7 +162,7 @@ impl StoreFile {
         row.ok_or_else(|| StoreError::damaged(format!("action {id} of the tape is missing")))
     }
 
-    /// The numbers of the rows that a campaign has in a table, from 1 to `last`. Only one that was recovered lacks some.
+    /// The row numbers of a campaign in a table, from 1 to `last`. Only a recovered campaign has gaps.
     pub fn numbers(
         &self,
         table: &'static str,
@@ -174,7 +174,7 @@ impl StoreFile {
         (1..=last).filter(move |id| !recovered || self.has(table, key(game, *id)))
     }
 
-    /// The checkpoint behind an action, as it is packed, with the sum of the action. The checkpoint's own sum is checked.
+    /// The encoded checkpoint after an action, with the checksum of the action. Verifies the checkpoint's own checksum.
     pub fn checkpoint(&self, game: u32, action: u32) -> Result<Option<(Vec<u8>, i64)>, StoreError> {
         let Some((body, known)) = self.body("checkpoint", key(game, action))? else { return Ok(None) };
         let sum = self.action(game, action)?.sum;
@@ -184,7 +184,7 @@ impl StoreFile {
         Ok(Some((body, sum)))
     }
 
-    /// The sum of an action, or that of the scene for what stands before its first.
+    /// The checksum of an action; that of the scene before its first action.
     pub fn sum_of(&self, game: u32, action: u32, scene: u32) -> Result<i64, StoreError> {
         match action {
             0 if scene == 0 => Ok(0),
@@ -193,7 +193,7 @@ impl StoreFile {
         }
     }
 
-    /// An action with its sum checked.
+    /// Reads an action and verifies its checksum.
     pub fn checked_action(&self, game: u32, id: u32, scene: u32) -> Result<ActionRow, StoreError> {
         let row = self.action(game, id)?;
         if row.parent >= id || row.sum != action_sum(self.sum_of(game, row.parent, scene)?, &row.body) {
@@ -212,7 +212,7 @@ impl StoreFile {
         row.ok_or_else(|| StoreError::damaged(format!("entry {id} is missing")))
     }
 
-    /// The sums of the moments from `first` to `last`; 0 for one that is missing.
+    /// The checksums of the entries from `first` to `last`; 0 for a missing one.
     pub fn moment_sums(&self, game: u32, first: u32, last: u32) -> Result<Vec<i64>, StoreError> {
         let failed = |error: rusqlite::Error| self.failed(&error);
         let mut sums = vec![0; (last + 1).saturating_sub(first) as usize];
@@ -228,7 +228,7 @@ impl StoreFile {
         Ok(sums)
     }
 
-    /// The moments that follow one, the oldest first.
+    /// The entries that follow one, oldest first.
     pub fn moments_after(&self, game: u32, parent: u32) -> Result<Vec<u32>, StoreError> {
         let failed = |error: rusqlite::Error| self.failed(&error);
         let (first, last) = (key(game, 0), key(game + 1, 0));
@@ -240,7 +240,7 @@ impl StoreFile {
         ids.map(|id| id.map(|id| id as u32).map_err(failed)).collect()
     }
 
-    /// A moment with its sum checked, and what it holds.
+    /// Reads an entry with its content and verifies its checksum.
     pub fn checked_moment(&self, game: u32, id: u32) -> Result<(MomentRow, MomentBody), StoreError> {
         let row = self.moment(game, id)?;
         let body: MomentBody = self.words.unpack(&row.body)?;
@@ -256,7 +256,7 @@ impl StoreFile {
         Ok((row, body))
     }
 
-    /// A row of `piece` or `note`, with its sum checked.
+    /// Reads a row of `piece` or `note` and verifies its checksum.
     pub fn numbered(&self, table: &str, game: u32, id: u32) -> Result<(Vec<u8>, i64), StoreError> {
         let key = key(game, id);
         let (body, known) =

@@ -1,4 +1,4 @@
-//! A campaign as text: lines of JSON from which it can be read back whole, and a story for people.
+//! A campaign as text: lines of JSON from which it can be restored, and a story for people.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
@@ -23,7 +23,7 @@ use riskbreaker_state::{Value, readable_name};
 /// The format of the lines.
 const FORMAT: u32 = 1;
 
-/// One line. The order of the lines is that of the numbers, so that a game that went on differs only at the end.
+/// One line. The lines are in the order of row numbers, so that two versions of a game differ only at the end.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
 enum TextLine {
@@ -59,7 +59,7 @@ enum TextLine {
         tip: u32,
         state: i64,
         entry: MomentBody,
-        /// What was decided, in words.
+        /// The decision as text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
     },
@@ -67,7 +67,7 @@ enum TextLine {
         id: u32,
         note: CampaignNote,
     },
-    /// For reading: it says nothing that the others do not.
+    /// For readers only: contains no further data.
     Sheet {
         name: String,
         sheet: Vec<(String, String)>,
@@ -75,16 +75,16 @@ enum TextLine {
 }
 
 impl Campaign {
-    /// Writes the campaign as lines of JSON, whole: [`Store::import`] reads it back to the same game.
+    /// Writes the whole campaign as lines of JSON. [`Store::import`] restores the same game from them.
     ///
     /// # Errors
     ///
-    /// The file is damaged, or what it is written to fails.
+    /// The file is damaged, or writing fails.
     pub fn export(&mut self, to: &mut dyn Write) -> Result<(), StoreError> {
         let sheets = self.sheets();
         let (mut file, game) = (self.file(), self.game());
         file.must_be_whole(game)?;
-        // The sum depends on how the rows are packed: it is made anew.
+        // The checksum depends on the encoding of the rows: it is computed again.
         let row = GameRow { last: 0, ..self.row().clone() };
         let mut line = |line: &TextLine| -> Result<(), StoreError> {
             let text = serde_json::to_string(line).map_err(|error| StoreError::Refused(error.to_string()))?;
@@ -129,7 +129,7 @@ impl Campaign {
         Ok(())
     }
 
-    /// Tells the campaign in words: scene by scene, entry by entry, and the sheets as they are now.
+    /// Writes the campaign as a story: scene by scene, entry by entry, and the current sheets.
     ///
     /// # Errors
     ///
@@ -193,7 +193,7 @@ impl Campaign {
         Ok(())
     }
 
-    /// The sheets as they are now, by title. Nothing where no scene is under way.
+    /// The current sheets, by title. Empty if no scene is running.
     fn sheets(&mut self) -> Vec<(String, Vec<(String, String)>)> {
         let Ok(mut session) = self.session() else { return Vec::new() };
         let schema = session.ruleset().schema();
@@ -212,12 +212,12 @@ impl Campaign {
 }
 
 impl Store {
-    /// Reads a campaign from lines of JSON into a file that has none yet, and plays it again from its first entry before it is
-    /// written.
+    /// Reads a campaign from lines of JSON into a file without campaigns. It is replayed from its first entry before it
+    /// is written.
     ///
     /// # Errors
     ///
-    /// Lines that are no campaign, with the number of the line. The file has no campaign then.
+    /// The lines are no campaign; the message has the number of the line. The file has no campaign then.
     pub fn import(&self, from: impl BufRead) -> Result<Campaign, StoreError> {
         if self.first()?.is_some() {
             return Err(StoreError::Refused("the file has a campaign already".into()));
@@ -279,13 +279,13 @@ impl Store {
     }
 }
 
-/// A campaign that is read from lines: sums by number, and what waits for a sum that is not known yet.
+/// A campaign that is being read from lines: checksums by number, and rows whose checksum is not known yet.
 #[derive(Default)]
 struct Import {
     row: GameRow,
     generations: Vec<String>,
     pieces: HashMap<u32, i64>,
-    /// Without their sums, which are in `settled` once an entry refers to them.
+    /// Actions without their checksums, which are in `settled` once an entry refers to them.
     actions: HashMap<u32, ActionRow>,
     settled: HashMap<u32, i64>,
     checkpoints: Vec<(u32, Vec<u8>)>,
@@ -305,7 +305,7 @@ impl Import {
                 to.generation(&hash, &rules)?;
                 self.generations.push(hash);
             }
-            // What is written later gets a number behind all that are there, whatever the first line says.
+            // Later rows get numbers after all existing ones, whatever the first line says.
             TextLine::Piece { id, piece } => {
                 self.row.pieces = self.row.pieces.max(id);
                 if self.pieces.insert(id, to.piece(0, id, &piece)?).is_some() {
@@ -357,7 +357,7 @@ impl Import {
         Ok(())
     }
 
-    /// The sum of an action, or of the scene where there is none. The actions on the way to it get theirs.
+    /// Computes the checksum of an action (of the scene, if there is none) and of its ancestors.
     fn settle(&mut self, tip: u32, scene: u32) -> Result<i64, StoreError> {
         let (mut way, mut at) = (Vec::new(), tip);
         while at != 0 && !self.settled.contains_key(&at) {
@@ -373,7 +373,7 @@ impl Import {
         Ok(sum)
     }
 
-    /// Writes what waited for its sum, and where the campaign stands.
+    /// Writes the rows that waited for their checksum, and the current entry.
     fn finish(&mut self, to: &mut FileWriter<'_>) -> Result<(), StoreError> {
         let sum = |id: &u32| self.settled.get(id).copied().unwrap_or_default();
         for (id, action) in &mut self.actions {

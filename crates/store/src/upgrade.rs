@@ -15,11 +15,11 @@ use super::rows::{GameRow, key};
 use super::verify::Verification;
 use riskbreaker_ruleset::{Library, system_message};
 
-/// Brings the file at `path` to the format of today. Whoever calls this holds its lock, and has it open no more.
+/// Converts the file at `path` to the current format. The caller must hold its lock, and must have closed it.
 ///
 /// # Errors
 ///
-/// The file is damaged, or there is no room for the copy. The file is as it was then.
+/// The file is damaged, or there is no room for the copy. The file is unchanged then.
 pub fn upgrade(path: &Path, library: &Library) -> Result<(), StoreError> {
     let draft = beside(path, "upgrading");
     let done = write(path, &draft, library).and_then(|()| {
@@ -44,8 +44,8 @@ fn write(path: &Path, draft: &Path, library: &Library) -> Result<(), StoreError>
     Ok(())
 }
 
-/// Writes what a file holds into a new file of the format of today. A file of that name is replaced. `only` is one campaign by its
-/// number, with its row in the copy, which has nothing that is private to the file; without it, all is copied.
+/// Writes the content of a file to a new file of the current format, which replaces a file with that name. `only`: one
+/// campaign by its number, with its row in the copy, which then omits private rows; `None` copies everything.
 pub fn copy(from: &StoreFile, to: &Path, only: Option<(u32, GameRow)>) -> Result<(), StoreError> {
     match fs::remove_file(to) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(StoreError::of_system(to, &error)),
@@ -86,7 +86,7 @@ pub fn copy(from: &StoreFile, to: &Path, only: Option<(u32, GameRow)>) -> Result
     })
 }
 
-/// What format 2 has besides: the words of each entry, with its number and its sum.
+/// The additions of format 2: the text of each entry, with its number and its checksum.
 fn labels(file: &StoreFile) -> Result<Vec<(i64, i64, String)>, StoreError> {
     let mut texts = Vec::new();
     for game in file.games()? {
@@ -98,11 +98,11 @@ fn labels(file: &StoreFile) -> Result<Vec<(i64, i64, String)>, StoreError> {
     Ok(texts)
 }
 
-/// What a file holds: its rows, all verified, and where each of its campaigns stands.
+/// The content of a file: its verified rows, and the current entry of each campaign.
 fn found_in(path: &Path, library: &Library) -> Result<impl PartialEq + use<>, StoreError> {
     let mut file = StoreFile::read_unlocked(path, library.clone())?;
     let stands = file.games()?.into_iter().map(|id| file.game(id)).collect::<Result<Vec<_>, _>>()?;
-    // What this program plays otherwise than the one that kept it is no damage.
+    // A different replay by this version of the program is no damage.
     let found = Verification::of(&mut file, false)?;
     match found.problems.first() {
         Some(problem) => Err(StoreError::damaged(problem.clone())),

@@ -1,4 +1,4 @@
-//! Verifies a whole file: every row is read and its checksum compared, and every entry is played again.
+//! Verifies a whole file: reads every row, compares its checksum, and replays every entry.
 
 use serde::Serialize;
 
@@ -8,25 +8,26 @@ use super::error::StoreError;
 use super::file::StoreFile;
 use super::whole::MOST_PROBLEMS;
 
-/// What was found in a file.
+/// The result of verifying a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
-    /// Campaigns in the file.
+    /// The number of campaigns.
     pub campaigns: u32,
-    /// Their entries.
+    /// The number of their entries.
     pub entries: u32,
-    /// Their actions.
+    /// The number of their actions.
     pub actions: u32,
-    /// Their checkpoints.
+    /// The number of their checkpoints.
     pub checkpoints: u32,
-    /// Rulesets that are kept in the file.
+    /// The number of rulesets stored in the file.
     pub rules: u32,
-    /// What is wrong, a sentence each.
+    /// The problems, a sentence each.
     pub problems: Vec<String>,
 }
 
 impl Store {
-    /// Reads every row of the file on the disk, compares its sum, and plays every entry of every campaign again, branches included.
+    /// Reads every row of the file on disk, verifies its checksum, and replays every entry of every campaign, including
+    /// branches.
     ///
     /// # Errors
     ///
@@ -41,7 +42,7 @@ impl Store {
 }
 
 impl Verification {
-    /// That of a file. `play` says whether the entries are played again; otherwise only the rows are read.
+    /// Verifies a file. `play`: also replays the entries.
     pub(super) fn of(file: &mut StoreFile, play: bool) -> Result<Verification, StoreError> {
         let mut found = Verification::default();
         let whole = file

@@ -1,4 +1,4 @@
-//! Decides whether a campaign is whole: its rows are read and compared with their sums, and its tape is played again.
+//! Checks that a campaign is complete: reads its rows, verifies their checksums, and replays its tape.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use super::replay::actions_between;
 use super::rows::{GameRow, MomentBody, MomentRow, key};
 use riskbreaker_play::{Checkpoint, Session};
 
-/// Problems that are told.
+/// The most problems that are reported.
 pub const MOST_PROBLEMS: usize = 100;
 
-/// What the check of a campaign has found.
+/// The result of checking a campaign.
 #[derive(Debug, Default)]
 pub struct CampaignFindings {
     pub entries: u32,
     pub actions: u32,
     pub checkpoints: u32,
-    /// What is wrong, a sentence each.
+    /// The problems, a sentence each.
     pub problems: Vec<String>,
-    /// The entries that cannot be played again. Those that follow them cannot either.
+    /// The entries that cannot be replayed, and those after them.
     pub lost: Vec<u32>,
 }
 
@@ -36,7 +36,7 @@ impl CampaignFindings {
         None
     }
 
-    /// The first problem as an error.
+    /// Returns the first problem as an error.
     pub fn into_result(self) -> Result<(), StoreError> {
         match self.problems.into_iter().next() {
             Some(problem) => Err(StoreError::damaged(problem)),
@@ -45,7 +45,7 @@ impl CampaignFindings {
     }
 }
 
-/// The game behind the last action of an entry, from which the entries that follow are played.
+/// The game after the last action of an entry, from which later entries are replayed.
 enum ReplaySource {
     Session(Box<Session>, u32),
     Copy(Arc<Checkpoint>, u32),
@@ -65,7 +65,8 @@ impl StoreFile {
         found.into_result()
     }
 
-    /// Refuses a campaign whose rows are not those that its own row counts, as where pages of an older copy are mixed in.
+    /// Refuses a campaign whose rows do not match the counts in its own row, for example if pages of an older copy are
+    /// mixed in.
     pub fn must_hold_together(&self, game: u32, row: &GameRow) -> Result<(), StoreError> {
         let last = row.moments;
         if last > 0 && self.moment(game, last)?.sum != row.last {
@@ -87,7 +88,7 @@ impl StoreFile {
         Ok(())
     }
 
-    /// Reads every row of a campaign and compares its sum. No game is played.
+    /// Reads every row of a campaign and verifies its checksum. Replays nothing.
     pub fn look_at_rows(&self, game: u32) -> CampaignFindings {
         let mut found = CampaignFindings::default();
         let Some(row) = found.note(self.game(game)) else { return found };
@@ -129,8 +130,8 @@ impl StoreFile {
         found
     }
 
-    /// Plays all entries of a campaign again, branches included, each compared with the hash of its state. A branch begins with a
-    /// copy of the game, so every action is played once.
+    /// Replays all entries of a campaign, including branches, and compares each with the hash of its state. A branch
+    /// begins with a copy of the game, so every action is run once.
     pub fn play_all(&mut self, game: u32, found: &mut CampaignFindings) {
         let Ok(row) = self.game(game) else { return };
         let mut moments: BTreeMap<u32, (MomentRow, MomentBody)> = BTreeMap::new();
@@ -139,7 +140,7 @@ impl StoreFile {
                 moments.insert(id, moment);
             }
         }
-        // How many entries follow each: where a way parts, the longest part goes on with the game itself.
+        // The number of entries after each: where the path branches, the longest branch continues with the game itself.
         let mut sizes: HashMap<u32, u32> = HashMap::new();
         let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
         for (id, (moment, _)) in moments.iter().rev() {
@@ -173,7 +174,7 @@ impl StoreFile {
                 }
                 Err(error) => {
                     found.note::<()>(Err(error));
-                    // All that follows is lost with it.
+                    // All later entries are lost with it.
                     let mut gone = vec![id];
                     while let Some(id) = gone.pop() {
                         gone.extend(children.get(&id).into_iter().flatten());
@@ -187,7 +188,7 @@ impl StoreFile {
         found.problems.truncate(MOST_PROBLEMS);
     }
 
-    /// Plays one entry again. Gives the game behind its last action; `None` between scenes.
+    /// Replays one entry. Returns the game after its last action; `None` between scenes.
     fn play_entry(
         &mut self,
         game: u32,
@@ -215,7 +216,7 @@ impl StoreFile {
         let mut find = |hash: &str| self.find_rules(hash).map_err(|error| error.to_string());
         place.rules_asked_for().try_for_each(|hash| find(hash).map(drop)).map_err(diverged)?;
         if is_end {
-            // As it is opened there.
+            // Open the entry as a campaign does.
             let rules = session.ruleset().clone();
             let mut there = Session::resume(&rules, scene.setup, session.checkpoint())?;
             let seating = self.seating(game, body.seating)?;
@@ -223,13 +224,13 @@ impl StoreFile {
             there.stand_at(place, &seating, &mut find).map_err(diverged)?;
             must_be_at(&there, moment)?;
         }
-        // Nobody reads what happened on the way.
+        // These events have no readers.
         session.take_events();
         Ok(Some(session))
     }
 
-    /// Plays the actions up to an entry, behind the action `tip`, and compares the state and the checkpoint that was kept there.
-    /// True if there was one.
+    /// Runs the actions up to an entry, after the action `tip`, and compares the state and the checkpoint stored there.
+    /// Returns true if there was a checkpoint.
     pub fn play_to(
         &mut self,
         game: u32,
@@ -253,7 +254,7 @@ impl StoreFile {
     }
 }
 
-/// Compares the state of a game with the one that was kept with an entry.
+/// Compares the state of a game with the one stored with an entry.
 pub fn must_be_at(session: &Session, moment: &MomentRow) -> Result<(), StoreError> {
     if session.state_hash().short() == moment.state {
         return Ok(());

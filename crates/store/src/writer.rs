@@ -1,4 +1,4 @@
-//! Rows are written here: each table has one statement that adds to it.
+//! Writes rows: each table has one statement that adds to it.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -16,11 +16,11 @@ use super::pack::Dictionary;
 use super::rows::{ActionRow, GameRow, MomentRow, Piece, game_sum, key, numbered_sum};
 use riskbreaker_ruleset::ContentHash;
 
-/// A change of the file that is under way.
+/// A change of the file in progress.
 pub struct FileWriter<'c> {
     connection: &'c Connection,
     pub words: &'c mut Dictionary,
-    /// What was carried out in memory, for the disk.
+    /// The statements executed in memory, to be repeated on disk.
     change: RefCell<&'c mut Vec<WaitingStatement>>,
 }
 
@@ -33,7 +33,8 @@ impl<'c> FileWriter<'c> {
         FileWriter { connection, words, change: RefCell::new(change) }
     }
 
-    /// The file is named by who catches the error: [`StoreError::at`].
+    /// Runs a statement with one row. The error lacks the path of the file, which the caller adds with
+    /// [`StoreError::at`].
     fn put<const N: usize>(&self, statement: &str, row: [&dyn ToSql; N]) -> Result<(), StoreError> {
         let owned = |value: &&dyn ToSql| {
             Ok(match value.to_sql()? {
@@ -55,14 +56,14 @@ impl<'c> FileWriter<'c> {
         done.map_err(|error| StoreError::of(Path::new("the file"), &error))
     }
 
-    /// A row of any table, as it is in another file of ours.
+    /// Writes a row of any table, as read from another store.
     pub fn row(&self, table: &str, columns: &[String], row: &[Value]) -> Result<(), StoreError> {
         let places: Vec<String> = (1..=columns.len()).map(|at| format!("?{at}")).collect();
         let statement = format!("INSERT INTO {table} ({}) VALUES ({})", columns.join(", "), places.join(", "));
         self.put_values(&statement, row.to_vec())
     }
 
-    /// The texts that the dictionary has and the file has not.
+    /// Writes the new texts of the dictionary.
     pub fn new_words(&self) -> Result<(), StoreError> {
         self.words.unstored().try_for_each(|(id, text)| {
             let id = id as i64;
@@ -70,7 +71,7 @@ impl<'c> FileWriter<'c> {
         })
     }
 
-    /// A file of rules, compressed; gives its hash. One that is there already is not put in twice.
+    /// Writes a rule file, compressed, unless it exists. Returns its hash.
     pub fn source(&self, text: &str) -> Result<String, StoreError> {
         let hash = ContentHash::of(text.as_bytes()).to_string();
         let known = self.connection.prepare("SELECT 1 FROM source WHERE hash = ?1");
@@ -82,7 +83,7 @@ impl<'c> FileWriter<'c> {
         Ok(hash)
     }
 
-    /// Rules with their files.
+    /// Writes rules with their files.
     pub fn rules(&mut self, hash: &str, rules: &Generation, files: &Files) -> Result<(), StoreError> {
         let hashes = files.iter().map(|(path, text)| Ok((path.to_string(), self.source(text)?)));
         let rules = rules.with_files(hashes.collect::<Result<_, StoreError>>()?);
@@ -99,12 +100,12 @@ impl<'c> FileWriter<'c> {
         self.put(statement, [&hash, &body, &generation_sum(hash, body)])
     }
 
-    /// A campaign by its number and name, before its row is known.
+    /// Writes a campaign with its number and name, before its state is known.
     pub fn new_game(&self, id: u32, name: &str) -> Result<(), StoreError> {
         self.put("INSERT INTO game (id, name, body, sum) VALUES (?1, ?2, x'', 0)", [&id, &name])
     }
 
-    /// How a campaign stands: the only row that is written over.
+    /// Overwrites the state of a campaign, the only row that is overwritten.
     pub fn game(&mut self, id: u32, row: &GameRow) -> Result<(), StoreError> {
         let body = self.words.pack(row)?;
         let sum = game_sum(id, &body);
@@ -124,7 +125,7 @@ impl<'c> FileWriter<'c> {
         )
     }
 
-    /// The words of an entry. `moment` is the sum of the entry.
+    /// Writes the text of an entry. `moment`: the checksum of the entry.
     pub fn label(&self, id: i64, moment: i64, text: &str) -> Result<(), StoreError> {
         self.put("INSERT INTO label (id, text, sum) VALUES (?1, ?2, ?3)", [&id, &text, &label_sum(moment, text)])
     }
@@ -133,7 +134,7 @@ impl<'c> FileWriter<'c> {
         self.numbered("piece", game, id, piece)
     }
 
-    /// A row of `piece` or `note`; gives its sum.
+    /// Writes a row of `piece` or `note`. Returns its checksum.
     pub fn numbered(&mut self, table: &str, game: u32, id: u32, row: &impl Serialize) -> Result<i64, StoreError> {
         let (id, body) = (key(game, id), self.words.pack(row)?);
         let sum = numbered_sum(table, id, &body);
@@ -141,14 +142,14 @@ impl<'c> FileWriter<'c> {
         Ok(sum)
     }
 
-    /// The last row that a campaign has in a table.
+    /// The last row id of a campaign in a table.
     pub fn last_id(&self, table: &str, game: u32) -> Result<Option<i64>, StoreError> {
         let query = format!("SELECT max(id) FROM {table} WHERE id >= ?1 AND id < ?2");
         let found = self.connection.query_row(&query, (key(game, 0), key(game + 1, 0)), |row| row.get(0));
         found.map_err(|error| StoreError::of(Path::new("the file"), &error))
     }
 
-    /// A row of a table that has no more than a body and its sum: `piece`, `note` and `checkpoint`.
+    /// Writes a row of a table with only a body and a checksum: `piece`, `note` and `checkpoint`.
     pub fn body(&self, table: &str, id: i64, body: &[u8], sum: i64) -> Result<(), StoreError> {
         self.put(&format!("INSERT OR IGNORE INTO {table} (id, body, sum) VALUES (?1, ?2, ?3)"), [&id, &body, &sum])
     }

@@ -1,4 +1,4 @@
-//! Watches the folders of rulesets. A saved change becomes the next generation of the rules.
+//! Watches the folders of rulesets, and loads a saved change as the next generation of the rules.
 
 #![deny(missing_docs)]
 // Tables of cases in tests may be longer.
@@ -26,37 +26,37 @@ use riskbreaker_ruleset::{Library, LoadError, Problem, SourceKind, Stack, change
 #[path = "../../ruleset/src/scratch.rs"]
 mod scratch;
 
-/// Watches the files of a ruleset, of all that it extends and of its layers, and loads it anew when they change.
+/// Watches the files of a ruleset with its parents and layers, and reloads it when they change.
 ///
-/// A burst of changes is one reload. A ruleset that cannot be loaded is reported with all its problems, and tried again
-/// with the next change. The watching ends when this is dropped.
+/// A burst of changes causes one reload. A ruleset that cannot be loaded is reported with all its problems, and tried
+/// again after the next change. Dropping the watcher stops it.
 ///
-/// Rules that nobody has taken when newer ones are loaded are dropped: a slow reader gets the latest version only.
+/// Rules that were not taken before newer ones are loaded are dropped: a slow reader gets only the latest version.
 pub struct Watcher {
     news: Arc<News>,
     /// Dropped to end the thread.
     wakes: mpsc::Sender<Wake>,
 }
 
-/// What a [`Watcher`] has to tell.
+/// A report of a [`Watcher`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Watched {
-    /// The next generation. What changed is told file by file; nothing, where the files are again what is in force.
+    /// The next generation was loaded.
     Loaded {
-        /// The rules from now on.
+        /// The new rules.
         rules: Arc<Ruleset>,
-        /// What changed, a line each.
+        /// The changes, a line each. Empty if the files are again those of the rules in force.
         changed: Vec<String>,
     },
-    /// The files as they are now cannot be loaded; the last good rules stay in force.
+    /// The current files cannot be loaded; the last working rules stay in force.
     Broken(LoadError),
-    /// How it watches has changed.
+    /// The method of watching has changed.
     Notice(String),
 }
 
 impl Watched {
-    /// What is told, line by line.
+    /// The report as lines.
     pub fn lines(&self) -> Vec<String> {
         match self {
             Watched::Loaded { rules, changed } if changed.is_empty() => {
@@ -75,32 +75,31 @@ impl Watched {
     }
 }
 
-/// Files told one by one; what a checkout changes beyond that is counted.
+/// The most files that are listed; further ones are only counted.
 const MOST_LINES: usize = 5;
-/// A burst is over after so long without a change,
+/// A burst is over after this time without a change.
 const QUIET: Duration = Duration::from_millis(55);
-/// and where changes have been coming for so long, after a gap. The rules are loaded in each gap, while it is still open
-/// whether the burst is over: what was loaded is dropped if another change comes.
+/// After this duration, a burst is also interrupted by gaps. The rules are loaded in each gap, before it is known
+/// whether the burst is over; they are dropped if another change follows.
 const LONG_BURST: Duration = Duration::from_millis(500);
-/// How long a gap between two changes is at least.
+/// The shortest pause between two changes that counts as a gap.
 const GAP: Duration = Duration::from_millis(8);
-/// What has not held still for so long is taken as it is, unless there is doubt,
+/// Files that still change after this time are loaded as they are, unless they seem half written.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// and then for so long.
+/// Files that still change after this time are loaded even if they seem half written.
 const LAST_PATIENCE: Duration = Duration::from_secs(8);
-/// What cannot be loaded, and what lacks a file that was there, waits so long for the next change: it may be half written.
+/// If loading fails or a file is missing, the wait for the next change: the files may be half written.
 const DOUBT: Duration = Duration::from_millis(75);
-/// What the system does not tell is looked for so often.
+/// The interval of checks for changes that the system does not report.
 const ROUND: Duration = Duration::from_secs(2);
 
 impl Watcher {
-    /// Watches the files of rules that are in force. `None` if none of them lies on the disk.
+    /// Watches the files of the rules in force. `None` if none of them is on disk.
     pub fn start(library: &Library, rules: &Arc<Ruleset>) -> Option<Watcher> {
         Watcher::open(library, rules.id(), rules.extra_layers(), Some(rules.clone()), open_eyes)
     }
 
-    /// Watches a ruleset that may not be whole yet; the first news are what it is now. `None` if it does not lie on the
-    /// disk.
+    /// Watches a ruleset that may be invalid; the first report is its current state. `None` if it is not on disk.
     pub fn of_files(library: &Library, id: &str, layers: &[String]) -> Option<Watcher> {
         Watcher::open(library, id, layers, None, open_eyes)
     }
@@ -112,7 +111,7 @@ impl Watcher {
         rules: Option<Arc<Ruleset>>,
         open: OpenEyes,
     ) -> Option<Watcher> {
-        // Of a ruleset that is not whole nobody knows what it is made of.
+        // The parts of an invalid ruleset are unknown.
         let parts = rules.as_ref().map_or_else(|| library.ids(), |rules| rules.parts());
         if parts.iter().all(|part| library.folder_of(part).is_none()) {
             return None;
@@ -141,12 +140,12 @@ impl Watcher {
         Some(Watcher { news, wakes })
     }
 
-    /// What there is to tell, if anything.
+    /// Takes the next report, if there is one.
     pub fn poll(&self) -> Option<Watched> {
         self.news.take(Duration::ZERO)
     }
 
-    /// Waits for what there is to tell, at most so long.
+    /// Waits for the next report, at most for `longest`.
     pub fn wait(&self, longest: Duration) -> Option<Watched> {
         self.news.take(longest)
     }
@@ -158,7 +157,7 @@ impl Drop for Watcher {
     }
 }
 
-/// What a watcher has found and nobody has taken yet: at most one version of the rules, and one that is broken.
+/// The reports that were not taken yet: at most one version of the rules, and one broken version.
 struct News {
     waiting: Mutex<Waiting>,
     more: Condvar,
@@ -168,11 +167,11 @@ struct News {
 struct Waiting {
     notices: VecDeque<String>,
     loaded: Option<Arc<Ruleset>>,
-    /// Newer than what is loaded.
+    /// A broken version, newer than the loaded one.
     broken: Option<LoadError>,
-    /// The rules that were taken last.
+    /// The rules that were last taken.
     taken: Option<Arc<Ruleset>>,
-    /// Whether the last thing taken was a broken version.
+    /// True if the last report taken was a broken version.
     taken_broken: bool,
 }
 
@@ -232,25 +231,25 @@ impl Waiting {
 }
 
 enum Wake {
-    /// Something changed that may be of the ruleset.
+    /// A possible change of the ruleset.
     Change,
-    /// Files or folders went to another place or came from one: what was watched there has to be watched anew.
+    /// Files or folders were moved: their watches must be set up again.
     Moved(Vec<PathBuf>),
-    /// The system has lost sight of something.
+    /// The system has lost events.
     Lost(notify::Error),
     End,
 }
 
-/// What a short wait has brought.
+/// The result of a short wait.
 enum Next {
     Change,
     Nothing,
     End,
 }
 
-/// What sees changes with the system's help.
+/// A file watcher of the operating system.
 type Eyes = Box<dyn notify::Watcher + Send>;
-/// Where it comes from.
+/// A function that creates the file watcher.
 type OpenEyes = fn(Seen) -> notify::Result<Eyes>;
 type Seen = Box<dyn FnMut(notify::Result<notify::Event>) + Send>;
 
@@ -258,10 +257,10 @@ fn open_eyes(seen: Seen) -> notify::Result<Eyes> {
     Ok(Box::new(notify::recommended_watcher(seen)?))
 }
 
-/// Every file by path.
+/// The stamps of all files, by path.
 type Print = BTreeMap<PathBuf, Mark>;
 
-/// What differs if a file was written, or if another has taken its place.
+/// The stamp of a file. It changes if the file is written or replaced.
 #[derive(PartialEq)]
 struct Mark {
     size: u64,
@@ -274,24 +273,24 @@ struct Watch {
     id: String,
     layers: Vec<String>,
     parts: Vec<String>,
-    /// The folders on the disk that the rules in force were read from. A folder that has gone is missing, even if the program
-    /// has a built-in ruleset of the same name.
+    /// The folders on disk from which the rules in force were read. A deleted folder counts as missing, even if the
+    /// program has a built-in ruleset with the same name.
     homes: BTreeMap<String, PathBuf>,
-    /// The rules in force, if there are any yet.
+    /// The rules in force. `None` before the first successful load.
     rules: Option<Arc<Ruleset>>,
-    /// Their identity.
+    /// Their hash.
     hash: String,
     news: Arc<News>,
     open: OpenEyes,
     eyes: Option<Eyes>,
-    /// Folders under watch, with what tells one from another in its place.
+    /// Watched folders, with the inode of each.
     watched: BTreeMap<PathBuf, Option<u64>>,
     told_polling: bool,
-    /// The problems that were told last, behind the identity of the files that have them, where they could be read: whoever
-    /// saves another mistake hears of it, even if the words are the same.
+    /// The last reported problems.
     broken: Option<(String, String)>,
+    /// The hash of the files, if they could be read. It shows that another mistake has the same message.
     seen: Print,
-    /// When the last change was seen.
+    /// The time of the last change.
     changed: Instant,
     wakes: mpsc::Sender<Wake>,
 }
@@ -300,7 +299,7 @@ impl Watch {
     fn run(&mut self, woken: &Receiver<Wake>) {
         self.open_eyes();
         self.look();
-        // What was written between loading and watching.
+        // Changes between loading and watching.
         if !self.try_reload(woken, Instant::now()) {
             return;
         }
@@ -325,7 +324,7 @@ impl Watch {
         }
     }
 
-    /// Waits for a gap in the burst that began then; false if the watching is to end.
+    /// Waits for a gap in the burst that began at `begun`. Returns false if the watcher was stopped.
     fn gather(&mut self, woken: &Receiver<Wake>, begun: Instant) -> bool {
         while begun.elapsed() < PATIENCE {
             match self.next_change(woken, GAP) {
@@ -337,7 +336,7 @@ impl Watch {
         true
     }
 
-    /// The next change, if there is one in so long.
+    /// Waits for the next change, at most for `longest`.
     fn next_change(&mut self, woken: &Receiver<Wake>, longest: Duration) -> Next {
         loop {
             match woken.recv_timeout(longest) {
@@ -357,7 +356,8 @@ impl Watch {
         }
     }
 
-    /// Loads what is there until the burst is over, and tells of it; false if the watching is to end.
+    /// Loads the current files until the burst is over, and reports the result. Returns false if the watcher was
+    /// stopped.
     fn try_reload(&mut self, woken: &Receiver<Wake>, begun: Instant) -> bool {
         loop {
             self.look();
@@ -369,7 +369,7 @@ impl Watch {
                 return true;
             }
             let loaded = read.and_then(|stack| Ruleset::load_read(stack, &self.layers));
-            // What cannot be loaded, and what lacks a file, may be half of a change: an editor may be about to put it there.
+            // A failed load or a missing file may be half of a change: an editor may be about to write the rest.
             let doubtful = self.doubts(&loaded);
             if begun.elapsed() < if doubtful { LAST_PATIENCE } else { PATIENCE } {
                 let quiet = if begun.elapsed() < LONG_BURST { QUIET } else { GAP };
@@ -400,7 +400,7 @@ impl Watch {
         }
     }
 
-    /// Reads the files as they are.
+    /// Reads the current files.
     fn read(&self) -> Result<Arc<Stack>, LoadError> {
         match self.gone() {
             Some(problem) => Err(LoadError::new(self.id.clone(), vec![problem])),
@@ -408,26 +408,27 @@ impl Watch {
         }
     }
 
-    /// Whether the files are still those that were loaded: what differs is being written at this moment. Where the system
-    /// tells of no change, they are read once more, since a time of a file may be too coarse to show it.
+    /// True if the files are still those that were loaded; otherwise they are being written. If the system reports no
+    /// changes, reads them once more, since file times may be too coarse to show a change.
     fn holds_still(&self, seen: &Print, loaded: &Result<Arc<Ruleset>, LoadError>) -> bool {
         self.print() == *seen
             && (!self.told_polling
                 || match (loaded, self.read()) {
                     (Ok(rules), Ok(again)) => rules.hash() == again.hash(),
-                    // What has been read may not load.
+                    // Files that could be read may fail to load.
                     (Err(_), _) => true,
                     (Ok(_), Err(_)) => false,
                 })
     }
 
-    /// What is wrong if a folder has gone that the rules in force come from.
+    /// The problem of a missing folder of the rules in force.
     fn gone(&self) -> Option<Problem> {
         let (part, _) = self.homes.iter().find(|(_, home)| !home.is_dir())?;
         Some(Problem::new(part.clone(), "the folder is missing").with_cure("put it back, or restart without it"))
     }
 
-    /// Whether what was loaded looks like one half of a change: it cannot be, or lacks a file of the rules in force.
+    /// True if the loaded version looks like half of a change: loading failed, or a file of the rules in force is
+    /// missing.
     fn doubts(&self, loaded: &Result<Arc<Ruleset>, LoadError>) -> bool {
         match (loaded, &self.rules) {
             (Err(_), _) => true,
@@ -446,7 +447,7 @@ impl Watch {
         self.news.loaded(rules);
     }
 
-    // Seeing
+    // File events
 
     fn open_eyes(&mut self) {
         let wakes = self.wakes.clone();
@@ -465,7 +466,7 @@ impl Watch {
         }
     }
 
-    /// Forgets the folders that have moved: in the same place, the system does not watch them any more.
+    /// Drops the watches of moved folders: the system does not watch a new folder in the same place.
     fn forget(&mut self, moved: &[PathBuf]) {
         let gone = |folder: &PathBuf| moved.iter().any(|path| folder.starts_with(path));
         let folders: Vec<PathBuf> = self.watched.keys().filter(|folder| gone(folder)).cloned().collect();
@@ -478,11 +479,11 @@ impl Watch {
         self.look();
     }
 
-    /// Watches every folder that is not watched, or that another has taken the place of.
+    /// Watches every folder that is not watched yet or was replaced.
     fn look(&mut self) {
         let mut wanted: BTreeMap<PathBuf, RecursiveMode> = BTreeMap::new();
         for folder in self.library.folders() {
-            // The folder around it sees it go and come back.
+            // The parent folder reports when the folder is deleted or created.
             if let Some(around) = folder.canonicalize().ok().as_deref().and_then(Path::parent) {
                 wanted.insert(around.to_path_buf(), RecursiveMode::NonRecursive);
             }
@@ -513,7 +514,7 @@ impl Watch {
                 Ok(()) => {
                     self.watched.insert(folder, identity);
                 }
-                // It may have gone in this moment; the next round finds it.
+                // It may just have been deleted; the next round will notice.
                 Err(_) if !folder.exists() => {}
                 Err(error) => failed = Some(error),
             }
@@ -524,7 +525,7 @@ impl Watch {
         }
     }
 
-    /// Without the system's help changes are found by looking.
+    /// Falls back to polling, without the help of the system.
     fn lost(&mut self, error: &notify::Error) {
         if self.told_polling || matches!(error.kind, notify::ErrorKind::PathNotFound | notify::ErrorKind::WatchNotFound)
         {
@@ -549,18 +550,18 @@ impl Watch {
     }
 }
 
-/// The folders of these rulesets that lie on the disk.
+/// The folders of these rulesets on disk.
 fn homes(library: &Library, parts: &[String]) -> BTreeMap<String, PathBuf> {
     parts.iter().filter_map(|part| Some((part.clone(), library.folder_of(part)?))).collect()
 }
 
-/// Whether a file of the old rules is not among those of the new.
+/// True if a file of the old rules is missing in the new ones.
 fn lacks_a_file(new: &Ruleset, old: &Ruleset) -> bool {
     let files = new.files();
     old.files().keys().any(|path| !files.contains_key(path))
 }
 
-/// Deeper and larger than any ruleset that loads.
+/// Limits beyond those of any valid ruleset.
 const DEEPEST: usize = 9;
 const MOST_FILES: usize = 20_000;
 
@@ -572,7 +573,7 @@ fn print_folder(folder: &Path, depth: usize, print: &mut Print) {
             continue;
         }
         let path = entry.path();
-        // A link counts as what it leads to; a link to a folder is refused when it is read.
+        // A link counts as its target; a link to a folder is refused when the ruleset is read.
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() && depth < DEEPEST {
             print_folder(&path, depth + 1, print);
@@ -584,17 +585,17 @@ fn print_folder(folder: &Path, depth: usize, print: &mut Print) {
     }
 }
 
-/// What tells a folder from another that takes its place.
+/// A number that distinguishes a folder from another one in its place.
 fn identity(folder: &Path) -> Option<u64> {
     inode(&fs::metadata(folder).ok().filter(fs::Metadata::is_dir)?)
 }
 
-/// Whether an event is about something that changed its place or is gone.
+/// True for events about moved or deleted files and folders.
 fn is_move(kind: EventKind) -> bool {
     matches!(kind, EventKind::Modify(ModifyKind::Name(_)) | EventKind::Remove(RemoveKind::Folder | RemoveKind::Any))
 }
 
-/// Whether an event may be a change of a ruleset: not a look into a file, and not about litter.
+/// True if an event may be a change of a ruleset: no read access, and no temporary file.
 fn matters(event: &notify::Event) -> bool {
     if event.need_rescan() {
         return true;
@@ -604,7 +605,7 @@ fn matters(event: &notify::Event) -> bool {
     {
         return false;
     }
-    // Folders come and go as well; the name of one may have a dot, as that of a ruleset with its version.
+    // Folders are created and deleted as well; the name of one may have a dot, as a ruleset with its version.
     let of_folder =
         is_move(event.kind) || matches!(event.kind, EventKind::Create(CreateKind::Folder | CreateKind::Any));
     let may_be = |path: &PathBuf| {
@@ -622,7 +623,7 @@ mod tests {
     use super::*;
     use crate::scratch::Scratch;
 
-    /// Eyes that the system refuses every folder.
+    /// A file watcher that can watch no folder.
     struct Blind;
 
     impl notify::Watcher for Blind {
@@ -652,7 +653,7 @@ mod tests {
         scratch
     }
 
-    /// Watches a small ruleset with such eyes: it says once that it looks by itself, and does.
+    /// Watches a small ruleset with such a file watcher: it reports once that it polls, and finds changes.
     fn looks_by_itself(open: OpenEyes, why: &str) {
         let scratch = small();
         scratch.write("g/cast/fox.toml", "wit = 5\n");
@@ -681,7 +682,7 @@ mod tests {
         looks_by_itself(none, "no more of them");
     }
 
-    /// A ruleset that is on the disk and inside the program, too, is not changed for the other one when its folder is away.
+    /// If the folder of a ruleset disappears, the built-in ruleset with the same name does not replace it.
     #[test]
     fn where_a_folder_is_away_the_last_rules_stay_in_force() {
         let scratch = small();
@@ -702,7 +703,7 @@ mod tests {
         assert_eq!(watcher.wait(long).unwrap().lines(), ["Fixed: g loads again."]);
     }
 
-    /// Before there are any rules, neither these nor files that cannot be read have an identity: they are not the same.
+    /// An invalid ruleset at the start is reported, although its hash is as empty as that of no rules.
     #[test]
     fn a_manifest_that_cannot_be_read_at_the_start_is_told() {
         let scratch = small();
@@ -710,7 +711,7 @@ mod tests {
         let watcher = Watcher::of_files(&Library::open(&scratch.0).unwrap(), "g", &[]).unwrap();
         let long = Duration::from_secs(30);
         assert!(matches!(watcher.wait(long), Some(Watched::Broken(_))));
-        // It comes whole: one that is half written could be told as broken once more.
+        // The file is moved there complete: a half-written one could be reported as broken again.
         scratch.write("new.toml", "id = \"g\"\ntitle = \"G\"\nversion = \"1\"\n");
         fs::rename(scratch.0.join("new.toml"), scratch.0.join("g/ruleset.toml")).unwrap();
         assert!(matches!(watcher.wait(long), Some(Watched::Loaded { .. })));

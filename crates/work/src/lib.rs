@@ -1,4 +1,4 @@
-//! Budgets of work: how much a long computation may do before it stops with a partial result.
+//! Budgets of work: limits on a long computation, which stops there with a partial result.
 
 #![deny(missing_docs)]
 // Tables of cases in tests may be longer.
@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// An amount of work that a computation may do, and a flag that ends it early.
 ///
-/// Work is counted, not timed: the same computation stops at the same place on every machine. What a unit is depends on the
-/// computation. Clones share one account.
+/// Work is counted, not timed: the same computation stops at the same place on every machine. The unit depends on the
+/// computation. Clones share one count.
 ///
 /// ```
 /// use riskbreaker_work::WorkBudget;
@@ -27,48 +27,48 @@ pub struct WorkBudget {
 }
 
 impl WorkBudget {
-    /// Makes a budget of so many units.
+    /// Creates a budget of this many units.
     pub fn new(units: u64) -> WorkBudget {
         WorkBudget { units, used: Arc::default(), interrupt: None }
     }
 
-    /// Makes a budget that only counts.
+    /// Creates a budget that only counts.
     pub fn unlimited() -> WorkBudget {
         WorkBudget::new(u64::MAX)
     }
 
-    /// The same budget, which also ends once a flag is set.
+    /// The same budget, which also ends once the flag is set.
     #[must_use]
     pub fn until(self, interrupt: &Arc<AtomicBool>) -> WorkBudget {
         WorkBudget { interrupt: Some(interrupt.clone()), ..self }
     }
 
-    /// Counts work. False if the budget is spent, or if somebody has interrupted the work: then it should stop.
+    /// Counts work. Returns false if the budget is spent or the work was interrupted: then it should stop.
     pub fn spend(&self, units: u64) -> bool {
         let before = self.used.fetch_add(units, Ordering::Relaxed);
-        // A sum that wraps around would be a full budget again.
+        // An overflow would make the budget full again.
         if before.checked_add(units).is_none() {
             self.used.store(u64::MAX, Ordering::Relaxed);
         }
         !self.is_spent()
     }
 
-    /// Whether the work should stop: more was done than the budget allows, or somebody has interrupted it.
+    /// True if the work should stop: the budget is exceeded, or the work was interrupted.
     pub fn is_spent(&self) -> bool {
         self.used() > self.units || self.is_interrupted()
     }
 
-    /// Whether somebody has interrupted the work.
+    /// True if the interrupt flag is set.
     pub fn is_interrupted(&self) -> bool {
         is_set(self.interrupt.as_deref())
     }
 
-    /// The number of units that were used so far.
+    /// The number of units used so far.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// The number of units that are left.
+    /// The number of units left.
     pub fn left(&self) -> u64 {
         self.units.saturating_sub(self.used())
     }
@@ -80,7 +80,7 @@ impl Default for WorkBudget {
     }
 }
 
-/// Whether somebody has interrupted the work.
+/// True if there is a flag and it is set.
 pub fn is_set(interrupt: Option<&AtomicBool>) -> bool {
     interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
 }

@@ -1,10 +1,10 @@
 use super::tagged::PackedValue;
 
-/// The next nodes for all values of a node except the first that was found there: a hash table with open addressing and linear
+/// The next nodes for all values of a node except its first value: a hash table with open addressing and linear
 /// probing. Memory access dominates a look-up, and this table usually needs one.
 #[derive(Debug, Default)]
 pub(super) struct Branches {
-    /// A power of two of them, or none.
+    /// Empty, or a power of two slots.
     slots: Vec<TraceBranch>,
     count: usize,
 }
@@ -19,7 +19,7 @@ struct TraceBranch {
 
 const FEWEST_SLOTS: usize = 64;
 
-/// The hash of one number, by multiplication.
+/// Hashes a number by multiplication.
 #[inline]
 pub(super) fn mixed(number: u64) -> u64 {
     let product = u128::from(number) * 0x9E37_79B9_7F4A_7C15;
@@ -31,14 +31,14 @@ impl Branches {
         self.count
     }
 
-    /// The node behind a node that has found a value.
+    /// The node that follows node `from` for the value `found`.
     #[inline]
     pub fn get(&self, from: usize, found: PackedValue) -> Option<usize> {
         let branch = self.slots.get(self.place(from as u32, found))?;
         (branch.to != 0).then_some(branch.to as usize)
     }
 
-    /// Adds a branch to another node than 0, where there is none yet.
+    /// Adds a branch that is not in the table, to a node other than 0.
     pub fn insert(&mut self, from: usize, found: PackedValue, to: u32) {
         if self.count * 8 >= self.slots.len() * 7 {
             let slots = vec![TraceBranch::default(); (self.slots.len() * 2).max(FEWEST_SLOTS)];
@@ -54,7 +54,7 @@ impl Branches {
         self.slots[place] = branch;
     }
 
-    /// Where a branch stands, or would stand.
+    /// The slot of a branch: where it is, or where it would be inserted.
     #[inline]
     fn place(&self, from: u32, found: PackedValue) -> usize {
         let last = self.slots.len().wrapping_sub(1);

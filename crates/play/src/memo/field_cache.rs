@@ -4,51 +4,55 @@ use super::query::Query;
 use super::tagged::{Interner, PackedValue};
 use riskbreaker_state::{State, Value};
 
-/// A write-back cache of the fields of fixed entities, and of what queries about them find, as tagged values. Following a trace
-/// then compares numbers that are side by side, and a field that traces write again and again is written to the state once.
+/// A write-back cache of the fields of fixed entities, and of the results of queries about them, as packed values. A
+/// replay then compares numbers that are adjacent in memory, and a field that is written repeatedly goes to the state
+/// once.
 ///
-/// A slot holds a field, at its place in [`EntityNumbering`], or a query; queries come after all fields. Every write of a script or a
-/// replay is passed on to the cache; if the state has changed in any other way, it is read again.
+/// A slot holds a field, at its index in [`EntityNumbering`], or a query; queries follow after all fields. Every write
+/// of a script or a replay is passed to the cache. If the state has changed in another way, the cache is read again.
 #[derive(Debug, Default)]
 pub(super) struct FieldCache {
     /// Values by slot; [`PackedValue::UNKNOWN`] if not read yet.
     now: Vec<PackedValue>,
-    /// How many slots are fields.
+    /// The number of slots that are fields.
     fields: usize,
-    /// By field: [`DIRTY`], [`WATCHED`].
+    /// Flags by field: [`DIRTY`], [`WATCHED`].
     marks: Vec<u8>,
     /// Fields that have become dirty; some of them may be clean again.
     dirty: Vec<Guard>,
-    /// By field: the queries that ask whether it holds a value.
+    /// By field: the queries whose result depends on it.
     watchers: Vec<Vec<QueryWatcher>>,
-    /// The identity of the state, and its count of changes when the cache was last up to date.
+    /// The identity of the state.
     identity: u64,
+    /// The state's count of changes when the cache was last up to date.
     moves: u64,
-    /// The state at which all games begin, if they begin alike: its count of changes, and its slots.
+    /// The change count of the initial state, if all games begin alike.
     opening: Option<u64>,
+    /// The field values of the initial state, by slot.
     first: Vec<PackedValue>,
-    /// Whether unknown fields still have their values from the beginning of the game.
+    /// True if unknown fields still have their values from the beginning of the game.
     follows_opening: bool,
     /// A hash of the fixed entities that exist.
     population: u64,
 }
 
-/// A query that asks which fields hold a value.
+/// A query for fields with a given value.
 #[derive(Clone, Copy, Debug)]
 struct QueryWatcher {
     slot: u32,
-    /// The bit of the field in what the query finds.
+    /// The bit for the field in the result of the query.
     bit: u32,
     wanted: PackedValue,
 }
 
-/// The state does not hold the value of the field yet.
+/// The field was not written to the state yet.
 const DIRTY: u8 = 1;
 /// Queries depend on the field.
 const WATCHED: u8 = 2;
 
 impl FieldCache {
-    /// `opening`: the state at which all games begin; `fields`: how many its entities have together.
+    /// Creates a cache. `opening`: the state at which all games begin, if they begin alike; `fields`: the number of
+    /// fields of its entities.
     pub fn new(opening: Option<&State>, fields: usize) -> FieldCache {
         let unknown = vec![PackedValue::UNKNOWN; fields];
         FieldCache {
@@ -62,7 +66,8 @@ impl FieldCache {
         }
     }
 
-    /// Makes the cache one of this state. Says whether it was one of another, or of this one before it changed.
+    /// Attaches the cache to this state. Returns true if it was attached to another state, or if this state has changed
+    /// since.
     #[inline]
     pub fn turn_to(&mut self, state: &State) -> bool {
         if self.identity == state.identity() && self.moves == state.moves() {
@@ -89,7 +94,7 @@ impl FieldCache {
         }
     }
 
-    /// Gives these queries slots, as far as they have none.
+    /// Assigns slots to those of these queries that have none.
     #[cold]
     pub fn add_queries(&mut self, queries: impl Iterator<Item = Query>, numbering: &EntityNumbering) {
         for query in queries.skip(self.now.len() - self.fields) {
@@ -106,13 +111,13 @@ impl FieldCache {
         }
     }
 
-    /// What is known of all slots. Results of queries are kept up to date when fields are written.
+    /// The known values of all slots. Results of queries are updated when fields are written.
     #[inline]
     pub fn now(&self) -> &[PackedValue] {
         &self.now
     }
 
-    /// Notes what a query finds now. `on`: the fields that it asks about.
+    /// Stores the current result of a query. `on`: the fields that the query reads.
     pub fn note_answer(&mut self, slot: usize, found: PackedValue, mut on: impl Iterator<Item = Guard>) {
         self.now[slot] = found;
         if self.follows_opening && on.all(|field| self.now[field.slot()] == self.first[field.slot()]) {
@@ -120,13 +125,13 @@ impl FieldCache {
         }
     }
 
-    /// Notes that every change of the state since [`FieldCache::turn_to`] has been passed to [`FieldCache::set`].
+    /// Declares that every change of the state since [`FieldCache::turn_to`] was passed to [`FieldCache::set`].
     #[inline]
     pub fn keep_up(&mut self, state: &State) {
         self.moves = state.moves();
     }
 
-    /// The value of a field; nothing if the entity is gone.
+    /// The value of a field. `None` if the entity does not exist any more.
     #[inline]
     pub fn find(
         &mut self,
@@ -158,7 +163,7 @@ impl FieldCache {
     ) -> Option<PackedValue> {
         let found = tagged(field, state, interner, numbering)?;
         if found == PackedValue::FOREIGN {
-            // A later trace may know it.
+            // A later trace may contain it.
             return Some(found);
         }
         if let Some(now) = self.now.get_mut(field.slot()) {
@@ -170,7 +175,8 @@ impl FieldCache {
         Some(found)
     }
 
-    /// A field has this value now, which the state is given by [`FieldCache::flush`]. What is there already is not written again.
+    /// Stores a new value of a field, which [`FieldCache::flush`] writes to the state. Does nothing if the value is
+    /// unchanged.
     #[inline]
     pub fn put(&mut self, field: Guard, to: PackedValue) {
         let now = &mut self.now[field.slot()];
@@ -192,20 +198,20 @@ impl FieldCache {
         self.tell_watchers(field.slot());
     }
 
-    /// Brings what queries have found up to date.
+    /// Updates the results of queries that depend on a field.
     fn tell_watchers(&mut self, field: usize) {
         let value = self.now[field];
         for QueryWatcher { slot, bit, wanted } in &self.watchers[field] {
             let known = &mut self.now[*slot as usize];
             *known = match value {
-                // What the field holds now is not known.
+                // The new value of the field is unknown.
                 PackedValue::STALE | PackedValue::UNKNOWN => PackedValue::UNKNOWN,
                 _ => known.with_bit(*bit, value == *wanted).unwrap_or(PackedValue::UNKNOWN),
             };
         }
     }
 
-    /// A field has another value now, and the state holds it.
+    /// Stores a new value of a field that the state already holds.
     #[inline]
     pub fn set(&mut self, field: Guard, to: PackedValue) {
         let field = field.slot();
@@ -216,25 +222,25 @@ impl FieldCache {
         }
     }
 
-    /// Whether the state holds everything.
+    /// True if the state holds all values.
     #[inline]
     pub fn is_clean(&self) -> bool {
         self.dirty.is_empty()
     }
 
-    /// The value of a field that the state does not hold yet.
+    /// The value of a field that was not written to the state yet. `None` if the state holds it.
     pub fn unwritten(&self, field: Guard) -> Option<PackedValue> {
         (self.marks.get(field.slot())? & DIRTY != 0).then(|| self.now[field.slot()])
     }
 
-    /// The game is over: nobody will read its state again.
+    /// Discards unwritten values at the end of a game, since nobody will read its state again.
     pub fn forget_dirty(&mut self) {
         for field in self.dirty.drain(..) {
             self.marks[field.slot()] &= !DIRTY;
         }
     }
 
-    /// Writes all dirty fields to the state. Their bytes have been counted already.
+    /// Writes all dirty fields to the state. Their sizes are counted already.
     pub fn flush(
         &mut self,
         state: &mut State,

@@ -1,21 +1,21 @@
-//! The leaf of a trace: its outcome in nodes, right behind [`Guard::END`]. A replay finds it where it reads already, so that it waits
-//! for memory less often.
+//! The leaf of a trace: its outcome, stored in nodes directly after [`Guard::END`]. A replay reads there already, so it
+//! waits for memory less often.
 //!
-//! [`HEAD`] nodes: the value, and by pairs of words what stands in [`Leaf`]. Then one node for each field that is put, and
-//! two for each step.
+//! [`HEAD`] nodes hold the value and, as pairs of words, the numbers in [`Leaf`]. They are followed by one node for
+//! each final field value, and by two for each step.
 
 use super::guard::Guard;
 use super::outcome::{OutcomeStep, TraceOutcome};
 use super::tagged::PackedValue;
 use super::traces::TraceNode;
 
-/// Nodes of a leaf before the fields that it puts.
+/// Nodes of a leaf before its final field values.
 const HEAD: usize = 4;
 const PULSED: u32 = 1;
 
-/// An outcome as it is stored.
+/// An outcome in its stored form.
 pub(super) struct Leaf<'t> {
-    /// The value of a function that only reads.
+    /// The value of a read-only function.
     pub value: PackedValue,
     /// See [`TraceOutcome`].
     pub written: u32,
@@ -23,13 +23,13 @@ pub(super) struct Leaf<'t> {
     pub entries: u32,
     pub pulsed: bool,
     pub played: Option<u32>,
-    /// Each field, and what it holds then.
+    /// Each written field with its final value.
     pub puts: &'t [TraceNode],
     steps: &'t [TraceNode],
 }
 
 impl<'t> Leaf<'t> {
-    /// The leaf that begins at a node.
+    /// Reads the leaf that begins at a node.
     #[inline]
     pub fn at(nodes: &'t [TraceNode], place: usize) -> Leaf<'t> {
         let (head, rest) = nodes[place..].split_at(HEAD);
@@ -48,7 +48,7 @@ impl<'t> Leaf<'t> {
         }
     }
 
-    /// What it does besides, in order.
+    /// The remaining effects, in order.
     #[inline]
     pub fn steps(&self) -> impl Iterator<Item = OutcomeStep> + use<'t> {
         self.steps.chunks_exact(2).map(|pair| {
@@ -62,7 +62,7 @@ impl<'t> Leaf<'t> {
         })
     }
 
-    /// The same as an outcome.
+    /// Converts the leaf to an outcome.
     pub fn outcome(&self) -> TraceOutcome {
         TraceOutcome {
             puts: self.puts.iter().map(|node| (node.guard, node.found)).collect(),
@@ -77,7 +77,7 @@ impl<'t> Leaf<'t> {
     }
 }
 
-/// Stores an outcome behind the guards of its trace. Says whether it fits.
+/// Appends an outcome to the guards of its trace. Returns false if it is too large.
 pub(super) fn store(outcome: &TraceOutcome, nodes: &mut Vec<TraceNode>) -> bool {
     let count = |count: usize| u16::try_from(count).ok().map(u32::from);
     let (Some(puts), Some(steps)) = (count(outcome.puts.len()), count(outcome.steps.len())) else { return false };
@@ -98,7 +98,7 @@ pub(super) fn store(outcome: &TraceOutcome, nodes: &mut Vec<TraceNode>) -> bool 
     true
 }
 
-/// How many nodes an outcome takes.
+/// The number of nodes of an outcome.
 pub(super) fn length(outcome: &TraceOutcome) -> usize {
     HEAD + outcome.puts.len() + 2 * outcome.steps.len()
 }

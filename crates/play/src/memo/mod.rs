@@ -1,12 +1,13 @@
 //! A trace cache for agenda entries, as in a tracing compiler (A. Gal et al., "Trace-based just-in-time type specialization",
 //! PLDI 2009): guards on fields and rolls, effects at the leaves, side exits into the script.
 //!
-//! A script has no memory and no clock. So the entities that exist, their attachments, the fields that an entry reads and the
-//! dice that it rolls determine what the entry does. The first run of an entry is recorded. When the same is found again, its
-//! effects are applied without the script. Where a guard fails, nothing has happened yet, and the script runs.
+//! A script has no memory and no clock. So the existing entities, their attachments, the fields that an entry reads and
+//! the dice that it rolls determine what the entry does. The first run of an entry is recorded. When the same values
+//! are found again, its effects are applied without the script. Where a guard fails, nothing has happened yet, and the
+//! script runs.
 //!
-//! Entities that are made in play are numbered in the order in which a trace meets them (see [`EntityNumbering`]). So a trace does not
-//! depend on their ids.
+//! Entities that are made in play are numbered in the order in which a trace meets them (see [`EntityNumbering`]). So a
+//! trace does not depend on their ids.
 //!
 //! The recorder observes operations ([`Op`]) and knows each of them, or aborts. One replay in a thousand is run by the script as
 //! well and compared.
@@ -45,43 +46,44 @@ use self::traces::Committed;
 pub use self::traces::{TraceTable, Traces};
 use riskbreaker_state::{Attachment, Due, EntityId, Schema, State, Value};
 
-/// One thread's part of the trace cache: the recorder, and what it knows of the state that it works on.
+/// One thread's part of the trace cache: the recorder, and its cache of the state.
 #[derive(Debug, Default)]
 pub struct Memo {
     traces: Arc<Traces>,
     cache: FieldCache,
     roots: RootCache,
     recording: Option<Recording>,
-    /// The entities that the trace under way has met.
+    /// The entities that the running trace has met.
     numbering: EntityNumbering,
-    /// The fields between which relations stand.
+    /// The fields that hold the ends of relations.
     ends: Vec<RelationEnd>,
-    /// Fields that the recording has read or written: reading one again adds no guard.
+    /// Fields that the recording has read or written: reading them again adds no guard.
     known: FieldSet,
-    /// Fields that are known to have changed in some game; a copy of what the table has.
+    /// Fields that have changed in some game; a copy of the set in the table.
     invalidated: FieldSet,
-    /// Whether all games begin with the same state, so that fields can be assumed to be as they were.
+    /// True if all games begin with the same state, so that fields can be assumed unchanged.
     begins_alike: bool,
-    /// This thread's own copies of what the table refers to by number.
+    /// This thread's own copies of values that the table refers to by number.
     values: OwnValues,
     due: Vec<Arc<Due>>,
     plays: Vec<Box<[PlayedCard]>>,
-    /// How often each of these came in replays: in the game under way, and in those that counted before it.
+    /// How often each item of `plays` was replayed in the running game.
     played: Vec<u64>,
+    /// How often each item of `plays` was replayed in earlier games that count.
     counted: Vec<u64>,
-    /// Fields that a replay was the first to change in any game, not yet marked in the table.
+    /// Fields that a replay was the first to change in any game; not marked in the table yet.
     unnoted: Vec<Guard>,
-    /// Recordings that wait until nobody reads the table.
+    /// Recordings that wait until the table is not being read.
     finished: Vec<Finished>,
     replayed: u64,
     recorded: u64,
-    /// Why entries were not recorded: entry, reason, place in a script.
+    /// The reasons why entries were not recorded: entry, reason, location in a script, with counts.
     aborts: BTreeMap<(Arc<str>, &'static str, String), u64>,
-    /// What entries met that no trace had met before.
+    /// The new values that entries met, with counts.
     missed: HashMap<(Arc<str>, Missed), u64>,
-    /// What the entry or function under way met that was new.
+    /// The new value that the running entry or function met.
     last_missed: Option<(Arc<str>, Missed)>,
-    /// Finds the place in a script that runs.
+    /// Finds the file and line of the running script.
     locate: Option<fn() -> String>,
     difference: Option<MemoDifference>,
 }
@@ -94,22 +96,22 @@ pub struct MemoDifference {
     pub found: String,
 }
 
-/// Recordings that wait at most.
+/// The most recordings that wait.
 const MOST_WAITING: usize = 16;
-/// Fields that an entry usually reads at most, or writes.
+/// The usual maximum of fields that an entry reads or writes.
 const USUAL: usize = 48;
-/// Why an entry is not recorded: numbers and guards have only so many bits.
+/// The reason why an entry is not recorded: numbers and guards have limited bits.
 const TOO_MANY: &str = "there are too many entities or fields";
-/// An entity that nothing has led to which the recording knows of.
+/// The reason why an entry is not recorded: it reached an entity in an unrecorded way.
 const UNMET: &str = "it reaches an entity in a way that is not recorded";
-/// The owner in the root of a function that only reads. No entry has it, since entities are counted from 1.
+/// The owner in the root of a read-only function. No entry has it, since entities are counted from 1.
 const FUNCTION: Option<EntityId> = Some(EntityId(0));
 
 impl Memo {
-    /// `opening`: the state at which all games begin, if they begin alike.
+    /// Creates a recorder. `opening`: the state at which all games begin, if they begin alike.
     pub fn new(traces: &Arc<Traces>, opening: Option<&mut State>, schema: &Schema, locate: fn() -> String) -> Memo {
         let numbering = EntityNumbering::new(opening.as_deref());
-        // Copies of it know these hashes from their beginning.
+        // Copies of the state then have these hashes from their beginning.
         let opening = opening.map(|opening| {
             opening.population_hash(numbering.fixed());
             opening.attachments_hash();
@@ -129,17 +131,17 @@ impl Memo {
         }
     }
 
-    /// How many entries were replayed, and how many had to be run.
+    /// The number of entries that were replayed, and of those that were run.
     pub fn counts(&self) -> (u64, u64) {
         (self.replayed, self.recorded)
     }
 
-    /// A difference between a trace and its script, if one was found.
+    /// Takes the difference between a trace and its script, if one was found.
     pub fn take_difference(&mut self) -> Option<MemoDifference> {
         self.difference.take()
     }
 
-    /// Reintroduces a fixed bug, for a test: relations are noted without the end at which an entity stands.
+    /// Reintroduces a fixed bug, for a test: relations are recorded without the end that the entity has in them.
     #[doc(hidden)]
     pub fn forget_ends(&mut self) {
         self.ends.iter_mut().for_each(|end| end.number = 0);
@@ -161,7 +163,8 @@ impl Memo {
         }
     }
 
-    /// Takes out how often cards were played in replays of games that count: seat and card, how often used, rolled for and met.
+    /// Takes out how often cards were played in replays of games that count: seat, card, and the numbers of uses, of
+    /// rolls, and of targets met.
     pub fn take_played(&mut self) -> Vec<(Arc<str>, Arc<str>, [u64; 3])> {
         let times = self.counted.iter_mut().map(std::mem::take);
         let plays = self.plays.iter().zip(times).filter(|(_, times)| *times > 0);
@@ -172,7 +175,8 @@ impl Memo {
         each.map(counts).collect()
     }
 
-    /// Starts a recording of the first entry of the agenda. `expected`: what it must come to.
+    /// Starts recording the first entry of the agenda. `expected`: the outcome that it must have, if the run is a
+    /// check.
     pub fn start(&mut self, state: &mut State, expected: Option<ExpectedOutcome>) {
         self.turn_to(state);
         let Some(first) = state.agenda().first() else { return };
@@ -203,7 +207,7 @@ impl Memo {
         let (assumptions, asked) = Default::default();
         let (mark, cast) = (state.since(0).len(), self.numbering.is_all(state));
         self.recording = Some(Recording { root, dependencies, assumptions, effects, asked, cast, mark, expected });
-        // The hooks of whatever is attached run without being asked for.
+        // The hooks of all attachments run unasked.
         let concerns = |attachment: &Attachment| {
             !self.numbering.is_fixed(attachment.owner) || self.numbering.concerns(&attachment.data)
         };
@@ -212,7 +216,7 @@ impl Memo {
         }
     }
 
-    /// Ids up to here are those of entities that all games begin with.
+    /// The largest id of the entities that all games begin with.
     pub fn fixed(&self) -> u32 {
         self.numbering.fixed()
     }
@@ -221,14 +225,14 @@ impl Memo {
         self.recording.is_some()
     }
 
-    /// The entry or function under way cannot be recorded, for this reason.
+    /// Stops recording the running entry or function, for this reason.
     pub fn abort(&mut self, reason: &'static str) {
         if let Some(recording) = self.recording.take() {
             self.refuse(&recording.root.what, reason);
         }
     }
 
-    /// Ends the recording of an entry that ran to its end. It is put into the table later.
+    /// Ends the recording of a finished entry. It is added to the table later.
     pub fn finish(&mut self, state: &State, pulsed: bool, played: Vec<PlayedCard>) {
         self.cache.keep_up(state);
         self.count_miss();
@@ -237,7 +241,7 @@ impl Memo {
         }
     }
 
-    /// Ends the recording of a function that only reads, with its value.
+    /// Ends the recording of a read-only function, with its value.
     pub fn finish_value(&mut self, value: &Value) {
         if let Some(recording) = self.recording.take() {
             match self.numbering.known_all(value) {
@@ -248,12 +252,12 @@ impl Memo {
         self.count_miss();
     }
 
-    /// Whether changed fields have to be marked in the table before the next look-up.
+    /// True if changed fields have to be marked in the table before the next look-up.
     pub fn must_tell(&self) -> bool {
         !self.unnoted.is_empty()
     }
 
-    /// Puts finished recordings into the table, unless others read it and they can wait.
+    /// Adds finished recordings to the table, unless other threads read it and the recordings can wait.
     pub fn commit_finished(&mut self) {
         if self.begins_alike && self.must_tell() {
             for key in std::mem::take(&mut self.unnoted) {

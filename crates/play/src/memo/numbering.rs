@@ -1,34 +1,34 @@
 use super::guard::Guard;
 use riskbreaker_state::{EntityId, FieldId, KindId, State, Value};
 
-/// Canonical numbers for the entities that are made in play, as in canonical labelling: by the order in which a trace meets them.
+/// Canonical numbers for entities made in play: the order in which a trace meets them.
 ///
-/// Two games that come to the same have made other entities before, with other ids. What a script does with one that it finds
-/// does not depend on the id; a trace therefore says "the first that was met", not "entity 17". Entities that all games begin
-/// with keep their ids.
+/// Two games in equal states may have made their entities with different ids. What a script does with an entity does
+/// not depend on the id; so a trace says "the first entity met", not "entity 17". Fixed entities, which all games begin
+/// with, keep their ids.
 #[derive(Debug, Default)]
 pub(super) struct EntityNumbering {
-    /// Ids up to here are those of entities that all games begin with.
+    /// The largest id of the fixed entities.
     fixed: u32,
-    /// The fields of these entities one after the other, and by id where those of an entity begin. Games that begin alike have
-    /// the same ones.
+    /// The fields of the fixed entities in sequence; `begins` holds, by id, the index of an entity's first field. Equal
+    /// in all games that begin alike.
     fields: Vec<(EntityId, FieldId)>,
     begins: Vec<u32>,
-    /// By id the kinds of these entities.
+    /// The kinds of the fixed entities, by id.
     kinds: Vec<Option<KindId>>,
     met: Vec<EntityId>,
-    /// Those that the trace has made itself.
+    /// Entities that the trace itself has made.
     made: Vec<EntityId>,
 }
 
-/// Ids with this bit are numbers; no fixed id is so large.
+/// An id with this bit is a number; no fixed id is that large.
 const NUMBER: u32 = 1 << 19;
-/// Numbers with this bit are of entities that the trace itself has made.
+/// A number with this bit is of an entity that the trace itself has made.
 const MADE: u32 = 1 << 9;
-/// Above this bit the number of one that is met for the first time holds its kind, or that it is gone.
+/// The number of an entity met for the first time holds its kind above this bit, or `GONE` if it does not exist.
 const KIND: u32 = 20;
 const GONE: u32 = (1 << 9) - 1;
-/// Ids that can be fixed.
+/// The largest id that can be fixed.
 const MOST_FIXED: u32 = 1 << 14;
 
 impl EntityNumbering {
@@ -46,12 +46,12 @@ impl EntityNumbering {
         numbering
     }
 
-    /// How many fields the fixed entities have together.
+    /// The number of fields of all fixed entities.
     pub fn fixed_fields(&self) -> usize {
         self.fields.len()
     }
 
-    /// The guard on a field of a fixed entity, or of one that goes by its number; nothing if there are too many.
+    /// The guard on a field of a fixed or numbered entity. `None` if there are too many.
     #[inline]
     pub fn guard(&self, entity: EntityId, field: FieldId) -> Option<Guard> {
         if is_number(entity) {
@@ -61,7 +61,7 @@ impl EntityNumbering {
         (place < *self.begins.get(entity.0 as usize + 1)?).then(|| Guard::fixed(place)).flatten()
     }
 
-    /// The entity of a guard on a field, fixed or by its number, and the field.
+    /// The entity (fixed or numbered) and the field of a guard on a field.
     #[inline]
     pub fn field(&self, guard: Guard) -> (EntityId, FieldId) {
         match self.fields.get(guard.slot()) {
@@ -70,18 +70,18 @@ impl EntityNumbering {
         }
     }
 
-    /// The fixed entities of a kind, whether they are still there or not.
+    /// The fixed entities of a kind, whether they still exist or not.
     pub fn fixed_of(&self, kind: KindId) -> impl Iterator<Item = EntityId> {
         let all = (0..).map(EntityId).zip(&self.kinds);
         all.filter(move |(_, of)| **of == Some(kind)).map(|(id, _)| id)
     }
 
-    /// Ids up to here are the same in all games.
+    /// The largest id of the fixed entities.
     pub fn fixed(&self) -> u32 {
         self.fixed
     }
 
-    /// Whether no entity was ever made besides those that all games begin with.
+    /// True if no other entities than the fixed ones were ever made.
     #[inline]
     pub fn is_all(&self, state: &State) -> bool {
         state.ids() <= self.fixed
@@ -98,7 +98,7 @@ impl EntityNumbering {
         self.made.clear();
     }
 
-    /// The number of an entity that has been met or made; a fixed one is its own.
+    /// The number of an entity that was met or made. Fixed entities keep their id. `None` if the trace has not met it.
     pub fn known(&self, id: EntityId) -> Option<EntityId> {
         if self.is_fixed(id) {
             return Some(id);
@@ -108,7 +108,7 @@ impl EntityNumbering {
         number.map(|number| EntityId(NUMBER | number))
     }
 
-    /// Whether the trace has met entities that go by numbers.
+    /// True if the trace has met numbered entities.
     pub fn has_met(&self) -> bool {
         !self.met.is_empty()
     }
@@ -117,8 +117,8 @@ impl EntityNumbering {
         self.made.contains(&id)
     }
 
-    /// The number of an entity; one that is met for the first time gets the next number, with its kind. Nothing if there are
-    /// too many.
+    /// The number of an entity. One met for the first time gets the next number, with its kind. `None` if there are too
+    /// many.
     pub fn meet(&mut self, id: EntityId, state: &State) -> Option<EntityId> {
         if let Some(known) = self.known(id) {
             return Some(known);
@@ -131,7 +131,7 @@ impl EntityNumbering {
         Some(EntityId(kind << KIND | NUMBER | number))
     }
 
-    /// Numbers an entity that the trace makes; nothing if there are too many.
+    /// Numbers an entity that the trace makes. `None` if there are too many.
     pub fn make(&mut self, id: EntityId) -> Option<EntityId> {
         let number = u32::try_from(self.made.len()).ok().filter(|number| *number < MADE)?;
         self.made.push(id);
@@ -148,12 +148,12 @@ impl EntityNumbering {
         if number.0 & MADE == 0 { self.met.get(at) } else { self.made.get(at) }.copied()
     }
 
-    /// Whether a value holds an entity that is not fixed.
+    /// True if a value contains an entity that is not fixed.
     pub fn concerns(&self, value: &Value) -> bool {
         value.any_entity(&|id| !self.is_fixed(id))
     }
 
-    /// The value with numbers for its entities, in the order in which they stand in it.
+    /// Replaces the entities in a value by numbers, in the order of their occurrence.
     pub fn meet_all(&mut self, value: &Value, state: &State) -> Option<Value> {
         match self.concerns(value) {
             true => value.with_entities(&mut |id| self.meet(id, state)),
@@ -161,7 +161,7 @@ impl EntityNumbering {
         }
     }
 
-    /// The same for a value in which all entities are known.
+    /// Like [`EntityNumbering::meet_all`], for a value whose entities are all numbered already.
     pub fn known_all(&self, value: &Value) -> Option<Value> {
         match self.concerns(value) {
             true => value.with_entities(&mut |id| self.known(id)),
@@ -169,19 +169,19 @@ impl EntityNumbering {
         }
     }
 
-    /// The value with entities for its numbers.
+    /// Replaces the numbers in a value by entities.
     pub fn entities(&self, value: &Value) -> Option<Value> {
         value.with_entities(&mut |number| self.entity(number))
     }
 }
 
-/// Whether this is a number and no fixed id.
+/// True if this is a number and not a fixed id.
 #[inline]
 pub(super) fn is_number(id: EntityId) -> bool {
     id.0 & NUMBER != 0
 }
 
-/// Whether there is a number in a value.
+/// True if a value contains a number.
 #[inline]
 pub(super) fn is_numbered(value: &Value) -> bool {
     value.any_entity(&is_number)
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(numbering.known_all(&value).and_then(|known| numbering.entities(&known)), Some(value.clone()));
         assert_eq!(numbering.entity(made), Some(ids[5]));
         assert_eq!(numbering.known(ids[2]), None);
-        // Another entity of the same kind comes to the same number; one of another kind, or one that is gone, does not.
+        // Another entity of the same kind gets the same number; one of another kind, or a removed one, does not.
         numbering.clear();
         let others = |third: EntityId, gone: EntityId| {
             Value::list([Value::Entity(third), Value::Entity(ids[0]), Value::Entity(gone), Value::Entity(third)])

@@ -1,4 +1,4 @@
-//! Recording: each finished operation is encoded, or ends the recording.
+//! Recording: encodes each finished operation, or ends the recording.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use riskbreaker_state::{
     Attachment, Due, Entity, EntityId, Entry, FieldId, LARGEST_NUMBER, RelativeKey, State, Type, Value,
 };
 
-/// Longer recordings are not worth their place.
+/// Longest recording that is kept, in recorded items.
 const LONGEST: usize = 4_000;
-/// Entities that a game may have made where its state is copied to answer a query as of the start of the action.
+/// The most entities of a game whose state is copied to answer a query as of the start of the action.
 const MOST_COPIED: u32 = 2_000;
 
 impl Memo {
@@ -29,11 +29,11 @@ impl Memo {
             }
             Op::ReadId { entity, .. } if self.numbering.is_fixed(*entity) => {}
             Op::ReadId { entity, state } => self.asked(Query::Id(*entity), state),
-            // Whether an entity is there was seen when it was met.
+            // The existence of the entity was recorded when it was met.
             Op::ReadExists { entity } => {
                 self.number(*entity);
             }
-            // The root of each trace holds it.
+            // The root of each trace contains the attachments.
             Op::ReadAttachments => {}
             Op::ReadAgenda => self.abort("it reads the agenda"),
             Op::ReadKey => self.abort("it looks at its own key"),
@@ -43,7 +43,7 @@ impl Memo {
             Op::ReturnToRoll => self.abort("it looks at an earlier roll"),
             Op::Deal { dice, drawn } => self.rolled(|| RollKey::Deal((*dice).clone()), &Value::Int(i64::from(*drawn))),
             Op::Pick { n, picked } => self.rolled(|| RollKey::Pick(*n), &Value::Int(i64::from(*picked))),
-            // It follows from what the policy has read, or from the default.
+            // The answer follows from what the policy has read, or from the default.
             Op::Answer { .. } => {}
             Op::Refuse => self.abort("an answer was refused"),
             Op::Write { entity, field, value } => self.wrote(*entity, *field, value),
@@ -72,7 +72,7 @@ impl Memo {
             Op::Schedule { entry, key } => self.scheduled(entry, *key),
             Op::Cancel => self.abort("it cancels an agenda entry"),
             Op::Rekey => self.abort("it gives an agenda entry another key"),
-            // Nobody listens to a game that is recorded.
+            // A recorded game has no readers of its lines.
             Op::Say => {}
             Op::Finish { outcome, plain: true } => self.effect(|| RecordedEffect::Finish((*outcome).into())),
             Op::Finish { plain: false, .. } => self.abort("the outcome names an entity"),
@@ -83,7 +83,7 @@ impl Memo {
         }
     }
 
-    /// The number of an entity. Aborts if the recording has not met it: a replay could not find it.
+    /// The number of an entity. Aborts the recording if it has not met the entity, since a replay could not find it.
     fn number(&mut self, id: EntityId) -> Option<EntityId> {
         self.recording.as_ref()?;
         self.or_abort(self.numbering.known(id), UNMET)
@@ -96,13 +96,13 @@ impl Memo {
         found
     }
 
-    /// The same for a field of it.
+    /// The guard on a field of an entity. Aborts like `number`.
     fn key(&mut self, entity: EntityId, field: FieldId) -> Option<Guard> {
         let number = self.number(entity)?;
         self.or_abort(self.numbering.guard(number, field), TOO_MANY)
     }
 
-    /// The same for all entities in a value.
+    /// Replaces the entities in a value by numbers. Aborts like `number`.
     fn numbers(&mut self, value: &Value) -> Option<Value> {
         self.recording.as_ref()?;
         self.or_abort(self.numbering.known_all(value), UNMET)
@@ -128,14 +128,15 @@ impl Memo {
         self.abort_if_long();
     }
 
-    /// Notes what a query finds in the state as it was before the recording. The changes of the recording itself follow from it.
+    /// Records the result of a query in the state before the recording. The changes of the recording itself follow from
+    /// it.
     pub(super) fn asked(&mut self, query: Query, state: &State) {
         if let Query::Holding(_, field, _) = query {
             self.read_added(field, state);
         }
         let Some(recording) = &mut self.recording else { return };
         let numbered = match query.entity() {
-            // Nothing referred to it when the recording began.
+            // Nothing referred to this entity when the recording began.
             Some(id) if self.numbering.has_made(id) => match query {
                 Query::Id(_) => return self.abort("it looks at the number of an entity that it has made"),
                 _ => return,
@@ -146,7 +147,7 @@ impl Memo {
             },
             None => query,
         };
-        // The root says that nobody else was there when the recording began.
+        // The root says that no other entities existed when the recording began.
         let follows = recording.cast && matches!(query, Query::Kind(_) | Query::Referring(..));
         if follows || recording.asked.contains(&numbered) {
             return;
@@ -155,7 +156,7 @@ impl Memo {
         if let Query::Holding(kind, field, _) = query
             && self.begins_alike
         {
-            // Where none of them has changed in any game, what they hold is assumed.
+            // If the field has not changed in any game, its values are assumed.
             let fixed = self.numbering.fixed();
             let all = state.entities_up_to(fixed).filter(|(_, entity)| entity.kind == kind);
             let all: Option<Vec<Guard>> = all.map(|(id, _)| self.numbering.guard(id, field)).collect();
@@ -182,8 +183,8 @@ impl Memo {
         self.abort_if_long();
     }
 
-    /// Reads this field of all entities where the recording has added to it without reading it: which of them hold a value
-    /// depends on what was there before.
+    /// Reads this field of all entities to which the recording has added without reading it: the result of a query
+    /// depends on the value before.
     fn read_added(&mut self, field: FieldId, state: &State) {
         let Some(recording) = &self.recording else { return };
         let added = recording.effects.iter().filter_map(|effect| match effect {
@@ -198,7 +199,7 @@ impl Memo {
         }
     }
 
-    /// Notes whether a number is at least so large, unless more is known of it.
+    /// Records whether a number is at least `least`, unless its exact value is known.
     fn compared(&mut self, (entity, field): (EntityId, FieldId), least: i64, value: &Value, state: &State) {
         let Some(key) = self.key(entity, field) else { return };
         if self.known.contains(&key) {
@@ -210,7 +211,7 @@ impl Memo {
         self.guard_least(key, least, value.as_int().is_some_and(|n| n >= least));
     }
 
-    /// Notes whether a number, with what the recording has added to it, is at least so large.
+    /// Adds a guard on whether a number is at least `least`. Subtracts what the recording itself has added to it.
     fn guard_least(&mut self, key: Guard, least: i64, met: bool) {
         let Some(recording) = &mut self.recording else { return };
         let query = Query::AtLeast(key, least.saturating_sub(recording.added(key)));
@@ -221,14 +222,14 @@ impl Memo {
         }
     }
 
-    /// A number was added to a field. If nothing else is known of the field's value, a trace adds to whatever it finds, as long
-    /// as the sum is one that the field takes.
+    /// Records the addition of a number to a field. If the field's value is not known otherwise, a replay adds to any
+    /// value, as long as the field accepts the sum.
     fn added(&mut self, (entity, field): (EntityId, FieldId), by: i64, sum: &Value, ty: &Type) {
         let Type::Int { min, max } = ty else { return self.wrote(entity, field, sum) };
         let key = self.recording.as_ref().and_then(|_| self.numbering.guard(self.numbering.known(entity)?, field));
         let Some(key) = key.filter(|key| !self.known.contains(key)) else { return self.wrote(entity, field, sum) };
         self.holds_now(entity, field, sum);
-        // What is guarded is the sum, and this is noted before the number is added.
+        // The guard is on the sum, and is recorded before the number is added.
         match by {
             0 => return,
             1.. => {
@@ -263,7 +264,7 @@ impl Memo {
         }
     }
 
-    /// Marks a field as changed since the beginning of its game. Traces that assume the opposite are dropped.
+    /// Marks a field as changed since the beginning of its game. Traces that assume it unchanged are dropped.
     pub(super) fn changed(&mut self, key: Guard) {
         if !self.begins_alike || !self.invalidated.insert(key) {
             return;
@@ -274,7 +275,7 @@ impl Memo {
         }
     }
 
-    /// A removal has emptied references to the entity.
+    /// Marks the fields that a removal has emptied because they referred to the entity.
     fn touched(&mut self, fields: &[(EntityId, FieldId)]) {
         let fixed = self.numbering.fixed();
         for (entity, field) in fields.iter().filter(|(entity, _)| entity.0 <= fixed) {
@@ -285,7 +286,7 @@ impl Memo {
         }
     }
 
-    /// Notes what a field of an entity holds now, where that is the same entity in all games.
+    /// Stores the current value of a field of a fixed entity in the cache.
     fn holds_now(&mut self, entity: EntityId, field: FieldId, value: &Value) {
         if self.numbering.is_fixed(entity)
             && let Some(key) = self.numbering.guard(entity, field)

@@ -10,27 +10,28 @@ use super::recording::{Finished, PlayedCard, RecordedEffect};
 use super::tagged::{Interner, PackedValue};
 use riskbreaker_state::{Attachment, AttachmentId, Due, Entity, EntityId, KindId, RelativeKey, Value};
 
-/// The outcome of a trace. Values and names are numbers of the table, so that many traces share few of them.
+/// The outcome of a trace. Values and names are indices into the table, so that many traces share few of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TraceOutcome {
-    /// Fields of fixed entities, and what they hold in the end, in all games.
+    /// Final values of fields of fixed entities, if equal in all games.
     pub puts: Box<[(Guard, PackedValue)]>,
-    /// What it does besides, in order.
+    /// The other effects, in order.
     pub steps: Box<[OutcomeStep]>,
-    /// Bytes of what is put, by the count of [`Value::weight`].
+    /// The size of the written values in bytes, as counted by [`Value::weight`].
     pub written: usize,
-    /// Entities and agenda entries that it makes, for the limits.
+    /// The number of new entities, to check the limit.
     pub spawns: u32,
+    /// The number of new agenda entries, to check the limit.
     pub entries: u32,
-    /// Whether something was rolled or asked.
+    /// True if something was rolled or asked.
     pub pulsed: bool,
-    /// The number of the cards that were played, with what came of their rolls.
+    /// The index of the played cards, with the results of their rolls.
     pub played: Option<u32>,
-    /// The value of a function that only reads.
+    /// The value of a read-only function.
     pub value: PackedValue,
 }
 
-/// An effect as the table keeps it: what is large is a number of [`OutcomeNames`].
+/// An effect as stored in the table: large data is an index into [`OutcomeNames`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum OutcomeStep {
     Set(Guard, PackedValue),
@@ -40,7 +41,7 @@ pub(super) enum OutcomeStep {
     Attach(u32),
     Detach(AttachmentId),
     SetData(AttachmentId, PackedValue),
-    /// `numbered`: whether an entity in it goes by its number.
+    /// `numbered`: true if it contains a numbered entity.
     Schedule {
         key: u32,
         due: u32,
@@ -50,7 +51,7 @@ pub(super) enum OutcomeStep {
 }
 
 impl OutcomeStep {
-    /// The step in four words.
+    /// Encodes the step in four words.
     pub fn words(&self) -> [u32; 4] {
         match *self {
             OutcomeStep::Set(field, to) => [0, field.bits(), to.at() as u32, 0],
@@ -65,7 +66,7 @@ impl OutcomeStep {
         }
     }
 
-    /// The step of words from [`OutcomeStep::words`].
+    /// Decodes the words of [`OutcomeStep::words`].
     #[inline]
     pub fn of_words([sort, one, two, three]: [u32; 4]) -> OutcomeStep {
         match sort {
@@ -90,7 +91,7 @@ fn written(effect: &RecordedEffect) -> Option<Guard> {
     }
 }
 
-/// What an effect writes to a field of a fixed entity, where that is the same in all games.
+/// The value that an effect writes to a field of a fixed entity, if it is equal in all games.
 fn put_value(effect: &RecordedEffect) -> Option<&Value> {
     match effect {
         RecordedEffect::Set(field, value) if field.is_fixed() && !is_numbered(value) => Some(value),
@@ -98,20 +99,23 @@ fn put_value(effect: &RecordedEffect) -> Option<&Value> {
     }
 }
 
-/// What outcomes refer to by number.
+/// The data to which outcomes refer by index.
 #[derive(Debug, Default)]
 pub(super) struct OutcomeNames {
     pub values: Interner,
-    /// Agenda entries that are scheduled and their keys, entities that are made, and what is attached: many outcomes have the same.
+    /// Scheduled agenda entries, shared by outcomes.
     pub due: IndexSet<Arc<Due>>,
+    /// The keys of scheduled agenda entries, shared by outcomes.
     pub keys: IndexSet<RelativeKey>,
+    /// New entities, by kind and fields, shared by outcomes.
     pub made: IndexSet<(KindId, Box<[PackedValue]>)>,
+    /// Attachments, shared by outcomes.
     pub attached: IndexSet<Attachment>,
-    /// The cards that were played in one entry, with the seats that played them.
+    /// The cards played in one entry, with the seats that played them.
     pub plays: IndexSet<Box<[PlayedCard]>>,
 }
 
-/// An outcome in full, for messages.
+/// An outcome with all its data, for messages.
 #[derive(Debug)]
 #[expect(dead_code, reason = "read where it is written out")]
 struct WholeOutcome {
@@ -126,12 +130,12 @@ fn number<T: Hash + Eq>(set: &mut IndexSet<T>, one: T) -> u32 {
 }
 
 impl OutcomeNames {
-    /// What came of a recording; nothing if a value is too large.
+    /// Converts a recording to its outcome. `None` if a value is too large.
     pub fn outcome(&mut self, finished: &Finished) -> Option<TraceOutcome> {
         let effects = &finished.recording.effects;
         let puts = self.puts(effects)?;
         let is_put = |effect: &&RecordedEffect| written(effect).is_some_and(|field| puts.contains_key(&field));
-        // What is written and then replaced was written all the same.
+        // Written values count even if they are replaced later.
         let set = |effect: &RecordedEffect| match effect {
             RecordedEffect::Set(_, value) => value.weight(),
             _ => 0,
@@ -152,8 +156,8 @@ impl OutcomeNames {
         })
     }
 
-    /// What is put into which fields in the end. A field that gets its last value in another way is left to the steps, with all
-    /// that is written to it; so are all fields where an entity is removed, which empties fields.
+    /// The final field values of the outcome. A field that gets its last value in another way is left to the steps,
+    /// with all its writes; so are all fields if an entity is removed, since that empties fields.
     fn puts(&mut self, effects: &[RecordedEffect]) -> Option<BTreeMap<Guard, PackedValue>> {
         let mut puts = BTreeMap::new();
         if effects.iter().any(|effect| matches!(effect, RecordedEffect::Remove(_))) {
@@ -189,7 +193,7 @@ impl OutcomeNames {
         })
     }
 
-    /// An outcome in words of the program.
+    /// Formats an outcome for a message to developers.
     pub fn told(&self, outcome: &TraceOutcome) -> String {
         let value = |tag: PackedValue| self.values.value(tag);
         let effect = |step: &OutcomeStep| match step {

@@ -3,26 +3,26 @@ use super::numbering::EntityNumbering;
 use super::tagged::PackedValue;
 use riskbreaker_state::{Entity, EntityId, FieldId, KindId, Schema, State, Value};
 
-/// A script's query for entities. A trace must find the same result again among the entities that are made in play.
+/// A script's query for entities. A replay must find the same result among the entities made in play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Query {
-    /// All of a kind.
+    /// All entities of a kind.
     Kind(KindId),
-    /// Those of a kind that refer to an entity through a field.
+    /// The entities of a kind whose field refers to this entity.
     Referring(KindId, FieldId, EntityId),
-    /// The relations that an entity has, each with the end at which it stands.
+    /// The relations of an entity, each with the end at which the entity is.
     Relations(EntityId),
     /// The owners of attachments, and the entities named in their data.
     Attached,
-    /// The id itself.
+    /// The id of an entity itself.
     Id(EntityId),
-    /// Which of the entities of a kind that all games begin with hold a value in a field.
+    /// The fixed entities of a kind that hold a value in a field.
     Holding(KindId, FieldId, PackedValue),
-    /// Whether the number in a field is at least so large.
+    /// Whether the number in a field is at least this.
     AtLeast(Guard, i64),
 }
 
-/// A field at which an entity stands in relations.
+/// A field that holds one end of a kind of relation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RelationEnd {
     pub number: i64,
@@ -30,11 +30,11 @@ pub(super) struct RelationEnd {
     pub field: FieldId,
 }
 
-/// Entities of one kind at most that [`Query::Holding`] tells apart: one bit for each.
+/// The most entities of one kind that [`Query::Holding`] distinguishes, one bit for each.
 const MOST_HOLDING: usize = PackedValue::BITS as usize;
 
 impl Query {
-    /// The entity that it is about.
+    /// The entity that the query is about, if it is about one.
     pub(super) fn entity(self) -> Option<EntityId> {
         match self {
             Query::Kind(_) | Query::Attached | Query::Holding(..) | Query::AtLeast(..) => None,
@@ -42,7 +42,7 @@ impl Query {
         }
     }
 
-    /// What is asked for, in words.
+    /// Describes the query for a message.
     pub(super) fn words(self, schema: &Schema) -> String {
         let name = |kind: KindId| schema.kinds.get(kind.0 as usize).map_or("", |kind| &*kind.name);
         let field_of = |kind, field| field_words(schema, Some(kind), field);
@@ -59,15 +59,15 @@ impl Query {
         }
     }
 
-    /// Asks which of the entities up to this id hold a value in a field. Gives nothing if there are too many, or if the value
-    /// is not the same in all games.
+    /// A query for the entities up to id `fixed` that hold a value in a field. `None` if there are too many, or if the
+    /// value differs between games.
     pub fn holding(kind: KindId, field: FieldId, value: &Value, fixed: u32, state: &State) -> Option<Query> {
         let tag = PackedValue::plain(value).filter(|_| !matches!(value, Value::Entity(id) if id.0 > fixed))?;
         let count = fixed_of(kind, fixed, state).count();
         (1..=MOST_HOLDING).contains(&count).then_some(Query::Holding(kind, field, tag))
     }
 
-    /// The query about another entity.
+    /// The same query about another entity.
     pub(super) fn about(self, id: EntityId) -> Query {
         match self {
             Query::Referring(kind, field, _) => Query::Referring(kind, field, id),
@@ -77,8 +77,9 @@ impl Query {
         }
     }
 
-    /// The result for a script that asks this, with the entities by their numbers: they count as met. Of fixed entities only
-    /// relations are in it, since traces guard the fields of the others. `ends`: the fields between which relations stand.
+    /// The result of the query, with numbers for entities, which count as met from now on. Of fixed entities it
+    /// contains only relations, since traces guard the fields of the others. `ends`: the fields that hold the ends of
+    /// relations.
     pub(super) fn found(self, state: &State, ends: &[RelationEnd], numbering: &mut EntityNumbering) -> Option<Value> {
         let mut found: Vec<EntityId> = Vec::new();
         match self {
@@ -102,7 +103,8 @@ impl Query {
                 let made = state.entities_after(numbering.fixed()).filter(|(_, entity)| entity.kind == kind);
                 found.extend(made.filter(|(_, entity)| refers(entity.fields.get(field.0 as usize))).map(|(id, _)| id));
             }
-            // Those who ask go by ids, or by ends and then by ids: each relation is noted with the end at which it stands.
+            // Scripts sort relations by ids, or by ends and then by ids, so each relation is recorded with the end of
+            // the entity.
             Query::Relations(of) => {
                 let mut relations = Vec::new();
                 for (id, entity) in state.entities() {
@@ -131,7 +133,7 @@ impl Query {
     }
 }
 
-/// One bit for each; nothing if there are too many.
+/// Packs booleans into a bit mask. `None` if there are too many.
 pub(super) fn mask_of(bits: impl Iterator<Item = bool>) -> Option<i64> {
     let mut mask = 0;
     for (nth, bit) in (0..).zip(bits) {
@@ -140,14 +142,14 @@ pub(super) fn mask_of(bits: impl Iterator<Item = bool>) -> Option<i64> {
     Some(mask)
 }
 
-/// A field with its kind, in words.
+/// Formats a field for a message as `kind.field`.
 pub(super) fn field_words(schema: &Schema, kind: Option<KindId>, field: FieldId) -> String {
     let kind = kind.and_then(|kind| schema.kinds.get(kind.0 as usize));
     let field = kind.and_then(|kind| Some((kind, kind.fields.get(field.0 as usize)?)));
     field.map_or_else(|| "a field".into(), |(kind, field)| format!("{}.{}", kind.name, field.name))
 }
 
-/// The entities of a kind up to an id, in the order of their making.
+/// The entities of a kind up to an id, in the order of their creation.
 fn fixed_of(kind: KindId, fixed: u32, state: &State) -> impl Iterator<Item = (EntityId, &Entity)> {
     state.entities_up_to(fixed).filter(move |(_, entity)| entity.kind == kind)
 }

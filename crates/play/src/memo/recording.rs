@@ -9,16 +9,16 @@ use crate::Sight;
 use riskbreaker_dice::Dice;
 use riskbreaker_state::{Attachment, AttachmentId, Due, Entity, EntityId, RelativeKey, Value};
 
-/// The key of a trace: an agenda entry, or a function that only reads, with the fixed entities that exist and their
-/// attachments. Entities in it go by their numbers, as everywhere in a recording.
+/// The key of a trace: an agenda entry or a read-only function, with the existing fixed entities and their attachments.
+/// Entities in it are numbered, as everywhere in a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Root {
     pub what: Arc<str>,
     pub owner: Option<EntityId>,
     pub args: Value,
-    /// Hash of the fixed entities that exist, and of whether any other entity was ever made.
+    /// Hash of the fixed entities that exist, and of whether other entities were ever made.
     pub population: u64,
-    /// Hash of what is attached to them.
+    /// Hash of their attachments.
     pub attachments: u64,
 }
 
@@ -36,7 +36,7 @@ impl Root {
     }
 }
 
-/// Hash of a root.
+/// Computes the hash of a root.
 pub(super) fn hash_of(what: &str, owner: Option<EntityId>, args: &Value, (population, attachments): (u64, u64)) -> u64 {
     let owner = owner.map_or(0, |owner| u64::from(owner.0) + 1);
     let args = match args {
@@ -48,7 +48,7 @@ pub(super) fn hash_of(what: &str, owner: Option<EntityId>, args: &Value, (popula
             folded.finish()
         }
     };
-    // Both ends tell the names of entries apart.
+    // The first and the last 8 bytes suffice to distinguish the names of entries.
     let bytes = what.as_bytes();
     let name = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
@@ -62,7 +62,7 @@ pub(super) fn hash_of(what: &str, owner: Option<EntityId>, args: &Value, (popula
 /// A set of fields.
 pub(super) type FieldSet = HashSet<Guard, BuildHasherDefault<Folded>>;
 
-/// A quick hash of a few words, for a table that compares what it finds.
+/// A fast hasher of a few words, for a table that compares its keys.
 #[derive(Clone, Default)]
 pub(super) struct Folded(u64);
 
@@ -99,19 +99,19 @@ fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// A random input of a trace: which dice, and how much of the result the script saw.
+/// A random input of a trace: the dice, and how much of the result the script saw.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum RollKey {
     Dice(Arc<Dice>, Sight),
-    /// The total of the last of these dice: a later look at a roll of which less was seen.
+    /// The total of the last roll, looked at after less of it was seen.
     Look,
     /// A draw from a deck.
     Deal(Arc<Dice>),
-    /// A policy's `rb.pick` of a number from 1 to this.
+    /// A number from 1 to this, picked by a policy with `rb.pick`.
     Pick(u32),
 }
 
-/// What a recording depends on, in the order in which it was looked at.
+/// An input on which a recording depends.
 #[derive(Clone, Debug)]
 pub(super) enum Dependency {
     Field(Guard),
@@ -119,11 +119,11 @@ pub(super) enum Dependency {
     Query(Query),
 }
 
-/// Something that a script did to the state. Entities go by their numbers.
+/// A change of the state by a script. Entities are numbered.
 #[derive(Clone, Debug)]
 pub(super) enum RecordedEffect {
     Set(Guard, Value),
-    /// Adds to a number that is not known.
+    /// Adds to a number whose value is not known.
     Add(Guard, i64),
     Spawn(Entity),
     Remove(EntityId),
@@ -139,37 +139,37 @@ pub(super) enum RecordedEffect {
 pub struct PlayedCard {
     pub seat: Arc<str>,
     pub card: Arc<str>,
-    /// Whether its first roll that needed something met it.
+    /// True if its first roll with a target met it. `None` without such a roll.
     pub met: Option<bool>,
 }
 
 impl PlayedCard {
-    /// What it adds to the counts of its card: used, rolled for, met.
+    /// Its contribution to the counts of the card: used, rolled for, target met.
     pub fn counts(&self) -> [u64; 3] {
         [1, u64::from(self.met.is_some()), u64::from(self.met == Some(true))]
     }
 }
 
-/// An entry, or a function that only reads, while its script runs.
+/// The recording of an entry or a read-only function whose script runs.
 #[derive(Debug)]
 pub(super) struct Recording {
     pub root: Root,
     pub dependencies: Vec<(Dependency, Value)>,
-    /// Queries that are among its dependencies.
+    /// The queries among its dependencies.
     pub asked: Vec<Query>,
-    /// Fields that it has read and that had not changed in any game. The recording is dropped when one of them changes.
+    /// Fields that it has read and that had not changed in any game. If one of them changes, the recording is dropped.
     pub assumptions: Vec<Guard>,
     pub effects: Vec<RecordedEffect>,
-    /// Whether no entity had been made before it besides those that all games begin with.
+    /// True if only the fixed entities had been made before it.
     pub cast: bool,
-    /// How many changes waited in the journal when it began.
+    /// The length of the journal when it began.
     pub mark: usize,
     /// The recorded outcome, if the script runs only to be compared with it.
     pub expected: Option<ExpectedOutcome>,
 }
 
 impl Recording {
-    /// How much it has added to a field of which it does not know what it holds.
+    /// The sum of what it has added to a field of unknown value.
     pub fn added(&self, field: Guard) -> i64 {
         let by = |effect: &RecordedEffect| match effect {
             RecordedEffect::Add(to, by) if *to == field => *by,
@@ -178,7 +178,7 @@ impl Recording {
         self.effects.iter().map(by).sum()
     }
 
-    /// Whether what it has done so far may have changed what a query finds.
+    /// True if its effects so far may have changed the result of a query.
     pub fn may_have_changed(&self, query: Query, numbering: &EntityNumbering) -> bool {
         self.effects.iter().any(|effect| match (effect, query) {
             (RecordedEffect::Spawn(_), Query::Holding(..)) => false,
@@ -196,21 +196,21 @@ impl Recording {
     }
 }
 
-/// An outcome of the trace table that a script has to come to.
+/// An outcome of the trace table that the run of a script must have.
 #[derive(Clone, Copy, Debug)]
 pub struct ExpectedOutcome {
-    /// Where its leaf begins.
+    /// The node at which its leaf begins.
     pub leaf: u32,
-    /// How often the table had dropped traces by then.
+    /// The table's count of dropped traces at that time.
     pub dropped: u64,
 }
 
-/// A recording that ran to its end, with what came of it.
+/// A finished recording with its result.
 #[derive(Debug)]
 pub(super) struct Finished {
     pub recording: Recording,
     pub pulsed: bool,
-    /// The cards that were played in it.
+    /// The cards played in it.
     pub played: Vec<PlayedCard>,
     pub value: Value,
 }

@@ -1,4 +1,4 @@
-//! Replay: what the first entry of the agenda does, where a trace of it is known.
+//! Replay: applies the effects of the first agenda entry, if its trace is known.
 
 use std::sync::Arc;
 
@@ -14,23 +14,23 @@ use riskbreaker_state::{
     Attachment, Audience, Due, Entity, EntityId, Entry, FEW_ENTITIES, FieldId, Key, KindId, State, Value,
 };
 
-/// How an entry goes on.
+/// The result of looking up the trace of an entry.
 pub enum TraceLookup {
-    /// Its trace was replayed; says whether something was rolled or asked.
+    /// The trace was replayed. `pulsed`: it rolled or asked.
     Replayed { pulsed: bool },
-    /// Its script has to run. The caller has to put the dice back.
+    /// The script has to run. The caller resets the dice.
     Missing,
-    /// The same, and the script must come to this.
+    /// The script has to run and must have this outcome.
     Check(ExpectedOutcome),
 }
 
-/// On average one replay in this many is run by the script as well, several in a row: only the first of them has to load the
-/// script machine into the processor's caches.
+/// On average one replay in this many is also run by the script. Checks come in series, so that only the first one has
+/// to load the script machine into the processor's caches.
 const CHECK_EVERY: u64 = 1_000;
 const CHECKED_IN_A_ROW: u64 = 64;
 
 impl Memo {
-    /// Begins to replay entries in this state.
+    /// Begins a series of replays in this state.
     pub fn begin_replay(&mut self, state: &mut State) {
         self.turn_to(state);
         state.keep_journal(false);
@@ -42,7 +42,7 @@ impl Memo {
         state.keep_journal(true);
     }
 
-    /// Writes to the state what replays have changed.
+    /// Writes the changes of replays to the state.
     pub fn settle(&mut self, state: &mut State) {
         if !self.is_settled() {
             let traces = self.traces.clone();
@@ -50,12 +50,12 @@ impl Memo {
         }
     }
 
-    /// Whether the state holds all that replays have changed.
+    /// True if the state contains all changes of replays.
     pub fn is_settled(&self) -> bool {
         self.cache.is_clean()
     }
 
-    /// The sum of a field over all entities of a kind, where the state may be behind.
+    /// The sum of a field over all entities of a kind, including changes that the state does not contain yet.
     pub fn sum_of(&self, kind: KindId, field: FieldId, state: &State) -> i128 {
         let number = |value: Option<&Value>| value.and_then(Value::as_int).map_or(0, i128::from);
         let fixed = self.numbering.fixed_of(kind).filter(|id| state.entity(*id).is_some());
@@ -71,7 +71,7 @@ impl Memo {
         fixed.sum::<i128>() + made.map(|(id, _)| number(state.field(id, field))).sum::<i128>()
     }
 
-    /// Turns to this state. It may be another one, or may have changed other than by replays and recordings.
+    /// Attaches the caches to this state, which may be another one or may have changed outside replays and recordings.
     #[inline]
     pub(super) fn turn_to(&mut self, state: &State) {
         if self.cache.turn_to(state) {
@@ -83,7 +83,7 @@ impl Memo {
         self.cache.flush(state, &self.numbering, |tag| self.values.value(tag, &table.names().values));
     }
 
-    /// Looks up what the first entry of the agenda does, and does it if that is known.
+    /// Looks up the effects of the first agenda entry, and applies them if they are known.
     #[inline]
     pub fn replay(&mut self, table: &TraceTable, state: &mut State, rng: &mut DiceRng) -> TraceLookup {
         let hashes = self.hashes(state);
@@ -100,7 +100,7 @@ impl Memo {
         let leaf = table.leaf(place);
         let Some(first) = state.agenda().first() else { return TraceLookup::Missing };
         let passed = first.id;
-        // Only keys of entries that it makes count from this one.
+        // Only the keys of new entries are relative to the key of this one.
         let now = (leaf.entries > 0).then_some(first.key);
         let comes_or_goes = |step: &OutcomeStep| matches!(step, OutcomeStep::Spawn(_) | OutcomeStep::Remove(_));
         if !state.has_room(leaf.spawns, leaf.entries)
@@ -125,7 +125,7 @@ impl Memo {
         TraceLookup::Replayed { pulsed: leaf.pulsed }
     }
 
-    /// Does what a step says. `now`: the key of the entry, where it schedules others.
+    /// Applies a step of an outcome. `now`: the key of the entry, if it schedules others.
     #[inline]
     fn apply(&mut self, step: &OutcomeStep, now: Option<&Key>, table: &TraceTable, state: &mut State) {
         let names = table.names();
@@ -185,14 +185,14 @@ impl Memo {
         }
     }
 
-    /// Adds to a number that a trace does not know.
+    /// Adds to a field whose value the trace does not know.
     fn add(&mut self, field: Guard, by: PackedValue, table: &TraceTable, state: &mut State) {
         let values = &table.names().values;
         let known = field.is_fixed().then(|| self.cache.find(field, state, values, &self.numbering)).flatten();
         if let Some(sum) = known.and_then(|before| before.plus(by)) {
             return self.cache.put(field, sum);
         }
-        // The field, or the sum, is no number that fits into a tag: it is not in the cache alone.
+        // The field or the sum does not fit into a packed value, so it cannot be only in the cache.
         let by = self.values.value(by, values).as_int().unwrap_or_default();
         self.flush(table, state);
         let (entity, which) = self.numbering.field(field);
@@ -220,7 +220,7 @@ impl Memo {
         self.played[played as usize] += 1;
     }
 
-    /// Removes an entity, and forgets what the fields held that referred to it.
+    /// Removes an entity, and marks the cached fields that referred to it as changed.
     fn remove(&mut self, id: EntityId, state: &mut State) {
         state.note_gone(id);
         for (entity, field) in state.remove(id) {
@@ -228,13 +228,13 @@ impl Memo {
             let Some(key) = key.flatten() else { continue };
             self.cache.set(key, PackedValue::STALE);
             if !self.invalidated.contains(&key) {
-                // The table is being read: it is told before the next look-up.
+                // The table is locked for reading; it is updated before the next look-up.
                 self.unnoted.push(key);
             }
         }
     }
 
-    /// Hashes of who is there and of what is attached to them.
+    /// Hashes of the existing entities and of their attachments.
     #[inline]
     pub(super) fn hashes(&self, state: &mut State) -> (u64, u64) {
         let population = state.population_hash(self.numbering.fixed());
@@ -242,7 +242,7 @@ impl Memo {
         (population, state.attachments_hash())
     }
 
-    /// Where the leaf begins that the first entry of the agenda comes to, if that is known.
+    /// The node at which the leaf for the first agenda entry begins. An error if the table has none.
     #[inline]
     fn follow(
         &mut self,
@@ -275,7 +275,7 @@ impl Memo {
         table.follow(first, state, &mut TraceReader { cache, numbering, ends, values }, Some(rng))
     }
 
-    /// The first node of the tree of an entry.
+    /// The first node of the tree of an entry. `None` if the table has no tree for it.
     #[inline(never)]
     fn root(&mut self, due: &Due, hashes: (u64, u64), table: &TraceTable, state: &State) -> Option<u32> {
         let owner = match due.owner {
@@ -286,8 +286,8 @@ impl Memo {
         table.tree((&due.what, owner, &args), hashes)
     }
 
-    /// The value of a function that only reads, if it is known; otherwise a recording starts. `is_result`: whether it is what
-    /// names the result of a game, since a statistic may have any name.
+    /// The value of a read-only function, if it is known; otherwise starts a recording. `is_result`: the function names
+    /// the result of a game (a statistic may have the same name).
     pub fn value(&mut self, what: &Arc<str>, is_result: bool, state: &mut State) -> Option<Value> {
         self.commit_finished();
         let hashes = self.hashes(state);
@@ -301,14 +301,14 @@ impl Memo {
         let traces = self.traces.clone();
         let table = traces.read();
         self.note_miss(what, miss, &table, state);
-        // The function looks at the state.
+        // The function reads the state.
         self.flush(&table, state);
         drop(table);
         self.record(what.clone(), (FUNCTION, Value::Bool(is_result)), state, None);
         None
     }
 
-    /// The value of a function that only reads, where a trace of it is known.
+    /// The value of a read-only function, if a trace of it is known.
     fn known_value(
         &mut self,
         what: &Arc<str>,
@@ -325,17 +325,17 @@ impl Memo {
     }
 }
 
-/// Whether this replay is run by the script as well. The first ones come as soon as [`CHECK_EVERY`] says.
+/// True if this replay is also run by the script. The first checks are due after [`CHECK_EVERY`] replays.
 fn is_checked(replay: u64) -> bool {
     replay >= CHECK_EVERY && (replay - CHECK_EVERY) % (CHECK_EVERY * CHECKED_IN_A_ROW) < CHECKED_IN_A_ROW
 }
 
-/// The entity behind a number of a trace that was followed to its end.
+/// The entity of a number, in a trace that was followed to its end.
 fn real(numbering: &EntityNumbering, number: EntityId) -> EntityId {
     numbering.entity(number).expect("the trace has met or made what it changes")
 }
 
-/// The same for all numbers in a value.
+/// Like [`real`], for all numbers in a value.
 #[inline]
 fn all_real(numbering: &EntityNumbering, value: Value) -> Value {
     match is_numbered(&value) {
@@ -344,7 +344,7 @@ fn all_real(numbering: &EntityNumbering, value: Value) -> Value {
     }
 }
 
-/// This thread's own copy of something that the table has in this place.
+/// This thread's own copy of the item at an index of the table.
 fn own<T>(copies: &mut Vec<T>, at: u32, of: impl Iterator<Item = T>) -> &T {
     if copies.len() <= at as usize {
         let known = copies.len();

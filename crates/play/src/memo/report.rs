@@ -1,4 +1,4 @@
-//! The report of the memo: entries that could not be recorded, and new values that no trace had met.
+//! The report of the memo: entries that could not be recorded, and values that no trace covered.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,31 +9,31 @@ use super::query::{Query, field_words};
 use super::traces::{Miss, TraceTable};
 use riskbreaker_state::{EntityId, FieldId, KindId, Schema, State};
 
-/// Why an agenda entry could not be recorded.
+/// A reason why an agenda entry could not be recorded.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct NotRecorded {
-    /// The entry, or the function of play.luau.
+    /// The agenda entry, or the function of play.luau.
     pub entry: String,
-    /// What it did that cannot be recorded.
+    /// The operation that cannot be recorded.
     pub reason: String,
-    /// File and line of what it did, or of the function itself where no script was running.
+    /// File and line of the operation, or of the function if no script was running.
     pub place: String,
-    /// How often that was.
+    /// The number of occurrences.
     pub count: u64,
 }
 
-/// What entries met that no trace had met before, so that they were run by script.
+/// A new value in an entry, for which its script had to run.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct NewBranch {
-    /// The entry, or the function of play.luau.
+    /// The agenda entry, or the function of play.luau.
     pub entry: String,
     /// The field, roll or query that had a new value.
     pub met: String,
-    /// How often that was.
+    /// The number of occurrences.
     pub count: u64,
 }
 
-/// What was new where a look-up ended.
+/// The kind of value that a look-up did not find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Missed {
     Root,
@@ -43,11 +43,11 @@ pub(super) enum Missed {
     Roll,
 }
 
-/// Reasons that are kept apart at most.
+/// The most reasons that are counted.
 const MOST_REASONS: usize = 200;
 
 impl Memo {
-    /// Why entries were not recorded, the most frequent first.
+    /// The reasons why entries were not recorded, the most frequent first.
     pub fn not_recorded(&self) -> Vec<NotRecorded> {
         let row = |((entry, reason, place), count): (&(Arc<str>, &'static str, String), &u64)| NotRecorded {
             entry: entry.to_string(),
@@ -60,7 +60,7 @@ impl Memo {
         rows
     }
 
-    /// What entries met that was new, the most frequent first.
+    /// The new values in entries, the most frequent first.
     pub fn new_branches(&self, schema: &Schema) -> Vec<NewBranch> {
         let mut rows: BTreeMap<(&str, String), u64> = BTreeMap::new();
         for ((entry, missed), count) in &self.missed {
@@ -81,7 +81,7 @@ impl Memo {
         rows
     }
 
-    /// Notes where a look-up ended.
+    /// Records where a look-up ended.
     #[cold]
     pub(super) fn note_miss(&mut self, what: &Arc<str>, miss: Miss, table: &TraceTable, state: &State) {
         let missed = match miss {
@@ -102,14 +102,14 @@ impl Memo {
         self.last_missed = Some((what.clone(), missed));
     }
 
-    /// The kind of the entity that a guard on a field reads, if it is there, and the field.
+    /// The kind of the entity that a guard on a field reads (`None` if it does not exist), and the field.
     fn kind_and_field(&self, guard: Guard, state: &State) -> (Option<KindId>, FieldId) {
         let (entity, field) = self.numbering.field(guard);
         let entity = self.numbering.entity(entity).and_then(|id| state.entity(id));
         (entity.map(|entity| entity.kind), field)
     }
 
-    /// Counts what the entry or function met that was new: it ran to its end, and nothing kept it from being recorded.
+    /// Counts the new value of the entry or function, which ran to its end and was recorded.
     pub(super) fn count_miss(&mut self) {
         if let Some(missed) = self.last_missed.take() {
             *self.missed.entry(missed).or_insert(0) += 1;
@@ -117,7 +117,7 @@ impl Memo {
     }
 
     pub(super) fn refuse(&mut self, what: &Arc<str>, reason: &'static str) {
-        // It is told once, as what cannot be recorded.
+        // Count it once, as an entry that cannot be recorded.
         self.last_missed.take_if(|(missed, _)| missed == what);
         let key = (what.clone(), reason, self.locate.map(|locate| locate()).unwrap_or_default());
         if self.aborts.len() < MOST_REASONS || self.aborts.contains_key(&key) {

@@ -4,28 +4,29 @@ use super::FUNCTION;
 use super::traces::TraceTable;
 use riskbreaker_state::{EntryId, Value};
 
-/// One thread's cache of the roots of entries that replays have scheduled. It saves the look-up by name, owner and arguments.
+/// One thread's cache of the roots of entries that replays have scheduled. It saves looking them up by name, owner and
+/// arguments.
 #[derive(Debug)]
 pub(super) struct RootCache {
-    /// The entries that were scheduled last, each in the one place where its number can stand, with the number that the table has
-    /// for what is due.
+    /// Entries scheduled last, each at its index modulo [`PLACES`], with the table's number for the scheduled call
+    /// (name, owner, arguments).
     scheduled: [(EntryId, u32); PLACES],
-    /// The entry that was looked up last of those that recur: where its tree begins, and the hashes.
+    /// The recurring entry that was looked up last, with the hashes and the first node of its tree.
     recurring: (EntryId, (u64, u64), u32),
-    /// The same for the entries with which all games begin, by their numbers, which are the same in all games.
+    /// The entries with which all games begin, by entry number: the hashes, and the first node of their trees.
     opening: Vec<Option<((u64, u64), u32)>>,
-    /// By the number of what is due: where its tree begins, and the hashes of who was there and what was attached then.
+    /// The scheduled calls, by their number in the table: the hashes, and the first node of their trees.
     trees: Vec<Option<((u64, u64), u32)>>,
-    /// Functions that only read, by where their names lie in memory: where their trees begin, and the hashes.
+    /// Read-only functions, identified by the address of their name: the hashes, and the first node of their trees.
     functions: Vec<(Arc<str>, (u64, u64), u32)>,
-    /// How often the table had dropped trees when all of this was right.
+    /// The table's count of dropped trees when the cache was filled.
     dropped: u64,
 }
 
-/// Entries that it keeps, a power of 2.
+/// The number of scheduled entries in the cache, a power of 2.
 const PLACES: usize = 256;
 
-/// Functions that it keeps.
+/// The most functions in the cache.
 const MOST_FUNCTIONS: usize = 16;
 
 /// No entry has this number.
@@ -45,18 +46,19 @@ impl Default for RootCache {
 }
 
 impl RootCache {
-    /// All games begin with entries of numbers up to this one.
+    /// Creates a cache. `last`: the largest number of an entry with which all games begin.
     pub fn new(last: u32) -> RootCache {
         RootCache { opening: vec![None; last as usize + 1], ..RootCache::default() }
     }
 
-    /// Forgets the entries: those of another game have the same numbers.
+    /// Forgets the entries, since entries of another game have the same numbers.
     pub fn forget_entries(&mut self) {
         self.scheduled.fill((NO_ENTRY, 0));
         self.recurring.0 = NO_ENTRY;
     }
 
-    /// Notes the first node of the tree of an entry whose root names fixed entities alone, if it will be asked for again.
+    /// Stores the first node of the tree of an entry, if it will be looked up again. The root must contain only fixed
+    /// entities.
     pub fn note_entry(&mut self, entry: EntryId, recurs: bool, hashes: (u64, u64), first: u32, table: &TraceTable) {
         self.forget_dropped(table);
         if let Some(opening) = self.opening.get_mut(entry.0 as usize) {
@@ -66,7 +68,7 @@ impl RootCache {
         }
     }
 
-    /// An entry that recurs was put on the agenda again, as another one.
+    /// Replaces the number of a recurring entry that was scheduled again.
     #[inline]
     pub fn recur(&mut self, entry: EntryId, next: EntryId) {
         if self.recurring.0 == entry {
@@ -74,7 +76,7 @@ impl RootCache {
         }
     }
 
-    /// The first node of the tree of an entry, if it was noted.
+    /// The first node of the tree of an entry, if it is in the cache.
     pub fn entry(&self, entry: EntryId, hashes: (u64, u64), table: &TraceTable) -> Option<u32> {
         let (known, first) = match self.opening.get(entry.0 as usize) {
             Some(opening) => (*opening)?,
@@ -84,27 +86,28 @@ impl RootCache {
         (known == hashes && self.dropped == table.dropped()).then_some(first)
     }
 
-    /// A replay has scheduled an entry. `root`: the number of what is due, where it names fixed entities alone.
+    /// Stores an entry scheduled by a replay. `root`: the number of the scheduled call, which contains only fixed
+    /// entities.
     #[inline]
     pub fn schedule(&mut self, entry: EntryId, root: u32) {
         self.scheduled[entry.0 as usize % PLACES] = (entry, root);
     }
 
-    /// The number of what is due with an entry, if a replay has scheduled it.
+    /// The number of an entry's scheduled call, if a replay has scheduled it.
     #[inline]
     pub fn root(&self, entry: EntryId) -> Option<u32> {
         let (known, root) = self.scheduled[entry.0 as usize % PLACES];
         (known == entry).then_some(root)
     }
 
-    /// The first node of the tree of what is due, if it was noted.
+    /// The first node of the tree of a scheduled call, if it is in the cache.
     #[inline]
     pub fn tree(&self, root: u32, hashes: (u64, u64), table: &TraceTable) -> Option<u32> {
         let (known, first) = (*self.trees.get(root as usize)?)?;
         (known == hashes && self.dropped == table.dropped()).then_some(first)
     }
 
-    /// Notes the first node of the tree of what is due.
+    /// Stores the first node of the tree of a scheduled call.
     pub fn note(&mut self, root: u32, hashes: (u64, u64), first: u32, table: &TraceTable) {
         self.forget_dropped(table);
         let root = root as usize;
@@ -114,7 +117,7 @@ impl RootCache {
         self.trees[root] = Some((hashes, first));
     }
 
-    /// The first node of the tree of a function that only reads, if there is one.
+    /// The first node of the tree of a read-only function, if there is one.
     pub fn function(
         &mut self,
         name: &Arc<str>,

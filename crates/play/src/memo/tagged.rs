@@ -2,7 +2,7 @@ use indexmap::IndexSet;
 
 use riskbreaker_state::{EntityId, Value};
 
-/// A value in 32 bits: three for its type, the others for the value, or for its place in the [`Interner`].
+/// A value in 32 bits: three for its type, the others for the value or for its index in the [`Interner`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PackedValue(u32);
 
@@ -10,8 +10,9 @@ pub struct PackedValue(u32);
 #[derive(Debug, Default)]
 pub(super) struct Interner(IndexSet<Value>);
 
-/// Larger values are not recorded: bytes of a text, values in a list or map.
+/// The longest text that is recorded, in bytes.
 const LONGEST_TEXT: usize = 200;
+/// The most values in a list or map that is recorded.
 const LARGEST_TABLE: usize = 100;
 
 impl PackedValue {
@@ -20,15 +21,15 @@ impl PackedValue {
     const ENTITY: u32 = 2;
     const NONE: u32 = 3;
     const INTERNED: u32 = 4;
-    /// Bits of a whole number that fits and is not below zero.
+    /// The bits of a non-negative whole number that fits.
     pub const BITS: u32 = 28;
-    /// No value: nobody has looked yet.
+    /// A marker: the value was not read yet.
     pub const UNKNOWN: PackedValue = PackedValue(5);
-    /// No value: it has changed since somebody looked.
+    /// A marker: the value has changed since it was read.
     pub const STALE: PackedValue = PackedValue(7);
-    /// No value: it is in no trace, so that no guard has it.
+    /// A marker: the value occurs in no trace, so no guard has it.
     pub const FOREIGN: PackedValue = PackedValue(6);
-    /// No value: it refers to an entity that is made in play, and each trace has its own number for that one.
+    /// A marker: the value refers to an entity made in play, which has another number in each trace.
     pub const NUMBERED: PackedValue = PackedValue(1 << 3 | 5);
     /// The empty reference.
     pub const NOTHING: PackedValue = PackedValue(PackedValue::NONE);
@@ -38,24 +39,24 @@ impl PackedValue {
         PackedValue(bits << 3 | sort)
     }
 
-    /// Whether it stands for a value.
+    /// True unless it is a marker.
     #[inline]
     pub fn is_value(self) -> bool {
         self.0 & 7 <= PackedValue::INTERNED
     }
 
-    /// A place in a table.
+    /// Packs an index into a table.
     pub fn place(at: u32) -> PackedValue {
         PackedValue(at)
     }
 
-    /// The place that [`PackedValue::place`] was made of.
+    /// The index packed by [`PackedValue::place`].
     #[inline]
     pub fn at(self) -> usize {
         self.0 as usize
     }
 
-    /// The value, or its place in the [`Interner`].
+    /// Returns the value, or its index in the [`Interner`] as an error.
     #[inline]
     fn read(self) -> Result<Value, usize> {
         let bits = self.0 >> 3;
@@ -68,32 +69,32 @@ impl PackedValue {
         }
     }
 
-    /// The whole number with this bit on or off; nothing where it is none, or where the bit does not fit.
+    /// Sets or clears a bit of a whole number. `None` if the value is no whole number or the bit does not fit.
     #[inline]
     pub fn with_bit(self, bit: u32, on: bool) -> Option<PackedValue> {
         let mask = 1_u32.checked_shl(bit + 3).filter(|_| bit < PackedValue::BITS && self.0 & 7 == PackedValue::INT)?;
         Some(PackedValue(if on { self.0 | mask } else { self.0 & !mask }))
     }
 
-    /// Whether it is a whole number that fits, and at least so large.
+    /// Compares a whole number with a minimum. `None` if it is no whole number that fits.
     #[inline]
     pub fn is_at_least(self, least: i64) -> Option<bool> {
         Some(self.int()? >= least)
     }
 
-    /// The whole number, where it is one that fits.
+    /// The whole number. `None` if it is none that fits.
     #[inline]
     pub fn int(self) -> Option<i64> {
         (self.0 & 7 == PackedValue::INT).then_some(i64::from(self.0 as i32 >> 3))
     }
 
-    /// The sum of two whole numbers; nothing where one of the three is none that fits.
+    /// The sum of two whole numbers. `None` if one of the three does not fit.
     #[inline]
     pub fn plus(self, other: PackedValue) -> Option<PackedValue> {
         PackedValue::plain(&Value::Int(self.int()? + other.int()?))
     }
 
-    /// A value that fits.
+    /// Packs a value. `None` if it does not fit.
     #[inline]
     pub fn plain(value: &Value) -> Option<PackedValue> {
         match value {
@@ -118,7 +119,7 @@ impl Interner {
         self.0.len()
     }
 
-    /// Tags a value unless it is too large.
+    /// Packs a value and interns it if necessary. `None` if it is too large.
     pub fn tag(&mut self, value: &Value) -> Option<PackedValue> {
         PackedValue::plain(value).or_else(|| {
             let at = is_small(value).then(|| self.0.insert_full(value.clone()).0)?;
@@ -126,12 +127,12 @@ impl Interner {
         })
     }
 
-    /// The value of a tag.
+    /// The value of a packed value.
     pub fn value(&self, tag: PackedValue) -> Value {
         tag.read().unwrap_or_else(|at| self.0[at].clone())
     }
 
-    /// Tags a value that fits or is in the table already.
+    /// Packs a value that fits or is interned already. `None` otherwise.
     #[inline]
     pub fn known(&self, value: &Value) -> Option<PackedValue> {
         PackedValue::plain(value)
@@ -139,18 +140,18 @@ impl Interner {
     }
 }
 
-/// One thread's own copies of interned values: to count the references to shared ones would make threads wait for each other.
+/// One thread's own copies of interned values: shared reference counts would make threads wait for each other.
 #[derive(Debug, Default)]
 pub(super) struct OwnValues(Vec<Value>);
 
 impl OwnValues {
-    /// The value of a tag.
+    /// The value of a packed value.
     #[inline]
     pub fn value(&mut self, tag: PackedValue, interner: &Interner) -> Value {
         tag.read().unwrap_or_else(|at| self.interned(at, interner))
     }
 
-    /// The value in this place of the [`Interner`].
+    /// The value at this index of the [`Interner`].
     fn interned(&mut self, at: usize, interner: &Interner) -> Value {
         if at >= self.0.len() {
             self.0.extend(interner.0.iter().skip(self.0.len()).map(Value::apart));
@@ -159,7 +160,7 @@ impl OwnValues {
     }
 }
 
-/// Whether a value is small enough to be recorded.
+/// True if a value is small enough to be recorded.
 pub(super) fn is_small(value: &Value) -> bool {
     fn size(value: &Value) -> usize {
         match value {

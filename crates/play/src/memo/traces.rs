@@ -31,7 +31,7 @@ impl Traces {
         self.table.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The table for writing, unless somebody reads it.
+    /// Locks the table for writing. `None` while it is locked otherwise.
     pub(super) fn try_write(&self) -> Option<RwLockWriteGuard<'_, TraceTable>> {
         match self.table.try_write() {
             Ok(table) => Some(table),
@@ -41,7 +41,7 @@ impl Traces {
     }
 }
 
-/// What a thread knows of the state in which it follows a trace.
+/// A thread's view of the state, with which it follows a trace.
 pub(super) struct TraceReader<'m> {
     pub cache: &'m mut FieldCache,
     pub numbering: &'m mut EntityNumbering,
@@ -49,12 +49,12 @@ pub(super) struct TraceReader<'m> {
     pub values: &'m mut OwnValues,
 }
 
-/// Trace trees: each node is a field, a roll or a query, its branches are the values that were found, its leaves are outcomes
-/// (see [`Leaf`]).
-/// For the value that was found first at a node, the next node is stored right after it; a table has those for all other values.
+/// Trace trees: each node reads a field, a roll or a query, its branches are the values found, its leaves are outcomes
+/// (see [`Leaf`]). For a node's first value, the next node is stored directly after it; [`Branches`] has the next nodes
+/// for other values.
 #[derive(Debug, Default)]
 pub struct TraceTable {
-    /// By a hash of their root.
+    /// Trees by the hash of their root.
     trees: HashMap<u64, Vec<Tree>, BuildHasherDefault<Mixed>>,
     tree_count: usize,
     nodes: Vec<TraceNode>,
@@ -63,12 +63,12 @@ pub struct TraceTable {
     names: OutcomeNames,
     rolls: IndexSet<RollKey>,
     queries: IndexSet<Query>,
-    /// Fields of fixed entities, with numbers that they are compared with.
+    /// Fields of fixed entities, with the numbers to compare them with.
     comparisons: IndexSet<(Guard, i64)>,
-    /// Fields that have been written in some game since its beginning.
+    /// Fields that changed in some game after its beginning.
     invalidated: FieldSet,
     full: bool,
-    /// How often traces have been dropped.
+    /// The number of times that traces were dropped.
     dropped: u64,
 }
 
@@ -81,31 +81,35 @@ struct Tree {
     assumptions: FieldSet,
 }
 
-/// One guard of a trace, and the value that it found first. Where it finds that, the next node follows.
+/// A guard of a trace, and the first value that was found there. For this value, the next node follows directly.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TraceNode {
     pub guard: Guard,
     pub found: PackedValue,
 }
 
-/// Where a look-up ends without an outcome.
+/// The reason why a look-up found no outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Miss {
-    /// Nothing is known of that entry, with this owner and these arguments, where the same are there.
+    /// The table has no tree for the entry with this owner, arguments and existing entities.
     Root,
-    /// There is no branch for what was found in this place.
+    /// This guard has no branch for the value found.
     At(Guard),
 }
 
-/// Limits of the table: nodes of 8 bytes each, branches of 14 bytes each when their table is full, leaves, trees, and interned
-/// values or rolls. When one is reached, existing traces are kept and nothing more is recorded.
+/// The most nodes of the table, of 8 bytes each. When the table reaches a limit, it keeps its traces and records
+/// nothing more.
 const MOST_NODES: usize = 2_400_000;
+/// The most branches of the table, of 14 bytes each when their table is full.
 const MOST_BRANCHES: usize = 450_000;
+/// The most leaves of the table.
 const MOST_LEAVES: usize = 80_000;
+/// The most trees of the table.
 const MOST_TREES: usize = 20_000;
+/// The most interned values; also the most rolls, and the most queries and comparisons.
 const MOST_VALUES: usize = 20_000;
 
-/// What became of a finished recording.
+/// The result of adding a finished recording.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Committed {
     Kept,
@@ -113,7 +117,7 @@ pub(super) enum Committed {
     Stale,
     /// A value is too large, or the table is full.
     NoRoom,
-    /// A trace with the same dependencies came to something else: what was known, and what was found now.
+    /// A trace with the same dependencies has another outcome: the known one, and the new one.
     Differs(String, String),
 }
 
@@ -122,12 +126,12 @@ impl TraceTable {
         self.full
     }
 
-    /// The outcome whose leaf begins here as one that a script has to come to.
+    /// Converts the leaf at a node to an expected outcome.
     pub(super) fn expected(&self, leaf: u32) -> ExpectedOutcome {
         ExpectedOutcome { leaf, dropped: self.dropped }
     }
 
-    /// The leaf that begins at this node.
+    /// Reads the leaf that begins at this node.
     #[inline]
     pub(super) fn leaf(&self, place: u32) -> Leaf<'_> {
         Leaf::at(&self.nodes, place as usize)
@@ -137,12 +141,12 @@ impl TraceTable {
         &self.names
     }
 
-    /// How often traces have been dropped.
+    /// The number of times that traces were dropped.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// The first node of the tree of a root.
+    /// The first node of the tree of a root. `None` if there is no tree.
     pub(super) fn tree(
         &self,
         (what, owner, args): (&Arc<str>, Option<EntityId>, &Value),
@@ -152,8 +156,8 @@ impl TraceTable {
         trees.iter().find(|tree| tree.root.is(what, owner, args, hashes)).map(|tree| tree.first)
     }
 
-    /// Follows the trace from the first node of a tree; gives where its leaf begins, or where a branch is missing. The
-    /// entities in the root go by the numbers that `numbering` has given them.
+    /// Follows a trace from the first node of a tree. Returns the node at which its leaf begins, or the guard without a
+    /// branch. Entities of the root must be numbered in `numbering`.
     #[inline]
     pub(super) fn follow(
         &self,
@@ -194,8 +198,8 @@ impl TraceTable {
         }
     }
 
-    /// Goes on to the first node that does not find what it found first, or cannot say so without the state. Gives what it
-    /// finds, if that is known. Most guards have a slot, and most of these hold.
+    /// Skips guards whose first value holds. Stops at the first guard with another value, or one that needs the state,
+    /// and returns its value if the cache has it. Most guards have a slot, and most of these hold.
     #[inline]
     fn first_other(&self, at: &mut usize, now: &[PackedValue]) -> Option<PackedValue> {
         for node in &self.nodes[*at..] {
@@ -211,7 +215,7 @@ impl TraceTable {
         None
     }
 
-    /// Looks at the state for what a guard finds, unless it is a roll.
+    /// Reads the value of a guard from the state. `None` for a roll.
     #[inline(never)]
     fn look(&self, guard: Guard, state: &mut State, reader: &mut TraceReader) -> Option<PackedValue> {
         let TraceReader { cache, numbering, ends, values } = reader;
@@ -225,7 +229,7 @@ impl TraceTable {
             Guard::COMPARISON => self.comparison(guard, state, cache, numbering),
             Guard::QUERY => {
                 let query = self.query(guard, numbering)?;
-                // The others look at no fields of fixed entities.
+                // The other queries read no fields of fixed entities.
                 if matches!(query, Query::Relations(_)) {
                     cache.flush(state, numbering, |tag| values.value(tag, &self.names.values));
                 }
@@ -235,14 +239,14 @@ impl TraceTable {
         }
     }
 
-    /// Whether the field of a fixed entity is at least so large, if this guard asks for that and the field is known.
+    /// Compares the field of a fixed entity, if this guard is a comparison and the field is in the cache.
     #[inline]
     fn compared_now(&self, guard: Guard, now: &[PackedValue]) -> Option<PackedValue> {
         let (field, least) = self.comparisons.get_index(guard.comparison_number()?)?;
         now.get(field.slot())?.is_at_least(*least).map(PackedValue::from)
     }
 
-    /// The node behind a guard that has found a value.
+    /// The node that follows a guard for a value.
     fn behind(&self, at: usize, found: PackedValue) -> Option<usize> {
         match self.nodes[at].found == found {
             true => Some(at + 1),
@@ -250,7 +254,7 @@ impl TraceTable {
         }
     }
 
-    /// A field of an entity that is made in play, or one that refers to such.
+    /// Reads a field of an entity made in play, or a field that refers to one.
     fn read(&self, field: Guard, state: &State, numbering: &mut EntityNumbering) -> Option<PackedValue> {
         let (entity, field) = numbering.field(field);
         let value = state.field(numbering.entity(entity)?, field)?;
@@ -261,7 +265,7 @@ impl TraceTable {
         }
     }
 
-    /// Which fixed entities hold a value now, for a query that has a slot.
+    /// Finds the fixed entities that hold a value, for a query with a slot.
     fn holding(
         &self,
         guard: Guard,
@@ -280,7 +284,7 @@ impl TraceTable {
         Some(found)
     }
 
-    /// Whether the field of a fixed entity is at least so large.
+    /// True if the field of a fixed entity is at least the number of this comparison.
     fn comparison(
         &self,
         guard: Guard,
@@ -292,7 +296,7 @@ impl TraceTable {
         let known = cache.find(field, state, &self.names.values, numbering)?;
         let met = match known.is_at_least(least) {
             Some(met) => met,
-            // The number is too large for a tag.
+            // The number does not fit into a packed value.
             None => {
                 let (entity, which) = numbering.field(field);
                 let value = self.names.values.value(known);
@@ -302,7 +306,7 @@ impl TraceTable {
         Some(PackedValue::from(met))
     }
 
-    /// What a query finds in the state.
+    /// Runs a query on the state.
     fn found(
         &self,
         query: Query,
@@ -316,7 +320,7 @@ impl TraceTable {
         self.names.values.known(&query.found(state, ends, numbering)?)
     }
 
-    /// The query that a guard stands for, if it is one.
+    /// The query of a guard, if it is one.
     pub(super) fn query(&self, guard: Guard, numbering: &EntityNumbering) -> Option<Query> {
         let number = match guard.kind() {
             Guard::COMPARISON => {
@@ -330,7 +334,7 @@ impl TraceTable {
         self.queries.get_index(number).copied()
     }
 
-    /// Rolls the dice of a guard, or looks at those that were rolled last.
+    /// Rolls the dice of a guard, or returns the last total.
     #[inline(never)]
     fn rolled(&self, guard: Guard, rng: &mut DiceRng, last_total: &mut i64) -> Option<PackedValue> {
         let seen = match self.rolls.get_index(guard.number())? {
@@ -348,7 +352,7 @@ impl TraceTable {
         self.names.values.known(&seen)
     }
 
-    /// Notes that a field has changed since the beginning of a game, and drops the traces that assume otherwise.
+    /// Marks a field as changed since the beginning of a game, and drops the traces that assume it unchanged.
     pub(super) fn invalidate(&mut self, field: Guard) {
         if self.invalidated.insert(field) {
             self.dropped += 1;
@@ -356,7 +360,7 @@ impl TraceTable {
         }
     }
 
-    /// Puts a finished recording into its tree.
+    /// Adds a finished recording to its tree.
     pub(super) fn commit(&mut self, finished: Finished, numbering: &EntityNumbering) -> Committed {
         let recording = &finished.recording;
         if recording.assumptions.iter().any(|field| self.invalidated.contains(field)) {
@@ -373,7 +377,7 @@ impl TraceTable {
             tree.assumptions.extend(&recording.assumptions);
             tree.first
         });
-        // As far as the tree goes the same way.
+        // Follow the tree while it agrees with the recording.
         let (mut leaves, mut known) = (None, 0);
         if let Some(first) = first {
             let mut at = first as usize;
@@ -397,7 +401,7 @@ impl TraceTable {
             }
         }
         if let Some(expected) = &recording.expected {
-            // It was there before the script ran.
+            // The expected trace was in the table before the script ran.
             if expected.dropped != self.dropped {
                 return Committed::Stale;
             }
@@ -435,7 +439,7 @@ impl TraceTable {
         Committed::Kept
     }
 
-    /// The dependencies of a recording as guards with tagged values; nothing if a value is too large.
+    /// Converts the dependencies of a recording to guards with packed values. `None` if a value is too large.
     fn path_of(
         &mut self,
         dependencies: &[(Dependency, Value)],
@@ -459,7 +463,7 @@ impl TraceTable {
         Some(path)
     }
 
-    /// The guard that asks a query.
+    /// The guard for a query.
     fn guard_of(&mut self, query: Query, numbering: &EntityNumbering) -> Option<Guard> {
         if let Query::AtLeast(field, least) = query
             && field.is_fixed()
@@ -473,7 +477,7 @@ impl TraceTable {
         }
     }
 
-    /// Compares an outcome with the one that the table has for the same dependencies.
+    /// Compares an outcome with the known outcome for the same dependencies.
     fn compared(&self, at: usize, outcome: &TraceOutcome, numbering: &EntityNumbering) -> Committed {
         let node = self.nodes[at];
         if node.guard != Guard::END {

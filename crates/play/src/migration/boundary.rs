@@ -1,4 +1,4 @@
-//! The steps of a change of rules: it waits for the boundary, carries the state over, and can be taken back.
+//! The steps of a change of rules: request, boundary, conversion of the state, and undo.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,46 +17,46 @@ use crate::{
 use riskbreaker_ruleset::Contrast;
 use riskbreaker_state::{Audience, EntityId, FieldId, Orphans, Passage, Schema, State, Value};
 
-/// What was asked for: rules that are to come into force at the next boundary.
+/// A request for rules that take effect at the next boundary.
 #[derive(Clone, Debug)]
 pub struct Pending {
-    /// Nothing where those in force are to stay, after others were called off.
+    /// The requested rules. `None` cancels earlier requests.
     pub rules: Option<Arc<Ruleset>>,
-    /// The number of the next decision when they were asked for.
+    /// The number of the next decision when the request was made.
     pub asked_at: u32,
 }
 
-/// A game converted to other rules that are not in force yet.
+/// A game converted to other rules that have not taken effect yet.
 pub(crate) struct ReadyConversion {
     pub migration: Migration,
     pub context: ActionContext,
-    /// What the conversion has said: it is told when the rules come into force.
+    /// Messages of the conversion, published when the rules take effect.
     pub said: Vec<(Audience, Happening)>,
-    /// The reasons that the conversion gave for values, by entity and field.
+    /// The reasons that the conversion gave, by field.
     pub reasons: Reasons,
 }
 
-/// How a state gets from one ruleset to another.
+/// The way in which a state is converted to another ruleset.
 enum ConversionWay {
-    /// Kinds and fields mean the same in both.
+    /// Kinds and fields are matched by name, since they mean the same in both rulesets.
     ByName,
-    /// By a file of `convert/`, named after this ruleset.
+    /// A script in `convert/`, named after this ruleset, converts the state.
     Convert(String),
 }
 
 impl Game {
-    /// The rules that are to come into force: those that were asked for last.
+    /// The last requested rules, which will take effect at the boundary.
     pub(crate) fn awaited(&self) -> Option<&Arc<Ruleset>> {
         self.pending.last()?.rules.as_ref()
     }
 
-    /// Asks for other rules, or for those in force to stay.
+    /// Requests other rules. `None` cancels the pending change.
     pub(crate) fn ask_for(&mut self, rules: Option<Arc<Ruleset>>) {
         self.redo.clear();
         self.pending.push(Pending { rules, asked_at: self.next_seq() });
     }
 
-    /// Calls off the rules that were asked for, if that is the last thing that was done.
+    /// Cancels the last request, if nothing was decided since.
     pub(crate) fn undo_asking(&mut self) -> Option<UndoReport> {
         let next = self.next_seq();
         let pending = self.pending.pop_if(|pending| pending.asked_at >= next)?;
@@ -69,7 +69,7 @@ impl Game {
         Some(UndoReport::open(text, None, Vec::new()))
     }
 
-    /// Asks once more for what an undo took back.
+    /// Repeats a request that an undo cancelled.
     pub(crate) fn redo_asking(&mut self, rules: Option<Arc<Ruleset>>) -> Result<(), Refusal> {
         if let Some(rules) = &rules {
             let allowed = self.prepare(rules, self.at_boundary()).and_then(|ready| ready.migration.allowed());
@@ -79,8 +79,8 @@ impl Game {
         Ok(())
     }
 
-    /// Whether other rules can take effect here. The place is before the entry that the ruleset declares, if nothing of it has
-    /// been answered or rolled yet; between any two actions if no such entry is due.
+    /// True if other rules can take effect now: before the entry that the ruleset declares as boundary, if the entry
+    /// has no answers or rolls yet; between any two actions if no such entry is due.
     pub(crate) fn at_boundary(&self) -> bool {
         if self.context.state.outcome().is_some() || !self.held.is_empty() || !self.queued.is_empty() {
             return false;
@@ -100,8 +100,8 @@ impl Game {
         untouched && (boundary.is_none() || is_boundary(what) || !is_due(&state.before_journal()))
     }
 
-    /// The game as converted to other rules. `at_boundary`: the rules take effect now. Otherwise the agenda entries before the
-    /// boundary are dropped first, since the old rules will run them.
+    /// Converts a copy of the game to other rules. `at_boundary`: the rules take effect now. Otherwise the agenda
+    /// entries before the boundary are dropped first, since the old rules will run them.
     pub(crate) fn prepare(&self, to: &Arc<Ruleset>, at_boundary: bool) -> Result<ReadyConversion, MigrationError> {
         let from = &self.context.rules;
         if self.context.state.outcome().is_some() && self.open.is_none() {
@@ -170,7 +170,8 @@ impl Game {
         Ok(ReadyConversion { migration, context, said, reasons })
     }
 
-    /// The game as it was before the last change of rules, if the game returns to those rules and nothing was done since.
+    /// The game before the last change of rules, if the game returns to those rules and nothing was done since. `None`
+    /// otherwise.
     fn straight_back(&self, to: &Arc<Ruleset>, at_boundary: bool) -> Option<ReadyConversion> {
         let untouched = at_boundary && self.open.as_ref().is_none_or(|open| open.seq.is_none());
         let last = self.history.last().filter(|last| untouched && matches!(last.cause, Cause::Rules { .. }))?;
@@ -187,8 +188,8 @@ impl Game {
         Some(ReadyConversion { migration, context, said: Vec::new(), reasons: Reasons::new() })
     }
 
-    /// The house rules by name: carried where both have one, at their default where they are new, kept aside where they are
-    /// gone.
+    /// Carries the house rules over by name: the value if both rulesets have the rule, the default if it is new; a
+    /// removed one becomes dormant.
     fn switches_under(
         &self,
         to: &Ruleset,
@@ -221,7 +222,7 @@ impl Game {
         to.switches().map(|switch| switch.name.clone()).zip(passed.into_iter().map(|(value, _)| value)).collect()
     }
 
-    /// Seats by name: new ones are played by people, and so are those whose policy is not there.
+    /// Carries the seats over by name. People play new seats, and seats whose policy does not exist any more.
     fn seats_under(&self, to: &Ruleset, notes: &mut Vec<MigrationNote>) -> BTreeMap<Arc<str>, Driver> {
         let mut seats = self.context.seats.clone();
         for (seat, policy) in seat_people(&mut seats, to) {
@@ -231,7 +232,8 @@ impl Game {
         seats
     }
 
-    /// The seats under rules that come back: one that was given to somebody else since keeps its new driver, where it can.
+    /// The seats when a game returns to earlier rules. A seat whose driver was changed since keeps the new driver, if
+    /// these rules have it.
     fn seats_back(&self, before: &InForce) -> BTreeMap<Arc<str>, Driver> {
         let mut seats = self.context.seats.clone();
         let lost = |driver: &Driver| match driver {
@@ -249,7 +251,7 @@ impl Game {
         seats
     }
 
-    /// Puts the game into the state that other rules have made of it, as one entry.
+    /// Puts converted rules and state into force, as one entry of the history.
     pub(crate) fn install(&mut self, ready: ReadyConversion) {
         let ReadyConversion { migration, context, said, reasons } = ready;
         let from = self.context.rules.clone();
@@ -298,7 +300,7 @@ impl Game {
         self.history.push(Done { seq, events, told, swap, dropped, lost, reasons, ..Done::new(number, cause, before) });
     }
 
-    /// Who may read a line in which anything may be named: the game master alone, where these rules or those in force have secrets.
+    /// The audience for a line that may name anything: only the game master if the old or the new rules have secrets.
     pub(crate) fn readers_of_anything(&self, to: &Ruleset) -> Audience {
         match self.context.rules.schema().has_secrets() || to.schema().has_secrets() {
             true => Audience::named(MASTER),
@@ -306,9 +308,9 @@ impl Game {
         }
     }
 
-    /// Takes a change of rules back, whole.
+    /// Undoes a change of rules.
     pub(crate) fn take_rules_back(&mut self, done: Done, passed: &mut Vec<Done>) -> UndoReport {
-        // Reloads that came after it were of the other rules.
+        // Later reloads belong to the undone rules.
         passed.clear();
         self.open = done.dropped.map(|open| open.reopened());
         self.held.clear();
@@ -329,8 +331,8 @@ impl Game {
         UndoReport::open(text, None, changes)
     }
 
-    /// What an undo of a change of rules restored: shown fields whose value was another one under the rules that were taken back, or
-    /// that these did not have, and entities that come and go with it. `undone`: the state under those rules, in their schema.
+    /// Lists what the undo of a change of rules restored: shown fields with another value, or without one, under the
+    /// undone rules, and entities that come or go. `undone`: the state under those rules, in their schema.
     fn restored(&self, undone: &State, schema: &Schema) -> Vec<(Audience, Happening)> {
         let (rules, mut told) = (self.context.rules.clone(), Vec::new());
         let mut there: Vec<EntityId> = self.context.state.entities().map(|(id, _)| id).collect();
@@ -350,7 +352,7 @@ impl Game {
                     let place = schema.kind(was.kind).field_named(name)?;
                     was.fields.get(place.0 as usize)
                 });
-                // What the other rules do not have is listed only if it says something.
+                // A field that the undone rules lack is listed only if it is not at its default.
                 let from = from.unwrap_or(&kind.field(at).default);
                 if from != to {
                     told.extend(self.context.changed(id, at, from, to));
@@ -361,7 +363,7 @@ impl Game {
     }
 }
 
-/// How a game gets from one ruleset to another.
+/// Decides how a game is converted from one ruleset to another.
 fn way(from: &Ruleset, to: &Ruleset) -> Result<ConversionWay, MigrationError> {
     let (old, new) = (from.parts(), to.parts());
     if old.iter().any(|part| part == to.id()) || new.iter().any(|part| part == from.id()) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::{ActionContext, MigrationFate, MigrationNote};
 use riskbreaker_state::{Belongings, EntityId, Kept, Schema, State};
 
-/// A state before and after, for telling what became of what.
+/// The states before and after a change of rules.
 pub(super) struct StateComparison<'a> {
     pub old: &'a State,
     pub old_schema: &'a Schema,
@@ -14,7 +14,7 @@ pub(super) struct StateComparison<'a> {
 }
 
 impl StateComparison<'_> {
-    /// Tells what was kept aside, what is there again and what is new, as far as a sheet would show it.
+    /// Adds notes on dormant, restored and new things, as far as a sheet would show them.
     pub fn tell(&self, belongings: &Belongings, notes: &mut Vec<MigrationNote>) {
         self.tell_entities(notes);
         self.tell_values(notes);
@@ -48,7 +48,7 @@ impl StateComparison<'_> {
         }
     }
 
-    /// Values that went aside or came back, entity by entity.
+    /// Adds notes on values that became dormant or were restored, by entity.
     fn tell_values(&self, notes: &mut Vec<MigrationNote>) {
         let new_schema = self.context.rules.schema();
         let (was, now) = (&self.old.dormant().fields, &self.context.state.dormant().fields);
@@ -74,7 +74,7 @@ impl StateComparison<'_> {
             for (name, kept) in returned.filter(|(name, _)| !known(now, id, name)) {
                 let Some(place) = kind.field_named(name) else { continue };
                 let (field, value) = (kind.field(place), &entity.fields[place.0 as usize]);
-                // Where somebody has given the field another value since, that one counts.
+                // If the field was set since, the newer value wins.
                 let is_back = field.ty.settle(kept.value.clone()) == *value;
                 if is_back && field.show && field.audience.is_none() && field.default != *value {
                     back.push(format!("{} {}", field.label, self.context.words(value)));
@@ -88,7 +88,7 @@ impl StateComparison<'_> {
         }
     }
 
-    /// Fields that the old rules did not have and that stand at their default everywhere.
+    /// Adds notes on new fields that have their default in every entity.
     fn tell_new_fields(&self, notes: &mut Vec<MigrationNote>) {
         let schema = self.context.rules.schema();
         for (at, kind) in schema.kinds.iter().enumerate() {

@@ -5,7 +5,7 @@ use riskbreaker_state::{Schema, State, Value};
 
 /// The state of a game under its former rules.
 pub struct Former {
-    /// The ruleset that the file of `convert/` is written for.
+    /// The id of the ruleset that the conversion script is written for.
     pub ruleset: String,
     pub switches: Arc<BTreeMap<String, Value>>,
     pub state: State,

@@ -1,5 +1,5 @@
-//! Migration: a running game changes to another ruleset. It can be previewed, takes effect at a boundary, and one undo takes it
-//! back.
+//! Migration: a running game changes to another ruleset. It can be previewed, takes effect at a boundary, and is undone
+//! by one undo.
 
 mod boundary;
 mod comparison;
@@ -15,67 +15,67 @@ use super::{Fault, Ruleset, Session};
 pub(super) use boundary::Pending;
 pub use former::Former;
 
-/// What other rules would do to a game, or did.
+/// The effects of a change of rules on a game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Migration {
     /// The ruleset in force.
     pub from: String,
-    /// The ruleset that is to come into force.
+    /// The ruleset that takes effect.
     pub to: String,
-    /// What differs in the rules, a sentence each: ``changes `max_risk` of Kill Damage from 3 to 2``.
+    /// The differences in the rules, a sentence each: ``changes `max_risk` of Kill Damage from 3 to 2``.
     pub changes: Vec<String>,
-    /// What happens to each thing, sorted by [`MigrationFate`]: what needs attention comes first.
+    /// The effects on the game, sorted by [`MigrationFate`]: those that need attention come first.
     pub notes: Vec<MigrationNote>,
-    /// The agenda entry that it waits for; nothing where it comes into force with the next [`Session::advance`].
+    /// The agenda entry that it waits for. `None` if it takes effect with the next [`Session::advance`].
     pub waits_for: Option<String>,
 }
 
-/// What happens to one thing under other rules.
+/// The effect of other rules on one thing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct MigrationNote {
-    /// What happens to it.
+    /// The kind of effect.
     pub fate: MigrationFate,
-    /// What it is about: a kind, the title of an entity, or a word of the ruleset.
+    /// The subject: a kind, the title of an entity, or a name of the ruleset.
     pub topic: String,
-    /// What is to be said of it, as a sentence.
+    /// The effect, as a sentence.
     pub text: String,
-    /// The rule that is broken, for a breach.
+    /// The id of the broken rule, for a breach.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
 }
 
-/// What can happen to a thing under other rules.
+/// The possible effects of other rules on a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum MigrationFate {
-    /// The other rules cannot hold it: they do not come into force before it is changed.
+    /// The new rules cannot hold it. They do not take effect until it is changed.
     Refused,
-    /// It breaks a rule of the other ruleset, and is taken over all the same.
+    /// It breaks a rule of the new ruleset, but is carried over.
     Breach,
-    /// The game master has to look after it.
+    /// The game master has to decide about it.
     Decide,
-    /// It goes over as it is.
+    /// It is carried over unchanged.
     Carried,
-    /// The old rules do not have it.
+    /// The old rules do not have it, so it gets its default.
     Defaulted,
-    /// It was kept aside earlier and is restored.
+    /// It was dormant and is restored.
     Returned,
-    /// The new rules have no place for it: it is kept aside, and restored by rules that have one.
+    /// The new rules do not have it. It becomes dormant and is restored under rules that have it.
     Dormant,
 }
 
-/// Why a game cannot go over to other rules. Nothing has changed then.
+/// The reason why a game cannot change to other rules. Leaves the game unchanged.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MigrationError {
     /// These rules are in force already.
     #[error("{0} is in force already")]
     Same(String),
-    /// Nothing leads there: no conversion, and no ruleset that both extend.
+    /// The rulesets are not connected: there is no conversion, and no ruleset that both extend.
     #[error(
         "there is no way from {from} to {to}: {to} has no convert/{from}.luau, and there is no ruleset that both of them extend"
     )]
@@ -91,18 +91,18 @@ pub enum MigrationError {
     /// The game has not begun.
     #[error("the game has not begun: its start has to end first, with an answer to everything that it asks")]
     NotBegun,
-    /// No other rules are asked for.
+    /// No change of rules is pending.
     #[error("no change of rules is pending")]
     NothingPending,
-    /// The notes say what is in the way.
+    /// The new rules cannot hold this game; the notes list the reasons.
     #[error("{to} cannot hold this game: {}", reasons(.notes))]
     Refused {
         /// The rules that were asked for.
         to: String,
-        /// What they cannot hold, among all that was found.
+        /// The effects of the rules, including the reasons.
         notes: Vec<MigrationNote>,
     },
-    /// The script that converts the state did something wrong.
+    /// The conversion script failed.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
@@ -118,7 +118,7 @@ impl MigrationFate {
         found.ok()
     }
 
-    /// The word for it in a table.
+    /// The name of the fate in a table.
     pub fn word(self) -> &'static str {
         match self {
             MigrationFate::Refused => "refused",
@@ -138,7 +138,7 @@ impl Migration {
         self.notes.iter().filter(move |note| note.fate == fate)
     }
 
-    /// Whether the game as it stands cannot go over.
+    /// True if the new rules cannot hold the game as it is now.
     pub fn is_refused(&self) -> bool {
         self.of(MigrationFate::Refused).next().is_some()
     }
@@ -153,41 +153,42 @@ impl Migration {
 }
 
 impl Session {
-    /// What the rules of another ruleset would do to the game as it stands. Nothing changes.
+    /// Previews a change to another ruleset. Leaves the game unchanged.
     ///
     /// # Errors
     ///
-    /// No way leads there, or the script that converts the state fails.
+    /// The rulesets are not connected, or the conversion script fails.
     pub fn preview_rules(&self, to: &Arc<Ruleset>) -> Result<Migration, MigrationError> {
         Ok(self.game().prepare(to, self.game().at_boundary())?.migration)
     }
 
-    /// Asks for the rules of another ruleset. They take effect with the [`Session::advance`] that reaches the boundary of the
-    /// ruleset in force, or between two actions if it declares none. The change is one entry of the game: one [`Session::undo`]
-    /// takes it back. Until then they are [`Session::pending_rules`].
+    /// Requests a change to another ruleset. It takes effect with the [`Session::advance`] that reaches the boundary of
+    /// the current ruleset, or between two actions if that declares none. The change is one entry of the history: one
+    /// [`Session::undo`] undoes it. Until then, [`Session::pending_rules`] returns the new rules.
     ///
     /// # Errors
     ///
-    /// As [`Session::preview_rules`], and a state that the other rules cannot hold. Nothing has changed then.
+    /// As [`Session::preview_rules`], or the other rules cannot hold the state. The game is unchanged then.
     pub fn change_rules(&mut self, to: &Arc<Ruleset>) -> Result<Migration, MigrationError> {
         let migration = self.preview_rules(to)?.allowed()?;
         self.game_mut().ask_for(Some(to.clone()));
         Ok(migration)
     }
 
-    /// The rules that are to come into force at the next boundary.
+    /// The rules that take effect at the next boundary. `None` if no change is pending.
     pub fn pending_rules(&self) -> Option<&Arc<Ruleset>> {
         self.game().awaited()
     }
 
-    /// Whether other rules would come into force here, before anything else is done.
+    /// True if pending rules would take effect now, before the next action.
     #[cfg(feature = "serve")]
     #[doc(hidden)]
     pub fn is_at_boundary(&self) -> bool {
         self.game().at_boundary()
     }
 
-    /// Calls off what [`Session::change_rules`] asked for, as long as it has not come into force. An undo brings it back.
+    /// Cancels the change that [`Session::change_rules`] requested and that has not taken effect. Undo restores the
+    /// request.
     ///
     /// # Errors
     ///
@@ -198,7 +199,7 @@ impl Session {
         Ok(())
     }
 
-    /// Puts the rules in force that were asked for, now that their boundary is reached.
+    /// Puts the requested rules into force, at their boundary.
     pub(crate) fn put_in_force(&mut self) {
         let asked = std::mem::take(&mut self.game_mut().pending);
         let Some(rules) = asked.into_iter().next_back().and_then(|pending| pending.rules) else { return };
@@ -208,8 +209,8 @@ impl Session {
         }
     }
 
-    /// Goes over to other rules at once, at a boundary. A recorded change of rules stood at one, also where the keys of entries
-    /// have not been computed yet.
+    /// Changes to other rules at once, at a boundary. A replayed change of rules counts as at a boundary even if the
+    /// keys of entries are not computed yet.
     pub(crate) fn go_over(&mut self, to: &Arc<Ruleset>) -> Result<(), MigrationError> {
         let mut ready = self.game().prepare(to, true)?;
         ready.migration = ready.migration.allowed()?;

@@ -1,8 +1,8 @@
-//! The rules of a saved game: what they differ in from those of a library, each text once and by its hash.
+//! The rules in a saved game: their differences from a library, with each text stored once by its hash.
 //!
-//! A game that changed its rules needs those that it began by, too. A library has most of their files, but which version of a
-//! file it will have is not known. So a file is left out only if the game knows one text of it; a file with several is saved in
-//! each of them.
+//! A game that changed its rules also needs those with which it began. A library has most of their files, but maybe in
+//! another version. So a file is left out only if the game knows one text of it; a file with several texts is saved
+//! with all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,23 +17,23 @@ use riskbreaker_ruleset::{ContentHash, Library};
 
 type Files = BTreeMap<Arc<str>, Arc<str>>;
 
-/// The rules that a game began by, where others came into force since.
+/// The rules with which a game began, if others took effect since.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct FirstChanges {
     /// The hash of these rules.
     pub hash: String,
-    /// Their files with several texts, with hashes for texts; `None` for one that only other versions have.
+    /// Their files that exist in several texts, by hash; `None` for a file that only other versions have.
     files: Patch,
 }
 
-/// The files of which a game knows several texts.
+/// The files with several texts in one game.
 struct Varied {
-    /// By the folder of a ruleset.
+    /// Paths by the folder of a ruleset.
     paths: BTreeMap<String, BTreeSet<Arc<str>>>,
 }
 
 impl Varied {
-    /// Compares all versions of the rulesets that a game knows. A version says something only of the folders of which it has
+    /// Compares all versions of the rulesets that a game knows. A version counts only for the folders of which it has
     /// files.
     fn of(versions: &[Files]) -> Varied {
         /// The texts of one folder, by path.
@@ -63,7 +63,7 @@ impl Varied {
         Varied { paths }
     }
 
-    /// What of a version of the rules has to be saved.
+    /// The files of a version of the rules that have to be saved.
     fn part_of(&self, files: &Files) -> Patch {
         let folders: BTreeSet<&str> = files.keys().map(|path| folder_of(path)).collect();
         let varied = folders.into_iter().filter_map(|folder| self.paths.get(folder)).flatten();
@@ -109,11 +109,11 @@ impl Sources {
 }
 
 impl SavedGame {
-    /// Reduces the files of rules to what a library may not have. `now` are the rules in force, `first_hash` is the hash of those
-    /// that the game began by.
+    /// Reduces the rule files to those that a library may not have. `now`: the rules in force; `first_hash`: the hash
+    /// of those with which the game began.
     pub(super) fn reduce_sources(&mut self, now: &Ruleset, first_hash: Option<String>) {
         let first = self.first.take().unwrap_or_else(|| now.files());
-        // All versions of the rules that the game knows: the first, one behind each change, and what waits.
+        // All versions of the rules that the game knows: the first, one after each change, and pending ones.
         let mut versions = vec![first.clone()];
         let mut files = first.clone();
         for patch in self.done.iter().filter_map(|done| done.cause.files()) {

@@ -1,7 +1,7 @@
-//! Fingerprints of the running script's whole continuation, so that the explorer can tell when two choice points are equal.
+//! Fingerprints of the running script's whole continuation, by which the explorer recognizes equal choice points.
 //!
-//! `fingerprint.cpp` reads the engine's own structures; it says what the fingerprint holds and when it is refused. If the
-//! headers there are not those of this engine, the explorer works without fingerprints and merges nothing.
+//! `fingerprint.cpp` reads the engine's own structures, and documents the content of a fingerprint and when it is
+//! refused. If its headers do not match the engine, the explorer works without fingerprints and merges nothing.
 
 mod snapshot;
 
@@ -47,17 +47,17 @@ thread_local! {
     static EXPLORING: Cell<*const Continuation> = const { Cell::new(ptr::null()) };
 }
 
-/// What takes the fingerprints of one machine.
+/// Takes the fingerprints of one machine.
 pub(super) struct Continuation {
     fingerprinter: *mut c_void,
     state: *mut lua_State,
-    /// Which snapshots can be gone back to: the number of their time.
+    /// Identifies the snapshots that can still be restored.
     time: Cell<u64>,
 }
 
 impl Continuation {
-    /// `roots`: all that the host calls; `state`: the prelude's function that gives its variables; `lists`: its lists by kind.
-    /// `None` if the engine is not the one that is known.
+    /// Creates it. `roots`: all functions that the host calls; `state`: the prelude's function that returns its
+    /// variables; `lists`: its lists by kind. `None` if the engine's layout is unknown.
     pub fn new(
         lua: &Lua,
         host: &HostState,
@@ -67,7 +67,7 @@ impl Continuation {
         let main = lua.exec_raw_lua(|raw| raw.state());
         let mut fits = false;
         let mut fingerprinter = ptr::null_mut();
-        // SAFETY: both functions take what is on the stack, and leave nothing there that counts.
+        // SAFETY: both functions use only their arguments on the stack.
         unsafe {
             lua.exec_raw::<()>((), |state| fits = fingerprint_fits(state) != 0)?;
             if !fits {
@@ -85,7 +85,7 @@ impl Continuation {
         }))
     }
 
-    /// Lets [`Continuation::fingerprint`] find it while ways are explored on this thread.
+    /// Makes this the continuation of the exploration on this thread.
     pub fn begin(&self) -> Fingerprint {
         EXPLORING.set(self);
         fingerprint
@@ -95,21 +95,21 @@ impl Continuation {
         EXPLORING.set(ptr::null());
     }
 
-    /// How much work fingerprints and snapshots took since this was called last, in steps of a script.
+    /// The work of fingerprints and snapshots since the last call, in steps of a script.
     pub fn take_work(&self) -> u64 {
-        // SAFETY: it lives as long as this.
+        // SAFETY: the fingerprinter lives as long as `self`.
         WORK_OF_LOOK * unsafe { fingerprint_looked_at(self.fingerprinter) }
     }
 
-    /// What scripts keep between runs, as bytes.
+    /// The data that scripts keep between runs, as bytes.
     ///
     /// # Errors
     ///
-    /// Why that cannot be told.
+    /// The reason why it cannot be determined.
     pub fn kept(&self) -> std::result::Result<Vec<u8>, &'static str> {
         let mut out = Vec::new();
         read(self, fingerprint_kept, &mut out)?;
-        // SAFETY: it lives as long as this.
+        // SAFETY: the fingerprinter lives as long as `self`.
         let unmade = unsafe { fingerprint_unmade(self.fingerprinter) };
         out.extend_from_slice(&unmade.to_le_bytes());
         Ok(out)
@@ -123,14 +123,14 @@ impl Drop for Continuation {
     }
 }
 
-/// What it costs to look at a value or a reference, in steps of a script: mostly a search by its address.
+/// The work of visiting a value or a reference, in steps of a script: mostly a search by address.
 const WORK_OF_LOOK: u64 = 10;
 
 type Take = unsafe extern "C-unwind" fn(*mut c_void, *mut lua_State, *mut *const c_char, *mut usize) -> c_int;
 
 fn read(continuation: &Continuation, take: Take, out: &mut Vec<u8>) -> std::result::Result<(), &'static str> {
     let (mut bytes, mut count) = (ptr::null(), 0);
-    // SAFETY: the bytes belong to the fingerprinter until it is used again; a reason is a text that lives for ever.
+    // SAFETY: the bytes belong to the fingerprinter until it is used again; a reason is a static text.
     unsafe {
         let taken = take(continuation.fingerprinter, continuation.state, &raw mut bytes, &raw mut count);
         let found: &'static [u8] = std::slice::from_raw_parts(bytes.cast(), count);
@@ -144,15 +144,15 @@ fn read(continuation: &Continuation, take: Take, out: &mut Vec<u8>) -> std::resu
 
 fn fingerprint(out: &mut Vec<u8>) -> std::result::Result<(), &'static str> {
     let exploring = EXPLORING.get();
-    // SAFETY: the machine that explores sets it and takes it away again, and stands still for as long.
+    // SAFETY: the exploring machine sets and clears the pointer, and does not move meanwhile.
     match unsafe { exploring.as_ref() } {
         Some(continuation) => read(continuation, fingerprint_take, out),
         None => Err("no machine that explores"),
     }
 }
 
-/// How the running script uses the two results of the function of the prelude that has called the host, as the bits that
-/// `fingerprint_use_of_results` describes; 0 if nothing can be proven or no machine explores.
+/// How the running script uses the two results of the prelude function that has called the host, as the bits described
+/// at `fingerprint_use_of_results`; 0 if nothing can be proven or no machine explores.
 pub(super) fn use_of_results() -> i32 {
     let exploring = EXPLORING.get();
     // SAFETY: as in `fingerprint`.
@@ -162,9 +162,9 @@ pub(super) fn use_of_results() -> i32 {
     }
 }
 
-/// The number of the entity whose handle lies at an address; 0 if there is none.
+/// The number of the entity whose handle is at an address; 0 if there is none.
 unsafe extern "C-unwind" fn entity_of(host: *const c_void, table: *const c_void) -> u32 {
-    // SAFETY: the host state outlives the machine that this belongs to.
+    // SAFETY: the host state outlives the machine.
     let host = unsafe { &*host.cast::<HostState>() };
     let handles = host.handles.try_borrow();
     handles.ok().and_then(|handles| handles.id_at(table as usize)).map_or(0, |EntityId(id)| id)

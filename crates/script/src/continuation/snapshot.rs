@@ -27,13 +27,13 @@ unsafe extern "C-unwind" {
     ) -> c_int;
 }
 
-/// A number that no time of any machine has.
+/// Returns a number that is unique in the process, for [`Continuation::forget_snapshots`].
 pub(super) fn next_time() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Where a script stands, and what it may still use.
+/// The state of a suspended script, with the budget left to it.
 #[derive(Debug)]
 pub(crate) struct ScriptSnapshot {
     taken: NonNull<c_void>,
@@ -41,7 +41,7 @@ pub(crate) struct ScriptSnapshot {
     budget: CallBudget,
 }
 
-// SAFETY: it holds copies that nobody changes, and addresses that only its own machine uses.
+// SAFETY: it holds immutable copies, and addresses that only its own machine uses.
 unsafe impl Send for ScriptSnapshot {}
 // SAFETY: as above.
 unsafe impl Sync for ScriptSnapshot {}
@@ -53,26 +53,26 @@ impl Drop for ScriptSnapshot {
     }
 }
 
-/// What came of going on from a snapshot.
+/// The result of resuming a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Went {
-    /// The script came to its end.
+    /// The script ran to its end.
     On,
-    /// It ended by an error, which the host may have raised to stop it.
+    /// The script ended with an error, which the host may have raised to stop it.
     Wrong,
-    /// It could not go on from there.
+    /// The script could not be resumed.
     Nowhere,
 }
 
 impl ScriptSnapshot {
-    /// What the script may use from there on.
+    /// The budget left to the script.
     pub fn budget(&self) -> CallBudget {
         self.budget
     }
 }
 
 fn keep() -> Option<KeptPlace> {
-    // SAFETY: the machine that explores sets it and takes it away again, and stands still for as long.
+    // SAFETY: the exploring machine sets and clears the pointer, and does not move meanwhile.
     let continuation = unsafe { EXPLORING.get().as_ref() }?;
     let mut size = 0;
     // SAFETY: the fingerprinter and the state are those of the machine that runs.
@@ -83,14 +83,14 @@ fn keep() -> Option<KeptPlace> {
 }
 
 impl Continuation {
-    /// What keeps places of the running script, if its collector is in no cycle.
+    /// Returns the function that takes snapshots. `None` if the collector is in the middle of a cycle.
     pub fn begin_keeping(&self) -> Option<KeepPlace> {
         self.forget_snapshots();
-        // SAFETY: it only looks at the state of this machine.
+        // SAFETY: it only reads the state of this machine.
         (unsafe { snapshot_fits(self.state) } != 0).then_some(keep)
     }
 
-    /// No snapshot that was taken so far can be gone back to: what it names may be gone.
+    /// Invalidates all earlier snapshots: they may refer to freed objects.
     pub fn forget_snapshots(&self) {
         self.time.set(next_time());
     }
@@ -99,7 +99,7 @@ impl Continuation {
         self.time.get() == snapshot.time
     }
 
-    /// Lets the script go on from there with what came of the roll. `prepare` is called first.
+    /// Resumes the script of a snapshot with the result of the roll. Calls `prepare` first.
     pub fn go_on(
         &self,
         snapshot: &ScriptSnapshot,
@@ -119,7 +119,7 @@ impl Continuation {
             return Went::Nowhere;
         }
         let start = if numbers.is_empty() { ptr::null() } else { numbers.as_ptr() };
-        // SAFETY: the snapshot is of this machine and of this time, so all that it names is there.
+        // SAFETY: the snapshot is of this machine and still valid, so all its references are.
         let went = unsafe {
             snapshot_return(
                 snapshot.taken.as_ptr(),

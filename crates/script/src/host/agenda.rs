@@ -81,7 +81,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         list.set_readonly(true);
         Ok(list)
     });
-    // The number behind an entry's token: whoever looks at it depends on how many entries there have been.
+    // The number in an entry's token. A script that reads it depends on the number of earlier entries.
     host_function!(lua, host, table, "entry_number", |_, b, token: Lv| {
         let context = b.context()?;
         context.observers.observe(&Op::ReadEntryNumber);
@@ -90,7 +90,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     Ok(())
 }
 
-/// Charges a look at every entry.
+/// Charges a search through all entries.
 fn charge_search(context: &ActionContext) {
     charge(1 + context.state.agenda().entries().len() as i64 / 64);
 }
@@ -105,10 +105,10 @@ fn entry_named(host: &HostState, context: &mut ActionContext, what: &Lv) -> Resu
     Err(fault(context, format!("there is no entry `{name}` in play.luau; {meant}")))
 }
 
-/// The entry that a script names, by its token or by its number.
+/// The entry that a script names by its token or by its number.
 fn entry_arg(context: &mut ActionContext, entry: &Lv, what: &str) -> Result<EntryId> {
     let number = || whole_of(entry).and_then(|n| u32::try_from(n).ok());
-    // A number of which there is no entry names one that is gone.
+    // A number without an entry names a removed one.
     let number = || number().map(|number| context.state.entry_numbered(number).unwrap_or(EntryId(0)));
     match stack::entry_of(entry).or_else(number) {
         Some(id) => Ok(id),
@@ -119,7 +119,7 @@ fn entry_arg(context: &mut ActionContext, entry: &Lv, what: &str) -> Result<Entr
     }
 }
 
-/// A key as a script gives it: a place that is a text such as "+1" counts from the entry that runs.
+/// Reads a key from a script: a text such as "+1" is relative to the running entry.
 fn read_key(context: &mut ActionContext, value: &Lv) -> Result<RelativeKey> {
     let (mut places, mut relative) = (Vec::new(), 0);
     for (at, item) in places_of(value)?.iter().enumerate() {
@@ -135,14 +135,14 @@ fn read_key(context: &mut ActionContext, value: &Lv) -> Result<RelativeKey> {
     RelativeKey::new(&places, relative).map_err(|error| fault(context, error.to_string()))
 }
 
-/// The same for a key that counts from no other.
+/// Reads a key without relative places.
 pub(crate) fn read_absolute_key(context: &mut ActionContext, value: &Lv) -> Result<Key> {
     let places = places_of(value)?.iter().map(whole_or_why).collect::<std::result::Result<Vec<i64>, String>>();
     let places = places.map_err(|why| no_key(context, &why))?;
     Key::new(&places).map_err(|error| fault(context, error.to_string()))
 }
 
-/// The places of a key: one, or a list; no more are read than are needed to say that they are too many.
+/// The places of a key: one, or a list. Reads only one more than allowed.
 fn places_of(value: &Lv) -> Result<Vec<Lv>> {
     match value {
         Lv::Table(list) => list.sequence_values().take(Key::PLACES + 1).collect(),
@@ -150,7 +150,7 @@ fn places_of(value: &Lv) -> Result<Vec<Lv>> {
     }
 }
 
-/// How far a text such as "+1" or "-2" is from the place that it counts from; or why it is none.
+/// Reads a relative place such as "+1" or "-2", or returns the reason why it is none.
 fn distance(text: &str) -> std::result::Result<i64, String> {
     let far = || text.starts_with(['+', '-']) && text.parse::<i64>().is_ok();
     RelativeKey::distance(text).ok_or_else(|| match far() {
@@ -163,7 +163,7 @@ fn no_key(context: &mut ActionContext, why: &str) -> mlua::Error {
     fault(context, format!("a key is a whole number or a list of them: {why}"))
 }
 
-/// Agenda entries as a script sees them.
+/// Converts agenda entries for a script.
 pub(crate) fn entry_tables<'a>(
     lua: &Lua,
     entries: impl IntoIterator<Item = &'a Entry>,
@@ -185,7 +185,7 @@ fn entry_table(lua: &Lua, entry: &Entry, handles: &Handles) -> Result<Table> {
     Ok(row)
 }
 
-/// The value of an entry's arguments for a script, and its key.
+/// Adds the functions that return the running entry's arguments and key.
 pub(super) fn due_parts(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     host_function!(lua, host, table, "due_args", |lua, b, (): ()| {
         match b.lent().and_then(|context| context.due()) {

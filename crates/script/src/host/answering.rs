@@ -1,4 +1,4 @@
-//! The functions by which questions find who answers, and by which answers are checked, as plain functions of the engine.
+//! Finds the source of an answer and checks answers, as plain C functions of the engine.
 
 use std::os::raw::c_int;
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use super::stack::{lent, pop, raise, text, type_name, whole};
 use super::{HostState, NO_GAME, message_of};
 use riskbreaker_play::{ActionContext, Answerer, AskKind, By, Limits, Misfit, Options, Places, Shape, Stop};
 
-/// What the prelude is told of who answers.
+/// The codes for the source of an answer, as known to the prelude.
 const READER: ffi::lua_Integer = 0;
 const POLICY: ffi::lua_Integer = 1;
 const DEFAULT: ffi::lua_Integer = 2;
 const KNOWN: ffi::lua_Integer = 3;
 const TAPE: ffi::lua_Integer = 4;
 
-/// ask(kind, question, seat, what the question is about, topic): who answers it, with the id of the policy if it is one, or the
-/// id of the option that the tape names.
+/// `ask(kind, question, seat, subject, topic)`: returns the source of the answer, with the id of the policy, or the
+/// option that the tape names.
 pub(super) unsafe extern "C-unwind" fn ask(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
@@ -55,7 +55,7 @@ pub(super) unsafe extern "C-unwind" fn ask(state: *mut lua_State) -> c_int {
     }
 }
 
-/// Who gave an answer, by the prelude's number.
+/// The source of an answer by the prelude's code.
 pub(super) fn by_of(number: i64) -> By {
     match number {
         1 => By::Policy,
@@ -63,23 +63,23 @@ pub(super) fn by_of(number: i64) -> By {
     }
 }
 
-/// Options of a question as a script gave them: a list of texts, handles and tables, or nothing yet.
+/// The options of a question as given by a script: a list of texts, handles and tables, or nothing yet.
 struct ListedOptions<'a> {
     state: *mut lua_State,
     host: &'a HostState,
-    /// Where the list is on the stack; 0 where only one option has been looked at.
+    /// The stack index of the list; 0 if only one option was evaluated.
     list: c_int,
     /// The option that was found to be open without the list.
     opened: Option<usize>,
 }
 
 impl ListedOptions<'_> {
-    /// Calls `look` with the option on top of the stack, if it is a table of its own.
+    /// Calls `look` with the option on top of the stack, if it is a table.
     fn with<R>(&self, at: usize, look: impl FnOnce(*mut lua_State) -> R) -> Option<R> {
         if self.list == 0 {
             return None;
         }
-        // SAFETY: the list is a table on the stack; what is pushed is taken off again.
+        // SAFETY: the list is a table on the stack; pushed values are popped again.
         unsafe {
             ffi::lua_rawgeti(self.state, self.list, at as ffi::lua_Integer + 1);
             let own = ffi::lua_type(self.state, -1) == ffi::LUA_TTABLE && {
@@ -101,7 +101,7 @@ impl ListedOptions<'_> {
         })?
     }
 
-    /// What the option is called, for messages.
+    /// The label of an option, for messages.
     fn label(&self, context: &ActionContext, at: usize) -> String {
         let own = self.text_of(at, Name::Label).or_else(|| self.text_of(at, Name::Id));
         own.unwrap_or_else(|| {
@@ -144,7 +144,7 @@ impl Options for ListedOptions<'_> {
     }
 }
 
-/// An answer as the prelude gives it; nothing if it is none. `count`: how many options the question has; `numbers` holds the
+/// Reads an answer from the prelude. `None` if it is none. `count`: the number of options; `numbers`: storage for the
 /// numbers of a list.
 unsafe fn given<'a>(
     state: *mut lua_State,
@@ -161,7 +161,7 @@ unsafe fn given<'a>(
             (AskKind::Choose, ffi::LUA_TNUMBER) => Places::One(place(whole(state, at)?)?),
             (_, ffi::LUA_TNUMBER) => Places::Number(whole(state, at)?),
             (_, ffi::LUA_TTABLE) => {
-                // One more than there can be fits no question.
+                // One more than the number of options fits no question.
                 for place in 1..=ffi::lua_objlen(state, at).min(count + 1) {
                     ffi::lua_rawgeti(state, at, place as ffi::lua_Integer);
                     let n = whole(state, -1);
@@ -179,9 +179,9 @@ unsafe fn given<'a>(
     }
 }
 
-/// answered(kind, question, answer in places, by whom, whether the chosen option is known to be open, and of the question:
-/// options, cards, min, max, total, least, other): checks the answer; says whether somebody wants it in words, or else the place of
-/// an option that it names and that is closed.
+/// `answered(kind, question, answer as indices, source, whether the chosen option is known to be open, and of the
+/// question: options, cards, min, max, total, least, other)`: checks the answer. Returns true if its text is needed, or
+/// else the index of a closed option that it names.
 pub(super) unsafe extern "C-unwind" fn answered(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
@@ -200,16 +200,16 @@ pub(super) unsafe extern "C-unwind" fn answered(state: *mut lua_State) -> c_int 
     }
 }
 
-/// What came of checking an answer.
+/// The result of checking an answer.
 enum CheckedAnswer {
     Fits {
         words: bool,
     },
-    /// The option at this place is not open.
+    /// The option at this index cannot be chosen now.
     Closed(usize),
 }
 
-/// The fault of an answer that does not fit: that of a policy, or a default.
+/// The fault of an invalid answer of a policy, or of an invalid default.
 pub(super) fn misfit(context: &mut ActionContext, (topic, seat): (&str, &str), by: i64, refusal: &str) -> Stop {
     match by_of(by) {
         By::Policy => {
@@ -223,10 +223,10 @@ pub(super) fn misfit(context: &mut ActionContext, (topic, seat): (&str, &str), b
     }
 }
 
-/// The number by which the prelude says that only one answer was possible.
+/// The code for an automatic answer: only one was possible.
 pub(super) const BY_ONLY: i64 = 3;
 
-/// Whether a question may be about the value: nothing, or an entity that is there.
+/// True if a question may be about the value: nil, or an existing entity.
 unsafe fn is_about(state: *mut lua_State, at: c_int, host: &HostState) -> bool {
     unsafe {
         match ffi::lua_type(state, at) {
@@ -237,7 +237,7 @@ unsafe fn is_about(state: *mut lua_State, at: c_int, host: &HostState) -> bool {
     }
 }
 
-/// Whether an option is the handle of an entity that has been taken away.
+/// True if an option is the handle of a removed entity.
 unsafe fn is_gone(state: *mut lua_State, list: c_int, at: usize, host: &HostState) -> bool {
     unsafe {
         ffi::lua_rawgeti(state, list, at as ffi::lua_Integer);
@@ -248,7 +248,7 @@ unsafe fn is_gone(state: *mut lua_State, list: c_int, at: usize, host: &HostStat
     }
 }
 
-/// gone_among(list): the place of the first handle of an entity that has been taken away; nothing if there is none.
+/// `gone_among(list)`: returns the index of the first handle of a removed entity, or nothing.
 pub(super) unsafe extern "C-unwind" fn gone_among(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`; the prelude gives a table.
     unsafe {
@@ -262,9 +262,9 @@ pub(super) unsafe extern "C-unwind" fn gone_among(state: *mut lua_State) -> c_in
     }
 }
 
-/// The kind of a question by the prelude's number for it.
+/// The kind of a question by the prelude's code.
 unsafe fn kind_at(state: *mut lua_State, at: c_int) -> Option<AskKind> {
-    // SAFETY: the caller gives a place on the stack.
+    // SAFETY: the caller gives a stack index.
     let number = unsafe { whole(state, at) }?;
     AskKind::ALL.get(usize::try_from(number - 1).ok()?).copied()
 }
@@ -304,7 +304,7 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<CheckedAnsw
         if let Err(found) = checked {
             let topic = text_field(state, 2, Name::Topic);
             let refusal = match found {
-                // Its reason is filled in where options are put into words.
+                // The reason is added where the options are formatted.
                 Misfit::NotOpen(at) if listed => return Ok(CheckedAnswer::Closed(at)),
                 Misfit::Kind => format!("it is not {}", shape.returned()),
                 _ => found.refusal(&shape, topic, |at| options.label(context, at), |_| None).to_string(),
@@ -331,7 +331,7 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<CheckedAnsw
     }
 }
 
-/// The card that an option stands for, if it is one.
+/// The card of an option, if it is one.
 unsafe fn chosen_card(state: *mut lua_State, context: &ActionContext, listed: bool, at: usize) -> Option<Arc<str>> {
     unsafe {
         ffi::lua_rawgeti(state, if listed { 6 } else { 7 }, at as ffi::lua_Integer + 1);
@@ -345,7 +345,7 @@ unsafe fn chosen_card(state: *mut lua_State, context: &ActionContext, listed: bo
     }
 }
 
-/// A text of a table, which lasts as long as it is there; empty if there is none.
+/// A text in a table, valid as long as the table contains it; empty if there is none.
 unsafe fn text_field<'a>(state: *mut lua_State, table: c_int, name: Name) -> &'a str {
     unsafe {
         push_field(state, table, name);

@@ -43,7 +43,8 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         context.set_data(id, data).map_err(stopped)?;
         holder(lua, context, &b.handles.borrow(), id)
     });
-    // begin_glimpse(seat): whether that seat sees less than all; scripts read what it knows from now on, until end_glimpse().
+    // begin_glimpse(seat): scripts read only what the seat knows, until end_glimpse(). Returns false if the seat knows
+    // everything.
     host_function!(lua, host, table, "begin_glimpse", |_, b, seat: Lv| {
         let context = b.context()?;
         let seat = text_arg(context, &seat, "a seat")?;
@@ -73,7 +74,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     Ok(())
 }
 
-/// What a script sees of an attachment that it changes; nothing if there is none.
+/// Converts an attachment for a script that changes it. `None` if there is no such attachment.
 fn holder(lua: &Lua, context: &ActionContext, handles: &Handles, id: AttachmentId) -> Result<Option<Table>> {
     let known = context.state.attachments().get(&id);
     known.map(|attachment| holder_of(lua, handles, id, attachment)).transpose()
@@ -89,7 +90,7 @@ fn holder_of(lua: &Lua, handles: &Handles, id: AttachmentId, attachment: &Attach
     Ok(holder)
 }
 
-/// The attachment that a script names by its number; one of which there is none is gone.
+/// The attachment that a script names by its number. A number without an attachment names a removed one.
 fn attachment_arg(context: &mut ActionContext, id: &Lv, what: &str) -> Result<AttachmentId> {
     match whole_of(id).and_then(|number| u32::try_from(number).ok()) {
         Some(number) => Ok(context.state.attachment_numbered(number).unwrap_or(AttachmentId(0))),

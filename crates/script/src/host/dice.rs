@@ -14,21 +14,21 @@ use super::{
 use riskbreaker_dice::Dice;
 use riskbreaker_play::{ActionContext, Need, Sight};
 
-/// Dice expressions that a machine keeps: as many as a ruleset writes out.
+/// The most dice expressions that a machine caches: as many as a ruleset contains.
 const MOST_DICE: usize = 1_000;
-/// How many times a long label is kept, as it is counted: on the tape, in an event, and in words that are told of it.
+/// The number of copies of a long label that are charged: on the tape, in an event, and in log texts.
 const COPIES: usize = 3;
-/// Cuts of a band at most.
+/// The most thresholds of a band.
 const MOST_CUTS: usize = 1_000;
 
-/// Without a machine that explores, nothing is known of what a script does with its draws.
+/// Without a machine that explores, the use of draws is unknown.
 #[cfg(not(feature = "continuations"))]
 const fn use_of_results() -> i32 {
     0
 }
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
-    // The number of a dice expression, for `roll`, which the table keeps; the expression if there are too many of them.
+    // Returns the number of a cached dice expression, for `roll`; the expression itself if the cache is full.
     host_function!(lua, host, table, "dice_number", |_, b, (numbers, dice): (Table, Lv)| {
         let context = b.context()?;
         let Lv::String(text) = &dice else {
@@ -43,7 +43,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         numbers.raw_set(&dice, known.len())?;
         Ok(Lv::Number(known.len() as f64))
     });
-    // roll(dice by number or text, what is seen, what is needed, label, what fills it in)
+    // roll(dice by number or text, form of the result, target, label, values for placeholders)
     host_function!(
         lua,
         host,
@@ -79,12 +79,12 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             let count = dice.count();
             charge(16 + count as i64 / 4);
             hold(TOLD + count * DIE)?;
-            // Where all faces are gone through, the host makes them: their number is limited there.
+            // While all faces are enumerated, the host makes them: their number is limited there.
             let seen = if counted { uncharged(roll) } else { roll() };
             to_lua(lua, &seen.map_err(stopped)?, &b.handles.borrow())
         }
     );
-    // deal(n): a number from 1 to n by which something is drawn unseen.
+    // deal(n): returns a random number from 1 to n for a draw.
     host_function!(lua, host, table, "deal", |_, b, n: Lv| {
         let context = b.context()?;
         match whole_of(&n).and_then(|n| u32::try_from(n).ok()) {
@@ -92,24 +92,25 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             _ => Err(fault(context, "nothing is left to draw")),
         }
     });
-    // use_of_draw(): while paths are explored, how the script uses the two results of the function that has called this, as
-    // bits: 1 if the second is never read, 2 if the first is only gone through once, 4 if it is sorted first. `nil` otherwise.
+    // use_of_draw(): while paths are explored, how the script uses the two results of the calling function, as bits: 1
+    // if the second is never read, 2 if the first is only iterated once, 4 if it is sorted first. `nil` otherwise.
     host_function!(lua, host, table, "use_of_draw", |_, b, (): ()| {
         Ok(b.context()?.merges_draws().then(use_of_results))
     });
-    // deal_among(n, cuts): how many of the cuts a number from 1 to n reaches by which something is drawn unseen.
+    // deal_among(n, cuts): returns the number of thresholds that a random number from 1 to n reaches, for a draw.
     host_function!(lua, host, table, "deal_among", |_, b, (n, cuts): (u32, Lv)| {
         let context = b.context()?;
         let cuts = cuts_of(context, &cuts)?;
         context.deal_among(n, cuts).map_err(stopped)
     });
-    // roll_for(audience): who may see the next roll.
+    // roll_for(audience): sets the audience of the next roll.
     host_function!(lua, host, table, "roll_for", |_, b, audience: Lv| {
         let context = b.context()?;
         context.roll_audience = audience_arg(context, &audience, &b.handles.borrow(), "the audience of a roll")?;
         Ok(())
     });
-    // last_roll(): the total of the last roll. roll_number() and return_to_roll(number): which one that is.
+    // last_roll(): returns the total of the last roll. roll_number() and return_to_roll(number): get and set which one
+    // that is.
     host_function!(lua, host, table, "last_roll", |_, b, (): ()| b.context()?.look_at_roll().map_err(stopped));
     host_function!(lua, host, table, "roll_number", |_, b, (): ()| Ok(b.context()?.last_roll));
     host_function!(lua, host, table, "return_to_roll", |_, b, number: usize| {
@@ -133,7 +134,7 @@ fn parsed(context: &mut ActionContext, text: &LuaString) -> Result<Arc<Dice>> {
     Dice::parse(&text).map(Arc::new).map_err(|error| fault(context, format!("\"{text}\" are no dice: {error}")))
 }
 
-/// What is seen of a roll, by the prelude's number for it.
+/// The form of a roll's result, by the prelude's code.
 fn sight_of(context: &mut ActionContext, sight: u8, need: &Lv) -> Result<Sight> {
     let need_of = |context: &mut ActionContext, make: fn(i64) -> Need| match whole_or_why(need) {
         Ok(n) => Ok(Sight::Need(make(n))),

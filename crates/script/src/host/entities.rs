@@ -14,7 +14,7 @@ use riskbreaker_ruleset::instead;
 use riskbreaker_state::{EntityId, FEW_ENTITIES, FieldId, KindId, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
-    // set(handle, number of its class's kind, place of the field, value, reason): for tables, and where a reason is told
+    // set(handle, kind of its class, index of the field, value, reason): for tables, and for changes with a reason
     host_function!(lua, host, table, "set", |_, b, (handle, kind, at, value, why): (Table, u16, u16, Lv, Lv)| {
         let context = b.context()?;
         let why = match &why {
@@ -39,18 +39,18 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         context.write(id, field, value, None, why).map_err(stopped)?;
         handles.forget_field(rules.schema(), id, field)
     });
-    // A field whose value is a table.
+    // Returns a field whose value is a table.
     host_function!(lua, host, table, "read_field", |lua, b, (handle, at): (Table, u16)| {
         let context = b.context()?;
         let mut handles = b.handles.borrow_mut();
         let Some(id) = handles.id_of(&handle) else { return Ok(Lv::Nil) };
         match context.read(id, FieldId(at)) {
-            // The handle holds it from now on: whether it did already is no matter of the script.
+            // Not charged, since it depends on earlier calls whether the handle stores the table already.
             Some(value) => limited(false, || handles.table_of(lua, id, FieldId(at), value)),
             None => Ok(Lv::Nil),
         }
     });
-    // A table of all fields, for what does not ask for one of them.
+    // Returns a table of all fields, for operations on whole entities.
     host_function!(lua, host, table, "whole", |lua, b, handle: Table| {
         let handles = b.handles.borrow();
         let Some(id) = handles.id_of(&handle) else { return Ok(None) };
@@ -75,7 +75,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         context.observers.observe(&Op::ReadExists { entity: id });
         Ok(context.shown().entity(id).is_some())
     });
-    // Refuses what is not the name of a kind, where its entities are asked for.
+    // Refuses an unknown kind in a query for its entities.
     host_function!(lua, host, table, "unknown_kind", |_, b, kind: Lv| {
         kind_arg(b.context()?, &kind, "the name of a kind").map(|_| ())
     });
@@ -86,14 +86,14 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let given = read_fields(context, &handles, kind, &fields, "rb.spawn")?;
         new_entity(lua, context, &mut handles, kind, given)
     });
-    // remove(entity): whether something was attached to it, or is attached with data that name it
+    // remove(entity): returns true if something was attached to it, or is attached with data that contain it
     host_function!(lua, host, table, "remove", |lua, b, handle: Lv| {
         let context = b.context()?;
         let mut handles = b.handles.borrow_mut();
         let id = entity_arg(context, &handles, &handle, "rb.remove")?;
         take_away(lua, context, &mut handles, id)
     });
-    // Refuses a name that a kind does not have, where a field is written.
+    // Refuses to write an unknown field.
     host_function!(lua, host, table, "no_field", |_, b, (kind, name): (String, Lv)| {
         let context = b.context()?;
         let name = text_arg(context, &name, "the name of a field")?;
@@ -103,7 +103,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     Ok(())
 }
 
-/// Checks that a field of a class's kind can be written through a handle.
+/// Checks that a handle's field can be written.
 pub(super) fn check_target(
     context: &mut ActionContext,
     id: Option<EntityId>,
@@ -148,13 +148,13 @@ pub(crate) fn entity_arg(context: &mut ActionContext, handles: &Handles, value: 
     })
 }
 
-/// Counts what a change is to the host: an entry of its journal, and an event. It counts where nobody listens, too, so that a
-/// limit is reached in all games or in none.
+/// Charges the memory of a change on the host: a journal entry and an event. Charged even if events have no readers, so
+/// that the limit is equal in all games.
 pub(super) fn hold_change() -> Result<()> {
     hold(CHANGE + TOLD)
 }
 
-/// The kind of this name.
+/// The kind with this name.
 pub(super) fn kind_arg(context: &mut ActionContext, kind: &Lv, what: &str) -> Result<KindId> {
     let name = name_of(string_arg(context, kind, what)?)?;
     match context.rules.schema().kind_named(&name) {
@@ -163,8 +163,9 @@ pub(super) fn kind_arg(context: &mut ActionContext, kind: &Lv, what: &str) -> Re
     }
 }
 
-/// Takes an entity away, and whatever goes with it; handles of what is gone hold their last values. Says whether an attachment
-/// belongs to what is gone or names it in its data: hooks are given such data no more.
+/// Removes an entity with everything that belongs to it; handles of removed entities keep their last values. Returns
+/// true if a removed entity has an attachment or occurs in the data of one, since hooks must not get such data any
+/// more.
 pub(super) fn take_away(lua: &Lua, context: &mut ActionContext, handles: &mut Handles, id: EntityId) -> Result<bool> {
     let rules = context.rules.clone();
     let gone = context.relations_of(id).into_iter().chain([id]);
@@ -174,7 +175,7 @@ pub(super) fn take_away(lua: &Lua, context: &mut ActionContext, handles: &mut Ha
         .filter_map(|id| Some((Tombstone { id, title: context.title(id) }, context.state.entity(id)?.clone())))
         .collect();
     if context.notes_reads() {
-        // Their handles hold the last values, which scripts look at without asking the host.
+        // Scripts read the last values on the handles without asking the host.
         for (stone, entity) in &last {
             for at in 0..entity.fields.len() {
                 context.read(stone.id, FieldId(at as u16));
@@ -195,7 +196,8 @@ pub(super) fn take_away(lua: &Lua, context: &mut ActionContext, handles: &mut Ha
     Ok(changes_hooks)
 }
 
-/// Values for fields of a kind, by name, in the order of the fields: faults name the first, however the table was laid out.
+/// Reads values for fields of a kind from a table, in the order of the fields, so that a fault always names the first
+/// one.
 pub(super) fn read_fields(
     context: &mut ActionContext,
     handles: &Handles,
@@ -231,12 +233,12 @@ pub(super) fn read_fields(
     Ok(values)
 }
 
-/// Charges for the lists by kind that have to be made anew when entities come or go.
+/// Charges rebuilding the lists by kind after entities were added or removed.
 fn charge_lists(context: &ActionContext) {
     charge(i64::from(context.state.ids().saturating_sub(FEW_ENTITIES)) / 32);
 }
 
-/// Makes an entity and its handle.
+/// Creates an entity and its handle.
 pub(super) fn new_entity(
     lua: &Lua,
     context: &mut ActionContext,

@@ -1,4 +1,4 @@
-//! Locks: tables and variables that cannot be changed while something runs that may only read.
+//! Locks tables and variables while a read-only function runs.
 
 use std::ffi::CStr;
 use std::os::raw::c_int;
@@ -19,11 +19,11 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
         ("captured", captured),
         ("keep_settled", keep_settled),
     ];
-    // SAFETY: each keeps to the engine's rules for functions, see below.
+    // SAFETY: each follows the engine's rules for C functions, see below.
     unsafe { add_functions(lua, table, &functions) }
 }
 
-/// lock(table): it cannot be changed until `thaw`.
+/// `lock(table)`: makes it read-only until `thaw`.
 unsafe extern "C-unwind" fn lock(state: *mut lua_State) -> c_int {
     // SAFETY: the prelude gives a table.
     unsafe {
@@ -41,15 +41,17 @@ unsafe extern "C-unwind" fn thaw(state: *mut lua_State) -> c_int {
     }
 }
 
-/// Deepest table, deepest function and most things that `lock_deep` locks.
+/// The deepest nesting of tables that `lock_deep` accepts.
 const DEEPEST_TABLE: c_int = 100;
+/// The deepest nesting of functions that `lock_deep` accepts.
 const DEEPEST_FUNCTION: c_int = 6;
+/// The most objects that `lock_deep` locks.
 const MOST_LOCKED: ffi::lua_Integer = 100_000;
 
-/// Where a machine keeps the tables and functions that are left after loading.
+/// The registry key of the tables and functions that exist after loading.
 static SETTLED: u8 = 2;
 
-/// keep_settled(set): the tables and functions that are left after loading, which are closed for good.
+/// `keep_settled(set)`: sets the tables and functions that exist after loading, which are permanently locked.
 unsafe extern "C-unwind" fn keep_settled(state: *mut lua_State) -> c_int {
     // SAFETY: the prelude gives a table.
     unsafe {
@@ -60,8 +62,8 @@ unsafe extern "C-unwind" fn keep_settled(state: *mut lua_State) -> c_int {
     }
 }
 
-/// lock_deep(value, list): locks a table or a function, and the tables that it leads to. The list notes the tables that were not
-/// locked before, and the variables that functions may assign to.
+/// `lock_deep(value, list)`: locks a table or a function, and all tables reachable from it. Adds the newly locked
+/// tables, and the variables that functions may assign to, to the list.
 unsafe extern "C-unwind" fn lock_deep(state: *mut lua_State) -> c_int {
     // SAFETY: the prelude gives a value and a table.
     unsafe {
@@ -73,7 +75,7 @@ unsafe extern "C-unwind" fn lock_deep(state: *mut lua_State) -> c_int {
     }
 }
 
-/// freeze_deep(table): locks a table and the tables in it for good; gives the table.
+/// `freeze_deep(table)`: locks a table and the tables in it permanently, and returns it.
 unsafe extern "C-unwind" fn freeze_deep(state: *mut lua_State) -> c_int {
     // SAFETY: the prelude gives a table.
     unsafe {
@@ -94,7 +96,7 @@ unsafe fn too_much(state: *mut lua_State) -> c_int {
     }
 }
 
-/// Locks the value at a place of the stack. False if it is too much.
+/// Locks the value at a stack index. Returns false if a limit is exceeded.
 unsafe fn lock_from(state: *mut lua_State, at: c_int, depth: (c_int, c_int), count: &mut ffi::lua_Integer) -> bool {
     unsafe {
         match ffi::lua_type(state, at) {
@@ -126,8 +128,8 @@ unsafe fn lock_from(state: *mut lua_State, at: c_int, depth: (c_int, c_int), cou
     }
 }
 
-/// Locks the tables that a function has captured. If it assigns to captured variables, notes these: the function, the place of
-/// the variable and its value.
+/// Locks the tables that a function has captured. If it assigns to captured variables, records the function, the index
+/// of each variable, and its value.
 unsafe fn lock_captured(state: *mut lua_State, at: c_int, depth: (c_int, c_int), count: &mut ffi::lua_Integer) -> bool {
     unsafe {
         if ffi::lua_checkstack(state, 8) == 0 {
@@ -145,7 +147,7 @@ unsafe fn lock_captured(state: *mut lua_State, at: c_int, depth: (c_int, c_int),
                     return false;
                 }
                 match ffi::lua_type(state, value) {
-                    // A list cannot end with nothing.
+                    // A list cannot end with nil.
                     ffi::LUA_TNIL => ffi::lua_pushlightuserdata(state, ptr::null_mut()),
                     _ => ffi::lua_pushvalue(state, value),
                 }
@@ -167,7 +169,7 @@ unsafe fn lock_captured(state: *mut lua_State, at: c_int, depth: (c_int, c_int),
     }
 }
 
-/// Whether a function was left after loading.
+/// True if a function existed after loading.
 unsafe fn is_settled(state: *mut lua_State, at: c_int) -> bool {
     unsafe {
         ffi::lua_pushlightuserdata(state, (&raw const SETTLED).cast_mut().cast());
@@ -184,7 +186,7 @@ unsafe fn is_settled(state: *mut lua_State, at: c_int) -> bool {
     }
 }
 
-/// File and line of a function, if it assigns to what it has captured.
+/// File and line of a function, if it assigns to captured variables.
 unsafe fn place_of_assigner<'a>(state: *mut lua_State, at: c_int) -> Option<(&'a CStr, c_int)> {
     unsafe {
         let host = running_host()?;
@@ -207,10 +209,10 @@ unsafe fn place_of_assigner<'a>(state: *mut lua_State, at: c_int) -> Option<(&'a
     }
 }
 
-/// thaw_all(list, from): thaws what a list notes behind a place, and takes it out of the list. A variable that has another value
-/// gets the one that is noted; file and line of the function that changed it are given back.
+/// `thaw_all(list, from)`: unlocks the objects in a list after an index, and removes them from it. Restores changed
+/// variables, and returns file and line of the function that changed one.
 unsafe extern "C-unwind" fn thaw_all(state: *mut lua_State) -> c_int {
-    // SAFETY: the prelude gives a list that `lock_deep` has filled, and a number.
+    // SAFETY: the prelude gives a list filled by `lock_deep`, and a number.
     unsafe {
         let from = whole(state, 2).unwrap_or(0);
         ffi::lua_settop(state, 1);
@@ -241,7 +243,7 @@ unsafe fn drop_last(state: *mut lua_State, at: i64, count: i64) -> i64 {
     at - count
 }
 
-/// Gives a variable the value that is noted. The function that has captured it stands third on the stack.
+/// Restores the recorded value of a variable. The function that captured it is third on the stack.
 unsafe fn restore(state: *mut lua_State, at: i64) {
     unsafe {
         ffi::lua_rawgeti(state, 1, (at - 1) as ffi::lua_Integer);
@@ -272,7 +274,7 @@ unsafe fn restore(state: *mut lua_State, at: i64) {
     }
 }
 
-/// captured(function): a list of the tables and functions that a function of a file has captured.
+/// `captured(function)`: returns a list of the tables and functions that a function of a file has captured.
 unsafe extern "C-unwind" fn captured(state: *mut lua_State) -> c_int {
     // SAFETY: the prelude gives a function.
     unsafe {

@@ -10,13 +10,13 @@ use riskbreaker_play::{ActionContext, Stop, Term};
 use riskbreaker_state::{Audience, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
-    // whisper_to(audience): who may read the next line that is whispered.
+    // whisper_to(audience): sets the audience of the next whispered line.
     host_function!(lua, host, table, "whisper_to", |_, b, audience: Lv| {
         let context = b.context()?;
         *b.whispered_to.borrow_mut() = audience_arg(context, &audience, &b.handles.borrow(), "the audience")?;
         Ok(())
     });
-    // say(whether it is whispered, text, what fills it in): tells a line that `count_line` has counted.
+    // say(whether it is whispered, text, values for placeholders): publishes a line counted by `count_line`.
     host_function!(lua, host, table, "say", |_, b, (whispered, text, args): (bool, LuaString, Variadic<Lv>)| {
         let context = b.context()?;
         let audience = if whispered { b.whispered_to.take() } else { Audience::Everybody };
@@ -24,10 +24,10 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         context.say(audience, |context| fill_told(&text, &args, context, &handles)).map_err(stopped)
     });
     add_secrets(lua, host, table)?;
-    // no_more_words(): why no words are made, if they have made too much already.
+    // no_more_words(): returns the reason why texts are omitted, if their memory quota is spent.
     host_function!(lua, host, table, "no_more_words", |_, _b, (): ()| Ok(no_more_words()));
-    // words_failed(error, function): what stands in the place of words whose function has failed. A budget that is spent is no
-    // matter of words.
+    // words_failed(error, function): returns the replacement for a text whose function has failed. A spent budget of
+    // the game is raised again.
     host_function!(lua, host, table, "words_failed", |_, b, (error, made): (Lv, Lv)| {
         let context = b.context()?;
         if let Some(spent) = must_stop() {
@@ -45,7 +45,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         };
         let took_memory = message.contains("not enough memory");
         let line = match &made {
-            // Such an error comes without a place.
+            // Such an error has no place.
             _ if !took_memory && !message.contains(TOO_MANY_WORDS) => {
                 message.lines().next().unwrap_or_default().to_owned()
             }
@@ -80,7 +80,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let text = fill(&text, &args, context, &handles);
         context.finish(text, plain).map_err(stopped)
     });
-    // keep_sums(metatable): by which the host knows a sum.
+    // keep_sums(metatable): sets the metatable by which the host recognizes a sum.
     host_function!(lua, host, table, "keep_sums", |_, b, sums: Table| {
         b.handles.borrow_mut().sums = Some(sums);
         Ok(())
@@ -112,16 +112,16 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     Ok(())
 }
 
-/// Adds the functions that open and end the secret parts of an action.
+/// Adds the functions that begin and end the secret parts of an action.
 fn add_secrets(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
-    // begin_secret(audience): what is told from here on is for these alone.
+    // begin_secret(audience): narrows the audience of the following events.
     host_function!(lua, host, table, "begin_secret", |_, b, audience: Lv| {
         let context = b.context()?;
         let audience = audience_arg(context, &audience, &b.handles.borrow(), "the audience of rb.secretly")?;
         context.secrecy.begin(audience);
         Ok(())
     });
-    // begin_open(): what is told from here on is told as if nothing were secret.
+    // begin_open(): exempts the following events from all secret parts.
     host_function!(lua, host, table, "begin_open", |_, b, (): ()| {
         b.context()?.secrecy.begin_open();
         Ok(())
@@ -137,7 +137,8 @@ fn add_secrets(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     Ok(())
 }
 
-/// Reads what an entity is called, if a field says so. A trace then depends on that field; on what else is filled in it cannot.
+/// Reads the title field of an entity, so that a trace depends on it. Returns false if there is no title field: no
+/// trace can depend on the other texts.
 fn reads_title(context: &mut ActionContext, handles: &Handles, arg: &Lv) -> bool {
     let Lv::Table(table) = arg else { return true };
     let Some(id) = handles.id_of(table) else { return false };

@@ -49,7 +49,7 @@ pub(super) fn no_member(context: &ActionContext, kind: &str, name: &str) -> Stri
     let Some(kind) = schema.kind_named(kind).map(|kind| schema.kind(kind)) else {
         return format!("there is no kind `{kind}`");
     };
-    // An entity of the wrong kind is more likely than a misspelling where another kind has exactly that field.
+    // If another kind has exactly that field, an entity of the wrong kind is more likely than a misspelling.
     let has = |other: &&Kind| other.name != kind.name && other.field_named(name).is_some();
     let refers_to = |field: &Field| match &field.ty {
         Type::Ref(Some(to)) => schema.kind_named(to).map(|to| schema.kind(to)).filter(has),

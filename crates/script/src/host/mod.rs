@@ -1,7 +1,7 @@
-//! The host's functions: everything that a script does reaches the game through one of these. None calls a script.
+//! The host functions, through which all effects of scripts on a game pass. None calls a script.
 //!
-//! Each operation is implemented once, in `play/operation.rs` and `play/inputs.rs`; a function here converts what the script
-//! gives. Those that are called most often are plain functions of the engine (`stack.rs`) and allocate nothing.
+//! Each operation is implemented once, in `play/operation.rs` and `play/inputs.rs`; a function here converts the
+//! script's arguments. The most frequent ones are plain C functions of the engine (`stack.rs`) and allocate nothing.
 
 mod agenda;
 mod answering;
@@ -39,36 +39,37 @@ pub(super) use stack::begin_reads;
 pub(crate) use stack::current_place;
 pub(super) use stack::{fill_fields, filling, is_handle, number_of};
 
-/// What the host's functions share: the game that is being run, and the handles of its entities.
+/// The data shared by the host functions: the running game, and the handles of its entities.
 #[derive(Default)]
 pub(super) struct HostState {
     context: Cell<Option<*mut ActionContext>>,
     pub handles: RefCell<Handles>,
     pub reads: Reads,
-    /// Dice expressions that scripts have used, by number.
+    /// Dice expressions used by scripts, by number.
     dice: RefCell<Vec<Arc<Dice>>>,
     labels: RefCell<HashMap<String, Arc<str>>>,
-    /// Texts of the rules, by address, and this machine's own copies of them.
+    /// Texts of the rules, by address, with this machine's own copies.
     texts: RefCell<HashMap<usize, [Arc<str>; 2]>>,
     pub terms: RefCell<Vec<Term>>,
-    /// Who may read the next line that is whispered.
+    /// The audience of the next whispered line.
     whispered_to: RefCell<Audience>,
-    /// Where the dice stood when the policy was asked.
+    /// The position of the dice when the policy was asked.
     before_policy: Cell<DicePosition>,
     /// Names of the agenda's entries: this machine's own copies.
     pub entries: RefCell<Vec<Arc<str>>>,
-    /// Bytes in use, as [`super::allocation::used`] counts them, from which on garbage is collected before the next action.
+    /// The memory in use, as counted by [`super::allocation::used`], at which garbage is collected before the next
+    /// action.
     pub full: Cell<usize>,
-    /// The functions of files whose lines are counted.
+    /// The functions of files whose line runs are counted.
     pub measured: RefCell<Vec<(String, mlua::Function)>>,
     /// Functions that assign to captured variables, by file.
     pub assigners: RefCell<BTreeMap<String, Vec<Assigner>>>,
-    /// Those of them that are left after loading, with the file.
+    /// The ones among them that exist after loading, with their file.
     pub keepers: RefCell<Vec<(String, Assigner)>>,
 }
 
 impl HostState {
-    /// Notes a function that is left after loading, if it assigns to what it has captured.
+    /// Records a function that exists after loading, if it assigns to captured variables.
     pub fn note_keeper(&self, function: &mlua::Function) {
         let info = function.info();
         let Some(path) = info.source.as_deref().map(|source| source.trim_start_matches('=')) else { return };
@@ -79,7 +80,7 @@ impl HostState {
         self.keepers.borrow_mut().extend(found.map(|known| (path.to_owned(), known.clone())));
     }
 
-    /// Lends a game to the host's functions while `run` goes on.
+    /// Lends a game to the host functions while `run` runs.
     pub fn lend<R>(&self, context: &mut ActionContext, run: impl FnOnce() -> R) -> R {
         let outer = self.context.replace(Some(context));
         let result = stack::with_host(self, run);
@@ -87,15 +88,15 @@ impl HostState {
         result
     }
 
-    /// The game that is lent at the moment.
+    /// The game that is currently lent.
     #[allow(clippy::mut_from_ref)] // it is lent exclusively, see below
     pub fn lent(&self) -> Option<&mut ActionContext> {
-        // SAFETY: the pointer is set by `lend` for as long as its exclusive borrow lasts, on the machine's own thread;
-        // the host's functions do not call each other, so no two references from here live at once.
+        // SAFETY: `lend` sets the pointer as long as its exclusive borrow lasts, on the machine's own thread; host
+        // functions do not call each other, so two references from here never exist at once.
         self.context.get().map(|context| unsafe { &mut *context })
     }
 
-    /// The same, or an error for a script.
+    /// Like [`HostState::lent`], with an error for a script.
     #[allow(clippy::mut_from_ref)] // as above
     pub(super) fn context(&self) -> Result<&mut ActionContext> {
         match self.lent() {
@@ -104,7 +105,7 @@ impl HostState {
         }
     }
 
-    /// This machine's own copy of a text of the rules: threads that count references to one text get in each other's way.
+    /// This machine's own copy of a text of the rules: shared reference counts would slow threads down.
     fn own_text(&self, text: &Arc<str>) -> Arc<str> {
         let mut texts = self.texts.borrow_mut();
         let [_, own] = texts.entry(text.as_ptr() as usize).or_insert_with(|| [text.clone(), Arc::from(&**text)]);
@@ -117,7 +118,7 @@ impl HostState {
         }
         let label: Arc<str> = Arc::from(text);
         let mut known = self.labels.borrow_mut();
-        // As many as a ruleset writes out, and not all that a script makes up.
+        // Cache as many labels as a ruleset contains, not all that a script makes up.
         if known.len() < MOST_LABELS && text.len() <= LONGEST_LABEL {
             known.insert(text.to_string(), label.clone());
         }
@@ -127,12 +128,13 @@ impl HostState {
 
 const NO_GAME: &str = "this can only be called while a game is played, not while the file is loaded";
 
-/// Labels of rolls that are kept: how many, and how long.
+/// The most cached labels of rolls.
 const MOST_LABELS: usize = 1_000;
+/// The longest cached label of a roll, in bytes.
 const LONGEST_LABEL: usize = 200;
 
-/// The bytes that are counted for what the host keeps: for a change, a line, a part of a number that is explained, a question, one
-/// of its options, and a die that is rolled.
+/// The bytes charged for data stored by the host: for a change, a log line, a term of an explanation, a question, an
+/// option of it, and a rolled die.
 const CHANGE: usize = 240;
 const TOLD: usize = 480;
 const TERM: usize = 240;
@@ -140,10 +142,10 @@ const ASKED: usize = 512;
 const OPTION: usize = 128;
 const DIE: usize = 48;
 
-/// Names that a message lists at most, and arguments that it takes.
+/// The most names in a message, and the most values for its placeholders.
 const MOST_NAMED: usize = 100;
 
-/// The message for a script when the game has stopped; the game's own flag says why.
+/// The message of a stop for a script; the reason itself is in the context's `stop`.
 fn message_of(stop: &Stop) -> &str {
     match stop {
         Stop::Question => "the action waits for an answer",
@@ -152,7 +154,7 @@ fn message_of(stop: &Stop) -> &str {
     }
 }
 
-/// The error that ends a script once the game has stopped.
+/// The error that ends a script after a stop.
 pub(super) fn stopped(stop: Stop) -> Error {
     Error::RuntimeError(message_of(&stop).to_string())
 }
@@ -161,7 +163,7 @@ pub(super) fn fault(context: &mut ActionContext, message: impl Into<String>) -> 
     stopped(context.fault(message))
 }
 
-/// What a script gave, for messages.
+/// Formats a script's value for messages.
 fn told(value: &Lv) -> String {
     match value {
         Lv::Nil => "nothing".into(),
@@ -184,7 +186,7 @@ pub(super) fn text_arg(context: &mut ActionContext, value: &Lv, what: &str) -> R
     text_of(string_arg(context, value, what)?)
 }
 
-/// A text as the engine has it.
+/// Converts an argument to a text of the engine, without copying it.
 fn string_arg<'v>(context: &mut ActionContext, value: &'v Lv, what: &str) -> Result<&'v LuaString> {
     match value {
         Lv::String(text) => Ok(text),
@@ -192,7 +194,7 @@ fn string_arg<'v>(context: &mut ActionContext, value: &'v Lv, what: &str) -> Res
     }
 }
 
-/// Who may see something: a seat, a list of seats, `everybody`, `nobody`, or an entity for whoever sees that.
+/// Reads an audience: a seat, a list of seats, `everybody`, `nobody`, or an entity, which means its audience.
 pub(super) fn audience_arg(context: &mut ActionContext, value: &Lv, handles: &Handles, what: &str) -> Result<Audience> {
     match value {
         Lv::Nil => Ok(Audience::Everybody),
@@ -223,7 +225,7 @@ fn named_audience(context: &mut ActionContext, word: &Lv, what: &str) -> Result<
     Ok(audience)
 }
 
-/// Fills the `{}` of a template with values in words.
+/// Fills the placeholders `{}` of a template with formatted values.
 pub(super) fn fill(template: &str, args: &[Lv], context: &ActionContext, handles: &Handles) -> String {
     let mut text = String::with_capacity(template.len() + 16);
     let mut args = args.iter();
@@ -240,7 +242,7 @@ pub(super) fn fill(template: &str, args: &[Lv], context: &ActionContext, handles
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(2000).collect()
 }
 
-/// A value of a script in words. An entity that a script has removed keeps its last title; `?` for what is no plain data.
+/// Formats a script's value. A removed entity keeps its last title; `?` if it is no plain data.
 pub(super) fn words_of(value: &Lv, context: &ActionContext, handles: &Handles) -> String {
     match from_lua(value, handles) {
         Ok(value) => context.words(&value),
@@ -248,7 +250,7 @@ pub(super) fn words_of(value: &Lv, context: &ActionContext, handles: &Handles) -
     }
 }
 
-/// The same for what is only made where somebody reads it: that costs the action nothing.
+/// Like [`fill`], for a text that is only made if events have readers: not charged to the action.
 pub(super) fn fill_told(template: &str, args: &[Lv], context: &ActionContext, handles: &Handles) -> String {
     let mut text = String::new();
     beside(Account::Words, || text = fill(template, args, context, handles));

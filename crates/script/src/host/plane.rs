@@ -1,18 +1,19 @@
-//! Geometry of the plane in whole numbers: nothing is rounded on the way to a result.
+//! Geometry in the plane with whole numbers: only final results are rounded.
 
 use mlua::{Lua, Result, Table, Value as Lv};
 
 use super::super::account::charge;
 use super::super::conversion::whole_of;
 
-/// Up to here the point along a way is exact; farther away it is as good as floating point gives it, the same everywhere.
+/// Up to this distance, points along a line are exact; beyond, they have the precision of floating point, equal on all
+/// machines.
 const FARTHEST: i64 = 1 << 30;
 
-/// No square of a distance is as large.
+/// Larger than the square of any distance.
 const LARGEST: f64 = 1e36;
 
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
-    // The whole part of a square root; nothing for what is no whole number of at least 0.
+    // The whole part of a square root. `nil` unless the argument is a whole number of at least 0.
     let root = lua.create_function(|_, n: Lv| {
         charge(2);
         let n = match n {
@@ -23,7 +24,7 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
         Ok(n.map(|n| n.isqrt() as f64))
     })?;
     table.raw_set("root", root)?;
-    // towards(x, y, x, y, far): a list of two, or nothing
+    // towards(x, y, x, y, distance): returns a list of two, or nothing
     let towards = lua.create_function(|_, (x, y, to_x, to_y, far): (Lv, Lv, Lv, Lv, Lv)| {
         charge(8);
         Ok(places([&x, &y, &to_x, &to_y, &far]).map(|[x, y, to_x, to_y, far]| {
@@ -43,8 +44,8 @@ fn places<const N: usize>(given: [&Lv; N]) -> Option<[i64; N]> {
     Some(found)
 }
 
-/// The first coordinate of a distance `far` along the vector (`own`, `other`), rounded to the nearest whole number, and away
-/// from 0 if two are equally near. A way of no length leads nowhere.
+/// The first coordinate of a step of length `far` along the vector (`own`, `other`), rounded to the nearest whole
+/// number, away from 0 if two are equally near. 0 for a vector of length 0.
 fn share(own: i64, other: i64, far: i64) -> i64 {
     if [own, other, far].iter().any(|n| n.unsigned_abs() > FARTHEST as u64) {
         let (own, other) = (own as f64, other as f64);
@@ -54,7 +55,7 @@ fn share(own: i64, other: i64, far: i64) -> i64 {
     if length == 0 {
         return 0;
     }
-    // Twice |own| * |far| / sqrt(length), rounded down: the root of its square.
+    // 2 * |own| * |far| / sqrt(length), rounded down: the root of its square.
     let doubled = 2 * i128::from(own) * i128::from(far);
     let twice = (doubled * doubled / length).isqrt() as i64;
     (twice + 1) / 2 * own.signum() * far.signum()

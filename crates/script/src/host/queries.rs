@@ -1,4 +1,4 @@
-//! Entities by what their fields hold, as a plain function of the engine: rules ask for them all the time.
+//! Queries for entities by field values, as plain C functions of the engine, since rules use them all the time.
 
 use std::os::raw::c_int;
 
@@ -15,11 +15,11 @@ use riskbreaker_ruleset::instead_of_value;
 use riskbreaker_state::{EntityId, FieldId, KindId, Type, Value};
 
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
-    // SAFETY: both keep to the engine's rules for functions, see below.
+    // SAFETY: both follow the engine's rules for C functions, see below.
     unsafe { add_functions(lua, table, &[("holding", holding), ("lister", lister)]) }
 }
 
-/// lister(refusal): what the lists by kind answer with where one is not there, see `list`.
+/// `lister(refusal)`: returns the `__index` function of the lists by kind, see `list`.
 unsafe extern "C-unwind" fn lister(state: *mut lua_State) -> c_int {
     // SAFETY: the prelude gives a function.
     unsafe {
@@ -28,11 +28,12 @@ unsafe extern "C-unwind" fn lister(state: *mut lua_State) -> c_int {
     }
 }
 
-/// list(lists by kind, kind): the list of the entities of a kind, which they keep. Whether it is there already is no matter of the
-/// script, so making it is charged to what changes who is there. Goes with the function that refuses what is no kind.
+/// `list(lists by kind, kind)`: creates and stores the list of the entities of a kind. Not charged, since it depends on
+/// earlier calls whether the list exists; changes of the entities are charged instead. Has the function that refuses an
+/// unknown kind as an upvalue.
 unsafe extern "C-unwind" fn list(state: *mut lua_State) -> c_int {
-    // SAFETY: the engine gives the table and a key. Nothing here has a destructor when the engine raises an error of its own, but
-    // for what sets the limits again.
+    // SAFETY: the engine gives the table and a key. No value here has a destructor when the engine raises an error,
+    // except the guard that restores the limits.
     unsafe {
         ffi::lua_settop(state, 2);
         let kind = match kind_of_list(state) {
@@ -69,16 +70,17 @@ unsafe extern "C-unwind" fn list(state: *mut lua_State) -> c_int {
     }
 }
 
-/// The kind whose list is asked for; nothing if there is no such kind.
+/// The kind of the requested list. `None` if there is no such kind.
 unsafe fn kind_of_list(state: *mut lua_State) -> std::result::Result<Option<KindId>, String> {
     let Some((_, context)) = lent(state) else { return Err(NO_GAME.into()) };
     context.may_go_on().map_err(|stop| message_of(&stop).to_string())?;
     Ok(unsafe { text(state, 2) }.and_then(|name| context.rules.schema().kind_named(name)))
 }
 
-/// holding(kind, fields, whether the first is enough): the entities of a kind whose fields hold these values, or the first.
+/// `holding(kind, fields, whether the first suffices)`: returns the entities of a kind with these field values, or the
+/// first.
 unsafe extern "C-unwind" fn holding(state: *mut lua_State) -> c_int {
-    // SAFETY: the prelude gives three arguments; what they are is looked at before they are used.
+    // SAFETY: the prelude gives three arguments, whose types are checked before use.
     unsafe {
         match found(state) {
             Ok(found) => push_found(state, &found),
@@ -88,7 +90,7 @@ unsafe extern "C-unwind" fn holding(state: *mut lua_State) -> c_int {
     }
 }
 
-/// Charges the search of a query for the entities that it went through.
+/// Charges the entities that a query has searched.
 pub(super) fn charge_query(context: &mut ActionContext) {
     charge(std::mem::take(&mut context.searched) as i64 / 2);
 }
@@ -144,7 +146,7 @@ unsafe fn found(state: *mut lua_State) -> std::result::Result<Vec<EntityId>, Str
             wanted.push(wanted_field(state, host, context, kind)?);
             pop(state, 2);
         }
-        // Whatever order the script wrote them in, the same reads are noted.
+        // Sort the fields, so that the same reads are recorded in whatever order the script gave them.
         wanted.sort_by_key(|(field, _)| field.0);
         let found = context.holding(kind, &wanted);
         charge_query(context);
@@ -152,7 +154,7 @@ unsafe fn found(state: *mut lua_State) -> std::result::Result<Vec<EntityId>, Str
     }
 }
 
-/// The field and the value whose name and value are on top of the stack.
+/// The field and the value of the pair on top of the stack.
 unsafe fn wanted_field(
     state: *mut lua_State,
     host: &HostState,
@@ -172,7 +174,7 @@ unsafe fn wanted_field(
         let ty = &declared.field(field).ty;
         let is_compared = !matches!(ty, Type::List(_) | Type::Map(_) | Type::Ratio);
         let is_table = ffi::lua_type(state, -1) == ffi::LUA_TTABLE;
-        // Who was an entity once is told so below.
+        // A removed entity is reported below.
         let is_odd = is_table && host.handles.borrow().id_ever_at(ffi::lua_topointer(state, -1) as usize).is_none();
         if !is_compared || is_odd {
             let of = &declared.name;
@@ -188,10 +190,10 @@ unsafe fn wanted_field(
             return Err(plain(&stopped(context.fault_with(message, Some(cure.into())))));
         }
         match value_at(state, -1, host, ty, None) {
-            // Out of bounds a number finds nobody; what no entity of the kind can have is a slip.
+            // A number out of bounds finds no entity; a value of the wrong kind is a mistake.
             Ok(value) => match ty.check_kind(&value, context.rules.schema(), &context.state) {
                 Ok(()) => Ok((field, value)),
-                // It would find nobody, whatever the game has come to.
+                // It could never find an entity.
                 Err(wrong) => {
                     let message = format!("the field `{name}` of a {} {wrong}", declared.name);
                     let cure = match (ty, &value) {

@@ -17,8 +17,8 @@ use riskbreaker_play::{
 use riskbreaker_state::{Audience, EntityId, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
-    // ask_whole(kind, question): who answers, as `ask` says it; 3 and the answer in places, 4 if it waits for
-    // somebody, 5 if another was answered first.
+    // ask_whole(kind, question): returns the source of the answer like `ask`; or 3 and the answer as indices, 4 if the
+    // question is open, 5 if another one was answered first.
     host_function!(lua, host, table, "ask_whole", |lua, b, (kind, q): (KindNumber, Table)| {
         let context = b.context()?;
         if let Some(known) = context.asked_before().map_err(stopped)? {
@@ -44,15 +44,15 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             Asked::Open => Ok((OPEN, Lv::Nil)),
         }
     });
-    // waits_for_person(kind, question): where every way is explored, whether a person would have to answer, and whether somebody
-    // has given the answer. Faults where the question could not be put.
+    // waits_for_person(kind, question): while paths are explored, returns whether a person would have to answer, and
+    // whether an answer was given. Faults if the question could not be asked.
     host_function!(lua, host, table, "waits_for_person", |_, b, (kind, q): (KindNumber, Table)| {
         let context = b.context()?;
         let question = question_of(context, &b.handles.borrow(), kind.0, &q)?;
         Ok(context.waits_for_person(&question))
     });
-    // from_tape(kind, question, whether the chosen card is known to be open): the answer that the tape holds, as `ask_whole`
-    // gives it; 6 if it did not fit and has been cut off.
+    // from_tape(kind, question, whether the chosen card is known to be open): returns the answer on the tape, like
+    // `ask_whole`; 6 if it did not fit and was cut off.
     host_function!(lua, host, table, "from_tape", |lua, b, (kind, q, opened): (KindNumber, Table, bool)| {
         let context = b.context()?;
         let handles = b.handles.borrow();
@@ -63,16 +63,16 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             Taped::Cut => Ok((AGAIN_ASKED, Lv::Nil)),
         }
     });
-    // put_out(kind, question): the question waits for somebody.
+    // put_out(kind, question): opens the question.
     host_function!(lua, host, table, "put_out", |_, b, (kind, q): (KindNumber, Table)| {
         let context = b.context()?;
         let question = question_of(context, &b.handles.borrow(), kind.0, &q)?;
-        // What a policy has drawn that gave no answer was drawn for nothing.
+        // Undo the draws of a policy that gave no answer.
         context.set_position(b.before_policy.get());
         context.put_out(question);
         Ok(())
     });
-    // default_places(kind, question): the default, however loosely it is named; nothing if there is none.
+    // default_places(kind, question): returns the default, loosely named, as indices; nothing if there is none.
     host_function!(lua, host, table, "default_places", |lua, b, (kind, q): (KindNumber, Table)| {
         let context = b.context()?;
         let question = question_of(context, &b.handles.borrow(), kind.0, &q)?;
@@ -81,14 +81,14 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             None => Ok(Lv::Nil),
         }
     });
-    // noted(kind, question, answer in places, by whom, the option itself if only that was looked at): words for those who want
-    // them of an answer that fits.
+    // noted(kind, question, answer as indices, source, the option itself if only that was evaluated): records a valid
+    // answer with its text, if needed.
     host_function!(lua, host, table, "noted", |_, b, (kind, q, answer, by, only): (KindNumber, Table, Lv, i64, Lv)| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
         let handles = b.handles.borrow();
         if by == BY_ONLY {
-            // Nobody was asked, but somebody may have named an answer all the same.
+            // The answer was automatic, but an early answer may have been given.
             if context.listening || context.keeps_tape || context.explorer.is_some() {
                 let question = undefaulted(context, &handles, kind.0, &q, false)?;
                 let answer = answer_of(context, &question, &answer)?;
@@ -112,7 +112,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         b.context()?.end_race(won);
         Ok(())
     });
-    // all_answered(sealed, too): what waited for the answers to other questions is told.
+    // all_answered(including sealed ones): publishes the answers that were held back.
     host_function!(lua, host, table, "all_answered", |_, b, sealed: bool| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
@@ -123,11 +123,12 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     add_refusals(lua, host, table)
 }
 
-/// A refusal: the topic, the reason, what fills it in, the seat, and whether its policy has just given the answer.
+/// A refusal: the topic, the reason, values for its placeholders, the seat, and whether its policy has just given the
+/// answer.
 type LuaRefusal = (String, Lv, Table, String, bool);
 
 fn add_refusals(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
-    // refuse_closed(question, the closed option that was answered, its place, by whom)
+    // refuse_closed(question, the closed option, its index, source)
     host_function!(lua, host, table, "refuse_closed", |_, b, (q, option, at, by): (Table, Lv, usize, i64)| {
         let (context, handles) = (b.context()?, b.handles.borrow());
         let asking = asking_of(context, &handles, &q)?;
@@ -145,25 +146,25 @@ fn add_refusals(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     Ok(())
 }
 
-/// What the prelude needs to check a question and to say what is wrong with it.
+/// Adds the functions that check questions and report mistakes in them.
 fn add_checks(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
-    // check_audience(audience, what it is): faults where it names nobody.
+    // check_audience(audience, what it is): faults if it is invalid.
     host_function!(lua, host, table, "check_audience", |_, b, (audience, what): (Lv, String)| {
         let context = b.context()?;
         audience_arg(context, &audience, &b.handles.borrow(), &what).map(|_| ())
     });
-    // is_there(handle): whether its entity is there, where that is all the same to the memo.
+    // is_there(handle): returns true if its entity exists, without recording this for the memo.
     host_function!(lua, host, table, "is_there", |_, b, handle: Table| Ok(b.handles.borrow().id_of(&handle).is_some()));
     host_function!(lua, host, table, "gone_option", |_, b, at: usize| {
         Err::<(), _>(stopped(gone_option(b.context()?, at)))
     });
-    // title(handle): what an entity is called, for messages.
+    // title(handle): returns the title of an entity, for messages.
     host_function!(lua, host, table, "title", |_, b, handle: Table| {
         let context = b.context()?;
         let id = b.handles.borrow().id_of(&handle);
         Ok(id.map_or_else(String::new, |id| context.title(id).to_string()))
     });
-    // no_answer(question, options): faults with the reasons why no option is open.
+    // no_answer(question, options): faults with the reasons why no option can be chosen.
     host_function!(lua, host, table, "no_answer", |_, b, (q, options): (Table, Table)| {
         let context = b.context()?;
         let handles = b.handles.borrow();
@@ -191,17 +192,17 @@ fn add_checks(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     Ok(())
 }
 
-/// The fault of a question that is not as it was checked: scripts cannot do that.
+/// The fault of a question that changed after it was checked, which scripts cannot cause.
 const UNCHECKED: &str = "the question has changed since its shape was checked";
 
-/// What the prelude is told of a question that has been answered.
+/// The codes for the result of asking a question.
 const ANSWERED: u8 = 3;
 const OPEN: u8 = 4;
 const CLOSED: u8 = 5;
-/// What is told where the tape did not fit: somebody else answers.
+/// The code for a tape that did not fit: the question is asked again.
 const AGAIN_ASKED: u8 = 6;
 
-/// The kind of a question as the prelude names it: by its place in [`AskKind::ALL`], from 1.
+/// The kind of a question by the prelude's code: its index in [`AskKind::ALL`], from 1.
 struct KindNumber(AskKind);
 
 impl FromLua for KindNumber {
@@ -211,7 +212,7 @@ impl FromLua for KindNumber {
     }
 }
 
-/// An answer that was found in place: it is remembered, told, and given in places.
+/// Records and publishes an answer found in place, and returns it as indices.
 fn found(lua: &Lua, context: &mut ActionContext, question: &Question, answer: &Answer) -> Result<Lv> {
     if let Some(explorer) = &mut context.explorer {
         explorer.remember(Some((question, answer)));
@@ -222,7 +223,7 @@ fn found(lua: &Lua, context: &mut ActionContext, question: &Question, answer: &A
     places(lua, question, answer)
 }
 
-/// Notes an answer that will be told, at the earliest when all questions are answered that are out together with its own.
+/// Records an answer to be published, at the earliest when all questions asked together with it are answered.
 fn tell_answer(
     context: &mut ActionContext,
     place: usize,
@@ -242,7 +243,8 @@ fn is_sealed(handles: &Handles, q: &Table) -> Result<bool> {
     Ok(matches!(handles.read(q, Name::Sealed)?, Lv::Boolean(true)))
 }
 
-/// Who may see a question and its answer: those who are named and see everything that it names, and the seat that is asked.
+/// The audience of a question and its answer: the declared viewers who may see everything that it names, and the asked
+/// seat.
 fn question_audience(context: &mut ActionContext, handles: &Handles, q: &Table, asking: &Asking) -> Result<Audience> {
     let declared = handles.read(q, Name::Audience)?;
     let mut audience = audience_arg(context, &declared, handles, "the `audience` of a question")?;
@@ -260,7 +262,7 @@ fn question_audience(context: &mut ActionContext, handles: &Handles, q: &Table, 
                     None => handles.entity_in(&handles.read(&option, Name::Value)?),
                 };
                 entity.into_iter().for_each(&mut narrow);
-                // The seat that is asked is told its title.
+                // The title of an option may be shown to the asked seat.
                 let named = entity.and_then(|id| context.title_audience(id));
                 if let Some(named) = named.filter(|named| viewer.sees(named)) {
                     titles = titles.and(&named);
@@ -272,8 +274,8 @@ fn question_audience(context: &mut ActionContext, handles: &Handles, q: &Table, 
     Ok(audience.with(&asking.seat))
 }
 
-/// Whether a question that not everybody sees may show its seat something new: one with an `audience` of its own, unless it
-/// says `peek = false`, and one that names an entity which the action has made or changed.
+/// True if a question that is not public may show its seat a new secret: one with its own `audience`, unless it has
+/// `peek = false`, and one that names an entity made or changed by the action.
 fn shows_secrets(context: &ActionContext, handles: &Handles, q: &Table, asking: &Asking) -> Result<bool> {
     if matches!(handles.read(q, Name::Peek)?, Lv::Boolean(false)) {
         return Ok(false);
@@ -294,7 +296,7 @@ fn shows_secrets(context: &ActionContext, handles: &Handles, q: &Table, asking: 
     Ok(false)
 }
 
-/// An answer that fits, by the ids of its options, and in words.
+/// A valid answer with option ids, and as text.
 fn in_words(
     context: &mut ActionContext,
     handles: &Handles,
@@ -345,7 +347,7 @@ fn asking_of(context: &mut ActionContext, handles: &Handles, q: &Table) -> Resul
     Ok(Asking { seat, topic, about })
 }
 
-/// The fault of a question that is about something else than an entity that is there.
+/// The fault of a question about something other than an existing entity.
 pub(super) fn not_about(context: &mut ActionContext, found: &str) -> Stop {
     let found = if found == "table" { "a table or an entity that has been taken away" } else { found };
     context.fault_with(
@@ -354,7 +356,7 @@ pub(super) fn not_about(context: &mut ActionContext, found: &str) -> Stop {
     )
 }
 
-/// The fault of a question with an option that is an entity which has been taken away.
+/// The fault of a question with a removed entity as an option.
 pub(super) fn gone_option(context: &mut ActionContext, at: usize) -> Stop {
     context.fault_with(
         format!("option {at} is an entity that has been taken away"),
@@ -362,10 +364,10 @@ pub(super) fn gone_option(context: &mut ActionContext, at: usize) -> Stop {
     )
 }
 
-/// Work of a question without its options: to ask, to answer and to tell it.
+/// The work of a question without its options: asking, answering and publishing it.
 const WORK_OF_QUESTION: i64 = 128;
 
-/// Builds the question that a script asks.
+/// Builds the question of a script.
 fn question_of(context: &mut ActionContext, handles: &Handles, kind: AskKind, q: &Table) -> Result<Question> {
     charge(WORK_OF_QUESTION);
     let mut question = undefaulted(context, handles, kind, q, false)?;
@@ -373,7 +375,7 @@ fn question_of(context: &mut ActionContext, handles: &Handles, kind: AskKind, q:
     Ok(question)
 }
 
-/// The default of a question, if it has one. An order has the one in which its options stand.
+/// The default of a question, if it has one. For an order, it is the order of its options.
 fn default_of(
     context: &mut ActionContext,
     handles: &Handles,
@@ -387,7 +389,7 @@ fn default_of(
         }
         value => default_value(context, handles, question, q, &value)?,
     };
-    // A person may type a number for a line; a script gives what the kind takes.
+    // A person may type a number for a line of text; a script must give the right type.
     let is_of_kind = match &question.ask {
         Ask::Number { .. } => matches!(value, Value::Int(_)),
         Ask::Confirm => matches!(value, Value::Bool(_)),
@@ -397,7 +399,7 @@ fn default_of(
     let wrong = || Refusal::WrongType { topic: None, wanted: question.ask.wanted(), given: None };
     match if is_of_kind { question.read(&value) } else { Err(wrong()) } {
         Ok(answer) => Ok(Some(answer)),
-        // What the game master leaves out is nobody's default.
+        // A disabled option is not taken as the default.
         Err(_) if value.as_text().is_some_and(|name| context.state.left_out().contains(name)) => Ok(None),
         Err(refusal) => {
             let reason = match (&refusal, question.ask.shape()) {
@@ -410,8 +412,8 @@ fn default_of(
     }
 }
 
-/// The question without its default. Its shape has been checked, by `check_question` of the prelude and nowhere else. `opened`:
-/// of its cards only the chosen one has been looked at.
+/// Builds a question without its default. The prelude's `check_question` has checked its shape. `opened`: only the
+/// chosen card was evaluated.
 fn undefaulted(
     context: &mut ActionContext,
     handles: &Handles,
@@ -422,7 +424,7 @@ fn undefaulted(
     hold(ASKED)?;
     let asking = asking_of(context, handles, q)?;
     let why = match handles.read(q, Name::Why)? {
-        // It is worked out where somebody is shown the question.
+        // The text is only computed if the question is shown.
         Lv::Nil | Lv::Function(_) => String::new(),
         value => text_arg(context, &value, "the `why` of a question")?.to_string(),
     };
@@ -473,7 +475,7 @@ fn undefaulted(
     Ok(question)
 }
 
-/// A default is given as an answer: option ids, values of options, numbers.
+/// Reads a default like an answer: option ids, values of options, numbers.
 fn default_value(
     context: &mut ActionContext,
     handles: &Handles,
@@ -490,7 +492,7 @@ fn default_value(
                     Lv::Table(table) if handles.id_of(table).is_none() => handles.read(table, Name::Value)?,
                     _ => option.clone(),
                 };
-                // Of several that stand for the same value, the first that is open is meant.
+                // Of several options with the same value, take the first that can be chosen.
                 if !own.is_nil() && own == *one {
                     let id = Value::Text(choice.id.clone());
                     if choice.enabled {
@@ -507,7 +509,7 @@ fn default_value(
         if let Lv::Table(list) = value
             && handles.id_of(list).is_none()
             && list.raw_len() > 0
-            // Those are points.
+            // A list in an allotment contains points.
             && !matches!(question.ask, Ask::Allot { .. })
         {
             if list.pairs::<Lv, Lv>().count() != list.raw_len() {
@@ -529,7 +531,7 @@ fn default_value(
     from_lua(value, handles)
 }
 
-/// Options as a seat is shown them.
+/// Converts options for a seat.
 fn choices(context: &mut ActionContext, handles: &Handles, options: &Table, seat: &str) -> Result<Vec<Choice>> {
     let mut made: Vec<(Choice, Option<EntityId>)> = Vec::new();
     for at in 1..=number_of(options)? {
@@ -537,7 +539,7 @@ fn choices(context: &mut ActionContext, handles: &Handles, options: &Table, seat
     }
     ActionContext::settle_ids(&mut made);
     for (choice, entity) in &made {
-        // It shares its title with another one, and is told apart by its number.
+        // It shares its title with another option and has its number in its id.
         if let Some(entity) = entity.filter(|_| choice.id != choice.label) {
             context.observers.observe(&Op::ReadId { entity, state: &context.state });
         }
@@ -545,7 +547,7 @@ fn choices(context: &mut ActionContext, handles: &Handles, options: &Table, seat
     Ok(made.into_iter().map(|(choice, _)| choice).collect())
 }
 
-/// Cards as options of which nothing is known but their ids and titles.
+/// Cards as options with only their ids and titles.
 fn cards_of(context: &ActionContext, ids: &Lv) -> Result<Vec<Choice>> {
     let Lv::Table(ids) = ids else { return Ok(Vec::new()) };
     let choice = |id: mlua::LuaString| {
@@ -556,7 +558,7 @@ fn cards_of(context: &ActionContext, ids: &Lv) -> Result<Vec<Choice>> {
     ids.sequence_values::<mlua::LuaString>().map(|id| choice(id?)).collect()
 }
 
-/// How many options a list has, each of which is compared with each.
+/// The number of options in a list. Charges comparing each with each.
 fn number_of(options: &Table) -> Result<usize> {
     let count = options.raw_len();
     charge((count + count * count / 256) as i64);
@@ -564,7 +566,7 @@ fn number_of(options: &Table) -> Result<usize> {
     Ok(count)
 }
 
-/// One option: what it is, and the entity that it stands for if that gives it its id.
+/// Converts one option. Also returns the entity from which it has its id, if any.
 fn choice_at(
     context: &mut ActionContext,
     handles: &Handles,
@@ -597,7 +599,7 @@ fn one_choice(context: &mut ActionContext, handles: &Handles, q: &Table, option:
     let seat = text_arg(context, &handles.read(q, Name::Seat)?, "the `seat` of a question")?;
     let (choice, entity) = choice_at(context, handles, option, 1, &seat)?;
     let (Some(_), Lv::Table(options)) = (entity, handles.read(q, Name::Options)?) else { return Ok(choice) };
-    // An entity's id is its title, unless another option has the same.
+    // The id of an entity is its title, unless another option has the same title.
     let mut made = vec![(choice, entity)];
     for at in 1..=number_of(&options)? {
         let other: Lv = options.raw_get(at)?;
@@ -641,7 +643,7 @@ fn choice_of(
         _ => None,
     };
     let max = whole_of(&handles.read(table, Name::Max)?);
-    // With an id and a label of its own, an option is something else than the entity that is its value.
+    // An option with its own id and label is not the entity that is its value.
     let is_entity = title.as_ref() == Some(&id) || title.is_some() && title == label;
     let choice = Choice {
         entity: entity.filter(|_| is_entity),
@@ -655,13 +657,13 @@ fn choice_of(
     Ok((choice, entity.filter(|_| !named)))
 }
 
-/// A reason with what fills it in.
+/// Formats a reason with the values for its placeholders.
 fn filled_reason(context: &ActionContext, handles: &Handles, template: &str, args: &Table) -> Result<String> {
     let args: Vec<Lv> = args.sequence_values().take(MOST_NAMED).collect::<Result<_>>()?;
     Ok(fill(template, &args, context, handles))
 }
 
-/// An answer as the prelude wants it: places among the options, numbers, texts.
+/// Converts an answer for the prelude: indices of options, numbers, texts.
 fn places(lua: &Lua, question: &Question, answer: &Answer) -> Result<Lv> {
     let options = question.ask.options();
     let place = |id: &Arc<str>| options.iter().position(|option| option.id == *id).map(|at| at + 1);
@@ -672,7 +674,7 @@ fn places(lua: &Lua, question: &Question, answer: &Answer) -> Result<Lv> {
             None => Lv::String(lua.create_string(&**id)?),
         },
         Answer::Choices(ids) => {
-            // In the options' order, however they were named.
+            // Use the order of the options, not that of the answer.
             let mut at: Vec<usize> = ids.iter().filter_map(place).collect();
             at.sort_unstable();
             Lv::Table(lua.create_sequence_from(at)?)
@@ -691,7 +693,7 @@ fn places(lua: &Lua, question: &Question, answer: &Answer) -> Result<Lv> {
     })
 }
 
-/// An answer in places among the options, by their ids.
+/// Converts an answer from indices to option ids.
 fn answer_of(context: &mut ActionContext, question: &Question, value: &Lv) -> Result<Answer> {
     let options = question.ask.options();
     let id_at = |value: &Lv| {

@@ -11,7 +11,7 @@ use riskbreaker_play::ActionContext;
 use riskbreaker_state::{EntityId, KindId, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
-    // relate(kind, one, other, fields): the relation, and whether it is new
+    // relate(kind, one, other, fields): returns the relation, and true if it is new
     host_function!(lua, host, table, "relate", |lua, b, (kind, one, other, fields): (Lv, Lv, Lv, Lv)| {
         let context = b.context()?;
         let mut handles = b.handles.borrow_mut();
@@ -37,7 +37,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let made = new_entity(lua, context, &mut handles, kind, ends.chain(given).collect())?;
         Ok((Some(made), true))
     });
-    // unrelate(kind, one, other): whether there was one
+    // unrelate(kind, one, other): returns true if there was one
     host_function!(lua, host, table, "unrelate", |lua, b, (kind, one, other): (Lv, Lv, Lv)| {
         let context = b.context()?;
         let mut handles = b.handles.borrow_mut();
@@ -60,7 +60,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         charge_query(context);
         Ok(found.first().and_then(|relation| handles.handle(*relation).cloned()))
     });
-    // related(kind, one, whether it is the other end)
+    // related(kind, one, whether from the second end)
     host_function!(lua, host, table, "related", |lua, b, (kind, one, back): (Lv, Lv, bool)| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
@@ -82,7 +82,7 @@ fn list(lua: &Lua, handles: &Handles, found: Vec<EntityId>) -> Result<Table> {
     Ok(list)
 }
 
-/// A kind that stands between two others.
+/// A kind of relation with two ends.
 fn relation_arg(context: &mut ActionContext, kind: &Lv, what: &str) -> Result<KindId> {
     let id = kind_arg(context, kind, "the name of a relation")?;
     let rules = context.rules.clone();

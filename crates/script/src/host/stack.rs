@@ -1,5 +1,6 @@
-//! The functions that scripts call most often, as plain functions of the engine: arguments are read where they lie, nothing is
-//! allocated and no name is looked up. A refusal is raised as an error of the script, with the words in the game's own flag.
+//! The most frequent host functions, as plain C functions of the engine: they read arguments on the stack, allocate
+//! nothing and look up no names. A refusal is raised as an error of the script, with its reason in the context's
+//! `stop`.
 
 use std::cell::Cell;
 use std::os::raw::c_int;
@@ -26,7 +27,7 @@ thread_local! {
     static FIELDS: Cell<*const [Value]> = const { Cell::new(ptr::slice_from_raw_parts(ptr::null(), 0)) };
 }
 
-/// Lets the functions find the host state while `run` goes on.
+/// Makes the host state available to the functions while `run` runs.
 pub(super) fn with_host<R>(host: &HostState, run: impl FnOnce() -> R) -> R {
     let outer = HOST.replace(host);
     let machine = MACHINE.get();
@@ -36,7 +37,7 @@ pub(super) fn with_host<R>(host: &HostState, run: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Lets `write_all` find the fields while `run` goes on.
+/// Makes the fields available to `write_all` while `run` runs.
 pub(crate) fn filling<R>(fields: &[Value], run: impl FnOnce() -> R) -> R {
     let outer = FIELDS.replace(fields);
     let result = run();
@@ -44,19 +45,19 @@ pub(crate) fn filling<R>(fields: &[Value], run: impl FnOnce() -> R) -> R {
     result
 }
 
-/// A function of a handle and the list of the names of its fields: writes those that are no tables.
+/// A function of a handle and the list of its field names that writes the fields which are no tables.
 pub(crate) fn fill_fields(lua: &Lua) -> Result<Function> {
-    // SAFETY: it keeps to the engine's rules for functions, see below.
+    // SAFETY: it follows the engine's rules for C functions, see below.
     unsafe { lua.create_c_function(write_all) }
 }
 
-/// File and line of the script that runs on this thread; empty where none does.
+/// File and line of the script that runs on this thread; empty if none runs.
 pub(crate) fn current_place() -> String {
     let state = MACHINE.get();
     if state.is_null() {
         return String::new();
     }
-    // SAFETY: `with_host` takes it back when the machine's function has returned.
+    // SAFETY: `with_host` resets the pointer when the machine's function has returned.
     let place = unsafe { place_of(state) };
     place.map_or_else(String::new, |place| format!("{}:{}", place.path, place.line))
 }
@@ -86,15 +87,15 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
         ("end_work", end_entry),
         ("begin_work", begin_entry),
     ];
-    // SAFETY: each keeps to the engine's rules for functions, see below.
+    // SAFETY: each follows the engine's rules for C functions, see below.
     unsafe { add_functions(lua, table, &functions) }
 }
 
-/// Adds functions of the engine's kind to a table.
+/// Adds plain C functions to a table.
 ///
 /// # Safety
 ///
-/// Each keeps to the engine's rules for functions.
+/// Each function follows the engine's rules for C functions.
 pub(super) unsafe fn add_functions(lua: &Lua, table: &Table, functions: &[(&str, ffi::lua_CFunction)]) -> Result<()> {
     for (name, function) in functions {
         table.raw_set(*name, unsafe { lua.create_c_function(*function) }?)?;
@@ -102,13 +103,13 @@ pub(super) unsafe fn add_functions(lua: &Lua, table: &Table, functions: &[(&str,
     Ok(())
 }
 
-/// The host state that the running script works for.
+/// The host state of the running script.
 pub(super) fn running_host<'a>() -> Option<&'a HostState> {
-    // SAFETY: `with_host` sets the pointer for as long as its borrow of the host state lasts, on this thread only.
+    // SAFETY: `with_host` sets the pointer as long as its borrow of the host state lasts, on this thread only.
     unsafe { HOST.get().as_ref() }
 }
 
-/// The host state and the game that is lent at the moment.
+/// The host state and the game that is currently lent.
 pub(super) fn lent<'a>(state: *mut lua_State) -> Option<(&'a HostState, &'a mut ActionContext)> {
     let host = running_host()?;
     let context = host.lent()?;
@@ -116,12 +117,12 @@ pub(super) fn lent<'a>(state: *mut lua_State) -> Option<(&'a HostState, &'a mut 
     Some((host, context))
 }
 
-/// Whether the table at this address is the handle of an entity.
+/// True if the table at this address is the handle of an entity.
 pub(crate) fn is_handle(address: usize) -> bool {
     running_host().and_then(|host| host.handles.try_borrow().ok()?.id_at(address)).is_some()
 }
 
-/// Raises an error in the script. Nothing that has a destructor may live in the caller.
+/// Raises an error in the script. The caller must not have values with destructors.
 pub(super) unsafe fn raise(state: *mut lua_State, message: String) -> c_int {
     unsafe {
         note_spent_at(state);
@@ -131,10 +132,10 @@ pub(super) unsafe fn raise(state: *mut lua_State, message: String) -> c_int {
     }
 }
 
-/// stop_if_open(): ends the script where questions are open. Most runs of an action end here, so the error has no more than it
-/// needs: nobody reads where it came from.
+/// `stop_if_open()`: ends the script if questions are open. Most runs of an action end here, so the error is minimal:
+/// its place is never read.
 unsafe extern "C-unwind" fn stop_if_open(state: *mut lua_State) -> c_int {
-    // SAFETY: it looks at no argument. Nothing here has a destructor when the engine raises the error.
+    // SAFETY: it reads no argument. No value here has a destructor when the engine raises the error.
     unsafe {
         let stopped = lent(state).map(|(_, context)| context.stop_if_open());
         match stopped {
@@ -149,7 +150,7 @@ unsafe extern "C-unwind" fn stop_if_open(state: *mut lua_State) -> c_int {
     }
 }
 
-/// A number on the stack, if it is a whole one that the state can hold.
+/// A whole number on the stack. `None` if it is none, or too large for the state.
 pub(super) unsafe fn whole(state: *mut lua_State, at: c_int) -> Option<i64> {
     unsafe {
         if ffi::lua_type(state, at) != ffi::LUA_TNUMBER {
@@ -170,19 +171,19 @@ pub(super) unsafe fn text<'a>(state: *mut lua_State, at: c_int) -> Option<&'a st
     }
 }
 
-/// Takes values off the stack.
+/// Pops values off the stack.
 pub(super) unsafe fn pop(state: *mut lua_State, count: c_int) {
     unsafe { ffi::lua_settop(state, -count - 1) }
 }
 
-/// Longest text that a script hands to the host, in bytes.
+/// Longest text that a script gives to the host, in bytes.
 const LONGEST_TEXT: usize = 64 << 10;
 
 // Entities
 
 unsafe extern "C-unwind" fn write_all(state: *mut lua_State) -> c_int {
-    // SAFETY: `filling` sets the fields for as long as its borrow of them lasts; it is given two tables, and nothing here has a
-    // destructor when the engine raises an error of its own.
+    // SAFETY: `filling` sets the fields as long as its borrow of them lasts; the arguments are two tables, and no value
+    // here has a destructor when the engine raises an error.
     unsafe {
         let fields = FIELDS.get();
         for at in 0..fields.len() {
@@ -198,10 +199,10 @@ unsafe extern "C-unwind" fn write_all(state: *mut lua_State) -> c_int {
     }
 }
 
-/// write(handle, number of its class's kind, place of the field, its name, a value that is no table)
+/// `write(handle, kind of its class, index of the field, its name, a value that is no table)`: writes a field.
 unsafe extern "C-unwind" fn write(state: *mut lua_State) -> c_int {
-    // SAFETY: the prelude gives five arguments; what they are is looked at before they are used. Nothing here has a
-    // destructor when the engine raises an error of its own.
+    // SAFETY: the prelude gives five arguments, whose types are checked before use. No value here has a destructor when
+    // the engine raises an error.
     unsafe {
         match write_field(state, None) {
             Ok(plain) => {
@@ -213,8 +214,8 @@ unsafe extern "C-unwind" fn write(state: *mut lua_State) -> c_int {
     }
 }
 
-/// shift(handle, number of its class's kind, place of the field, its name, a number, why or nil): adds to a field; says whether
-/// that holds a number.
+/// `shift(handle, kind of its class, index of the field, its name, a number, reason or nil)`: adds to a field. Returns
+/// false if the field holds no number.
 unsafe extern "C-unwind" fn shift(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`; there are six arguments.
     unsafe {
@@ -225,7 +226,7 @@ unsafe extern "C-unwind" fn shift(state: *mut lua_State) -> c_int {
         };
         match write_field(state, Some(by)) {
             Ok(plain) => {
-                // Who reads it later reads it from the host, if that is noted.
+                // If reads are observed, later reads must go through the host.
                 let noted = lent(state).is_some_and(|(_, context)| context.notes_reads());
                 keep_on_handle(state, plain && !noted);
                 ffi::lua_pushboolean(state, 1);
@@ -236,8 +237,7 @@ unsafe extern "C-unwind" fn shift(state: *mut lua_State) -> c_int {
     }
 }
 
-/// Puts the sum of the field and of the number that is to be added in that number's place; gives the number. Nothing if the field
-/// holds no number.
+/// Replaces the addend on the stack by field + addend and returns the addend. `None` if the field is no number.
 unsafe fn sum_up(state: *mut lua_State) -> Option<f64> {
     unsafe {
         let by = ffi::lua_tonumberx(state, 5, ptr::null_mut());
@@ -250,7 +250,7 @@ unsafe fn sum_up(state: *mut lua_State) -> Option<f64> {
         let now = match found {
             Some(Value::Int(now)) => now,
             Some(_) => return None,
-            // It is refused where it is written.
+            // It is refused when it is written.
             None => 0,
         };
         ffi::lua_pushnumber(state, now as f64 + by);
@@ -259,7 +259,7 @@ unsafe fn sum_up(state: *mut lua_State) -> Option<f64> {
     }
 }
 
-/// The handle holds what was written, unless it is read as a table.
+/// Stores the written value on the handle; clears it if it is read as a table.
 unsafe fn keep_on_handle(state: *mut lua_State, plain: bool) {
     unsafe {
         ffi::lua_pushvalue(state, 4);
@@ -272,7 +272,7 @@ unsafe fn keep_on_handle(state: *mut lua_State, plain: bool) {
     }
 }
 
-/// Puts a value on a handle, by the name below it; takes both off the stack.
+/// Stores a value on a handle under the name below it, and pops both.
 unsafe fn put_on_handle(state: *mut lua_State, handle: c_int) {
     unsafe {
         ffi::lua_setreadonly(state, handle, 0);
@@ -281,7 +281,7 @@ unsafe fn put_on_handle(state: *mut lua_State, handle: c_int) {
     }
 }
 
-/// Says whether a script reads the value as it was given.
+/// Writes a field. Returns true if a script reads the value unchanged.
 unsafe fn write_field(state: *mut lua_State, by: Option<f64>) -> std::result::Result<bool, String> {
     let Some((host, context)) = lent(state) else { return Err(NO_GAME.into()) };
     let words = |stop: Stop| message_of(&stop).to_string();
@@ -293,9 +293,9 @@ unsafe fn write_field(state: *mut lua_State, by: Option<f64>) -> std::result::Re
     };
     check_target(context, id, kind, field).map_err(words)?;
     let Some(id) = id else { return Err(String::new()) };
-    // The rules are shared by all threads: where much is written, references to them are not counted.
+    // The rules are shared by all threads: do not touch their reference count at every write.
     let declared = context.rules.schema().kinds[kind as usize].field(field);
-    // Beside a number beyond 2^52 the sum with a fraction is rounded to a whole one.
+    // Next to numbers beyond 2^52, the sum with a fraction would be rounded to a whole number.
     let fraction = by.filter(|by| by.fract() != 0.0).map_or(Ok(()), |by| conversion::whole(by).map(drop));
     let to = fraction.and_then(|()| unsafe { value_at(state, 5, host, &declared.ty, context.state.field(id, field)) });
     let value = match to {
@@ -309,7 +309,7 @@ unsafe fn write_field(state: *mut lua_State, by: Option<f64>) -> std::result::Re
     let plain = !matches!(value, Value::Ratio(..) | Value::List(_) | Value::Map(_))
         && unsafe { ffi::lua_type(state, 5) } != ffi::LUA_TLIGHTUSERDATA;
     if plain && value == Value::Int(0) {
-        // A script may give a zero with a sign, which the state does not hold: so no handle holds it.
+        // A negative zero is not stored in the state, so it must not be on the handle.
         unsafe {
             ffi::lua_pushnumber(state, 0.0);
             ffi::lua_replace(state, 5);
@@ -326,7 +326,7 @@ unsafe fn write_field(state: *mut lua_State, by: Option<f64>) -> std::result::Re
     Ok(plain)
 }
 
-/// A script's text as the host keeps it.
+/// Copies a script's text for the host and charges it.
 fn kept_text(text: &str) -> std::result::Result<Arc<str>, String> {
     if text.len() > LONGEST_TEXT {
         return Err(format!("a text has at most {LONGEST_TEXT} bytes"));
@@ -335,7 +335,7 @@ fn kept_text(text: &str) -> std::result::Result<Arc<str>, String> {
     Ok(Arc::from(text))
 }
 
-/// Reads a value that is no table. `ty` and `now`: the type and the value of the field that it is for, whose texts are shared.
+/// Reads a value that is no table. `ty` and `now`: type and current value of its field, whose texts are shared.
 pub(super) unsafe fn value_at(
     state: *mut lua_State,
     at: c_int,
@@ -378,7 +378,7 @@ pub(super) unsafe fn value_at(
     }
 }
 
-/// reader(places, tables, other): what handles of a kind answer with if they do not hold it, see `read`.
+/// `reader(places, tables, other)`: returns the `__index` function of the handles of a kind, see `read`.
 unsafe extern "C-unwind" fn reader(state: *mut lua_State) -> c_int {
     // SAFETY: the prelude gives a table and two functions.
     unsafe {
@@ -388,11 +388,11 @@ unsafe extern "C-unwind" fn reader(state: *mut lua_State) -> c_int {
     }
 }
 
-/// read(handle, name): the value of the field, which the handle holds from now on. It is no call of the script, and no work.
-/// Goes with the place of each field by name, the function that gives a field whose value is a table, and the one for what is no
-/// field.
+/// `read(handle, name)`: returns the value of a field and stores it on the handle. It counts as no call and no work.
+/// Its upvalues: the index of each field by name, the function that returns a field whose value is a table, and the one
+/// for other names.
 unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
-    // SAFETY: as in `write`; `reader` has put the values beside this function.
+    // SAFETY: as in `write`; `reader` has set the upvalues.
     unsafe {
         ffi::lua_pushvalue(state, 2);
         ffi::lua_rawget(state, ffi::lua_upvalueindex(1));
@@ -441,7 +441,7 @@ unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
     }
 }
 
-/// The same for the id. The handle does not hold it: an id that somebody computes with is noted each time.
+/// Like [`read`], for the id. It is not stored on the handle, so that every use as a number is observed.
 unsafe fn read_id(state: *mut lua_State) -> c_int {
     unsafe {
         let address = ffi::lua_topointer(state, 1) as usize;
@@ -454,7 +454,7 @@ unsafe fn read_id(state: *mut lua_State) -> c_int {
     }
 }
 
-/// Pushes a value that is no table; says whether it is one.
+/// Pushes a value that is no table. Returns false if it is a table.
 unsafe fn push_plain(state: *mut lua_State, value: &Value) -> bool {
     unsafe {
         match value {
@@ -474,7 +474,7 @@ unsafe fn push_plain(state: *mut lua_State, value: &Value) -> bool {
     true
 }
 
-/// Keys of the machine's registry: the handles, the names of the fields of each kind, and the tables that fields are read as.
+/// Registry keys: the handles, the field names of each kind, and the tables made for fields.
 static HANDLES: u8 = 0;
 static NAMES: u8 = 1;
 static TABLES: u8 = 4;
@@ -489,7 +489,7 @@ pub(super) unsafe fn push_handles(state: *mut lua_State) {
     unsafe { push_registered(state, &raw const HANDLES) }
 }
 
-/// keep_handles(handles, names, tables): where the functions find them, by entity id, by kind and field, and by number.
+/// `keep_handles(handles, names, tables)`: stores them in the registry, by entity id, by kind and field, and by number.
 unsafe extern "C-unwind" fn keep_handles(state: *mut lua_State) -> c_int {
     // SAFETY: the prelude gives three tables.
     unsafe {
@@ -502,8 +502,8 @@ unsafe extern "C-unwind" fn keep_handles(state: *mut lua_State) -> c_int {
     }
 }
 
-/// renew_reads(lists by kind): the handles hold no fields, and there are no lists, unless those are what the state holds and
-/// nobody notes what is read.
+/// `renew_reads(lists by kind)`: clears the fields on the handles and the lists, unless they are valid for the state
+/// and reads are not observed.
 unsafe extern "C-unwind" fn renew_reads(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
@@ -520,7 +520,8 @@ unsafe extern "C-unwind" fn renew_reads(state: *mut lua_State) -> c_int {
     }
 }
 
-/// forget_reads(): the handles hold no fields; what is read from now on may be no part of the state.
+/// `forget_reads()`: clears the fields on the handles, since scripts may read something other than the state from now
+/// on.
 unsafe extern "C-unwind" fn forget_reads(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
@@ -531,7 +532,7 @@ unsafe extern "C-unwind" fn forget_reads(state: *mut lua_State) -> c_int {
     }
 }
 
-/// Before a script goes on from a snapshot: the handles hold no fields.
+/// Clears the fields on the handles before a script is resumed from a snapshot.
 #[cfg(feature = "continuations")]
 pub(crate) unsafe extern "C-unwind" fn begin_reads(state: *mut lua_State) {
     // SAFETY: as in `write`.
@@ -558,7 +559,7 @@ unsafe fn empty_handles(state: *mut lua_State, host: &HostState) {
             let (handle, names_of_kind) = (names + 1, names + 2);
             ffi::lua_setreadonly(state, handle, 0);
             while let Some(field) = host.reads.pop_field() {
-                // A kind that a new entity of that number has may have fewer fields.
+                // A new entity with that number may have a kind with fewer fields.
                 if ffi::lua_rawgeti(state, names_of_kind, ffi::lua_Integer::from(field.0) + 1) == ffi::LUA_TSTRING {
                     ffi::lua_pushnil(state);
                     ffi::lua_rawset(state, handle);
@@ -574,25 +575,25 @@ unsafe fn empty_handles(state: *mut lua_State, host: &HostState) {
 }
 
 pub(super) unsafe fn type_name(state: *mut lua_State, at: c_int) -> &'static str {
-    // SAFETY: the engine's names of types last.
+    // SAFETY: the engine's names of types are static.
     unsafe { std::ffi::CStr::from_ptr(ffi::lua_typename(state, ffi::lua_type(state, at))).to_str().unwrap_or("value") }
 }
 
 // Agenda
 
-/// The token of an agenda entry: it names the entry, and no number can be read off it by accident. Its upper half is the number
-/// that scripts are given who ask for one.
+/// The token of an agenda entry: it identifies the entry, and is not usable as a number by accident. Its upper half is
+/// the number for scripts that ask for one.
 pub(super) fn token_of(id: EntryId, number: u32) -> Lv {
     let both = u64::from(number) << 32 | u64::from(id.0);
     Lv::LightUserData(LightUserData(both as usize as *mut std::os::raw::c_void))
 }
 
-/// The number of the entry that a token names.
+/// The number in an entry's token.
 pub(crate) fn number_of(token: usize) -> u32 {
     (token as u64 >> 32) as u32
 }
 
-/// The entry that a token names.
+/// The entry of a token.
 pub(crate) fn entry_of(token: &Lv) -> Option<EntryId> {
     match token {
         Lv::LightUserData(token) => Some(EntryId(token.0 as usize as u32)),
@@ -600,7 +601,7 @@ pub(crate) fn entry_of(token: &Lv) -> Option<EntryId> {
     }
 }
 
-/// entry_metatable(metatable): what tokens do in arithmetic and comparisons.
+/// `entry_metatable(metatable)`: sets the behavior of tokens in arithmetic and comparisons.
 unsafe extern "C-unwind" fn entry_metatable(state: *mut lua_State) -> c_int {
     // SAFETY: the prelude gives a table.
     unsafe {
@@ -612,11 +613,11 @@ unsafe extern "C-unwind" fn entry_metatable(state: *mut lua_State) -> c_int {
     }
 }
 
-/// next(): what is due, the number of its owner or nothing, its argument, and whether entities have come or gone that the
-/// machine does not know of. The argument is a null pointer where it is more than a bare value. Nothing at all where the loop
-/// ends.
+/// `next()`: returns the name of the next entry, the number of its owner or nil, its argument, and true if entities
+/// unknown to the machine were added or removed. The argument is a null pointer if it is no plain value. Returns
+/// nothing if the loop ends.
 unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
-    // SAFETY: as in `write`; the entry lasts as long as its action, and so beyond this function.
+    // SAFETY: as in `write`; the entry exists as long as its action, and so longer than this call.
     unsafe {
         let Some((host, context)) = lent(state) else { return 0 };
         if context.stop.is_some() {
@@ -629,11 +630,11 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
         if host.handles.borrow().saw_entry_number.take() {
             context.observers.observe(&riskbreaker_play::Op::ReadEntryNumber);
         }
-        // Where much is left behind, the loop ends with the action under way.
+        // If much garbage was left, the loop ends after the running action.
         let goes_on = context.due().is_none() || !uses_more_than(host.full.get());
         if context.next_headless(goes_on).is_none() {
             if !host.reads.are_of(&context.state) {
-                // What was replayed at the end has changed fields that the handles hold.
+                // The last replays have changed fields stored on the handles.
                 host.reads.disown();
             }
             return 0;
@@ -657,8 +658,8 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
     }
 }
 
-/// reaches(handle, place of the field, number, number of its class's kind): whether the field is at least that; nothing where the
-/// host cannot tell, or the handle is one of another kind.
+/// `reaches(handle, index of the field, number, kind of its class)`: returns true if the field is at least the number;
+/// nothing if the host cannot decide, or the handle is of another kind.
 unsafe extern "C-unwind" fn reaches(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`; there are four arguments.
     unsafe {
@@ -679,7 +680,7 @@ unsafe extern "C-unwind" fn reaches(state: *mut lua_State) -> c_int {
 
 // Work
 
-/// for_answers(function): the same function, charged to the account of answers.
+/// `for_answers(function)`: returns the function, charged to the account of answers.
 unsafe extern "C-unwind" fn for_answers(state: *mut lua_State) -> c_int {
     // SAFETY: the prelude gives a function.
     unsafe {
@@ -688,7 +689,7 @@ unsafe extern "C-unwind" fn for_answers(state: *mut lua_State) -> c_int {
     }
 }
 
-/// for_words(function): the same function, charged to the account of words.
+/// `for_words(function)`: returns the function, charged to the account of texts.
 unsafe extern "C-unwind" fn for_words(state: *mut lua_State) -> c_int {
     // SAFETY: as in `for_answers`.
     unsafe {
@@ -697,7 +698,8 @@ unsafe extern "C-unwind" fn for_words(state: *mut lua_State) -> c_int {
     }
 }
 
-/// where_heard(function): a function that calls this one with all but its first argument, if that is true, and charges words.
+/// `where_heard(function)`: returns a function that calls this one with all but its first argument, if that is true,
+/// and charges texts.
 unsafe extern "C-unwind" fn where_heard(state: *mut lua_State) -> c_int {
     // SAFETY: as in `for_answers`.
     unsafe {
@@ -706,8 +708,8 @@ unsafe extern "C-unwind" fn where_heard(state: *mut lua_State) -> c_int {
     }
 }
 
-/// filled_where_heard(function): the same. If the first argument is not true, it gives all back but the first three. So what
-/// fills in a text is the same work for the script, whether somebody listens or not.
+/// `filled_where_heard(function)`: like `where_heard`; if the first argument is not true, it returns all others but the
+/// first three. So placeholders are the same work for the script whether or not events have readers.
 unsafe extern "C-unwind" fn filled_where_heard(state: *mut lua_State) -> c_int {
     // SAFETY: as in `for_answers`.
     unsafe {
@@ -751,9 +753,9 @@ unsafe extern "C-unwind" fn words_or_rest(state: *mut lua_State) -> c_int {
     }
 }
 
-/// Calls the function that goes with the one that runs. Nothing here has a destructor when the engine raises an error.
+/// Calls the function in the upvalue. No value here has a destructor when the engine raises an error.
 unsafe fn call_beside(state: *mut lua_State, account: Account) -> c_int {
-    // SAFETY: the function was made with another one beside it.
+    // SAFETY: the closure was made with a function as its upvalue.
     unsafe {
         let count = ffi::lua_gettop(state);
         ffi::lua_pushvalue(state, ffi::lua_upvalueindex(1));
@@ -763,25 +765,26 @@ unsafe fn call_beside(state: *mut lua_State, account: Account) -> c_int {
     }
 }
 
-/// begin_work(): the machine is ready for the script.
+/// `begin_work()`: called when the machine is ready for the script.
 unsafe extern "C-unwind" fn begin_entry(_: *mut lua_State) -> c_int {
     begin_work();
     0
 }
 
-/// end_work(): the entry is done.
+/// `end_work()`: called when the entry has ended.
 unsafe extern "C-unwind" fn end_entry(_: *mut lua_State) -> c_int {
     end_work();
     0
 }
 
-/// Texts that are known to be in UTF-8: how many are kept at most, and how long.
+/// The most texts in the cache of valid UTF-8.
 const MOST_TEXTS: c_int = 1_000;
+/// The longest text in that cache, in bytes.
 const LONGEST_KNOWN: usize = 100;
-/// The key of their number among them.
+/// The key of their count in the cache.
 static TEXTS: u8 = 3;
 
-/// is_text(known texts, value): whether it is a text in UTF-8, which is known from now on.
+/// `is_text(cache, value)`: returns true if it is a text in UTF-8, and caches that.
 unsafe extern "C-unwind" fn is_text(state: *mut lua_State) -> c_int {
     // SAFETY: the engine gives the table and a value.
     unsafe {
@@ -806,8 +809,9 @@ unsafe extern "C-unwind" fn is_text(state: *mut lua_State) -> c_int {
     }
 }
 
-/// counted_line(function): a function that counts a line, with whether anybody listens and the text or the function that makes it.
-/// Where somebody does, it calls this one with all but its first argument, and charges words.
+/// `counted_line(function)`: returns a function of two arguments, whether events have readers, and the text or the
+/// function that makes it. It counts a line; with readers, it calls this function with all but its first argument, and
+/// charges texts.
 unsafe extern "C-unwind" fn counted_line(state: *mut lua_State) -> c_int {
     // SAFETY: as in `for_answers`.
     unsafe {

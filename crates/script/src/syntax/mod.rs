@@ -1,6 +1,8 @@
-//! The syntax tree of a script, by the parser of the script engine: the check reads exactly the language that is played.
+//! The syntax tree of a script, from the parser of the script engine: the check reads exactly the language that is
+//! executed.
 //!
-//! The engine's parser is C++. `tree.cpp` writes its tree as bytes, [`read`] makes the nodes of [`tree`] of them in an arena.
+//! The engine's parser is C++. `tree.cpp` writes its tree as bytes, from which [`read`] makes the nodes of [`tree`] in
+//! an arena.
 
 mod read;
 mod tree;
@@ -16,7 +18,7 @@ pub use tree::{
     TableItem, TextPosition, TypeNode, UnaryOp,
 };
 
-/// The first thing in a script that does not read as Luau.
+/// The first syntax error of a script.
 #[derive(Debug)]
 pub struct SyntaxError {
     pub location: Location,
@@ -32,14 +34,14 @@ unsafe extern "C" {
     ) -> bool;
 }
 
-/// Reads a script; its nodes live in the arena.
+/// Parses a script; its nodes live in the arena.
 pub fn parse<'a>(arena: &'a Arena, source: &str) -> Result<Block<'a>, SyntaxError> {
     if let Err(deep) = nesting::check(source) {
         let at = TextPosition::new(deep.line - 1, 0);
         return Err(SyntaxError { location: Location::new(at, at), message: deep.message });
     }
     let mut bytes: Vec<u8> = Vec::new();
-    // SAFETY: the source and the vector outlive the call, which keeps neither.
+    // SAFETY: the source and the vector outlive the call, which keeps no reference to them.
     let reads =
         unsafe { riskbreaker_syntax_tree(source.as_ptr().cast(), source.len(), (&raw mut bytes).cast(), take_bytes) };
     let mut reader = read::TreeReader::new(arena, &bytes);
@@ -47,6 +49,6 @@ pub fn parse<'a>(arena: &'a Arena, source: &str) -> Result<Block<'a>, SyntaxErro
 }
 
 extern "C" fn take_bytes(context: *mut c_void, bytes: *const c_char, count: usize) {
-    // SAFETY: `context` is the vector of `parse`, and `count` bytes stand at `bytes` until this returns.
+    // SAFETY: `context` is the vector of `parse`, and `bytes` points to `count` bytes until this returns.
     unsafe { (*context.cast::<Vec<u8>>()).extend_from_slice(std::slice::from_raw_parts(bytes.cast(), count)) };
 }

@@ -1,11 +1,11 @@
-//! Reads the bytes that `tree.cpp` writes. Both name the same parts in the same order.
+//! Decodes the bytes that `tree.cpp` writes. Both have the same parts in the same order.
 
 use super::tree::*;
 use super::{Arena, SyntaxError};
 
 macro_rules! tags {
     ($($name:ident)*) => {
-        /// What a node is.
+        /// The type of a node.
         #[derive(Clone, Copy)]
         enum Tag {
             $($name,)*
@@ -88,7 +88,7 @@ impl<'a, 'b> TreeReader<'a, 'b> {
         self.arena.alloc_slice_copy(taken)
     }
 
-    /// Names and messages are as UTF-8 as the script, which is; a message may cut a letter in two.
+    /// Names and messages are UTF-8 like the script; a message may cut a letter in two.
     fn text(&mut self) -> &'a str {
         let bytes = self.bytes();
         match std::str::from_utf8(bytes) {

@@ -1,6 +1,6 @@
-//! The nodes of a syntax tree. They are small, lie in an arena and are copied freely.
+//! The nodes of a syntax tree. They are small and copyable, and live in an arena.
 
-/// A place in a text: lines and bytes of a line, from 0 on.
+/// A position in a text: line, and byte in the line, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TextPosition {
     pub line: u32,
@@ -25,7 +25,7 @@ impl Location {
     }
 }
 
-/// A name as it is written.
+/// An identifier of the source text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AstName<'a>(pub &'a str);
 
@@ -41,22 +41,22 @@ impl PartialEq<&str> for AstName<'_> {
     }
 }
 
-/// A local variable where it is declared.
+/// The declaration of a local variable.
 #[derive(Debug)]
 pub struct Local<'a> {
     /// Its number in the file.
     pub id: u64,
     pub name: AstName<'a>,
     pub location: Location,
-    /// How many functions are around it.
+    /// The number of enclosing functions.
     pub function_depth: usize,
     pub annotation: Option<TypeNode<'a>>,
 }
 
-/// A type as far as it is read.
+/// A type annotation, as far as it is read.
 #[derive(Debug, Clone, Copy)]
 pub enum TypeNode<'a> {
-    /// A type of one word, with no module in front.
+    /// A type of one name, without a module.
     Named(AstName<'a>),
     Table,
     Other,
@@ -67,7 +67,7 @@ pub struct Function<'a> {
     pub location: Location,
     pub args: &'a [&'a Local<'a>],
     pub vararg: bool,
-    /// The first of the types that it says it returns.
+    /// The first annotated return type; `None` if there is no annotation.
     pub returns: Option<TypeNode<'a>>,
     pub body: Block<'a>,
 }
@@ -97,7 +97,7 @@ impl<'a> Expression<'a> {
         }
     }
 
-    /// Hands it to the visitor, then what stands in it.
+    /// Visits the node, then its children.
     pub fn visit<V: AstVisitor<'a>>(self, visitor: &mut V) {
         if !visitor.visit_node(AstNode::Expression(self)) {
             return;
@@ -206,7 +206,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// As scripts write it.
+    /// The operator as written in scripts.
     pub fn symbol(self) -> &'static str {
         match self {
             BinaryOp::Add => "+",
@@ -236,7 +236,7 @@ pub struct Statement<'a> {
 }
 
 impl<'a> Statement<'a> {
-    /// What an assignment gives a value to, plain or compound; nothing for any other statement.
+    /// The targets of an assignment, plain or compound. Empty for other statements.
     pub fn assigned(self) -> &'a [Expression<'a>] {
         match self.view() {
             StatementView::Assign(assign) => assign.vars,
@@ -253,7 +253,7 @@ impl<'a> Statement<'a> {
         self.view
     }
 
-    /// Hands it to the visitor, then what stands in it.
+    /// Calls the visitor with this statement, then with its children.
     pub fn visit<V: AstVisitor<'a>>(self, visitor: &mut V) {
         if !visitor.visit_node(AstNode::Statement(self)) {
             return;
@@ -328,7 +328,7 @@ pub enum StatementView<'a> {
     Other,
 }
 
-/// Several statements that stand together.
+/// A sequence of statements.
 #[derive(Debug, Clone, Copy)]
 pub struct Block<'a> {
     pub(super) location: Location,
@@ -349,7 +349,7 @@ impl<'a> Block<'a> {
 pub struct StatementIf<'a> {
     pub condition: Expression<'a>,
     pub then_body: Block<'a>,
-    /// A block, or the next condition.
+    /// The `else` block, or the next `elseif`.
     pub else_body: Option<Statement<'a>>,
 }
 
@@ -422,9 +422,9 @@ pub enum AstNode<'a> {
     Expression(Expression<'a>),
 }
 
-/// Something that goes through a tree from the outside in.
+/// A visitor of a syntax tree, from the outside in.
 pub trait AstVisitor<'a> {
-    /// Whether what stands in the node is visited, too.
+    /// Visits a node. Returns true to visit its children, too.
     fn visit_node(&mut self, node: AstNode<'a>) -> bool;
 }
 

@@ -9,17 +9,17 @@ impl State {
         &self.journal[mark..]
     }
 
-    /// Takes out the journal: its changes stand.
+    /// Takes out the journal and keeps its changes.
     pub fn settle(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.journal)
     }
 
-    /// Gives back what the journal has kept for growing.
+    /// Frees the unused capacity of the journal.
     pub fn shrink_journal(&mut self) {
         self.journal.shrink_to_fit();
     }
 
-    /// A copy without the changes that wait in the journal.
+    /// A copy without the changes in the journal.
     pub fn before_journal(&self) -> State {
         let mut copy = self.clone();
         copy.take_back(&self.journal);
@@ -27,26 +27,26 @@ impl State {
         copy
     }
 
-    /// Forgets the journal: its changes stand and nobody will ask for them.
+    /// Clears the journal and keeps its changes.
     pub fn settle_unread(&mut self) {
         self.journal.clear();
     }
 
-    /// Takes back every change since the mark.
+    /// Undoes all changes since the mark.
     pub fn rollback(&mut self, mark: usize) {
         for change in self.journal.split_off(mark).into_iter().rev() {
             self.invert(change);
         }
     }
 
-    /// Takes back changes that [`State::settle`] gave out, which must be the last ones.
+    /// Undoes changes returned by [`State::settle`], which must be the last ones.
     pub fn take_back(&mut self, changes: &[Change]) {
         for change in changes.iter().rev() {
             self.invert(change.clone());
         }
     }
 
-    /// Makes changes that were taken back, of those that can be made again.
+    /// Repeats undone changes, for which [`Change::can_be_made_again`] must hold.
     pub fn make_again(&mut self, changes: &[Change]) {
         for change in changes {
             match change {

@@ -1,4 +1,4 @@
-//! What a session did is written to its campaign, as a new entry or as one that is there already.
+//! Writes the progress of a session to its campaign, as a new entry or as a known one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::pack::Dictionary;
 use crate::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, key, moment_sum};
 use riskbreaker_play::{Cause, Done, Ruleset, Session};
 
-/// A checkpoint is written once so many actions have been done since the last one, and behind every change of rules: another
-/// version of the program may carry a game over in another way.
+/// The number of actions between two checkpoints. A checkpoint is also written after every change of rules, since
+/// another version of the program may convert a game differently.
 pub(super) const BETWEEN_CHECKPOINTS: usize = 64;
 
-/// What [`Campaign::keep`] did.
+/// The result of [`Campaign::keep`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kept {
@@ -27,29 +27,33 @@ pub enum Kept {
     Nothing,
     /// A new entry, by number.
     New(u32),
-    /// The session stands where it stood before, at this entry.
+    /// The session is at this earlier entry again.
     Known(u32),
 }
 
-/// What a session did since it was kept last, as an entry that may be in the file already.
+/// The progress of a session since it was last kept, as an entry that the file may contain already.
 struct KeptStep {
-    /// How many of the actions in memory stand, and the row before the first new one.
+    /// The number of unchanged actions in memory.
     from: usize,
+    /// The row before the first new action.
     before: (u32, i64),
-    /// How many actions have been done since the last checkpoint.
+    /// Number of actions since the last checkpoint.
     since: usize,
-    /// The entry that it follows.
+    /// The preceding entry.
     parent: Head,
-    /// The pieces of the scene and of the seating, and whether the latter is new.
+    /// The piece of the scene.
     scene: u32,
+    /// The piece of the seating.
     seating: u32,
+    /// True if the seating is new.
     sits_anew: bool,
     decisions: u32,
-    /// What was decided, in words.
+    /// The decisions, as text.
     text: String,
     body: Vec<u8>,
-    /// The new actions, and whether other rules came into force with one of them.
+    /// The new actions.
     actions: Vec<Vec<u8>>,
+    /// True if one of the new actions changed the rules.
     changes_rules: bool,
 }
 
@@ -60,14 +64,14 @@ impl KeptStep {
 }
 
 impl Campaign {
-    /// Writes what the session did since the last call. When it returns, that is on the disk.
+    /// Writes the progress of the session since the last call. It is on disk when this returns.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Changed`] if another program has changed the file. [`StoreError::Refused`] for a session that does not
-    /// continue this campaign from where it stands, such as one of another campaign, an older one, or a copy, and for one that
-    /// has not been advanced since it was set up. If the file cannot be written, nothing of it is there, and the
-    /// session is ahead of the file. Go back with [`Campaign::session`], or try again.
+    /// [`StoreError::Changed`] if another program has changed the file. [`StoreError::Refused`] for a session that does
+    /// not continue this campaign at its current entry, such as one of another campaign, an older one, or a copy, and
+    /// for one that has not been advanced since it was set up. If the file cannot be written, it stays unchanged, and
+    /// the session is ahead of it. Go back with [`Campaign::session`], or try again.
     pub fn keep(&mut self, session: &mut Session) -> Result<Kept, StoreError> {
         let kept = self.keep_step(session).and_then(|kept| self.file().release().map(|()| kept));
         match kept {
@@ -78,7 +82,7 @@ impl Campaign {
     }
 
     pub(crate) fn keep_step(&mut self, session: &mut Session) -> Result<Kept, StoreError> {
-        // What belongs to a command that is not kept is not kept either.
+        // If the command is not kept, neither are its host rows.
         let besides = std::mem::take(&mut self.waiting);
         self.must_continue(session)?;
         let shared = self.file.clone();
@@ -150,7 +154,7 @@ impl Campaign {
         Ok(file.words.pack(&body)? == self.head.body)
     }
 
-    /// What the session did since the last call. `None` if it did nothing.
+    /// The progress of the session since the last call. `None` if there is none.
     fn step(&self, file: &mut StoreFile, session: &Session) -> Result<Option<KeptStep>, StoreError> {
         let (tape, unchanged) = session.tape();
         let from = unchanged.min(self.rows.len());
@@ -169,7 +173,7 @@ impl Campaign {
         let parent = if begins { self.head.clone() } else { self.parent(file, from, decisions)? };
         let text = match (&self.scene.new, parent.id != 0 && parent.scene == scene) {
             (_, true) => {
-                // All that was done after the parent, rows that are in the file already included.
+                // All actions after the parent, including rows that are in the file already.
                 let at = self.rows[..from].binary_search_by_key(&parent.tip, |(id, _)| *id).map_or(0, |at| at + 1);
                 let view = session.view();
                 let name =
@@ -195,13 +199,13 @@ impl Campaign {
         }))
     }
 
-    /// The youngest entry on the way here with fewer decisions, all of which stand.
+    /// The latest entry on the path to the head that has fewer decisions, all of which are still valid.
     fn parent(&self, file: &StoreFile, from: usize, decisions: u32) -> Result<Head, StoreError> {
         let mut at = self.head.clone();
         if from == self.rows.len() && decisions >= at.decisions {
             return Ok(at);
         }
-        // What was done up to it must be what was done here, too.
+        // The actions up to it must be those of the session, too.
         let (kept, first) = (&self.rows[..from], self.base.0);
         let stands = |tip: u32| tip <= first || kept.binary_search_by_key(&tip, |(id, _)| *id).is_ok();
         while at.id != 0 && at.scene == self.scene.piece && (at.decisions >= decisions || !stands(at.tip)) {
@@ -216,8 +220,8 @@ impl Campaign {
         Ok(at)
     }
 
-    /// The entry before the head that is the same as the step, with its actions and what was done beside the game there: an undo
-    /// leads back to it.
+    /// An earlier entry on the path to the head that equals the step, with its actions and its decision outside the
+    /// game. An undo leads back to it.
     fn on_the_way(
         &self,
         file: &mut StoreFile,
@@ -243,7 +247,7 @@ impl Campaign {
         Ok(None)
     }
 
-    /// The rows of the new actions of a step where those up to a tip are the same.
+    /// The rows of the new actions of a step, if those up to `tip` are equal.
     fn same_rows(&self, file: &StoreFile, step: &KeptStep, tip: u32) -> Result<Option<ActionRows>, StoreError> {
         let (mut rows, mut at) = (Vec::new(), tip);
         for body in step.actions.iter().rev() {
@@ -261,7 +265,7 @@ impl Campaign {
         Ok((rows.len() == step.actions.len() && at == step.before.0).then_some(rows))
     }
 
-    /// The moment that follows the parent of a step and is the same as the step, with its actions.
+    /// The entry after the parent of a step that equals the step, with its actions.
     fn known(&self, file: &StoreFile, step: &KeptStep) -> Result<Option<(MomentRow, ActionRows)>, StoreError> {
         if self.scene.new.is_some() || step.sits_anew {
             return Ok(None);
@@ -277,8 +281,8 @@ impl Campaign {
         Ok(None)
     }
 
-    /// Writes a step as a new entry, with its actions and whatever they need. The last value is the row before the first action
-    /// in memory.
+    /// Writes a step as a new entry, with its actions and the rows they need. The last value of the result is the row
+    /// before the first action in memory.
     fn write_step(
         &self,
         file: &mut StoreFile,
@@ -340,7 +344,7 @@ impl Campaign {
         Ok(written)
     }
 
-    /// The rules in memory that are in force, asked for, or were in force since an action, and are not in the file.
+    /// The rules in memory that are in force, requested, or were in force since an action, and are not in the file.
     fn rules_in_use(&self, file: &StoreFile, session: &Session, from: usize) -> Vec<Arc<Ruleset>> {
         let began = self.scene.new.as_ref().and_then(|scene| file.rules.get(&scene.rules));
         let now = [Some(session.ruleset()), began].into_iter().flatten().chain(session.rules_asked_for()).cloned();
@@ -354,7 +358,7 @@ impl Campaign {
         new
     }
 
-    /// Reloads that others followed: what was in force between is made of the changes.
+    /// Adds the rules between consecutive reloads, reconstructed from their patches.
     fn add_rules_between(
         &self,
         file: &StoreFile,
@@ -389,7 +393,7 @@ impl Campaign {
     }
 }
 
-/// An action without the files of the rules that it brought: they are kept by their hash.
+/// Packs an action without the rule files that it brought, which are stored by hash.
 fn pack_action(words: &mut Dictionary, done: &Done) -> Result<Vec<u8>, StoreError> {
     if !done.cause.brings_rules() {
         return words.pack(done);

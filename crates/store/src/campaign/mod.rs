@@ -1,4 +1,4 @@
-//! A campaign in a store: it stores what a session did, goes to any earlier decision, and opens again.
+//! A campaign in a store: stores the progress of a session, goes to earlier decisions, and opens again.
 
 mod entry;
 
@@ -24,53 +24,53 @@ use super::writer::FileWriter;
 use riskbreaker_play::{Checkpoint, Done, Ruleset, Seating, Session, Setup};
 use riskbreaker_state::Value;
 
-/// How many actions are played again at least when a campaign is opened, so that they can be undone from memory.
+/// The least number of actions that are replayed when a campaign is opened, so that they can be undone in memory.
 const IN_MEMORY: usize = 32;
 
-/// A campaign: a file's record of scenes, of which one is played.
+/// A campaign: a file's record of scenes, one of which is played.
 ///
-/// The session is the caller's. [`Campaign::keep`] writes what it did since the last call; nothing that a session did is
-/// acknowledged to anybody before that has returned.
+/// The session belongs to the caller. [`Campaign::keep`] writes its progress since the last call; acknowledge nothing
+/// that a session did before that has returned.
 pub struct Campaign {
     pub(super) file: Arc<Mutex<StoreFile>>,
     game: u32,
     row: GameRow,
-    /// Where it stands.
+    /// The current entry.
     head: Head,
-    /// The scene that is played: of its first moment on, the head's.
+    /// The scene that is played, which is that of the head.
     scene: NowPlayed,
-    /// The actions in the session's memory, as rows: number and sum.
+    /// The actions in the session's memory, as rows: number and checksum.
     rows: Vec<(u32, i64)>,
     /// The row before the first of them.
     base: (u32, i64),
-    /// How many actions have been done since the last checkpoint.
+    /// Number of actions since the last checkpoint.
     since_checkpoint: usize,
-    /// Whether something has been kept since it was opened.
+    /// True if something was kept since the campaign was opened.
     sat_down: bool,
-    /// How many writes to the file had failed when `row` was read. If more have failed since, it has to be read anew.
+    /// The file's count of failed writes when `row` was read. If it has grown, `row` has to be read again.
     failures: u64,
     continues: Continues,
-    /// Where it stands for the file, after [`Campaign::turn_to`] and up to the next [`Campaign::keep`].
+    /// The position before [`Campaign::turn_to`], until the next [`Campaign::keep`].
     turned: Option<Box<Standing>>,
-    /// What the next [`Campaign::keep`] writes besides.
+    /// Host rows that the next [`Campaign::keep`] writes.
     pub(super) waiting: Vec<HostRow>,
 }
 
-/// The session that a campaign takes. What any other one did belongs elsewhere.
+/// The only session that a campaign accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Continues {
-    /// None has been given out or taken yet.
+    /// None yet.
     Nothing,
     /// The session of this identity, which begins a scene.
     Begun(u64),
-    /// The session that was kept, or opened, as the last one: how often there was one.
+    /// The session that was last kept or opened, by a number that is unique in the process.
     Kept(u64),
 }
 
-/// Numbers of campaigns, and of sessions that were kept in them.
+/// The number for the next session that is kept.
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
-/// Numbers of actions, with their sums.
+/// Numbers of actions, with their checksums.
 type ActionRows = Vec<(u32, i64)>;
 
 #[derive(Clone, Debug, Default)]
@@ -78,7 +78,7 @@ struct Head {
     id: u32,
     sum: i64,
     decisions: u32,
-    /// The decisions without the requests for other rules that wait for their boundary.
+    /// The number of decisions without pending requests for other rules.
     made: u32,
     scene: u32,
     seating: u32,
@@ -93,14 +93,14 @@ struct Head {
 #[derive(Clone, Debug, Default)]
 struct NowPlayed {
     piece: u32,
-    /// It is not in the file yet.
+    /// Set if the scene is not in the file yet.
     new: Option<Scene>,
     seating: Option<Seating>,
-    /// The hash of the rules behind the last action that was kept.
+    /// The hash of the rules after the last kept action.
     rules: String,
 }
 
-/// How a campaign stands in memory.
+/// The position of a campaign in memory.
 struct Standing {
     rows: ActionRows,
     base: (u32, i64),
@@ -110,7 +110,7 @@ struct Standing {
     continues: Continues,
 }
 
-/// A session that was opened at an entry, and the rows that it was made of.
+/// A session opened at an entry, with the rows from which it was made.
 pub(super) struct OpenedSession {
     pub session: Session,
     moment: MomentRow,
@@ -157,58 +157,58 @@ impl Campaign {
         &self.row.name
     }
 
-    /// When it was begun, in universal time.
+    /// The time of its creation, in UTC.
     pub fn made(&self) -> &str {
         &self.row.made
     }
 
-    /// When something was kept last, in universal time.
+    /// The time of the last write, in UTC.
     pub fn played(&self) -> &str {
         &self.row.played
     }
 
-    /// Tells the campaign from all others, also where its file is moved or copied; not from its copies. `None` for one of an older
-    /// format in which nothing was kept since.
+    /// Identifies the campaign, even if its file is moved or copied; copies have the same identity. `None` for a file
+    /// of an older format that was not written since.
     pub fn identity(&self) -> Option<&str> {
         Some(self.row.identity.as_str()).filter(|identity| !identity.is_empty())
     }
 
-    /// The checksums of the entries from `first` on; 0 for one that is lost. Each covers all that the entry holds and the entries
-    /// before it. Copies of a campaign have the same checksums for the same entries.
+    /// The checksums of the entries from `first` on; 0 for a lost one. Each covers the content of the entry and the
+    /// entries before it. Copies of a campaign have equal checksums for equal entries.
     pub fn entry_sums(&self, first: u32) -> Vec<i64> {
         self.file().entry_sums(self.game, first, self.row.moments).unwrap_or_default()
     }
 
-    /// The checksums of the rows of the entries, as versions up to 0.1.0 took them for those of the entries: of a text they cover
-    /// only the number of each word in the file.
+    /// The checksums of the rows of the entries, which versions up to 0.1.0 used for entries: they cover texts only by
+    /// their dictionary numbers.
     #[doc(hidden)]
     pub fn row_sums(&self, first: u32) -> Vec<i64> {
         self.file().moment_sums(self.game, first, self.row.moments).unwrap_or_default()
     }
 
-    /// The number of the entry at which it stands; 0 before the first.
+    /// The number of the current entry; 0 before the first.
     pub fn head(&self) -> u32 {
         self.head.id
     }
 
-    /// How many entries it has, those that were undone included.
+    /// The number of entries, including undone ones.
     pub fn entries(&self) -> u32 {
         self.row.moments
     }
 
-    /// How many entries and notes it has: each time people sit down it is more than ever before.
+    /// Number of entries and notes. It grows with every sitting.
     #[cfg(feature = "serve")]
     #[doc(hidden)]
     pub fn records(&self) -> u64 {
         u64::from(self.row.moments) + u64::from(self.row.notes)
     }
 
-    /// Notes that people sit down to play, if that is not noted yet.
+    /// Records the beginning of a sitting, unless that was done already.
     pub(super) fn sit_down_once(&mut self) -> Result<(), StoreError> {
         if self.sat_down { Ok(()) } else { self.sit_down() }
     }
 
-    /// Notes that people sit down to play.
+    /// Records the beginning of a sitting.
     #[doc(hidden)]
     pub fn sit_down(&mut self) -> Result<(), StoreError> {
         self.write_row(|to, game, row| write_note(to, game, row, None))?;
@@ -216,12 +216,12 @@ impl Campaign {
         Ok(())
     }
 
-    /// Whether a scene is under way or has been played to its end.
+    /// True if a scene is running or has ended.
     pub fn has_scene(&self) -> bool {
         self.head.scene != 0
     }
 
-    /// The title of the scene, as it was given when the scene began.
+    /// The title of the current scene.
     pub fn scene_title(&self) -> Result<String, StoreError> {
         match (&self.scene.new, self.head.scene) {
             (Some(scene), _) => Ok(scene.title.clone()),
@@ -230,7 +230,7 @@ impl Campaign {
         }
     }
 
-    /// How the scene began.
+    /// The setup of the current scene. `None` if there is no scene.
     pub fn setup(&self) -> Result<Option<Setup>, StoreError> {
         match (&self.scene.new, self.head.scene) {
             (Some(scene), _) => Ok(Some(scene.setup.clone())),
@@ -247,16 +247,17 @@ impl Campaign {
         self.head.roster
     }
 
-    /// Whether the last entry changed something outside of the game, such as the roster. No session can undo it; the campaign can.
+    /// True if the current entry changed something outside the game, such as the roster. No session can undo it; the
+    /// campaign can.
     pub fn stands_beside(&self) -> bool {
         self.head.act.is_some()
     }
 
-    /// Keeps other characters. It is an entry of its own, and `go_to` reaches what was before it.
+    /// Replaces the roster, as an entry of its own. `go_to` reaches the state before it.
     ///
     /// # Errors
     ///
-    /// As [`Campaign::keep`]. What the session did must be kept before.
+    /// As [`Campaign::keep`]. The progress of the session must be kept before.
     pub fn set_roster(&mut self, roster: &Roster, act: &str) -> Result<(), StoreError> {
         let values = roster.characters.values().flat_map(|character| character.fields.values());
         Value::must_fit(values).map_err(StoreError::Refused)?;
@@ -295,8 +296,8 @@ impl Campaign {
         Ok(())
     }
 
-    /// Reads anew how the campaign stands where a write has failed: all that was written may be there, though nobody was
-    /// told so. It stays in the file as a branch; the campaign stands where it stood.
+    /// Reads the row of the campaign again after a failed write, which may have reached the disk unreported. It then
+    /// stays in the file as a branch; the current entry stays the same.
     fn read_anew(&mut self) -> Result<(), StoreError> {
         let mut file = lock(&self.file);
         if file.failures == self.failures {
@@ -322,7 +323,7 @@ impl Campaign {
         &self.row
     }
 
-    /// Writes something beside the tape.
+    /// Writes rows outside the tape.
     pub(super) fn write_row(
         &mut self,
         work: impl FnOnce(&mut FileWriter<'_>, u32, &mut GameRow) -> Result<(), StoreError>,
@@ -342,22 +343,22 @@ impl Campaign {
         self.game
     }
 
-    /// Begins a scene. It is kept with the first [`Campaign::keep`].
+    /// Begins a scene, which is written with the first [`Campaign::keep`].
     ///
     /// # Errors
     ///
-    /// What does not fit the ruleset.
+    /// The setup does not fit the ruleset.
     pub fn begin(&mut self, rules: &Arc<Ruleset>, setup: Setup, title: &str) -> Result<Session, StoreError> {
         let session = Session::start(rules, setup.clone())?;
         self.adopt_scene(rules, setup, title, &session);
         Ok(session)
     }
 
-    /// Takes a game that was begun elsewhere as the next scene: all of it is kept with the first [`Campaign::keep`].
+    /// Adds a game that was begun elsewhere as the next scene, which is written with the first [`Campaign::keep`].
     ///
     /// # Errors
     ///
-    /// The rules that it began by cannot be loaded any more, or only the last part of the game is in memory
+    /// The rules with which it began cannot be loaded any more, or only the last part of the game is in memory
     /// ([`Session::is_resumed`]).
     pub fn adopt(&mut self, session: &Session, title: &str) -> Result<(), StoreError> {
         if session.is_resumed() {
@@ -383,8 +384,8 @@ impl Campaign {
         self.file().rules.insert(rules.hash(), rules.clone());
     }
 
-    /// The game as it stands at the head, with all of its scene in memory: what is saved elsewhere. It is played from its
-    /// beginning; [`Campaign::session`] begins at a checkpoint.
+    /// The game at the head, with its whole scene in memory, for saving it elsewhere. It is replayed from its
+    /// beginning, while [`Campaign::session`] starts at a checkpoint.
     ///
     /// # Errors
     ///
@@ -393,11 +394,11 @@ impl Campaign {
         Ok(self.open_at(&mut self.file(), self.head.id, None)?.session)
     }
 
-    /// The session as it stands at the head.
+    /// Opens the session at the head.
     ///
     /// # Errors
     ///
-    /// No scene has begun; the file is damaged; or the game that comes of it is not the one that was kept.
+    /// No scene has begun; the file is damaged; or the replayed game differs from the kept one.
     pub fn session(&mut self) -> Result<Session, StoreError> {
         self.read_anew()?;
         let id = self.head.id;
@@ -420,8 +421,8 @@ impl Campaign {
         Ok(session)
     }
 
-    /// The session of an entry, as [`Campaign::open_at`] gives it. If its replay gives another state than the stored one, the entry
-    /// is opened from the last checkpoint before it, which may come after the action that differs.
+    /// The session of an entry, as [`Campaign::open_at`] returns it. If its replay gives another state than the stored
+    /// one, it is opened from the last checkpoint before it, which may come after the action that differs.
     pub(super) fn open_as_it_fits(
         &self,
         file: &mut StoreFile,
@@ -434,8 +435,8 @@ impl Campaign {
         }
     }
 
-    /// The session of an entry: from the last checkpoint with at least `replayed` actions behind it, or from the beginning of its
-    /// scene.
+    /// Opens the session of an entry: from the last checkpoint with at least `replayed` actions after it, or from the
+    /// beginning of its scene.
     pub(crate) fn open_at(
         &self,
         file: &mut StoreFile,
@@ -452,7 +453,7 @@ impl Campaign {
         };
         let scene = file.scene(game, body.scene)?;
         let seating = file.seating(game, body.seating)?;
-        // Back along the tape to a checkpoint.
+        // Follow the tape back to a checkpoint.
         let (mut rows, mut at, mut from) = (Vec::new(), moment.tip, None);
         while at != 0 {
             if replayed.is_some_and(|least| rows.len() >= least)
@@ -488,8 +489,8 @@ impl Campaign {
         Ok(OpenedSession { session, moment, body, seating, rows, base })
     }
 
-    /// The last entry on the way to the head that opens, where the head does not: one program may play on in another way than
-    /// the one that kept the campaign.
+    /// The last entry on the path to the head that can be opened, if the head cannot: another version of the program
+    /// may give another result.
     ///
     /// # Errors
     ///
@@ -506,11 +507,11 @@ impl Campaign {
         Ok(None)
     }
 
-    /// Goes to an entry, wherever it stands: what was decided behind it and beside it stays in the file.
+    /// Goes to any entry. Later entries and other branches stay in the file.
     ///
     /// # Errors
     ///
-    /// There is no such entry, or as [`Campaign::session`]. The campaign stands where it stood then.
+    /// There is no such entry, or as [`Campaign::session`]. The current entry stays the same then.
     pub fn go_to(&mut self, entry: u32) -> Result<Session, StoreError> {
         let session = self.turn_to(entry)?;
         let row = GameRow { head: entry, ..self.row.clone() };
@@ -524,8 +525,8 @@ impl Campaign {
         Ok(session)
     }
 
-    /// The same, but the file learns of it with the next [`Campaign::keep`], in the same transaction as all that it writes. If that
-    /// fails, the campaign stands where it stood.
+    /// Like [`Campaign::go_to`], but writes to the file with the next [`Campaign::keep`], in the same transaction. If
+    /// that fails, the current entry stays the same.
     ///
     /// # Errors
     ///
@@ -549,7 +550,7 @@ impl Campaign {
         }
     }
 
-    /// Takes back a turn to another entry and all that was held back since then.
+    /// Reverses a turn to another entry, with all changes held back since then.
     pub(crate) fn turn_back(&mut self) {
         self.file().drop_held();
         let Some(before) = self.turned.take() else { return };
@@ -560,7 +561,7 @@ impl Campaign {
         }
     }
 
-    /// The refusal of an entry that the campaign does not have.
+    /// The refusal of an unknown entry.
     pub(crate) fn no_entry(&self, entry: u32) -> StoreError {
         StoreError::Refused(format!("there is no entry {entry}; they go from 1 to {}", self.entries()))
     }
@@ -582,7 +583,7 @@ impl Campaign {
         (self.scene, self.head, self.continues) = (scene, head, continues);
     }
 
-    /// Notes that a session stands where the campaign stands: from now on the campaign takes this one and no other.
+    /// Records that a session is at the head. From now on the campaign accepts only this one.
     fn note_kept(&mut self, session: &mut Session) {
         let count = NUMBERS.fetch_add(1, Ordering::Relaxed);
         self.continues = Continues::Kept(count);
@@ -611,21 +612,21 @@ impl Campaign {
         Err(StoreError::Refused(message))
     }
 
-    /// Compares the file on the disk with what the last write left there.
+    /// Compares the file on disk with the result of the last write.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Changed`] if another program has written into it, replaced it or moved it.
+    /// [`StoreError::Changed`] if another program has written to it, replaced it or moved it.
     pub fn must_be_unchanged(&self) -> Result<(), StoreError> {
         self.file().must_be_unchanged()
     }
 
-    /// Goes on with the file that is on the disk, after [`StoreError::Changed`]. The file is read and checked whole, and must
-    /// end with the entry that was kept last.
+    /// Continues with the file on disk, after [`StoreError::Changed`]. Reads and checks the whole file, which must end
+    /// with the last kept entry.
     ///
     /// # Errors
     ///
-    /// The file is damaged or ends with another entry. The campaign is in memory as it was.
+    /// The file is damaged or ends with another entry. The campaign in memory is unchanged.
     pub fn retry(&mut self) -> Result<(), StoreError> {
         let shared = self.file.clone();
         let (game, row) = (self.game, self.row.clone());
@@ -645,12 +646,12 @@ impl Campaign {
         self.read_anew()
     }
 
-    /// Writes the whole campaign, with its notes, its roster and undone entries, into a new file as it is in memory. The copy
-    /// takes the session that this campaign takes, without what is private to the file.
+    /// Writes the whole campaign as it is in memory, with its notes, its roster and undone entries, to a new file. The
+    /// copy accepts the session of this campaign. It has no rows that are private to the file.
     ///
     /// # Errors
     ///
-    /// There is a file of that name, or it cannot be written.
+    /// The file exists already, or it cannot be written.
     pub fn save_as(&self, path: &Path, name: &str) -> Result<Campaign, StoreError> {
         let name = normalized(name)?;
         if fs::symlink_metadata(path).is_ok() {
@@ -684,7 +685,7 @@ impl Campaign {
         })
     }
 
-    /// The entry before the head: where an undo goes that reaches beyond what the session has in memory.
+    /// The entry before the head, for an undo beyond the actions in memory.
     pub fn before(&self) -> Result<Option<u32>, StoreError> {
         match self.head.id {
             0 => Ok(None),
@@ -692,7 +693,7 @@ impl Campaign {
         }
     }
 
-    /// The entry that follows the head and was made last: where a redo goes.
+    /// The latest entry after the head, for a redo.
     pub fn after(&self) -> Result<Option<u32>, StoreError> {
         Ok(self.file().moments_after(self.game, self.head.id)?.last().copied())
     }
@@ -718,11 +719,11 @@ impl Head {
 }
 
 pub(super) fn lock(file: &Mutex<StoreFile>) -> MutexGuard<'_, StoreFile> {
-    // What a panic left half done was never committed.
+    // Changes interrupted by a panic were not committed.
     file.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Writes an entry with its words. The campaign stands there then.
+/// Writes an entry with its text, and makes it the current entry.
 pub(super) fn write_moment(
     to: &mut FileWriter<'_>,
     game: u32,
@@ -763,7 +764,7 @@ mod tests {
         ])
     }
 
-    /// A campaign in a folder of its own, and its game.
+    /// A campaign in a temporary folder, with a game.
     fn begun(name: &str, library: &Library) -> (PathBuf, Campaign, Session) {
         let folder = std::env::temp_dir().join(format!("riskbreaker-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
@@ -781,7 +782,7 @@ mod tests {
         campaign.keep(session).unwrap();
     }
 
-    /// Does to the state what its tape does not tell: another program has played it in another way.
+    /// Changes the state without the tape, as another version of the program could.
     fn play_otherwise(session: &mut Session) {
         let rope = session.view().of_kind("rope").next().unwrap();
         let state = &mut session.game_mut().context.state;
@@ -807,11 +808,11 @@ mod tests {
         assert!(session.is_resumed() && session.tape().0.len() < BETWEEN_CHECKPOINTS);
         let whole = campaign.whole().unwrap();
         assert!(!whole.is_resumed());
-        // As a file: every decision can be taken back.
+        // Saved as a file: every decision can be undone.
         let mut loaded = Session::load(&library, &whole.save()).unwrap();
         assert_eq!((loaded.state_bytes(), loaded.decisions()), (session.state_bytes(), session.decisions()));
         (0..session.decisions()).for_each(|_| drop(loaded.undo().unwrap()));
-        // As another campaign: the end alone is refused.
+        // Taken into another campaign: the last part alone is refused.
         assert!(matches!(campaign.adopt(&session, "second"), Err(StoreError::Refused(_))));
         let mut other = campaign.save_as(&second, "second").unwrap();
         assert_eq!(other.keep(&mut session).unwrap(), Kept::Nothing);
@@ -858,7 +859,7 @@ mod tests {
         let head = campaign.head();
         assert!(matches!(campaign.session(), Err(StoreError::Diverged { .. })));
         assert_eq!(campaign.last_that_opens().unwrap(), Some(1));
-        // Other rules come into force: the state behind them is kept whole.
+        // After a change of rules, the whole state is stored as a checkpoint.
         let other = self::library(&PLAY.replace("then 1", "then 3"));
         session.reload(Ruleset::load(&other, "pull").unwrap()).unwrap();
         campaign.keep(&mut session).unwrap();
