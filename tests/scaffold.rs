@@ -39,6 +39,8 @@ fn a_ruleset_and_its_parts_work_as_they_are_written() {
     let place = Place::new("new");
     place.well(&["new", "my-game"]);
     assert_eq!(place.well(&["check"]), "my-game: 3 cards, no problem\n");
+    let skill = place.0.join("rulesets/my-game/.agents/skills/riskbreaker-rules/SKILL.md");
+    assert!(fs::read_to_string(skill).unwrap().contains("riskbreaker check ID --json"));
     for (what, name) in [("maneuver", "quick_jab"), ("item", "lucky_coin"), ("hook", "cheering"), ("spec", "opening")] {
         let told = place.well(&["new", what, name]);
         assert!(told.ends_with("1 spec passes\n"), "{told}");

@@ -1365,6 +1365,12 @@ fn the_javascript_client_plays() {
     client("node", &[test.to_str().unwrap(), env!("CARGO_BIN_EXE_riskbreaker"), RULESETS]);
 }
 
+#[test]
+fn the_foundry_module_mirrors_a_table() {
+    let test = root("clients/foundry/test_module.mjs");
+    client("node", &[test.to_str().unwrap(), env!("CARGO_BIN_EXE_riskbreaker"), RULESETS]);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn the_c_interface_plays() {

@@ -1016,11 +1016,9 @@ fn a_storm_of_connections_leaves_nothing_behind() {
     panic!("{there} viewers are left");
 }
 
-/// A file of the rules is saved while a table is played: the host reads it again, the rules change, and the game master is told.
+/// Copies the ruleset `tug` into a folder; gives the folder of the copy.
 #[cfg(feature = "cli")]
-#[test]
-fn rules_that_change_on_the_disk_come_to_the_table() {
-    let folder = fresh("reload");
+fn copied_rules(folder: &Path) -> std::path::PathBuf {
     let rules = folder.join("rulesets/tug");
     let from = Path::new(RULESETS).join("tug");
     let mut folders = vec![from.clone()];
@@ -1034,6 +1032,58 @@ fn rules_that_change_on_the_disk_come_to_the_table() {
             }
         }
     }
+    rules
+}
+
+/// Another version of an installed ruleset comes to a table: the game master is told of the difference, and decides.
+#[cfg(feature = "cli")]
+#[test]
+fn an_update_waits_for_the_game_master_at_the_table() {
+    let folder = fresh("update");
+    let rules = copied_rules(&folder);
+    let lock = |version: &str, hash: &str| {
+        let text =
+            format!("format = 1\n[rulesets.tug]\nversion = \"{version}\"\nsource = \"tug\"\nhash = \"{hash}\"\n");
+        fs::write(folder.join("riskbreaker.lock"), text).unwrap();
+    };
+    lock("1.0.0", "sha256:1");
+    let program = Program::start(&folder, &folder.join("rulesets"), &["--rules", "tug", "--port", "0"]);
+    let mut socket = socket_at(&program.address);
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "hello", "params": { "code": program.code } });
+    let welcome: Json = serde_json::from_str(over_socket(&mut socket, &hello.to_string()).last().unwrap()).unwrap();
+    let before = welcome["result"]["view"]["settings"]["rules"]["hash"].clone();
+    let viewer = welcome["result"]["viewer"].clone();
+    lock("1.1.0", "sha256:2");
+    let manifest = rules.join("ruleset.toml");
+    fs::write(&manifest, fs::read_to_string(&manifest).unwrap().replace("1.0.0", "1.1.0")).unwrap();
+    let mut next = || loop {
+        let Message::Text(line) = socket.read().expect("the game master is told") else { continue };
+        let line: Json = serde_json::from_str(&line).unwrap();
+        let hash = &line["params"]["settings"]["rules"]["hash"];
+        break (line["method"] == "step" && !hash.is_null() && *hash != before, line);
+    };
+    let told = loop {
+        let (changed, line) = next();
+        assert!(!changed, "{line}");
+        if line["method"] == "notice" {
+            break line["params"]["text"].as_str().unwrap().to_owned();
+        }
+    };
+    assert!(told.contains("Other rules are installed: tug 1.0.0 -> 1.1.0."), "{told}");
+    assert!(told.contains("stays as it is until a game master switches it"), "{told}");
+    let change = json!({ "jsonrpc": "2.0", "id": 1, "method": "rules.change", "params": { "viewer": viewer, "ruleset": "tug" } });
+    let switched = over_socket(&mut socket, &change.to_string());
+    assert!(switched.last().unwrap().contains("\"result\""), "{switched:?}");
+    program.kill();
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A file of the rules is saved while a table is played: the host reads it again, the rules change, and the game master is told.
+#[cfg(feature = "cli")]
+#[test]
+fn rules_that_change_on_the_disk_come_to_the_table() {
+    let folder = fresh("reload");
+    let rules = copied_rules(&folder);
     let program = Program::start(&folder, &folder.join("rulesets"), &["--rules", "tug", "--port", "0"]);
     let mut socket = socket_at(&program.address);
     let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "hello", "params": { "code": program.code } });

@@ -11,23 +11,9 @@
 
 import { spawn } from "node:child_process";
 import { findProgram } from "./program.mjs";
+import { callBack, Ended, Refused, Viewer } from "./viewer.mjs";
 
-/** The host did not carry a request out. `kind` and `data` say why, for programs; the message is for people. */
-export class Refused extends Error {
-  constructor(error) {
-    super(error.message);
-    const data = error.data ?? { kind: "unknown" };
-    this.data = data.kind === "refused" ? data.refusal : data;
-    this.kind = this.data.kind;
-  }
-}
-
-/** The program has ended, so the request has no result. `Host.restart` shows whether it was carried out. */
-export class Ended extends Error {
-  constructor() {
-    super("riskbreaker has ended");
-  }
-}
+export { Ended, Refused, Viewer };
 
 /** The program, as its operator. Messages are taken one after the other, as they come. */
 export class Host {
@@ -157,20 +143,7 @@ export class Host {
 
   /** Calls back. `onError` gets an exception; that of an ended program is thrown where the result is waited for. */
   report(callback, ...values) {
-    const failed = (error) => {
-      if (error instanceof Ended) return;
-      try {
-        this.onError(error);
-      } catch (worse) {
-        console.error(worse);
-      }
-    };
-    try {
-      // It may be asynchronous.
-      Promise.resolve(callback(...values)).catch(failed);
-    } catch (error) {
-      failed(error);
-    }
+    callBack(callback, values, this.onError);
   }
 
   noteStep() {
@@ -288,165 +261,4 @@ export class Host {
     }
     if (method === "table.close") this.#campaigns.delete(params.table);
   }
-}
-
-/**
- * Somebody at a table. `view` is what this viewer knows, and always up to date.
- *
- * Callbacks: `onStep` gets each step, `onView` a view that replaced the one before (after `resync` or a restart), `onPresence`
- * the list of who is there, `onBye` the reason why this viewer is no more; `left` has it then, too.
- */
-export class Viewer {
-  #host;
-  /** Steps that came before an earlier one, by `seq`. */
-  #steps = new Map();
-  #asking = false;
-  #stale = false;
-  number = 0;
-  view;
-  left;
-  onStep = () => {};
-  onView = () => {};
-  onPresence = () => {};
-  onBye = () => {};
-
-  constructor(host, { table, role, seat }) {
-    this.#host = host;
-    Object.assign(this, { table, role, seat });
-  }
-
-  call(method, params = {}) {
-    return this.#request(method, params, (result) => result);
-  }
-
-  /** The open questions that this viewer may answer. */
-  mine() {
-    return this.view.questions.filter((question) => question.yours);
-  }
-
-  /**
-   * Answers exactly: an option's id, a list of ids, a number, points by id, true or false, a line. After a restart a seat's
-   * questions have other numbers: take the question from the view again.
-   */
-  answer(question, value, key) {
-    return this.call("answer", { question: question.id, value, key });
-  }
-
-  undo(key) {
-    return this.call("undo", { expect: this.view.seq, key });
-  }
-
-  /** Leaves the table. Is never rejected. */
-  async close() {
-    await this.call("bye").catch(() => {});
-    this.left ??= "it was closed";
-    this.#host.forget(this);
-  }
-
-  /** Asks for a view. One that is older than the last step is dropped. */
-  async refresh() {
-    this.#stale = true;
-    if (this.#asking) return;
-    this.#asking = true;
-    try {
-      while (this.#stale && this.left === undefined) {
-        this.#stale = false;
-        const { seq, revision } = this.view;
-        await this.#request("view", { since: revision, seq }, (view) => this.#takeView(view));
-        // Steps may still wait for one that was lost.
-        this.#stale ||= this.#steps.size > 0 && this.view.seq > seq;
-      }
-    } finally {
-      this.#asking = false;
-    }
-  }
-
-  /** Takes the view of a `hello`. The numbers of a restarted host are above all earlier ones. */
-  begin(number, view) {
-    const again = this.view !== undefined;
-    this.number = number;
-    this.#steps.clear();
-    this.#put(view);
-    if (again) this.#host.report(this.onView, view);
-  }
-
-  /** Brings `view` to where the table is now. A step counts once, in the order of `seq`, whenever it comes. */
-  take(method, params) {
-    if (method === "step") {
-      if (params.seq > this.view.seq) this.#steps.set(params.seq, params);
-      this.#takeSteps();
-      if (this.#steps.size > 0 && !this.#asking) return this.refresh();
-    } else if (method === "resync") {
-      return this.refresh();
-    } else if (method === "presence") {
-      this.view.presence = params.presence;
-      this.#host.report(this.onPresence, params.presence);
-    } else if (method === "chat") {
-      // A view that was asked for meanwhile may have the line already.
-      const lines = (this.view.chat ??= []);
-      if (!(lines.at(-1)?.id >= params.line.id)) lines.push(params.line);
-    } else if (method === "bye") {
-      this.left = params.reason;
-      this.#host.forget(this);
-      this.#host.report(this.onBye, params.reason);
-    }
-  }
-
-  #request(method, params, take) {
-    if (this.left !== undefined) { // its number may be another viewer's after a restart
-      const error = { message: `this viewer has left: ${this.left}`, data: { kind: "unknown_viewer" } };
-      return Promise.reject(new Refused(error));
-    }
-    if (!this.#host.knows(this)) return Promise.reject(new Ended());
-    return this.#host.request(method, { ...params, viewer: this.number }, take);
-  }
-
-  #takeView(view) {
-    if (view.seq < this.view.seq) return;
-    this.#put(view);
-    this.#host.report(this.onView, view);
-    this.#takeSteps();
-  }
-
-  #put(view) {
-    if (view.after !== undefined) {
-      const known = this.view.log.filter((line) => line.revision <= view.after);
-      view.log = withEvents(known, view.log);
-    }
-    this.view = view;
-  }
-
-  #takeSteps() {
-    for (const seq of this.#steps.keys()) if (seq <= this.view.seq) this.#steps.delete(seq);
-    for (let step; (step = this.#steps.get(this.view.seq + 1)); ) {
-      this.#steps.delete(step.seq);
-      this.#takeStep(step);
-    }
-  }
-
-  #takeStep(step) {
-    const { view } = this;
-    const entities = new Map(view.entities.map((entity) => [entity.id, entity]));
-    for (const entity of step.changed) {
-      if (entity.gone) entities.delete(entity.id);
-      else entities.set(entity.id, entity);
-    }
-    view.entities = [...entities.values()].sort((one, two) => one.id - two.id);
-    view.log = withEvents(view.log, step.events);
-    view.revision = step.events.at(-1)?.revision ?? view.revision;
-    for (const name of ["seq", "state", "questions", "waiting", "undo", "order", "settings"]) {
-      if (name in step) view[name] = step[name];
-    }
-    this.#host.noteStep();
-    this.#host.report(this.onStep, step);
-  }
-}
-
-/** The log after more events. */
-function withEvents(log, events) {
-  for (const line of events) {
-    if (line.event === "back") log = log.filter((known) => known.revision <= line.to);
-    else if (line.event !== "aside") log.push(line); // an aside is said beside the log
-  }
-  return log;
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use clap::Parser;
-use riskbreaker::ruleset::{Contrast, nearest, system_message};
+use riskbreaker::ruleset::{Contrast, nearest, system_message, version_changes};
 use riskbreaker::store::{Campaign, StoreError};
 use riskbreaker::{DiceSource, Driver, Library, Ruleset, Session, Setup, StartError, Value};
 use serde_json::json;
@@ -423,13 +423,17 @@ pub fn rules_note(session: &Session, library: &Library) -> Option<String> {
     match Ruleset::load_with(library, rules.id(), rules.extra_layers()) {
         Ok(today) if today.hash() == rules.hash() => None,
         Ok(today) => {
-            let versions = match today.version() == rules.version() {
+            let versions: Vec<String> = version_changes(rules, &today)
+                .into_iter()
+                .map(|(id, from, to)| format!("the folder has {id} {to}, the campaign {from}"))
+                .collect();
+            let versions = match versions.is_empty() {
                 true => format!("version {}, edited since", rules.version()),
-                false => format!("version {} there, {} here", today.version(), rules.version()),
+                false => versions.join("; "),
             };
             Some(format!(
                 "{kept}: {name} has changed ({versions}, {}). `rules {name}` shows what the rules of today would do, \
-                 `rules {name} yes` goes over to them.",
+                 `rules {name} yes` switches to them; otherwise it stays with its own.",
                 super::figures::counted(Contrast::between(rules, &today).sentences.len(), "change", "changes")
             ))
         }
@@ -438,14 +442,21 @@ pub fn rules_note(session: &Session, library: &Library) -> Option<String> {
     }
 }
 
-/// What the rules on the disk say is new in them since the version that a game plays by.
+/// The most differences of the rules on the disk that are listed when a campaign is opened.
+const MOST_DIFFERENCES: usize = 8;
+
+/// What is new in the rules on the disk since the version that a game plays by: what they say of it, and the differences.
 fn news(session: &Session, library: &Library) -> Vec<String> {
     let rules = session.ruleset();
     let Ok(today) = Ruleset::load_with(library, rules.id(), rules.extra_layers()) else { return Vec::new() };
-    let sections = today.changes_since(rules.version()).into_iter();
-    sections
-        .flat_map(|(version, lines)| lines.into_iter().map(move |line| format!("New in {version}: {line}")))
-        .collect()
+    let news = |(id, from, _): (String, String, String)| today.changes_of(&id, &from);
+    let sections = version_changes(rules, &today).into_iter().flat_map(news);
+    let told =
+        sections.flat_map(|(version, lines)| lines.into_iter().map(move |line| format!("New in {version}: {line}")));
+    let differences = Contrast::between(rules, &today).sentences;
+    let more = differences.len().saturating_sub(MOST_DIFFERENCES);
+    let differences = differences.into_iter().take(MOST_DIFFERENCES).map(|text| format!("It {text}."));
+    told.chain(differences).chain((more > 0).then(|| format!("And {more} more."))).collect()
 }
 
 fn resume(path: &Path, library: &Library) -> Result<Session> {

@@ -9,11 +9,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use riskbreaker::Library;
 use riskbreaker::play::{Machines, in_one_line};
+use riskbreaker::ruleset::updates_between;
 use riskbreaker::serve::web::NetworkHost;
 use riskbreaker::serve::{Connection, Host, Json, Queue, Received};
 use riskbreaker::watch::{Watched, Watcher};
+use riskbreaker::{Library, Ruleset};
 use riskbreaker_web::{Addresses, BaseUrl, Config, Listening, Page, QrCode, Server, StartError};
 use serde_json::json;
 
@@ -413,14 +414,21 @@ fn open_browser(address: &str) {
     }
 }
 
-/// The files of the rules in force: when they change on the disk, the host reads them again.
+/// The files of the rules in force: when they are edited on the disk, the host reads them again. Another version that was
+/// installed, or that was there when the campaign was opened, waits for the game master.
 #[derive(Default)]
 struct RuleFiles {
     id: String,
     layers: Vec<String>,
     hash: Json,
+    /// The version of the rules in force.
+    version: String,
     /// `None` if all of them are inside the program.
     watcher: Option<Watcher>,
+    /// The rules on the disk as they were seen last.
+    seen: Option<Arc<Ruleset>>,
+    /// True if the rules on the disk are others than those in force, and were offered.
+    offered: bool,
 }
 
 impl RuleFiles {
@@ -431,32 +439,68 @@ impl RuleFiles {
         let layers: Vec<String> = serde_json::from_value(rules["layers"].clone()).unwrap_or_default();
         if id != self.id || layers != self.layers {
             self.watcher = Watcher::of_files(library, id, &layers);
+            (self.seen, self.offered) = (None, false);
         }
         (self.id, self.layers, self.hash) = (id.to_owned(), layers, rules["hash"].clone());
+        self.version = rules["version"].as_str().unwrap_or_default().to_owned();
     }
 
-    /// Has the host read files that have changed. Returns what there is to say about it, line by line.
+    /// Takes up files that have changed. Returns what there is to say about it, line by line.
     fn read_again(&mut self, operator: &Operator) -> Vec<String> {
         let Some(seen) = self.watcher.as_ref().and_then(Watcher::poll) else { return Vec::new() };
-        let mut lines = seen.lines();
-        if let Watched::Loaded { rules, .. } = &seen {
-            let hash = json!(rules.hash());
-            // The first news are the rules in force.
-            if hash == self.hash {
-                return Vec::new();
-            }
-            match operator.call("rules.change", json!({ "ruleset": self.id, "layers": self.layers })) {
-                Ok(change) => {
-                    self.hash = hash;
-                    lines
-                        .extend(change["waits_for"].as_str().map(|entry| format!("They count from the next {entry}.")));
+        let Watched::Loaded { rules, .. } = &seen else { return seen.lines() };
+        let former = self.seen.replace(rules.clone());
+        if json!(rules.hash()) == self.hash {
+            self.offered = false;
+            return Vec::new();
+        }
+        let updates = match former {
+            // The campaign keeps its rules.
+            None if self.version == rules.version() => vec![format!("{} {}, edited since", rules.name(), self.version)],
+            None => vec![format!("{} {} -> {}", rules.name(), self.version, rules.version())],
+            Some(former) => updates_between(&former, rules),
+        };
+        if !updates.is_empty() {
+            self.offered = true;
+            return self.offer(&updates, operator);
+        }
+        if self.offered { Vec::new() } else { self.put_in_force(rules, seen.lines(), operator) }
+    }
+
+    /// Tells what other rules would change. The game master switches on the page, or at the prompt.
+    fn offer(&self, updates: &[String], operator: &Operator) -> Vec<String> {
+        let mut lines = vec![format!(
+            "Other rules are installed: {}. This game stays as it is until a game master switches it.",
+            updates.join(", ")
+        )];
+        match operator.call("rules.preview", json!({ "ruleset": self.id, "layers": self.layers })) {
+            Ok(preview) => {
+                let changes = preview["changes"].as_array().into_iter().flatten();
+                let changes: Vec<&str> = changes.filter_map(Json::as_str).collect();
+                lines.extend(changes.iter().take(MOST_CHANGES).map(|change| format!("{change}.")));
+                if let more @ 1.. = changes.len().saturating_sub(MOST_CHANGES) {
+                    lines.push(format!("And {more} more."));
                 }
-                Err(error) => lines.push(error.to_string()),
             }
+            Err(error) => lines.push(error.to_string()),
+        }
+        lines
+    }
+
+    fn put_in_force(&mut self, rules: &Ruleset, mut lines: Vec<String>, operator: &Operator) -> Vec<String> {
+        match operator.call("rules.change", json!({ "ruleset": self.id, "layers": self.layers })) {
+            Ok(change) => {
+                self.hash = json!(rules.hash());
+                lines.extend(change["waits_for"].as_str().map(|entry| format!("They count from the next {entry}.")));
+            }
+            Err(error) => lines.push(error.to_string()),
         }
         lines
     }
 }
+
+/// The most differences of installed rules that are listed.
+const MOST_CHANGES: usize = 8;
 
 /// The log in the terminal.
 #[derive(Default)]

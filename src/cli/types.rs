@@ -92,7 +92,8 @@ pub fn write_inside(folder: &Path, inside: &str, text: &str) -> Result<PathBuf> 
     file::replace_inside(folder, inside, text).map_err(|error| report::unwritable(&folder.join(inside), &error))
 }
 
-/// Settings by which editors start the language server, and by which luau-lsp finds the module.
+/// Settings by which editors start the language server, and by which luau-lsp finds the module; and what a coding assistant has to
+/// know of rules.
 pub fn settings() -> BTreeMap<String, String> {
     let all = [
         (".luaurc", include_str!("../../templates/editors/luaurc.json")),
@@ -102,6 +103,7 @@ pub fn settings() -> BTreeMap<String, String> {
         (".helix/languages.toml", include_str!("../../templates/editors/helix.toml")),
         (".zed/settings.json", include_str!("../../templates/editors/zed.json")),
         ("rules.sublime-project", include_str!("../../templates/editors/sublime.json")),
+        (".agents/skills/riskbreaker-rules/SKILL.md", include_str!("../../templates/skill/SKILL.md")),
     ];
     all.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect()
 }

@@ -1,6 +1,7 @@
 //! Rulesets that are packed, added, updated and taken away, as different people would do it.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -34,16 +35,28 @@ impl Desk {
         place
     }
 
-    fn run(&self, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
-            .args(args)
+    fn call(&self, args: &[&str]) -> Command {
+        let mut call = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
+        call.args(args)
             .current_dir(self.root.join("table"))
             .env("NO_COLOR", "1")
             .env("XDG_DATA_HOME", self.root.join("data"))
-            .env("XDG_STATE_HOME", self.root.join("state"))
-            .stdin(Stdio::null())
-            .output()
-            .unwrap()
+            .env("XDG_STATE_HOME", self.root.join("state"));
+        call
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.call(args).stdin(Stdio::null()).output().unwrap()
+    }
+
+    /// Runs a call with lines of input.
+    fn with_lines(&self, args: &[&str], lines: &str) -> String {
+        let mut child =
+            self.call(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", both(&output));
+        both(&output)
     }
 
     fn done(&self, args: &[&str]) -> String {
@@ -182,11 +195,65 @@ fn packages_that_do_not_fit_say_what_to_do() {
 }
 
 #[test]
+fn a_ruleset_whose_name_is_taken_is_added_under_another() {
+    let desk = Desk::new("alias");
+    let first = desk.author("one", "house-wave", "1.0.0", "");
+    let second = desk.author("two", "house-wave", "2.0.0", "summary = \"Another wave.\"\n");
+    desk.done(&["add", &text(&first), "--yes"]);
+    let told = desk.refused(&["add", &text(&second), "--yes"]);
+    assert!(told.contains("house-wave 1.0.0 (House house-wave) is in rulesets/house-wave already"), "{told}");
+    assert!(told.contains("house-wave 2.0.0 (House house-wave)") && told.contains("--as NAME"), "{told}");
+    for (name, why) in [("No/Id", "is no id"), ("house-wave", "is taken"), ("riskbreaker-0.0.1", "is taken")] {
+        let told = desk.refused(&["add", &text(&second), "--as", name, "--yes"]);
+        assert!(told.contains(why), "{name}: {told}");
+    }
+    let shown = desk.done(&["add", &text(&second), "--as", "house-bow", "--yes"]);
+    assert!(shown.contains("called house-wave in its own files, and house-bow here"), "{shown}");
+    assert!(shown.contains("riskbreaker play --rules riskbreaker-0.0.1+house-bow"), "{shown}");
+    let manifest = |folder: &Path| fs::read_to_string(folder.join("ruleset.toml")).unwrap();
+    assert_eq!(manifest(&desk.root.join("table/rulesets/house-bow")), manifest(&second), "the files stay unchanged");
+
+    // It has this name everywhere.
+    let listed = desk.done(&["list"]);
+    assert!(listed.contains("house-bow") && listed.contains("house-wave from "), "{listed}");
+    assert!(desk.done(&["rules", "show", "riskbreaker-0.0.1+house-bow"]).contains("Wave house_wave"));
+    assert!(desk.done(&["check", "house-bow"]).contains("house-bow"));
+    let card = desk.root.join("table/rulesets/house-bow/maneuvers/wave_house_wave.luau");
+    let whole = fs::read_to_string(&card).unwrap();
+    write(&card, "return 1 +\n");
+    assert!(desk.refused(&["check", "house-bow"]).contains("house-bow/maneuvers/wave_house_wave.luau:"));
+    write(&card, &whole);
+    let played =
+        desk.with_lines(&["play", "evening", "--rules", "riskbreaker-0.0.1+house-bow", "--seed", "1"], "ok\nrules\n");
+    assert!(played.contains("riskbreaker-0.0.1+house-bow"), "{played}");
+    let needs = desk.author("three", "house-needs", "1.0.0", "[requires]\n\"house-wave\" = \">=2\"\n");
+    let shown = desk.done(&["add", &text(&needs), "--yes"]);
+    assert!(shown.contains("What it calls house-wave is house-bow here"), "{shown}");
+    assert!(desk.refused(&["remove", "house-bow"]).contains("house-needs needs house-bow"));
+
+    // And keeps it.
+    write(&second.join("ruleset.toml"), &manifest(&second).replace("2.0.0", "2.1.0"));
+    desk.done(&["update", "house-bow", "--yes"]);
+    assert!(desk.done(&["list"]).contains("2.1.0"));
+    desk.done(&["remove", "house-needs"]);
+    desk.done(&["remove", "house-bow"]);
+    desk.done(&["rollback", "house-bow"]);
+    desk.done(&["check", "house-bow"]);
+    fs::remove_dir_all(desk.root.join("table/rulesets")).unwrap();
+    // The campaign carries its rules with this name in them.
+    assert!(desk.with_lines(&["play", "evening"], "rules\n").contains("house-bow"));
+}
+
+#[test]
 fn forged_and_faulty_packages_change_nothing() {
     let desk = Desk::new("forged");
     // A stranger's ruleset with the id of a shipped one, one that does not load, and one whose spec fails.
     let forged = desk.author("one", "riskbreaker-0.0.3", "9.0.0", "");
-    assert!(desk.refused(&["add", &text(&forged), "--yes"]).contains("one of the rulesets of the program"));
+    let told = desk.refused(&["add", &text(&forged), "--yes"]);
+    assert!(
+        told.contains("riskbreaker-0.0.3 9.0.0 (House riskbreaker-0.0.3)") && told.contains("in the program already"),
+        "{told}"
+    );
     let broken = desk.author("two", "house-broken", "1.0.0", "");
     write(&broken.join("maneuvers/wave_house_broken.luau"), "return 1 +\n");
     assert!(desk.refused(&["add", &text(&broken), "--yes"]).contains("wave_house_broken.luau:"));
@@ -206,6 +273,208 @@ fn forged_and_faulty_packages_change_nothing() {
     assert!(!desk.has("rulesets") && !desk.has("riskbreaker.lock") && !desk.has(".riskbreaker"));
     desk.done(&["add", &text(&failing), "--yes", "--force"]);
     assert!(desk.has("rulesets/house-failing"));
+}
+
+/// Packs files into a zip file by another program than ours.
+fn zip(path: &Path, files: &[(&str, &[u8])]) {
+    let mut writer = zip::ZipWriter::new(fs::File::create(path).unwrap());
+    for (name, bytes) in files {
+        writer.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+#[test]
+fn hostile_files_are_refused_and_write_nothing() {
+    let desk = Desk::new("hostile");
+    let file = desk.root.join("hostile.zip");
+    let manifest: &[u8] = b"id = \"house-x\"\ntitle = \"X\"\nversion = \"1\"\nover = [\"riskbreaker-0.0.1\"]\n";
+    let own = ("house-x/ruleset.toml", manifest);
+    let refused = |files: &[(&str, &[u8])], why: &str| {
+        zip(&file, files);
+        let began = std::time::Instant::now();
+        let told = desk.refused(&["add", &text(&file), "--yes"]);
+        assert!(told.contains(why), "{why}: {told}");
+        assert!(began.elapsed().as_secs() < 20, "{why}: {:?}", began.elapsed());
+        assert!(!desk.has("rulesets") && !desk.has("riskbreaker.lock") && !desk.has(".riskbreaker"), "{why}");
+    };
+    for path in ["../evil.md", "/etc/evil.md", "house-x/../../evil.md"] {
+        refused(&[own, (path, b"x")], "leads out of its folder");
+    }
+    refused(&[own, ("house-x/nul.md", b"x")], "cannot be written on every system");
+    // A bomb: 64 MiB of zeros, which fit into 64 KiB.
+    refused(&[own, ("house-x/bomb.md", &vec![b'0'; 64 << 20])], "a file of a ruleset has at most");
+    let page = vec![b'0'; 200 << 10];
+    let names: Vec<String> = (0..200).map(|n| format!("house-x/page-{n}.md")).collect();
+    let many: Vec<(&str, &[u8])> = names.iter().map(|name| (&**name, &*page)).chain([own]).collect();
+    refused(&many, "MiB of them");
+    refused(&[("house-x/ruleset.toml", b"id = \"../../house\"\n")], "is no id of a ruleset");
+    refused(&[("a/ruleset.toml", manifest), ("b/ruleset.toml", manifest)], "holds several rulesets");
+    let label = br#"{ "format": 1, "id": "house-y", "title": "Y", "version": "1", "hash": "sha256:0" }"#;
+    refused(&[("riskbreaker-package.json", label), own], "says that it holds house-y");
+
+    // A size in the directory of the file that is smaller than the content.
+    zip(&file, &[own, ("house-x/lie.md", &[b'0'; 5000])]);
+    let mut bytes = fs::read(&file).unwrap();
+    let entry = bytes.windows(4).rposition(|four| four == b"PK\x01\x02").unwrap();
+    bytes[entry + 24..entry + 28].copy_from_slice(&10_u32.to_le_bytes());
+    fs::write(&file, bytes).unwrap();
+    let told = desk.refused(&["add", &text(&file), "--yes"]);
+    assert!(told.contains("larger than it says") || told.contains("is damaged"), "{told}");
+
+    let mut writer = zip::ZipWriter::new(fs::File::create(&file).unwrap());
+    writer.add_symlink("house-x/ruleset.toml", "/etc/hostname", zip::write::SimpleFileOptions::default()).unwrap();
+    writer.finish().unwrap();
+    assert!(desk.refused(&["add", &text(&file), "--yes"]).contains("is a link"));
+    assert!(!desk.has("rulesets"));
+}
+
+#[test]
+fn a_pinned_key_admits_its_author_alone() {
+    let desk = Desk::new("signed");
+    let key = |name: &str| text(&desk.root.join(name));
+    for name in ["author", "stranger"] {
+        assert!(desk.done(&["pack", "--make-key", &key(name)]).contains("keep it secret"));
+    }
+    assert!(desk.refused(&["pack", "--make-key", &key("author")]).contains("cannot write"), "it is there already");
+    let house = desk.author("one", "house-sealed", "1.0.0", "");
+    let packed = desk.done(&["pack", &text(&house), "--out", "out", "--sign", &key("author")]);
+    assert!(packed.contains("house-sealed-1.0.0.zip.minisig") && packed.contains("for `add --key RW"), "{packed}");
+    let file = desk.root.join("table/out/house-sealed-1.0.0.zip");
+    let signature = desk.root.join("table/out/house-sealed-1.0.0.zip.minisig");
+
+    // A wrong key, no signature, another file, no packed file.
+    let refused = |source: &Path, with: &str| desk.refused(&["add", &text(source), "--key", &key(with), "--yes"]);
+    assert!(refused(&file, "stranger.pub").contains("signed with another key"));
+    assert!(refused(&house, "author.pub").contains("is no packed file"));
+    assert!(desk.refused(&["add", &text(&file), "--key", "nonsense", "--yes"]).contains("`nonsense` is no public key"));
+    let kept = fs::read(&signature).unwrap();
+    fs::remove_file(&signature).unwrap();
+    assert!(refused(&file, "author.pub").contains("there is no signature"));
+    fs::write(&signature, "no signature").unwrap();
+    assert!(refused(&file, "author.pub").contains("is no signature of minisign"));
+    fs::write(&signature, &kept).unwrap();
+    assert!(!desk.has("rulesets") && !desk.has("riskbreaker.lock"));
+
+    let added = desk.done(&["add", &text(&file), "--key", &key("author.pub"), "--yes"]);
+    assert!(added.contains("Signed with the key RW"), "{added}");
+    let lock = fs::read_to_string(desk.root.join("table/riskbreaker.lock")).unwrap();
+    assert!(lock.contains("[keys]\nhouse-sealed = \"RW"), "{lock}");
+
+    // The key is asked for at each update, and when the ruleset is added again.
+    write(&house.join("RULES.md"), "# Rules\n\n- **HOUSE-1** Everybody has to wave.\n");
+    desk.done(&["pack", &text(&house), "--out", "out"]);
+    assert!(!signature.exists(), "it would be that of another file");
+    assert!(desk.refused(&["update", "--yes"]).contains("there is no signature"));
+    fs::write(&signature, &kept).unwrap();
+    assert!(desk.refused(&["update", "--yes"]).contains("was changed after it was signed"));
+    desk.done(&["pack", &text(&house), "--out", "out", "--sign", &key("author")]);
+    desk.done(&["update", "--yes"]);
+    desk.done(&["remove", "house-sealed"]);
+    assert!(desk.refused(&["add", &text(&house), "--yes"]).contains("must be signed"));
+    assert!(refused(&file, "stranger.pub").contains("pins another key for house-sealed"));
+    desk.done(&["add", &text(&file), "--yes"]);
+
+    // Without a key, a signature is only mentioned.
+    let other = Desk::new("unsigned");
+    assert!(other.done(&["add", &text(&file), "--yes"]).contains("which nobody has checked"));
+}
+
+/// Writes a layer that adds a field to each character.
+fn nerve(desk: &Desk, version: &str, field: &str) -> PathBuf {
+    let place = desk.author("nerve", "house-nerve", version, "");
+    let kinds = format!(
+        "-- Declares the {field} of a character.\nlocal rb = require(\"@riskbreaker\")\n\nreturn rb.kinds({{\n\tcharacter = \
+         rb.extend({{ fields = {{ {field} = rb.int({{ min = 0, max = 9, default = 1, show = \"said\" }}) }} }}),\n}})\n"
+    );
+    write(&place.join("kinds.luau"), &kinds);
+    place
+}
+
+const NERVE: &str = "riskbreaker-0.0.1+house-nerve";
+
+#[test]
+fn a_campaign_is_told_of_a_new_version_and_carries_a_renamed_field_over() {
+    let desk = Desk::new("renamed");
+    let place = nerve(&desk, "1.2.0", "grit");
+    desk.done(&["add", &text(&place), "--yes"]);
+    let played =
+        desk.with_lines(&["play", "evening", "--rules", NERVE, "--seed", "1"], "ok\nset Fighter grit 5\nquit\n");
+    assert!(played.contains("1 -> 5"), "{played}");
+    nerve(&desk, "1.3.0", "nerve");
+    write(&place.join("CHANGELOG.md"), "# Changelog\n\n## 1.3.0\n- What was called grit is called nerve.\n");
+    let convert = "-- Version 1.2.0 calls the nerve of a character its grit.\nlocal rb = require(\"@riskbreaker\")\n\nreturn rb.convert({\n\
+        \tid = \"house-nerve\",\n\trun = function(change)\n\t\tfor _, character in ipairs(rb.each(\"character\")) do\n\
+        \t\t\tcharacter:set(\"nerve\", change.was(character).grit)\n\
+        \t\t\tchange.carried(\"nerve\", \"{} has {}, called grit in {}\", character, character.nerve, change.version)\n\
+        \t\tend\n\tend,\n})\n";
+    write(&place.join("convert/house-nerve.luau"), convert);
+    desk.done(&["update", "--yes"]);
+
+    // It stays as it was until somebody switches it.
+    let told = desk.with_lines(&["play", "evening"], "set Fighter grit 6\nquit\n");
+    for part in [
+        "the folder has house-nerve 1.3.0, the campaign 1.2.0",
+        "New in 1.3.0: What was called grit is called nerve.",
+        "It removes `grit` of `character`.",
+        "`rules riskbreaker-0.0.1+house-nerve yes` switches to them; otherwise it stays with its own",
+        "5 -> 6",
+    ] {
+        assert!(told.contains(part), "no `{part}` in\n{told}");
+    }
+    let lines = format!("rules {NERVE}\nrules {NERVE} yes\nauto\nset Fighter nerve 8\nquit\n");
+    let told = desk.with_lines(&["play", "evening"], &lines);
+    assert!(told.contains("Fighter has 6, called grit in 1.2.0"), "{told}");
+    assert!(told.contains("6 -> 8"), "{told}");
+}
+
+#[test]
+fn an_update_under_a_running_game_waits_for_the_game_master() {
+    let desk = Desk::new("running");
+    let place = desk.author("one", "house-live", "1.0.0", "");
+    desk.done(&["add", &text(&place), "--yes"]);
+    let rules = "riskbreaker-0.0.1+house-live";
+    let call = ["play", "--rules", rules, "--seed", "1"];
+    let mut game = desk.call(&call).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut says = game.stdin.take().unwrap();
+    let (tell, lines) = std::sync::mpsc::channel();
+    let out = game.stdout.take().unwrap();
+    std::thread::spawn(move || BufReader::new(out).lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
+    // Types `look` until the game shows a text; gives all that it showed.
+    let until = |says: &mut std::process::ChildStdin, text: &str| {
+        let (began, mut shown) = (std::time::Instant::now(), String::new());
+        while !shown.contains(text) {
+            assert!(began.elapsed().as_secs() < 60, "no `{text}` in\n{shown}");
+            says.write_all(b"look\n").unwrap();
+            says.flush().unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            lines.try_iter().for_each(|line| shown.extend([&line, "\n"]));
+        }
+        shown
+    };
+    until(&mut says, "Fighter");
+    desk.author("one", "house-live", "1.1.0", "");
+    write(&place.join("RULES.md"), "# Rules\n\n- **HOUSE-1** Everybody has to wave.\n");
+    let card = place.join("maneuvers/wave_house_live.luau");
+    write(&card, &fs::read_to_string(&card).unwrap().replace("You wave.", "You wave twice."));
+    desk.done(&["update", "house-live", "--yes"]);
+    let shown = until(&mut says, "puts it in force");
+    assert!(shown.contains("~ Installed: house-live 1.0.0 -> 1.1.0. This game stays as it is"), "{shown}");
+    assert!(shown.contains("changes `text` of Wave house_live") && !shown.contains("reloaded"), "{shown}");
+    // An edit of the new files changes nothing either.
+    let installed = desk.root.join("table/rulesets/house-live/maneuvers/wave_house_live.luau");
+    write(&installed, &fs::read_to_string(&installed).unwrap().replace("twice", "thrice"));
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    writeln!(says, "rules {rules} yes\nok\nauto").unwrap();
+    let shown = until(&mut says, "is in force");
+    assert!(!shown.contains("reloaded"), "{shown}");
+    // Those that are in force now are reloaded when they are edited.
+    write(&installed, &fs::read_to_string(&installed).unwrap().replace("thrice", "four times"));
+    until(&mut says, "wave_house_live.luau reloaded");
+    writeln!(says, "quit").unwrap();
+    drop(says);
+    game.wait().unwrap();
 }
 
 /// A repository with a tag, a hook, a link and a folder of rules.

@@ -28,6 +28,33 @@ pub fn changes_between(old: &Rulebook, new: &Rulebook) -> Vec<String> {
     Contrast::between(old, new).notices
 }
 
+/// The parts of a ruleset that were updated: those that `riskbreaker.lock` lists, with another version or other files than in the
+/// former rules; a line each, such as `my-house 1.2.0 -> 1.3.0`.
+pub fn updates_between(old: &Rulebook, new: &Rulebook) -> Vec<String> {
+    let mut updates = Vec::new();
+    for part in new.stack().parts().iter().filter(|part| part.folder.lock_entry.is_added()) {
+        let Some(former) = old.stack().parts().iter().find(|former| former.id() == part.id()) else { continue };
+        let (from, to) = (&former.manifest().version, &part.manifest().version);
+        if from != to {
+            updates.push(format!("{} {from} -> {to}", part.id()));
+        } else if part.folder.lock_entry.is_update_of(&former.folder.lock_entry) {
+            updates.push(format!("{} {to}, with other files", part.id()));
+        }
+    }
+    updates
+}
+
+/// The parts of a ruleset that have another version than in the former rules: id, former version, new version.
+pub fn version_changes(old: &Rulebook, new: &Rulebook) -> Vec<(String, String, String)> {
+    let version_in = |rules: &Rulebook, id: &str| {
+        let part = rules.stack().parts().iter().find(|part| part.id() == id)?;
+        Some(part.manifest().version.clone())
+    };
+    let changed = |id: String| Some((version_in(old, &id)?, version_in(new, &id)?, id));
+    let changed = new.parts().into_iter().filter_map(changed).filter(|(from, to, _)| from != to);
+    changed.map(|(from, to, id)| (id, from, to)).collect()
+}
+
 /// The differences between declarations of one kind.
 #[derive(Clone, Debug, Serialize)]
 pub struct ContrastSection {

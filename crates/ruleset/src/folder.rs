@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use super::lock_entry::LockEntry;
 use super::manifest::Manifest;
 use super::problem::{LoadError, Problem};
 use super::quoted::{quoted, turns_direction};
@@ -17,6 +18,9 @@ pub struct Folder {
     /// The paths of ignored files whose ending looks like a misspelt one of a script or a data file.
     #[doc(hidden)]
     pub misnamed: Vec<String>,
+    /// How it was added, if it was.
+    #[doc(hidden)]
+    pub lock_entry: LockEntry,
 }
 
 impl Folder {
@@ -52,13 +56,24 @@ pub struct Intake {
     bytes: usize,
     problems: Vec<Problem>,
     misnamed: Vec<String>,
+    lock_entry: LockEntry,
 }
 
 impl Intake {
     pub fn new(id: &str) -> Self {
         let (files, small) = (BTreeMap::new(), BTreeMap::new());
         let (problems, misnamed) = (Vec::new(), Vec::new());
-        Intake { id: id.to_owned(), files, small, taken: 0, bytes: 0, problems, misnamed }
+        let lock_entry = LockEntry::default();
+        Intake { id: id.to_owned(), files, small, taken: 0, bytes: 0, problems, misnamed, lock_entry }
+    }
+
+    /// Reads the manifest by the names of a lock. A lock that cannot be read is a problem of the ruleset.
+    pub fn with_lock_entry(mut self, entry: Result<LockEntry, Problem>) -> Self {
+        match entry {
+            Ok(entry) => self.lock_entry = entry,
+            Err(problem) => self.problems.push(problem),
+        }
+        self
     }
 
     /// True if a file with this path is part of a ruleset: its ending is known, and it is no temporary file.
@@ -84,6 +99,7 @@ impl Intake {
         }
         match Source::read(format!("{}/{path}", self.id), bytes) {
             Ok(source) => {
+                let source = if path == Manifest::FILE { self.lock_entry.in_manifest(source) } else { source };
                 self.files.insert(path.to_owned(), source);
             }
             Err(problems) => self.problems.extend(problems),
@@ -130,9 +146,13 @@ impl Intake {
             }
         };
         match manifest {
-            Some(manifest) if self.problems.is_empty() => {
-                Ok(Folder { id: self.id, manifest, files: self.files, misnamed: self.misnamed })
-            }
+            Some(manifest) if self.problems.is_empty() => Ok(Folder {
+                id: self.id,
+                manifest,
+                files: self.files,
+                misnamed: self.misnamed,
+                lock_entry: self.lock_entry,
+            }),
             _ => Err(LoadError::new(self.id, self.problems)),
         }
     }

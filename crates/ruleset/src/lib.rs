@@ -21,6 +21,8 @@ mod document;
 mod folder;
 mod layering;
 mod library;
+#[allow(missing_docs)]
+mod lock_entry;
 mod manifest;
 mod nearest;
 #[allow(missing_docs)]
@@ -39,7 +41,7 @@ mod switch;
 mod version;
 
 pub use content_hash::ContentHash;
-pub use contrast::{Contrast, ContrastSection, Differing, changes_between};
+pub use contrast::{Contrast, ContrastSection, Differing, changes_between, updates_between, version_changes};
 pub use creation::{Breach, CreationPart, SheetForm, SheetPrice, SheetStep};
 #[doc(hidden)]
 pub use data::Data;
@@ -54,6 +56,8 @@ pub use layering::with_layers;
 #[doc(hidden)]
 pub use library::EMBEDDED;
 pub use library::{Library, LibraryError};
+#[doc(hidden)]
+pub use lock_entry::LockEntry;
 pub use manifest::{Manifest, Mention, Requirement};
 #[doc(hidden)]
 pub use nearest::instead_of_value;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::folder::{Folder, Intake};
+use super::lock_entry::LockEntry;
 use super::manifest::{ID_RULE, Manifest, is_ruleset_id};
 use super::nearest::instead;
 use super::origin::Origin;
@@ -75,7 +76,8 @@ impl Library {
         }
     }
 
-    /// The rulesets in memory, from pairs of path and content: `("my-game/ruleset.toml", "id = ...")`.
+    /// The rulesets in memory, from pairs of path and content: `("my-game/ruleset.toml", "id = ...")`. A file
+    /// `riskbreaker.lock` among them has the aliases of rulesets, as beside a folder.
     pub fn from_files<P, C>(files: impl IntoIterator<Item = (P, C)>) -> Self
     where
         P: Into<String>,
@@ -217,7 +219,11 @@ impl Library {
     pub fn origin_of(&self, id: &str) -> Option<Origin> {
         match &self.holder(id).0 {
             _ if !self.contains(id) || self.texts_of(id).next().is_some() => None,
-            LibraryShelf::Disk(path) => Origin::of_folder(&path.join(id)),
+            // Under an alias, the files do not say all.
+            LibraryShelf::Disk(path) if LockEntry::beside(path, id).is_ok_and(|entry| !entry.has_aliases()) => {
+                Origin::of_folder(&path.join(id))
+            }
+            LibraryShelf::Disk(_) => None,
             LibraryShelf::Memory(files) => Some(Origin::Memory(files.clone())),
             _ => Some(Origin::Embedded),
         }
@@ -249,8 +255,10 @@ impl Library {
         let texts: BTreeMap<&str, &[u8]> = self.texts_of(id).collect();
         match &self.holder(id).0 {
             LibraryShelf::Disk(path) => return read_folder(id, &path.join(id), &texts),
-            LibraryShelf::Memory(files) => {
-                let files: BTreeMap<&str, &[u8]> = files_under(files, id).chain(texts).collect();
+            LibraryShelf::Memory(held) => {
+                let lock = held.get(LockEntry::LOCK).map(|lock| String::from_utf8_lossy(lock)).unwrap_or_default();
+                intake = intake.with_lock_entry(LockEntry::in_lock(&lock, id));
+                let files: BTreeMap<&str, &[u8]> = files_under(held, id).chain(texts).collect();
                 files.into_iter().for_each(|(path, content)| intake.take(path, content));
             }
             _ => bundled::take(id, &mut intake),

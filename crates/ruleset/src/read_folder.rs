@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::folder::{Folder, Intake};
+use super::lock_entry::LockEntry;
 use super::problem::{LoadError, Problem};
 use super::quoted::system_message;
 use super::source::{Source, is_litter};
@@ -12,7 +13,8 @@ use super::source::{Source, is_litter};
 /// pipes are refused by name. If the text of a file is given in `texts`, it replaces the content on disk; a text
 /// without a file is added.
 pub(crate) fn read_folder(id: &str, root: &Path, texts: &BTreeMap<&str, &[u8]>) -> Result<Folder, LoadError> {
-    let mut intake = Intake::new(id);
+    let entry = root.parent().map_or_else(|| Ok(LockEntry::default()), |rulesets| LockEntry::beside(rulesets, id));
+    let mut intake = Intake::new(id).with_lock_entry(entry);
     match root.canonicalize() {
         Ok(root) => {
             let mut reader = FolderReader { root, intake: &mut intake, texts, seen: 0 };

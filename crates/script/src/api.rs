@@ -134,7 +134,7 @@ pub const WORDS: &[Word] = &[
         Declaring,
         "rb.convert({ id, text, run })",
         "(convert: ConvertBody) -> Declaration",
-        "Converts a game that comes from the ruleset `id`: what cannot be carried over by name. Stands in `convert/`.",
+        "Converts a game that comes from the ruleset `id`, or from another version of the ruleset itself: what cannot be carried over by name. Is declared in `convert/`.",
     ),
     reads(
         Fields,

@@ -58,6 +58,7 @@ fn former_table(former: &Former, lua: &Lua, handles: &Handles) -> Result<Table> 
     }
     let agenda = entry_tables(lua, former.state.agenda().entries(), handles)?;
     let table = lua.create_table()?;
+    table.raw_set("version", &*former.version)?;
     for (name, value) in [("rows", rows), ("kinds", kinds), ("switches", switches), ("agenda", agenda)] {
         value.set_readonly(true);
         table.raw_set(name, value)?;

@@ -376,8 +376,9 @@ impl Loader<'_> {
             self.known_keys("convert", &id, &convert, &["id", "title", "text", "rules", "run"], None)?;
             match convert.raw_get::<Lv>("run")? {
                 Lv::Function(run) => {
-                    declarations.converts.push(Arc::from(&*id));
-                    converts.raw_set(&*id, run)?;
+                    let from = self.stack.id_here(&id);
+                    declarations.converts.push(Arc::from(from));
+                    converts.raw_set(from, run)?;
                 }
                 _ => self.missing("convert", &id, "run", "a function(change)"),
             }

@@ -304,6 +304,10 @@ impl SpecRulesets {
     ///
     /// The problems of a ruleset that cannot be loaded.
     pub fn ruleset(&self, id: &str) -> Result<Arc<Ruleset>, LoadError> {
+        // Its files may call a ruleset otherwise than it is called here.
+        let stack = self.rules.book().stack();
+        let here = id.split('+').map(|id| stack.id_here(id)).collect::<Vec<_>>().join("+");
+        let id = here.as_str();
         if id == self.rules.id() {
             return Ok(self.rules.clone());
         }

@@ -6,9 +6,12 @@ use riskbreaker::Library;
 use super::agrees;
 use super::install_root::InstallRoot;
 use super::lock::{Lock, Locked};
+use super::names::with_names;
+use super::package::Package;
 use super::preview::Preview;
-use super::source::PackageSource;
-use crate::cli::row::{Row, Tone};
+use super::signature::{AuthorKey, PackedFile};
+use super::source::{Fetched, PackageSource};
+use crate::cli::row::{Row, Tone, harmless};
 use crate::cli::screen::Screen;
 use crate::cli::{call_error, library};
 
@@ -18,6 +21,14 @@ pub struct AddArgs {
     /// A file such as house-1.2.0.zip, a folder, or a git repository with an optional tag and folder: `ADDRESS@TAG#FOLDER`
     #[arg(required_unless_present = "locked")]
     source: Option<String>,
+
+    /// The name of the ruleset here, instead of the id in its files; the files stay unchanged
+    #[arg(long = "as", value_name = "NAME", conflicts_with = "locked")]
+    alias: Option<String>,
+
+    /// The public key of its author: takes it only with a signature by this key, now and at each update
+    #[arg(long, value_name = "PUBKEY", conflicts_with = "locked")]
+    key: Option<String>,
 
     /// Agrees without being asked, for scripts
     #[arg(long)]
@@ -45,13 +56,25 @@ pub fn add(args: &AddArgs) -> Result<ExitCode> {
     let mut screen = Screen::stdout(false);
     let Some(source) = &args.source else { return restore(&place, &mut screen) };
     let source = PackageSource::read(source)?;
-    let (package, commit) = source.fetch()?;
+    let Fetched { package, commit, packed } = source.fetch()?;
     let library = library::open(None)?;
-    if let Some(there) = where_it_is(&package.id, &library, &place)? {
-        return Err(call_error(there));
+    let package = match &args.alias {
+        Some(alias) => package.called(alias)?,
+        None => package,
+    };
+    if let Some(why) = why_taken(&package, &source, &library, &place)? {
+        return Err(call_error(why));
     }
+    let key = author_key(args.key.as_deref(), &package, &place)?;
+    if let Some(key) = &key {
+        key.must_have_signed(packed.as_ref(), &source.told(), &package.id)?;
+    }
+    let package = with_names(package, &library)?;
     let preview = Preview::of(&package, &library, None)?;
     preview.print(&mut screen)?;
+    if let Some(note) = signature_note(key.as_ref(), packed.as_ref()) {
+        screen.row(&Row::prose(2).plain(note))?;
+    }
     if !may_go_on(&preview, args.force) {
         return Ok(ExitCode::FAILURE);
     }
@@ -59,8 +82,10 @@ pub fn add(args: &AddArgs) -> Result<ExitCode> {
     if !args.yes && !agrees(&format!("Add it to {}?", place.told()))? {
         return Ok(ExitCode::FAILURE);
     }
-    let version = preview.manifest.version.clone();
-    place.put(&package, Locked { version, source: source.told(), commit, hash: package.hash() })?;
+    place.put(&package, Locked::of(&package, &preview.manifest.version, source.told(), commit))?;
+    if let Some(key) = &key {
+        place.pin(&package.id, key)?;
+    }
     let ways = library::open(None)?.ways_to_play(&package.id);
     screen.row(&Row::at(0).with("new  ", Tone::Good).plain(place.folder_of(&package.id).display().to_string()))?;
     screen.row(
@@ -82,27 +107,67 @@ pub fn may_go_on(preview: &Preview, force: bool) -> bool {
     true
 }
 
-/// Why an id is taken, if it is.
-fn where_it_is(id: &str, library: &Library, place: &InstallRoot) -> Result<Option<String>> {
-    let folder = place.folder_of(id);
-    Ok(if place.lock()?.rulesets.contains_key(id) && folder.exists() {
-        Some(format!(
+/// The key that a package must be signed with: the named one, or the one that the lock pins.
+fn author_key(named: Option<&str>, package: &Package, place: &InstallRoot) -> Result<Option<AuthorKey>> {
+    let pinned = place.lock()?.key_of(&package.id)?;
+    let named = named.map(AuthorKey::read).transpose()?;
+    match (named, pinned) {
+        (Some(named), Some(pinned)) if named.line() != pinned.line() => Err(call_error(format!(
+            "{} pins another key for {}: {}. If its author has a new key, delete that line under `[keys]` first",
+            Lock::FILE,
+            package.id,
+            pinned.line()
+        ))),
+        (named, pinned) => Ok(named.or(pinned)),
+    }
+}
+
+/// What there is to say of the signature of a package.
+fn signature_note(key: Option<&AuthorKey>, packed: Option<&PackedFile>) -> Option<String> {
+    match key {
+        Some(key) => Some(format!("Signed with the key {}, which is pinned from now on.", key.line())),
+        None => packed.is_some_and(PackedFile::has_signature).then(|| {
+            "It has a signature, which nobody has checked: `--key` with the key of its author does.".to_owned()
+        }),
+    }
+}
+
+/// Why the id of a package is taken, and what to do; `None` if it is free. A clash names both rulesets.
+fn why_taken(
+    package: &Package,
+    source: &PackageSource,
+    library: &Library,
+    place: &InstallRoot,
+) -> Result<Option<String>> {
+    let id = &package.id;
+    if !place.folder_of(id).exists() && !library.contains(id) {
+        return Ok(None);
+    }
+    let locked = place.lock()?.rulesets.remove(id).filter(|_| place.folder_of(id).exists());
+    if locked.as_ref().is_some_and(|locked| locked.own_id(id) == package.own_id && locked.source == source.told()) {
+        return Ok(Some(format!(
             "{id} is here already: `riskbreaker update {id}` brings a newer version, `riskbreaker remove {id}` takes it away"
-        ))
-    } else if folder.exists() {
-        Some(format!(
-            "there is a ruleset {id} in {} that was not added: move or rename its folder first",
-            folder.display()
-        ))
-    } else if let Some(other) = library.folder_of(id) {
-        Some(format!("{id} is in {} already; take it away there first", other.display()))
-    } else if library.contains(id) {
-        Some(format!(
-            "{id} is one of the rulesets of the program, which a stranger's cannot replace: ask its author for another id"
-        ))
-    } else {
-        None
-    })
+        )));
+    }
+    let there = match library.manifest(id) {
+        Ok(manifest) => harmless(&format!("{id} {} ({})", manifest.version, manifest.title)),
+        Err(_) => id.clone(),
+    };
+    let folder = library.folder_of(id).map_or_else(|| "in the program".to_owned(), |at| format!("in {}", at.display()));
+    let mut text = format!(
+        "the name {id} is taken: {there} is {folder} already, and {} is {}. Give this one another name here: \
+         `riskbreaker add {} --as NAME`",
+        source.told(),
+        package.description(),
+        source.told(),
+    );
+    if locked.is_some_and(|locked| locked.own_id(id) == package.own_id) {
+        text.push_str(&format!(
+            "; if it is a newer version of the same rules, `riskbreaker update {id} --from {}`",
+            source.told()
+        ));
+    }
+    Ok(Some(text))
 }
 
 /// Installs what the lock lists and is missing. Fails where content differs from the lock.
@@ -129,10 +194,11 @@ fn restore(place: &InstallRoot, screen: &mut Screen) -> Result<ExitCode> {
 }
 
 fn bring_back(id: &str, locked: &Locked, place: &InstallRoot) -> Result<()> {
-    let (package, _) = PackageSource::read(&locked.source)?.fetch()?;
+    let package = PackageSource::read(&locked.source)?.fetch()?.package;
     let hash = package.hash();
-    if package.id != *id || hash != locked.hash {
+    if package.own_id != locked.own_id(id) || hash != locked.hash {
         anyhow::bail!("{} has other content now: {hash} instead of {} ({})", locked.source, locked.hash, Lock::FILE);
     }
+    let package = Package { names: locked.names.clone(), ..package.called(id)? };
     place.put(&package, locked.clone()).context("nothing was changed")
 }

@@ -108,11 +108,13 @@ pub fn read(bytes: &[u8], inside: Option<&str>) -> Result<Package> {
         }
     }
     let package = gathered.package(inside)?;
-    if let Some(label) = label
-        && label.id == package.id
-        && label.hash != package.hash()
-    {
-        anyhow::bail!("its files are not those that were packed: the hash in {LABEL} is another one");
+    if let Some(label) = label {
+        if label.id != package.id {
+            anyhow::bail!("its {LABEL} says that it holds {}, and it holds {}", harmless(&label.id), package.id);
+        }
+        if label.hash != package.hash() {
+            anyhow::bail!("its files are not those that were packed: the hash in {LABEL} is another one");
+        }
     }
     Ok(package)
 }

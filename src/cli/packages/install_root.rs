@@ -7,6 +7,7 @@ use riskbreaker::Library;
 
 use super::lock::{Lock, Locked};
 use super::package::Package;
+use super::signature::AuthorKey;
 use crate::cli::{call_error, data_folder};
 
 /// A folder of rulesets with its lock.
@@ -33,6 +34,11 @@ impl InstallRoot {
             PathBuf::new()
         };
         Ok(InstallRoot { root })
+    }
+
+    /// All places: the current folder, and the user's if the system names one.
+    pub fn all() -> Vec<InstallRoot> {
+        [false, true].into_iter().filter_map(|user| InstallRoot::find(user).ok()).collect()
     }
 
     /// Where the folder of a ruleset is, or would be.
@@ -66,7 +72,11 @@ impl InstallRoot {
     /// The installed ruleset with its present files; `None` if it has no folder.
     pub fn present(&self, id: &str) -> Result<Option<Package>> {
         let folder = self.folder_of(id);
-        if folder.is_dir() { Package::of_folder(&folder, None).map(Some) } else { Ok(None) }
+        if !folder.is_dir() {
+            return Ok(None);
+        }
+        let names = self.lock()?.rulesets.remove(id).map(|locked| locked.names).unwrap_or_default();
+        Ok(Some(Package { names, ..Package::of_folder(&folder, None)?.called(id)? }))
     }
 
     /// Installs a package by one rename, and writes the lock. Keeps an installed version as the previous one.
@@ -90,6 +100,13 @@ impl InstallRoot {
         put?;
         let mut lock = self.lock()?;
         lock.rulesets.insert(package.id.clone(), locked);
+        lock.write(&self.lock_path())
+    }
+
+    /// Pins the key of an author: from now on the ruleset must be signed with it.
+    pub fn pin(&self, id: &str, key: &AuthorKey) -> Result<()> {
+        let mut lock = self.lock()?;
+        lock.keys.insert(id.to_owned(), key.line());
         lock.write(&self.lock_path())
     }
 

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use riskbreaker::ruleset::LockEntry;
 use serde::{Deserialize, Serialize};
 
+use super::package::Package;
+use super::signature::AuthorKey;
 use crate::cli::file;
 
 /// The content of the file.
@@ -13,6 +16,9 @@ use crate::cli::file;
 pub struct Lock {
     /// The form of the file.
     format: u32,
+    /// The public keys of authors, by the id of the ruleset that must be signed with each.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub keys: BTreeMap<String, String>,
     /// The rulesets by id.
     #[serde(default)]
     pub rulesets: BTreeMap<String, Locked>,
@@ -29,10 +35,29 @@ pub struct Locked {
     pub commit: Option<String>,
     /// The hash of its files.
     pub hash: String,
+    /// The id in its own files, if it was added under another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What its files call other rulesets that were added under other names, and their ids here.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub names: BTreeMap<String, String>,
+}
+
+impl Locked {
+    /// The entry of a package in the version that its manifest says.
+    pub fn of(package: &Package, version: &str, source: String, commit: Option<String>) -> Locked {
+        let id = (package.own_id != package.id).then(|| package.own_id.clone());
+        Locked { version: version.to_owned(), source, commit, hash: package.hash(), id, names: package.names.clone() }
+    }
+
+    /// The id in its own files.
+    pub fn own_id<'a>(&'a self, id: &'a str) -> &'a str {
+        self.id.as_deref().unwrap_or(id)
+    }
 }
 
 impl Lock {
-    pub const FILE: &'static str = "riskbreaker.lock";
+    pub const FILE: &'static str = LockEntry::LOCK;
 
     /// Reads the file in a folder; an empty lock if there is none.
     pub fn read(path: &Path) -> Result<Lock> {
@@ -41,6 +66,22 @@ impl Lock {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Lock { format: 1, ..Lock::default() }),
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
+    }
+
+    /// The key that a ruleset must be signed with, if one is pinned.
+    ///
+    /// # Errors
+    ///
+    /// The entry is no key.
+    pub fn key_of(&self, id: &str) -> Result<Option<AuthorKey>> {
+        let key = self.keys.get(id).map(|key| AuthorKey::read(key));
+        key.transpose().with_context(|| format!("the key of {id} in {} cannot be read", Lock::FILE))
+    }
+
+    /// The lock of one ruleset, in which only its names count.
+    pub fn of_names(package: &Package) -> Result<String> {
+        let rulesets = [(package.id.clone(), Locked::of(package, "", String::new(), None))].into();
+        Ok(toml::to_string(&Lock { format: 1, rulesets, ..Lock::default() })?)
     }
 
     pub fn write(&self, path: &Path) -> Result<()> {

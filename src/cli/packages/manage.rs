@@ -7,9 +7,10 @@ use super::add::may_go_on;
 use super::agrees;
 use super::install_root::InstallRoot;
 use super::lock::Locked;
+use super::names::with_names;
 use super::package::Package;
 use super::preview::Preview;
-use super::source::PackageSource;
+use super::source::{Fetched, PackageSource};
 use crate::cli::row::{Row, Tone};
 use crate::cli::screen::Screen;
 use crate::cli::{call_error, library};
@@ -31,6 +32,10 @@ pub struct ListArgs {
 pub struct UpdateArgs {
     /// Only this one
     id: Option<String>,
+
+    /// Takes it from another place than before: a file, a folder or a git repository
+    #[arg(long, value_name = "SOURCE", requires = "id")]
+    from: Option<String>,
 
     /// Agrees without being asked, for scripts
     #[arg(long)]
@@ -79,9 +84,13 @@ pub fn list(args: &ListArgs) -> Result<ExitCode> {
             Some(_) => "changed here",
         };
         if args.json {
-            screen.object(&json!({ "id": id, "version": locked.version, "source": locked.source, "commit": locked.commit, "hash": locked.hash, "state": state }))?;
+            screen.object(&json!({ "id": id, "own_id": locked.own_id(id), "version": locked.version, "source": locked.source, "commit": locked.commit, "hash": locked.hash, "state": state }))?;
         }
-        rows.push(vec![id.clone(), locked.version.clone(), state.to_owned(), locked.source.clone()]);
+        let source = match &locked.id {
+            Some(own) => format!("{own} from {}", locked.source),
+            None => locked.source.clone(),
+        };
+        rows.push(vec![id.clone(), locked.version.clone(), state.to_owned(), source]);
     }
     if args.json {
         return Ok(ExitCode::SUCCESS);
@@ -121,11 +130,17 @@ pub fn update(args: &UpdateArgs) -> Result<ExitCode> {
 }
 
 fn update_one(id: &str, locked: &Locked, place: &InstallRoot, args: &UpdateArgs, screen: &mut Screen) -> Result<bool> {
-    let source = PackageSource::read(&locked.source)?;
-    let (package, commit) = source.fetch()?;
-    if package.id != id {
-        anyhow::bail!("{} holds {} now, and no longer {id}", locked.source, package.id);
+    let source = PackageSource::read(args.from.as_ref().unwrap_or(&locked.source))?;
+    let Fetched { package, commit, packed } = source.fetch()?;
+    let own_id = locked.own_id(id);
+    if package.own_id != own_id {
+        anyhow::bail!("{} holds {}, and not {own_id}", source.told(), package.own_id);
     }
+    if let Some(key) = place.lock()?.key_of(id)? {
+        key.must_have_signed(packed.as_ref(), &source.told(), id)?;
+    }
+    let library = library::open(None)?;
+    let package = with_names(Package { names: locked.names.clone(), ..package.called(id)? }, &library)?;
     let Some(present) = place.present(id)? else {
         return Err(call_error(format!("the folder of {id} is missing; `riskbreaker add --locked` brings it back")));
     };
@@ -133,7 +148,7 @@ fn update_one(id: &str, locked: &Locked, place: &InstallRoot, args: &UpdateArgs,
         screen.row(&Row::at(0).strong(id).plain(format!(" {} is up to date", locked.version)))?;
         return Ok(true);
     }
-    let preview = Preview::of(&package, &library::open(None)?, Some(&present))?;
+    let preview = Preview::of(&package, &library, Some(&present))?;
     preview.print(screen)?;
     if present.hash() != locked.hash && !args.force {
         eprintln!(
@@ -148,8 +163,7 @@ fn update_one(id: &str, locked: &Locked, place: &InstallRoot, args: &UpdateArgs,
     if !args.yes && !agrees(&question)? {
         return Ok(false);
     }
-    let version = preview.manifest.version.clone();
-    place.put(&package, Locked { version, source: source.told(), commit, hash: package.hash() })?;
+    place.put(&package, Locked::of(&package, &preview.manifest.version, source.told(), commit))?;
     screen.row(
         &Row::at(0)
             .with("new  ", Tone::Good)
@@ -185,13 +199,13 @@ pub fn rollback(args: &RollbackArgs) -> Result<ExitCode> {
     if !previous.is_dir() {
         return Err(call_error(format!("no previous version of {id} is kept in {}", place.told())));
     }
-    let package = Package::of_folder(&previous, None)?;
     let library = library::open(None)?;
-    let version = package.before(library).manifest(id).map(|manifest| manifest.version).unwrap_or_default();
-    let lock = place.lock()?;
-    let source = lock.rulesets.get(id).map_or_else(|| previous.display().to_string(), |locked| locked.source.clone());
-    let hash = package.hash();
-    place.put(&package, Locked { version: version.clone(), source, commit: None, hash })?;
+    let locked = place.lock()?.rulesets.remove(id);
+    let names = locked.as_ref().map(|locked| locked.names.clone()).unwrap_or_default();
+    let package = with_names(Package { names, ..Package::of_folder(&previous, None)?.called(id)? }, &library)?;
+    let version = package.before(library)?.manifest(id).map(|manifest| manifest.version).unwrap_or_default();
+    let source = locked.map_or_else(|| previous.display().to_string(), |locked| locked.source);
+    place.put(&package, Locked::of(&package, &version, source, None))?;
     println!("{id} is at version {version} again; `riskbreaker rollback {id}` goes forward");
     Ok(ExitCode::SUCCESS)
 }

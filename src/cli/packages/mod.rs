@@ -10,10 +10,12 @@ mod git;
 mod install_root;
 mod lock;
 mod manage;
+mod names;
 mod pack;
 mod package;
 mod preview;
 mod search;
+mod signature;
 mod source;
 
 pub use add::{AddArgs, add};

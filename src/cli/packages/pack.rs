@@ -7,6 +7,7 @@ use riskbreaker::ruleset::Manifest;
 use super::archive::{self, Label};
 use super::package::Package;
 use super::preview::Preview;
+use super::signature;
 use crate::cli::row::{Row, Tone};
 use crate::cli::screen::Screen;
 use crate::cli::{call_error, file, library};
@@ -15,7 +16,7 @@ use crate::cli::{call_error, file, library};
 #[derive(clap::Args)]
 pub struct PackArgs {
     /// Folders of rulesets
-    #[arg(required = true)]
+    #[arg(required_unless_present = "make_key")]
     folders: Vec<PathBuf>,
 
     /// The folder for the files
@@ -26,6 +27,14 @@ pub struct PackArgs {
     #[arg(long, value_name = "FILE")]
     index: Option<PathBuf>,
 
+    /// Makes a pair of keys for `--sign`: KEY is the secret one, KEY.pub the public one that others pin with `add --key`
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["folders", "sign"])]
+    make_key: Option<PathBuf>,
+
+    /// Signs each file with a secret key, in the format of minisign: writes FILE.zip.minisig beside it
+    #[arg(long, value_name = "KEY")]
+    sign: Option<PathBuf>,
+
     /// Packs a ruleset although `check` or its specs found something, and marks it so
     #[arg(long)]
     force: bool,
@@ -33,6 +42,13 @@ pub struct PackArgs {
 
 pub fn pack(args: &PackArgs, rulesets: Option<PathBuf>) -> Result<ExitCode> {
     let mut screen = Screen::stdout(false);
+    if let Some(path) = &args.make_key {
+        let (public, key) = signature::make_keys(path)?;
+        for (path, note) in [(path, "  keep it secret".to_owned()), (&public, format!("  {}", key.line()))] {
+            screen.row(&Row::at(0).with("new  ", Tone::Good).plain(path.display().to_string()).faint(note))?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut labels = Vec::new();
     for folder in &args.folders {
         let Some((label, path)) = pack_one(folder, args, rulesets.as_deref(), &mut screen)? else {
@@ -94,8 +110,17 @@ fn pack_one(
     };
     let path = args.out.join(format!("{}-{}.zip", label.id, label.version));
     std::fs::create_dir_all(&args.out)?;
-    file::replace(&path, archive::write(&package, &label)?)
-        .with_context(|| format!("cannot write {}", path.display()))?;
+    let bytes = archive::write(&package, &label)?;
+    let is_new = std::fs::read(&path).ok().is_none_or(|old| old != bytes);
+    file::replace(&path, &bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    if let Some(key) = &args.sign {
+        let (signature, key) = signature::sign(&path, &bytes, key, &package)?;
+        let told = format!("  for `add --key {}`", key.line());
+        screen.row(&Row::at(0).with("new  ", Tone::Good).plain(signature.display().to_string()).faint(told))?;
+    } else if let Some(stale) = Some(signature::path_for(&path)).filter(|old| is_new && old.exists()) {
+        // It would be a wrong signature of the new file.
+        std::fs::remove_file(&stale).with_context(|| format!("cannot remove {}", stale.display()))?;
+    }
     if !package.left_out.is_empty() {
         screen.row(
             &Row::prose(2).faint(format!("left out, since no ruleset is made of it: {}", package.left_out.join(", "))),

@@ -10,6 +10,7 @@ use riskbreaker::ruleset::{Folder, Manifest, Source};
 use sha2::{Digest as _, Sha256};
 use toml::de::DeTable;
 
+use super::lock::Lock;
 use crate::cli::call_error;
 use crate::cli::row::harmless;
 
@@ -19,8 +20,12 @@ pub const MOST_ENTRIES: usize = 20_000;
 /// A ruleset with all its files.
 #[derive(Debug)]
 pub struct Package {
-    /// What it calls itself.
+    /// Its id here: that of its files, or an alias.
     pub id: String,
+    /// What it calls itself.
+    pub own_id: String,
+    /// What its files call other rulesets that are here under an alias, and their ids here.
+    pub names: BTreeMap<String, String>,
     /// Its files by their path inside the folder of the ruleset.
     pub files: BTreeMap<String, Vec<u8>>,
     /// Files beside them that no ruleset is made of.
@@ -140,7 +145,7 @@ impl Gathered {
         left_out.retain(|path| path.starts_with(&root));
         let manifest = files.get(Manifest::FILE).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         let id = id_in(&manifest.unwrap_or_default())?;
-        Ok(Package { id, files, left_out })
+        Ok(Package { own_id: id.clone(), id, names: BTreeMap::new(), files, left_out })
     }
 }
 
@@ -155,10 +160,15 @@ fn id_in(manifest: &str) -> Result<String> {
         DeTable::parse(manifest).map_err(|error| anyhow::anyhow!("its {} is not TOML: {error}", Manifest::FILE))?;
     let id = table.get_ref().get("id").and_then(|id| id.get_ref().as_str().map(str::to_owned));
     let id = id.with_context(|| format!("its {} has no id", Manifest::FILE))?;
-    if !Library::from_files([(format!("{id}/{}", Manifest::FILE), "")]).contains(&id) {
+    if !is_id(&id) {
         anyhow::bail!("`{}` is no id of a ruleset", harmless(&id));
     }
     Ok(id)
+}
+
+/// True for a text that can be the id of a ruleset.
+fn is_id(text: &str) -> bool {
+    Library::from_files([(format!("{text}/{}", Manifest::FILE), "")]).contains(text)
 }
 
 impl Package {
@@ -176,9 +186,34 @@ impl Package {
     }
 
     /// A library with this ruleset in front of others.
-    pub fn before(&self, others: Library) -> Library {
+    pub fn before(&self, others: Library) -> Result<Library> {
         let files = self.files.iter().map(|(path, bytes)| (format!("{}/{path}", self.id), bytes.clone()));
-        Library::overlay(Library::from_files(files), others)
+        let lock = (Lock::FILE.to_owned(), Lock::of_names(self)?.into_bytes());
+        Ok(Library::overlay(Library::from_files(files.chain([lock])), others))
+    }
+
+    /// The package under another id than its own.
+    ///
+    /// # Errors
+    ///
+    /// The name cannot be an id.
+    pub fn called(self, id: &str) -> Result<Package> {
+        if !is_id(id) {
+            return Err(call_error(format!(
+                "`{}` is no id: it has small letters, digits, `.`, `_` and `-`, and begins with a letter or digit",
+                harmless(id)
+            )));
+        }
+        Ok(Package { id: id.to_owned(), ..self })
+    }
+
+    /// What it calls itself, for a message: id, version and title; the id alone if its manifest cannot be read.
+    pub fn description(&self) -> String {
+        let manifest = self.before(Library::embedded()).ok().and_then(|library| library.manifest(&self.id).ok());
+        match manifest {
+            Some(Manifest { version, title, .. }) => harmless(&format!("{} {version} ({title})", self.own_id)),
+            None => self.own_id.clone(),
+        }
     }
 
     /// Reads a folder on the disk. Links are followed nowhere.

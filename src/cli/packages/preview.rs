@@ -33,13 +33,13 @@ impl Preview {
     ///
     /// Its manifest cannot be read, or the work was interrupted.
     pub fn of(package: &Package, library: &Library, present: Option<&Package>) -> Result<Preview> {
-        let combined = package.before(library.clone());
+        let combined = package.before(library.clone())?;
         let manifest = combined.manifest(&package.id).map_err(|error| unreadable(&error))?;
         let mut preview = Preview { rows: Vec::new(), obstacles: Vec::new(), faults: Vec::new(), manifest };
         preview.head(package);
         preview.look_around(package, library);
         if preview.obstacles.is_empty() {
-            let before = present.map(|present| present.before(library.clone()));
+            let before = present.map(|present| present.before(library.clone())).transpose()?;
             preview.try_out(package, &combined, library, before.as_ref())?;
         }
         Ok(preview)
@@ -75,6 +75,12 @@ impl Preview {
         }
         rows.extend(homepage.iter().map(|page| Row::at(2).faint(harmless(page))));
         self.rows = rows;
+        if package.own_id != package.id {
+            self.say(format!("It is called {} in its own files, and {} here.", package.own_id, package.id));
+        }
+        for (own, here) in &package.names {
+            self.say(format!("What it calls {own} is {here} here."));
+        }
         if !package.left_out.is_empty() {
             self.say(format!("Left out, since no ruleset is made of it: {}.", listed(&package.left_out)));
         }
@@ -105,7 +111,7 @@ impl Preview {
         }
         for id in library.ids().iter().filter(|id| **id != package.id) {
             let Some(other) = here(id) else { continue };
-            if other.conflicts.iter().any(|other| other.id == package.id) {
+            if other.conflicts.iter().any(|other| other.id == package.id || other.id == package.own_id) {
                 found.push(format!("{id}, which is here, cannot be used with it: `riskbreaker remove {id}` first."));
             }
             for needed in other.requires.iter().filter(|needed| needed.ruleset.id == package.id) {

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use super::package::Package;
+use super::signature::PackedFile;
 use super::{archive, git};
 use crate::cli::call_error;
 use crate::cli::row::harmless;
@@ -19,6 +20,16 @@ pub struct PackageSource {
     tag: Option<String>,
     /// The folder in it that holds the ruleset.
     inside: Option<String>,
+}
+
+/// A package as it was read from its source.
+#[derive(Debug)]
+pub struct Fetched {
+    pub package: Package,
+    /// The commit, if it came from a repository.
+    pub commit: Option<String>,
+    /// The file, if it came from one.
+    pub packed: Option<PackedFile>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,20 +120,24 @@ impl PackageSource {
         text
     }
 
-    /// Reads the package, and the commit where it is in a repository.
-    pub fn fetch(&self) -> Result<(Package, Option<String>)> {
+    /// Reads the package.
+    pub fn fetch(&self) -> Result<Fetched> {
         let inside = self.inside.as_deref();
         match self.kind {
-            SourceForm::Folder => Ok((Package::of_folder(Path::new(&self.place), inside)?, None)),
+            SourceForm::Folder => {
+                let package = Package::of_folder(Path::new(&self.place), inside)?;
+                Ok(Fetched { package, commit: None, packed: None })
+            }
             SourceForm::File => {
-                let bytes = self.bytes()?;
-                let package = archive::read(&bytes, inside).with_context(|| format!("cannot take {}", self.place))?;
-                Ok((package, None))
+                let packed = PackedFile::new(Path::new(&self.place), self.bytes()?);
+                let package = archive::read(&packed.bytes, inside);
+                let package = package.with_context(|| format!("cannot take {}", self.place))?;
+                Ok(Fetched { package, commit: None, packed: Some(packed) })
             }
             SourceForm::Git => {
                 let (gathered, commit) = git::files(&self.place, self.tag.as_deref())?;
                 let package = gathered.package(inside).with_context(|| format!("cannot take {}", self.place))?;
-                Ok((package, Some(commit)))
+                Ok(Fetched { package, commit: Some(commit), packed: None })
             }
         }
     }

@@ -9,13 +9,13 @@ use std::thread;
 use std::time::Duration;
 
 use riskbreaker::check::findings_at_save;
-use riskbreaker::ruleset::Problem;
+use riskbreaker::ruleset::{Problem, updates_between};
 use riskbreaker::watch::{Watched, Watcher};
 use riskbreaker::{Library, Ruleset, Step};
 use serde_json::json;
 
 use super::command::Command;
-use super::{Complaint, Done, Repl, line};
+use super::{Complaint, Done, Repl, line, migration};
 use crate::cli::figures::counted;
 use crate::cli::play::rules_note;
 use crate::cli::report;
@@ -265,7 +265,35 @@ impl Repl {
         Ok(())
     }
 
+    /// Shows rules of which another version was installed, and leaves those in force as they are, as in a campaign that keeps its
+    /// rules: `rules NAME yes` switches.
+    fn offer_update(&mut self, rules: &Arc<Ruleset>, updates: &[String]) -> Done {
+        self.lookout = None;
+        self.kept = Some(self.session.ruleset().hash());
+        let updates = updates.join(", ");
+        if !self.masters() {
+            let text = format!("~ Installed: {updates}. This game stays as it is; the game master can switch it.");
+            return Ok(self.screen.row(&Row::at(0).with(text, Tone::Note))?);
+        }
+        if self.screen.json() {
+            self.screen.event("update", &json!({ "updates": updates, "rules": rules.name() }))?;
+        }
+        let text = format!("~ Installed: {updates}. This game stays as it is until you switch it.");
+        self.screen.row(&Row::at(0).with(text, Tone::Note))?;
+        match self.session.preview_rules(rules) {
+            Ok(migration) => Ok(migration::show(&migration, false, &mut self.screen)?),
+            Err(error) => {
+                let text = format!("it cannot take effect now: {error}; `rules {}` tries again", rules.name());
+                Ok(self.screen.row(&Row::prose(2).with(text, Tone::Note))?)
+            }
+        }
+    }
+
     fn put_in_force(&mut self, rules: Arc<Ruleset>) -> Done {
+        let updates = updates_between(self.session.ruleset(), &rules);
+        if !updates.is_empty() {
+            return self.offer_update(&rules, &updates);
+        }
         let (asked, stuck) = (self.session.questions().to_vec(), matches!(self.step, Step::Fault(_)));
         let id = rules.id().to_owned();
         let report = match self.session.reload(rules) {

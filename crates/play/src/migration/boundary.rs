@@ -137,7 +137,8 @@ impl Game {
         let (mut said, mut reasons) = (Vec::new(), Reasons::new());
         if let ConversionWay::Convert(ruleset) = way {
             let (switches, schema) = (self.context.switches.clone(), from.schema().clone());
-            let former = Former { ruleset, switches, state: state.clone(), schema };
+            let version = version_of(from, &ruleset).to_owned();
+            let former = Former { ruleset, version, switches, state: state.clone(), schema };
             let ran = to.run(move |vm| {
                 let result = vm.convert(&mut context, &former);
                 (context, result)
@@ -366,10 +367,16 @@ impl Game {
 /// Decides how a game is converted from one ruleset to another.
 fn way(from: &Ruleset, to: &Ruleset) -> Result<ConversionWay, MigrationError> {
     let (old, new) = (from.parts(), to.parts());
+    let converts = &to.declarations().converts;
+    // Another version of a ruleset may call a field otherwise.
+    let is_other_version = |part: &&String| new.contains(*part) && version_of(from, part) != version_of(to, part);
+    if let Some(part) = old.iter().rev().filter(is_other_version).find(|part| converts.iter().any(|id| **id == ***part))
+    {
+        return Ok(ConversionWay::Convert(part.clone()));
+    }
     if old.iter().any(|part| part == to.id()) || new.iter().any(|part| part == from.id()) {
         return Ok(ConversionWay::ByName);
     }
-    let converts = &to.declarations().converts;
     if let Some(part) = old.iter().rev().find(|part| converts.iter().any(|known| **known == ***part)) {
         return Ok(ConversionWay::Convert(part.clone()));
     }
@@ -377,4 +384,10 @@ fn way(from: &Ruleset, to: &Ruleset) -> Result<ConversionWay, MigrationError> {
         return Ok(ConversionWay::ByName);
     }
     Err(MigrationError::NoWay { from: from.id().to_string(), to: to.id().to_string() })
+}
+
+/// The version of a part of a ruleset; empty if it has no such part.
+fn version_of<'r>(rules: &'r Ruleset, part: &str) -> &'r str {
+    let parts = rules.book().stack().parts();
+    parts.iter().find(|other| other.id() == part).map_or("", |part| &part.manifest().version)
 }

@@ -7,6 +7,8 @@ use riskbreaker_state::{Schema, State, Value};
 pub struct Former {
     /// The id of the ruleset that the conversion script is written for.
     pub ruleset: String,
+    /// The version of that ruleset by which the game was played.
+    pub version: String,
     pub switches: Arc<BTreeMap<String, Value>>,
     pub state: State,
     pub schema: Schema,

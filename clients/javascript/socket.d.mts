@@ -1,0 +1,23 @@
+import { Ended, Refused, Viewer } from "./riskbreaker.mjs";
+
+export { Ended, Refused, Viewer };
+
+/** A viewer that a connection over the network has opened. */
+export interface Guest extends Viewer {
+  /** Opens the viewer another time; undefined for a mere watcher. */
+  readonly token?: string;
+}
+
+/** A connection to `riskbreaker table` or `riskbreaker serve --websocket`. */
+export class SocketHost {
+  static connect(address: string, options?: { WebSocket?: unknown }): Promise<SocketHost>;
+  readonly ended: boolean;
+  onError: (error: unknown) => void;
+  /** Called when the connection is lost. */
+  onLost: () => unknown;
+  enter(as: { token: string; seat?: string } | { code: string; name?: string; seat?: string } | { watch: true }): Promise<Guest>;
+  /** Connects again; each viewer follows from its last step. */
+  reconnect(): Promise<void>;
+  call(method: string, params?: object): Promise<any>;
+  close(): void;
+}
