@@ -40,6 +40,16 @@ pub enum Scenario {
     Table(Value),
 }
 
+impl Scenario {
+    /// What a starting position calls itself.
+    pub fn title_of(position: &Value) -> Option<&str> {
+        match position {
+            Value::Map(fields) => fields.get("title").and_then(Value::as_text),
+            _ => None,
+        }
+    }
+}
+
 /// Who plays a seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

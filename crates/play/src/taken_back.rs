@@ -149,10 +149,10 @@ impl Session {
         self.game().last_decisions(steps).into_iter().map(known).collect()
     }
 
-    /// Whether the rules let the viewer take back the last decision, as far as that is known without playing anything again.
+    /// Whether the rules let the viewer take back the last `decisions`, as far as that is known without playing anything again.
     #[cfg(feature = "serve")]
-    pub fn lets_take_back(&self, viewer: &Viewer) -> bool {
-        self.game().may_take_back(viewer, 1).is_ok()
+    pub fn lets_take_back(&self, viewer: &Viewer, decisions: u32) -> bool {
+        self.game().may_take_back(viewer, decisions).is_ok()
     }
 
     /// Whether something that was taken back can be done again.

@@ -73,6 +73,11 @@ pub enum HostChange {
         open: bool,
         watch: bool,
     },
+    /// Who takes decisions back, by the word of the policy, and whether seats may look ahead.
+    Options {
+        undo: String,
+        odds: bool,
+    },
     /// The port at which the table is served: the tokens in browsers belong to it.
     Port(u16),
 }
