@@ -2503,3 +2503,100 @@ fn a_late_answer_meets_no_question_of_another_game() {
     let asked = done(&operator, "view", json!({ "viewer": viewer })).0["questions"][0]["id"].clone();
     done(&operator, "answer", json!({ "viewer": viewer, "question": asked, "value": "pull" }));
 }
+
+/// A seat sees in `undo.reach` the earliest step that it may name; one step further back is refused.
+#[test]
+fn the_reach_of_an_undo_is_the_earliest_step_that_it_takes() {
+    for policy in ["own", "ask", "game_master"] {
+        let connection = host().connect(true);
+        done(&connection, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
+        let seats = ["left", "right"]
+            .map(|seat| Mirror::hello(&connection, json!({ "table": "a", "role": "seat", "seat": seat })).viewer);
+        let view = |viewer: &Json| done(&connection, "view", json!({ "viewer": viewer })).0;
+        done(&connection, "options", json!({ "table": "a", "undo": policy }));
+        for turn in 0..4 {
+            let viewer = &seats[turn % 2];
+            let question = view(viewer)["questions"][0]["id"].clone();
+            done(&connection, "answer", json!({ "viewer": viewer, "question": question, "value": "rest" }));
+        }
+        for viewer in &seats {
+            let (undo, seq) = (view(viewer)["undo"].clone(), view(viewer)["seq"].as_u64().unwrap());
+            let preview = |to: u64| ask(&connection, "undo.preview", json!({ "viewer": viewer, "to": to })).0;
+            assert_eq!(undo["asks"] == true, policy == "ask", "{undo}");
+            let refused = |to: u64| preview(to).get("error").is_some();
+            match undo["reach"].as_u64() {
+                None => assert!(policy != "ask" && (1..seq).all(refused), "{policy}: {undo}"),
+                Some(reach) => {
+                    let report = preview(reach);
+                    assert!(report["result"]["decisions"].as_u64() > Some(0), "{policy}: {undo}: {report}");
+                    assert!((1..reach).all(refused), "{policy}: {undo}");
+                }
+            }
+        }
+    }
+}
+
+/// The campaign remembers what its table allows.
+#[test]
+fn options_of_a_table_survive_a_restart() {
+    let folder = saves("options");
+    let path = folder.join("evening.rbsave");
+    {
+        let connection = host().connect(true);
+        done(&connection, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5, "campaign": path }));
+        done(&connection, "options", json!({ "table": "a", "undo": "ask", "odds": false }));
+        done(&connection, "table.close", json!({ "table": "a" }));
+    }
+    let connection = host().connect(true);
+    done(&connection, "table.load", json!({ "table": "a", "path": path }));
+    let (view, _) = done(&connection, "view", json!({ "table": "a" }));
+    assert_eq!(view["settings"]["options"], json!({ "undo": "ask", "odds": false }));
+}
+
+/// A game master prepares an encounter of sheets, looks at its chances, begins it as the next scene, and goes back.
+#[test]
+fn an_encounter_is_a_scene_of_the_campaign() {
+    let folder = saves("encounter");
+    let path = folder.join("evening.rbsave");
+    let host = Host::new(Library::open(root("rulesets")).unwrap());
+    let connection = host.connect(true);
+    let new = json!({ "table": "a", "ruleset": "riskbreaker-0.0.3", "seed": 5, "campaign": path });
+    done(&connection, "table.new", new);
+    let hello = |role: Json| done(&connection, "hello", role).0["viewer"].clone();
+    let master = hello(json!({ "table": "a", "role": "game_master" }));
+    let player = hello(json!({ "table": "a", "role": "seat", "seat": "players" }));
+    let offers = done(&connection, "offers", json!({ "viewer": master })).0;
+    let cast: Vec<&str> = offers["cast"].as_array().unwrap().iter().filter_map(Json::as_str).collect();
+    assert!(cast.len() >= 2 && offers["scenarios"].as_array().unwrap().len() >= 2, "{offers}");
+    let one = |name: &str, count: u64| json!({ "members": [{ "name": name, "count": count }] });
+    let sides = json!([one(cast[0], 1), one(cast[1], 2)]);
+    let chances = done(&connection, "encounter", json!({ "viewer": master, "sides": sides })).0;
+    assert!(chances["games"].as_u64() > Some(0), "{chances}");
+    let shares = chances["results"].as_array().unwrap().iter().map(|result| result["share"].as_f64().unwrap());
+    assert!((shares.sum::<f64>() - 1.0).abs() < 1e-9, "{chances}");
+    let near =
+        refused(&connection, "encounter", json!({ "viewer": master, "sides": [one("Nobody", 1), one(cast[1], 1)] }));
+    assert_eq!(near["kind"], "unknown_name");
+    for method in ["encounter", "scene", "scenes"] {
+        let params =
+            if method == "scenes" { json!({ "viewer": player }) } else { json!({ "viewer": player, "sides": sides }) };
+        assert_eq!(refused(&connection, method, params)["kind"], "forbidden", "{method}");
+    }
+    let before = done(&connection, "entries", json!({ "viewer": master })).0["entries"].as_array().unwrap().len();
+    let (begun, told) = done(&connection, "scene", json!({ "viewer": master, "sides": sides, "seed": 3 }));
+    assert_eq!(begun["title"], chances["title"]);
+    assert_eq!(told.iter().filter(|notice| notice["method"] == "resync").count(), 2, "{told:?}");
+    let scenes = done(&connection, "scenes", json!({ "viewer": master })).0;
+    let scenes = scenes["scenes"].as_array().unwrap();
+    assert_eq!((scenes.len(), &scenes[1]["title"]), (2, &begun["title"]));
+    let titles = |viewer: &Json| {
+        let view = done(&connection, "view", json!({ "viewer": viewer })).0;
+        view["entities"].as_array().unwrap().len()
+    };
+    assert!(titles(&player) > 0 && before > 0);
+    let recap = done(&connection, "recap", json!({ "viewer": player })).0;
+    assert!(!recap["paragraphs"].as_array().unwrap().is_empty(), "{recap}");
+    assert_eq!(refused(&connection, "recap", json!({ "viewer": player, "all": true }))["kind"], "forbidden");
+    done(&connection, "goto", json!({ "viewer": master, "entry": scenes[0]["last"] }));
+    assert_eq!(done(&connection, "scenes", json!({ "viewer": master })).0["scenes"].as_array().unwrap().len(), 1);
+}

@@ -1103,3 +1103,35 @@ fn rules_that_change_on_the_disk_come_to_the_table() {
     program.kill();
     fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn a_look_as_a_seat_sees_what_it_sees_and_is_nobody() {
+    let (host, operator) = table(None);
+    let look = done(&operator, "invite", json!({ "table": "a", "seats": ["right"], "kind": "code", "look": true }));
+    let phone = host.connect_limited();
+    let welcome = done(&phone, "hello", json!({ "code": look["code"] }));
+    let viewer = &welcome["viewer"];
+    assert_eq!((text(&welcome, "role"), text(&welcome, "seat")), ("seat", "right"));
+    assert!(welcome["view"]["presence"].as_array().unwrap().iter().all(|one| one["role"] != "seat"), "{welcome}");
+    assert_eq!(people(&operator)["people"], json!([]));
+    let pairs = json!([["card", "pull"]]);
+    assert_eq!(refused(&phone, "reply", json!({ "viewer": viewer, "pairs": pairs })), "forbidden");
+    assert_eq!(refused(&phone, "say", json!({ "viewer": viewer, "text": "hello" })), "forbidden");
+    // The code holds once; its token opens the look again.
+    let again = host.connect_limited();
+    assert_eq!(refused(&again, "hello", json!({ "code": look["code"] })), "unknown_token");
+    let welcome = done(&again, "hello", json!({ "token": welcome["token"] }));
+    assert_eq!(text(&welcome, "seat"), "right");
+}
+
+#[test]
+fn people_who_are_absent_keep_their_names() {
+    let (host, operator) = table(None);
+    let code = code(&operator, json!({ "seats": ["left"], "name": "Ann" }));
+    let phone = host.connect_limited();
+    done(&phone, "hello", json!({ "code": code }));
+    let presence = || done(&operator, "view", json!({ "table": "a" }))["presence"].clone();
+    assert_eq!(presence(), json!([{ "role": "seat", "seat": "left", "viewers": 1, "people": ["Ann"] }]));
+    phone.close();
+    assert_eq!(presence(), json!([{ "role": "seat", "seat": "left", "viewers": 0, "absent": ["Ann"] }]));
+}

@@ -121,7 +121,6 @@ async function ours(folder, clientCount, pace) {
 		clients.push(watcher);
 	}
 	const times = [];
-	
 	for (let move = 0; move < MOVES; move++) {
 		const client = seats[move % 2 ? "two" : "one"];
 		const question = client.questions.find((question) => question.yours);
@@ -181,7 +180,6 @@ async function theirs() {
 	};
 	await until(() => clients.every((client) => client.getState()?.isConnected && state(client) >= 0));
 	const times = [];
-	
 	for (let move = 0; move < MOVES; move++) {
 		const from = performance.now();
 		const before = Math.max(...clients.map(state));
@@ -216,6 +214,7 @@ if (!existsSync(PROGRAM)) throw new Error(`no program ${PROGRAM}: cargo build --
 const memory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 // Limited connections send at most 20 requests a second: the pace shows what a client waits for, not how many there can be.
 const pace = Number(process.env.PACE ?? 60);
+console.log(`${MOVES} moves each, from the sending of a move to its arrival at the last client; ${pace} ms between two of riskbreaker's.`);
 told("riskbreaker, campaign in memory, three clients", await ours(memory, 3, pace));
 told(`riskbreaker, campaign in memory, ${CLIENTS} clients`, await ours(memory, CLIENTS, pace));
 told(`riskbreaker, campaign on the disk, ${CLIENTS} clients`, await ours(tmpdir(), CLIENTS, pace));

@@ -264,10 +264,7 @@ fn small_word((word, topic): (&String, &String)) -> String {
 
 /// What a scenario calls itself.
 pub fn scenario_title(scenario: &Value) -> Option<&str> {
-    match scenario {
-        Value::Map(fields) => fields.get("title").and_then(Value::as_text),
-        _ => None,
-    }
+    Scenario::title_of(scenario)
 }
 
 /// What a scenario says that it is about.

@@ -1,6 +1,8 @@
 // Looks at every screen of the page and every kind of question, without the program: messages come from a socket made up in the page.
 //
-//     node tests/browser/screens.mjs [--shots FOLDER]
+//     node tests/browser/screens.mjs [--short] [--shots FOLDER]
+//
+// `--short` looks at the narrowest and at the widest screen alone.
 
 import { createServer } from "node:http";
 import { existsSync, readFileSync } from "node:fs";
@@ -46,10 +48,10 @@ const ENTITIES = [person(7, "Ann", "Heroes", "players", 9, { x: 0, y: 0, unit: "
 const roll = { event: "rolled", label: "Ann rolls Sword", dice: "2d8+3", faces: [1, 5], total: 8, roll: { parts: [{ dice: "2d8", faces: [{ sides: 8, value: 5 }, { sides: 8, value: 1, fate: "dropped" }], amount: 5 }, { amount: 3 }], need: { is: "at_least", value: 8 }, total: 8, result: "Success", kind: "success" } };
 const LOG = [{ event: "said", text: "Round 3" }, { event: "answered", seat: "foes", topic: "choose", about: "Thug", text: "Strike" }, { event: "answered", seat: "foes", topic: "target", about: "Thug", text: "Ann" }, { ...roll, label: "Thug rolls Axe", roll: { ...roll.roll, kind: "failure", result: "Failure" } },
   { event: "changed", entity: 7, title: "Ann", field: "hp", label: "HP", from: 15, to: 9, text: "15 -> 9", reason: "a cut" }, { event: "answered", seat: "players", topic: "choose", about: "Ann", text: "Strike" }, roll, { event: "aside", text: "The answer to `with` does not fit." }].map((line, place) => ({ ...line, revision: place + 1 }));
-const view = (role, more = {}) => ({ table: "evening", role, seat: role === "seat" ? "players" : undefined, seq: 5, revision: 8, state: { is: "asking" }, entities: ENTITIES, questions: [], waiting: [{ seat: "players", questions: 1 }], undo: { allowed: role !== "watcher", decisions: 2, takes_back: { seat: "players", about: "Ann", text: "choose: Strike" }, redo: true },
+const view = (role, more = {}) => ({ table: "evening", role, seat: role === "seat" ? "players" : undefined, seq: 5, revision: 8, state: { is: "asking" }, entities: ENTITIES, questions: [], waiting: [{ seat: "players", questions: 1 }], undo: { allowed: role !== "watcher", decisions: 2, reach: role === "watcher" ? undefined : 3, takes_back: { seat: "players", about: "Ann", text: "choose: Strike" }, redo: true },
   presence: [{ role: "seat", seat: "players", viewers: 2, people: ["Ann", "Bo"] }, { role: "game_master", viewers: 1 }, { role: "watcher", viewers: 1 }], log: LOG, chat: [{ id: 1, name: "Bo", role: "seat", seats: ["players"], text: "Careful with the wolf!" }],
   order: { label: "Round 3", turns: [{ entity: 9, title: "Captain Ironfist", state: "acted", at: 15 }, { entity: 7, title: "Ann", state: "now", at: 12 }, { entity: 8, title: "Bo", state: "to_come", at: 10, note: "holds" }, { entity: 10, title: "Thug", state: "to_come", at: 9 }, { entity: 11, title: "Wolf", state: "out" }] },
-  settings: { paused: false, rules: { id: "arena", title: "Arena", version: "1.0.0", hash: "0", layers: ["house-armour"] }, seats: { players: "human", foes: { policy: "bold" }, gm: "absent" }, switches: { ties: "fail", reach: 2, quick: true } }, ...more });
+  settings: { paused: false, rules: { id: "arena", title: "Arena", version: "1.0.0", hash: "0", layers: ["house-armour"] }, seats: { players: "human", foes: { policy: "bold" }, gm: "absent" }, switches: { ties: "fail", reach: 2, quick: true }, options: { undo: "own", odds: true } }, ...more });
 const chance = (decimal, more = {}) => ({ decimal, ...more });
 const REPLIES = {
   odds: { exact: true, partial: false, dealt: false, until: ["round"], remaining: chance(0), answers: [{ who: "Captain", topic: "soak", answer: "none", source: "default" }], outcomes: [{ chance: chance(0.55), text: "Captain HP 3 -> 0", kind: "success" }, { chance: chance(0.3), text: "nothing changes", kind: "failure" }, { chance: chance(0.15), text: "the sword breaks", kind: "other" }] },
@@ -59,17 +61,20 @@ const REPLIES = {
   people: { waiting: [{ request: 4, name: "Cy" }], people: [{ person: 1, name: "Ann", role: "seat", seats: ["players"], devices: [{ device: 1, viewers: 1 }, { device: 2, name: "tablet", viewers: 0 }] }], invitations: [{ id: 3, role: "seat", seats: ["players"], code: true, viewers: 0 }], lobby: { open: true, watch: false } },
   lobby: { open: true, watch: true, code: "abcd", address },
   roster: { characters: { Ann: { ruleset: "arena", kind: "actor", fields: { hp: 9, wit: 3 } } } },
-  offers: { rulesets: ["arena", "duel"], policies: ["bold", "careful"], switches: [{ name: "ties", text: "Who wins a tie.", default: "fail", values: ["fail", "win"] }, { name: "quick", text: "One roll for all.", default: false, values: [false, true] }, { name: "reach", text: "Metres.", default: 1, range: [1, 5] }] },
+  offers: { rulesets: ["arena", "duel"], policies: ["bold", "careful"], switches: [{ name: "ties", text: "Who wins a tie.", default: "fail", values: ["fail", "win"] }, { name: "quick", text: "One roll for all.", default: false, values: [false, true] }, { name: "reach", text: "Metres.", default: 1, range: [1, 5] }], scenarios: [{ name: "gate", title: "At the gate" }, { name: "bridge", title: "The bridge" }], cast: ["thug", "wolf"] },
   card: { id: "strike", title: "Strike", text: "One weapon, one target. A hit deals its damage.", rules: ["AB-1"] },
   entries: { entries: [{ entry: 1, after: 0, text: "the start", stands: true, here: false, last: false }, { entry: 2, after: 1, text: "Ann: Guard", stands: false, here: false, last: true }, { entry: 3, after: 1, text: "Ann: Strike", stands: true, here: true, last: true }] },
   "undo.preview": { decisions: 2, takes_back: [{ seat: "players", about: "Ann", text: "choose: Strike" }, { seat: "foes" }] },
   "rules.preview": { from: "arena 1.0.0", to: "arena 2.0.0", waits_for: "round", changes: ["Strike costs 2"], notes: [{ fate: "carried", topic: "HP", text: "stays" }, { fate: "breach", topic: "Ann", text: "has too much Wit", rule: "AB-6" }] },
+  recap: { paragraphs: ["Ann met the Captain at the bridge. It ended badly."] },
+  scenes: { scenes: [{ title: "The bridge", first: 1, last: 3 }] },
+  encounter: { title: "Ann against 2 x Thug", games: 400, undecided: 0, notes: ["Ann: Has too much Wit (AB-6)."], seats: {}, partial: false, results: [{ result: "Heroes", count: 280, share: 0.7, low: 0.65, high: 0.74 }, { result: "Foes", count: 120, share: 0.3, low: 0.26, high: 0.35 }] },
   invite: { id: 5, code: "0123456789" },
 };
 const FAULT = { message: "`ctx.bonus` is nil", chain: ["arena/maneuvers/strike.luau:21"], fatal: false, path: "arena/maneuvers/strike.luau", line: 21, column: 13, length: 9, source_line: "\treturn 1 + ctx.bonus", card: "Strike", action: "Ann: Strike", context: ["d10 rolled 7"], cure: "look whether it is there first" };
 
 /** Opens the page with a made-up socket: `hello` gets `welcome`, everything else its reply of above. */
-async function open(name, width, height, theme, path, welcome) {
+async function open(name, width, height, theme, path, welcome, replies = REPLIES) {
   const page = await device(name, width, height, theme, width < 500);
   await page.evaluateOnNewDocument((hello, replies) => {
     localStorage.setItem("rb:seat", "token");
@@ -94,7 +99,7 @@ async function open(name, width, height, theme, path, welcome) {
       close() { this.readyState = 3; }
     };
     globalThis.tell = (method, params) => globalThis.socket.onmessage({ data: JSON.stringify({ jsonrpc: "2.0", method, params }) });
-  }, welcome, REPLIES);
+  }, welcome, replies);
   await page.goto(`${address}${path}`);
   await until(page, () => document.querySelector(".top, .tv, .door form"));
   await pause(500);
@@ -102,7 +107,7 @@ async function open(name, width, height, theme, path, welcome) {
 }
 
 const seat = (more) => ({ viewer: 1, role: "seat", seat: "players", name: "Ann", view: view("seat", more) });
-const step = (more) => ({ viewer: 1, table: "evening", seq: 6, cause: "answer", state: { is: "asking" }, events: [], questions: [], waiting: [], undo: { allowed: true, decisions: 1 }, changed: [], ...more });
+const step = (more) => ({ viewer: 1, table: "evening", seq: 6, cause: "answer", state: { is: "asking" }, events: [], questions: [], waiting: [], undo: { allowed: true, decisions: 1, reach: 5 }, changed: [], ...more });
 const unfold = (page) => page.evaluate(() => { for (const node of document.querySelectorAll("details")) node.open = true; });
 
 async function look(page, name) {
@@ -117,14 +122,16 @@ const close = (page) => page.browserContext().close();
 // Every kind of question, at once and alone, on phones, tablets and laptops, dark and light.
 
 const kinds = Object.keys(ask);
-for (const [width, height] of [[360, 740], [390, 844], [768, 1024], [1280, 800], [1920, 1080]]) {
-  for (const theme of ["light", "dark"]) {
+const sizes = [[360, 740], [390, 844], [768, 1024], [1280, 800], [1920, 1080]].filter(([width]) => !process.argv.includes("--short") || [360, 1920].includes(width));
+const themes = (work) => Promise.all(["light", "dark"].map(work));
+for (const [width, height] of sizes) {
+  await themes(async (theme) => {
     const page = await open("seat", width, height, theme, "", seat({ questions: kinds.map((kind, place) => question(kind, place, kind === "choose" ? { proposal: "strike" } : {})) }));
     await unfold(page);
     await look(page, `questions ${width} ${theme}`);
     await close(page);
-  }
-  for (const theme of ["light", "dark"]) {
+  });
+  await themes(async (theme) => {
     const page = await open("gm", width, height, theme, "#gm", { viewer: 1, role: "game_master", view: view("game_master", { questions: [question("choose", 0), question("number", 1, { seat: "gm" })] }) });
     await unfold(page);
     await look(page, `game master ${width} ${theme}`);
@@ -134,15 +141,43 @@ for (const [width, height] of [[360, 740], [390, 844], [768, 1024], [1280, 800],
     check(await tv.evaluate(() => !document.querySelector("button, a, input, select, summary")), `television ${width}: it has a control`);
     if (width === 1920) check(await tv.evaluate(() => document.documentElement.scrollHeight <= innerHeight), "the television scrolls");
     await close(tv);
+  });
+}
+
+// The game master makes an encounter.
+
+{
+  const page = await open("encounter", 1280, 900, "light", "#gm", { viewer: 1, role: "game_master", view: view("game_master", { questions: [question("choose", 0)] }) });
+  await unfold(page);
+  for (const [side, name] of [["Heroes", "Ann"], ["Foes", "thug"], ["Foes", "wolf"]]) {
+    await page.evaluate(([title, who]) => {
+      const select = [...document.querySelectorAll("label")].find(({ firstChild }) => firstChild.textContent === title).querySelector("select");
+      select.value = who;
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+    }, [side, name]);
+    await pause(50);
   }
+  await page.evaluate(() => document.querySelector('[aria-label="thug: one more"]').click());
+  await page.evaluate(() => [...document.querySelectorAll("button")].find(({ textContent }) => textContent === "Chances").click());
+  await pause(100);
+  const sides = await page.evaluate(() => globalThis.sent.findLast(({ method }) => method === "encounter").params.sides);
+  check(JSON.stringify(sides) === JSON.stringify([{ members: [{ name: "Ann", count: 1 }] }, { members: [{ name: "thug", count: 2 }, { name: "wolf", count: 1 }] }]), `the sides of an encounter: ${JSON.stringify(sides)}`);
+  check(await page.evaluate(() => document.body.textContent.includes("70 % Heroes")), "the chances of an encounter");
+  await look(page, "encounter light");
+  await close(page);
 }
 
 // Screens and states.
 
-for (const theme of ["light", "dark"]) {
+await themes(async (theme) => {
   const screens = {
     "sheet": [seat({ questions: [question("choose", 0)] }), async (page) => { await page.keyboard.press("s"); await pause(300); await page.click(".rows button"); }],
     "undo": [seat({ questions: [question("choose", 0)] }), async (page) => { await page.keyboard.press("u"); }],
+    "a vote": [seat({ questions: [question("choose", 0)] }), async (page) => {
+      await page.evaluate((told) => globalThis.tell("vote", told), { viewer: 1, outcome: "open", vote: { id: 1, by: { role: "seat", seats: ["foes"] }, name: "Di", decisions: 1, takes_back: [{ seat: "foes", about: "Thug", text: "choose: Strike" }], agreed: [], asked: [{ role: "seat", seats: ["players"] }, { role: "game_master" }], yours: true } });
+      await pause(100);
+      check(await page.evaluate(() => document.querySelector(".note-bar").textContent.includes("Di asks to take back: Thug, choose: Strike")), "a vote says what it takes back");
+    }],
     "closed options": [seat({ questions: [question("choose", 0)] }), async (page) => { await page.evaluate(() => { document.querySelector(".closed").open = true; document.querySelector(".closed button").focus(); }); check(await page.evaluate(() => document.activeElement.textContent.includes("nobody listens")), "a closed option has the focus and its reason as text"); }],
     "waiting for others": [seat({ waiting: [{ seat: "foes", questions: 0 }] })],
     "the end": [seat({ state: { is: "over", outcome: "the field goes to the Heroes" } })],
@@ -153,10 +188,7 @@ for (const theme of ["light", "dark"]) {
     "estimate": [seat({ questions: [question("choose", 0, { proposal: "strike" })] }), async () => {}, { odds: { ...REPLIES.odds, exact: false, estimate: { samples: 554, why: "too long" }, outcomes: [{ chance: chance(0.62, { low: 0.53, high: 0.71 }), text: "Heroes win", kind: "success" }, { chance: chance(0.38, { low: 0.29, high: 0.47 }), text: "Raiders win", kind: "failure" }] } }],
   };
   for (const [name, [welcome, act, replies]] of Object.entries(screens)) {
-    const before = { ...REPLIES };
-    Object.assign(REPLIES, replies);
-    const page = await open(name, 390, 844, theme, "", welcome);
-    Object.assign(REPLIES, before);
+    const page = await open(name, 390, 844, theme, "", welcome, { ...REPLIES, ...replies });
     await act?.(page);
     await look(page, `${name} ${theme}`);
     await close(page);
@@ -176,7 +208,7 @@ for (const theme of ["light", "dark"]) {
   const unknown = await open("unknown", 390, 844, theme, "", { error: { code: 1, message: "This code is not known here.", data: { kind: "unknown_token" } } });
   await look(unknown, `unknown token ${theme}`);
   await close(unknown);
-}
+});
 
 // Keys alone: each kind of question gets its answer.
 

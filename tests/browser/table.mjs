@@ -7,16 +7,14 @@
 // instead of the program. Without Chromium or the modules of `package.json`, the test says so and ends well; with `CI_ALL=1` in the
 // environment it fails instead.
 
-import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { all, check, device, finish, goTo, inspect, option, pause, root, shoot, until } from "./kit.mjs";
+import { Program, freePort } from "./program.mjs";
 
 const GAMES = ["riskbreaker-0.0.1/duel", "contest/duel", "rbf/ambush", "riskbreaker-0.0.3/adventure", "silent-winter/crypt"];
-const MOST_BYTES = 30_000;
+const MOST_BYTES = 30 * 1024;
 const MOST_REQUESTS = 12;
 
 // Playing.
@@ -204,12 +202,34 @@ async function manage(gm, phone, tv, name) {
   await fill(gm, "Faces in the order they are rolled, such as 7, 2, 10", "1, 1");
   await press(gm, "Give");
   await press(gm, "Take all away");
-  await fill(gm, "Ruleset", "riskbreaker-0.0.3");
+  // One of the games can be carried over to another one; of the others, the same rules are looked at.
+  const [ruleset] = name.split("/");
+  const other = ruleset === "riskbreaker-0.0.1" ? "riskbreaker-0.0.3" : ruleset;
+  await fill(gm, "Ruleset", other);
   await press(gm, "Preview");
-  await has(gm, " → riskbreaker-0.0.3");
+  await has(gm, ` → ${other}`);
   await fill(phone, "Say to everybody", "Hello, table!");
   await press(phone, "Say");
   for (const page of [gm, tv]) await has(page, "Hello, table!");
+  await fill(gm, "Who takes decisions back", "players, if the table agrees");
+  await press(phone, "Undo");
+  await press(phone, "Ask the table");
+  await has(gm, "asks to take back");
+  await press(gm, "Agree");
+  await until(tv, () => [...document.querySelectorAll(".gone")].some(({ textContent }) => textContent.includes("It begins to rain."))).catch(() => check(false, `${name}: a vote takes nothing back`));
+  await fill(gm, "Who takes decisions back", "players their own last ones");
+  if (await gm.evaluate(() => [...document.querySelectorAll("summary")].some(({ textContent }) => textContent === "Encounter"))) {
+    for (const side of ["Heroes", "Foes"]) {
+      await gm.evaluate((title) => {
+        const select = [...document.querySelectorAll("label")].find(({ firstChild }) => firstChild.textContent === title).querySelector("select");
+        select.selectedIndex = 1;
+        select.dispatchEvent(new Event("change", { bubbles: true }));
+      }, side);
+      await pause(100);
+    }
+    await press(gm, "Chances");
+    await until(gm, () => /\d+ to \d+ %, \d+ games/.test(document.body.textContent)).catch(() => check(false, `${name}: an encounter has no chances`));
+  }
   check(await gm.evaluate(() => document.querySelectorAll(".entries li").length > 0), `${name}: no entries of the campaign`);
   check(!(await gm.evaluate(() => document.querySelector(".note-bar")?.textContent)), `${name}: a notice is open on the game master's page`);
   await inspect(gm, `${name}, gm, all open`);
@@ -302,55 +322,6 @@ async function weigh(address) {
   console.log(`The page has ${files.length} files, ${bytes} bytes gzipped.`);
   check(bytes <= MOST_BYTES, `the page has ${bytes} bytes gzipped, more than ${MOST_BYTES}`);
   check(files.length + 1 <= MOST_REQUESTS, `the page takes ${files.length + 1} requests`);
-}
-
-/** A port that is free now. */
-const freePort = () => new Promise((done) => {
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = server.address();
-    server.close(() => done(port));
-  });
-});
-
-/** A campaign served by `riskbreaker table` in a folder of its own. */
-class Program {
-  #folder = mkdtempSync(join(tmpdir(), "riskbreaker-table-"));
-  #child;
-
-  constructor(name, port) {
-    [this.ruleset, this.scenario] = name.split("/");
-    this.port = port;
-  }
-
-  /** Starts the program, again after `kill`, and reads the addresses that it prints. */
-  async start() {
-    const program = resolve(root, process.env.RISKBREAKER ?? "target/debug/riskbreaker");
-    const page = option("page") ? ["--page", resolve(option("page"))] : [];
-    const first = this.address ? [] : [this.scenario, "--rules", this.ruleset, "--port", this.port];
-    const child = this.#child = spawn(program, ["table", "evening", "--rulesets", join(root, "rulesets"), "--no-browser", ...page, ...first], { cwd: this.#folder, stdio: ["ignore", "pipe", "inherit"] });
-    let printed = "";
-    let ended = false;
-    child.stdout.on("data", (text) => { printed += text; });
-    child.on("error", (error) => { printed += error; ended = true; });
-    child.on("close", () => { ended = true; });
-    const found = (pattern) => pattern.exec(printed)?.[1];
-    for (let tries = 0; !printed.includes("Ctrl-C") && !ended && tries < 600; tries += 1) await pause(50);
-    this.address = found(/(http:\/\/[^\s#]+\/)#gm=/);
-    this.codes = { gm: found(/#gm=(\S+)/), join: found(/#j=(\S+)/) };
-    if (!this.codes.gm || !this.codes.join) throw new Error(`The program did not print its addresses:\n${printed}`);
-    return this;
-  }
-
-  #end(signal) {
-    return new Promise((done) => { this.#child.on("close", done); this.#child.kill(signal); });
-  }
-
-  kill = () => this.#end("SIGKILL");
-
-  async stop() {
-    await this.#end("SIGINT");
-    rmSync(this.#folder, { recursive: true, force: true });
-  }
 }
 
 const games = all("game");

@@ -77,6 +77,7 @@ fn standing(file: &Path, folder: &Path) -> Json {
     let (_host, operator) = loaded(&copy);
     let mut view = view(&operator);
     let entries = done(&operator, "entries", json!({ "table": "a", "all": true })).0;
+    view["undo"]["reach"].take();
     let parts = ["state", "settings", "entities", "waiting", "undo", "log"];
     let view = parts.map(|part| view[part].take());
     // Faces that wait for the next rolls are part of the game, too.
@@ -174,6 +175,20 @@ const CASES: &[Case] = &[
     },
     Case { method: "seat", before: nothing, params: |_| json!({ "seat": "right", "driver": "absent" }) },
     Case { method: "pause", before: nothing, params: |_| json!({ "paused": true }) },
+    Case { method: "options", before: nothing, params: |_| json!({ "undo": "game_master", "odds": false }) },
+    Case { method: "scene", before: nothing, params: |_| json!({ "seed": 7 }) },
+    Case {
+        method: "vote",
+        before: |operator, _| {
+            done(operator, "options", json!({ "table": "a", "undo": "ask" }));
+            let hello = |role: Json| done(operator, "hello", role).0["viewer"].clone();
+            let left = hello(json!({ "table": "a", "role": "seat", "seat": "left" }));
+            hello(json!({ "table": "a", "role": "seat", "seat": "right" }));
+            says(operator, "rest");
+            done(operator, "undo", json!({ "viewer": left, "expect": view(operator)["seq"] }));
+        },
+        params: |_| json!({ "id": 1, "agree": true }),
+    },
 ];
 
 /// The campaign that the commands find.

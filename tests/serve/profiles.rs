@@ -318,7 +318,7 @@ fn an_undo_says_before_it_what_it_would_take_back() {
         question = last["questions"][0]["id"].clone();
     }
     let look = json!({ "seat": "left", "text": "what: look" });
-    let undo = json!({ "allowed": true, "decisions": 2, "takes_back": look });
+    let undo = json!({ "allowed": true, "decisions": 2, "reach": 2, "takes_back": look });
     assert_eq!(last["undo"], undo);
     let preview = done(&operator, "undo.preview", json!({ "viewer": left["viewer"] })).0;
     assert_eq!(preview, json!({ "seq": last["seq"], "decisions": 1, "takes_back": [look] }));

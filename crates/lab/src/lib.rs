@@ -16,6 +16,7 @@ mod chance;
 mod compared;
 mod comparison;
 mod damage;
+mod encounter;
 mod exploration;
 mod interval;
 mod memo_report;
@@ -41,6 +42,7 @@ pub use advice_report::{AdviceReport, AnswerReport, DifferenceReport, PlayedRepo
 pub use chance::Chance;
 pub use compared::Compared;
 pub use comparison::{CardOdds, ComparedCards, compare_cards};
+pub use encounter::{ENCOUNTER_ACTIONS, Encounter, EncounterMember, EncounterOdds, EncounterSide, MOST_ON_A_SIDE};
 pub use exploration::until;
 pub use memo_report::MemoReport;
 pub use odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};

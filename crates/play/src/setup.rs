@@ -44,6 +44,16 @@ pub enum Scenario {
     Table(Value),
 }
 
+impl Scenario {
+    /// Returns the title of a starting position. `None` if it has none.
+    pub fn title_of(position: &Value) -> Option<&str> {
+        match position {
+            Value::Map(fields) => fields.get("title").and_then(Value::as_text),
+            _ => None,
+        }
+    }
+}
+
 /// The player of a seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

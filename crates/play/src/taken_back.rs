@@ -149,10 +149,10 @@ impl Session {
         self.game().last_decisions(steps).into_iter().map(known).collect()
     }
 
-    /// True if the rules let the viewer undo the last decision, as far as this is known without a replay.
+    /// True if the rules let the viewer undo the last `decisions`, as far as this is known without a replay.
     #[cfg(feature = "serve")]
-    pub fn lets_take_back(&self, viewer: &Viewer) -> bool {
-        self.game().may_take_back(viewer, 1).is_ok()
+    pub fn lets_take_back(&self, viewer: &Viewer, decisions: u32) -> bool {
+        self.game().may_take_back(viewer, decisions).is_ok()
     }
 
     /// True if an undone decision can be redone.

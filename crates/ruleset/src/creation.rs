@@ -159,6 +159,19 @@ impl SheetForm {
 }
 
 impl Breach {
+    /// The breach as a sentence with its rule.
+    pub fn in_words(&self) -> String {
+        let text = Breach::with_capital(&self.text);
+        if self.rule.is_empty() { format!("{text}.") } else { format!("{text} ({}).", self.rule) }
+    }
+
+    /// The text with a capital at its beginning.
+    #[doc(hidden)]
+    pub fn with_capital(text: &str) -> String {
+        let mut letters = text.chars();
+        letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    }
+
     #[doc(hidden)]
     pub fn all(found: &Value) -> Result<Vec<Breach>, &'static str> {
         let Value::List(rows) = found else { return Err("creation.check must return a list of breaches") };

@@ -1,7 +1,7 @@
 //! Carries out each request at a table or at the host.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,18 +10,24 @@ use serde_json::Value as Json;
 
 use super::error::Failure;
 use super::frames::{QuestionName, RoleSight};
+use super::host::random_seed;
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
 use super::misfit::misfit;
+use super::options::TableOptions;
 use super::saved::Saves;
 use super::table::TableGame;
+use super::undo_vote::VoteOutcome;
 use super::viewer::Role;
-use riskbreaker_lab::{AdviceLimits, Limits, Odds, OddsQuery, SessionExt as _, kinds_of_outcomes};
-use riskbreaker_play::{
-    Answering, Edit, Given, Machines, Migration, MigrationFate, MigrationNote, Question, QuestionId, Refusal,
-    ReloadReport, Remedy, Ruleset, Seat, Session, SheetRow, Undone, event_lines,
+use riskbreaker_lab::{
+    AdviceLimits, Encounter, EncounterMember, EncounterSide, Limits, Odds, OddsQuery, Rate, SessionExt as _,
+    kinds_of_outcomes,
 };
-use riskbreaker_ruleset::Library;
+use riskbreaker_play::{
+    Answering, DiceSource, Driver, Edit, Given, Machines, Migration, MigrationFate, MigrationNote, Question,
+    QuestionId, Refusal, ReloadReport, Remedy, Ruleset, Scenario, Seat, Session, Setup, SheetRow, Undone, event_lines,
+};
+use riskbreaker_ruleset::{CreationPart, Library};
 use riskbreaker_state::{EntityId, LARGEST_NUMBER, OutcomeKind, Value};
 use riskbreaker_store::{AmendReport, Amendment, HostChange};
 
@@ -87,6 +93,7 @@ impl TableCommand<'_> {
             "act" => return self.act(game),
             "undo" => return self.undo(game),
             "redo" => return self.redo(game),
+            "vote" => return self.vote(game),
             "undo.preview" => self.undo_preview(game),
             "edit" => {
                 let EditParams { edit } = self.master()?;
@@ -135,6 +142,7 @@ impl TableCommand<'_> {
                 game.pause(paused);
                 return Ok(accepted("pause"));
             }
+            "options" => return self.options(game),
             "goto" => return self.go_to(game),
             "amend" | "amend.preview" => return self.amend(game),
             "view" => {
@@ -166,6 +174,13 @@ impl TableCommand<'_> {
             }
             "entries" => self.entries(game),
             "roster" => self.roster(game),
+            "recap" => self.recap(game),
+            "scenes" => {
+                let Nothing {} = self.master()?;
+                written(Scenes { scenes: game.keeper.as_ref().ok_or_else(no_campaign)?.campaign.scenes()? })
+            }
+            "encounter" => return self.encounter(game).map(RequestOutcome::Apart),
+            "scene" => return self.scene(game),
             "offers" => self.offers(game),
             "table.save" => self.save(game),
             _ => Err(Failure::internal(format!("`{}` is no request to a table", self.method))),
@@ -276,22 +291,55 @@ impl TableCommand<'_> {
             return self.turn(game, true);
         }
         let steps = self.steps_back(game, to)?;
-        let target = to.and_then(|to| game.decisions_at(to));
-        let (mut undone, viewer) = (Vec::new(), RoleSight::of(self.role).viewer());
         // All of them or none.
-        game.session.may_take_back(&viewer, steps)?;
-        loop {
-            match game.session.undo_for(&viewer) {
-                // The game was opened from a checkpoint: older decisions are in the campaign file.
-                Err(Refusal::NothingToUndo) if undone.is_empty() && to.is_none() => return self.turn(game, true),
-                step => undone.push(step?),
+        game.must_not_stand(self.role, steps)?;
+        if game.asks_table(self.role) {
+            let vote = game.begin_vote(self.table, (self.role.clone(), self.name.clone()), (to, steps))?;
+            if vote.is_some() {
+                let asked = UndoReport { seq: game.seq, undone: Vec::new(), vote };
+                return written(asked).map(RequestOutcome::Result);
             }
+        }
+        match self.take_back(game, self.role, to) {
+            // The game was opened from a checkpoint: older decisions are in the campaign file.
+            Err(Failure::Refused { refusal: Refusal::NothingToUndo }) if to.is_none() => self.turn(game, true),
+            undone => Ok(turned("undo", undone?)),
+        }
+    }
+
+    /// Takes decisions back for `by`: down to where the game stood after the step `to`, or the last one.
+    fn take_back(&self, game: &mut TableGame, by: &Role, to: Option<u64>) -> Result<Vec<Undone>, Failure> {
+        let target = to.and_then(|to| game.decisions_at(to));
+        let (mut undone, viewer) = (Vec::new(), RoleSight::of(by).viewer());
+        loop {
+            undone.push(game.session.undo_for(&viewer)?);
             if target.is_none_or(|target| game.session.decision_count() <= target) {
                 break;
             }
         }
-        game.last_undo_by(self.role);
-        Ok(turned("undo", undone))
+        game.last_undo_by(by);
+        Ok(undone)
+    }
+
+    fn vote(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
+        self.role.must_play()?;
+        let VoteParams { id, agree } = self.read()?;
+        let (outcome, over) = game.vote(self.table, id, self.role, agree)?;
+        match over.filter(|_| outcome == VoteOutcome::Accepted) {
+            Some(vote) => {
+                self.take_back(game, &vote.by, vote.to)?;
+                Ok(changed("undo", move |seq| written(VoteResult { outcome, seq: Some(seq) })))
+            }
+            None => written(VoteResult { outcome, seq: None }).map(RequestOutcome::Result),
+        }
+    }
+
+    fn options(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
+        let OptionsParams { undo, odds } = self.master()?;
+        let before = game.options();
+        let options = TableOptions { undo: undo.unwrap_or(before.undo), odds: odds.unwrap_or(before.odds) };
+        game.set_options(options);
+        Ok(accepted("options"))
     }
 
     fn undo_preview(&self, game: &mut TableGame) -> Result<Json, Failure> {
@@ -299,7 +347,7 @@ impl TableCommand<'_> {
         let UndoPreviewParams { to } = self.read()?;
         let steps = self.steps_back(game, to)?;
         let viewer = RoleSight::of(self.role).viewer();
-        game.session.may_take_back(&viewer, steps)?;
+        game.must_not_stand(self.role, steps)?;
         let takes_back = game.session.would_take_back(&viewer, steps as usize);
         written(UndoPreview { seq: game.seq, decisions: steps, takes_back })
     }
@@ -314,7 +362,7 @@ impl TableCommand<'_> {
             return Err(Refusal::NothingToUndo.into());
         }
         if !game.may_undo(self.role, steps) {
-            return Err(Failure::forbidden(self.role.word(), "the game master, or the seat that decided last"));
+            return Err(game.no_undo(self.role));
         }
         Ok(steps)
     }
@@ -361,7 +409,105 @@ impl TableCommand<'_> {
             rulesets: self.library.ids(),
             policies: rules.policies().to_vec(),
             switches: rules.switches().map(OfferedSwitch::from).collect(),
+            scenarios: rules.scenarios().iter().map(|(name, position)| offered_scenario(name, position)).collect(),
+            cast: match rules.creates(CreationPart::Position) {
+                true => rules.cast().keys().cloned().collect(),
+                false => Vec::new(),
+            },
         })
+    }
+
+    fn recap(&self, game: &TableGame) -> Result<Json, Failure> {
+        let RecapParams { all } = self.read()?;
+        if all {
+            self.role.must_be_master()?;
+        }
+        let viewer = RoleSight::of(self.role).viewer();
+        let campaign = &game.keeper.as_ref().ok_or_else(no_campaign)?.campaign;
+        let paragraphs = if all { campaign.recap_all(&viewer)? } else { campaign.recap(&viewer)? };
+        written(Recap { paragraphs })
+    }
+
+    /// An encounter of sheets of the roster and the cast, with the seats and house rules of the game.
+    fn prepared(&self, game: &TableGame, sides: Vec<SideParams>) -> Result<Encounter, Failure> {
+        let rules = game.session.ruleset();
+        let roster = game.keeper.as_ref().map(|keeper| keeper.campaign.roster()).transpose()?.unwrap_or_default();
+        let member = |MemberParams { name, count }: MemberParams| {
+            let of_roster = roster.characters.get(&name).and_then(|character| character.sheet.as_ref());
+            let Some(sheet) = of_roster.or_else(|| rules.cast().get(&name)).cloned() else {
+                let sentence = format!("There is no sheet `{name}` in the roster or the cast.");
+                let known = roster.characters.keys().chain(rules.cast().keys()).map(String::as_str);
+                return Err(Failure::from(Refusal::unknown_among_many(sentence, &name, known)));
+            };
+            Ok(EncounterMember { name, count: count.max(1), sheet })
+        };
+        let side = |SideParams { title, members }: SideParams| {
+            Ok(EncounterSide { title, members: members.into_iter().map(member).collect::<Result<_, Failure>>()? })
+        };
+        let sides = sides.into_iter().map(side).collect::<Result<_, Failure>>()?;
+        Ok(Encounter::prepare(rules, game.session.switches(), next_setup(&game.session), sides)?)
+    }
+
+    fn encounter(&self, game: &TableGame) -> Result<Apart, Failure> {
+        let EncounterParams { sides, seats } = self.master()?;
+        let encounter = self.prepared(game, sides)?;
+        let rules = game.session.ruleset().clone();
+        let mut played_by = Encounter::usual_drivers(&rules);
+        for (seat, policy) in seats {
+            must_have_seat(&rules, &seat)?;
+            let Some(known) = rules.policies().iter().find(|known| ***known == *policy) else {
+                let names = rules.policies().iter().map(|policy| &**policy);
+                return Err(Refusal::unknown(format!("{} has no policy `{policy}`", rules.id()), &policy, names).into());
+            };
+            played_by.insert(seat.into(), Driver::Policy(known.clone()));
+        }
+        let interrupt = self.interrupt.clone();
+        Ok(Box::new(move || {
+            let odds = encounter.foretell(&rules, played_by, &|| !interrupt.load(Ordering::Relaxed))?;
+            let result = |(result, rate): (&String, Rate)| {
+                let Rate { count, share, low, high, .. } = rate;
+                EncounterResult { result: result.clone(), count, share, low, high }
+            };
+            written(EncounterReport {
+                title: encounter.title,
+                games: odds.tally.trials,
+                undecided: odds.tally.left_out.len(),
+                results: odds.results().into_iter().map(result).collect(),
+                partial: odds.is_partial(),
+                seats: odds.played_by,
+                notes: encounter.notes,
+            })
+        }))
+    }
+
+    fn scene(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
+        let SceneParams { scenario, sides, seed } = self.master()?;
+        let rules = game.session.ruleset().clone();
+        let (setup, title) = match (scenario, sides) {
+            (None, Some(sides)) => {
+                let encounter = self.prepared(game, sides)?;
+                (encounter.setup, encounter.title)
+            }
+            (Some(name), None) => {
+                let Some(position) = rules.scenarios().get(&name) else {
+                    let known = rules.scenarios().keys().map(String::as_str);
+                    return Err(
+                        Refusal::unknown(format!("{} has no scenario `{name}`", rules.id()), &name, known).into()
+                    );
+                };
+                let title = offered_scenario(&name, position).title;
+                (Setup { scenario: Scenario::Named(name), ..next_setup(&game.session) }, title)
+            }
+            (None, None) => (next_setup(&game.session), rules.title().to_owned()),
+            (Some(_), Some(_)) => return Err(Refusal::new("give either `scenario` or `sides`").into()),
+        };
+        let setup = Setup { seed: seed.map_or(setup.seed, |seed| seed.min(LARGEST_NUMBER.unsigned_abs())), ..setup };
+        let session = match &mut game.keeper {
+            Some(keeper) => keeper.campaign.begin(&rules, setup, &title)?,
+            None => Session::start(&rules, setup)?,
+        };
+        game.put(session, "another scene has begun");
+        Ok(changed("scene", |seq| written(SceneBegun { seq, title })))
     }
 
     fn go_to(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
@@ -439,6 +585,7 @@ impl TableCommand<'_> {
     }
 
     fn odds(&self, game: &mut TableGame) -> Result<Apart, Failure> {
+        game.options().must_show_odds(self.role)?;
         let OddsParams { question, given, until } = self.read()?;
         let (asked, viewer) = (self.own_question(game, question)?.clone(), RoleSight::of(self.role).viewer());
         let given = Given::all(&asked, &viewer, given);
@@ -460,6 +607,7 @@ impl TableCommand<'_> {
     }
 
     fn hint(&self, game: &mut TableGame) -> Result<Apart, Failure> {
+        game.options().must_show_odds(self.role)?;
         let HintParams { question, games } = self.read()?;
         let (asked, viewer) = (self.own_question(game, question)?.id, RoleSight::of(self.role).viewer());
         let usual = AdviceLimits::default();
@@ -523,6 +671,9 @@ impl TableCommand<'_> {
             if game.is_paused() {
                 game.note_change(HostChange::Paused(true))?;
             }
+            if *game.options() != TableOptions::default() {
+                game.note_change(game.options().change())?;
+            }
             return written(SavedTable { path: named, game: None, seq: game.seq });
         }
         // A game that goes on from a checkpoint of its campaign has only the last part of it in memory.
@@ -551,7 +702,7 @@ fn accepted(cause: &'static str) -> RequestOutcome {
 }
 
 fn turned(cause: &'static str, undone: Vec<Undone>) -> RequestOutcome {
-    changed(cause, |seq| written(UndoReport { seq, undone }))
+    changed(cause, |seq| written(UndoReport { seq, undone, vote: None }))
 }
 
 /// Characters that are not seen, or turn the direction of writing.
@@ -562,6 +713,21 @@ fn is_control(c: char) -> bool {
 
 /// Told to viewers when the game goes to another entry.
 const ANOTHER_MOMENT: &str = "the game stands at another moment of its campaign";
+
+/// How the next scene of a game begins: with its seats and house rules, and with other dice.
+fn next_setup(session: &Session) -> Setup {
+    let dice = match session.dice() {
+        DiceSource::Written(_) => DiceSource::Seeded,
+        other => other.clone(),
+    };
+    let switches = session.switches().iter();
+    let switches = switches.map(|(name, value)| (name.clone(), Value::text(value.to_string()))).collect();
+    Setup { seed: random_seed(), dice, seats: session.seats().clone(), switches, ..Setup::default() }
+}
+
+fn offered_scenario(name: &str, position: &Value) -> OfferedScenario {
+    OfferedScenario { name: name.to_owned(), title: Scenario::title_of(position).unwrap_or(name).to_owned() }
+}
 
 /// Most entries of a campaign that are listed at once.
 const MOST_ENTRIES: usize = 1_000;

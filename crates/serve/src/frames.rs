@@ -6,6 +6,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::options::TableOptions;
+use super::undo_vote::VoteReport;
 use super::viewer::{Role, RoleName};
 use riskbreaker_play::{
     Ask, Driver, Fault, Happening, Known, Order, Profile, Question, QuestionId, SeatEvent, Session, Step, TakenBack,
@@ -127,6 +129,14 @@ pub struct UndoState {
     /// The decision that the next undo of this viewer would take back; missing if the rules let it stand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub takes_back: Option<TakenBack>,
+    /// The earliest step that `to` of an undo may name: further back, the decisions are another's, or the rules let them stand.
+    /// At most 64 decisions of seats are looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reach: Option<u64>,
+    /// Whether an undo of this viewer asks the table first.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub asks: bool,
     /// Whether this viewer may do again what was taken back.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(default)]
@@ -186,6 +196,7 @@ pub struct Settings {
     pub seats: BTreeMap<Arc<str>, Driver>,
     /// House rules in force.
     pub switches: BTreeMap<String, Value>,
+    pub options: TableOptions,
 }
 
 /// Who is connected.
@@ -202,6 +213,9 @@ pub struct Present {
     /// The names of the people behind them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub people: Vec<Arc<str>>,
+    /// The names of people in this role who are not connected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<Arc<str>>,
 }
 
 /// What somebody has said beside the game. It is no part of the game's log: no undo takes it back.
@@ -244,6 +258,9 @@ pub struct Snapshot {
     /// What people have said beside the game, the last lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chat: Vec<ChatLine>,
+    /// The table votes on an undo. Each step ends the vote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vote: Option<VoteReport>,
     /// The revision of `since` if the log follows it; otherwise the log replaces what was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,

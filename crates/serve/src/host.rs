@@ -261,6 +261,7 @@ impl OpeningGame {
         let remembered = game.remember()?;
         let opened = begun(table, *game)?;
         lock(&self.host.shared.entrance).remember(table, remembered);
+        self.host.people_changed(table);
         Ok(JobProgress::Done(opened))
     }
 
@@ -668,6 +669,10 @@ impl Connection {
         if key.as_ref().is_some_and(|key| key.chars().count() > 64) {
             return Err(Failure::BadParams { message: "a key has at most 64 characters".into() });
         }
+        let is_look = viewer.as_ref().is_some_and(|viewer| viewer.only_looks);
+        if is_look && (TableCommand::changes(&method) || matches!(&*method, "say" | "name")) {
+            return Err(Failure::forbidden("look as a seat", "the seat itself"));
+        }
         let host = self.host.clone();
         match method.as_str() {
             "bye" => {
@@ -713,7 +718,7 @@ impl Connection {
             _ => {}
         }
         let interrupt = Arc::new(AtomicBool::new(false));
-        let name = id.as_ref().map(Id::key).filter(|_| matches!(&*method, "odds" | "hint"));
+        let name = id.as_ref().map(Id::key).filter(|_| matches!(&*method, "odds" | "hint" | "encounter"));
         let under_way = name.map(|name| CancelHandle::begin(&self.under_way, name, &interrupt));
         Ok(self.job(id, table, move |table, extent| {
             let library = &host.shared.library;
@@ -853,7 +858,7 @@ fn begin(machines: Machines, library: &Library, new: NewTable) -> Result<Session
 const LARGEST_SEED: u64 = LARGEST_NUMBER.unsigned_abs();
 
 /// A seed that nobody finds out by trying all: 1 to [`LARGEST_SEED`].
-fn random_seed() -> u64 {
+pub(super) fn random_seed() -> u64 {
     random_word() % LARGEST_SEED + 1
 }
 

@@ -20,6 +20,7 @@ mod keeper;
 mod messages;
 mod methods;
 mod misfit;
+mod options;
 mod outbox;
 mod pace;
 mod people;
@@ -28,6 +29,7 @@ mod saved;
 mod schema;
 pub mod stdio;
 mod table;
+mod undo_vote;
 mod unread;
 mod viewer;
 #[cfg(feature = "web")]

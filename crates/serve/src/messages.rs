@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::frames::{QuestionName, Snapshot};
+use super::options::UndoPolicy;
+use super::undo_vote::{VoteOutcome, VoteReport, Voter};
 use super::viewer::RoleName;
 use riskbreaker_lab::Chance;
 use riskbreaker_play::{
@@ -15,7 +17,7 @@ use riskbreaker_play::{
 };
 use riskbreaker_ruleset::{Switch, SwitchKind, SwitchValue};
 use riskbreaker_state::{EntityId, OutcomeKind, Value};
-use riskbreaker_store::{LeftOutDecision, LogEntry};
+use riskbreaker_store::{CampaignScene, LeftOutDecision, LogEntry};
 
 /// The version of the protocol.
 pub const PROTOCOL: u32 = 1;
@@ -393,6 +395,51 @@ pub struct UndoReport {
     pub seq: u64,
     /// What was taken back or done again, the last first.
     pub undone: Vec<Undone>,
+    /// The table is asked first: nothing is taken back yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vote: Option<VoteReport>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VoteParams {
+    /// The vote, as the notice `vote` names it.
+    pub id: u64,
+    /// Whether you agree. Whoever asked for the undo calls it off by `false`.
+    pub agree: bool,
+}
+
+/// What came of a word in a vote.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct VoteResult {
+    pub outcome: VoteOutcome,
+    /// The step of the undo, if it is accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+}
+
+/// A vote on an undo has begun, somebody has agreed, or it was refused. A vote that is accepted ends with the step of its undo.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct VoteNotice {
+    pub table: String,
+    pub outcome: VoteOutcome,
+    /// Who has just voted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<Voter>,
+    /// The vote, as long as it is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vote: Option<VoteReport>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OptionsParams {
+    /// Who takes decisions back; as before if it is left out.
+    #[serde(default)]
+    pub undo: Option<UndoPolicy>,
+    /// Whether seats may ask for `odds` and for a `hint`; as before if it is left out.
+    #[serde(default)]
+    pub odds: Option<bool>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -475,6 +522,10 @@ pub struct InviteParams {
     /// Whether the campaign remembers it.
     #[serde(default = "yes")]
     pub kept: bool,
+    /// For a code of seats: it only looks. Whoever shows it sees what the seats see, plays nothing, and is counted nowhere. It holds
+    /// as long as the host runs.
+    #[serde(default)]
+    pub look: bool,
     /// For an operator who makes tokens: 8 to 128 characters. Otherwise the host makes one.
     #[serde(default)]
     pub token: Option<String>,
@@ -770,6 +821,111 @@ pub struct GotoParams {
     pub entry: u32,
 }
 
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecapParams {
+    /// For game masters: the whole campaign, instead of what happened since people sat down last.
+    #[serde(default)]
+    pub all: bool,
+}
+
+/// What happened, as prose.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Recap {
+    /// A paragraph for each scene.
+    pub paragraphs: Vec<String>,
+}
+
+/// The scenes of a campaign.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Scenes {
+    /// Those that were played, the oldest first. `goto` with `last` goes back to the end of one.
+    pub scenes: Vec<CampaignScene>,
+}
+
+/// A side of an encounter.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SideParams {
+    /// What it is called; the first sides have a usual name.
+    #[serde(default)]
+    pub title: Option<String>,
+    pub members: Vec<MemberParams>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemberParams {
+    /// A character of the roster, or a sheet of the ruleset's cast.
+    pub name: String,
+    /// How many; one if it is left out.
+    #[serde(default = "one")]
+    pub count: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EncounterParams {
+    pub sides: Vec<SideParams>,
+    /// The policies that play seats in the simulation; the first one of the ruleset plays the others.
+    #[serde(default)]
+    pub seats: BTreeMap<String, String>,
+}
+
+/// How often each side wins when policies play an encounter.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct EncounterReport {
+    /// Who meets whom.
+    pub title: String,
+    /// Games that had an end.
+    pub games: u64,
+    /// Games without an end after 2,000 actions.
+    pub undecided: usize,
+    /// The results, the most frequent first.
+    pub results: Vec<EncounterResult>,
+    /// Who played each seat.
+    pub seats: BTreeMap<Arc<str>, Driver>,
+    /// Sentences about sheets that do not fit the rules.
+    pub notes: Vec<String>,
+    /// Whether it was cancelled, or games had no end.
+    pub partial: bool,
+}
+
+/// A result of an encounter, with the 95 % interval of its share.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct EncounterResult {
+    pub result: String,
+    pub count: u64,
+    /// 0 to 1, like `low` and `high`.
+    pub share: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// How the next scene begins: by a scenario of the ruleset, or by an encounter. By neither, with the usual scenario.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SceneParams {
+    #[serde(default)]
+    pub scenario: Option<String>,
+    /// The sides of an encounter, as `encounter` takes them.
+    #[serde(default)]
+    pub sides: Option<Vec<SideParams>>,
+    /// The seed of the dice, at most 2^53 - 1; chosen at random if it is left out.
+    #[serde(default)]
+    pub seed: Option<u64>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SceneBegun {
+    pub seq: u64,
+    pub title: String,
+}
+
 /// What is to be different about an entry: one of `answer`, `faces` and `edit`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -864,6 +1020,17 @@ pub struct Offers {
     pub policies: Vec<Arc<str>>,
     /// The house rules of the rules in force, for `switch`.
     pub switches: Vec<OfferedSwitch>,
+    /// The scenarios of the rules in force, for `scene`.
+    pub scenarios: Vec<OfferedScenario>,
+    /// The sheets of the ruleset's cast, for `encounter`; none if it does not make scenes of sheets.
+    pub cast: Vec<String>,
+}
+
+/// A starting position.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OfferedScenario {
+    pub name: String,
+    pub title: String,
 }
 
 /// A house rule that can be set.

@@ -16,9 +16,10 @@ use super::commands::{must_have_seat, read, written};
 use super::error::Failure;
 use super::host::{Host, hash_of_token, lock, random_bytes, random_token, role_of};
 use super::messages::*;
+use super::options::TableOptions;
 use super::outbox::Outbox;
 use super::pace::{Failures, Pace};
-use super::table::{GameTable, line_to, tell};
+use super::table::{GameTable, KnownPerson, line_to, tell};
 use super::viewer::{Role, RoleName, TableViewer};
 use riskbreaker_store::HostChange;
 
@@ -76,6 +77,8 @@ struct Invitation {
     name: Option<Arc<str>>,
     /// Whether the campaign remembers it.
     kept: bool,
+    /// Whether it only looks: it is exchanged for a token of its own, not for a device of a person.
+    look: bool,
     viewers: Vec<Weak<TableViewer>>,
     pace: Arc<Pace>,
 }
@@ -142,6 +145,7 @@ pub(super) struct Exchanged {
 pub(super) struct Remembered {
     pub lobby: Option<(bool, bool)>,
     pub port: Option<u16>,
+    pub options: TableOptions,
     invitations: Vec<Invitation>,
     people: BTreeMap<u32, Person>,
 }
@@ -249,6 +253,7 @@ impl Remembered {
         match change {
             HostChange::Paused(_) => {}
             HostChange::Port(port) => self.port = Some(port),
+            HostChange::Options { undo, odds } => self.options = TableOptions::remembered(&undo, odds),
             HostChange::Lobby { open, watch } => self.lobby = Some((open, watch)),
             HostChange::Invited { token, role, seat } => {
                 let seats: Vec<String> = seat.into_iter().collect();
@@ -289,7 +294,18 @@ impl Remembered {
         let Some(role) = role_of_words(role, &seats) else { return };
         let name = name.map(Arc::from);
         let (viewers, pace) = (Vec::new(), Arc::default());
-        self.invitations.push(Invitation { hash, role, seats, code, person, name, kept: true, viewers, pace });
+        self.invitations.push(Invitation {
+            hash,
+            role,
+            seats,
+            code,
+            person,
+            name,
+            kept: true,
+            look: false,
+            viewers,
+            pace,
+        });
     }
 }
 
@@ -304,7 +320,7 @@ impl Entrance {
 
     /// Takes over what an earlier host remembered of a table.
     pub fn remember(&mut self, table: &Arc<GameTable>, remembered: Remembered) {
-        let Remembered { lobby: setting, invitations, people, port: _ } = remembered;
+        let Remembered { lobby: setting, invitations, people, port: _, options: _ } = remembered;
         if invitations.is_empty() && people.is_empty() && setting.is_none() {
             return;
         }
@@ -476,25 +492,39 @@ impl Entrance {
             EntryRight::Nothing => return Ok(()),
             _ => self.lobby(table),
         };
-        let (viewers, name, pace) = match by {
+        let (viewers, name, pace, look) = match by {
             EntryRight::Nothing => return Ok(()),
             EntryRight::Invitation(id) => {
                 let invitation = lobby.invitations.get_mut(id).ok_or(Failure::UnknownToken)?;
-                (&mut invitation.viewers, invitation.name.clone(), invitation.pace.clone())
+                (&mut invitation.viewers, invitation.name.clone(), invitation.pace.clone(), invitation.look)
             }
             EntryRight::Device { person, device } => {
                 let person = lobby.people.get_mut(person).ok_or(Failure::UnknownToken)?;
                 let device = person.devices.get_mut(device).ok_or(Failure::UnknownToken)?;
-                (&mut device.viewers, person.name.clone(), person.pace.clone())
+                (&mut device.viewers, person.name.clone(), person.pace.clone(), false)
             }
         };
         if let Some(viewer) = Arc::get_mut(viewer) {
             viewer.pace = Some(pace);
+            viewer.only_looks = look;
+            viewer.is_unseen |= look;
         }
         viewer.set_name(name);
         viewers.retain(is_there);
         viewers.push(Arc::downgrade(viewer));
         Ok(())
+    }
+
+    /// Exchanges the code of a look for a token, which no person has; `None` if it is another code.
+    fn exchange_look(&mut self, table: &Arc<GameTable>, code: &str, hash: &str) -> Option<(Role, EntryRight)> {
+        let Some(AccessKey::Invitation { id, .. }) = self.keys.get(code).cloned() else { return None };
+        let lobby = self.lobby(table);
+        let invitation = lobby.invitations.get_mut(&id).filter(|invitation| invitation.look)?;
+        (invitation.code, invitation.hash) = (None, hash.to_owned());
+        let role = invitation.role.clone();
+        self.keys.remove(code);
+        self.keys.insert(hash.to_owned(), AccessKey::Invitation { table: table.clone(), id });
+        Some((role, EntryRight::Invitation(id)))
     }
 
     /// The name and the seats of a person.
@@ -587,7 +617,14 @@ impl Host {
     /// A game master is told that the list of people is different.
     fn tell_of_people(&self, table: &Arc<GameTable>) {
         let notice = PeopleNotice { table: table.name.clone() };
+        let known: Vec<KnownPerson> = {
+            let mut entrance = lock(&self.shared.entrance);
+            let people = entrance.lobby(table).people.values();
+            let named = |person: &Person| Some((person.role.clone(), person.name.clone()?));
+            people.filter_map(named).collect()
+        };
         let _ = table.with(|game| {
+            game.know_people(known);
             game.tell_masters("people", &notice);
             Ok(())
         });
@@ -625,7 +662,8 @@ impl Host {
     }
 
     pub(super) fn invite(&self, table: &Arc<GameTable>, asks: &Role, params: &Json) -> Result<Json, Failure> {
-        let InviteParams { role, seat, seats, token, kind, person, name, once, kept } = read(params)?;
+        let InviteParams { role, seat, seats, token, kind, person, name, once, kept, look } = read(params)?;
+        let kept = kept && !look;
         let name = name.as_deref().map(cleaned_name).transpose()?;
         let (role, seats, name) = match person {
             None => {
@@ -647,6 +685,9 @@ impl Host {
                 message: "a token is for one seat; several seats take the `kind` `code`".into(),
             });
         }
+        if look && (!is_code || seats.is_empty() || person.is_some()) {
+            return Err(Failure::BadParams { message: "`look` takes the `kind` `code`, and seats".into() });
+        }
         let token = match token {
             Some(token) => {
                 asks.must_be_operator()?;
@@ -663,7 +704,7 @@ impl Host {
         }
         let code = is_code.then_some(if once { OneTimeCode::Once } else { OneTimeCode::Often });
         let (viewers, pace) = (Vec::new(), Arc::default());
-        let invitation = Invitation { hash: hash.clone(), role, seats, code, person, name, kept, viewers, pace };
+        let invitation = Invitation { hash: hash.clone(), role, seats, code, person, name, kept, look, viewers, pace };
         if kept {
             table.with(|game| game.note_change(invitation.change()))?;
         }
@@ -774,6 +815,9 @@ impl Host {
         let given = name.map(cleaned_name).transpose()?;
         let token = random_token();
         let hash = hash_of_token(&token);
+        if let Some((role, by)) = lock(&self.shared.entrance).exchange_look(table, code, &hash) {
+            return Ok(Exchanged { token, role, by });
+        }
         let (id, once, kept, person, device, mut changes, dropped) = {
             let mut entrance = lock(&self.shared.entrance);
             let Some(AccessKey::Invitation { id, .. }) = entrance.keys.get(code).cloned() else {

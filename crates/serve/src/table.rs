@@ -12,14 +12,23 @@ use super::frames::{
     leave_out_oldest,
 };
 use super::keeper::Keeper;
-use super::messages::{ByeNotice, ChatNotice, EVENT_BYTES, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
+use super::messages::{
+    ByeNotice, ChatNotice, EVENT_BYTES, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice, VoteNotice,
+};
+use super::options::{TableOptions, UndoPolicy};
 use super::people::Remembered;
+use super::undo_vote::{UndoVote, VoteOutcome, VoteReport, Voter};
 use super::viewer::{Role, TableViewer};
-use riskbreaker_play::{DecisionCount, Driver, Order, Question, QuestionId, Ruleset, Session, WorkedOut, push_sparing};
+use riskbreaker_play::{
+    DecisionCount, Driver, MASTER, Order, Question, QuestionId, Refusal, Ruleset, Session, Viewer, WorkedOut,
+    push_sparing,
+};
 use riskbreaker_ruleset::ContentHash;
 use riskbreaker_state::{LARGEST_NUMBER, Value};
 use riskbreaker_store::{HostChange, HostMemory, HostRow, KeptResult, random_number};
 
+/// The decisions of seats that are looked at for `reach`.
+const DECISIONS_LOOKED_AT: u32 = 64;
 /// The processor time after which a game that asks nobody is stopped by a fault, so that other tables have their turn.
 const LONGEST_ADVANCE: Duration = Duration::from_secs(1);
 
@@ -37,8 +46,13 @@ pub(super) struct TableGame {
     pub session: Session,
     pub seq: u64,
     paused: bool,
-    /// What `paused` was before the command that is under way.
-    paused_before: Option<bool>,
+    options: TableOptions,
+    /// What `paused` and `options` were before the command that is under way.
+    set_before: Option<(bool, TableOptions)>,
+    /// The table votes on an undo. Each step ends the vote.
+    vote: Option<UndoVote>,
+    /// The number of the last vote.
+    voted: u64,
     /// Tells the questions of this session from those of the sessions that stood here before it, in this host and in earlier ones.
     generation: u64,
     /// Processor time that it has played since the last command.
@@ -71,7 +85,12 @@ pub(super) struct TableGame {
     /// The port at which the table is served, and whether its join code is taken and anybody may watch, as its campaign remembers.
     port: Option<u16>,
     lobby: Option<(bool, bool)>,
+    /// The people who were admitted, also those who are not connected.
+    known: Vec<KnownPerson>,
 }
+
+/// The role and the name of a person.
+pub(super) type KnownPerson = (Role, Arc<str>);
 
 /// [`Settings`] as they were told, with the rules in force then.
 struct ToldSettings {
@@ -80,6 +99,7 @@ struct ToldSettings {
     pending: Option<String>,
     seats: Box<[(Arc<str>, Driver)]>,
     switches: Arc<BTreeMap<String, Value>>,
+    options: TableOptions,
 }
 
 impl ToldSettings {
@@ -91,6 +111,7 @@ impl ToldSettings {
             pending: session.pending_rules().map(|rules| rules.name()),
             seats: session.seats().iter().map(|(seat, driver)| (seat.clone(), driver.clone())).collect(),
             switches: session.shared_switches(),
+            options: game.options.clone(),
         }
     }
 
@@ -98,6 +119,7 @@ impl ToldSettings {
     fn are_of(&self, game: &TableGame) -> bool {
         let (session, rules) = (&game.session, game.session.ruleset());
         self.paused == game.paused
+            && self.options == game.options
             && self.seats.iter().map(|(seat, driver)| (seat, driver)).eq(session.seats())
             && *self.switches == *session.switches()
             && self.pending == session.pending_rules().map(|rules| rules.name())
@@ -199,7 +221,10 @@ impl TableGame {
             session,
             seq,
             paused: false,
-            paused_before: None,
+            options: TableOptions::default(),
+            set_before: None,
+            vote: None,
+            voted: 0,
             generation: 0,
             played: Duration::ZERO,
             anew: None,
@@ -219,6 +244,7 @@ impl TableGame {
             looking_ahead: Vec::new(),
             port: None,
             lobby: None,
+            known: Vec::new(),
         }
     }
 
@@ -243,8 +269,22 @@ impl TableGame {
         if let Some(keeper) = &mut self.keeper {
             keeper.campaign.write_with_next(HostRow::Change(HostChange::Paused(paused)));
         }
-        self.paused_before.get_or_insert(self.paused);
+        self.set_before.get_or_insert((self.paused, self.options.clone()));
         self.paused = paused;
+    }
+
+    /// What the table allows besides its rules.
+    pub fn options(&self) -> &TableOptions {
+        &self.options
+    }
+
+    /// Changes what the table allows. The file learns of it when the command is published.
+    pub fn set_options(&mut self, options: TableOptions) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.campaign.write_with_next(HostRow::Change(options.change()));
+        }
+        self.set_before.get_or_insert((self.paused, self.options.clone()));
+        self.options = options;
     }
 
     /// Takes over what an earlier host remembered of the campaign: the pause and the results by key. Gives the people and the
@@ -265,6 +305,7 @@ impl TableGame {
             }
         }
         (self.port, self.lobby) = (remembered.port, remembered.lobby);
+        self.options = remembered.options.clone();
         Ok(remembered)
     }
 
@@ -312,7 +353,7 @@ impl TableGame {
     /// Somebody has to decide for the first time.
     pub fn begin(&mut self) {
         // A viewer that comes is shown a view first.
-        self.paused_before = None;
+        self.set_before = None;
         self.session.forget_past();
         self.began = (self.seq, self.session.decision_count());
         self.told = Some(ToldSettings::of(self));
@@ -425,6 +466,7 @@ impl TableGame {
                     seats: seats.clone(),
                     viewers: 1,
                     people: Vec::new(),
+                    absent: Vec::new(),
                 }),
             }
             let present = presence
@@ -436,7 +478,27 @@ impl TableGame {
                 present.people.push(name);
             }
         }
+        for (role, name) in self.known.iter().filter(|(role, _)| *role != Role::Watcher) {
+            let (kind, seat, seats) = (role.name(), role.seat(), role.several());
+            let same = |one: &Present| one.role == kind && one.seat.as_ref() == seat && one.seats == seats;
+            match presence.iter_mut().find(|one| same(one)) {
+                Some(present) if present.people.contains(name) => {}
+                Some(present) => present.absent.push(name.clone()),
+                None => {
+                    let (seat, absent) = (seat.cloned(), vec![name.clone()]);
+                    presence.push(Present { role: kind, seat, seats, viewers: 0, people: Vec::new(), absent });
+                }
+            }
+        }
         presence
+    }
+
+    /// Takes over who was admitted, and tells everybody if that is different.
+    pub fn know_people(&mut self, known: Vec<KnownPerson>) {
+        if self.known != known {
+            self.known = known;
+            self.tell_all_presence();
+        }
     }
 
     /// Tells all viewers what somebody says beside the game. Gives the number of the line.
@@ -490,6 +552,7 @@ impl TableGame {
             order,
             presence: self.presence(role),
             chat: self.chat.iter().cloned().collect(),
+            vote: self.vote_told_to(role),
             after,
             log,
         }
@@ -509,16 +572,48 @@ impl TableGame {
             },
             seats: self.session.seats().clone(),
             switches: self.session.switches().clone(),
+            options: self.options.clone(),
         }
     }
 
     fn undo_state(&self, role: &Role) -> UndoState {
         let decisions = self.undoable(role);
         let viewer = RoleSight::of(role).viewer();
-        let lets = decisions > 0 && self.session.lets_take_back(&viewer);
-        let takes_back = if lets { self.session.would_take_back(&viewer, 1).pop() } else { None };
+        let most = self.lets_take_back(&viewer, decisions);
+        let takes_back = if most > 0 { self.session.would_take_back(&viewer, 1).pop() } else { None };
+        let (reach, asks) = (self.reach(most), most > 0 && self.asks_table(role));
         let redo = self.session.can_redo() && self.may_redo(role);
-        UndoState { allowed: decisions > 0, decisions, takes_back, redo }
+        UndoState { allowed: decisions > 0, decisions, takes_back, reach, asks, redo }
+    }
+
+    /// How many of the last `decisions` the rules let a viewer take back.
+    fn lets_take_back(&self, viewer: &Viewer, decisions: u32) -> u32 {
+        if viewer.is_master() {
+            return decisions;
+        }
+        // The more decisions, the more has been shown since the first of them.
+        let (mut lets, mut beyond) = (0, decisions.min(DECISIONS_LOOKED_AT) + 1);
+        while lets + 1 < beyond {
+            let middle = lets + (beyond - lets) / 2;
+            match self.session.lets_take_back(viewer, middle) {
+                true => lets = middle,
+                false => beyond = middle,
+            }
+        }
+        lets
+    }
+
+    /// The earliest step to which an undo of at most so many decisions goes back.
+    fn reach(&self, most: u32) -> Option<u64> {
+        let now = self.session.decision_count();
+        let within = |count: DecisionCount| now.since(count) <= most;
+        if most == 0 {
+            return None;
+        }
+        if within(self.began.1) {
+            return Some(self.began.0);
+        }
+        self.decisions.iter().rev().take_while(|decision| within(decision.count)).last().map(|decision| decision.seq)
     }
 
     /// Somebody has to decide again: tells everybody what came of a command.
@@ -534,14 +629,16 @@ impl TableGame {
         result: Option<KeptResult>,
     ) -> Result<u64, Failure> {
         self.begin_anew(table);
-        let paused_before = self.paused_before.take();
+        let set_before = self.set_before.take();
         if let Some(keeper) = &mut self.keeper {
             result.into_iter().for_each(|result| keeper.campaign.write_with_next(HostRow::Result(result)));
         }
         if let Some(keeper) = &mut self.keeper
             && let Err((failure, replaced)) = keeper.keep(&mut self.session)
         {
-            self.paused = paused_before.unwrap_or(self.paused);
+            if let Some(before) = set_before {
+                (self.paused, self.options) = before;
+            }
             if replaced {
                 self.replaced("the last command could not be kept");
                 while !self.play()? {}
@@ -550,6 +647,7 @@ impl TableGame {
             return Err(failure);
         }
         self.seq += 1;
+        self.vote = None;
         end_looking_ahead(&mut self.looking_ahead, self.session.questions());
         self.count_decisions(by);
         self.viewers.retain(|viewer| !viewer.is_gone());
@@ -664,8 +762,112 @@ impl TableGame {
         if role.is_master() {
             return self.session.decisions();
         }
-        let others = self.decisions.iter().rev().find(|decision| decision.by != *role);
-        self.session.decision_count().since(others.map_or(self.began.1, |decision| decision.count))
+        let since = |count| self.session.decision_count().since(count);
+        match self.options.undo {
+            _ if role.seats().is_empty() => 0,
+            UndoPolicy::GameMaster => 0,
+            UndoPolicy::Own => {
+                let others = self.decisions.iter().rev().find(|decision| decision.by != *role);
+                since(others.map_or(self.began.1, |decision| decision.count))
+            }
+            UndoPolicy::Ask => since(self.began.1),
+        }
+    }
+
+    /// Why a role may not take back what it wants to.
+    pub fn no_undo(&self, role: &Role) -> Failure {
+        let needed = match self.options.undo {
+            UndoPolicy::GameMaster => "the game master: at this table nobody else takes decisions back",
+            UndoPolicy::Own | UndoPolicy::Ask => "the game master, or the seat that decided last",
+        };
+        Failure::forbidden(role.word(), needed)
+    }
+
+    /// Whether an undo of a role asks the table first.
+    pub fn asks_table(&self, role: &Role) -> bool {
+        self.options.undo == UndoPolicy::Ask && !role.is_master()
+    }
+
+    /// Refuses to take back so many decisions for seats, where the rules let stand what any seat was shown since: a seat that
+    /// takes back what another one was shown could be told of it, and so could a table that votes.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Stands`].
+    pub fn must_not_stand(&mut self, role: &Role, steps: u32) -> Result<(), Refusal> {
+        self.session.may_take_back(&RoleSight::of(role).viewer(), steps)?;
+        if role.is_master() {
+            return Ok(());
+        }
+        let people = |driver: &Driver| !matches!(driver, Driver::Policy(_));
+        let seats = self.session.seats().iter().filter(|(seat, driver)| ***seat != *MASTER && people(driver));
+        let seats: Vec<Viewer> = seats.map(|(seat, _)| Viewer::seat(seat)).collect();
+        seats.iter().try_for_each(|viewer| self.session.may_take_back(viewer, steps))
+    }
+
+    /// Asks the table whether it agrees to an undo of a seat; `None` if nobody else who plays is connected.
+    ///
+    /// # Errors
+    ///
+    /// The table votes already.
+    pub fn begin_vote(
+        &mut self,
+        table: &str,
+        by: (Role, Option<Arc<str>>),
+        back: (Option<u64>, u32),
+    ) -> Result<Option<VoteReport>, Failure> {
+        if self.vote.is_some() {
+            return Err(Failure::Unavailable { reason: "the table votes on an undo already".into() });
+        }
+        let present = self.viewers.iter().filter(|viewer| !viewer.is_gone() && !viewer.is_unseen);
+        let present: Vec<Role> = present.map(|viewer| viewer.role.clone()).collect();
+        let role = by.0.clone();
+        self.vote = UndoVote::begin(self.voted + 1, by, back, present.into_iter());
+        self.voted += u64::from(self.vote.is_some());
+        self.tell_vote(table, VoteOutcome::Open, None);
+        Ok(self.vote_told_to(&role))
+    }
+
+    /// Takes the word of a role in the vote `id`. With the outcome comes the vote, once it is over.
+    ///
+    /// # Errors
+    ///
+    /// There is no such vote, or the role is not asked.
+    pub fn vote(
+        &mut self,
+        table: &str,
+        id: u64,
+        role: &Role,
+        agrees: bool,
+    ) -> Result<(VoteOutcome, Option<UndoVote>), Failure> {
+        let no_vote = || Failure::Unavailable { reason: "that vote is over".into() };
+        let vote = self.vote.as_mut().filter(|vote| vote.id == id).ok_or_else(no_vote)?;
+        let not_asked = || Failure::Unavailable { reason: "this vote does not ask you, or you have voted".into() };
+        let outcome = vote.take(role, agrees).ok_or_else(not_asked)?;
+        let over = if outcome == VoteOutcome::Open { None } else { self.vote.take() };
+        // The step of the undo ends a vote that is accepted.
+        if outcome != VoteOutcome::Accepted {
+            self.tell_vote(table, outcome, Some(role));
+        }
+        Ok((outcome, over))
+    }
+
+    /// The vote that is open, as a role is told of it.
+    fn vote_told_to(&self, role: &Role) -> Option<VoteReport> {
+        let plays = *role != Role::Watcher;
+        self.vote.as_ref().filter(|_| plays).map(|vote| vote.report(&self.session, role))
+    }
+
+    /// Tells those who play how a vote stands.
+    fn tell_vote(&self, table: &str, outcome: VoteOutcome, by: Option<&Role>) {
+        if self.vote.is_none() && outcome == VoteOutcome::Open {
+            return;
+        }
+        for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone() && viewer.role != Role::Watcher) {
+            let vote = self.vote_told_to(&viewer.role);
+            let notice = VoteNotice { table: table.to_owned(), outcome, by: by.map(Voter::of), vote };
+            tell(viewer, "vote", &notice);
+        }
     }
 
     /// Whether a role may take back so many decisions.

@@ -134,6 +134,8 @@ pub(super) struct TableViewer {
     pub is_guest: bool,
     /// Whether nobody is told that it is there.
     pub is_unseen: bool,
+    /// Whether it sees what its seats see, and plays nothing.
+    pub only_looks: bool,
     /// Set when a step was dropped because the connection reads too slowly: no more come before the next `view`.
     behind: AtomicBool,
     gone: AtomicBool,
@@ -143,7 +145,19 @@ impl TableViewer {
     pub fn new(id: u32, role: Role, table: Arc<GameTable>, outbox: Arc<Outbox>) -> TableViewer {
         let (behind, gone) = (AtomicBool::new(false), AtomicBool::new(false));
         let name = Mutex::default();
-        TableViewer { id, role, table, outbox, name, pace: None, is_guest: false, is_unseen: false, behind, gone }
+        TableViewer {
+            id,
+            role,
+            table,
+            outbox,
+            name,
+            pace: None,
+            is_guest: false,
+            is_unseen: false,
+            only_looks: false,
+            behind,
+            gone,
+        }
     }
 
     /// The name of the person behind it.

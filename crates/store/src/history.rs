@@ -1,5 +1,7 @@
 //! The history of a campaign: the events of every scene up to its current entry.
 
+use serde::Serialize;
+
 use super::campaign::Campaign;
 use super::error::StoreError;
 use super::replay::Waypoint;
@@ -14,7 +16,38 @@ pub struct SceneLog {
     pub events: Vec<Event>,
 }
 
+/// A scene of a campaign, up to its current entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct CampaignScene {
+    /// The title of the scene.
+    pub title: String,
+    /// Its first entry.
+    pub first: u32,
+    /// Its last entry so far.
+    pub last: u32,
+}
+
 impl Campaign {
+    /// Returns the scenes up to the current entry of the campaign, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// The file is damaged.
+    pub fn scenes(&self) -> Result<Vec<CampaignScene>, StoreError> {
+        let mut ends: Vec<(u32, u32, u32)> = Vec::new();
+        for Waypoint { row, body } in self.way(self.head())? {
+            match ends.last_mut() {
+                Some((scene, _, end)) if *scene == body.scene => *end = row.id,
+                _ => ends.push((body.scene, row.id, row.id)),
+            }
+        }
+        let file = self.file();
+        ends.into_iter()
+            .map(|(scene, first, last)| Ok(CampaignScene { title: file.scene(self.game(), scene)?.title, first, last }))
+            .collect()
+    }
+
     /// The events of all scenes that were not undone. Each scene is replayed from its beginning; if this program gets
     /// another state than the stored one, from its last checkpoint.
     ///

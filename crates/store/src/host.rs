@@ -74,6 +74,11 @@ pub enum HostChange {
         open: bool,
         watch: bool,
     },
+    /// The undo policy of the table, by its word, and whether seats may see odds.
+    Options {
+        undo: String,
+        odds: bool,
+    },
     /// The port at which the table is served, to which the tokens in browsers are bound.
     Port(u16),
 }

@@ -76,7 +76,7 @@ pub use self::error::StoreError;
 #[doc(hidden)]
 pub use self::file::sync_folder;
 use self::file::{Access, StoreFile};
-pub use self::history::SceneLog;
+pub use self::history::{CampaignScene, SceneLog};
 #[cfg(feature = "serve")]
 #[doc(hidden)]
 pub use self::host::{HostChange, HostMemory, HostRow, KeptResult};

@@ -31,6 +31,7 @@ class Table {
     if (step.seq <= view.seq) return true;
     if (step.seq !== view.seq + 1 || left_out) return false;
     this.lines = this.lines.filter(({ gone }) => !gone);
+    view.vote = undefined;
     for (const entity of changed) {
       if (entity.gone) this.entities.delete(entity.id);
       else this.entities.set(entity.id, entity);
@@ -150,16 +151,16 @@ class Wire {
   constructor(calls) {
     Object.assign(this, calls);
     const awake = () => document.hidden || this.wake();
-    document.addEventListener("visibilitychange", awake);
+    for (const event of ["visibilitychange", "resume"]) document.addEventListener(event, awake);
     for (const event of ["pageshow", "online"]) addEventListener(event, awake);
     addEventListener("offline", () => this.up && this.#lost());
     setInterval(() => document.hidden || (this.up && this.#ping(10_000)), 5_000);
   }
 
-  /** Looks at once whether the connection is alive: phones keep dead sockets open while they sleep. */
+  /** Looks at once whether the connection is alive: phones keep dead sockets open while they sleep. After a long silence, it takes another one. */
   wake() {
+    this.#ping(7_000);
     if (!(this.#socket?.readyState < 2)) return this.open();
-    this.#ping(1e9);
     const asked = Date.now();
     return setTimeout(() => this.up && this.#heard < asked && this.#lost(), 1_500);
   }
@@ -235,7 +236,9 @@ class Wire {
       if (request.params.key) request.again = true;
       else if (this.#waiting.delete(id)) request.reject(offline());
     }
-    const wait = Math.min(5_000, 250 * 2 ** this.#failures++);
+    // The first attempt is made at once.
+    const wait = this.#failures && Math.min(5_000, 125 * 2 ** this.#failures);
+    this.#failures += 1;
     this.retry = Date.now() + wait;
     this.#timer = setTimeout(() => this.open(), wait);
     this.onLink();
@@ -319,9 +322,10 @@ const app = {
 
   /** Shows what an undo would take back, and asks once. */
   async askUndo(to) {
-    const told = await app.ask("undo.preview", { to }, quiet);
+    const told = await app.ask("undo.preview", { to }, app.role === "game_master" ? quiet : undefined);
     const { seq } = app.table.view;
-    app.ui.undo = { to, expect: seq, lines: told?.takes_back.map(decision) ?? [to === undefined ? "The last decision." : "Everything since then."] };
+    // What is in the campaign alone has no preview.
+    if (told || app.role === "game_master") app.ui.undo = { to, expect: seq, lines: told?.takes_back.map(decision) ?? ["The last decision."] };
     app.redraw();
   },
 
@@ -341,7 +345,8 @@ const app = {
 
   /** A seat by the people who play it, or else by its own name. */
   seatName(seat) {
-    const names = app.players(seat).flatMap((one) => one.people ?? []).join(", ");
+    const named = (list) => app.players(seat).flatMap((one) => one[list] ?? []).join(", ");
+    const names = named("people") || named("absent");
     return names ? `${names} (${seat})` : seatTitle(seat);
   },
 
@@ -427,6 +432,10 @@ const notices = {
   },
   resync: refresh,
   presence: ({ presence }) => { app.table.view.presence = presence; },
+  vote({ outcome, vote }) {
+    app.table.view.vote = vote;
+    if (outcome === "refused") app.tell("The table lets it stand: nothing is taken back.");
+  },
   chat: ({ line }) => { app.table.chat = [...app.table.chat, line].slice(-50); },
   people: () => app.room?.loadPeople(app),
   notice: ({ text }) => app.tell(text),
@@ -502,6 +511,15 @@ export function waitingLine() {
 
 const bar = (key, text, ...kids) => h("p.note-bar", { key, role: "status" }, h("span", text), kids);
 
+/** A vote on an undo: what it takes back, and the ways to vote. */
+function voteBar(vote) {
+  if (!vote) return null;
+  const { id, by: { seats }, name, takes_back, asked, yours } = vote;
+  const word = (text, agree) => h("button", { onclick: () => app.command("vote", { id, agree }) }, text);
+  return bar("vote", `${name ?? seats.join(", ")} asks to take back: ${takes_back.map(decision).join("; ")}. Still asked: ${asked.map((one) => one.seats?.join(", ") ?? "game master").join("; ")}.`,
+    yours && word("Agree", true), (yours || seats.join() === app.seats.join()) && word(yours ? "Refuse" : "Call it off", false));
+}
+
 /** Notices on top of the page; none of them covers it. */
 export function noticeBars() {
   const { wire, ui, table: { view } } = app;
@@ -509,6 +527,7 @@ export function noticeBars() {
   return [
     !wire.up && bar("lost", "No connection. Your choice is kept.", h("button", { onclick: () => wire.open() }, "Now")),
     app.looks && bar("looks", `You look as ${app.seats.join(", ")}. Nothing can be answered here.`),
+    voteBar(view.vote),
     ui.toast && bar("toast", ui.toast, h("button", { onclick: () => app.tell() }, "Close")),
     pending && bar("pending", `Other rules take over later: ${pending}`, app.role === "game_master" && h("button", { onclick: () => app.command("rules.keep") }, "Keep the present rules")),
   ];
@@ -522,7 +541,7 @@ function undoDialog() {
   const { undo } = app.ui;
   const close = () => { app.ui.undo = undefined; app.redraw(); };
   return undo && dialog("undo", "Take back?", close, h("ul.takes", undo.lines.map((text) => h("li", text))),
-    h("div.row", h("button.go", { autofocus: true, onclick: () => { close(); app.command("undo", { to: undo.to, expect: undo.expect }); } }, "Take back"), h("button", { onclick: close }, "Keep")));
+    h("div.row", h("button.go", { autofocus: true, onclick: () => { close(); app.command("undo", { to: undo.to, expect: undo.expect }); } }, app.table.view.undo.asks ? "Ask the table" : "Take back"), h("button", { onclick: close }, "Keep")));
 }
 
 /** The cards of open questions; the active one takes digits and Enter. */
@@ -549,11 +568,14 @@ export function chat() {
     h("form.inline", { onsubmit: send }, h("input", { "aria-label": "Say to everybody", maxlength: 1000 }), h("button", { type: "submit" }, "Say")));
 }
 
+/** The recap of the campaign; nothing before it has come, and for a table without one. */
+export const recap = ({ ui: { gm } }) => gm.recap?.paragraphs.map((text) => h("p", text));
+
 export const chatLines = (most) => h("ul.chat", app.table.chat.slice(-most).map(({ id, name, seats, role, text }) => h("li", { key: id }, h("b", `${name ?? seats?.join(", ") ?? role}: `), text)));
 
 export const settings = () => fold("This page", "",
   h("label", "Your name", h("input", { maxlength: 40, value: app.name, onchange: ({ target }) => app.ask("name", { name: target.value }).then((told) => { app.name = told?.name ?? app.name; app.redraw(); }) })),
-  h("button", { "aria-pressed": app.odds.on, onclick: () => { store(localStorage, "rb:odds", (app.odds.on = !app.odds.on) ? "on" : "off"); app.redraw(); } }, "Odds beside options"),
+  app.table.view.settings.options.odds && h("button", { "aria-pressed": app.odds.on, onclick: () => { store(localStorage, "rb:odds", (app.odds.on = !app.odds.on) ? "on" : "off"); app.redraw(); } }, "Odds beside options"),
   h("p.hint", "Keys: digits choose, Enter accepts, s: sheet, u: undo."));
 
 export const panel = (title, ...kids) => h("section.panel", { key: title }, h("h2", title), kids);
@@ -582,7 +604,8 @@ function playerScreen() {
         others.map((question) => h("section.panel", { key: nameOf(question) }, h("p.soft.small", app.seatName(question.seat)), h("p", question.why))),
         !mine.length && app.undoButton(true),
         fold("At any time", "", { ontoggle: ({ target }) => { if (target.open) app.loadActs(); else app.ui.acts = undefined; } }, app.ui.acts && actsList(app.ui.acts)),
-        panel("What happened", log(app, app.ui.log))),
+        panel("What happened", log(app, app.ui.log)),
+        fold("The story so far", "", { ontoggle: async () => { app.ui.gm.recap ??= await app.ask("recap", {}, quiet); app.redraw(); } }, recap(app))),
       h("div.column", mapPanel(Math.max(280, Math.min(innerWidth, 640) - 62)), [...sides].map(([title, members]) => panel(title, peopleList(app, [...members]))), chat(), settings())),
   ];
 }

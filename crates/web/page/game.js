@@ -221,17 +221,22 @@ export class Odds {
     this.app = app;
   }
 
+  /** Whether odds are shown: here, and at this table. */
+  get shown() {
+    return this.on && (this.app.role === "game_master" || this.app.table.view.settings.options.odds);
+  }
+
   #key = (question, value) => `${this.app.table.view.seq} ${JSON.stringify([question.id, value])}`;
 
   of(question, value) {
-    return this.on && value !== undefined ? this.#known.get(this.#key(question, value)) : undefined;
+    return this.shown && value !== undefined ? this.#known.get(this.#key(question, value)) : undefined;
   }
 
   want(questions) {
     const { app } = this;
     const seq = `${app.table.view.seq} `;
     for (const key of this.#known.keys()) if (!key.startsWith(seq)) this.#known.delete(key);
-    this.#wanted = this.on ? questions.flatMap((question) => {
+    this.#wanted = this.shown ? questions.flatMap((question) => {
       const { ask } = question;
       const now = valueOf(question, app.drafts.of(question));
       const values = { choose: () => open(ask).map(({ id }) => id), confirm: () => [true, false] }[ask.kind]?.() ?? (["dice", "line", "order"].includes(ask.kind) ? [] : [now]);
@@ -477,7 +482,7 @@ export const faces = ({ roll }) => roll.parts.map(({ faces: list, amount }) => l
 export function outcome({ roll: { kind, result } }) {
   const [tone, sign] = { success: ["good", "✓ "], failure: ["bad", "✕ "] }[kind] ?? [];
   // A bare number says too little.
-  return (sign || result) && h("span", { class: tone }, sign, /[a-z]/i.test(result ?? "") ? result : [sign && `${kind} `, result]);
+  return (sign || result) && h("span", { class: tone }, sign, /[a-z]/i.test(result ?? "") ? result : [sign ? kind : "result", " ", result]);
 }
 
 const QUIET = ["answered", "changed", "spawned", "removed", "back"];
@@ -491,9 +496,9 @@ function event(line, who) {
 /** The log, the newest first, an item for each action. `still` has no button. */
 export function log(app, most, still) {
   const groups = app.table.groups();
-  const { allowed } = app.table.view.undo;
-  return [h("ol.log", { reversed: true }, groups.slice(-most).reverse().map(({ key, who, head, events, gone, seq }, place) => {
-    const back = !still && allowed && !gone && head.length > 0 && seq !== undefined && (app.role === "game_master" || !place);
+  const { reach } = app.table.view.undo;
+  return [h("ol.log", { reversed: true }, groups.slice(-most).reverse().map(({ key, who, head, events, gone, seq }) => {
+    const back = !still && !gone && head.length > 0 && seq > reach;
     return h("li", { key, class: `${app.sideOfTitle(who) || "none"}${gone ? " gone" : ""}` },
       h("div.head", who && h("p", h("b", who), ` ${head.join(", ")}`), back && h("button", { title: "Undo to here", "aria-label": `Undo to before ${who} ${head}`, onclick: () => app.askUndo(seq - 1) }, "↶")),
       events.map((line) => event(line, who)), gone && h("p.quiet.taken", "taken back"));

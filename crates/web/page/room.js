@@ -1,7 +1,7 @@
 // The pages of the room. The game master's has people on the left; questions, map and log in the middle; on the right what only a game
 // master may do. The television shows what everybody may see, large enough for four metres, and nothing to press.
 
-import { actsList, cards, chat, chatLines, decision, headline, link, mapPanel, needed, noticeBars, panel, quiet, seatTitle, settings, waitingLine } from "./app.js";
+import { actsList, cards, chat, chatLines, decision, headline, link, mapPanel, needed, noticeBars, panel, quiet, recap, seatTitle, settings, waitingLine } from "./app.js";
 import { h } from "./dom.js";
 import { cutRules, faces, log, nameOf, outcome, people, peopleList, stepper } from "./game.js";
 
@@ -25,7 +25,7 @@ export function news(app, step) {
 
 /** Gets the result of a method for a panel that shows it; nothing if the host does not offer it. */
 async function load(app, name, params) {
-  app.ui.gm[name] = await app.ask(name, name === "entries" ? { most: 60, all: true } : params, quiet);
+  app.ui.gm[name] = await app.ask(name, name === "entries" ? { most: 60, all: true } : params, name === "encounter" ? undefined : quiet);
   app.redraw();
 }
 
@@ -41,7 +41,7 @@ export function gameMaster(app) {
       h("div.column", panel("People", peopleList(app, people(app))), roster(app), chat()),
       h("div.column", noticeBars(), knocks(app), fault(app), cards(mine, (question) => answersFor(app, question)), view.questions.map((question) => mine.includes(question) || look(app, question)),
         mapPanel(Math.max(300, Math.min(640, innerWidth - 720))), panel("What happened", log(app, app.ui.log))),
-      h("div.column", time(app), byHand(app), rules(app), seats(app), invitations(app), settings())),
+      h("div.column", time(app), byHand(app), scenes(app), rules(app), seats(app), allows(app), invitations(app), settings())),
   ];
 }
 
@@ -197,6 +197,34 @@ function seats(app) {
     button("View", () => viewAs(app, seat), { "aria-label": `View as ${seatTitle(seat)}` }))));
 }
 
+/** The scenes of the campaign: those that were played, the next one, and how an encounter would end. */
+function scenes(app) {
+  const { gm } = app.ui;
+  const { scenarios = [], cast = [] } = gm.offers ?? {};
+  const sides = gm.sides ??= [{}, {}];
+  const names = [...new Set([...Object.keys(gm.roster?.characters ?? {}), ...cast])];
+  const put = (side, name, count) => { side[name] = count || undefined; gm.encounter = undefined; app.redraw(); };
+  const people = (side) => Object.entries(side).filter(([, count]) => count);
+  const meet = () => ({ sides: sides.map((side) => ({ members: people(side).map(([name, count]) => ({ name, count })) })) });
+  return panel("Scenes",
+    fold("The story so far", recap(app), () => load(app, "recap", { all: true })),
+    fold("Scenes that were played", gm.scenes?.scenes.map(({ title, last }) => button(`${title}, to entry ${last}`, () => app.command("goto", { entry: last }))), () => load(app, "scenes")),
+    fold("Begin a scene", h("div.row", scenarios.map(({ name, title }) => button(title, () => app.command("scene", { scenario: name }))))),
+    cast.length > 0 && fold("Encounter", [
+      sides.map((side, at) => [choice(["Heroes", "Foes"][at], "", [["", "add somebody"], ...names.map((name) => [name, name])], (name) => put(side, name, 1)),
+        people(side).map(([name, count]) => h("label", { key: at + name }, name, stepper(name, count, 0, 20, (to) => put(side, name, to))))]),
+      h("div.two", button("Chances", () => load(app, "encounter", meet())), button("Begin it", () => app.command("scene", meet()))),
+      gm.encounter && [gm.encounter.notes.map((text) => h("p.small", text)), gm.encounter.results.map(({ result, share, low, high }) => h("p", h("b", `${Math.round(share * 100)} % `), result, h("span.note", `${Math.round(low * 100)} to ${Math.round(high * 100)} %, ${gm.encounter.games} games`)))]]));
+}
+
+/** What the table allows besides its rules. */
+function allows(app) {
+  const { undo, odds } = app.table.view.settings.options;
+  const set = (to) => app.command("options", to);
+  return panel("At this table", choice("Who takes decisions back", undo, [["game_master", "the game master"], ["own", "players their own last ones"], ["ask", "players, if the table agrees"]], (to) => set({ undo: to })),
+    button("Odds for players", () => set({ odds: !odds }), { "aria-pressed": odds }));
+}
+
 /** The policies that can play a seat: all of the ruleset, or else those that have played one since the page was opened. */
 function policies(app) {
   const { gm } = app.ui;
@@ -207,7 +235,7 @@ function policies(app) {
 /** Opens another page that sees what a seat sees, and answers nothing. */
 async function viewAs(app, seat) {
   const tab = open("about:blank");
-  const told = await app.ask("invite", { role: "seat", seats: [seat], kind: "code", kept: false, name: `a look as ${seatTitle(seat)}` });
+  const told = await app.ask("invite", { role: "seat", seats: [seat], kind: "code", look: true });
   if (told && tab) tab.location = `/#see=${told.code}`;
   else tab?.close();
 }

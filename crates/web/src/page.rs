@@ -34,9 +34,9 @@ impl Page {
             answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
             return answer;
         };
-        let is_code = name.ends_with(".js") || name.ends_with(".css");
         let mut answer = Response::new(match (std::str::from_utf8(&bytes), &*bytes) {
-            (Ok(text), _) if is_code => Body::from(lean(text)),
+            (Ok(text), _) if name.ends_with(".js") => Body::from(lean(text, lean_script)),
+            (Ok(text), _) if name.ends_with(".css") => Body::from(lean(text, lean_style)),
             (_, bytes) => Body::from(bytes.to_vec()),
         });
         answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
@@ -54,16 +54,53 @@ impl Page {
 
 /// The text of a script or a style sheet without its comments and indentation, which only its authors need. Comments stand on lines
 /// of their own there, and no text spans lines.
-fn lean(text: &str) -> String {
+fn lean(text: &str, lean_line: fn(&str) -> String) -> String {
     let mut lean = String::with_capacity(text.len());
     let mut comment = false;
     for line in text.lines().map(str::trim) {
         if comment || line.starts_with("/*") {
             comment = !line.ends_with("*/");
         } else if !line.is_empty() && !line.starts_with("//") {
-            lean.push_str(line);
+            lean.push_str(&lean_line(line));
             lean.push('\n');
         }
+    }
+    lean
+}
+
+/// A line of a script without blanks around signs, but for those in texts. A line with a pattern between slashes stays as it is.
+fn lean_script(line: &str) -> String {
+    let pattern = line.as_bytes().windows(2).any(|pair| pair[1] == b'/' && b"(=!:, ".contains(&pair[0]));
+    if pattern {
+        return line.to_owned();
+    }
+    // Templates may hold texts, and texts may hold signs: what lies between the first and the last accent stays as it is.
+    let (before, template, behind) = match (line.find('`'), line.rfind('`')) {
+        (Some(from), Some(to)) if from < to => (&line[..from], &line[from..=to], &line[to + 1..]),
+        _ => (line, "", ""),
+    };
+    [&without_blanks(before, "=<>{}();,:?&|*"), template, &without_blanks(behind, "=<>{}();,:?&|*")].concat()
+}
+
+/// A line of a style sheet without blanks that mean nothing.
+fn lean_style(line: &str) -> String {
+    without_blanks(line, "{};,").replace(": ", ":").replace(";}", "}")
+}
+
+/// Leaves out the blanks before and after each of `signs`, outside of texts in double quotes.
+fn without_blanks(line: &str, signs: &str) -> String {
+    let (mut lean, mut quoted, mut escaped) = (String::with_capacity(line.len()), false, false);
+    for letter in line.chars() {
+        let is_sign = !quoted && signs.contains(letter);
+        let after_sign = !quoted && letter == ' ' && lean.ends_with(|last| signs.contains(last));
+        if is_sign && lean.ends_with(' ') {
+            lean.truncate(lean.trim_end().len());
+        }
+        if !after_sign || lean.is_empty() {
+            lean.push(letter);
+        }
+        quoted ^= letter == '"' && !escaped;
+        escaped = letter == '\\' && !escaped;
     }
     lean
 }
@@ -105,7 +142,23 @@ mod tests {
     fn scripts_are_sent_without_comments() {
         let text =
             "// What it is.\n/** A text\n * in lines. */\nfunction f() {\n\treturn 1; // stays\n}\n\n/* one */\nf();\n";
-        assert_eq!(lean(text), "function f() {\nreturn 1; // stays\n}\nf();\n");
+        assert_eq!(lean(text, str::to_owned), "function f() {\nreturn 1; // stays\n}\nf();\n");
+    }
+
+    #[test]
+    fn blanks_go_where_they_mean_nothing() {
+        let cases = [
+            ("const a = { b: 1, c: d ? e : f };", "const a={b:1,c:d?e:f};"),
+            ("f(\"a = b, c\", x + 1 - y);", "f(\"a = b, c\",x + 1 - y);"),
+            ("f(\"an \\\" = quote\", x);", "f(\"an \\\" = quote\",x);"),
+            ("g(a, `it is ${b, c} = d`, e, `f`);", "g(a,`it is ${b, c} = d`, e, `f`);"),
+            ("return /a , b/.test(c) || d;", "return /a , b/.test(c) || d;"),
+        ];
+        for (line, lean) in cases {
+            assert_eq!(lean_script(line), lean);
+        }
+        let style = ".a b, .c { color: red; content: \"a ; b\"; }";
+        assert_eq!(lean_style(style), ".a b,.c{color:red;content:\"a ; b\"}");
     }
 
     #[test]

@@ -2,37 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use riskbreaker::lab::{MemoUse, Rate, Simulation, Tally, Variant};
-use riskbreaker::ruleset::CreationPart;
-use riskbreaker::state::readable_name;
-use riskbreaker::{DiceSource, Driver, Setup, Value};
+use riskbreaker::lab::{ENCOUNTER_ACTIONS, Encounter, EncounterMember, EncounterSide, MOST_ON_A_SIDE};
+use riskbreaker::play::MASTER;
+use riskbreaker::{Driver, Refusal};
 use serde_json::json;
 
 use super::line::words;
-use super::question::with_capital;
-use super::sheet_entry::{fault, in_words};
 use super::{Complaint, Done, Repl};
 use crate::cli::interrupt::Watch;
 use crate::cli::row::{Row, Span, Tone};
-
-/// The time limit of the simulation.
-const TIME: Duration = Duration::from_millis(850);
-/// The number of games simulated first, to measure how long one takes.
-const FIRST: u64 = 4;
-/// The most games that are simulated.
-const MOST: u64 = 4_000;
-/// A game that has not ended after so many actions counts as undecided.
-const ACTIONS: u64 = 2_000;
-/// Default names of the first sides.
-const SIDES: [&str; 2] = ["Heroes", "Foes"];
-/// The most characters on a side.
-const MOST_PEOPLE: usize = 50;
-
-/// A scene that was prepared and has not begun.
-#[derive(Clone, Debug)]
-pub struct Encounter(Setup);
 
 impl Repl {
     /// `encounter NAMES against NAMES [--seat SEAT=POLICY]...`, `encounter yes`.
@@ -42,17 +21,13 @@ impl Repl {
         let played_by = self.played_by(options.map(str::trim))?;
         if rest.eq_ignore_ascii_case("yes") {
             // It stays prepared where an unsaved game is left only when asked twice.
-            let Some(Encounter(setup)) = self.encounter.clone() else {
+            let Some(Encounter { setup, .. }) = self.encounter.clone() else {
                 return Err(Complaint::wrong("Say first who meets whom: `encounter NAMES against NAMES`."));
             };
             return self.begin(setup);
         }
         let rules = self.session.ruleset().clone();
-        if !rules.creates(CreationPart::Position) {
-            let text =
-                format!("{} does not say how a scene is made of sheets (`position` in creation.luau).", rules.name());
-            return Err(Complaint::Wrong(text));
-        }
+        Encounter::must_be_made_by(&rules).map_err(complaint)?;
         let parts = sides_of(rest);
         if parts.len() < 2 || parts.iter().any(|part| part.trim().is_empty()) {
             return Err(Complaint::wrong(
@@ -60,59 +35,37 @@ impl Repl {
                  `encounter Ann, Bob against 2 x NAME`.",
             ));
         }
-        let mut sides: Vec<(String, Vec<Value>)> = Vec::new();
-        let mut notes = Vec::new();
-        let mut whom = Vec::new();
-        let mut titles: Vec<String> = Vec::new();
-        for (at, part) in parts.iter().enumerate() {
+        let (mut sides, mut titles) = (Vec::new(), Vec::new());
+        for part in parts {
             let (title, names) = match part.split_once(':') {
-                Some((title, names)) => (title.trim().to_owned(), names),
-                None => (SIDES.get(at).map_or_else(|| format!("Side {}", at + 1), ToString::to_string), *part),
+                Some((title, names)) => (Some(title.trim().to_owned()), names),
+                None => (None, part),
             };
-            let mut sheets = Vec::new();
-            let mut told = Vec::new();
+            let mut members = Vec::new();
             let names = names.split(',').flat_map(|names| names.split(" and ")).map(str::trim);
             for name in names.filter(|name| !name.is_empty()) {
                 let (count, name) = counted(name);
                 let singular = name.strip_suffix('s').filter(|_| count > 1);
-                let (title, sheet) = match (self.sheet_named(name), singular) {
+                let (name, sheet) = match (self.sheet_named(name), singular) {
                     (Err(_), Some(singular)) => self.sheet_named(singular),
                     (found, _) => found,
                 }?;
-                let sheet = self.fitting(&title, sheet, &mut notes)?;
-                titles.push(title.clone());
-                sheets.extend(std::iter::repeat_n(sheet, count));
-                let name = with_capital(&readable_name(&title));
-                told.push(if count > 1 { format!("{count} x {name}") } else { name });
+                titles.push(name.clone());
+                members.push(EncounterMember { name, count, sheet });
             }
-            if sheets.len() > MOST_PEOPLE {
-                return Err(Complaint::Wrong(format!("A side has at most {MOST_PEOPLE} people.")));
-            }
-            whom.push(told.join(", "));
-            sides.push((title, sheets));
+            sides.push(EncounterSide { title, members });
         }
         let switches = self.session.switches().clone();
-        let title = whom.join(" against ");
-        let scenario = match rules.position_of(&sides, switches).map_err(fault)? {
-            Value::Map(table) => {
-                let mut table = (*table).clone();
-                table.insert("title".into(), Value::text(&title));
-                Value::Map(table.into())
-            }
-            _ => return Err(Complaint::wrong("creation.position must return a table.")),
-        };
         // Switches and seats are those of this game. The seats of the position count only if the command line names none.
-        let setup = Setup { scenario: riskbreaker::Scenario::Table(scenario), ..self.next_setup() };
-        if let Some(note) = self.left_at_home(&titles) {
-            notes.push(note);
-        }
+        let mut encounter = Encounter::prepare(&rules, &switches, self.next_setup(), sides).map_err(complaint)?;
+        encounter.notes.extend(self.left_at_home(&titles));
         if !self.screen.json() {
-            for note in &notes {
+            for note in &encounter.notes {
                 self.screen.row(&Row::at(2).with(note, Tone::Note))?;
             }
         }
-        self.foretell(&setup, &title, played_by, &notes)?;
-        self.encounter = Some(Encounter(setup));
+        self.foretell(&encounter, played_by)?;
+        self.encounter = Some(encounter);
         Ok(self.screen.row(&Row::at(2).with("`encounter yes` begins it.", Tone::Faint))?)
     }
 
@@ -120,13 +73,8 @@ impl Repl {
     /// game master takes defaults.
     fn played_by<'t>(&self, given: impl Iterator<Item = &'t str>) -> Result<BTreeMap<Arc<str>, Driver>, Complaint> {
         let rules = self.session.ruleset();
-        let usual = rules.policies().first().map_or(Driver::Absent, |policy| Driver::Policy(policy.clone()));
-        let is_master = |seat: &str| seat == "gm";
-        let mut seats: BTreeMap<Arc<str>, Driver> = rules
-            .seats()
-            .keys()
-            .map(|seat| (Arc::from(&**seat), if is_master(seat) { Driver::Absent } else { usual.clone() }))
-            .collect();
+        let is_master = |seat: &str| seat == MASTER;
+        let mut seats = Encounter::usual_drivers(rules);
         let listed = |names: Vec<&str>| names.join(", ");
         for option in given {
             let Some((seat, policy)) = option.split_once('=').map(|(seat, policy)| (seat.trim(), policy.trim())) else {
@@ -163,85 +111,20 @@ impl Repl {
         (!missing.is_empty()).then(|| format!("of the roster, not in this scene: {}", missing.join(", ")))
     }
 
-    /// A sheet without the keys that these rules do not know, and notes about them and about what the rules say of the sheet:
-    /// breaches and warnings, such as that somebody is out.
-    fn fitting(&self, name: &str, sheet: Value, notes: &mut Vec<String>) -> Result<Value, Complaint> {
-        let (rules, switches) = (self.session.ruleset(), self.session.switches().clone());
-        let steps = rules.sheet_steps(switches.clone()).map_err(fault)?;
-        let sheet = match sheet {
-            Value::Map(fields) if !steps.is_empty() => {
-                let (known, strange): (Vec<_>, Vec<_>) = fields
-                    .iter()
-                    .map(|(key, value)| (key.clone(), value.clone()))
-                    .partition(|(key, _)| steps.iter().any(|step| step.key == **key));
-                if !strange.is_empty() {
-                    let keys: Vec<String> = strange.iter().map(|(key, _)| readable_name(key)).collect();
-                    notes.push(format!("{name}: these rules have no place for {}", keys.join(", ")));
-                }
-                Value::map(known)
-            }
-            sheet => sheet,
-        };
-        if rules.creates(CreationPart::Check) {
-            for breach in rules.check_sheet_under(&sheet, switches).map_err(fault)?.iter() {
-                notes.push(format!("{name}: {}", in_words(breach)));
-            }
-        }
-        Ok(sheet)
-    }
-
     /// Plays the scene with policies for less than a second, and prints how often each side won.
-    fn foretell(
-        &mut self,
-        setup: &Setup,
-        title: &str,
-        played_by: BTreeMap<Arc<str>, Driver>,
-        notes: &[String],
-    ) -> Done {
+    fn foretell(&mut self, encounter: &Encounter, played_by: BTreeMap<Arc<str>, Driver>) -> Done {
         let rules = self.session.ruleset().clone();
-        let began = Instant::now();
-        let seated = Setup { dice: DiceSource::Seeded, seats: played_by.clone(), ..setup.clone() };
-        let variant = Variant::new("rules", &rules, seated).map_err(|error| Complaint::Wrong(error.to_string()))?;
-        let (mut tally, mut games, mut wanted) = (Tally::default(), 0, FIRST);
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let watch = Watch::begin();
-        while wanted > 0 && !watch.is_over() {
-            let simulation = Simulation {
-                scenario: title.to_owned(),
-                variants: vec![variant.clone()],
-                trials: wanted,
-                seed: setup.seed.wrapping_add(games),
-                until: None,
-                actions: ACTIONS,
-                memo: MemoUse::default(),
-            };
-            let found = simulation
-                .run(threads, None, None, &mut |_, _| !watch.is_over())
-                .map_err(|error| Complaint::Wrong(error.to_string()))?;
-            if let Some(part) = found.tallies.first() {
-                tally.add(part);
-            }
-            games += wanted;
-            // As many games as fit into half of the time that is left.
-            let (spent, left) = (began.elapsed(), TIME.saturating_sub(began.elapsed()));
-            let fit = (games as f64 * left.as_secs_f64() / spent.as_secs_f64() / 2.0) as u64;
-            wanted = fit.min(MOST - games.min(MOST)).min(250);
-        }
-        // A game without an end is a finding; a script that fails is a mistake.
-        let failed = tally.left_out.iter().find(|left| !left.unended);
-        if let Some(failed) = failed.filter(|_| tally.trials == 0) {
-            return Err(Complaint::Wrong(format!("This scene cannot be played: {}.", failed.why)));
-        }
-        let mut results: Vec<(&String, Rate)> =
-            tally.results.keys().map(|result| (result, tally.rate(result))).collect();
-        results.sort_by_key(|(_, rate)| std::cmp::Reverse(rate.count));
+        let odds = encounter.foretell(&rules, played_by, &|| !watch.is_over()).map_err(complaint)?;
+        let (tally, played_by, results) = (&odds.tally, &odds.played_by, odds.results());
+        let (title, notes) = (&encounter.title, &encounter.notes);
         if self.screen.json() {
             let told: Vec<_> = results.iter().map(|(result, rate)| json!({ "result": result, "rate": rate })).collect();
             let seats: BTreeMap<&str, Option<&str>> =
                 played_by.iter().map(|(seat, driver)| (&**seat, policy_of(driver))).collect();
             let event = json!({
                 "title": title, "games": tally.trials, "undecided": tally.left_out.len(), "results": told, "seats": seats,
-                "notes": notes, "partial": watch.is_over() || !tally.left_out.is_empty(), "interrupted": watch.is_over(),
+                "notes": notes, "partial": odds.is_partial(), "interrupted": odds.interrupted,
             });
             return Ok(self.screen.event("encounter", &event)?);
         }
@@ -255,16 +138,21 @@ impl Repl {
             ]
         });
         self.screen.columns(2, cells.collect())?;
-        let until = if watch.is_over() { ", interrupted" } else { "" };
-        let mut text = format!("{} games, {}{until}", tally.trials, in_policies(&played_by));
+        let until = if odds.interrupted { ", interrupted" } else { "" };
+        let mut text = format!("{} games, {}{until}", tally.trials, in_policies(played_by));
         if tally.trials == 0 {
-            let none = format!("no game had an end after {ACTIONS} actions ({} were played)", tally.left_out.len());
-            text = format!("{none}, {}{until}", in_policies(&played_by));
+            let none =
+                format!("no game had an end after {ENCOUNTER_ACTIONS} actions ({} were played)", tally.left_out.len());
+            text = format!("{none}, {}{until}", in_policies(played_by));
         } else if !tally.left_out.is_empty() {
-            text = format!("{text}; {} more had no end after {ACTIONS} actions", tally.left_out.len());
+            text = format!("{text}; {} more had no end after {ENCOUNTER_ACTIONS} actions", tally.left_out.len());
         }
         Ok(self.screen.row(&Row::at(2).faint(text))?)
     }
+}
+
+fn complaint(refusal: Refusal) -> Complaint {
+    Complaint::Wrong(refusal.to_string())
 }
 
 /// The policy that plays a seat; `None` if its questions take their defaults.
@@ -318,7 +206,7 @@ fn sides_of(text: &str) -> Vec<&str> {
 
 /// `3 x NAME`, `3 NAME`, `NAME x3`: how many, and who.
 fn counted(text: &str) -> (usize, &str) {
-    let number = |text: &str| text.parse::<usize>().ok().filter(|count| (1..=MOST_PEOPLE).contains(count));
+    let number = |text: &str| text.parse::<usize>().ok().filter(|count| (1..=MOST_ON_A_SIDE).contains(count));
     if let Some((first, rest)) = text.split_once(' ')
         && let Some(count) = number(first)
     {

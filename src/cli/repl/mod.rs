@@ -43,7 +43,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use riskbreaker::dice::{DiceRng, float};
-use riskbreaker::lab::SessionExt as _;
+use riskbreaker::lab::{Encounter, SessionExt as _};
 use riskbreaker::names::typed;
 use riskbreaker::play::{DecisionCount, MissingRoll};
 use riskbreaker::ruleset::nearest;
@@ -60,7 +60,6 @@ use serde_json::json;
 use self::amend::PlannedAmendment;
 use self::command::{Command, Word};
 pub use self::editor::{Editor, Recall};
-use self::encounter::Encounter;
 use self::event_rows::Untold;
 pub use self::lines::Lines;
 use self::lines::Next;

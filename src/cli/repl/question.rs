@@ -1,4 +1,5 @@
 use riskbreaker::play::{in_one_line, marked};
+use riskbreaker::ruleset::Breach;
 use riskbreaker::state::readable_name;
 use riskbreaker::{Answer, Ask, Choice, Question, Session};
 
@@ -69,8 +70,7 @@ fn heading(question: &Question, about: Option<&str>) -> Row {
 
 /// A sentence that begins a line begins with a capital.
 pub(super) fn with_capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    Breach::with_capital(text)
 }
 
 fn cells(number: usize, option: &Choice, ask: &Ask, suggested: bool) -> Vec<Span> {

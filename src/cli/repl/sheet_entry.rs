@@ -12,7 +12,6 @@ use serde_json::json;
 
 use super::line::split_first;
 use super::names::one_of;
-use super::question::with_capital;
 use super::{Complaint, Done, Repl};
 
 use crate::cli::row::{Row, Span, Tone};
@@ -220,7 +219,7 @@ impl Repl {
         let found = rules.check_sheet_under(&new, switches.clone()).map_err(fault)?;
         let broken: Vec<&Breach> = found.iter().filter(|breach| !breach.warning && !known.contains(breach)).collect();
         if !broken.is_empty() {
-            let told: Vec<String> = broken.iter().map(|breach| in_words(breach)).collect();
+            let told: Vec<String> = broken.iter().map(|breach| breach.in_words()).collect();
             return Err(Complaint::Wrong(told.join("\n")));
         }
         // A script that cannot build it knows of something that is wrong with it.
@@ -253,7 +252,7 @@ impl Repl {
             self.say_done(&format!("{} {text}", step.title))?;
         }
         for warning in found.iter().filter(|breach| breach.warning && !known.contains(breach)) {
-            self.screen.row(&Row::at(2).with(in_words(warning), Tone::Note))?;
+            self.screen.row(&Row::at(2).with(warning.in_words(), Tone::Note))?;
         }
         self.go_to_step(at + 1)
     }
@@ -286,7 +285,7 @@ impl Repl {
         }
         for breach in &breaches {
             let tone = if breach.warning { Tone::Note } else { Tone::Bad };
-            self.screen.row(&Row::at(2).with(in_words(breach), tone))?;
+            self.screen.row(&Row::at(2).with(breach.in_words(), tone))?;
         }
         Ok(())
     }
@@ -295,7 +294,7 @@ impl Repl {
         let Some(entry) = self.sheet_entry.clone() else { return Ok(()) };
         let whole = Value::Map(Arc::new(self.sheet_of(&entry.name)?));
         let found = self.session.ruleset().check_sheet_under(&whole, self.session.switches().clone()).map_err(fault)?;
-        let broken: Vec<String> = found.iter().filter(|breach| !breach.warning).map(in_words).collect();
+        let broken: Vec<String> = found.iter().filter(|breach| !breach.warning).map(Breach::in_words).collect();
         if !broken.is_empty() {
             let text = format!(
                 "{}\nThe sheet stays in the roster: `roster edit {}` continues it.",
@@ -388,12 +387,6 @@ fn map_of(sheet: Value) -> Sheet {
         Value::Map(fields) => (*fields).clone(),
         _ => Sheet::new(),
     }
-}
-
-/// A breach as a sentence with its rule.
-pub(super) fn in_words(breach: &Breach) -> String {
-    let text = with_capital(&breach.text);
-    if breach.rule.is_empty() { format!("{text}.") } else { format!("{text} ({}).", breach.rule) }
 }
 
 /// A value of a sheet as it is typed.

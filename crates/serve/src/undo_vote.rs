@@ -1,0 +1,120 @@
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::frames::RoleSight;
+use super::viewer::{Role, RoleName};
+use riskbreaker_play::{Session, TakenBack};
+
+/// The table votes on an undo that a seat asks for.
+///
+/// Everybody who plays and is connected when it begins has to agree: the seats of each role together, and the game masters.
+/// A refusal ends it. So does each step of the game. A game master's word counts for all.
+pub(super) struct UndoVote {
+    /// Tells it from earlier ones.
+    pub id: u64,
+    pub by: Role,
+    pub name: Option<Arc<str>>,
+    /// The step that it goes back to; without it, it goes back by one decision.
+    pub to: Option<u64>,
+    /// The number of decisions.
+    pub steps: u32,
+    agreed: Vec<Role>,
+    asked: Vec<Role>,
+}
+
+/// What came of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VoteOutcome {
+    /// Others are asked still.
+    Open,
+    Accepted,
+    Refused,
+}
+
+/// One of those who vote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Voter {
+    pub role: RoleName,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub seats: Vec<Arc<str>>,
+}
+
+/// A vote on an undo, as a viewer is told of it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct VoteReport {
+    /// For `vote`.
+    pub id: u64,
+    /// Who asks for the undo.
+    pub by: Voter,
+    /// The name of the person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Arc<str>>,
+    /// The number of decisions.
+    pub decisions: u32,
+    /// The decisions, the last one first, as far as this viewer may know them.
+    pub takes_back: Vec<TakenBack>,
+    /// Who has agreed.
+    pub agreed: Vec<Voter>,
+    /// Who is asked still.
+    pub asked: Vec<Voter>,
+    /// Whether this viewer is asked still.
+    pub yours: bool,
+}
+
+impl Voter {
+    pub(super) fn of(role: &Role) -> Voter {
+        Voter { role: role.name(), seats: role.seats().to_vec() }
+    }
+}
+
+impl UndoVote {
+    /// A vote among `present`, the roles that are connected; `None` if there is nobody to ask.
+    pub fn begin(
+        id: u64,
+        (by, name): (Role, Option<Arc<str>>),
+        (to, steps): (Option<u64>, u32),
+        present: impl Iterator<Item = Role>,
+    ) -> Option<UndoVote> {
+        let mut asked: Vec<Role> = Vec::new();
+        for role in present {
+            let plays = matches!(role, Role::Seat(_) | Role::Seats(_) | Role::GameMaster);
+            if plays && role != by && !asked.contains(&role) {
+                asked.push(role);
+            }
+        }
+        (!asked.is_empty()).then(|| UndoVote { id, by, name, to, steps, agreed: Vec::new(), asked })
+    }
+
+    /// Takes the word of a role; `None` if it is not asked. Whoever asked for the undo may call it off.
+    pub fn take(&mut self, role: &Role, agrees: bool) -> Option<VoteOutcome> {
+        match role {
+            role if role.is_master() => Some(if agrees { VoteOutcome::Accepted } else { VoteOutcome::Refused }),
+            role if *role == self.by && !agrees => Some(VoteOutcome::Refused),
+            role => {
+                let at = self.asked.iter().position(|asked| asked == role)?;
+                if !agrees {
+                    return Some(VoteOutcome::Refused);
+                }
+                self.agreed.push(self.asked.remove(at));
+                Some(if self.asked.is_empty() { VoteOutcome::Accepted } else { VoteOutcome::Open })
+            }
+        }
+    }
+
+    pub fn report(&self, session: &Session, role: &Role) -> VoteReport {
+        let voters = |roles: &[Role]| roles.iter().map(Voter::of).collect();
+        VoteReport {
+            id: self.id,
+            by: Voter::of(&self.by),
+            name: self.name.clone(),
+            decisions: self.steps,
+            takes_back: session.would_take_back(&RoleSight::of(role).viewer(), self.steps as usize),
+            agreed: voters(&self.agreed),
+            asked: voters(&self.asked),
+            yours: self.asked.contains(role),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// Measures how long a phone takes to be current again after it has slept: in a page that the browser froze, and with a connection that
+// is dead although the browser calls it open, as phones have them.
+//
+//     node tests/browser/sleep.mjs [--seconds 30] [--times 5]
+//
+// The time is taken in the page: from its event `resume` to the drawing of the last step.
+
+import { connect, createServer } from "node:net";
+import { check, device, finish, goTo, option, pause, until } from "./kit.mjs";
+import { Program, freePort } from "./program.mjs";
+
+const SECONDS = Number(option("seconds") ?? 30);
+const TIMES = Number(option("times") ?? 5);
+const MOST = 300;
+
+/** A relay before the server whose connections can be cut without a word: nothing more comes out of them, and nobody is told. */
+async function relay(to) {
+  const pairs = new Set();
+  const server = createServer((client) => {
+    const inner = connect(to, "127.0.0.1");
+    const pair = { client, inner };
+    pairs.add(pair);
+    client.pipe(inner).pipe(client);
+    for (const socket of [client, inner]) socket.on("error", () => {}).on("close", () => pairs.delete(pair));
+  }).listen(0, "127.0.0.1");
+  await new Promise((done) => server.once("listening", done));
+  const cut = () => {
+    for (const { client, inner } of pairs) {
+      client.unpipe(inner);
+      inner.unpipe(client);
+      inner.destroy();
+    }
+    pairs.clear();
+  };
+  return { port: server.address().port, cut, close: () => server.close() };
+}
+
+const port = await freePort();
+const relayed = await relay(port);
+const address = `http://127.0.0.1:${relayed.port}/`;
+const table = await new Program("contest/duel", port, "--public-url", address.slice(0, -1)).start();
+const gm = await device("gm", 1280, 900, "light");
+const phone = await device("phone", 390, 844, "dark", true);
+await goTo(gm, `${table.address}#gm=${table.codes.gm}`);
+await until(gm, () => document.querySelector(".gm"));
+await goTo(phone, `${address}#j=${table.codes.join}`, "Ann");
+await until(gm, () => { const found = [...document.querySelectorAll(".note-bar button")].find(({ textContent }) => textContent === "players"); found?.click(); return found; });
+await until(phone, () => document.querySelector(".player"));
+await phone.evaluate(() => {
+  document.addEventListener("resume", () => { globalThis.woke = performance.now(); });
+  new MutationObserver(() => { globalThis.drawn = performance.now(); }).observe(document.body, { attributes: true, attributeFilter: ["data-seq"] });
+});
+const lifecycle = await phone.createCDPSession();
+const seq = (page) => page.evaluate(() => Number(document.body.dataset.seq));
+
+/** Writes a note on the game master's page: a step for everybody. */
+async function note(text) {
+  const before = await seq(gm);
+  await gm.evaluate((words) => {
+    for (const node of document.querySelectorAll("details")) node.open = true;
+    const box = [...document.querySelectorAll("label")].find(({ firstChild }) => firstChild.textContent === "Note").querySelector("input");
+    box.value = words;
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+    box.form.requestSubmit();
+  }, text);
+  await until(gm, (last) => Number(document.body.dataset.seq) > last, before);
+}
+
+for (const dead of [false, true]) {
+  const times = [];
+  for (let time = 0; time < TIMES; time += 1) {
+    // Chromium closes the connections of a page that it freezes. A phone that sleeps hides the page, and its connection dies unseen.
+    if (dead) {
+      await phone.evaluate(() => Object.defineProperty(document, "hidden", { value: true, configurable: true }));
+      relayed.cut();
+    } else await lifecycle.send("Page.setWebLifecycleState", { state: "frozen" });
+    for (const part of ["one", "two", "three"]) await note(`${part} of sleep ${time}`);
+    await pause(SECONDS * 1000);
+    const last = await seq(gm);
+    if (!dead) await lifecycle.send("Page.setWebLifecycleState", { state: "active" });
+    await phone.evaluate((hidden) => {
+      if (hidden) {
+        Object.defineProperty(document, "hidden", { value: false, configurable: true });
+        globalThis.woke = performance.now();
+      }
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, dead);
+    await until(phone, (to) => Number(document.body.dataset.seq) >= to && !document.querySelector(".link.lost"), last);
+    times.push(Math.round(await phone.evaluate(() => globalThis.drawn - globalThis.woke)));
+    await pause(300);
+  }
+  const what = dead ? "a dead connection that seems open" : "a frozen page";
+  console.log(`After ${SECONDS} s of sleep, with ${what}: ${times.join(", ")} ms.`);
+  // On a busy machine single times are those of other programs.
+  const median = times.sort((a, b) => a - b)[times.length >> 1];
+  check(median <= MOST, `current again after ${median} ms with ${what}, not ${MOST}`);
+}
+await table.stop();
+relayed.close();
+await finish();
