@@ -15,7 +15,10 @@ use super::keeper::Keeper;
 use super::messages::{ByeNotice, ChatNotice, EVENT_BYTES, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
 use super::people::Remembered;
 use super::viewer::{Role, TableViewer};
-use riskbreaker_play::{DecisionCount, Driver, Order, Question, QuestionId, Ruleset, Session, WorkedOut, push_sparing};
+use riskbreaker_play::{
+    DecisionCount, Driver, Order, Question, QuestionId, Ruleset, Session, TurnNotice, TurnNotices, WorkedOut,
+    push_sparing,
+};
 use riskbreaker_ruleset::ContentHash;
 use riskbreaker_state::{LARGEST_NUMBER, Value};
 use riskbreaker_store::{HostChange, HostMemory, HostRow, KeptResult, random_number};
@@ -71,7 +74,12 @@ pub(super) struct TableGame {
     /// The port at which the table is served, and whether its join code is taken and anybody may watch, as its campaign remembers.
     port: Option<u16>,
     lobby: Option<(bool, bool)>,
+    /// Whom to tell whose turn it is, and what was told.
+    turns: Option<(TurnListener, TurnNotices)>,
 }
+
+/// Is told whose turn it is: the name of the table, and the seat with its question.
+pub(super) type TurnListener = Arc<dyn Fn(&str, &TurnNotice) + Send + Sync>;
 
 /// [`Settings`] as they were told, with the rules in force then.
 struct ToldSettings {
@@ -219,6 +227,20 @@ impl TableGame {
             looking_ahead: Vec::new(),
             port: None,
             lobby: None,
+            turns: None,
+        }
+    }
+
+    /// Tells the listener whose turn it is now, and from then on after every command.
+    pub fn tell_turns_to(&mut self, table: &str, listener: Option<TurnListener>) {
+        self.turns = listener.map(|listener| (listener, TurnNotices::default()));
+        self.tell_turns(table);
+    }
+
+    fn tell_turns(&mut self, table: &str) {
+        let Some((listener, notices)) = &mut self.turns else { return };
+        for notice in notices.new_in(&self.session) {
+            listener(table, &notice);
         }
     }
 
@@ -574,6 +596,7 @@ impl TableGame {
             };
             tell_body(&viewer, "step", body);
         }
+        self.tell_turns(table);
         Ok(self.seq)
     }
 
