@@ -735,3 +735,24 @@ fn mistakes_in_questions_that_are_asked_together() {
         assert!(told.is_some_and(|one| one.starts_with(&format!("fish/play.luau:{line}:"))), "{from}: {found:#?}");
     }
 }
+
+/// The sentences of a card for a recap are whole, and name what the game can fill in.
+#[test]
+fn sentences_of_a_recap_are_checked() {
+    let with = |recap: &str| {
+        planted("maneuvers/pull.luau", "title = \"Pull\",", &format!("title = \"Pull\",\n\trecap = {recap},"))
+    };
+    let sound = "{ success = \"{actor} pulls with {risk} against {other}.\", failure = \"{actor} slips!\" }";
+    assert_eq!(with(sound), [""; 0]);
+    for (recap, told) in [
+        ("\"{actor} pulls.\"", "`recap` of maneuver `pull` is a string, not a table"),
+        ("{ succes = \"{actor} pulls.\" }", "unknown key `succes` in `recap` of maneuver `pull`"),
+        ("{ success = 3 }", "`success` in `recap` of maneuver `pull` is a number, not a text"),
+        ("{ success = \"{actor} pulls\" }", "ends without `.`, `!` or `?`"),
+        ("{ success = \"{the actor} pulls.\" }", "is neither `{actor}` nor `{other}` nor a topic"),
+        ("{ success = \"{actor} pulls with {riks}.\" }", "`recap` names `{riks}`, and no question has this topic"),
+    ] {
+        let found = with(recap);
+        assert!(found.len() == 1 && found[0].contains(told), "{recap}: {found:?}");
+    }
+}

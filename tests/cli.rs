@@ -121,7 +121,7 @@ fn a_campaign_that_is_opened_anew_undoes_such_a_line_whole() {
     assert!(begun.status.success(), "{begun:?}");
     let told = play_anywhere(&["play", &file], "log --all\nundo 2\nundo\n");
     let text = String::from_utf8_lossy(&told.stdout);
-    assert!(text.contains("players: card kill_damage · players: risk 2 · players: targets"), "{text}");
+    assert!(text.contains("players: card Kill Damage · players: risk 2 · players: targets"), "{text}");
     let whole = "card: Kill Damage · risk: 2 · targets: Bandit · the change to riskbreaker-0.0.1+house-armour\n";
     assert!(text.contains(&format!("undid {whole}")), "{text}");
     let (_, last) = text.rsplit_once("» undo\n").expect("it is carried out");

@@ -2265,11 +2265,11 @@ impl Marked {
         let library = Library::open(root("rulesets")).unwrap();
         let mut campaign = Store::open(&self.campaign, &library).unwrap().first().unwrap().unwrap();
         campaign.note("MARKNOTE").unwrap();
-        let master = campaign.recap_all(&Viewer::master()).unwrap().join("\n");
+        let master = campaign.recap_all(&Viewer::master()).unwrap().paragraphs().join("\n");
         assert!(master.contains("MARKNOTE"), "{master}");
         for (seat, _) in &self.viewers {
             let viewer = if seat.is_empty() { Viewer::watcher() } else { Viewer::seat(seat) };
-            let recap = campaign.recap_all(&viewer).unwrap().join("\n");
+            let recap = campaign.recap_all(&viewer).unwrap().paragraphs().join("\n");
             assert!(!recap.is_empty());
             for (mark, may) in &self.marks {
                 assert!(!recap.contains(mark) || may.contains(seat), "the recap tells `{seat}` {mark}: {recap}");
@@ -2599,4 +2599,25 @@ fn an_encounter_is_a_scene_of_the_campaign() {
     assert_eq!(refused(&connection, "recap", json!({ "viewer": player, "all": true }))["kind"], "forbidden");
     done(&connection, "goto", json!({ "viewer": master, "entry": scenes[0]["last"] }));
     assert_eq!(done(&connection, "scenes", json!({ "viewer": master })).0["scenes"].as_array().unwrap().len(), 1);
+}
+
+/// Whoever listens is told of each new question once, as everybody may know it, and never of a seat that a policy plays.
+#[test]
+fn whose_turn_it_is_is_told_to_whoever_listens() {
+    let host = host();
+    let (sender, told) = std::sync::mpsc::channel();
+    host.tell_turns(move |table, notice| {
+        let _ = sender.send(format!("{table}/{}/{}", notice.seat, notice.title));
+    });
+    let operator = host.connect(true);
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 1, "seats": { "right": "absent" } }));
+    let first = told.try_recv().unwrap();
+    assert!(first.starts_with("a/left/") && first.contains("Ann"), "{first}");
+    let (view, _) = done(&operator, "view", json!({ "table": "a" }));
+    assert!(told.try_recv().is_err(), "a look is no turn");
+    let question = view["questions"][0]["id"].clone();
+    done(&operator, "answer", json!({ "table": "a", "question": question, "value": "rest" }));
+    let next = told.try_recv().unwrap();
+    assert!(next.starts_with("a/left/"), "{next}");
+    assert!(told.try_recv().is_err());
 }

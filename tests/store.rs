@@ -263,7 +263,7 @@ fn a_replay_compares_every_entry_and_tells_where_other_rules_differ() {
         String::from_utf8(text).unwrap()
     };
     assert!(story.contains("## second") && story.contains("after the first"), "{story}");
-    let recap = campaign.recap(&Viewer::master()).unwrap();
+    let recap = campaign.recap(&Viewer::master()).unwrap().paragraphs();
     assert!(
         recap[0].contains("first") && recap.iter().any(|text| text.contains("so much for the second")),
         "{recap:?}"
@@ -1145,6 +1145,7 @@ fn a_reopened_campaign_shows_all_of_it_and_takes_back_whole_lines() {
     // Back beyond the beginning of the scene, and beyond what a program that was started anew has in memory.
     let told = play("undo\nundo\nundo 3\nlog 2\n");
     assert!(told.contains("undid scene: ") && told.contains("undid the edit: first 117"), "{told}");
+    assert!(told.contains("The game is in “") && told.contains("” now."), "{told}");
     assert!(told.trim_end().ends_with("first 115\n  first 116"), "{told}");
     // An entry is what a line decided, and one `undo` takes all of it back, also in a program that was started anew.
     let folder = folder.join("lines");
@@ -2215,4 +2216,76 @@ fn saving_and_loading_many_answers_takes() {
             fs::metadata(&path).unwrap().len() / 1024
         );
     }
+}
+
+/// A fight that was played to its end is told as a story: in sentences of the cards, with its turning points, from events.
+#[test]
+fn a_recap_tells_who_did_what_and_how_it_ended() {
+    let folder = folder("told");
+    let begin = ["play", "evening", "--rules", "riskbreaker-0.0.1", "--seed", "7"];
+    said_to(&folder, "shipped", &begin, "auto 300\nnote the owl watched\nsay The bell tolls.\n");
+    let told = said_to(&folder, "shipped", &["recap", "evening", "--all"], "");
+    assert!(told.contains("you began “evening.rbsave") || told.contains("you began “A duel"), "{told}");
+    for part in [
+        "Fighter faces Duellist.",
+        "gains ground by Knockdown.",
+        "turning point",
+        "Kill Damage",
+        "In all,",
+        "It ended:",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(told.contains("The bell tolls."), "{told}");
+    for part in ["->", "RB1-", "owl", "Round 1", "Advantage:"] {
+        assert!(!told.contains(part), "{part}: {told}");
+    }
+    let told = said_to(&folder, "shipped", &["recap", "evening", "--all", "--for", "gm"], "");
+    assert!(told.contains("Noted: the owl watched"), "{told}");
+    let told = said_to(&folder, "shipped", &["recap", "evening", "--all", "--html", "story.html"], "");
+    assert!(told.contains("story.html"), "{told}");
+    let page = fs::read_to_string(folder.join("story.html")).unwrap();
+    assert!(
+        page.contains("<p class=\"turn\">") && page.contains("name=\"viewport\"") && !page.contains("owl"),
+        "{page}"
+    );
+}
+
+/// The cards of a party: its sheets with boxes, and no sheet on the back of something that is cut.
+#[test]
+fn the_cards_of_a_campaign_are_those_of_its_party() {
+    let folder = folder("party");
+    said_to(&folder, "shipped", &["play", "evening", "--rules", "rbf", "--seed", "7"], "auto 3\n");
+    let told = said_to(&folder, "shipped", &["cards", "--campaign", "evening", "--out", "party.html"], "");
+    assert!(told.contains("party.html: ") && told.contains("4 sheets"), "{told}");
+    let page = fs::read_to_string(folder.join("party.html")).unwrap();
+    for part in ["<h2>Brawler</h2>", "<i class=\"box\">", "Labrys", "name=\"viewport\""] {
+        assert!(page.contains(part), "{part}");
+    }
+    for part in ["RBF-", "In RULES.md", "<h2></h2>", "<h2>&nbsp;</h2>", "Thug"] {
+        assert!(!page.contains(part), "{part}");
+    }
+    // Fronts and backs take turns, so that what is cut has its own back.
+    let pages: Vec<&str> =
+        page.split("<section class=\"").skip(1).map(|page| page.split('"').next().unwrap()).collect();
+    assert!(pages.len() > 4 && pages.len() % 2 == 0, "{pages:?}");
+    assert!(pages.iter().enumerate().all(|(at, class)| class.ends_with("backs") == (at % 2 == 1)), "{pages:?}");
+    let told = said_to(&folder, "shipped", &["cards", "--campaign", "nobody", "--out", "x.html"], "");
+    assert!(told.contains("there is no such file"), "{told}");
+}
+
+/// What is both a campaign and a scenario is refused to a script, with the spelling for each.
+#[test]
+fn a_script_is_told_how_to_spell_a_campaign_that_hides_a_scenario() {
+    let folder = folder("both");
+    said_to(&folder, "shipped", &["play", "duel.rbsave", "duel", "--rules", "riskbreaker-0.0.1"], "ok\n");
+    let told = said_to(&folder, "shipped", &["play", "duel"], "log --all\n");
+    assert!(told.contains("`duel` is a campaign and a scenario"), "{told}");
+    assert!(
+        told.contains("`riskbreaker play duel.rbsave`") && told.contains("`riskbreaker play riskbreaker-0.0.1 duel`")
+    );
+    let told = said_to(&folder, "shipped", &["play", "duel.rbsave"], "log --all\n");
+    assert!(told.contains("*2 "), "{told}");
+    let told = said_to(&folder, "shipped", &["play", "riskbreaker-0.0.1", "duel"], "log --all\n");
+    assert!(told.contains("needs a campaign"), "{told}");
 }

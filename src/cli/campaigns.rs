@@ -12,7 +12,7 @@ use serde_json::json;
 use super::figures::counted;
 use super::row::{Row, Span};
 use super::screen::Screen;
-use super::{call_error, library, state_folder};
+use super::{call_error, library, state_folder, unnamed};
 
 /// How the file of a campaign ends.
 pub const ENDING: &str = "rbsave";
@@ -73,6 +73,9 @@ pub fn read(path: &Path, library: &Library) -> Result<Campaign> {
 
 /// Remembers a campaign as the one that was played last.
 pub fn remember(path: &Path) {
+    if unnamed::is_unnamed(path) {
+        return;
+    }
     let Ok(path) = fs::canonicalize(path) else { return };
     let Some(list) = list_file() else { return };
     let mut paths = remembered();

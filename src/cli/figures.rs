@@ -125,6 +125,12 @@ pub fn bar(share: f64, most: f64, width: usize) -> String {
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
 }
 
+/// A bar of full width for a share of the whole: what is missing is shown as well.
+pub fn full_bar(share: f64, width: usize) -> String {
+    let full = ((share * width as f64).round() as usize).min(width);
+    format!("{}{}", "█".repeat(full), "░".repeat(width - full))
+}
+
 /// A text for a page: rules and players write it, so nothing in it can begin a tag, steer a terminal or turn the line round.
 pub fn escaped(text: &str) -> String {
     super::row::harmless(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

@@ -1,4 +1,4 @@
-//! `riskbreaker` without a command offers the campaigns that were played last.
+//! `riskbreaker` without a command offers the games that were played last, with a name or without one.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,9 +9,9 @@ use riskbreaker::store::{Store, StoreError};
 
 use super::row::{Row, Span};
 use super::screen::Screen;
-use super::{campaigns, library};
+use super::{campaigns, library, unnamed};
 
-/// Campaigns that are offered.
+/// Games that are offered.
 const MOST_OFFERED: usize = 5;
 
 /// What is to be played.
@@ -21,12 +21,15 @@ pub enum Choice {
     Nothing,
 }
 
-/// Asks whether to continue a campaign. It asks only at a terminal, and only if there is a campaign.
+/// Asks whether to continue a game. It asks only at a terminal, and only if there is one.
 pub fn offer(folder: Option<&Path>) -> Result<Choice> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Ok(Choice::New);
     }
-    let paths: Vec<(PathBuf, String)> = campaigns::remembered()
+    let unnamed = unnamed::files().into_iter().filter(|path| !unnamed::is_copy(path));
+    let mut all: Vec<PathBuf> = campaigns::remembered().into_iter().chain(unnamed).collect();
+    all.sort_by_key(|path| std::cmp::Reverse(unnamed::left(path)));
+    let paths: Vec<(PathBuf, String)> = all
         .into_iter()
         .filter_map(|path| path.to_str().map(str::to_owned).map(|name| (path, name)))
         .take(MOST_OFFERED)
@@ -36,9 +39,9 @@ pub fn offer(folder: Option<&Path>) -> Result<Choice> {
     }
     let library = library::open(folder)?;
     let mut screen = Screen::stdout(false);
-    screen.row(&Row::at(0).plain("You can continue a campaign:"))?;
+    screen.row(&Row::at(0).plain("The games that were played last:"))?;
     let rows = paths.iter().enumerate().map(|(at, (path, _))| {
-        let name = campaigns::name_of(path);
+        let name = if unnamed::is_unnamed(path) { "without a name".into() } else { campaigns::name_of(path) };
         let mut row = vec![Span::plain(format!("{}", at + 1)), Span::strong(name)];
         row.extend(described(path, &library));
         row
@@ -70,14 +73,14 @@ pub fn offer(folder: Option<&Path>) -> Result<Choice> {
 
 /// The position of a campaign, or the reason why it cannot be opened.
 fn described(path: &Path, library: &Library) -> Vec<Span> {
-    let found = Store::read(path, library).and_then(|store| store.first()).and_then(|first| {
-        first.map(|campaign| Ok((campaign.scene_title()?, campaign.head(), campaign.played().to_owned()))).transpose()
-    });
+    let found = Store::read(path, library)
+        .and_then(|store| store.first())
+        .and_then(|first| first.map(|campaign| Ok((campaign.scene_title()?, campaign.head()))).transpose());
     match found {
-        Ok(Some((title, entry, played))) => vec![
+        Ok(Some((title, entry))) => vec![
             Span::plain(title),
             Span::faint(format!("entry {entry}")),
-            Span::faint(format!("played {} UTC", played.get(..16).unwrap_or(&played))),
+            Span::faint(unnamed::ago(unnamed::left(path))),
         ],
         Ok(None) => vec![Span::faint("no scene has begun in it")],
         Err(StoreError::Held { holder, .. }) => vec![Span::faint(format!("is being played by {holder}"))],

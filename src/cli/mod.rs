@@ -16,6 +16,7 @@ mod library;
 mod lsp;
 mod merge;
 mod new;
+mod notify;
 mod odds;
 mod packages;
 mod page;
@@ -39,6 +40,7 @@ mod study;
 mod table;
 mod test;
 mod types;
+mod unnamed;
 mod verify;
 
 use std::io::{self, Write as _};
@@ -47,6 +49,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+use self::notify::NotifyArgs;
 
 /// Plays tabletop games whose rules are scripts.
 ///
@@ -237,7 +241,10 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
                 go_on::Choice::New => None,
                 go_on::Choice::Nothing => return Ok(ExitCode::SUCCESS),
             };
-            play::play(play::Args { scenario, begin: None, entry: None, table: cli.table }, folder)
+            play::play(
+                play::Args { scenario, begin: None, entry: None, table: cli.table, notify: NotifyArgs::default() },
+                folder,
+            )
         }
         Some(Command::Play(args)) => play::play(args, folder),
         Some(Command::Table(args)) => table::table(&args, folder),

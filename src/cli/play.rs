@@ -1,3 +1,4 @@
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -11,12 +12,13 @@ use riskbreaker::{DiceSource, Driver, Library, Ruleset, Session, Setup, StartErr
 use serde_json::json;
 
 use super::known_entries;
+use super::notify::NotifyArgs;
 use super::repl::{Editor, Lines, Recall, Repl, Vocabulary};
 use super::roll::random_seed;
 use super::row::Row;
 use super::rules::{scenario_of, scenario_text, scenario_title};
 use super::screen::Screen;
-use super::{call_error, campaigns, file, library};
+use super::{call_error, campaigns, file, library, unnamed};
 
 /// Plays a game: at the terminal, from a pipe or from a script
 #[derive(clap::Args)]
@@ -35,6 +37,9 @@ pub struct Args {
 
     #[command(flatten)]
     pub table: TableArgs,
+
+    #[command(flatten)]
+    pub notify: NotifyArgs,
 }
 
 /// How the table is set.
@@ -102,7 +107,7 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         Some(call) => args.or(read_call(call)?),
         None => args,
     };
-    let (table, entry) = (args.table, args.entry);
+    let (table, entry, notify) = (args.table, args.entry, args.notify);
     screen = screen.with_rule_ids(table.rule_ids);
     refuse_typed_dice(table.dice.as_ref(), &table.only)?;
     if let Some(entry) = entry.filter(|_| !is_masters(&table.only)) {
@@ -113,9 +118,10 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         )));
     }
     let library = library::open(folder.as_deref())?;
+    let campaign_path = args.scenario.as_deref().map(campaigns::file_of);
     let is_path = |path: &&Path| path.is_file() || path.extension().is_some_and(|extension| extension == "json");
     let saved = args.scenario.as_deref().map(Path::new).filter(is_path);
-    let Opening { session, setup, title, about, campaign, notes, goes_on } = match saved {
+    let Opening { mut session, setup, title, about, mut campaign, mut notes, goes_on } = match saved {
         Some(path)
             if args.begin.is_none()
                 && entry.is_none()
@@ -132,9 +138,31 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
                 goes_on: true,
             }
         }
-        _ => open(args.scenario, args.begin, entry, &table, &library)?,
+        _ => {
+            let meant = match (&args.scenario, &args.begin) {
+                (Some(name), None) => meant(name, &table, &library, lines.scripted())?,
+                _ => Meant::AsWritten,
+            };
+            match meant {
+                Meant::AsWritten => open(args.scenario, args.begin, entry, &table, &library)?,
+                Meant::Campaign(file) => open(Some(file), None, entry, &table, &library)?,
+                Meant::Scenario(id, name) => {
+                    let table = TableArgs { rules: None, ..table.clone() };
+                    open(Some(id), Some(name), entry, &table, &library)?
+                }
+                Meant::Nothing => return Ok(ExitCode::SUCCESS),
+            }
+        }
     };
     refuse_typed_dice(Some(session.dice()), &table.only)?;
+    let mut unnamed = campaign_path.filter(|path| unnamed::is_unnamed(path));
+    if campaign.is_none() && !lines.scripted() {
+        let _ = session.advance()?;
+        match unnamed::begin(&library, &mut session, &title) {
+            Ok((kept, path)) => (campaign, unnamed) = (Some(kept), Some(path)),
+            Err(reason) => notes.push(format!("This game is not kept: {reason}.")),
+        }
+    }
     // Written dice need no seed, except for policies that draw from it.
     let random = table.seed.is_some() || !matches!(table.dice, Some(DiceSource::Written(_)));
     // The seed would reveal hidden information.
@@ -153,9 +181,10 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let bell = table.script.is_none().then_some(bell);
     Repl::new(session, library, screen, words)
         .started_by(setup)
-        .in_campaign(campaign)
+        .in_campaign(campaign, unnamed)
         .with_lookout(bell, !notes.is_empty())
         .seen_by(table.only, table.curtain)
+        .telling(notify.begin())
         .run(lines)
 }
 
@@ -218,6 +247,11 @@ struct Call {
 
 fn read_call(call: &str) -> Result<Args> {
     let parsed = Call::try_parse_from(call.split_whitespace());
+    if parsed.as_ref().is_ok_and(|call| call.args.notify.is_given()) {
+        return Err(call_error(
+            "the script's first line has `--notify`; a command to run is taken from the command line only",
+        ));
+    }
     parsed.map(|call| call.args).map_err(|error| {
         let told = error.to_string();
         call_error(format!(
@@ -259,6 +293,7 @@ impl Args {
             scenario: self.scenario.or(other.scenario),
             begin: self.begin.or(other.begin),
             entry: self.entry.or(other.entry),
+            notify: self.notify,
             table: TableArgs {
                 rules: own.rules.or(other_table.rules),
                 layers: if own.layers.is_empty() { other_table.layers } else { own.layers },
@@ -289,6 +324,56 @@ struct Opening {
     notes: Vec<String>,
     /// Whether it was begun before.
     goes_on: bool,
+}
+
+/// What a name stands for that may be a campaign and a scenario.
+enum Meant {
+    /// It is not both.
+    AsWritten,
+    /// The campaign in this file.
+    Campaign(String),
+    /// The scenario of a ruleset: the ruleset and the name.
+    Scenario(String, String),
+    /// The person has left.
+    Nothing,
+}
+
+/// Finds out what a name stands for. If it is both a campaign and a scenario, a person is asked, and a script is refused.
+fn meant(name: &str, table: &TableArgs, library: &Library, scripted: bool) -> Result<Meant> {
+    let file = campaigns::file_of(name);
+    let is_file_name = Path::new(name).extension().is_some_and(|ending| ending == campaigns::ENDING);
+    if is_file_name || !file.is_file() || library::is_ruleset(library, name) {
+        return Ok(Meant::AsWritten);
+    }
+    let id = table.rules.clone().map_or_else(|| library::default_ruleset(library), Ok)?;
+    // Rules that are broken have no scenario that could be meant.
+    let Ok(rules) = library::load(library, &id, &table.layers) else { return Ok(Meant::AsWritten) };
+    if !rules.scenarios().contains_key(name) {
+        return Ok(Meant::AsWritten);
+    }
+    let (campaign, scenario) = (file.display().to_string(), format!("{id} {name}"));
+    if scripted {
+        return Err(call_error(format!(
+            "`{name}` is a campaign and a scenario: `riskbreaker play {campaign}` continues the campaign, `riskbreaker play \
+             {scenario}` plays the scenario"
+        )));
+    }
+    println!("`{name}` is a campaign in this folder and a scenario of {id}.");
+    loop {
+        print!("Type `campaign` (Enter) or `scenario`, or `quit` » ");
+        std::io::stdout().flush()?;
+        let mut line = String::new();
+        if std::io::stdin().read_line(&mut line)? == 0 {
+            println!();
+            return Ok(Meant::Nothing);
+        }
+        match line.trim().to_lowercase().as_str() {
+            "" | "campaign" | "c" => return Ok(Meant::Campaign(campaign)),
+            "scenario" | "s" => return Ok(Meant::Scenario(id, name.to_owned())),
+            "quit" | "exit" | "q" => return Ok(Meant::Nothing),
+            other => println!("`{other}` is neither `campaign` nor `scenario`."),
+        }
+    }
 }
 
 /// Starts a game, or opens the campaign of that name. A name that is neither a scenario nor a file begins a campaign.
@@ -394,7 +479,8 @@ fn open_campaign(path: &Path, mut campaign: Campaign, entry: Option<u32>, librar
     known_entries::ask_about_missing(path, &campaign)?;
     campaigns::remember(path);
     let setup = campaign.setup()?;
-    let title = format!("{} · {} · entry {}", path.display(), campaign.scene_title()?, campaign.head());
+    let name = if unnamed::is_unnamed(path) { "game without a name".into() } else { path.display().to_string() };
+    let title = format!("{name} · {} · entry {}", campaign.scene_title()?, campaign.head());
     let notes = rules_note(&session, library).into_iter().chain(news(&session, library)).collect();
     Ok(Opening { session, setup, title, about: String::new(), campaign: Some(campaign), notes, goes_on: true })
 }

@@ -1,7 +1,6 @@
 //! Reads rule texts: their items and table rows, and the line that explains a word.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 /// The blocks of a rule text, each joined into one line: headings, items, table rows and paragraphs.
 pub fn paragraphs(text: &str) -> Vec<String> {
@@ -49,30 +48,6 @@ pub fn cells_of<'t>(texts: impl Iterator<Item = &'t str>, key: &str) -> Option<C
 
 /// Parts of a line with the heads of their columns.
 pub type Cells = Vec<(String, String)>;
-
-/// The lines of rule texts by what they begin with, for many searches in the same texts.
-pub struct RuleLines {
-    rows: HashMap<String, Vec<KeyedLine>>,
-}
-
-impl RuleLines {
-    /// Reads the texts, the lowest ruleset first.
-    pub fn of<'t>(texts: impl Iterator<Item = &'t str>) -> RuleLines {
-        let texts: Vec<&str> = texts.collect();
-        let mut rows: HashMap<String, Vec<KeyedLine>> = HashMap::new();
-        for row in texts.iter().rev().flat_map(|text| rows_of(text)) {
-            for name in row.key.split(',').map(plain) {
-                rows.entry(name.to_ascii_lowercase()).or_default().push(row.clone());
-            }
-        }
-        RuleLines { rows }
-    }
-
-    /// What [`cells_of`] finds.
-    pub fn cells_of(&self, key: &str) -> Option<Cells> {
-        best(self.rows.get(&key.to_ascii_lowercase())?.iter().cloned())
-    }
-}
 
 /// A line that begins with a word or an id, or with a list of them.
 #[derive(Clone)]

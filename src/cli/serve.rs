@@ -14,6 +14,7 @@ use riskbreaker_web::{Page, Server, StartError};
 use serde_json::{Value as Json, json};
 
 use super::interrupt::Watch;
+use super::notify::NotifyArgs;
 use super::table::NetworkArgs;
 use super::{call_error, campaigns, library, table};
 
@@ -34,6 +35,9 @@ pub struct Args {
 
     #[command(flatten)]
     network: NetworkArgs,
+
+    #[command(flatten)]
+    notify: NotifyArgs,
 
     /// The only folder in which clients may read and write files; paths in requests are relative to it
     #[arg(long, value_name = "FOLDER", conflicts_with = "schema")]
@@ -69,6 +73,7 @@ pub fn serve(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         Some(saves) => Host::with_saves(Machines::CallersThread, library, saves)
             .map_err(|error| call_error(format!("{}: {}", saves.display(), system_message(&error))))?,
     };
+    args.notify.follow(&host, |line| eprintln!("{line}"));
     let queue = Arc::new(Queue::start(std::thread::available_parallelism().map_or(2, usize::from))?);
     let watch = (!args.stdio).then(Watch::begin);
     let mut server = match args.websocket {

@@ -20,6 +20,7 @@ use serde_json::json;
 
 use super::interrupt::Watch;
 use super::known_entries::{self, KnownEntries};
+use super::notify::NotifyArgs;
 use super::row::{Row, Span, harmless};
 use super::screen::Screen;
 use super::{call_error, campaigns, go_on, library};
@@ -50,6 +51,9 @@ pub struct Args {
 
     #[command(flatten)]
     network: NetworkArgs,
+
+    #[command(flatten)]
+    notify: NotifyArgs,
 
     /// The port; a campaign remembers its own (a new one: 7777)
     #[arg(long, value_name = "N")]
@@ -110,6 +114,9 @@ pub fn table(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let name: String = campaigns::name_of(&file).chars().filter(|letter| !letter.is_control()).take(64).collect();
     let host = Host::on(Machines::CallersThread, library.clone());
     let operator = Operator { connection: host.connect(true), table: name.clone() };
+    let log = Arc::new(Log::default());
+    let to = log.clone();
+    args.notify.follow(&host, move |line| to.line(&line));
     let opened = open(&operator, &chosen, &file, args)?;
     campaigns::remember(&file);
 
@@ -124,7 +131,6 @@ pub fn table(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     host.open_lobby(&name).map_err(anyhow::Error::msg)?;
 
     let queue = Arc::new(Queue::start(std::thread::available_parallelism().map_or(2, usize::from))?);
-    let log = Arc::new(Log::default());
     let to = log.clone();
     let network = NetworkHost::new(host, queue.clone(), move |line| to.line(line));
     let codes = codes(&operator)?;

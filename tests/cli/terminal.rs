@@ -30,7 +30,19 @@ impl Terminal {
         Terminal::with_pager(args, home, "sed s/^/|/")
     }
 
+    /// The same in the folder as another one left it.
+    fn again(args: &[&str], home: &str) -> Terminal {
+        Terminal::start(args, &Path::new(env!("CARGO_TARGET_TMPDIR")).join(home), "sed s/^/|/")
+    }
+
     fn with_pager(args: &[&str], home: &str, pager: &str) -> Terminal {
+        let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(home);
+        let _ = std::fs::remove_dir_all(&home);
+        std::fs::create_dir_all(&home).expect("a folder of its own");
+        Terminal::start(args, &home, pager)
+    }
+
+    fn start(args: &[&str], home: &Path, pager: &str) -> Terminal {
         let (mut ours, mut theirs) = (0, 0);
         let size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
         // SAFETY: all that is handed over lives on, and what is left out may be null.
@@ -38,14 +50,11 @@ impl Terminal {
         assert_eq!(opened, 0, "a terminal can be had");
         // SAFETY: nobody else has these two.
         let (ours, theirs) = unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) };
-        let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(home);
-        let _ = std::fs::remove_dir_all(&home);
-        std::fs::create_dir_all(&home).expect("a folder of its own");
         let stdio = || Stdio::from(theirs.try_clone().expect("it can be shared"));
         let program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
             .args(args)
-            .current_dir(&home)
-            .envs([("HOME", &home), ("XDG_STATE_HOME", &home), ("XDG_DATA_HOME", &home)])
+            .current_dir(home)
+            .envs([("HOME", home), ("XDG_STATE_HOME", home), ("XDG_DATA_HOME", home)])
             .envs([("NO_COLOR", "1"), ("TERM", "xterm"), ("PAGER", pager)])
             .stdin(stdio())
             .stdout(stdio())
@@ -109,45 +118,89 @@ impl Terminal {
 }
 
 #[test]
-fn the_first_screen_lists_everybody_and_what_is_unsaved_is_asked_about_once() {
-    let mut terminal =
-        Terminal::open(&["play", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "1"], "terminal-first");
-    let first = terminal.shows("declare");
+fn the_first_screen_lists_everybody_and_nothing_is_lost() {
+    let home = "terminal-first";
+    let mut terminal = Terminal::open(&["play", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "1"], home);
+    let first = terminal.shows("Type yes or no");
     assert!(first.contains("fights with") && first.contains("Duellist"), "{first}");
-    assert_eq!(first.to_lowercase().matches("round 1\r\n").count(), 1, "{first}");
+    // A rule and the sides begin the turn.
+    assert!(first.contains("── ") && first.contains("Kill Damage 0/"), "{first}");
     terminal.types("ok", "which action?");
-    terminal.types("restart", "This game is not saved.");
-    terminal.types("look", "where");
-    // Every spelling of a command leaves when it is typed twice, and so does a scene that was prepared.
-    terminal.types("again", "This game is not saved.");
-    terminal.types("again", "· seed ");
+    terminal.types("log --all", "*2 ");
+    let again = terminal.types("restart", "Type yes or no");
+    assert!(again.contains("· seed ") && again.contains("fights with"), "{again}");
     terminal.types("say once more", "once more");
-    terminal.types("quit", "This game is not saved.");
     terminal.types("encounter fighter against bandit", "`encounter yes` begins it.");
-    terminal.types("encounter yes", "This game is not saved.");
-    terminal.types("encounter yes", "· seed ");
+    let begun = terminal.types("encounter yes", "Type yes or no");
+    assert!(begun.contains("· seed ") && begun.contains("Bandit"), "{begun}");
+    terminal.leaves();
+    // All of it is there, without a name, and a name is given once.
+    let mut terminal = Terminal::again(&["play", "contest"], home);
+    let first = terminal.shows("closed: `why`");
+    assert!(first.contains("1 earlier game without a name: `recover` lists them."), "{first}");
+    let listed = terminal.types("recover", "`recover 1` continues");
+    assert!(listed.contains("riskbreaker-0.0.1") && listed.contains("ago"), "{listed}");
+    let back = terminal.types("recover 1", "Type yes or no");
+    assert!(back.contains("Bandit"), "{back}");
+    terminal.types("log all", "once more");
+    terminal.types("save evening", "saved in evening.rbsave");
+    terminal.types("save", "every line is kept in evening");
+    terminal.types("save evening", "exists already");
+    terminal.leaves();
+    let mut terminal = Terminal::again(&["play", "evening"], home);
+    terminal.shows("evening.rbsave");
+    terminal.types("recover", "There is no other game without a name");
     terminal.leaves();
 }
 
 #[test]
-fn another_decision_after_an_undo_makes_another_game_than_the_saved_one() {
-    let mut terminal =
-        Terminal::open(&["play", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "1"], "terminal-saved");
-    terminal.shows("declare");
-    terminal.types("say first", "first");
-    terminal.types("save g.json", "saved in g.json");
-    terminal.types("undo", "undid");
-    terminal.types("say second", "second");
-    terminal.types("quit", "This game is not saved.");
-    terminal.types("save g.json", "saved in g.json");
+fn a_game_whose_folder_cannot_be_written_is_played_all_the_same() {
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("terminal-unkept");
+    let _ = std::fs::remove_dir_all(&home);
+    std::fs::create_dir_all(&home).expect("a folder of its own");
+    std::fs::write(home.join("riskbreaker"), "a file in the way").expect("it can be written");
+    let mut terminal = Terminal::again(&["play", "duel", "--rules", "riskbreaker-0.0.1"], "terminal-unkept");
+    terminal.shows("This game is not kept: ");
+    terminal.types("ok", "which action?");
     terminal.leaves();
+}
+
+#[test]
+fn a_name_of_a_campaign_and_a_scenario_is_asked_about() {
+    let home = "terminal-both";
+    let mut terminal = Terminal::open(&["play", "duel.rbsave", "duel", "--rules", "riskbreaker-0.0.1"], home);
+    terminal.shows("Type yes or no");
+    terminal.leaves();
+    let mut terminal = Terminal::again(&["play", "duel"], home);
+    terminal.shows("`campaign` (Enter) or `scenario`");
+    terminal.types("what", "is neither");
+    let told = terminal.types("scenario", "Type yes or no");
+    assert!(!told.contains("duel.rbsave"), "{told}");
+    terminal.leaves();
+}
+
+#[test]
+fn a_command_is_told_whose_turn_it_is() {
+    let home = "terminal-notify";
+    let told = Path::new(env!("CARGO_TARGET_TMPDIR")).join(home).join("told");
+    let args = ["play", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "1", "--notify", "cat >> told; exit 3"];
+    let mut terminal = Terminal::open(&args, home);
+    terminal.shows("Type yes or no");
+    terminal.types("ok", "which action?");
+    // A command that fails does not stop the game, which says so once it knows.
+    terminal.types("look", "The command of `--notify` failed: exit status: 3. The game continues.");
+    terminal.leaves();
+    let lines = std::fs::read_to_string(told).expect("the command was run");
+    let first: serde_json::Value = serde_json::from_str(lines.lines().next().expect("a line")).expect("it is JSON");
+    assert_eq!(first["seat"], "players");
+    assert!(first["title"].as_str().is_some_and(|title| title.contains("attack Defender")), "{first}");
 }
 
 #[test]
 fn a_free_act_that_asks_nothing_says_first_what_it_would_do() {
     let mut terminal =
         Terminal::open(&["play", "duel", "--rules", "riskbreaker-0.0.3", "--seed", "1"], "terminal-free");
-    terminal.shows("declare");
+    terminal.shows("Type yes or no");
     terminal.types("surrender", "Type `surrender yes` to do it.");
     // What was only shown is not done again.
     terminal.types("redo", "There is nothing to redo");
@@ -163,10 +216,9 @@ fn ctrl_c_in_the_pager_does_not_end_the_game() {
     std::fs::write(&pager, "kill -INT $PPID\nsed 's/^/|/'\n").expect("it can be written");
     let args = ["play", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "1"];
     let mut terminal = Terminal::with_pager(&args, "terminal-interrupted", &format!("sh {}", pager.display()));
-    terminal.shows("declare");
+    terminal.shows("Type yes or no");
     terminal.types("help all", "|  quit");
     terminal.types("ok", "which action?");
-    terminal.types("quit", "not saved");
     terminal.leaves();
 }
 
@@ -174,7 +226,7 @@ fn ctrl_c_in_the_pager_does_not_end_the_game() {
 fn what_is_longer_than_the_screen_comes_page_by_page() {
     let mut terminal =
         Terminal::open(&["play", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "1"], "terminal-pages");
-    terminal.shows("declare");
+    terminal.shows("Type yes or no");
     let long = terminal.types("help all", "|  quit");
     assert!(long.lines().filter(|line| line.starts_with('|')).count() > 24, "{long}");
     let short = terminal.types("help undo", "undo");
@@ -215,7 +267,6 @@ fn the_screen_of_a_seat_does_not_show_what_an_act_comes_to_before_it_is_done() {
     let asked = terminal.types("open", "Type `open yes` to do it.");
     assert!(!asked.contains("->"), "{asked}");
     terminal.types("open yes", "0 -> 37");
-    terminal.types("quit", "This game is not saved.");
     terminal.leaves();
 }
 
@@ -231,9 +282,8 @@ fn behind_the_curtain_no_line_of_another_seat_comes_back() {
     terminal.types("card 11", "The screen is for south now.");
     terminal.types("", "Sam: card?");
     // The key Up.
-    let recalled = terminal.types("\u{1b}[A", "card");
+    let recalled = terminal.types("\u{1b}[A", "Sam");
     assert!(!recalled.contains("card 11"), "{recalled}");
-    terminal.types("quit", "This game is not saved.");
     terminal.leaves();
 }
 
@@ -255,6 +305,5 @@ fn a_name_that_fits_several_is_asked_about_with_numbers() {
     let answered = terminal.types("1", "Ann (#2)");
     assert!(answered.contains("Guard") || answered.contains("guard"), "{answered}");
     terminal.types("say done", "done");
-    terminal.types("quit", "This game is not saved.");
     terminal.leaves();
 }

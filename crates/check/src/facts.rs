@@ -17,6 +17,7 @@ pub(super) fn findings(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Probl
     found.extend(odd_facts(stack, rules.cards()));
     found.extend(odd_shapes(stack, rules.items()));
     found.extend(odd_shapes(stack, rules.cards()));
+    found.extend(unasked_topics(stack, rules));
     found.retain(|problem| is_from(stack, own, &problem.path));
     found.extend(odd_names(stack, own, rules));
     found.extend(odd_types(stack, own));
@@ -56,6 +57,27 @@ fn odd_facts(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
         }
     }
     found
+}
+
+/// Names in the sentences of a recap that are topics of no question.
+fn unasked_topics(stack: &Stack, rules: &Rulebook) -> Vec<Problem> {
+    let told: Vec<(&Card, &str)> =
+        rules.cards().iter().flat_map(|card| card.recap.topics().map(move |topic| (card, topic))).collect();
+    if told.is_empty() {
+        return Vec::new();
+    }
+    let topics = rules.topics();
+    let unasked = told.into_iter().filter(|(_, topic)| !topics.contains(*topic));
+    unasked
+        .filter_map(|(card, topic)| {
+            let message = format!("`recap` names `{{{topic}}}`, and no question has this topic");
+            let known = topics.iter().map(String::as_str).chain(["actor", "other"]);
+            let cure = instead_or(topic, known, "name the topic of a question of the card, `{actor}` or `{other}`");
+            let (path, said) = (card.origins.get("recap")?, format!("{{{topic}}}"));
+            let line = 1 + stack.text_of(path)?.lines().position(|line| line.contains(&said))?;
+            Some(Problem::new(path.as_str(), message).at((line as u32, 1)).with_cure(cure))
+        })
+        .collect()
 }
 
 /// Returns problems of table facts: the only list among tables with names, or the only table with names among lists.

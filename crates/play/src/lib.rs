@@ -82,6 +82,7 @@ mod stream;
 mod taken_back;
 #[allow(missing_docs)]
 mod tape;
+mod turn_notice;
 mod typed;
 #[allow(missing_docs)]
 mod undo;
@@ -117,6 +118,7 @@ pub use seat::{Known, Seat, SeatEvent, Snapshot, SnapshotEntity};
 pub use session::{FreeAct, Mark, Session, SessionError, StartError, Step, Undone};
 pub use setup::{DiceSource, Driver, Scenario, Setup};
 pub use taken_back::TakenBack;
+pub use turn_notice::{TurnNotice, TurnNotices};
 pub use typed::{read_typed, typed_form};
 pub use view::View;
 pub use viewer::Viewer;

@@ -241,6 +241,12 @@ impl Answer {
         self.words(|id| id.to_string())
     }
 
+    /// The answer in words; `label`: what an option is called.
+    #[doc(hidden)]
+    pub fn in_words(&self, label: impl Fn(&str) -> String) -> String {
+        self.words(|id| label(id))
+    }
+
     /// Formats the answer. `label`: returns the label of an option.
     fn words(&self, label: impl Fn(&Arc<str>) -> String) -> String {
         let list = |ids: &[Arc<str>]| ids.iter().map(&label).collect::<Vec<_>>().join(", ");

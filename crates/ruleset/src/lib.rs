@@ -31,6 +31,7 @@ mod problem;
 #[doc(hidden)]
 pub mod quoted;
 mod read_folder;
+mod recap_sentences;
 mod rulebook;
 #[cfg(test)]
 mod scratch;
@@ -72,6 +73,7 @@ pub use problem::{LoadError, Problem};
 pub use quoted::{plain_json, system_message};
 #[doc(hidden)]
 pub use read_folder::read_regular;
+pub use recap_sentences::RecapSentences;
 pub use rulebook::{Card, Fact, Rulebook};
 #[doc(hidden)]
 pub use rulebook::{LONGEST_NAME, LONGEST_TITLE, plain};

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 
 use super::version::Version;
-use super::{Data, Declarations, FreeName, HitCount, HitSign, LoadError, Problem, Stack, Switch};
+use super::{Data, Declarations, FreeName, HitCount, HitSign, LoadError, Problem, RecapSentences, Stack, Switch};
 use riskbreaker_state::{Entity, EntityId, FieldId, OutcomeKind, Schema, State, Type, Value};
 
 /// A ruleset as data: its sources and declarations, merged, checked and immutable. It runs nothing.
@@ -32,6 +32,9 @@ pub struct Card {
     pub rules: Vec<String>,
     /// Its other entries in the card file, by name.
     pub facts: BTreeMap<String, Fact>,
+    /// The sentences by which a recap tells of it.
+    #[serde(skip_serializing_if = "RecapSentences::is_empty")]
+    pub recap: RecapSentences,
     /// The file from which each field comes, by field.
     pub origins: BTreeMap<String, String>,
 }

@@ -21,8 +21,8 @@ use super::types::is_luau_name;
 use super::vm::Trusted;
 use riskbreaker_ruleset::quoted::quoted;
 use riskbreaker_ruleset::{
-    Card, CreationPart, Data, Declarations, Fact, LONGEST_NAME, LONGEST_TITLE, LoadError, Manifest, Problem, Stack,
-    instead, nearest, plain,
+    Card, CreationPart, Data, Declarations, Fact, LONGEST_NAME, LONGEST_TITLE, LoadError, Manifest, Problem,
+    RecapSentences, Stack, instead, instead_or, nearest, plain,
 };
 
 pub(super) struct Loaded {
@@ -418,7 +418,7 @@ impl Loader<'_> {
         let (tables, ids) = (lua.create_table()?, lua.create_table()?);
         let mut listed = Vec::new();
         let own: &[&str] = match what {
-            "maneuver" => &["id", "title", "text", "rules", "when", "resolve", "note"],
+            "maneuver" => &["id", "title", "text", "rules", "when", "resolve", "note", "recap"],
             _ => &["id", "title", "text", "rules", "priority", "before", "after", "wrap"],
         };
         for (id, body) in self.merger.all(what) {
@@ -456,6 +456,7 @@ impl Loader<'_> {
                 text: body.raw_get::<Option<String>>("text").ok().flatten().unwrap_or_default(),
                 rules: Vec::new(),
                 facts: BTreeMap::new(),
+                recap: self.recap_sentences(what, &id, &body)?,
                 origins: self.merger.origins(what, &id),
             };
             hold(card.text.len())?;
@@ -496,6 +497,47 @@ impl Loader<'_> {
             tables.raw_set(&*id, body)?;
         }
         Ok((tables, ids, listed))
+    }
+
+    /// The sentences of a card for a recap.
+    fn recap_sentences(&mut self, what: &'static str, id: &str, body: &Table) -> Result<RecapSentences> {
+        let mut sentences = RecapSentences::default();
+        let cure = "write recap = { success = \"{actor} ...\", failure = \"{actor} ...\" }, each a whole sentence; `{other}` is \
+                    whom it is played on, and other names in braces are topics of questions";
+        let listed = match body.raw_get::<Lv>("recap")? {
+            Lv::Table(listed) if what == "maneuver" => listed,
+            Lv::Nil => return Ok(sentences),
+            // An item may declare a fact of that name.
+            _ if what != "maneuver" => return Ok(sentences),
+            other => {
+                let message = format!("`recap` of {what} `{id}` is a {}, not a table", sort_of(&other));
+                self.problem(what, &format!("{id}/recap"), message, cure);
+                return Ok(sentences);
+            }
+        };
+        for (key, value) in sorted(&listed)? {
+            let path = format!("{id}/recap");
+            if !RecapSentences::KEYS.contains(&&*key) {
+                let cure = instead_or(&key, RecapSentences::KEYS.iter().copied(), cure);
+                self.problem(what, &path, format!("unknown key `{key}` in `recap` of {what} `{id}`"), cure);
+                continue;
+            }
+            let Lv::String(sentence) = &value else {
+                let message = format!("`{key}` in `recap` of {what} `{id}` is a {}, not a text", sort_of(&value));
+                self.problem(what, &path, message, cure);
+                continue;
+            };
+            let sentence = sentence.to_string_lossy();
+            hold(KEPT + sentence.len())?;
+            match RecapSentences::mistake_in(&sentence) {
+                Some(mistake) => {
+                    let message = format!("the sentence for `{key}` in `recap` of {what} `{id}` {mistake}");
+                    self.problem(what, &path, message, cure);
+                }
+                None => sentences.put(&key, sentence),
+            }
+        }
+        Ok(sentences)
     }
 
     fn hooks(&mut self, verbs: &[Arc<str>]) -> Result<(Table, Vec<String>)> {

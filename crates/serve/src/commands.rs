@@ -424,8 +424,8 @@ impl TableCommand<'_> {
         }
         let viewer = RoleSight::of(self.role).viewer();
         let campaign = &game.keeper.as_ref().ok_or_else(no_campaign)?.campaign;
-        let paragraphs = if all { campaign.recap_all(&viewer)? } else { campaign.recap(&viewer)? };
-        written(Recap { paragraphs })
+        let recap = if all { campaign.recap_all(&viewer)? } else { campaign.recap(&viewer)? };
+        written(RecapText { paragraphs: recap.paragraphs() })
     }
 
     /// An encounter of sheets of the roster and the cast, with the seats and house rules of the game.

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
 use serde_json::{Value as Json, json};
@@ -17,10 +17,10 @@ use super::outbox::Outbox;
 use super::pace::Pace;
 use super::people::{Entrance, EntryRight, ShownPerson};
 use super::saved::Saves;
-use super::table::{GameTable, TableGame, fingerprint};
+use super::table::{GameTable, TableGame, TurnListener, fingerprint};
 use super::unread::{Id, doubled_key, id_of, is_id, read_once};
 use super::viewer::{Role, RoleName, TableViewer};
-use riskbreaker_play::{Driver, Machines, Scenario, Session, Setup};
+use riskbreaker_play::{Driver, Machines, Scenario, Session, Setup, TurnNotice};
 use riskbreaker_ruleset::{Library, instead, nearest, quoted::quoted};
 use riskbreaker_state::{LARGEST_NUMBER, Value};
 use riskbreaker_store::KeptResult;
@@ -48,6 +48,8 @@ pub(super) struct HostShared {
     made: AtomicU64,
     /// Whether a table has ended: another one may get its name.
     ended: AtomicBool,
+    /// Who is told whose turn it is.
+    turns: OnceLock<TurnListener>,
 }
 
 /// One client.
@@ -154,8 +156,15 @@ impl Host {
                 address,
                 made: AtomicU64::new(0),
                 ended: AtomicBool::new(false),
+                turns: OnceLock::new(),
             }),
         }
+    }
+
+    /// Tells whose turn it is at every table that is opened from now on: the name of the table, and the seat with its question as
+    /// everybody may know it. It is called while the table is held, so it must return at once. Only the first listener counts.
+    pub fn tell_turns(&self, listener: impl Fn(&str, &TurnNotice) + Send + Sync + 'static) {
+        let _ = self.shared.turns.set(Arc::new(listener));
     }
 
     /// A new client; `operator` says whether it may do everything.
@@ -259,6 +268,7 @@ impl OpeningGame {
             game.keeper = Some(Box::new(keeper));
         }
         let remembered = game.remember()?;
+        game.tell_turns_to(&table.name, self.host.shared.turns.get().cloned());
         let opened = begun(table, *game)?;
         lock(&self.host.shared.entrance).remember(table, remembered);
         self.host.people_changed(table);

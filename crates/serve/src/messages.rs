@@ -831,7 +831,7 @@ pub struct RecapParams {
 
 /// What happened, as prose.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Recap {
+pub struct RecapText {
     /// A paragraph for each scene.
     pub paragraphs: Vec<String>,
 }

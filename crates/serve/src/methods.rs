@@ -139,7 +139,7 @@ pub const METHODS: &[Method] = &[
     bare::<Offers>("offers", Masters, "the rulesets, policies, house rules, scenarios and sheets that can be chosen"),
     bare::<Roster>("roster", Masters, "the characters of a campaign between scenes"),
     method::<EntriesParams, Entries>("entries", Masters, "the decisions of a campaign, with its branches"),
-    method::<RecapParams, Recap>("recap", Anyone, "what happened since people sat down last, as prose"),
+    method::<RecapParams, RecapText>("recap", Anyone, "what happened since people sat down last, as prose"),
     bare::<Scenes>("scenes", Masters, "the scenes of a campaign"),
     method::<EncounterParams, EncounterReport>(
         "encounter",

@@ -20,7 +20,8 @@ use super::people::Remembered;
 use super::undo_vote::{UndoVote, VoteOutcome, VoteReport, Voter};
 use super::viewer::{Role, TableViewer};
 use riskbreaker_play::{
-    DecisionCount, Driver, MASTER, Order, Question, QuestionId, Refusal, Ruleset, Session, Viewer, WorkedOut,
+    DecisionCount, Driver, MASTER, Order, Question, QuestionId, Refusal, Ruleset, Session, TurnNotice, TurnNotices, Viewer,
+    WorkedOut,
     push_sparing,
 };
 use riskbreaker_ruleset::ContentHash;
@@ -87,10 +88,15 @@ pub(super) struct TableGame {
     lobby: Option<(bool, bool)>,
     /// The people who were admitted, also those who are not connected.
     known: Vec<KnownPerson>,
+    /// Whom to tell whose turn it is, and what was told.
+    turns: Option<(TurnListener, TurnNotices)>,
 }
 
 /// The role and the name of a person.
 pub(super) type KnownPerson = (Role, Arc<str>);
+
+/// Is told whose turn it is: the name of the table, and the seat with its question.
+pub(super) type TurnListener = Arc<dyn Fn(&str, &TurnNotice) + Send + Sync>;
 
 /// [`Settings`] as they were told, with the rules in force then.
 struct ToldSettings {
@@ -245,6 +251,20 @@ impl TableGame {
             port: None,
             lobby: None,
             known: Vec::new(),
+            turns: None,
+        }
+    }
+
+    /// Tells the listener whose turn it is now, and from then on after every command.
+    pub fn tell_turns_to(&mut self, table: &str, listener: Option<TurnListener>) {
+        self.turns = listener.map(|listener| (listener, TurnNotices::default()));
+        self.tell_turns(table);
+    }
+
+    fn tell_turns(&mut self, table: &str) {
+        let Some((listener, notices)) = &mut self.turns else { return };
+        for notice in notices.new_in(&self.session) {
+            listener(table, &notice);
         }
     }
 
@@ -672,6 +692,7 @@ impl TableGame {
             };
             tell_body(&viewer, "step", body);
         }
+        self.tell_turns(table);
         Ok(self.seq)
     }
 

@@ -84,6 +84,7 @@ pub use self::lock::Holder;
 pub use self::log::LogEntry;
 pub use self::name::nearest_allowed as allowed_name;
 pub use self::notes::CampaignNote;
+pub use self::recap::{Recap, RecapParagraph, RecapScene};
 pub use self::recover::{RecoveredCampaign, Recovery, recover};
 pub use self::replay::{FirstDifference, ReplaySummary, Replayed};
 pub use self::roster::{Character, Roster};

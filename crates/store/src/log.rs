@@ -105,7 +105,8 @@ pub(super) fn text_of(file: &StoreFile, game: u32, id: u32) -> Result<String, St
         _ => return Ok(scene_words(&file.scene(game, body.scene)?.title)),
     };
     let done = actions_between(file, game, tip, row.tip, body.scene)?;
-    Ok(decided(known, &done, body.place.as_ref(), &|entity| entity.to_string()))
+    let names = DecisionNames { entity: &|entity| entity.to_string(), option: &readable_name };
+    Ok(decided(known, &done, body.place.as_ref(), &names))
 }
 
 pub(super) fn scene_words(title: &str) -> String {
@@ -113,11 +114,11 @@ pub(super) fn scene_words(title: &str) -> String {
 }
 
 /// Describes the decisions after the first `known` ones, in actions and in the position after them.
-pub(super) fn decided(known: u32, done: &[Done], place: Option<&Place>, name: &dyn Fn(EntityId) -> String) -> String {
+pub(super) fn decided(known: u32, done: &[Done], place: Option<&Place>, names: &DecisionNames<'_>) -> String {
     let mut told: Vec<(u32, String)> = Vec::new();
     let mut note = |slot: &Slot| {
         if let Some(seq) = slot.seq().filter(|seq| *seq > known) {
-            told.push((seq, words(slot)));
+            told.push((seq, words(slot, names)));
         }
     };
     for done in done {
@@ -126,7 +127,7 @@ pub(super) fn decided(known: u32, done: &[Done], place: Option<&Place>, name: &d
     if let Some(place) = place {
         place.slots().for_each(&mut note);
     }
-    told.extend(done.iter().filter_map(|done| Some((done.seq.unwrap_or(0), done.cause.by_hand(name)?))));
+    told.extend(done.iter().filter_map(|done| Some((done.seq.unwrap_or(0), done.cause.by_hand(names.entity)?))));
     told.sort();
     let texts: Vec<String> = told.into_iter().map(|(_, text)| text).collect();
     match texts.as_slice() {
@@ -135,9 +136,17 @@ pub(super) fn decided(known: u32, done: &[Done], place: Option<&Place>, name: &d
     }
 }
 
-fn words(slot: &Slot) -> String {
+/// What entities and options are called in the words of an entry.
+pub(super) struct DecisionNames<'n> {
+    pub entity: &'n dyn Fn(EntityId) -> String,
+    pub option: &'n dyn Fn(&str) -> String,
+}
+
+fn words(slot: &Slot, names: &DecisionNames<'_>) -> String {
     match slot {
-        Slot::Answer { topic, seat, answer, .. } => format!("{seat}: {} {}", readable_name(topic), answer.in_ids()),
+        Slot::Answer { topic, seat, answer, .. } => {
+            format!("{seat}: {} {}", readable_name(topic), answer.in_words(names.option))
+        }
         // The names that the script inserts into the label are not on the tape.
         Slot::Roll { label, dice, .. } if label.contains("{}") => format!("{dice} {:?}", slot.rolled()),
         Slot::Roll { label, dice, .. } => format!("{dice} {:?} ({label})", slot.rolled()),

@@ -108,25 +108,25 @@ const MOST_VALUES: usize = 4;
 /// Outcomes a table shows; the unlikeliest behind them are counted together.
 const SHOWN: usize = 40;
 
-/// The odds as a table with what is to be expected.
-pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> anyhow::Result<()> {
+/// The odds as a table with what is to be expected. `told_only`: without what a sheet does not show; outcomes that differ in nothing
+/// else are one.
+pub fn show(screen: &mut Screen, heading: &str, odds: &Odds, told_only: bool) -> anyhow::Result<()> {
     screen.row(&Row::at(0).strong(match odds.until_in_words() {
         Some(until) => format!("{heading} \u{b7} {until}"),
         None => heading.to_owned(),
     }))?;
-    let most = odds.outcomes.iter().map(|(_, chance)| float(chance)).fold(0.0, f64::max);
-    let mut rows: Vec<Vec<String>> = odds
-        .lines()
-        .into_iter()
-        .zip(&odds.outcomes)
+    let outcomes = if told_only { told_outcomes(odds) } else { all_outcomes(odds) };
+    let most = outcomes.iter().map(|(_, chance)| float(chance)).fold(0.0, f64::max);
+    let mut rows: Vec<Vec<String>> = outcomes
+        .iter()
         .take(SHOWN)
-        .map(|(line, (_, chance))| {
-            vec![chance_of(odds, chance), fraction_of(odds, chance), line, bar(float(chance), most, 12)]
+        .map(|(line, chance)| {
+            vec![chance_of(odds, chance), fraction_of(odds, chance), line.clone(), bar(float(chance), most, 12)]
         })
         .collect();
-    if odds.outcomes.len() > SHOWN {
-        let rest = sum(odds.outcomes[SHOWN..].iter().map(|(_, chance)| chance));
-        let line = format!("{} unlikelier outcomes", odds.outcomes.len() - SHOWN);
+    if outcomes.len() > SHOWN {
+        let rest = sum(outcomes[SHOWN..].iter().map(|(_, chance)| chance));
+        let line = format!("{} unlikelier outcomes", outcomes.len() - SHOWN);
         rows.push(vec![chance_of(odds, &rest), fraction_of(odds, &rest), line, String::new()]);
     }
     table_of_chances(screen, &["chance", "exactly", "outcome", ""], rows)?;
@@ -134,7 +134,7 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> anyhow::Result<(
     let (shown, others): (Vec<&FieldOdds>, Vec<&FieldOdds>) = odds.fields.iter().partition(|field| field.shown);
     // A hidden reference to an entity is the rules' own bookkeeping.
     let is_number_or_word = |field: &&FieldOdds| field.to.iter().all(|(value, _)| !value.any_entity(&|_| true));
-    let others = others.into_iter().filter(is_number_or_word);
+    let others = others.into_iter().filter(|field| !told_only && is_number_or_word(field));
     let expected: Vec<&FieldOdds> = shown.into_iter().chain(others).collect();
     for field in expected.iter().take(MOST_FIELDS) {
         screen.row(&Row::at(0).plain(expected_of(odds, field)))?;
@@ -157,6 +157,22 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> anyhow::Result<(
         screen.row(&Row::at(0).faint(format!("The odds end with this action; further ahead: {why}")))?;
     }
     tell_proof(screen, odds)
+}
+
+/// The outcomes in words, each told apart from all others.
+fn all_outcomes(odds: &Odds) -> Vec<(String, Fraction)> {
+    odds.lines().into_iter().zip(&odds.outcomes).map(|(line, (_, chance))| (line, chance.clone())).collect()
+}
+
+/// The outcomes by what is told of them at the table, the likeliest first.
+fn told_outcomes(odds: &Odds) -> Vec<(String, Fraction)> {
+    let mut sums: BTreeMap<String, Fraction> = BTreeMap::new();
+    for (outcome, chance) in &odds.outcomes {
+        *sums.entry(outcome.line()).or_default() += chance;
+    }
+    let mut told: Vec<(String, Fraction)> = sums.into_iter().collect();
+    told.sort_by(|(_, one), (_, other)| other.cmp(one));
+    told
 }
 
 /// The most answers that were taken for somebody that are listed under a table.

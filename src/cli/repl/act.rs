@@ -570,6 +570,12 @@ impl Repl {
         self.turn(lines, SessionSlot::undo, true)
     }
 
+    /// The scene that is played in the campaign: its number and its title.
+    fn scene(&self) -> Option<(u32, String)> {
+        let campaign = self.campaign.as_ref()?;
+        Some((campaign.scene_number(), campaign.scene_title().ok()?))
+    }
+
     /// `redo`: does again what was taken back.
     pub(super) fn redo(&mut self, rest: &str) -> Done {
         let lines = count(rest, 1)?;
@@ -586,6 +592,7 @@ impl Repl {
     /// Goes back or forth by lines. A line may hold several decisions.
     fn turn(&mut self, lines: usize, step: fn(&mut SessionSlot) -> Result<Undone, Refusal>, back: bool) -> Done {
         self.turned = true;
+        let scene_before = self.scene();
         let before = Picture::of(&self.session.view());
         // The decisions of each line.
         let mut lines_turned: Vec<Vec<Undone>> = Vec::new();
@@ -679,6 +686,9 @@ impl Repl {
         }
         if let Some(more @ 1..) = texts.len().checked_sub(TOLD_TURNED) {
             self.screen.row(&Row::at(2).plain(format!("and {more} more lines")))?;
+        }
+        if let Some((_, scene)) = self.scene().filter(|scene| scene_before.as_ref() != Some(scene)) {
+            self.screen.row(&Row::at(2).plain(format!("The game is in “{scene}” now.")))?;
         }
         self.tell(&events, false)?;
         if back && !self.screen.json() {

@@ -1,9 +1,11 @@
 //! The commands `odds` and `hint`.
 
 use riskbreaker::dice::{Fraction, float};
-use riskbreaker::lab::{Advice, AdviceLimits, Advised, Effect, Limits, Odds, OddsQuery, PlayedOut, SessionExt as _};
+use riskbreaker::lab::{
+    Advice, AdviceLimits, Advised, Effect, Limits, Odds, OddsQuery, PlayedOut, SessionExt as _, kinds_of_outcomes,
+};
 use riskbreaker::play::{Answering, Given, Source};
-use riskbreaker::state::readable_name;
+use riskbreaker::state::{OutcomeKind, readable_name};
 use riskbreaker::{Question, Refusal, Value, Viewer};
 use serde_json::json;
 
@@ -12,7 +14,7 @@ use super::event_rows::Untold;
 use super::reader::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
-use crate::cli::figures::{counted, likeliest, percent};
+use crate::cli::figures::{counted, full_bar, percent};
 use crate::cli::interrupt::Watch;
 use crate::cli::odds;
 use crate::cli::row::{Row, Span};
@@ -23,6 +25,8 @@ const ODDS_WAYS: u64 = 200_000;
 const NAMED: usize = 2;
 /// The longest time that a hint takes, in seconds.
 const MOST_SECONDS: u64 = 600;
+/// The width of a bar.
+const BAR: usize = 10;
 /// The most answers that a hint lists.
 const MOST_ROWS: usize = 8;
 
@@ -143,7 +147,7 @@ impl Repl {
         if self.screen.json() {
             return Ok(self.screen.event("odds", &json!({ "of": heading, "odds": odds::OddsJson(&found) }))?);
         }
-        odds::show(&mut self.screen, &heading, &found).map_err(Complaint::Broken)
+        odds::show(&mut self.screen, &heading, &found, true).map_err(Complaint::Broken)
     }
 
     /// A refusal of a closed option with the change by hand that opens it, where the screen may know that.
@@ -174,10 +178,16 @@ impl Repl {
                 .collect();
             return Ok(self.screen.event("odds", &json!({ "question": question.topic, "answers": rows }))?);
         }
-        let cells = found
-            .iter()
-            .map(|(answer, odds)| vec![Span::plain(question.tell(answer)), Span::plain(summary(odds))])
-            .collect();
+        let (untold, viewer) = (self.untold(), self.viewer());
+        let cells = found.iter().map(|(answer, odds)| {
+            let (bar, share) = match odds {
+                Ok(odds) => success_of(odds, &kinds_of_outcomes(&self.session, odds, question, &viewer)),
+                Err(_) => Default::default(),
+            };
+            let text = summary(odds, &untold);
+            vec![Span::strong(question.tell(answer)), Span::plain(bar), Span::plain(share), Span::plain(text)]
+        });
+        let cells = cells.collect();
         self.screen.columns(2, cells)?;
         if let Some(odds) = found.iter().find_map(|(_, odds)| odds.as_ref().ok()) {
             self.tell_unseen(odds.unseen_in_words())?;
@@ -236,6 +246,7 @@ impl Repl {
         let advised = &shown;
         let untold = self.untold();
         let best = advised.best();
+        self.show_bars(advised)?;
         match best {
             [] => {}
             [one] => self.screen.row(&Row::at(2).strong(&one.text).plain(alone(one)))?,
@@ -282,6 +293,20 @@ impl Repl {
         }
         let text = how_it_was_found(advised, self.session.ruleset().id(), self.session.ruleset().measures());
         Ok(self.screen.row(&Row::at(2).faint(text))?)
+    }
+
+    /// At a terminal: a bar for each answer whose share of won games is known.
+    fn show_bars(&mut self, advised: &Advised) -> Done {
+        if !self.attended {
+            return Ok(());
+        }
+        let rate = |one: &Advice| Some((one.text.clone(), one.played.as_ref()?.win_rate()?.0));
+        let cells = advised.answers.iter().filter_map(rate).take(MOST_ROWS).map(|(text, share)| {
+            let percent = format!("{:.0} %", 100.0 * share);
+            vec![Span::strong(text), Span::plain(full_bar(share, BAR)), Span::plain(percent)]
+        });
+        let cells: Vec<Vec<Span>> = cells.collect();
+        Ok(self.screen.columns(2, cells)?)
     }
 
     /// The reason for an answer, or its odds where they give none.
@@ -516,13 +541,23 @@ fn switch_value(text: &str) -> Result<(String, String), Complaint> {
     }
 }
 
-/// The likeliest outcomes, or the reason why they are unknown.
-fn summary(odds: &Result<Odds, Refusal>) -> String {
+/// The share of outcomes that are good for whoever is asked, as a bar and in words; empty if none is good or bad.
+fn success_of(odds: &Odds, kinds: &[OutcomeKind]) -> (String, String) {
+    if kinds.iter().all(|kind| *kind == OutcomeKind::Other) {
+        return Default::default();
+    }
+    let good = odds.outcomes.iter().zip(kinds).filter(|(_, kind)| **kind == OutcomeKind::Success);
+    let share = good.map(|((_, chance), _)| float(chance)).sum::<f64>().clamp(0.0, 1.0);
+    (full_bar(share, BAR), format!("{:.0} % good", 100.0 * share))
+}
+
+/// The likeliest outcomes, as far as they are told at the table, or the reason why they are unknown.
+fn summary(odds: &Result<Odds, Refusal>, untold: &Untold) -> String {
     let odds = match odds {
         Ok(odds) => odds,
         Err(refusal) => return refusal.to_string(),
     };
-    let mut parts = likeliest(odds, NAMED);
+    let mut parts = vec![next_step(odds, untold)];
     if odds.estimate.is_some() {
         parts.push("an estimate".to_owned());
     }

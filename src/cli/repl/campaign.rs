@@ -11,15 +11,18 @@ use super::line::split_first;
 use super::sheet_entry::{fault, typed};
 use super::{Complaint, Done, Repl, names};
 use crate::cli::campaigns;
+use crate::cli::recap;
 use crate::cli::row::{Row, Span, Tone};
+use crate::cli::unnamed;
 
 /// The number of lines of a reopened campaign that `undo` takes back as lines. Older ones are undone entry by entry.
 const LINES_BACK: usize = 200;
 
 impl Repl {
     /// Records this game in a campaign.
-    pub fn in_campaign(mut self, campaign: Option<Campaign>) -> Repl {
-        self.campaign = campaign;
+    /// `unnamed` is its path, if nobody has named it.
+    pub fn in_campaign(mut self, campaign: Option<Campaign>, unnamed: Option<PathBuf>) -> Repl {
+        (self.campaign, self.unnamed) = (campaign, unnamed);
         self.mark_lines();
         self
     }
@@ -143,7 +146,8 @@ impl Repl {
             self.screen.row(&Row::at(2).with(text, Tone::Note))?;
         }
         self.take_session(session)?;
-        self.settle()
+        self.play_on()?;
+        self.show_table()
     }
 
     /// `log --all`, `branch`: the entries of the campaign, those that were undone included; or the ends of its branches.
@@ -406,9 +410,10 @@ impl Repl {
         let told = if all { campaign.recap_all(&viewer) } else { campaign.recap(&viewer) };
         let told = told.map_err(wrong)?;
         if self.screen.json() {
-            return Ok(self.screen.event("recap", &json!({ "paragraphs": told }))?);
+            let paragraphs = told.paragraphs();
+            return Ok(self.screen.event("recap", &json!({ "paragraphs": paragraphs, "recap": told }))?);
         }
-        Ok(told.into_iter().try_for_each(|text| self.screen.row(&Row::prose(0).plain(text)))?)
+        Ok(self.screen.rows(&recap::rows(&told))?)
     }
 
     /// The game with all of its scene in memory, where the session at the prompt has only the last part of it.
@@ -432,6 +437,9 @@ impl Repl {
             let (Some(campaign), title) = (&self.campaign, campaigns::name_of(&path)) else { return Ok(()) };
             self.campaign = Some(campaign.save_as(&path, &allowed_name(&title)).map_err(wrong)?);
             campaigns::remember(&path);
+            if let Some(unnamed) = self.unnamed.take() {
+                unnamed::remove(&unnamed);
+            }
             let text =
                 format!("saved in {}, with all that was undone; each line is saved there from now on", path.display());
             return self.say_done(&text);
@@ -441,14 +449,13 @@ impl Repl {
         campaign.keep(&mut self.session).map_err(wrong)?;
         campaigns::remember(&path);
         self.campaign = Some(campaign);
-        self.close_recovery_file();
         let text = format!("saved in {}; each line is saved there from now on", path.display());
         self.say_done(&text)
     }
 }
 
 /// The values of a character of the roster, as label and text.
-pub(super) fn sheet_lines(character: &Character) -> Vec<(String, String)> {
+pub fn sheet_lines(character: &Character) -> Vec<(String, String)> {
     let fields = match &character.sheet {
         Some(Value::Map(sheet)) => sheet.iter().map(|(key, value)| (key.to_string(), value)).collect(),
         _ => character.fields.iter().map(|(key, value)| (key.clone(), value)).collect::<Vec<_>>(),
@@ -459,7 +466,7 @@ pub(super) fn sheet_lines(character: &Character) -> Vec<(String, String)> {
 
 pub(super) fn no_campaign(word: &str) -> Complaint {
     Complaint::Wrong(format!(
-        "`{word}` needs a campaign: `save NAME.rbsave` makes one of this game, `riskbreaker play NAME` begins one."
+        "`{word}` needs a campaign: `save NAME` makes one of this game, `riskbreaker play NAME` begins one."
     ))
 }
 

@@ -308,27 +308,20 @@ pub static COMMANDS: &[Command] = &[
         Save,
         Table,
         "save",
-        "[FILE]",
-        "saves the game to a file",
-        "Without a name, to the file of the last `save` or `load`. `save NAME.rbsave` makes a campaign, or copies the one that is \
-         played, with all that was undone, and plays on in the copy."
+        "[NAME]",
+        "gives the game a name",
+        "It is kept in the campaign file NAME.rbsave of the current folder, with all that was undone, and each line from now on; no \
+         other campaign is replaced. Of a campaign it makes a copy and plays on there. `save NAME.json` exports the game as it stands."
     ),
-    command!(
-        Load,
-        Table,
-        "load",
-        "FILE",
-        "continues a saved game",
-        "The current game is closed; save it first to keep it."
-    ),
+    command!(Load, Table, "load", "FILE", "continues an exported game", "In a campaign it becomes the next scene."),
     command!(
         Recover,
         Table,
         "recover",
         "[N]",
-        "continues a game that was left unsaved",
-        "At a terminal, a copy of an unsaved game is kept after each line. If there are several, `recover` lists them, the newest \
-         first, and `recover N` continues game N."
+        "lists the games without a name, or continues one",
+        "At a terminal every game is kept from its first line, also without a name: the newest 20. `recover` lists them with their \
+         rules, round and time, and `recover N` continues game N."
     ),
     command!(
         Reroll,

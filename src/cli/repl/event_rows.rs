@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use riskbreaker::play::{in_one_line, marked, marked_part};
 use riskbreaker::state::readable_name;
-use riskbreaker::{Event, Happening};
+use riskbreaker::{Event, Happening, Value};
 
 use crate::cli::row::{Row, Span, Tone, columns};
 
@@ -13,9 +13,21 @@ pub struct Untold {
     pub kinds: Vec<Arc<str>>,
     /// The titles of the entities of those kinds.
     pub titles: Vec<Arc<str>>,
+    /// Fields with numbers that somebody can be harmed in, and whether more is worse.
+    pub harm: Vec<(Arc<str>, bool)>,
 }
 
 impl Untold {
+    /// Whether a change harms somebody.
+    fn harms(&self, field: &str, from: &Value, to: &Value) -> bool {
+        match (from, to) {
+            (Value::Int(from), Value::Int(to)) if from != to => {
+                self.harm.iter().any(|(name, more_is_worse)| **name == *field && (to > from) == *more_is_worse)
+            }
+            _ => false,
+        }
+    }
+
     fn holds(&self, happening: &Happening, absent: &[Arc<str>]) -> bool {
         match happening {
             Happening::Spawned { kind, .. } | Happening::Removed { kind, .. } => self.kinds.contains(kind),
@@ -94,26 +106,29 @@ pub fn tell(
         }
         rows.extend(answers.take().map(answered));
         match &event.happening {
-            Happening::Changed { title, label, text, reason, .. } => {
+            Happening::Changed { title, label, text, reason, field, from, to, .. } => {
+                let harms = untold.harms(field, from, to);
                 let text = match reason {
                     Some(reason) => Cow::Owned(format!("{} ({})", in_one_line(text), marked(reason))),
                     None => in_one_line(text),
                 };
                 let text = Cow::Owned(format!("{text}{mark}"));
-                changes.push(Changed { title: marked_part(title), label: in_one_line(label), text });
+                changes.push(Changed { title: marked_part(title), label: in_one_line(label), text, harms });
             }
             Happening::Spawned { title, .. } => changes.push(Changed {
                 title: marked_part(title),
                 label: "is there".into(),
                 text: mark.trim_start().into(),
+                harms: false,
             }),
             Happening::Removed { title, .. } => changes.push(Changed {
                 title: marked_part(title),
                 label: "is gone".into(),
                 text: mark.trim_start().into(),
+                harms: false,
             }),
-            other if mark.is_empty() => rows.push(told(other)),
-            other => rows.push(told(other).faint(mark)),
+            other if mark.is_empty() => rows.push(told(other, width.is_some())),
+            other => rows.push(told(other, width.is_some()).faint(mark)),
         }
     }
     rows.extend(answers.take().map(answered));
@@ -129,6 +144,7 @@ struct Changed<'e> {
     title: Cow<'e, str>,
     label: Cow<'e, str>,
     text: Cow<'e, str>,
+    harms: bool,
 }
 
 /// The number of equal changes that are put into one row.
@@ -142,7 +158,9 @@ fn changed(changes: Vec<Changed<'_>>, width: Option<usize>) -> Vec<Row> {
     for (at, change) in changes.iter().enumerate() {
         let same: Vec<&Changed<'_>> = changes.iter().filter(|other| alike(change, other)).collect();
         if same.len() < MANY {
-            cells.push(vec![Span::strong(&*change.title), Span::plain(&*change.label), Span::plain(&*change.text)]);
+            let tone = if change.harms { Tone::Strong } else { Tone::Plain };
+            let text = Span::new(&*change.text, tone);
+            cells.push(vec![Span::strong(&*change.title), Span::plain(&*change.label), text]);
         } else if !changes[..at].iter().any(|before| alike(change, before)) {
             rows.extend(columns(2, std::mem::take(&mut cells), width));
             let what = format!("{} {}", change.label, change.text);
@@ -213,13 +231,18 @@ fn answered(Answers { who, said, faint }: Answers) -> Row {
     if faint { Row::at(2).faint(marked(&who)).faint(said) } else { Row::at(2).strong(marked(&who)).plain(said) }
 }
 
-fn told(happening: &Happening) -> Row {
+/// `signs`: success and failure have a sign, which is seen without colours.
+fn told(happening: &Happening, signs: bool) -> Row {
     let line = happening.line();
     match happening {
         Happening::Rolled { success: Some(success), .. } => {
-            let (word, tone) = if *success { ("success", Tone::Good) } else { ("failure", Tone::Bad) };
+            let (word, sign, tone) =
+                if *success { ("success", "✓ ", Tone::Good) } else { ("failure", "✗ ", Tone::Bad) };
+            let sign = if signs { sign } else { "" };
             match line.rsplit_once(&format!(": {word}")) {
-                Some((before, after)) => Row::at(2).plain(format!("{before}: ")).with(word, tone).plain(after),
+                Some((before, after)) => {
+                    Row::at(2).plain(format!("{before}: ")).with(format!("{sign}{word}"), tone).plain(after)
+                }
                 None => Row::at(2).plain(line),
             }
         }
@@ -232,7 +255,7 @@ fn told(happening: &Happening) -> Row {
 
 #[cfg(test)]
 mod tests {
-    use riskbreaker::{EntityId, Value};
+    use riskbreaker::EntityId;
 
     use super::*;
 
@@ -310,7 +333,7 @@ mod tests {
 
     #[test]
     fn what_goes_without_saying_is_not_told() {
-        let untold = Untold { kinds: vec!["side".into()], titles: vec!["fray".into()] };
+        let untold = Untold { kinds: vec!["side".into()], titles: vec!["fray".into()], harm: Vec::new() };
         let events = [
             event(0, Happening::Spawned { entity: EntityId(1), title: "left".into(), kind: "side".into() }),
             event(1, answer("fray", "edge", "none")),

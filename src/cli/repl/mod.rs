@@ -30,6 +30,7 @@ mod reload;
 mod save_file;
 mod session_slot;
 mod sheet_entry;
+mod status;
 mod table;
 mod unclear_name;
 mod vocabulary;
@@ -37,6 +38,7 @@ mod vocabulary;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -45,7 +47,7 @@ use anyhow::Result;
 use riskbreaker::dice::{DiceRng, float};
 use riskbreaker::lab::{Encounter, SessionExt as _};
 use riskbreaker::names::typed;
-use riskbreaker::play::{DecisionCount, MissingRoll};
+use riskbreaker::play::{DecisionCount, MissingRoll, TurnNotices};
 use riskbreaker::ruleset::nearest;
 use riskbreaker::script::Table;
 use riskbreaker::state::Kind;
@@ -58,6 +60,7 @@ use riskbreaker::{
 use serde_json::json;
 
 use self::amend::PlannedAmendment;
+pub use self::campaign::sheet_lines;
 use self::command::{Command, Word};
 pub use self::editor::{Editor, Recall};
 use self::event_rows::Untold;
@@ -75,6 +78,7 @@ pub use self::vocabulary::Vocabulary;
 use super::figures::percent;
 use super::known_entries::KnownEntries;
 use super::library;
+use super::notify::Notifier;
 use super::report;
 use super::row::{Row, Span, Tone};
 use super::rule_text;
@@ -117,6 +121,8 @@ pub struct Repl {
     saved: Saved,
     /// The campaign file that keeps every line.
     campaign: Option<Campaign>,
+    /// Its path, where nobody has named it.
+    unnamed: Option<PathBuf>,
     /// Its entries that were acknowledged on this machine.
     known_entries: Option<KnownEntries>,
     /// A sheet that is being written.
@@ -144,6 +150,11 @@ pub struct Repl {
     curtain: bool,
     /// Whether the screen stays empty until the next player sits down.
     drawn: bool,
+    /// Who is told whose turn it is, and the questions that were told.
+    notifier: Option<Notifier>,
+    turns: TurnNotices,
+    /// The turn whose beginning was shown: its action, whom it is about, and how the game stood.
+    turn: Option<(u32, Option<EntityId>, String)>,
 }
 
 /// Why a line was not carried out.
@@ -203,6 +214,7 @@ impl Repl {
             left: false,
             saved: Saved::default(),
             campaign: None,
+            unnamed: None,
             known_entries: None,
             sheet_entry: None,
             encounter: None,
@@ -216,6 +228,29 @@ impl Repl {
             bell: None,
             curtain: false,
             drawn: false,
+            notifier: None,
+            turns: TurnNotices::default(),
+            turn: None,
+        }
+    }
+
+    /// Tells a command whose turn it is.
+    pub fn telling(mut self, notifier: Option<Notifier>) -> Repl {
+        self.notifier = notifier;
+        self
+    }
+
+    /// Tells the command of the person at the prompt whose turn it is, and the person if the command has failed.
+    fn tell_turns(&mut self) -> Result<()> {
+        let Some(notifier) = &self.notifier else { return Ok(()) };
+        let name = self.campaign.as_ref().filter(|_| self.unnamed.is_none()).map(|campaign| campaign.name());
+        for notice in self.turns.new_in(&self.session) {
+            notifier.tell(name, &notice);
+        }
+        match notifier.failure() {
+            Some(failure) if self.screen.json() => Ok(self.screen.event("notify", &json!({ "message": failure }))?),
+            Some(failure) => Ok(self.screen.row(&Row::at(0).with(failure, Tone::Note))?),
+            None => Ok(()),
         }
     }
 
@@ -235,6 +270,7 @@ impl Repl {
         let mut interrupted = false;
         while !self.left {
             self.screen.measure();
+            self.tell_turns()?;
             self.gather_words();
             let prompt = if self.screen.json() { Prompt::default() } else { self.prompt() };
             let width = self.screen.width().unwrap_or(usize::MAX);
@@ -257,10 +293,7 @@ impl Repl {
                     continue;
                 }
                 Next::Unable => continue,
-                Next::End => match self.may_leave("Ctrl-D") {
-                    Ok(true) | Err(_) => break,
-                    Ok(false) => continue,
-                },
+                Next::End => break,
             };
             interrupted = false;
             self.stays(&line);
@@ -295,7 +328,7 @@ impl Repl {
                 if let Complaint::Unclear(unclear) = complaint {
                     unclear.tell(&mut self.screen)?;
                     self.unclear = Some(unclear);
-                    self.update_recovery_file();
+                    self.remember_entries();
                     continue;
                 }
                 complaint.told(&mut self.screen, &lines.place(), scripted)?;
@@ -303,24 +336,30 @@ impl Repl {
                     return Ok(ExitCode::FAILURE);
                 }
             }
-            self.update_recovery_file();
+            self.remember_entries();
         }
-        self.close_recovery_file();
+        self.close_unnamed();
         self.close(&lines)
     }
 
-    /// Begins the game. A person sees the table first, and is offered the game that was left unsaved.
+    /// Begins the game. A person sees the table first.
     fn open_table(&mut self, scripted: bool) -> Done {
         if scripted {
             return self.settle();
         }
         self.play_on()?;
-        if matches!(self.step, Step::Ask) && !self.screen.json() {
-            // The prompt names the round; the list above it shows everybody.
+        self.tell_unnamed()?;
+        self.show_table()
+    }
+
+    /// Shows a person everybody at the table and what is asked; a script only what is asked.
+    fn show_table(&mut self) -> Done {
+        self.step = self.session.advance()?;
+        if self.attended && matches!(self.step, Step::Ask) && !self.screen.json() && !self.drawn {
             self.gather_words();
             self.who("")?;
+            self.show_positions()?;
         }
-        self.keep_recovery_file()?;
         self.show_standing()
     }
 
@@ -516,7 +555,7 @@ impl Repl {
             Word::Rematch => self.rematch(),
             Word::Help => self.help(rest, words),
             Word::Quit => {
-                self.left = self.may_leave("`quit`")?;
+                self.left = true;
                 Ok(())
             }
         }
@@ -652,7 +691,13 @@ impl Repl {
         let kinds: Vec<Arc<str>> = schema.kinds.iter().filter(hidden).map(|kind| kind.name.clone()).collect();
         let view = self.session.view();
         let titles = kinds.iter().flat_map(|kind| view.of_kind(kind)).map(|id| view.title(id)).collect();
-        Untold { kinds, titles }
+        let numbers = schema.kinds.iter().filter(|kind| kind.profile.side.is_some()).flat_map(|kind| {
+            let first = kind.profile.numbers.first().map(|number| (number.name.clone(), number.harm));
+            first
+                .into_iter()
+                .chain(kind.profile.numbers.iter().filter(|one| one.harm).map(|one| (one.name.clone(), true)))
+        });
+        Untold { kinds, titles, harm: numbers.collect() }
     }
 
     /// Prints the open question, unless it was just printed; `anew` prints it in any case. A JSON client is sent all that
@@ -665,6 +710,9 @@ impl Repl {
         self.topics.insert(question.topic.to_string());
         if !anew && self.asked.as_ref() == Some(&question) && !self.screen.json() {
             return Ok(());
+        }
+        if !anew {
+            self.begin_turn(&question)?;
         }
         self.about = question.about.or(self.about);
         let about = question.about.map(|id| self.session.view().label(id));
@@ -807,14 +855,10 @@ impl Repl {
         if let Some(parts) = self.sheet_prompt() {
             return Prompt { parts, continued: false };
         }
-        let mut parts = vec![self.session.prompt()];
+        // The line above the turn says where the game stands.
+        let mut parts = Vec::new();
         match &self.step {
-            Step::Ask => {
-                if let Some(question) = self.focused() {
-                    parts.push(self.whom(question));
-                    parts.push(readable_name(&question.topic));
-                }
-            }
+            Step::Ask => parts.extend(self.focused().map(|question| self.whom(question))),
             Step::Fault(_) => parts.push("broken script".into()),
             Step::Over(_) => parts.push("over".into()),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use riskbreaker::lab::{AdviceLimits, Advised, SeatExt as _, SessionExt as _};
-use riskbreaker::play::{Explanation, Known};
+use riskbreaker::play::{Explanation, Known, Order, Profile};
 use riskbreaker::{
     Answer, Driver, Edit, EntityId, Event, Fault, FreeAct, Happening, Question, QuestionId, Refusal, Remedy, Seat,
     SeatEvent, Session, Step, Undone, Value, View, Viewer,
@@ -233,6 +233,19 @@ impl SessionSlot {
 
     pub fn why(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Explanation, Refusal> {
         self.seat().why_of(entity, name, args)
+    }
+
+    /// What is shown at a glance of everybody, by title.
+    pub fn profiles(&mut self) -> Vec<(Arc<str>, Profile)> {
+        let mut seat = self.seat();
+        let profiles = seat.profiles();
+        let view = seat.view();
+        profiles.into_iter().map(|(id, profile)| (view.label(id), profile)).collect()
+    }
+
+    /// The order of play, if the rules have one and it can be worked out.
+    pub fn order_of_play(&mut self) -> Option<Order> {
+        self.seat().order().ok().flatten()
     }
 
     pub fn prompt(&mut self) -> String {

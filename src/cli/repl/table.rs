@@ -18,7 +18,8 @@ impl Repl {
         if !self.screen.json() && !standing.is_empty() {
             self.screen.row(&Row::at(0).strong(standing))?;
         }
-        self.who("")
+        self.who("")?;
+        self.show_positions()
     }
 
     /// `new [SCENARIO]`: lists the scenarios, or starts one.
@@ -70,9 +71,6 @@ impl Repl {
     pub(super) fn begin(&mut self, setup: Setup) -> Done {
         let rules = self.session.ruleset().clone();
         let mut session = Session::start(&rules, setup.clone()).map_err(|error| Complaint::Wrong(error.to_string()))?;
-        if !self.may_leave("the same line")? {
-            return Ok(());
-        }
         let (name, scenario) = scenario_of(&rules, &setup);
         let title = scenario.and_then(scenario_title).unwrap_or(name).to_owned();
         if self.screen.json() {
@@ -127,7 +125,7 @@ impl Repl {
             ("new", "lists the scenarios to start from"),
             ("log all", "shows the whole game"),
             ("undo", "takes the last line back"),
-            ("save FILE, quit", ""),
+            ("save NAME, quit", ""),
         ];
         if self.screen.json() || !self.attended {
             let text = "`rematch` plays it again, `new` lists other scenarios, `log all` shows the whole game, `undo` takes the last line back";

@@ -9,11 +9,12 @@ use crate::error::StoreError;
 use crate::file::StoreFile;
 use crate::generation::{Files, Generation};
 use crate::host::{HostRow, write_rows};
-use crate::log::{decided, scene_words};
+use crate::log::{DecisionNames, decided, scene_words};
 use crate::notes::write_note;
 use crate::pack::Dictionary;
 use crate::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, key, moment_sum};
 use riskbreaker_play::{Cause, Done, Ruleset, Session};
+use riskbreaker_state::readable_name;
 
 /// The number of actions between two checkpoints. A checkpoint is also written after every change of rules, since
 /// another version of the program may convert a game differently.
@@ -178,7 +179,14 @@ impl Campaign {
                 let view = session.view();
                 let name =
                     |entity| if view.exists(entity) { view.title(entity).to_string() } else { entity.to_string() };
-                decided(parent.made, &tape[at..], body.place.as_ref(), &name)
+                let rules = session.ruleset();
+                let option = |id: &str| match (rules.card(id), view.find(id)) {
+                    (Some(card), _) => card.title.to_string(),
+                    (None, Ok(entity)) if id.starts_with('#') => name(entity),
+                    _ => readable_name(id),
+                };
+                let names = DecisionNames { entity: &name, option: &option };
+                decided(parent.made, &tape[at..], body.place.as_ref(), &names)
             }
             (Some(new), false) => scene_words(&new.title),
             (None, false) => scene_words(&file.scene(self.game, scene)?.title),

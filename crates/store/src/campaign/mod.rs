@@ -221,6 +221,12 @@ impl Campaign {
         self.head.scene != 0
     }
 
+    /// Tells the scene from the other scenes of the campaign, which may have the same title.
+    #[doc(hidden)]
+    pub fn scene_number(&self) -> u32 {
+        self.head.scene
+    }
+
     /// The title of the current scene.
     pub fn scene_title(&self) -> Result<String, StoreError> {
         match (&self.scene.new, self.head.scene) {

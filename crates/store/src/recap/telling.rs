@@ -1,0 +1,263 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::RecapParagraph;
+use super::moment::{Moment, Told};
+
+/// The most moments of a scene that are told one by one. Of a longer scene the most important ones are.
+const MOST_TOLD: usize = 14;
+/// The moments of a paragraph.
+const IN_A_PARAGRAPH: usize = 5;
+/// The most turning points of a scene.
+const MOST_TURNING: usize = 2;
+/// The cards that a summary names.
+const MOST_FAVOURITES: usize = 3;
+/// The fewest moments of a scene that can have turned.
+const LEAST_TO_TURN: usize = 4;
+/// How often the rules may say the same of different characters before it is no news.
+const MOST_REPEATED: usize = 8;
+/// The moments between two that are told which are told as well, instead of a summary.
+const FEW: usize = 2;
+/// The names of a side that are listed.
+const MOST_NAMED: usize = 8;
+
+/// A scene to be told.
+pub struct Telling {
+    pub opening: String,
+    /// Those who take part, by side.
+    pub cast: BTreeMap<Arc<str>, Vec<Arc<str>>>,
+    pub moments: Vec<Moment>,
+}
+
+impl Telling {
+    /// The story: how the scene began, the moments that mattered in order, and how everybody came out of it.
+    pub fn paragraphs(mut self) -> Vec<RecapParagraph> {
+        self.drop_repeated();
+        let turning = self.turning_points();
+        let told = self.told(&turning);
+        let mut story = Story::default();
+        story.say(self.opening.clone());
+        story.say_if(self.faced());
+        story.end_paragraph(false);
+        let mut passed: Vec<&Moment> = Vec::new();
+        for (at, moment) in self.moments.iter().enumerate() {
+            if !told.contains(&at) {
+                passed.push(moment);
+                continue;
+            }
+            let side = moment.swing.as_ref().map(|(_, side)| side).filter(|_| turning.contains(&at));
+            if side.is_some() || story.is_long() {
+                story.end_paragraph(false);
+            }
+            story.pass(&std::mem::take(&mut passed));
+            if side.is_some() {
+                story.end_paragraph(false);
+            }
+            story.tell(moment);
+            if let Some(side) = side {
+                story.say(format!("This was a turning point, in favour of {side}."));
+                story.end_paragraph(true);
+            }
+        }
+        story.pass(&passed);
+        story.end_paragraph(false);
+        story.say_if(self.came_out());
+        story.end_paragraph(false);
+        story.paragraphs
+    }
+
+    /// Leaves out what the rules say over and over, and moments of which nothing is left.
+    fn drop_repeated(&mut self) {
+        let mut times: BTreeMap<String, usize> = BTreeMap::new();
+        let patterns = self.moments.iter().flat_map(|moment| &moment.sentences).filter_map(|told| told.pattern.clone());
+        patterns.for_each(|pattern| *times.entry(pattern).or_default() += 1);
+        let is_news = |told: &Told| told.pattern.as_ref().is_none_or(|pattern| times[pattern] <= MOST_REPEATED);
+        for moment in &mut self.moments {
+            moment.sentences.retain(is_news);
+        }
+        self.moments.retain(|moment| !moment.sentences.is_empty());
+    }
+
+    /// Who stood against whom.
+    fn faced(&self) -> Option<String> {
+        let names = |all: &Vec<Arc<str>>| match all.len() {
+            0..=MOST_NAMED => joined(all.iter().map(|title| title.to_string())),
+            more => format!("{} and {} others", all[..MOST_NAMED - 1].join(", "), more + 1 - MOST_NAMED),
+        };
+        let mut sides = self.cast.values();
+        match (sides.next(), sides.next(), sides.next()) {
+            (Some(one), Some(other), None) => {
+                let faces = if one.len() == 1 { "faces" } else { "face" };
+                Some(format!("{} {faces} {}.", names(one), names(other)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The moments that are told one by one.
+    fn told(&self, turning: &[usize]) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.moments.len()).collect();
+        if order.len() > MOST_TOLD {
+            order.sort_by_key(|at| std::cmp::Reverse(self.weight(*at, turning)));
+            let fixed = self.moments.iter().filter(|moment| moment.is_fixed).count();
+            order.truncate(MOST_TOLD.max(fixed));
+        }
+        order.sort_unstable();
+        order
+    }
+
+    /// How much a moment has to be told; earlier ones count more among equal ones.
+    fn weight(&self, at: usize, turning: &[usize]) -> (bool, bool, i64, bool, usize) {
+        let moment = &self.moments[at];
+        let swing = moment.swing.as_ref().map_or(0, |(gain, _)| *gain);
+        let hurt: i64 = moment.effects.iter().map(|effect| effect.by.abs()).sum();
+        let is_said = moment.sentences.iter().any(|told| told.pattern.is_some());
+        (moment.is_fixed, turning.contains(&at), swing.max(hurt), is_said, usize::MAX - at)
+    }
+
+    /// The moments at which the game changed most: the best one for each side, if it is not much smaller than the best of all.
+    fn turning_points(&self) -> Vec<usize> {
+        let swings = || {
+            let all = self.moments.iter().enumerate();
+            let all = all.filter(|(_, moment)| !moment.is_end);
+            all.filter_map(|(at, moment)| moment.swing.as_ref().map(|(gain, side)| (*gain, at, side)))
+        };
+        let acted = self.moments.iter().filter(|moment| !moment.cards.is_empty()).count();
+        let Some(best) = swings().map(|(gain, ..)| gain).max().filter(|_| acted >= LEAST_TO_TURN) else {
+            return Vec::new();
+        };
+        let mut of_side: BTreeMap<&Arc<str>, (i64, usize)> = BTreeMap::new();
+        for (gain, at, side) in swings().filter(|(gain, ..)| gain * 2 > best) {
+            let known = of_side.entry(side).or_insert((gain, at));
+            if gain > known.0 {
+                *known = (gain, at);
+            }
+        }
+        let mut points: Vec<(i64, usize)> = of_side.into_values().collect();
+        points.sort_by_key(|(gain, at)| (std::cmp::Reverse(*gain), *at));
+        points.into_iter().take(MOST_TURNING).map(|(_, at)| at).collect()
+    }
+
+    /// What everybody took or lost in all.
+    fn came_out(&self) -> Option<String> {
+        let mut sums: Vec<(Arc<str>, Arc<str>, bool, i64)> = Vec::new();
+        for effect in self.moments.iter().flat_map(|moment| &moment.effects) {
+            match sums.iter_mut().find(|(title, label, ..)| *title == effect.title && *label == effect.label) {
+                Some((.., sum)) => *sum += effect.by,
+                None => sums.push((effect.title.clone(), effect.label.clone(), effect.harm, effect.by)),
+            }
+        }
+        let told = sums.iter().filter_map(|(title, label, harm, sum)| match (*sum, *harm) {
+            (0, _) => None,
+            (sum, true) if sum > 0 => Some(format!("{title} has taken {sum} {label}")),
+            (sum, true) => Some(format!("{title} is rid of {} {label}", -sum)),
+            (sum, false) if sum > 0 => Some(format!("{title} has gained {sum} {label}")),
+            (sum, false) => Some(format!("{title} has lost {} {label}", -sum)),
+        });
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| format!("In all, {}.", joined(told.into_iter())))
+    }
+}
+
+/// Sentences that are put into paragraphs.
+#[derive(Default)]
+struct Story {
+    paragraphs: Vec<RecapParagraph>,
+    open: Vec<String>,
+    /// The moments of the open paragraph.
+    moments: usize,
+}
+
+impl Story {
+    /// Adds a sentence, unless it was just said.
+    fn say(&mut self, sentence: String) {
+        if self.open.last() != Some(&sentence) {
+            self.open.push(sentence);
+        }
+    }
+
+    fn say_if(&mut self, sentence: Option<String>) {
+        sentence.into_iter().for_each(|sentence| self.say(sentence));
+    }
+
+    fn tell(&mut self, moment: &Moment) {
+        self.moments += 1;
+        moment.sentences.iter().for_each(|told| self.say(told.text.clone()));
+    }
+
+    /// Moments that matter less: a few are told all the same, more are summed up.
+    fn pass(&mut self, passed: &[&Moment]) {
+        if passed.len() <= FEW {
+            passed.iter().for_each(|moment| self.tell(moment));
+        } else {
+            self.say_if(summary(passed));
+        }
+    }
+
+    fn is_long(&self) -> bool {
+        self.moments >= IN_A_PARAGRAPH
+    }
+
+    fn end_paragraph(&mut self, turning_point: bool) {
+        self.moments = 0;
+        if !self.open.is_empty() {
+            let text = std::mem::take(&mut self.open).join(" ");
+            self.paragraphs.push(RecapParagraph { text, turning_point });
+        }
+    }
+}
+
+/// What is said of moments that are not told one by one.
+fn summary(passed: &[&Moment]) -> Option<String> {
+    let cards: Vec<_> = passed.iter().flat_map(|moment| &moment.cards).collect();
+    let mut favourites: Vec<(&Arc<str>, usize)> = Vec::new();
+    for (_, card, _) in &cards {
+        match favourites.iter_mut().find(|(known, _)| *known == card) {
+            Some((_, times)) => *times += 1,
+            None => favourites.push((card, 1)),
+        }
+    }
+    favourites.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    let mut named: Vec<String> = favourites
+        .iter()
+        .take(MOST_FAVOURITES)
+        .map(|(card, times)| match times {
+            1 => card.to_string(),
+            2 => format!("{card} twice"),
+            times => format!("{card} {} times", number(*times)),
+        })
+        .collect();
+    if favourites.len() > MOST_FAVOURITES {
+        named.push("others".to_owned());
+    }
+    let count = |wanted: bool| cards.iter().filter(|(.., success)| *success == Some(wanted)).count();
+    let counted = |count: usize, one: &str, many: &str| match count {
+        0 => None,
+        1 => Some(format!("one {one}")),
+        more => Some(format!("{} {many}", number(more))),
+    };
+    let results = [counted(count(true), "succeeds", "succeed"), counted(count(false), "fails", "fail")];
+    let results: Vec<String> = results.into_iter().flatten().collect();
+    let results = if results.is_empty() { String::new() } else { format!("; {}", joined(results.into_iter())) };
+    match cards.len() {
+        0 => None,
+        1 => Some(format!("{} plays {}.", cards[0].0, cards[0].1)),
+        all => Some(format!("The next {} cards are {}{results}.", number(all), joined(named.into_iter()))),
+    }
+}
+
+/// Small numbers in words.
+fn number(count: usize) -> String {
+    let words = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    count.checked_sub(2).and_then(|at| words.get(at)).map_or_else(|| count.to_string(), |word| (*word).to_owned())
+}
+
+/// Words with commas, and `and` before the last one.
+fn joined(words: impl Iterator<Item = String>) -> String {
+    let mut words: Vec<String> = words.collect();
+    match (words.pop(), words.as_slice()) {
+        (None, _) => String::new(),
+        (Some(only), []) => only,
+        (Some(last), before) => format!("{} and {last}", before.join(", ")),
+    }
+}

@@ -1,0 +1,216 @@
+//! Tells a command of the person who runs the program whose turn it is, for games that are played over days.
+
+use std::io::Write as _;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use riskbreaker::play::TurnNotice;
+use riskbreaker::serve::Host;
+use serde_json::json;
+
+use super::rule_text;
+
+/// Notices that wait for the command. Further ones are dropped.
+const MOST_WAITING: usize = 64;
+/// How long the command may take.
+const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 2 } else { 20 });
+/// How long the program waits at its end for notices that were not told yet.
+const LONGEST_END: Duration = Duration::from_secs(3);
+/// How often a running command is looked at.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The option of the commands that play games.
+#[derive(clap::Args, Clone, Debug, Default, PartialEq)]
+pub struct NotifyArgs {
+    /// Runs this command whenever a seat is asked something new, with the seat and the question as JSON on its standard input
+    #[arg(long, value_name = "COMMAND")]
+    notify: Option<String>,
+}
+
+impl NotifyArgs {
+    /// Whether a command is named.
+    pub fn is_given(&self) -> bool {
+        self.notify.is_some()
+    }
+
+    /// Tells the command whose turn it is at the tables of a host; `log` gets a line when the command fails.
+    pub fn follow(&self, host: &Host, log: impl Fn(String) + Send + Sync + 'static) {
+        let Some(notifier) = self.begin() else { return };
+        host.tell_turns(move |table, notice| {
+            if let Some(failure) = notifier.failure() {
+                log(failure);
+            }
+            notifier.tell(Some(table), notice);
+        });
+    }
+
+    /// Starts the thread that runs the command; `None` if none is named.
+    pub fn begin(&self) -> Option<Notifier> {
+        self.notify.clone().map(Notifier::begin)
+    }
+}
+
+/// Runs a command for each notice, one at a time, in a thread of its own. The game never waits for it.
+pub struct Notifier {
+    queue: Option<SyncSender<String>>,
+    worker: Option<JoinHandle<()>>,
+    /// What went wrong with the command, until it is shown.
+    failure: Arc<Mutex<Option<String>>>,
+}
+
+impl Notifier {
+    fn begin(command: String) -> Notifier {
+        let (queue, waiting) = sync_channel(MOST_WAITING);
+        let failure = Arc::new(Mutex::new(None));
+        let told = failure.clone();
+        let worker = std::thread::Builder::new().name("notify".into()).spawn(move || work(&command, &waiting, &told));
+        if let Err(error) = &worker {
+            note(&failure, format!("cannot start a thread: {error}"));
+        }
+        Notifier { queue: Some(queue), worker: worker.ok(), failure }
+    }
+
+    /// Hands a notice to the command. `table` names the game, if it has a name.
+    pub fn tell(&self, table: Option<&str>, notice: &TurnNotice) {
+        let title = rule_text::without_ids(&notice.title);
+        let mut message = json!({ "seat": notice.seat, "title": title });
+        if let Some(table) = table {
+            message["table"] = table.into();
+        }
+        match self.queue.as_ref().map(|queue| queue.try_send(format!("{message}\n"))) {
+            Some(Err(TrySendError::Full(_))) => {
+                note(&self.failure, format!("{MOST_WAITING} notices wait already; this one is dropped"));
+            }
+            Some(Err(TrySendError::Disconnected(_)) | Ok(())) | None => {}
+        }
+    }
+
+    /// What went wrong since the last call, as a line for a person.
+    pub fn failure(&self) -> Option<String> {
+        let found = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        found.map(|found| format!("The command of `--notify` failed: {found}. The game continues."))
+    }
+}
+
+impl Drop for Notifier {
+    /// Waits a moment for notices that were not told yet.
+    fn drop(&mut self) {
+        self.queue = None;
+        let end = Instant::now() + LONGEST_END;
+        while self.worker.as_ref().is_some_and(|worker| !worker.is_finished()) && Instant::now() < end {
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+fn work(command: &str, waiting: &Receiver<String>, failure: &Mutex<Option<String>>) {
+    while let Ok(message) = waiting.recv() {
+        if let Err(wrong) = run(command, &message) {
+            note(failure, wrong);
+        }
+    }
+}
+
+fn note(failure: &Mutex<Option<String>>, wrong: String) {
+    *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(wrong);
+}
+
+/// Runs the command as the shell reads it. What the game says is on its standard input only, so no game can add to the command.
+fn run(command: &str, message: &str) -> Result<(), String> {
+    let mut shell = shell(command);
+    shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = shell.spawn().map_err(|error| error.to_string())?;
+    let input = child.stdin.take();
+    // A command that reads nothing must not hold up this thread, and need not read.
+    let message = message.to_owned();
+    let writer = std::thread::spawn(move || input.map(|mut input| input.write_all(message.as_bytes())));
+    let ended = wait(&mut child);
+    if ended.is_none() {
+        end(&mut child);
+    }
+    let _ = writer.join();
+    match ended {
+        Some(Ok(status)) if status.success() => Ok(()),
+        Some(Ok(status)) => Err(status.to_string()),
+        Some(Err(error)) => Err(error.to_string()),
+        None => Err(format!("it took more than {} s and was ended", LONGEST.as_secs())),
+    }
+}
+
+/// How the command has ended; `None` if it takes too long.
+fn wait(child: &mut Child) -> Option<std::io::Result<ExitStatus>> {
+    let end = Instant::now() + LONGEST;
+    loop {
+        match child.try_wait() {
+            Ok(None) if Instant::now() >= end => return None,
+            Ok(None) => std::thread::sleep(PAUSE),
+            Ok(Some(status)) => return Some(Ok(status)),
+            Err(error) => return Some(Err(error)),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn shell(command: &str) -> Command {
+    use std::os::unix::process::CommandExt as _;
+    let mut shell = Command::new("/bin/sh");
+    // A group of its own: all that the command has started can be ended with it, and Ctrl-C at the game is not for it.
+    shell.arg("-c").arg(command).process_group(0);
+    shell
+}
+
+#[cfg(not(unix))]
+fn shell(command: &str) -> Command {
+    let mut shell = Command::new("cmd");
+    shell.arg("/C").arg(command);
+    shell
+}
+
+/// Ends the command and what it has started.
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    if let Ok(group) = i32::try_from(child.id()) {
+        // SAFETY: the call takes two numbers; the group is the one that the child leads, which nobody has waited for yet.
+        unsafe { libc::kill(-group, libc::SIGKILL) };
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(command: &str) -> Option<String> {
+        let notifier = NotifyArgs { notify: Some(command.into()) }.begin().unwrap();
+        notifier
+            .tell(Some("evening"), &TurnNotice { seat: "players".into(), title: "Ann: $(touch x)? (AB1-2)".into() });
+        let failure = notifier.failure.clone();
+        drop(notifier);
+        let found = failure.lock().unwrap().take();
+        found
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn the_command_gets_the_seat_and_the_question_on_its_standard_input() {
+        let file = std::env::temp_dir().join(format!("riskbreaker-notify-{}", std::process::id()));
+        assert_eq!(told(&format!("cat > '{}'", file.display())), None);
+        let message: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(message, json!({ "seat": "players", "title": "Ann: $(touch x)?", "table": "evening" }));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_command_that_fails_hangs_or_reads_nothing_is_named() {
+        assert_eq!(told("true"), None);
+        assert!(told("exit 3").unwrap().contains('3'));
+        let begin = Instant::now();
+        assert!(told("sleep 60 & sleep 60").unwrap().contains("was ended"));
+        assert!(begin.elapsed() < Duration::from_secs(30));
+    }
+}
