@@ -5,36 +5,12 @@ use std::fmt::{Display, Write as _};
 use riskbreaker::Value;
 use riskbreaker::dice::{Fraction, float};
 use riskbreaker::lab::{Chance, Odds};
+pub use riskbreaker::lab::{chance_of, fraction, fraction_of, percent, percent_of, share_within};
 use serde_json::{Value as Json, json};
-
-/// A longer fraction is printed in percent only; `--json` has it in full.
-const LONGEST_FRACTION: usize = 24;
 
 /// A number with what it counts: `1 entry`, `2 entries`.
 pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
     format!("{count} {}", if count == N::from(1) { one } else { many })
-}
-
-/// `12.35 %` of a fraction. A chance above zero is never printed as zero, however small it is.
-pub fn percent_of(chance: &Fraction) -> String {
-    match float(chance) {
-        0.0 if !chance.is_zero() => "under 1e-300 %".into(),
-        share => percent(share),
-    }
-}
-
-/// `12.35 %`. A chance above zero is never printed as zero.
-pub fn percent(share: f64) -> String {
-    match share * 100.0 {
-        p if p > 0.0 && p < 0.005 => format!("{p:.1e} %"),
-        p => format!("{p:.2} %"),
-    }
-}
-
-/// The fraction, if it is short enough.
-pub fn fraction(chance: &Fraction) -> String {
-    let text = chance.to_string();
-    if text.len() > LONGEST_FRACTION { String::new() } else { text }
 }
 
 /// A number with its sign, as a change.
@@ -47,57 +23,6 @@ pub fn change(by: &Fraction) -> String {
 /// A number that is known exactly, for machines.
 pub fn chance_json(chance: &Fraction) -> Json {
     json!(Chance::exactly(chance))
-}
-
-/// A chance of some odds: `35.00 %` if it is exact, else with the interval, `35.0 % (34.1 to 35.9)`, or `under 0.04 %` where the
-/// interval reaches down to nothing.
-pub fn chance_of(odds: &Odds, chance: &Fraction) -> String {
-    if odds.estimate.is_none() {
-        return percent_of(chance);
-    }
-    let (low, high) = odds.interval(chance);
-    share_within(float(chance), (low, high))
-}
-
-/// A share of random plays, in percent, with its interval. The bounds are rounded outward.
-pub fn share_within(share: f64, (low, high): (f64, f64)) -> String {
-    let (share, low, high) = (share * 100.0, low * 100.0, high * 100.0);
-    let digits = [1, 2, 3].into_iter().find(|digits| {
-        let unit = 0.1_f64.powi(*digits);
-        low >= unit && 100.0 - high >= unit
-    });
-    match digits {
-        Some(digits) => {
-            let places = digits as usize;
-            format!("{share:.places$} % ({} to {})", rounded(low, digits, false), rounded(high, digits, true))
-        }
-        None if high >= 100.0 && low <= 0.0 => format!("{share:.1} % (0 to 100)"),
-        None if low < 0.1 => format!("under {} %", rounded(high, first_digit(high), true)),
-        None => format!("over {} %", rounded(low, first_digit(100.0 - low), false)),
-    }
-}
-
-/// The place of the first digit behind the point that is not 0; 1 for numbers from 0.1 on.
-fn first_digit(number: f64) -> i32 {
-    (1..=12).find(|digits| number >= 0.1_f64.powi(*digits)).unwrap_or(12)
-}
-
-/// A number with so many digits behind the point, rounded up or down.
-fn rounded(number: f64, digits: i32, up: bool) -> String {
-    let scaled = number * 10_f64.powi(digits);
-    // A number that is written with these digits stays: the last place of the product does not count.
-    let near = scaled.round();
-    let whole = match (scaled - near).abs() < 1e-9 * near.abs().max(1.0) {
-        true => near,
-        false if up => scaled.ceil(),
-        false => scaled.floor(),
-    };
-    format!("{:.*}", digits as usize, whole / 10_f64.powi(digits))
-}
-
-/// The fraction of a chance, if the odds are exact and it is short enough.
-pub fn fraction_of(odds: &Odds, chance: &Fraction) -> String {
-    if odds.is_exact() { fraction(chance) } else { String::new() }
 }
 
 /// A chance of some odds for machines: the fraction only if it is exact, else the interval.
@@ -187,25 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_is_rounded_outward() {
-        let told = |share, low, high| share_within(share, (low, high));
-        assert_eq!(told(0.35, 0.341_2, 0.358_9), "35.0 % (34.1 to 35.9)");
-        assert_eq!(told(0.00005, 0.000_000_25, 0.000_371_4), "under 0.04 %");
-        assert_eq!(told(0.0, 0.0, 0.000_264_9), "under 0.03 %");
-        assert_eq!(told(0.0, 0.0, 0.232), "under 23.2 %");
-        assert_eq!(told(0.0004, 0.000_13, 0.000_95), "0.04 % (0.01 to 0.10)");
-        assert_eq!(told(1.0, 0.999_735, 1.0), "over 99.97 %");
-        assert_eq!(told(0.0, 0.0, 1.0), "0.0 % (0 to 100)");
-        assert_eq!(told(0.001, 0.001, 0.002), "0.1 % (0.1 to 0.2)");
-    }
-
-    #[test]
     fn what_is_not_nothing_does_not_show_as_nothing() {
-        assert_eq!(percent(0.0), "0.00 %");
-        assert_eq!(percent(0.5), "50.00 %");
-        assert_eq!(percent(1e-7), "1.0e-5 %");
-        let tiny = riskbreaker::dice::ratio(1, 10).pow(400);
-        assert_eq!((percent_of(&tiny), percent_of(&Fraction::ZERO)), ("under 1e-300 %".into(), "0.00 %".into()));
         assert_eq!(bar(0.0, 1.0, 8), "");
         assert_eq!(bar(1e-9, 1.0, 8), "▏");
         assert_eq!(bar(1.0, 1.0, 3), "███");

@@ -1,12 +1,15 @@
 //! The changes that open a card which the rules keep closed in a position.
 
 use std::collections::BTreeSet;
+use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use super::Position;
 use super::position::{AnswerListener, has_card, whom, with_people};
-use riskbreaker_play::{Answer, Edit, Question, QuestionId, Ruleset, Session, Step};
-use riskbreaker_state::{EntityId, Type, Value};
+use super::{Odds, Place, Position};
+use riskbreaker_play::{Answer, Edit, Question, QuestionId, Refusal, Ruleset, Session, Step};
+use riskbreaker_state::{EntityId, Type, Value, readable_name};
+use riskbreaker_work::is_set;
 
 /// A change of a position that opens a closed card.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +37,7 @@ const AHEAD: usize = 200;
 
 impl Opening {
     /// The position with this change.
-    fn applied(&self, position: &Position) -> Position {
+    pub fn applied(&self, position: &Position) -> Position {
         let mut position = position.clone();
         match self.clone() {
             Opening::Actor(actor) => position.actor = Some(actor),
@@ -50,7 +53,40 @@ impl Opening {
     }
 }
 
+/// As a clause that follows the position: `with Ann.rests = 0`.
+impl Display for Opening {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Opening::Actor(actor) => write!(f, "played by {actor}"),
+            Opening::Way(topic, answer) => write!(f, "after the answer {answer} to {}", readable_name(topic)),
+            Opening::Edit(name, field, value) => write!(f, "with {name}.{field} = {value}"),
+        }
+    }
+}
+
 impl Position {
+    /// The odds of the card or, if the rules keep it closed here, its odds where the changes of [`Position::opening`] lead. The
+    /// result has the changes and the position with them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Position::odds`]; if the card is closed and nothing was found that opens it, the reason why it is closed.
+    pub fn odds_where_open(&self, rules: &Arc<Ruleset>) -> Result<(Odds, Place, Vec<Opening>, Position), Refusal> {
+        match self.odds(rules) {
+            Ok((odds, place)) => Ok((odds, place, Vec::new(), self.clone())),
+            Err(closed @ Refusal::Greyed { .. }) => {
+                let openings = self.opening(rules);
+                if openings.is_empty() {
+                    return Err(closed);
+                }
+                let open = openings.iter().fold(self.clone(), |position, opening| opening.applied(&position));
+                let (odds, place) = open.odds(rules)?;
+                Ok((odds, place, openings, open))
+            }
+            Err(refusal) => Err(refusal),
+        }
+    }
+
     /// The changes that open a card which is closed here: another actor (unless one is named), another answer on the way, or a
     /// change by hand. Two changes are tried if the first one leaves the card closed for another reason. Empty: nothing of that
     /// was found, or the card is not closed.
@@ -72,6 +108,7 @@ impl Position {
         };
         // What lets another reason close it: the first for each reason.
         let mut nearer: Vec<(String, Opening)> = Vec::new();
+        let interrupt = self.query.interrupt.as_deref();
         let mut opens = |opening: &Opening| match opening.applied(self).at_card(rules, &mut |_, _, _| {}) {
             Some((_, _, None)) => true,
             Some((_, _, Some(why))) => {
@@ -82,21 +119,21 @@ impl Position {
             }
             None => false,
         };
-        if let Some(opening) = before.iter().find(|opening| opens(opening)) {
+        if let Some(opening) = before.iter().take_while(|_| !is_set(interrupt)).find(|opening| opens(opening)) {
             return Some(vec![opening.clone()]);
         }
-        let tried = tried_at(&session, question, &self.card, CHANGES);
+        let tried = tried_at(&session, question, &self.card, CHANGES, interrupt);
         if let Some(change) = tried.opens {
             return Some(vec![Opening::by_hand(&session, &change)]);
         }
-        if let Some(opening) = behind.iter().find(|opening| opens(opening)) {
+        if let Some(opening) = behind.iter().take_while(|_| !is_set(interrupt)).find(|opening| opens(opening)) {
             return Some(vec![opening.clone()]);
         }
         let by_hand = tried.nearer.iter().map(|(why, change)| (why.clone(), Opening::by_hand(&session, change)));
         let firsts: Vec<Opening> = by_hand.chain(nearer).take(FIRSTS).map(|(_, opening)| opening).collect();
         firsts.iter().find_map(|first| {
             let (session, question, _) = first.applied(self).at_card(rules, &mut |_, _, _| {})?;
-            let second = tried_at(&session, question, &self.card, SECOND_CHANGES).opens?;
+            let second = tried_at(&session, question, &self.card, SECOND_CHANGES, interrupt).opens?;
             Some(vec![first.clone(), Opening::by_hand(&session, &second)])
         })
     }
@@ -162,7 +199,7 @@ struct Tried {
 }
 
 pub(super) fn opening(session: &Session, question: QuestionId, option: &str) -> Option<(EntityId, Arc<str>, Value)> {
-    tried_at(session, question, option, CHANGES).opens
+    tried_at(session, question, option, CHANGES, None).opens
 }
 
 /// Why an option of an open question is closed; `None` if it is open.
@@ -171,14 +208,23 @@ fn why_closed(session: &Session, question: QuestionId, option: &str) -> Option<S
     open.read(&Value::text(option)).err().map(|why| why.to_string())
 }
 
-/// Tries so many changes until one opens an option of an open question.
-fn tried_at(session: &Session, question: QuestionId, option: &str, most: usize) -> Tried {
+/// Tries so many changes until one opens an option of an open question, or until the flag is set.
+fn tried_at(
+    session: &Session,
+    question: QuestionId,
+    option: &str,
+    most: usize,
+    interrupt: Option<&AtomicBool>,
+) -> Tried {
     let mut tried = Tried::default();
     let Ok(asked) = session.open_question(question) else { return tried };
     let (topic, seat, about) = (&asked.topic, &asked.seat, asked.about);
     let same = |open: &&Question| open.topic == *topic && open.seat == *seat && open.about == about;
     let closed = why_closed(session, question, option);
     for change in changes(session, about).into_iter().take(most) {
+        if is_set(interrupt) {
+            break;
+        }
         let (entity, field, value) = &change;
         let mut session = session.fork();
         let edit = Edit::Set { entity: *entity, field: field.to_string(), value: value.clone() };

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use riskbreaker::Value;
 use riskbreaker::dice::{Fraction, float, sum};
 use riskbreaker::lab::{Chance, Effect, FieldOdds, Odds};
-use riskbreaker::state::readable_name;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
@@ -147,7 +146,7 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds, told_only: bool) ->
         let text = format!("{target} is hit: {}  {exactly}", chance_of(odds, &chance));
         screen.row(&Row::at(0).plain(text.trim_end()))?;
     }
-    for line in assumed_in_words(odds) {
+    for line in odds.answers_in_words() {
         screen.row(&Row::at(0).faint(line))?;
     }
     if let Some(text) = odds.unseen_in_words() {
@@ -173,31 +172,6 @@ fn told_outcomes(odds: &Odds) -> Vec<(String, Fraction)> {
     let mut told: Vec<(String, Fraction)> = sums.into_iter().collect();
     told.sort_by(|(_, one), (_, other)| other.cmp(one));
     told
-}
-
-/// The most answers that were taken for somebody that are listed under a table.
-const MOST_ASSUMED: usize = 16;
-
-/// The answers that were taken for whoever was asked: a line for each question, with its answers by their source.
-fn assumed_in_words(odds: &Odds) -> Vec<String> {
-    let mut lines: Vec<(String, String)> = Vec::new();
-    for one in &odds.answers {
-        let (asked, source) = (format!("{} {}", one.who, readable_name(&one.topic)), format!(" ({})", one.source));
-        match lines.iter_mut().find(|(head, tail)| *head == asked && tail.ends_with(&source)) {
-            Some((_, tail)) => {
-                tail.truncate(tail.len() - source.len());
-                tail.push_str(&format!(" or {}{source}", one.answer));
-            }
-            None => lines.push((asked, format!("{}{source}", one.answer))),
-        }
-    }
-    let more = lines.len().saturating_sub(MOST_ASSUMED);
-    lines.truncate(MOST_ASSUMED);
-    let mut lines: Vec<String> = lines.into_iter().map(|(head, tail)| format!("{head}: {tail}")).collect();
-    if more > 0 {
-        lines.push(format!("and answers to {more} more questions; `--json` lists them"));
-    }
-    lines
 }
 
 /// A table whose column `exactly` is left out if all its fractions are too long to be read: they are in the JSON.
@@ -332,7 +306,7 @@ pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[Compared]) 
         screen.row(&Row::at(0).faint(text))?;
     }
     for (name, odds) in &columns {
-        for line in assumed_in_words(odds) {
+        for line in odds.answers_in_words() {
             screen.row(&Row::at(0).faint(format!("{name}: {line}")))?;
         }
         for topic in odds.unasked.iter() {
@@ -356,24 +330,7 @@ pub fn tell_remaining(screen: &mut Screen, remaining: &Fraction, cure: &str) -> 
 
 /// Tells how far the odds of a card can be relied on.
 pub fn tell_proof(screen: &mut Screen, odds: &Odds) -> anyhow::Result<()> {
-    let text = match &odds.estimate {
-        Some(estimate) => {
-            let why = if estimate.interrupted { "it was interrupted" } else { estimate.why.as_str() };
-            format!(
-                "an estimate, not exact: {why}; from {} random plays, the intervals hold in 99 of 100 cases",
-                estimate.samples
-            )
-        }
-        None if odds.guessed => {
-            "not exact: the best answer was chosen although some paths were not followed to their end".into()
-        }
-        None if odds.is_exact() => match odds.ways {
-            1 => "exact, over one path".into(),
-            ways => format!("exact, over {ways} paths"),
-        },
-        None => return tell_remaining(screen, &odds.remaining, ""),
-    };
-    screen.row(&Row::at(0).faint(text))?;
+    screen.row(&Row::at(0).faint(odds.proof_in_words()))?;
     if let Some(estimate) = &odds.estimate {
         let below = share_within(0.0, (0.0, estimate.unsampled_below()));
         screen.row(&Row::at(0).faint(format!("outcomes that no play came to are possible, each {below}")))?;
