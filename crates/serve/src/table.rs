@@ -20,9 +20,8 @@ use super::people::Remembered;
 use super::undo_vote::{UndoVote, VoteOutcome, VoteReport, Voter};
 use super::viewer::{Role, TableViewer};
 use riskbreaker_play::{
-    DecisionCount, Driver, MASTER, Order, Question, QuestionId, Refusal, Ruleset, Session, TurnNotice, TurnNotices, Viewer,
-    WorkedOut,
-    push_sparing,
+    DecisionCount, Driver, MASTER, Order, Question, QuestionId, Refusal, Ruleset, Session, TurnNotice, TurnNotices,
+    Viewer, WorkedOut, push_sparing,
 };
 use riskbreaker_ruleset::ContentHash;
 use riskbreaker_state::{LARGEST_NUMBER, Value};
