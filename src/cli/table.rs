@@ -136,13 +136,14 @@ pub fn table(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let codes = codes(&operator)?;
     let watch = Watch::begin();
     let mut server = serve(listening, network)?;
+    operator.watch()?;
+    let mut files = RuleFiles::default();
+    files.follow(&library, &operator.call("view", json!({}))?);
     say_addresses(&mut Screen::stdout(false), &file, &opened, server.addresses(), &codes, args)?;
     if !args.no_browser && io::stdin().is_terminal() {
         open_browser(&format!("{}#gm={}", server.addresses().own(), codes.opened));
     }
-    operator.watch()?;
-    let mut files = RuleFiles::default();
-    files.follow(&library, &operator.call("view", json!({}))?);
+    let mut lines = files.opened(&operator);
     while !watch.is_over() {
         for message in operator.connection.outbox().take() {
             if let Ok(message) = serde_json::from_str::<Json>(&message) {
@@ -150,10 +151,11 @@ pub fn table(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
                 log.notice(&message, &operator, &queue);
             }
         }
-        let lines = files.read_again(&operator);
+        lines.extend(files.read_again(&operator));
         lines.iter().for_each(|line| log.line(line));
         if !lines.is_empty() {
             operator.call("notice", json!({ "text": lines.join(" ") })).ok();
+            lines.clear();
         }
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -433,8 +435,8 @@ struct RuleFiles {
     watcher: Option<Watcher>,
     /// The rules on the disk as they were seen last.
     seen: Option<Arc<Ruleset>>,
-    /// True if the rules on the disk are others than those in force, and were offered.
-    offered: bool,
+    /// Whether the rules on the disk are others than those in force and wait for the game master; `None` before the first look.
+    others: Option<bool>,
 }
 
 impl RuleFiles {
@@ -444,11 +446,18 @@ impl RuleFiles {
         let Some(id) = rules["id"].as_str() else { return };
         let layers: Vec<String> = serde_json::from_value(rules["layers"].clone()).unwrap_or_default();
         if id != self.id || layers != self.layers {
-            self.watcher = Watcher::of_files(library, id, &layers);
-            (self.seen, self.offered) = (None, false);
+            self.seen = Ruleset::load_with(library, id, &layers).ok();
+            self.watcher = match &self.seen {
+                Some(seen) => Watcher::start(library, seen),
+                None => Watcher::of_files(library, id, &layers),
+            };
+            self.others = None;
         }
         (self.id, self.layers, self.hash) = (id.to_owned(), layers, rules["hash"].clone());
         self.version = rules["version"].as_str().unwrap_or_default().to_owned();
+        let is_other = self.seen.as_ref().is_some_and(|seen| json!(seen.hash()) != self.hash);
+        // A campaign that is opened keeps its rules.
+        self.others = Some(is_other && self.others != Some(false));
     }
 
     /// Takes up files that have changed. Returns what there is to say about it, line by line.
@@ -457,20 +466,31 @@ impl RuleFiles {
         let Watched::Loaded { rules, .. } = &seen else { return seen.lines() };
         let former = self.seen.replace(rules.clone());
         if json!(rules.hash()) == self.hash {
-            self.offered = false;
+            self.others = Some(false);
             return Vec::new();
         }
-        let updates = match former {
-            // The campaign keeps its rules.
-            None if self.version == rules.version() => vec![format!("{} {}, edited since", rules.name(), self.version)],
-            None => vec![format!("{} {} -> {}", rules.name(), self.version, rules.version())],
-            Some(former) => updates_between(&former, rules),
-        };
+        let updates = former.map_or_else(|| vec![self.step_to(rules)], |former| updates_between(&former, rules));
         if !updates.is_empty() {
-            self.offered = true;
+            self.others = Some(true);
             return self.offer(&updates, operator);
         }
-        if self.offered { Vec::new() } else { self.put_in_force(rules, seen.lines(), operator) }
+        if self.others == Some(true) { Vec::new() } else { self.put_in_force(rules, seen.lines(), operator) }
+    }
+
+    /// What there is to say when a table is opened whose campaign has other rules than the folder.
+    fn opened(&self, operator: &Operator) -> Vec<String> {
+        match &self.seen {
+            Some(seen) if self.others == Some(true) => self.offer(&[self.step_to(seen)], operator),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The versions of the rules in force and of other rules of the same name.
+    fn step_to(&self, rules: &Ruleset) -> String {
+        match self.version == rules.version() {
+            true => format!("{} {}, edited since", rules.name(), self.version),
+            false => format!("{} {} -> {}", rules.name(), self.version, rules.version()),
+        }
     }
 
     /// Tells what other rules would change. The game master switches on the page, or at the prompt.
