@@ -73,10 +73,12 @@ pub enum HostChange {
         open: bool,
         watch: bool,
     },
-    /// Who takes decisions back, by the word of the policy, and whether seats may look ahead.
+    /// Who takes decisions back, by the word of the policy, whether seats may look ahead, and how many seconds later watchers are
+    /// told what happens.
     Options {
         undo: String,
         odds: bool,
+        delay: u32,
     },
     /// The port at which the table is served: the tokens in browsers belong to it.
     Port(u16),
