@@ -2544,13 +2544,13 @@ fn options_of_a_table_survive_a_restart() {
     {
         let connection = host().connect(true);
         done(&connection, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5, "campaign": path }));
-        done(&connection, "options", json!({ "table": "a", "undo": "ask", "odds": false }));
+        done(&connection, "options", json!({ "table": "a", "undo": "ask", "odds": false, "delay": 9 }));
         done(&connection, "table.close", json!({ "table": "a" }));
     }
     let connection = host().connect(true);
     done(&connection, "table.load", json!({ "table": "a", "path": path }));
     let (view, _) = done(&connection, "view", json!({ "table": "a" }));
-    assert_eq!(view["settings"]["options"], json!({ "undo": "ask", "odds": false }));
+    assert_eq!(view["settings"]["options"], json!({ "undo": "ask", "odds": false, "delay": 9 }));
 }
 
 /// A game master prepares an encounter of sheets, looks at its chances, begins it as the next scene, and goes back.
@@ -2620,4 +2620,59 @@ fn whose_turn_it_is_is_told_to_whoever_listens() {
     let next = told.try_recv().unwrap();
     assert!(next.starts_with("a/left/"), "{next}");
     assert!(told.try_recv().is_err());
+}
+
+/// Watchers of a table with a delay are told everything later, also over a new connection; players and the program at once.
+#[test]
+fn watchers_see_the_game_later() {
+    let host = host();
+    let operator = host.connect(true);
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
+    let watcher = host.connect(true);
+    let hello = |connection: &Connection| done(connection, "hello", json!({ "table": "a", "role": "watcher" })).0;
+    let log = host.connect(true);
+    done(&log, "hello", json!({ "table": "a", "role": "watcher", "unseen": true }));
+    let viewer = hello(&watcher)["viewer"].clone();
+    done(&operator, "options", json!({ "table": "a", "delay": 600 }));
+    let methods = |connection: &Connection| -> Vec<String> {
+        let told = connection.outbox().take().into_iter();
+        let told = told.map(|line| serde_json::from_str::<Json>(&line).unwrap());
+        told.filter(|line| line["method"] != "presence")
+            .map(|line| line["method"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(methods(&watcher), ["resync"]);
+    methods(&log);
+    let shown = |connection: &Connection, viewer: &Json| done(connection, "view", json!({ "viewer": viewer })).0;
+    let before = shown(&watcher, &viewer)["seq"].as_u64().unwrap();
+    done(&operator, "reply", json!({ "table": "a", "pairs": [["card", "pull"]] }));
+    done(&operator, "say", json!({ "table": "a", "text": "well pulled" }));
+    assert_eq!(methods(&log), ["step", "chat"]);
+    assert!(methods(&watcher).is_empty());
+    // Neither a view nor another connection tells it sooner.
+    let late = host.connect(true);
+    let welcome = hello(&late);
+    assert_eq!(welcome["view"]["seq"], before);
+    assert_eq!(shown(&watcher, &viewer)["seq"], before);
+    for (method, params) in [("sheet", json!({ "entity": 1 })), ("why", json!({ "entity": 1, "name": "at" }))] {
+        let mut params = params;
+        params["viewer"] = viewer.clone();
+        assert_eq!(refused(&watcher, method, params)["kind"], "unavailable", "{method}");
+    }
+    // With a short delay they are told when it is over.
+    done(&operator, "options", json!({ "table": "a", "delay": 1 }));
+    for connection in [&watcher, &late] {
+        methods(connection);
+    }
+    done(&operator, "say", json!({ "table": "a", "text": "pulled hard" }));
+    for connection in [&watcher, &late] {
+        while !methods(connection).contains(&"chat".to_owned()) {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+    assert_eq!(shown(&watcher, &viewer)["seq"], before + 1);
+    // Without a delay, everything is told at once again.
+    done(&operator, "options", json!({ "table": "a", "delay": 0 }));
+    done(&operator, "say", json!({ "table": "a", "text": "again" }));
+    assert_eq!(shown(&watcher, &viewer)["seq"], before + 2);
 }

@@ -14,11 +14,11 @@ use super::host::random_seed;
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
 use super::misfit::misfit;
-use super::options::TableOptions;
+use super::options::{LONGEST_DELAY, TableOptions};
 use super::saved::Saves;
 use super::table::TableGame;
 use super::undo_vote::VoteOutcome;
-use super::viewer::Role;
+use super::viewer::{Role, TableViewer};
 use riskbreaker_lab::{
     AdviceLimits, Encounter, EncounterMember, EncounterSide, Limits, Odds, OddsQuery, Rate, SessionExt as _,
     kinds_of_outcomes,
@@ -38,6 +38,8 @@ pub(super) struct TableCommand<'r> {
     pub role: &'r Role,
     /// What the person who sends it is called at this table.
     pub name: Option<Arc<str>>,
+    /// The viewer that it is sent for, if there is one.
+    pub viewer: Option<&'r Arc<TableViewer>>,
     pub table: &'r str,
     pub library: &'r Library,
     pub saves: &'r Saves,
@@ -147,7 +149,7 @@ impl TableCommand<'_> {
             "amend" | "amend.preview" => return self.amend(game),
             "view" => {
                 let ViewParams { since, seq } = self.read()?;
-                written(game.snapshot(self.table, self.role, since, seq))
+                written(game.shown_to(self.table, self.role, self.viewer, since, seq))
             }
             "acts" => {
                 self.role.must_play()?;
@@ -159,6 +161,7 @@ impl TableCommand<'_> {
             "hint" => return self.hint(game).map(RequestOutcome::Apart),
             "why" => self.why(game),
             "sheet" => {
+                game.options().must_show_now(self.role)?;
                 let EntityParams { entity } = self.read()?;
                 self.must_see(&game.session, entity)?;
                 let rows = self.seat_of(game).sheet_rows(entity).map_err(Refusal::fault)?;
@@ -175,10 +178,7 @@ impl TableCommand<'_> {
             "entries" => self.entries(game),
             "roster" => self.roster(game),
             "recap" => self.recap(game),
-            "scenes" => {
-                let Nothing {} = self.master()?;
-                written(Scenes { scenes: game.keeper.as_ref().ok_or_else(no_campaign)?.campaign.scenes()? })
-            }
+            "scenes" => self.scenes(game),
             "encounter" => return self.encounter(game).map(RequestOutcome::Apart),
             "scene" => return self.scene(game),
             "offers" => self.offers(game),
@@ -335,9 +335,16 @@ impl TableCommand<'_> {
     }
 
     fn options(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
-        let OptionsParams { undo, odds } = self.master()?;
+        let OptionsParams { undo, odds, delay } = self.master()?;
+        if delay.is_some_and(|delay| delay > LONGEST_DELAY) {
+            return Err(Failure::BadParams { message: format!("`delay` is at most {LONGEST_DELAY} seconds") });
+        }
         let before = game.options();
-        let options = TableOptions { undo: undo.unwrap_or(before.undo), odds: odds.unwrap_or(before.odds) };
+        let options = TableOptions {
+            undo: undo.unwrap_or(before.undo),
+            odds: odds.unwrap_or(before.odds),
+            delay: delay.unwrap_or(before.delay),
+        };
         game.set_options(options);
         Ok(accepted("options"))
     }
@@ -417,7 +424,13 @@ impl TableCommand<'_> {
         })
     }
 
+    fn scenes(&self, game: &TableGame) -> Result<Json, Failure> {
+        let Nothing {} = self.master()?;
+        written(Scenes { scenes: game.keeper.as_ref().ok_or_else(no_campaign)?.campaign.scenes()? })
+    }
+
     fn recap(&self, game: &TableGame) -> Result<Json, Failure> {
+        game.options().must_show_now(self.role)?;
         let RecapParams { all } = self.read()?;
         if all {
             self.role.must_be_master()?;
@@ -620,6 +633,7 @@ impl TableCommand<'_> {
     }
 
     fn why(&self, game: &mut TableGame) -> Result<Json, Failure> {
+        game.options().must_show_now(self.role)?;
         let WhyParams { entity, name, with } = self.read()?;
         for one in std::iter::once(entity).chain(with.iter().copied()) {
             self.must_see(&game.session, one)?;

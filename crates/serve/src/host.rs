@@ -269,6 +269,7 @@ impl OpeningGame {
         }
         let remembered = game.remember()?;
         game.tell_turns_to(&table.name, self.host.shared.turns.get().cloned());
+        game.keep_view_for_later(&table.name, Instant::now());
         let opened = begun(table, *game)?;
         lock(&self.host.shared.entrance).remember(table, remembered);
         self.host.people_changed(table);
@@ -594,7 +595,7 @@ impl Connection {
                     must_have_seat(game.session.ruleset(), seat)?;
                 }
                 game.enter(viewer.clone(), if limited { MOST_GUESTS } else { usize::MAX })?;
-                Ok(game.snapshot(&table.name, &viewer.role, hello.since, hello.seq))
+                Ok(game.shown_to(&table.name, &viewer.role, Some(&viewer), hello.since, hello.seq))
             })?;
             {
                 let mut viewers = lock(&viewers);
@@ -679,10 +680,7 @@ impl Connection {
         if key.as_ref().is_some_and(|key| key.chars().count() > 64) {
             return Err(Failure::BadParams { message: "a key has at most 64 characters".into() });
         }
-        let is_look = viewer.as_ref().is_some_and(|viewer| viewer.only_looks);
-        if is_look && (TableCommand::changes(&method) || matches!(&*method, "say" | "name")) {
-            return Err(Failure::forbidden("look as a seat", "the seat itself"));
-        }
+        must_not_only_look(viewer.as_ref(), &method)?;
         let host = self.host.clone();
         match method.as_str() {
             "bye" => {
@@ -731,7 +729,6 @@ impl Connection {
         let name = id.as_ref().map(Id::key).filter(|_| matches!(&*method, "odds" | "hint" | "encounter"));
         let under_way = name.map(|name| CancelHandle::begin(&self.under_way, name, &interrupt));
         Ok(self.job(id, table, move |table, extent| {
-            let library = &host.shared.library;
             let result = table.with(|game| {
                 still_there(viewer.as_ref())?;
                 let changes = TableCommand::changes(&method);
@@ -752,8 +749,9 @@ impl Connection {
                     params,
                     role: &role,
                     name: viewer.as_ref().and_then(|viewer| viewer.name()),
+                    viewer: viewer.as_ref(),
                     table: &table.name,
-                    library,
+                    library: &host.shared.library,
                     saves: &host.shared.saves,
                     machines: host.shared.machines,
                     interrupt: &interrupt,
@@ -798,6 +796,15 @@ impl Connection {
         work: impl FnOnce(&Arc<GameTable>) -> Result<Json, Failure> + Send + 'static,
     ) -> Received {
         self.job(id, table, move |table, _| work(table).map(JobProgress::Done))
+    }
+}
+
+/// Refuses what a viewer may not do that sees what a seat sees, and does not play it.
+fn must_not_only_look(viewer: Option<&Arc<TableViewer>>, method: &str) -> Result<(), Failure> {
+    let plays = TableCommand::changes(method) || matches!(method, "say" | "name");
+    match viewer.filter(|viewer| viewer.only_looks && plays) {
+        Some(_) => Err(Failure::forbidden("look as a seat", "the seat itself")),
+        None => Ok(()),
     }
 }
 

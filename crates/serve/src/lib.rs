@@ -12,6 +12,7 @@
 use riskbreaker_script as _;
 
 mod commands;
+mod delay;
 mod error;
 mod frames;
 mod host;

@@ -440,6 +440,9 @@ pub struct OptionsParams {
     /// Whether seats may ask for `odds` and for a `hint`; as before if it is left out.
     #[serde(default)]
     pub odds: Option<bool>,
+    /// How many seconds later watchers are told what happens, 0 to 300; as before if it is left out.
+    #[serde(default)]
+    pub delay: Option<u32>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -123,7 +123,11 @@ pub const METHODS: &[Method] = &[
     Method { changes: true, ..bare::<Accepted>("rules.keep", Masters, "calls the change of rules off") },
     command::<SeatParams, Accepted>("seat", Masters, "says who plays a seat"),
     command::<PauseParams, Accepted>("pause", Masters, "refuses commands by seats, or accepts them again"),
-    command::<OptionsParams, Accepted>("options", Masters, "says who takes decisions back, and whether seats get odds"),
+    command::<OptionsParams, Accepted>(
+        "options",
+        Masters,
+        "says who takes decisions back, whether seats get odds, and how much later watchers see",
+    ),
     method::<InviteParams, InvitationResult>("invite", Masters, "makes a token or a code for a role at this table"),
     method::<RevokeParams, Done>(
         "revoke",

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,23 +40,42 @@ pub struct TableOptions {
     pub undo: UndoPolicy,
     /// Whether seats may ask for `odds` and for a `hint`.
     pub odds: bool,
+    /// How many seconds later watchers are told what happens.
+    pub delay: u32,
 }
 
 impl Default for TableOptions {
     fn default() -> TableOptions {
-        TableOptions { undo: UndoPolicy::default(), odds: true }
+        TableOptions { undo: UndoPolicy::default(), odds: true, delay: 0 }
     }
 }
 
+/// The longest delay for watchers, in seconds.
+pub(super) const LONGEST_DELAY: u32 = 300;
+
 impl TableOptions {
+    /// The time by which watchers are told later.
+    pub(super) fn watch_later(&self) -> Duration {
+        Duration::from_secs(self.delay.into())
+    }
+
     /// As the campaign remembers them.
     pub(super) fn change(&self) -> HostChange {
-        HostChange::Options { undo: self.undo.word().to_owned(), odds: self.odds }
+        HostChange::Options { undo: self.undo.word().to_owned(), odds: self.odds, delay: self.delay }
     }
 
     /// Those that an earlier host wrote. An unknown policy is the usual one.
-    pub(super) fn remembered(undo: &str, odds: bool) -> TableOptions {
-        TableOptions { undo: UndoPolicy::of_word(undo).unwrap_or_default(), odds }
+    pub(super) fn remembered(undo: &str, odds: bool, delay: u32) -> TableOptions {
+        TableOptions { undo: UndoPolicy::of_word(undo).unwrap_or_default(), odds, delay: delay.min(LONGEST_DELAY) }
+    }
+
+    /// Refuses a watcher of a table that shows the game later what could tell how it stands now.
+    pub(super) fn must_show_now(&self, role: &Role) -> Result<(), Failure> {
+        if self.delay == 0 || *role != Role::Watcher {
+            return Ok(());
+        }
+        let reason = format!("this table shows watchers the game {} seconds later", self.delay);
+        Err(Failure::Unavailable { reason })
     }
 
     /// Refuses to look ahead for a seat at a table that has switched it off.

@@ -26,6 +26,8 @@ struct WaitingMessages {
     notices: HashMap<u32, (usize, usize)>,
     /// Viewers that have had a rare notice within the last [`APART`].
     rare: Vec<Rare>,
+    /// Notices that come later, the earliest first.
+    later: VecDeque<LaterNotice>,
     closed: bool,
     /// How many threads wait for messages, and how many for room. Only if there are any, the system is asked to wake them.
     for_messages: usize,
@@ -47,6 +49,13 @@ struct Rare {
     /// When the next may go.
     due: Instant,
     message: Option<String>,
+}
+
+/// A notice to a viewer who is told everything later than others.
+struct LaterNotice {
+    viewer: u32,
+    due: Instant,
+    message: String,
 }
 
 /// Time between two rare notices to a viewer.
@@ -116,9 +125,28 @@ impl Outbox {
         had_room
     }
 
+    /// Adds a notice that goes at `due`. Those of a viewer come in the order of their times.
+    pub(super) fn later(&self, viewer: u32, due: Instant, message: String) {
+        let mut waiting = self.lock();
+        if waiting.closed {
+            return;
+        }
+        let at = waiting.later.partition_point(|other| other.due <= due);
+        waiting.later.insert(at, LaterNotice { viewer, due, message });
+        // Whoever waits without an end has to look at the clock now.
+        self.wake(waiting.for_messages, &self.filled);
+        self.wake_transport();
+    }
+
+    /// Nothing that comes later is told to a viewer any more.
+    pub(super) fn forget_later(&self, viewer: u32) {
+        self.lock().later.retain(|later| later.viewer != viewer);
+    }
+
     /// Nothing that waits for its time is told to a viewer any more.
     pub(super) fn forget(&self, viewer: u32) {
         self.lock().rare.retain(|rare| rare.viewer != viewer);
+        self.forget_later(viewer);
     }
 
     fn wake_transport(&self) {
@@ -156,7 +184,7 @@ impl Outbox {
     /// The time after which [`Outbox::take`] gives a message that waits for its time.
     pub fn due(&self) -> Option<Duration> {
         let (waiting, now) = (self.lock(), Instant::now());
-        waiting.next_rare().map(|due| due.saturating_duration_since(now))
+        waiting.next_due().map(|due| due.saturating_duration_since(now))
     }
 
     /// Whether it takes no more messages.
@@ -239,11 +267,19 @@ impl WaitingMessages {
             // A viewer that reads too slowly is told to start over by the next step.
             self.notice(viewer, message, limits);
         }
-        self.next_rare()
+        while self.later.front().is_some_and(|later| later.due <= now) {
+            if let Some(LaterNotice { viewer, message, .. }) = self.later.pop_front() {
+                // A viewer that misses a step asks for a view.
+                self.notice(viewer, message, limits);
+            }
+        }
+        self.next_due()
     }
 
-    fn next_rare(&self) -> Option<Instant> {
-        self.rare.iter().filter(|rare| rare.message.is_some()).map(|rare| rare.due).min()
+    /// The time at which the next notice goes that waits for its time.
+    fn next_due(&self) -> Option<Instant> {
+        let rare = self.rare.iter().filter(|rare| rare.message.is_some()).map(|rare| rare.due);
+        rare.chain(self.later.front().map(|later| later.due)).min()
     }
 
     fn push(&mut self, message: String) {
@@ -264,6 +300,18 @@ mod tests {
         assert!(!outbox.notice(1, "one more".into()) && outbox.notice(2, "other".into()));
         assert_eq!(outbox.take().len(), MOST_MESSAGES + 1);
         assert!(outbox.notice(1, "again".into()));
+    }
+
+    #[test]
+    fn what_comes_later_comes_in_the_order_of_its_times() {
+        let (outbox, now) = (Outbox::default(), Instant::now());
+        for (viewer, millis) in [(1, 60), (2, 20), (1, 40), (3, 30)] {
+            outbox.later(viewer, now + Duration::from_millis(millis), format!("{viewer} {millis}"));
+        }
+        outbox.forget(3);
+        assert!(outbox.take().is_empty() && outbox.due().is_some());
+        let told: Vec<String> = (0..3).flat_map(|_| outbox.wait().unwrap_or_default()).take(3).collect();
+        assert_eq!(told, ["2 20", "1 40", "1 60"]);
     }
 
     #[test]

@@ -253,7 +253,9 @@ impl Remembered {
         match change {
             HostChange::Paused(_) => {}
             HostChange::Port(port) => self.port = Some(port),
-            HostChange::Options { undo, odds } => self.options = TableOptions::remembered(&undo, odds),
+            HostChange::Options { undo, odds, delay } => {
+                self.options = TableOptions::remembered(&undo, odds, delay);
+            }
             HostChange::Lobby { open, watch } => self.lobby = Some((open, watch)),
             HostChange::Invited { token, role, seat } => {
                 let seats: Vec<String> = seat.into_iter().collect();

@@ -1,11 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::delay::{DelayedNotice, DelayedView};
 use super::error::Failure;
 use super::frames::{
     ChatLine, Present, RoleSight, RulesInForce, Settings, Snapshot, State, StepFrame, ToldEntity, UndoState,
@@ -89,6 +90,8 @@ pub(super) struct TableGame {
     known: Vec<KnownPerson>,
     /// Whom to tell whose turn it is, and what was told.
     turns: Option<(TurnListener, TurnNotices)>,
+    /// What watchers will be told, where they see the game later.
+    delayed: DelayedView,
 }
 
 /// The role and the name of a person.
@@ -251,6 +254,7 @@ impl TableGame {
             lobby: None,
             known: Vec::new(),
             turns: None,
+            delayed: DelayedView::default(),
         }
     }
 
@@ -325,6 +329,7 @@ impl TableGame {
         }
         (self.port, self.lobby) = (remembered.port, remembered.lobby);
         self.options = remembered.options.clone();
+        self.told = Some(ToldSettings::of(self));
         Ok(remembered)
     }
 
@@ -526,8 +531,11 @@ impl TableGame {
         let line =
             ChatLine { id: self.said, name, role: role.name(), seats: role.seats().to_vec(), text: Arc::from(text) };
         let notice = ChatNotice { table: table.to_owned(), line: line.clone() };
-        for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone()) {
+        for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone() && !self.sees_later(viewer)) {
             tell(viewer, "chat", &notice);
+        }
+        if let Ok(body) = serde_json::to_string(&notice) {
+            self.tell_later("chat", &body);
         }
         self.chat.push_back(line);
         while self.chat.len() > LINES_SHOWN {
@@ -537,6 +545,74 @@ impl TableGame {
     }
 
     // Telling
+
+    /// Whether a viewer is told everything later.
+    fn sees_later(&self, viewer: &TableViewer) -> bool {
+        self.options.delay > 0 && viewer.role == Role::Watcher && !viewer.is_unseen
+    }
+
+    /// Tells those who see the game later, once it is time. The body is an object in JSON with a member.
+    fn tell_later(&mut self, method: &'static str, body: &str) {
+        if self.options.delay == 0 {
+            return;
+        }
+        let due = Instant::now() + self.options.watch_later();
+        for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone() && self.sees_later(viewer)) {
+            viewer.outbox.later(viewer.id, due, line_to(viewer.id, method, body));
+        }
+        self.delayed.add(DelayedNotice { due, seq: self.seq, method, body: body.to_owned() });
+    }
+
+    /// Keeps the view of now for those who see the game later.
+    pub fn keep_view_for_later(&mut self, table: &str, due: Instant) {
+        if self.options.delay > 0 {
+            let view = self.snapshot(table, &Role::Watcher, None, None);
+            self.delayed.add_view(due, view);
+        }
+    }
+
+    /// The options have changed: those who see the game later have to look anew.
+    fn change_delay(&mut self, table: &str, before: u32) {
+        let delay = |seconds: u32| Duration::from_secs(seconds.into());
+        if before == 0 || self.options.delay == 0 {
+            self.delayed = DelayedView::default();
+            self.keep_view_for_later(table, Instant::now());
+        } else {
+            self.delayed.move_by(delay(before), self.options.watch_later());
+        }
+        let reason = "the delay of this table has changed";
+        for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone() && viewer.role == Role::Watcher) {
+            viewer.outbox.forget_later(viewer.id);
+            if !viewer.is_unseen {
+                tell(viewer, "resync", &ResyncNotice { table: table.to_owned(), reason: reason.to_owned() });
+                viewer.set_behind(true);
+            }
+        }
+    }
+
+    /// What a viewer is shown of the game: all that its role may know now, or of a watcher who sees the game later, what it was then.
+    /// The notices after that come at their times. For `since` and `known` see [`TableGame::snapshot`].
+    pub fn shown_to(
+        &mut self,
+        table: &str,
+        role: &Role,
+        viewer: Option<&Arc<TableViewer>>,
+        since: Option<u64>,
+        known: Option<u64>,
+    ) -> Snapshot {
+        let Some(viewer) = viewer.filter(|viewer| self.sees_later(viewer)) else {
+            return self.snapshot(table, role, since, known);
+        };
+        // Whoever comes is told the first notices after the view, not before it.
+        let (now, soon) = (Instant::now(), Instant::now() + Duration::from_millis(50));
+        let presence = self.presence(role);
+        let Some((view, notices)) = self.delayed.shown(now) else { return self.snapshot(table, role, since, known) };
+        viewer.outbox.forget_later(viewer.id);
+        for DelayedNotice { due, method, body, .. } in notices {
+            viewer.outbox.later(viewer.id, due.max(soon), line_to(viewer.id, method, &body));
+        }
+        Snapshot { presence, ..view }
+    }
 
     /// Everything that a role may know. `since` is the last revision that a viewer knows, and `known` the last step: if the
     /// revisions have been counted anew behind it, they are others.
@@ -647,7 +723,7 @@ impl TableGame {
         by: &Role,
         result: Option<KeptResult>,
     ) -> Result<u64, Failure> {
-        self.begin_anew(table);
+        let looks_anew = self.begin_anew(table);
         let set_before = self.set_before.take();
         if let Some(keeper) = &mut self.keeper {
             result.into_iter().for_each(|result| keeper.campaign.write_with_next(HostRow::Result(result)));
@@ -671,14 +747,24 @@ impl TableGame {
         self.count_decisions(by);
         self.viewers.retain(|viewer| !viewer.is_gone());
         let told = self.told.as_ref().is_some_and(|told| told.are_of(self));
+        let delay_before = self.told.as_ref().map_or(self.options.delay, |told| told.options.delay);
         let settings = (!told).then(|| self.settings());
         if settings.is_some() {
             self.told = Some(ToldSettings::of(self));
         }
         let (mut bodies, mut shared): (HashMap<Role, String>, _) = (HashMap::new(), None);
+        if self.options.delay > 0 && delay_before == self.options.delay {
+            let frame = self.frame(table, cause, &Role::Watcher, settings.clone(), &mut shared);
+            let body = serde_json::to_string(&frame).map_err(|error| Failure::internal(error.to_string()))?;
+            self.tell_later("step", &body);
+            self.keep_view_for_later(table, Instant::now() + self.options.watch_later());
+            // It comes after the time of the view.
+            looks_anew.iter().for_each(|body| self.tell_later("resync", body));
+            bodies.insert(Role::Watcher, body);
+        }
         for at in 0..self.viewers.len() {
             let viewer = self.viewers[at].clone();
-            if viewer.is_behind() {
+            if viewer.is_behind() || self.sees_later(&viewer) {
                 continue;
             }
             let body = match bodies.get(&viewer.role) {
@@ -692,6 +778,9 @@ impl TableGame {
             tell_body(&viewer, "step", body);
         }
         self.tell_turns(table);
+        if delay_before != self.options.delay {
+            self.change_delay(table, delay_before);
+        }
         Ok(self.seq)
     }
 
@@ -708,18 +797,23 @@ impl TableGame {
         self.anew = Some(reason);
     }
 
-    fn begin_anew(&mut self, table: &str) {
-        let Some(reason) = self.anew.take() else { return };
+    /// Tells everybody to look anew, where the session is another one. Gives the notice for those who see the game later.
+    fn begin_anew(&mut self, table: &str) -> Option<String> {
+        let reason = self.anew.take()?;
         self.session.forget_past();
         self.seen.clear();
         // Decisions before this moment are the campaign's to undo.
         self.decisions.clear();
         self.began = (self.seq, self.session.decision_count());
         self.counted_from = self.seq + 1;
+        let notice = ResyncNotice { table: table.to_owned(), reason: reason.to_owned() };
         for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone() && !viewer.is_behind()) {
-            tell(viewer, "resync", &ResyncNotice { table: table.to_owned(), reason: reason.to_owned() });
-            viewer.set_behind(true);
+            if !self.sees_later(viewer) {
+                tell(viewer, "resync", &notice);
+                viewer.set_behind(true);
+            }
         }
+        serde_json::to_string(&notice).ok()
     }
 
     /// What the last command did, for a role.

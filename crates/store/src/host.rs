@@ -74,10 +74,11 @@ pub enum HostChange {
         open: bool,
         watch: bool,
     },
-    /// The undo policy of the table, by its word, and whether seats may see odds.
+    /// The undo policy of the table, by its word, whether seats may see odds, and the delay of watchers in seconds.
     Options {
         undo: String,
         odds: bool,
+        delay: u32,
     },
     /// The port at which the table is served, to which the tokens in browsers are bound.
     Port(u16),

@@ -329,7 +329,7 @@ const app = {
     app.redraw();
   },
 
-  undoButton: (active) => active && app.table.view.undo.allowed && h("button.undo", { onclick: () => app.askUndo() }, "Undo"),
+  undoButton: (active) => active && app.table.view.undo.reach >= 0 && h("button.undo", { onclick: () => app.askUndo() }, "Undo"),
 
   openSheet(id) {
     loadSheet(app, id);
@@ -643,7 +643,7 @@ addEventListener("keydown", (event) => {
   const question = app.table.mine.find((one) => nameOf(one) === name);
   if (question && !app.looks && takeKey(app, question, event, app.room?.answersFor(app, question))) return event.preventDefault();
   if (target.matches("input, textarea, select")) return undefined;
-  if (key === "u" && app.table.view.undo.allowed) app.askUndo();
+  if (key === "u" && app.table.view.undo.reach >= 0) app.askUndo();
   if (key === "s") document.querySelector(".top .bar button, .line-of")?.click();
   return undefined;
 });

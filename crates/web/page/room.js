@@ -219,10 +219,11 @@ function scenes(app) {
 
 /** What the table allows besides its rules. */
 function allows(app) {
-  const { undo, odds } = app.table.view.settings.options;
+  const { undo, odds, delay } = app.table.view.settings.options;
   const set = (to) => app.command("options", to);
-  return panel("At this table", choice("Who takes decisions back", undo, [["game_master", "the game master"], ["own", "players their own last ones"], ["ask", "players, if the table agrees"]], (to) => set({ undo: to })),
-    button("Odds for players", () => set({ odds: !odds }), { "aria-pressed": odds }));
+  return panel("At this table", h("div.form", choice("Who takes decisions back", undo, [["game_master", "the game master"], ["own", "who decided last"], ["ask", "the table votes"]], (to) => set({ undo: to })),
+    button("Odds for players", () => set({ odds: !odds }), { "aria-pressed": odds }),
+    choice("Watchers see the game", delay, [0, 15, 60, 300].map((one) => [one, one ? `${one} s later` : "at once"]), (to) => set({ delay: Number(to) }))));
 }
 
 /** The policies that can play a seat: all of the ruleset, or else those that have played one since the page was opened. */
