@@ -200,10 +200,6 @@ mod tests {
         assert_eq!(line("to").as_deref(), Some("where to"));
         let table = "| topic | seat | asks |\n|---|---|---|\n| `skill` | owner | which skill |\n";
         let row = line_of([table].into_iter(), "skill");
-        let all = RuleLines::of([TEXT, table].into_iter());
-        for key in ["a-1", "A-2", "A-3", "on", "SKILL", "A-4", "Rules"] {
-            assert_eq!(all.cells_of(key), cells_of([TEXT, table].into_iter(), key), "{key}");
-        }
         assert_eq!(row.as_deref(), Some("seat: owner · asks: which skill"));
         let verbs = "| verb | does |\n|---|---|\n| `skill` | nothing |\n\n";
         let both = [verbs, table].concat();
