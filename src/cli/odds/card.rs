@@ -85,7 +85,7 @@ pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
         return Ok(ended(&columns));
     }
     match columns.as_slice() {
-        [only] => show(&mut screen, &only.heading(card), &only.odds, false)?,
+        [only] => show(&mut screen, &only.heading(card), &only.odds, None)?,
         several => show_columns(&mut screen, card, several)?,
     }
     if !left_out.is_empty() {

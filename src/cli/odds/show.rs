@@ -15,6 +15,9 @@ use super::super::figures::{
 use super::super::row::Row;
 use super::super::screen::Screen;
 
+/// Names of fields that no sheet shows.
+pub type UnshownFields = BTreeSet<Arc<str>>;
+
 fn chances(odds: &Odds) -> Vec<&Fraction> {
     odds.outcomes.iter().map(|(_, chance)| chance).collect()
 }
@@ -107,14 +110,14 @@ const MOST_VALUES: usize = 4;
 /// Outcomes a table shows; the unlikeliest behind them are counted together.
 const SHOWN: usize = 40;
 
-/// The odds as a table with what is to be expected. `told_only`: without what a sheet does not show; outcomes that differ in nothing
-/// else are one.
-pub fn show(screen: &mut Screen, heading: &str, odds: &Odds, told_only: bool) -> anyhow::Result<()> {
+/// The odds as a table with what is to be expected. `unshown`: fields that no sheet shows, which are left out with all else that is
+/// not told at the table; outcomes that differ in nothing else are one. `None` shows everything.
+pub fn show(screen: &mut Screen, heading: &str, odds: &Odds, unshown: Option<&UnshownFields>) -> anyhow::Result<()> {
     screen.row(&Row::at(0).strong(match odds.until_in_words() {
         Some(until) => format!("{heading} \u{b7} {until}"),
         None => heading.to_owned(),
     }))?;
-    let outcomes = if told_only { told_outcomes(odds) } else { all_outcomes(odds) };
+    let outcomes = unshown.map_or_else(|| all_outcomes(odds), |unshown| told_outcomes(odds, unshown));
     let most = outcomes.iter().map(|(_, chance)| float(chance)).fold(0.0, f64::max);
     let mut rows: Vec<Vec<String>> = outcomes
         .iter()
@@ -133,8 +136,9 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds, told_only: bool) ->
     let (shown, others): (Vec<&FieldOdds>, Vec<&FieldOdds>) = odds.fields.iter().partition(|field| field.shown);
     // A hidden reference to an entity is the rules' own bookkeeping.
     let is_number_or_word = |field: &&FieldOdds| field.to.iter().all(|(value, _)| !value.any_entity(&|_| true));
-    let others = others.into_iter().filter(|field| !told_only && is_number_or_word(field));
-    let expected: Vec<&FieldOdds> = shown.into_iter().chain(others).collect();
+    let others = others.into_iter().filter(|field| unshown.is_none() && is_number_or_word(field));
+    let is_told = |field: &&FieldOdds| unshown.is_none_or(|unshown| !unshown.contains(&*field.field));
+    let expected: Vec<&FieldOdds> = shown.into_iter().filter(is_told).chain(others).collect();
     for field in expected.iter().take(MOST_FIELDS) {
         screen.row(&Row::at(0).plain(expected_of(odds, field)))?;
     }
@@ -164,10 +168,16 @@ fn all_outcomes(odds: &Odds) -> Vec<(String, Fraction)> {
 }
 
 /// The outcomes by what is told of them at the table, the likeliest first.
-fn told_outcomes(odds: &Odds) -> Vec<(String, Fraction)> {
+fn told_outcomes(odds: &Odds, unshown: &UnshownFields) -> Vec<(String, Fraction)> {
     let mut sums: BTreeMap<String, Fraction> = BTreeMap::new();
+    let is_told = |effect: &&Effect| match effect {
+        Effect::Changed { field, .. } if unshown.contains(field) => false,
+        effect => effect.is_shown(),
+    };
     for (outcome, chance) in &odds.outcomes {
-        *sums.entry(outcome.line()).or_default() += chance;
+        let told: Vec<String> = outcome.effects.iter().filter(is_told).map(Effect::line).collect();
+        let line = if told.is_empty() { "nothing changes".to_owned() } else { told.join(" · ") };
+        *sums.entry(line).or_default() += chance;
     }
     let mut told: Vec<(String, Fraction)> = sums.into_iter().collect();
     told.sort_by(|(_, one), (_, other)| other.cmp(one));

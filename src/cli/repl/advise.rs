@@ -147,7 +147,8 @@ impl Repl {
         if self.screen.json() {
             return Ok(self.screen.event("odds", &json!({ "of": heading, "odds": odds::OddsJson(&found) }))?);
         }
-        odds::show(&mut self.screen, &heading, &found, true).map_err(Complaint::Broken)
+        let unshown = self.untold().fields;
+        odds::show(&mut self.screen, &heading, &found, Some(&unshown)).map_err(Complaint::Broken)
     }
 
     /// A refusal of a closed option with the change by hand that opens it, where the screen may know that.
@@ -181,7 +182,7 @@ impl Repl {
         let (untold, viewer) = (self.untold(), self.viewer());
         let cells = found.iter().map(|(answer, odds)| {
             let (bar, share) = match odds {
-                Ok(odds) => success_of(odds, &kinds_of_outcomes(&self.session, odds, question, &viewer)),
+                Ok(odds) => success_of(odds, &kinds_of_outcomes(&self.session, odds, question, &viewer), &untold),
                 Err(_) => Default::default(),
             };
             let text = summary(odds, &untold);
@@ -453,10 +454,22 @@ fn how_it_was_found(advised: &Advised, rules: &str, measured: bool) -> String {
 
 /// The likeliest outcomes of the next step, as the log would print them.
 fn next_step(odds: &Odds, untold: &Untold) -> String {
+    let told = told_outcomes(odds, untold);
+    let named = told.iter().take(NAMED).map(|(line, chance)| format!("{:.0} % {line}", 100.0 * float(chance)));
+    let mut parts: Vec<String> = named.collect();
+    if told.len() > NAMED {
+        parts.push(format!("{} more", told.len() - NAMED));
+    }
+    parts.join("; ")
+}
+
+/// The outcomes of the next step by what is told of them at the table, the likeliest first.
+fn told_outcomes(odds: &Odds, untold: &Untold) -> Vec<(String, Fraction)> {
     let mut told: Vec<(String, Fraction)> = Vec::new();
     for (outcome, chance) in &odds.outcomes {
         let hidden = |effect: &&Effect| match effect {
             Effect::Came { kind, .. } | Effect::Gone { kind, .. } => untold.kinds.contains(kind),
+            Effect::Changed { field, .. } if untold.fields.contains(field) => true,
             effect => !effect.is_shown(),
         };
         let lines: Vec<String> = outcome.effects.iter().filter(|effect| !hidden(effect)).map(Effect::line).collect();
@@ -467,12 +480,7 @@ fn next_step(odds: &Odds, untold: &Untold) -> String {
         }
     }
     told.sort_by(|(_, one), (_, two)| two.cmp(one));
-    let named = told.iter().take(NAMED).map(|(line, chance)| format!("{:.0} % {line}", 100.0 * float(chance)));
-    let mut parts: Vec<String> = named.collect();
-    if told.len() > NAMED {
-        parts.push(format!("{} more", told.len() - NAMED));
-    }
-    parts.join("; ")
+    told
 }
 
 /// The one number of games that were played out, and how far it may be off: `wins 64 %` and `3`.
@@ -541,10 +549,12 @@ fn switch_value(text: &str) -> Result<(String, String), Complaint> {
     }
 }
 
-/// The share of outcomes that are good for whoever is asked, as a bar and in words; empty if none is good or bad.
-fn success_of(odds: &Odds, kinds: &[OutcomeKind]) -> (String, String) {
+/// The share of outcomes that are good for whoever is asked, as a bar and in words; if none is known to be good or bad, a bar of the
+/// likeliest outcome.
+fn success_of(odds: &Odds, kinds: &[OutcomeKind], untold: &Untold) -> (String, String) {
     if kinds.iter().all(|kind| *kind == OutcomeKind::Other) {
-        return Default::default();
+        let likeliest = told_outcomes(odds, untold).first().map_or(0.0, |(_, chance)| float(chance));
+        return (full_bar(likeliest, BAR), String::new());
     }
     let good = odds.outcomes.iter().zip(kinds).filter(|(_, kind)| **kind == OutcomeKind::Success);
     let share = good.map(|((_, chance), _)| float(chance)).sum::<f64>().clamp(0.0, 1.0);

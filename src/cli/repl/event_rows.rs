@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use riskbreaker::play::{in_one_line, marked, marked_part};
@@ -13,6 +14,8 @@ pub struct Untold {
     pub kinds: Vec<Arc<str>>,
     /// The titles of the entities of those kinds.
     pub titles: Vec<Arc<str>>,
+    /// Fields that no sheet shows, in any kind.
+    pub fields: BTreeSet<Arc<str>>,
     /// Fields with numbers that somebody can be harmed in, and whether more is worse.
     pub harm: Vec<(Arc<str>, bool)>,
 }
@@ -333,7 +336,7 @@ mod tests {
 
     #[test]
     fn what_goes_without_saying_is_not_told() {
-        let untold = Untold { kinds: vec!["side".into()], titles: vec!["fray".into()], harm: Vec::new() };
+        let untold = Untold { kinds: vec!["side".into()], titles: vec!["fray".into()], ..Untold::default() };
         let events = [
             event(0, Happening::Spawned { entity: EntityId(1), title: "left".into(), kind: "side".into() }),
             event(1, answer("fray", "edge", "none")),

@@ -50,8 +50,8 @@ use riskbreaker::names::typed;
 use riskbreaker::play::{DecisionCount, MissingRoll, TurnNotices};
 use riskbreaker::ruleset::nearest;
 use riskbreaker::script::Table;
-use riskbreaker::state::Kind;
 use riskbreaker::state::readable_name;
+use riskbreaker::state::{Field, Kind};
 use riskbreaker::store::Campaign;
 use riskbreaker::{
     Answer, Ask, Audience, Driver, EntityId, Event, Fault, Happening, Library, Question, QuestionId, Refusal, Session,
@@ -697,7 +697,13 @@ impl Repl {
                 .into_iter()
                 .chain(kind.profile.numbers.iter().filter(|one| one.harm).map(|one| (one.name.clone(), true)))
         });
-        Untold { kinds, titles, harm: numbers.collect() }
+        let fields = schema.kinds.iter().flat_map(|kind| &kind.fields);
+        let (shown, unshown): (Vec<&Field>, Vec<&Field>) = fields.partition(|field| field.show);
+        let mut fields: BTreeSet<Arc<str>> = unshown.into_iter().map(|field| field.name.clone()).collect();
+        for field in shown {
+            fields.remove(&field.name);
+        }
+        Untold { kinds, titles, fields, harm: numbers.collect() }
     }
 
     /// Prints the open question, unless it was just printed; `anew` prints it in any case. A JSON client is sent all that
