@@ -5,6 +5,7 @@
 #![cfg_attr(not(test), deny(clippy::too_many_lines))]
 
 mod analysis;
+mod argument;
 mod calls;
 mod data;
 mod declared;
@@ -18,6 +19,7 @@ mod known;
 mod lint;
 mod member;
 mod names;
+mod old_form;
 mod open_block;
 mod outer_change;
 mod question;
@@ -52,7 +54,7 @@ use riskbreaker_work::WorkBudget;
 /// What a check has found, and how far it came.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
-    /// In the order of the files and lines.
+    /// In the order of the files and lines, warnings among them.
     pub problems: Vec<Problem>,
     /// What was not examined, since the budget was spent, the check was interrupted, or a file has too many problems: files, and
     /// pieces of files. Empty after a whole check.
@@ -73,9 +75,15 @@ impl CheckReport {
         !self.unexamined.is_empty()
     }
 
-    /// The problems. After a partial check, the last one names what was not examined.
+    /// Whether it has found nothing but warnings.
+    pub fn is_passed(&self) -> bool {
+        self.problems.iter().all(|problem| problem.is_warning)
+    }
+
+    /// The problems without the warnings. After a partial check, the last one names what was not examined.
     fn into_problems(self, id: &str) -> Vec<Problem> {
         let CheckReport { mut problems, unexamined, .. } = self;
+        problems.retain(|problem| !problem.is_warning);
         if !unexamined.is_empty() {
             let problem = Problem::new(id, format!("not examined: {}", first_and_count(&unexamined)));
             problems.push(problem.with_cure("correct what is listed, or split the ruleset, and check again"));
@@ -94,7 +102,7 @@ pub fn first_and_count(names: &[String]) -> String {
 }
 
 /// All problems of a ruleset, in the order of its files and lines: load errors, unknown names, switches that nothing
-/// reads, rules without a text, state kept between calls, and others.
+/// reads, rules without a text, state kept between calls, and others. Warnings are left out.
 ///
 /// Of the rulesets below it, only load errors are reported. `game+house` checks the layer `house` over `game`, without
 /// the files of `game`. The time limits of loading hold here, too. If the ruleset is more than [`CheckReport::WORK`] covers, the
@@ -113,7 +121,8 @@ pub fn check(library: &Library, id: &str, layers: &[String], budget: &WorkBudget
 /// The check stops soon after `stop` is set, and then returns an incomplete list.
 pub fn findings_at_save(library: &Library, id: &str, layers: &[String], stop: &Arc<AtomicBool>) -> Vec<Problem> {
     let budget = WorkBudget::new(CheckReport::WORK).until(stop);
-    run(library, id, layers, Depth::Files, &budget).problems
+    let problems = run(library, id, layers, Depth::Files, &budget).problems.into_iter();
+    problems.filter(|problem| !problem.is_warning).collect()
 }
 
 /// When so many problems are found, the files that are left are not read.
@@ -205,7 +214,7 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &W
             found.extend(more.into_iter().filter(|problem| !told.contains(&(problem.path.clone(), problem.line))));
         }
     }
-    if found.is_empty() {
+    if found.iter().all(|problem| problem.is_warning) {
         // A card that is wrong may be what attaches them.
         found.append(&mut idle);
     }
@@ -269,7 +278,7 @@ fn read_scripts(stack: &Stack, own: usize, known: &KnownNames<'_>, found: &mut V
             }
             // A finding of the check replaces the load error of the same line, since it is more precise.
             let surer = |problem: &Problem| {
-                let same = |found: &Problem| found.line == problem.line || !reader.reads;
+                let same = |found: &Problem| !found.is_warning && (found.line == problem.line || !reader.reads);
                 problem.path == source.path && reader.found.iter().any(same)
             };
             found.retain(|problem| !surer(problem));

@@ -36,6 +36,7 @@ mod source;
 #[allow(missing_docs)]
 mod stack;
 mod switch;
+mod verb;
 mod version;
 
 pub use content_hash::ContentHash;
@@ -79,3 +80,4 @@ pub use source::{Source, SourceKind};
 #[doc(hidden)]
 pub use stack::{PartRole, Stack};
 pub use switch::{Switch, SwitchKind, SwitchRefusal, SwitchValue};
+pub use verb::{Param, ParamType, Verb};
