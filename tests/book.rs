@@ -30,6 +30,25 @@ const ANY_TEXT: &str = "[..]";
 /// What stands before a line that is typed into a running program.
 const TYPED: &str = "» ";
 
+/// The rulesets that ship and can be played: the book has the reference of each.
+const GAMES: [&str; 5] = ["riskbreaker-0.0.1", "riskbreaker-0.0.3", "contest", "rbf", "silent-winter"];
+
+#[test]
+fn the_reference_of_each_ruleset_is_a_page() {
+    let library = riskbreaker::Library::open(root().join("rulesets")).expect("the rulesets");
+    for id in GAMES {
+        let rules = riskbreaker::Ruleset::load(&library, id).unwrap_or_else(|error| panic!("{error}"));
+        let (page, made) = (format!("rulesets/{id}.md"), riskbreaker::script::ruleset_reference(&rules));
+        let path = root().join(BOOK).join(&page);
+        if std::env::var("BOOK").is_ok_and(|how| how == "overwrite") {
+            fs::create_dir_all(path.parent().expect("a folder")).expect("the folder of the pages");
+            fs::write(&path, &made).expect("the page");
+        }
+        let shown = fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
+        assert!(shown == made, "{BOOK}/{page} is old: `riskbreaker reference {id}`, or BOOK=overwrite");
+    }
+}
+
 #[test]
 fn the_summary_lists_every_page() {
     let listed: BTreeSet<String> = Page::read(SUMMARY).links.into_iter().collect();

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use planted::Planted;
 use riskbreaker::Library;
-use riskbreaker::check::findings;
+use riskbreaker::WorkBudget;
+use riskbreaker::check::{Analysis, CheckReport, findings};
 
 fn found(files: BTreeMap<String, String>) -> Vec<String> {
     findings(&Library::from_files(files), "tug", &[]).iter().map(ToString::to_string).collect()
@@ -755,4 +756,89 @@ fn sentences_of_a_recap_are_checked() {
         let found = with(recap);
         assert!(found.len() == 1 && found[0].contains(told), "{recap}: {found:?}");
     }
+}
+
+const OLD: &str = "rb.verb({ \"rope\", \"by\", \"who\" }";
+const TYPED: &str = "rb.verb({ text = \"Moves the rope.\", { \"rope\", rb.ref(\"rope\") }, { \"by\", rb.int({ min = -9, max = 9 }) }, \
+                     { \"who\", rb.ref(\"puller\"), optional = true } }";
+const CALL: &str = "rb.act.move_rope(ctx.rope, (won and risk or -risk) * ctx.actor.pull, ctx.actor)";
+
+/// The game whose verb declares types.
+fn typed() -> BTreeMap<String, String> {
+    let mut files = files::of(&["tug"]);
+    let verbs = files.get_mut("tug/verbs.luau").unwrap();
+    *verbs = verbs.replacen(OLD, TYPED, 1);
+    files
+}
+
+#[test]
+fn an_argument_is_compared_with_what_the_verb_declares() {
+    let call = |args: &str| format!("rb.act.move_rope({args})");
+    let must_by = "`by` of `rb.act.move_rope` must be a whole number from -9 to 9, and this is";
+    for (to, told) in [
+        (
+            "local someone = rb.first(\"puller\")\n\t\trb.act.move_rope(someone, risk)".to_string(),
+            "`someone` is an entity of the kind `puller`; `rope` of `rb.act.move_rope` must be an entity of the kind `rope`"
+                .to_string(),
+        ),
+        (call("ctx.rope, \"1\" .. risk"), format!("{must_by} a text (`..` makes a text: numbers are added by `+`)")),
+        (call("ctx.rope, \"1\""), format!("{must_by} a text (write the number without quotes)")),
+        (call("ctx.rope, 10"), format!("{must_by} 10")),
+        (call("nil, risk"), "`rb.act.move_rope` needs `rope`, which is nil here".into()),
+        (call("ctx.rope"), "`rb.act.move_rope` needs `by`, which is not given (it is rb.act.move_rope(rope, by, who?))".into()),
+        (call("rb.each(\"rope\"), risk"), "`rope` of `rb.act.move_rope` must be an entity, and this is a list".into()),
+    ] {
+        let Planted { line, found } = planted::planted(typed(), "tug", "tug/maneuvers/pull.luau", CALL, &to);
+        let [one] = found.as_slice() else { panic!("{to}: {found:#?}") };
+        let lines = line..=line + 1;
+        assert!(one.line.is_some_and(|line| lines.contains(&(line as usize))), "{one}");
+        assert!(one.to_string().contains(&told), "{one}\n{told}");
+    }
+    assert!(found(typed()).is_empty(), "{:?}", found(typed()));
+}
+
+#[test]
+fn a_verb_without_types_is_a_warning_with_the_line_that_has_them() {
+    let library = Library::from_files(files::of(&["tug"]));
+    let analysis = Analysis::new(&library, "tug", &WorkBudget::new(CheckReport::WORK));
+    assert!(analysis.report.is_passed());
+    let [one] = analysis.report.problems.as_slice() else { panic!("{:#?}", analysis.report.problems) };
+    let new = "{ { \"rope\", rb.ref(\"rope\") }, { \"by\", rb.int(), optional = true }, { \"who\", rb.any() } }";
+    assert_eq!(
+        one.to_string(),
+        format!(
+            "tug/verbs.luau:4:22: warning: the parameters of the verb `move_rope` have no types (write rb.verb({new}, ...))"
+        )
+    );
+
+    let text = library.read("tug").unwrap().files["verbs.luau"].text.to_string();
+    let budget = WorkBudget::new(CheckReport::WORK);
+    let written = analysis.in_new_form("tug/verbs.luau", &text, &budget).unwrap();
+    assert_eq!(written, text.replace("{ \"rope\", \"by\", \"who\" }", new));
+    assert!(analysis.read_again("tug/verbs.luau", &written, &budget).unwrap().is_empty());
+    assert_eq!(analysis.in_new_form("tug/verbs.luau", &written, &budget), None);
+}
+
+#[test]
+fn the_comment_above_a_verb_becomes_its_sentence() {
+    let library = Library::from_files(files::of(&["tug"]));
+    let analysis = Analysis::new(&library, "tug", &WorkBudget::new(CheckReport::WORK));
+    let text = library.read("tug").unwrap().files["verbs.luau"].text.to_string();
+    let old = text.replace("\tmove_rope", "\t-- Moves the rope\n\t-- \"by\" steps. TUG-1.\n\tmove_rope");
+    let written = analysis.in_new_form("tug/verbs.luau", &old, &WorkBudget::new(CheckReport::WORK)).unwrap();
+    let new = "\t\ttext = \"Moves the rope \\\"by\\\" steps.\",\n\t\t{ \"rope\", rb.ref(\"rope\") },\n";
+    assert!(written.contains(new), "{written}");
+}
+
+#[test]
+fn what_is_only_returned_is_used_and_a_policy_always_answers() {
+    let wrong = planted("maneuvers/rest.luau", "ctx.actor:add(\"rests\", 1)", "rb.shuffle({ 1, 2 })");
+    assert!(
+        wrong.iter().any(|one| one.contains("`rb.shuffle` changes nothing, and what it gives back is not used")),
+        "{wrong:?}"
+    );
+    let wrong = planted("policies/hasty.luau", "\t\treturn rb.pick(q, 3)\n", "");
+    let told =
+        "this policy returns a value in some cases, and can end without one (add `return ...` before this `end`)";
+    assert!(matches!(&*wrong, [one] if one.ends_with(told)), "{wrong:?}");
 }

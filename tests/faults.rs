@@ -218,3 +218,106 @@ fn an_action_that_an_edit_mended_stands_at_its_fault_when_the_edit_is_taken_back
         assert_eq!((log(&session), session.state_bytes()), (told, state));
     }
 }
+
+/// The tug of war whose verb declares types: with another line for the call of its card, and a hook before the verb.
+fn typed_tug(call: &str, hook: &str) -> Library {
+    let mut files = files::of(&["tug"]);
+    let mut put = |path: &str, from: &str, to: &str| {
+        let text = files.get_mut(path).unwrap();
+        assert!(text.contains(from), "{path} has no `{from}`");
+        *text = text.replacen(from, to, 1);
+    };
+    let typed = "rb.verb({ text = \"Moves the rope.\", { \"rope\", rb.ref(\"rope\") }, { \"by\", rb.int({ min = -9 }) }, \
+                 { \"who\", rb.ref(\"puller\"), optional = true } }";
+    put("tug/verbs.luau", "rb.verb({ \"rope\", \"by\", \"who\" }", typed);
+    let old = "rb.act.move_rope(ctx.rope, (won and risk or -risk) * ctx.actor.pull, ctx.actor)";
+    put("tug/maneuvers/pull.luau", old, call);
+    if !hook.is_empty() {
+        let body = format!(
+            "local rb = require(\"@riskbreaker\")\nreturn rb.hook({{ id = \"gust\", always = true, before = {{ move_rope = function(e)\n{hook}\nend }} }})"
+        );
+        files.insert("tug/hooks/gust.luau".into(), body);
+    }
+    Library::from_files(files)
+}
+
+#[test]
+fn a_wrong_argument_of_a_verb_is_told_at_the_line_that_calls_it() {
+    let must_by = "`by` of `rb.act.move_rope` must be a whole number of at least -9, and this is";
+    for (call, told) in [
+        (
+            "rb.act.move_rope(ctx.actor, risk, ctx.actor)",
+            "`rope` of `rb.act.move_rope` must be an entity of the kind `rope`, and this is an entity of the kind `puller`"
+                .to_string(),
+        ),
+        ("rb.act.move_rope(ctx.rope, \"1\" .. risk)", format!("{must_by} the text \"12\"")),
+        ("rb.act.move_rope(ctx.rope, -5 * risk)", format!("{must_by} the number -10")),
+        ("rb.act.move_rope(ctx.rope, risk / 4)", format!("{must_by} the number 0.5")),
+        (
+            "rb.act.move_rope(ctx.rope, nil, ctx.actor)",
+            "`rb.act.move_rope` needs `by`, which is a whole number of at least -9 and is not given".into(),
+        ),
+        (
+            "rb.act.move_rope(ctx.rope, risk, { ctx.actor })",
+            "`who` of `rb.act.move_rope` must be an entity of the kind `puller`, and this is a list".into(),
+        ),
+    ] {
+        let fault = fault(&mut begun(&typed_tug(call, ""), &[5]));
+        assert_eq!(fault.message, told);
+        assert_eq!((fault.path.as_deref(), fault.line), (Some("tug/maneuvers/pull.luau"), Some(11)), "{call}");
+        assert_eq!(fault.cure.as_deref(), Some("it is rb.act.move_rope(rope, by, who?)"));
+    }
+}
+
+#[test]
+fn a_right_argument_of_a_verb_passes_and_one_can_be_left_out() {
+    for call in ["rb.act.move_rope(ctx.rope, -risk)", "rb.act.move_rope(ctx.rope, -risk, ctx.actor)"] {
+        for hook in ["", "e.by += 0"] {
+            let mut session = begun(&typed_tug(call, hook), &[5]);
+            assert_eq!(pull(&mut session), Step::Ask, "{call}");
+            let rope = session.view().find("rope").unwrap();
+            assert_eq!(session.view().field(rope, "at"), Some(&Value::Int(-2)), "{call}");
+        }
+    }
+}
+
+#[test]
+fn a_hook_that_leaves_a_wrong_value_is_named_with_its_line() {
+    let call = "rb.act.move_rope(ctx.rope, risk)";
+    for (hook, told) in
+        [("e.by = \"2\"", "leaves the text \"2\" in `e.by`"), ("e.rope = nil", "leaves nothing in `e.rope`")]
+    {
+        let fault = fault(&mut begun(&typed_tug(call, hook), &[5]));
+        assert!(fault.message.starts_with("the hook `gust` (tug/hooks/gust.luau:2) "), "{fault}");
+        assert!(fault.message.contains(told), "{fault}");
+    }
+}
+
+#[test]
+fn a_verb_that_is_declared_wrong_is_told_when_the_ruleset_is_loaded() {
+    let with = |params: &str| {
+        let mut files = files::of(&["tug"]);
+        let text = files.get_mut("tug/verbs.luau").unwrap();
+        *text = text.replacen("{ \"rope\", \"by\", \"who\" }", params, 1);
+        let error = Ruleset::load(&Library::from_files(files), "tug").err().expect("it does not load");
+        let [only] = error.problems.as_slice() else { panic!("{error}") };
+        assert_eq!((only.path.as_str(), only.line), ("tug/verbs.luau", Some(4)));
+        assert!(only.cure.is_some(), "{only}");
+        only.message.clone()
+    };
+    for (params, told) in [
+        (
+            "{ { \"rope\", rb.ref(\"roep\") } }",
+            "has a parameter `rope` that refers to the kind `roep`, which does not exist",
+        ),
+        ("{ { \"rope\" } }", "has a parameter `rope` without a type"),
+        ("{ { \"by\", rb.int({ default = 1 }) } }", "has a parameter `by` with `default`, which only a field has"),
+        ("{ { \"by\", rb.int(), optionl = true } }", "has an unknown key `optionl` at its parameter `by`"),
+        ("{ { \"by\", rb.int() }, { \"by\", rb.int() } }", "has two parameters `by`"),
+        ("{ txt = \"Moves\", { \"by\", rb.int() } }", "has an unknown key `txt`"),
+        ("{ 5 }", "has a parameter that is a number"),
+        ("{ { \"e nd\", rb.int() } }", "has a parameter that cannot be called"),
+    ] {
+        assert!(with(params).starts_with(&format!("the verb `move_rope` {told}")), "{params}: {}", with(params));
+    }
+}

@@ -276,7 +276,10 @@ fn each_beginning_of_a_file_is_answered() {
         "tug/RULES.md",
         "tug/specs/maneuvers/rest.luau",
     ] {
-        let text = editor.open(path).is_empty().then(|| editor.text(path).to_owned()).unwrap();
+        // A verb without types is a warning.
+        let found = editor.open(path);
+        assert!(found.iter().all(|one| one["severity"] == 2), "{found:#?}");
+        let text = editor.text(path).to_owned();
         let ends: Vec<usize> = (0..=text.len()).filter(|end| text.is_char_boundary(*end)).step_by(41).collect();
         for end in ends {
             let all = json!({ "text": &text[..end] });
@@ -290,7 +293,26 @@ fn each_beginning_of_a_file_is_answered() {
             }
         }
         editor.set(path, &text, &json!({ "text": &text }));
-        assert_eq!(editor.diagnostics(path), Vec::<Json>::new(), "{path}");
+        assert_eq!(editor.diagnostics(path), found, "{path}");
     }
+    editor.end();
+}
+
+#[test]
+fn a_verb_without_types_is_a_warning_and_one_action_rewrites_the_file() {
+    const VERBS: &str = "tug/verbs.luau";
+    let mut editor = Editor::over(&["tug"]);
+    let found = editor.open(VERBS);
+    let [one] = found.as_slice() else { panic!("{found:#?}") };
+    assert_eq!(one["severity"], 2, "{one}");
+    assert!(one["message"].as_str().unwrap().contains("`move_rope` have no types"), "{one}");
+    let actions = editor.actions(VERBS, &one["range"]);
+    let [fix] = actions.as_slice() else { panic!("{actions:#?}") };
+    assert_eq!(fix["title"], "Declare the types of all verbs in this file");
+    editor.apply(&fix["edit"]);
+    assert_eq!(editor.diagnostics(VERBS), Vec::<Json>::new());
+    assert!(editor.text(VERBS).contains("{ \"by\", rb.int(), optional = true }"), "{}", editor.text(VERBS));
+    let hover = editor.at("textDocument/hover", VERBS, "move_rope", 2, json!({}));
+    assert!(hover["contents"]["value"].as_str().unwrap().contains("`by`: a whole number"), "{hover}");
     editor.end();
 }

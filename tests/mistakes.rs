@@ -71,6 +71,37 @@ const MISTAKES: &[Mistake] = &[
     ),
     ("house-armour/hooks/armour.luau", "e.source ~= e.target", "e.target ~= \"Ann\"", "are never equal"),
     ("house-armour/hooks/armour.luau", "inflict_kill = function", "wound = function", "known: "),
+    // What a verb declares
+    (
+        "riskbreaker-0.0.1/lib/obstacles.luau",
+        "rb.act.bar_way(who, beyond, rounds, what)",
+        "rb.act.bar_way(who, beyond, rounds, \"delays\")",
+        "did you mean `delay`?",
+    ),
+    (
+        "riskbreaker-0.0.1/maneuvers/maneuver.luau",
+        "rb.act.owe(ctx.actor, if success then places.award(ctx) else -ctx.risk, ctx.from)",
+        "rb.act.owe_side(ctx.actor, -1)",
+        "did you mean `ctx.actor.side`?",
+    ),
+    (
+        "riskbreaker-0.0.3/lib/goals.luau",
+        "rb.act.invest(goal, math.min(ctx.risk, goal:remaining()), ctx.actor)",
+        "rb.act.invest(goal, \"1\" .. 1, ctx.actor)",
+        "must be a whole number, and this is a text",
+    ),
+    (
+        "silent-winter/verbs.luau",
+        "rb.act.helpless(who, \"Stunned\")",
+        "rb.act.helpless(who, \"Stuned\")",
+        "did you mean `Stunned`?",
+    ),
+    (
+        "riskbreaker-0.0.1/verbs.luau",
+        "function(below, character)",
+        "function(character)",
+        "write function(below, character)",
+    ),
     // Options of fields
     (
         "silent-winter/kinds.luau",
@@ -385,7 +416,7 @@ const MISTAKES: &[Mistake] = &[
         "riskbreaker-0.0.1/lib/action.luau",
         "ctx.side, ctx.risk, \"risk\"",
         "ctx.side, \"risk\", ctx.risk",
-        "`amount` of `rb.act.shift_advantage` must be a number",
+        "`amount` of `rb.act.shift_advantage` must be a whole number",
     ),
     (
         "riskbreaker-0.0.1/verbs.luau",
@@ -616,7 +647,7 @@ const MISTAKES: &[Mistake] = &[
     ("contest/play.luau", "{ \"range\", \"Range", "{ \"rnage\", \"Range", "did you mean `range`?"),
     ("contest/play.luau", "step = \"string\"", "step = \"strng\"", "did you mean `string`?"),
     ("tug/verbs.luau", "{ \"rope\", \"by\", \"who\" }", "{ \"rope\", \"who\", \"by\" }", "in the order in which"),
-    ("tug/verbs.luau", "\"by\", \"who\" }", "\"by\", \"the winner\" }", "cannot name a parameter"),
+    ("tug/verbs.luau", "\"by\", \"who\" }", "\"by\", \"the winner\" }", "a parameter that cannot be called"),
     ("tug/verbs.luau", "\"by\", \"who\" }", "\"by\", \"end\" }", "no word of Luau"),
     ("tug/verbs.luau", "rope:add(\"at\", by)", "rope.at += by", "write :set(\"at\", value)"),
     ("tug/play.luau", "{ 1, 0 }, left", "{ 0, 0 }, left", "repeats without end"),

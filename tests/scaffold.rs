@@ -135,7 +135,7 @@ fn types_and_cards_are_written() {
     let types = fs::read_to_string(place.0.join("rulesets/my-game/.riskbreaker/riskbreaker.luau")).unwrap();
     assert!(
         types.contains("export type Character = {")
-            && types.contains("hurt: (target: any, amount: any, by: any) -> ...any")
+            && types.contains("hurt: (target: Character, amount: number, by: Character?) -> ...any")
     );
     assert!(types.contains("need: (self: Character, ...any) -> any"));
     place.well(&["cards", "my-game", "--out", "cards.html"]);

@@ -46,13 +46,13 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
                 told.push(problem.clone());
             }
         }
-        if !found.is_empty() && is_one_of_several && !args.json {
-            screen.row(&Row::at(0).strong(id).plain(format!(": {}", counted(found.len(), "problem", "problems"))))?;
+        if !report.is_passed() && is_one_of_several && !args.json {
+            screen.row(&Row::at(0).strong(id).plain(format!(": {}", counted(errors(found), "problem", "problems"))))?;
         }
         if report.is_partial() {
             is_partial = true;
             tell_unexamined(id, &report, &mut screen)?;
-        } else if found.is_empty() {
+        } else if report.is_passed() {
             let cards = Ruleset::load(&library, id)?.cards().len();
             if args.json {
                 screen.object(&json!({ "ruleset": id, "cards": cards, "problems": 0 }))?;
@@ -68,11 +68,17 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             told.push(problem);
         }
     }
-    if !told.is_empty() {
-        screen.row(&Row::at(0).with(counted(told.len(), "problem", "problems"), Tone::Bad))?;
+    let errors = errors(&told);
+    if errors > 0 {
+        screen.row(&Row::at(0).with(counted(errors, "problem", "problems"), Tone::Bad))?;
     }
     // What was interrupted is partial too.
-    Ok(if told.is_empty() && !is_partial { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if errors == 0 && !is_partial { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The number of problems that are no warnings.
+fn errors(problems: &[Problem]) -> usize {
+    problems.iter().filter(|problem| !problem.is_warning).count()
 }
 
 /// The work for several rulesets together: that of each, up to eight.

@@ -23,6 +23,7 @@ mod page;
 mod pager;
 mod play;
 mod recap;
+mod reference;
 mod repl;
 mod replay;
 mod report;
@@ -103,6 +104,8 @@ enum Command {
     New(new::Args),
     /// Writes type definitions for editors with Luau support
     Types(types::Args),
+    /// Prints what a ruleset declares: verbs, kinds, house rules
+    Reference(reference::Args),
     /// Writes cards and character sheets to print
     Cards(cards::Args),
     /// Lists, shows and compares rulesets
@@ -263,6 +266,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
         Some(Command::Lsp(args)) => lsp::lsp(&args, folder),
         Some(Command::New(args)) => new::new(args, folder),
         Some(Command::Types(args)) => types::types(args, folder),
+        Some(Command::Reference(args)) => reference::reference(args, folder),
         Some(Command::Cards(args)) => cards::cards(args, folder),
         Some(Command::Rules(args)) => rules::rules(args, folder),
         Some(Command::Pack(args)) => packages::pack(&args, folder),

@@ -57,6 +57,11 @@ pub enum Args {
         #[command(flatten)]
         layered: Layered,
     },
+    /// Prints a file of a ruleset, built-in ones included, or lists its files
+    Source {
+        /// The file as messages name it, such as `my-game/verbs.luau`; a ruleset alone lists its files
+        file: String,
+    },
     /// Tells what differs between two rulesets
     Diff(Pair),
 }
@@ -110,6 +115,7 @@ pub fn rules(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             let out = (!dry_run).then(|| out.unwrap_or_else(|| save.clone()));
             switch(&library, &save, &to, out.as_deref(), Screen::stdout(layered.json))
         }
+        Args::Source { file } => source(&library, &file, &mut Screen::paged(false)),
         Args::Diff(pair) => {
             let first = library::load(&library, &pair.first, &[])?;
             let second = library::load(&library, &pair.second, &[])?;
@@ -117,6 +123,32 @@ pub fn rules(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             diff(&contrast, &mut Screen::paged(pair.json).at_most(PAGE))
         }
     }
+}
+
+/// Prints a file by the path that messages name; of a ruleset or a folder in it, the files.
+fn source(library: &Library, file: &str, screen: &mut Screen) -> Result<ExitCode> {
+    let (id, inside) = file.split_once('/').unwrap_or((file, ""));
+    if !library.contains(id) {
+        return Err(call_error(format!("there is no ruleset `{id}`; {}", library.instead_of(id))));
+    }
+    let folder = library.read(id)?;
+    if let Some(source) = folder.files.get(inside) {
+        screen.verbatim(source.text.trim_end())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let around = inside.trim_end_matches('/');
+    let is_inside =
+        |path: &str| around.is_empty() || path.strip_prefix(around).is_some_and(|rest| rest.starts_with('/'));
+    let files: Vec<&str> = folder.files.keys().map(|path| &**path).filter(|path| is_inside(path)).collect();
+    if files.is_empty() {
+        let known = folder.files.keys().map(|path| &**path);
+        let other = format!("`riskbreaker rules source {id}` lists its files");
+        return Err(call_error(format!("`{id}` has no file `{inside}`; {}", instead_or(inside, known, other))));
+    }
+    for path in files {
+        screen.verbatim(&format!("{id}/{path}"))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Moves a saved game to other rules and writes it to `out`, if that is given.

@@ -40,6 +40,27 @@ impl Analysis {
         self.rules.as_ref()
     }
 
+    /// The text of a script with what it writes in an old form in the new one; `None` if there is nothing old in it.
+    pub fn in_new_form(&self, path: &str, text: &str, budget: &WorkBudget) -> Option<String> {
+        let (stack, names) = (self.stack.as_ref()?, self.names.as_ref()?);
+        let (part, inside) = stack.part_of(path)?;
+        let source = Source::read(path, text.as_bytes()).ok()?;
+        let read = || {
+            let names = names.with_script(inside, path, &source.text);
+            let known = KnownNames::with_names(stack, self.rules.as_deref().map(Ruleset::book), names, budget);
+            let mut reader = ScriptReader::new(&known, part, inside, &source);
+            reader.read();
+            Some(reader.rewrites)
+        };
+        let mut rewrites = on_large_stack(read)?;
+        rewrites.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+        let mut written = source.text.to_string();
+        for (range, new) in &rewrites {
+            written.replace_range(range.clone(), new);
+        }
+        (!rewrites.is_empty()).then_some(written)
+    }
+
     /// Checks a new text of one file, using the names that the check has found in the other files.
     ///
     /// The path begins with the ruleset's id. Returns only the problems that reading the file shows, and `None` if the

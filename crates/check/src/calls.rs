@@ -1,11 +1,13 @@
 //! Checks the arguments of calls: their number, order and types.
 
+use super::argument::type_of_param;
 use super::known::Mistake;
 use super::script::ScriptReader;
 use super::signature::{Signature, run_by};
 use super::symbol::Symbol;
 use super::syntax::{constant, listed, literal, name_of, text};
 use super::value_type::{ValueType, params_of, wanted};
+use riskbreaker_ruleset::Param;
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 use riskbreaker_state::{RelativeKey, Value};
@@ -17,6 +19,8 @@ pub(super) struct Called {
     pub signature: Signature,
     /// Whether it is a verb. Verbs take entities, not the names of entities.
     verb: bool,
+    /// What each parameter of a verb takes, where the verb declares it.
+    declared: Vec<Param>,
     /// The path of the file that defines it, with the ruleset's id; `None` if several files take part in it.
     pub file: Option<String>,
 }
@@ -166,7 +170,11 @@ impl ScriptReader<'_> {
     fn counted(&mut self, called: &Called, args: &[Expression<'_>], at: Location) {
         let Called { name, signature, verb, .. } = called;
         let params = &signature.params;
-        let written = format!("it is {name}({}{})", params.join(", "), if signature.spread { ", ..." } else { "" });
+        let names: Vec<String> = match called.declared.is_empty() {
+            true => params.clone(),
+            false => called.declared.iter().map(Param::to_string).collect(),
+        };
+        let written = format!("it is {name}({}{})", names.join(", "), if signature.spread { ", ..." } else { "" });
         if args.len() > params.len() && !signature.spread {
             let takes = if params.is_empty() { "nothing".to_string() } else { many(params.len()) };
             let wrong = format!("`{name}` takes {takes}, {} given", args.len());
@@ -181,6 +189,11 @@ impl ScriptReader<'_> {
             if let Some(meant) = self.exchanged(signature, args, at).or_else(|| self.swapped(signature, args, at)) {
                 let wrong = format!("`{meant}` stands in the place of `{param}`");
                 return self.problem(arg.location(), (wrong, written));
+            }
+            if let Some(declared) = called.declared.get(at)
+                && self.misfits_declaration(*arg, declared, name)
+            {
+                return;
             }
             self.slip_in_call(*arg);
             if wanted == Some(ValueType::Entity)
@@ -269,7 +282,7 @@ impl ScriptReader<'_> {
             ExpressionKind::Local { local, .. } => {
                 let signature = self.functions.get(&local.id)?.clone();
                 let file = Some(self.full_path().to_string());
-                Some(Called { name: text(local.name), signature, verb: false, file })
+                Some(Called { name: text(local.name), signature, verb: false, declared: Vec::new(), file })
             }
             ExpressionKind::IndexName { expr, index, .. } if !self_call => {
                 let name = text(index);
@@ -280,24 +293,43 @@ impl ScriptReader<'_> {
                             ExpressionKind::Local { local, .. } => format!("{}.", text(local.name)),
                             _ => String::new(),
                         };
-                        Some(Called { name: format!("{before}{name}"), signature, verb: false, file: Some(path) })
+                        let name = format!("{before}{name}");
+                        Some(Called { name, signature, verb: false, declared: Vec::new(), file: Some(path) })
                     }
-                    Symbol::Word("act") => {
-                        let params = self.known.rules?.verb_params(&name)?.to_vec();
-                        let signature = self.known.names.verb(&name)?;
-                        // House rules may replace the function.
-                        let needed = if signature.params.len() == params.len() { signature.needed } else { 0 };
-                        let uses =
-                            if signature.params.len() == params.len() { signature.uses.clone() } else { Vec::new() };
-                        let signature = Signature { params, needed, uses, ..signature.clone() };
-                        let file = self.known.names.file_of_verb(&name).map(str::to_string);
-                        Some(Called { name: format!("rb.act.{name}"), signature, verb: true, file })
-                    }
+                    Symbol::Word("act") => self.called_verb(&name),
                     _ => None,
                 }
             }
             _ => None,
         }
+    }
+
+    /// A verb: by what it declares, or else by what its function does.
+    fn called_verb(&self, name: &str) -> Option<Called> {
+        let verb = self.known.rules?.verb(name)?;
+        let params: Vec<String> = verb.names().map(str::to_owned).collect();
+        let known = self.known.names.verb(name);
+        let same = known.filter(|signature| signature.params.len() == params.len());
+        let (needed, uses, declared) = match verb.is_typed {
+            true => (
+                verb.params.iter().rposition(Param::is_needed).map_or(0, |last| last + 1),
+                verb.params.iter().map(|param| type_of_param(&param.ty)).collect(),
+                verb.params.clone(),
+            ),
+            // House rules may put another function in its place.
+            false => (
+                same.map_or(0, |signature| signature.needed),
+                same.map_or(Vec::new(), |signature| signature.uses.clone()),
+                Vec::new(),
+            ),
+        };
+        let signature = match known {
+            Some(signature) => Signature { params, needed, uses, ..signature.clone() },
+            None if verb.is_typed => Signature { params, needed, uses, ..Signature::default() },
+            None => return None,
+        };
+        let file = self.known.names.file_of_verb(name).map(str::to_string);
+        Some(Called { name: format!("rb.act.{name}"), signature, verb: true, declared, file })
     }
 
     /// Returns the usage and the type of a function that the host declares.

@@ -113,6 +113,12 @@ impl DataWordReader<'_> {
         {
             return self.name("seat", seat, span);
         }
+        if key == "cast"
+            && let DeValue::String(name) = value
+            && self.known.names("cast").is_some_and(|known| !known.is_empty())
+        {
+            return self.name("cast", name, span);
+        }
         if matches!(key, "title" | "text" | "name") {
             return;
         }

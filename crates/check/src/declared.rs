@@ -1,11 +1,12 @@
 use super::flow::{end_of, falls_through};
+use super::old_form::members_of;
 use super::script::ScriptReader;
 use super::signature::Signature;
 use super::symbol::Symbol;
 use super::syntax::{listed, listed_texts, literal, local_id, returned, text};
 use riskbreaker_ruleset::slips;
 use riskbreaker_script::api;
-use riskbreaker_script::syntax::{Expression, ExpressionKind, Function, TableItem};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Function, Location, TableItem};
 
 /// The number of cards that must have a fact before its other values count as the possible ones.
 const MANY: usize = 5;
@@ -102,6 +103,9 @@ impl ScriptReader<'_> {
                 // An empty function lets the host choose.
                 if pure == Some("a policy") && !function.body.as_slice().is_empty() {
                     self.gives_nothing(function, "the answer of this policy");
+                }
+                if pure == Some("a policy") {
+                    self.ends_without(function, "this policy");
                 }
                 if pure == Some("creation") {
                     self.ends_without(function, &format!("`{name}`"));
@@ -334,12 +338,22 @@ impl ScriptReader<'_> {
     /// Reports a verb whose parameter names are in another order than its function's parameters.
     pub(super) fn verb_values(&mut self, args: &[Expression<'_>]) {
         let [names, function, ..] = args else { return };
+        let run = match function.kind() {
+            ExpressionKind::FunctionLiteral(function) => Some(&*function),
+            _ => None,
+        };
+        self.without_types(*names, run);
         let (ExpressionKind::Table { .. }, ExpressionKind::FunctionLiteral(function)) = (names.kind(), function.kind())
         else {
             return;
         };
         self.handed_to_verbs.extend(function.args.iter().map(|arg| arg.id));
-        let named: Vec<_> = listed_texts(*names).collect();
+        let named: Vec<_> = listed(*names).filter_map(name_of_param).collect();
+        for (param, arg) in listed(*names).zip(function.args) {
+            if let Some(symbol) = symbol_of_param(param) {
+                self.symbols.insert(arg.id, symbol);
+            }
+        }
         let params: Vec<String> = function.args.iter().map(|arg| text(arg.name)).collect();
         for ((name, at), param) in named.iter().zip(&params) {
             let known = |wanted: &String| named.iter().any(|(name, _)| name == wanted);
@@ -354,6 +368,15 @@ impl ScriptReader<'_> {
     /// Notes that the wrapped function takes the wrapper's parameters without the first one.
     fn takes_below(&mut self, function: &Function<'_>) {
         let Some((below, own)) = function.args.split_first() else { return };
+        let name = text(below.name);
+        let verb = self.keys.last().and_then(|verb| self.known.rules?.verb(verb));
+        let is_param = verb.is_some_and(|verb| verb.names().next() == Some(&*name));
+        if is_param || !members_of(function, below.id).is_empty() {
+            let wrong =
+                format!("the first value of a wrapped function is the function below, and here it is called `{name}`");
+            let own: Vec<String> = function.args.iter().map(|arg| text(arg.name)).collect();
+            return self.problem(below.location, (wrong, format!("write function(below, {})", own.join(", "))));
+        }
         let params: Vec<String> = own.iter().map(|arg| text(arg.name)).collect();
         let signature = Signature { needed: params.len(), params, spread: function.vararg, ..Signature::default() };
         self.functions.insert(below.id, signature);
@@ -372,5 +395,27 @@ impl ScriptReader<'_> {
             let wrong = format!("nobody can ever {what}: `when` never returns true");
             self.problem(function.location, (wrong, "return true at its end".into()));
         }
+    }
+}
+
+/// The name of a parameter of a verb: a text, or the first value of its table.
+fn name_of_param(param: Expression<'_>) -> Option<(String, Location)> {
+    let name = listed(param).next().unwrap_or(param);
+    literal(name).map(|text| (text, name.location()))
+}
+
+/// What the function of a verb finds in a parameter, as far as its declaration says: an entity of a kind, or a list of them.
+fn symbol_of_param(param: Expression<'_>) -> Option<Symbol> {
+    let ExpressionKind::Call { func, args, .. } = listed(param).nth(1)?.kind() else { return None };
+    let ExpressionKind::IndexName { index, .. } = func.kind() else { return None };
+    let first = *args.first()?;
+    match &*text(index) {
+        "ref" => Some(Symbol::Entity(Some(literal(first)?))),
+        "list" => {
+            let ExpressionKind::Call { func, args, .. } = first.kind() else { return None };
+            let is_ref = matches!(func.kind(), ExpressionKind::IndexName { index, .. } if index == "ref");
+            is_ref.then(|| Symbol::Entities(args.first().and_then(|kind| literal(*kind))))
+        }
+        _ => None,
     }
 }

@@ -299,6 +299,11 @@ impl ScriptReader<'_> {
                 }
                 hooked = Some((phase.clone(), verb.clone()));
             }
+            ("maneuvers", [_]) if self.known.rules.is_some_and(|rules| !rules.context().is_empty()) => {
+                if let Some(ctx) = function.args.get(given).filter(|arg| arg.name == "ctx") {
+                    self.symbols.insert(ctx.id, Symbol::Context);
+                }
+            }
             ("policies", [key]) if key == "answer" => {
                 if let Some(question) = function.args.first() {
                     self.value_types.insert(question.id, ValueType::Table);

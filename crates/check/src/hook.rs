@@ -57,9 +57,7 @@ impl ScriptReader<'_> {
     /// Reports a change of the verb's values in a hook that runs after the verb.
     fn written_too_late(&mut self, verb: &str, function: &Function<'_>) {
         let Some(event) = function.args.first().map(|event| event.id) else { return };
-        let Some(params) = self.known.rules.and_then(|rules| rules.verb_params(verb)).map(<[String]>::to_vec) else {
-            return;
-        };
+        let Some(declared) = self.known.rules.and_then(|rules| rules.verb(verb)) else { return };
         let mut writes = Vec::new();
         function.body.visit(&mut |node: AstNode<'_>| {
             let AstNode::Statement(statement) = node else { return true };
@@ -73,7 +71,7 @@ impl ScriptReader<'_> {
             }
             true
         });
-        for (name, at) in writes.into_iter().filter(|(name, _)| params.contains(name)) {
+        for (name, at) in writes.into_iter().filter(|(name, _)| declared.param(name).is_some()) {
             let wrong = format!("`{verb}` has run already: a change of `{name}` comes too late");
             self.problem(at, (wrong, "move it to a hook `before`; `e.result` is what can be changed after".into()));
         }

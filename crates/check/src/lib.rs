@@ -5,6 +5,7 @@
 #![cfg_attr(not(test), deny(clippy::too_many_lines))]
 
 mod analysis;
+mod argument;
 mod calls;
 mod data;
 mod declared;
@@ -18,6 +19,7 @@ mod known;
 mod lint;
 mod member;
 mod names;
+mod old_form;
 mod open_block;
 mod outer_change;
 mod question;
@@ -74,9 +76,15 @@ impl CheckReport {
         !self.unexamined.is_empty()
     }
 
+    /// Whether it has found nothing but warnings.
+    pub fn is_passed(&self) -> bool {
+        self.problems.iter().all(|problem| problem.is_warning)
+    }
+
     /// Returns the problems. After a partial check, the last one names what was not examined.
     fn into_problems(self, id: &str) -> Vec<Problem> {
         let CheckReport { mut problems, unexamined, .. } = self;
+        problems.retain(|problem| !problem.is_warning);
         if !unexamined.is_empty() {
             let problem = Problem::new(id, format!("not examined: {}", first_and_count(&unexamined)));
             problems.push(problem.with_cure("correct what is listed, or split the ruleset, and check again"));
@@ -115,7 +123,8 @@ pub fn check(library: &Library, id: &str, layers: &[String], budget: &WorkBudget
 /// The check ends soon after `stop` is set, and then the list is incomplete.
 pub fn findings_at_save(library: &Library, id: &str, layers: &[String], stop: &Arc<AtomicBool>) -> Vec<Problem> {
     let budget = WorkBudget::new(CheckReport::WORK).until(stop);
-    run(library, id, layers, Depth::Files, &budget).problems
+    let problems = run(library, id, layers, Depth::Files, &budget).problems.into_iter();
+    problems.filter(|problem| !problem.is_warning).collect()
 }
 
 /// The number of problems after which no further files are read.
@@ -207,7 +216,7 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &W
             found.extend(more.into_iter().filter(|problem| !told.contains(&(problem.path.clone(), problem.line))));
         }
     }
-    if found.is_empty() {
+    if found.iter().all(|problem| problem.is_warning) {
         // A wrong card may be the one that attaches the hooks.
         found.append(&mut idle);
     }
@@ -271,7 +280,7 @@ fn read_scripts(stack: &Stack, own: usize, known: &KnownNames<'_>, found: &mut V
             }
             // A problem that the check finds replaces the load error of the same line, because it is more precise.
             let surer = |problem: &Problem| {
-                let same = |found: &Problem| found.line == problem.line || !reader.reads;
+                let same = |found: &Problem| !found.is_warning && (found.line == problem.line || !reader.reads);
                 problem.path == source.path && reader.found.iter().any(same)
             };
             found.retain(|problem| !surer(problem));

@@ -1,5 +1,5 @@
 use super::script::ScriptReader;
-use super::symbol::Symbol;
+use super::symbol::{Symbol, declared};
 use super::syntax::{literal, text};
 use riskbreaker_ruleset::{instead_or, slips};
 use riskbreaker_script::api;
@@ -8,7 +8,13 @@ use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 impl ScriptReader<'_> {
     /// Checks a member that is read off an expression by name.
     pub(super) fn member(&mut self, of: Expression<'_>, name: &str, at: Location) {
-        match self.symbol(of) {
+        let symbol = self.symbol(of);
+        let is_context = symbol == Some(Symbol::Context);
+        if is_context && self.known.rules.is_some_and(|rules| declared(rules.context(), name).is_some()) {
+            return;
+        }
+        // A script may put more into the context than is declared.
+        match symbol.filter(|_| !is_context) {
             Some(Symbol::Vocabulary) if api::word(name).is_none() => {
                 let names: Vec<String> = api::WORDS.iter().map(|word| word.name.to_string()).collect();
                 let is_verb = self.known.names("verb").is_some_and(|verbs| verbs.iter().any(|verb| verb == name));
@@ -49,17 +55,25 @@ impl ScriptReader<'_> {
                 }
             }
             Some(Symbol::Event(verb)) => {
-                let params = self.known.rules.and_then(|rules| rules.verb_params(&verb));
-                if let Some(params) = params.filter(|params| !params.is_empty())
+                let declared = self.known.rules.and_then(|rules| rules.verb(&verb));
+                if let Some(declared) = declared.filter(|verb| verb.is_typed || !verb.params.is_empty())
                     && name != "result"
-                    && !params.iter().any(|param| param == name)
+                    && declared.param(name).is_none()
                     && !self.known.names.is_assigned(name)
                 {
-                    let names: Vec<String> = params.iter().cloned().chain(["result".to_string()]).collect();
+                    let names: Vec<String> = declared.names().chain(["result"]).map(str::to_owned).collect();
                     self.problem(
                         at,
                         (format!("a hook at `{verb}` is given no `{name}`"), self.known.instead(name, &names)),
                     );
+                }
+            }
+            Some(Symbol::HookData(hook)) => {
+                let data = self.known.rules.and_then(|rules| rules.hook_data(&hook)).unwrap_or_default();
+                if declared(data, name).is_none() {
+                    let names = data.iter().map(|param| &*param.name);
+                    let cure = instead_or(name, names, "declare it in `data` of the hook");
+                    self.problem(at, (format!("the data of `{hook}` have no `{name}`"), cure));
                 }
             }
             Some(Symbol::Question) => {
@@ -73,7 +87,7 @@ impl ScriptReader<'_> {
                     self.problem(at, (format!("a question has no `{name}`"), cure));
                 }
             }
-            Some(Symbol::Vocabulary | Symbol::Spec | Symbol::Switch(_) | Symbol::Entities(_)) => {}
+            Some(Symbol::Vocabulary | Symbol::Spec | Symbol::Switch(_) | Symbol::Entities(_) | Symbol::Context) => {}
             Some(Symbol::Holder) if self.always && matches!(name, "owner" | "id") => {
                 let wrong = format!("a hook that is always on hangs on nobody, and has no `{name}`");
                 let cure = "take it from what the verb is given, or attach the hook where it begins, without `always`";

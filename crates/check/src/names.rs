@@ -6,7 +6,7 @@ use super::CheckReport;
 use super::evidence::FieldEvidence;
 use super::known::WORK_OF_COMPARISON;
 use super::signature::{Callee, Signature, Surroundings, is_vocabulary};
-use super::syntax::{is_text_map, literal, local_id, member, path_of, possible_texts, text};
+use super::syntax::{is_text_map, listed, literal, local_id, member, named, path_of, possible_texts, text};
 use super::value_type::{ValueType, orders, reckons};
 use riskbreaker_ruleset::{Data, SourceKind, Stack, slips};
 use riskbreaker_script::api;
@@ -555,6 +555,8 @@ impl<'ast> Gatherer<'_> {
                     key.visit(self);
                     value.visit(self);
                 }
+                // Types of names are no values of theirs.
+                TableItem::Record { key, value } if self.declares_types(*key, *value) => {}
                 TableItem::Record { key, value } => {
                     if let Some(name) = literal(*key) {
                         if !handed && !self.kinds && !self.spec {
@@ -571,6 +573,20 @@ impl<'ast> Gatherer<'_> {
         if !keys.is_empty() {
             self.names.tables.push(keys);
         }
+    }
+
+    /// Whether an entry declares what `ctx` of cards or the data of attachments hold.
+    fn declares_types(&self, key: Expression<'_>, value: Expression<'_>) -> bool {
+        let place = match literal(key).as_deref() {
+            Some("context") => self.file.contains("/play"),
+            Some("data") => self.file.contains("/hooks/") || self.file.contains("/items/"),
+            _ => false,
+        };
+        let is_type = |value: Expression<'_>| matches!(value.kind(), ExpressionKind::Call { .. });
+        let mut values = named(value).map(|(.., value)| value).peekable();
+        place
+            && values.peek().is_some()
+            && values.all(|value| is_type(value) || listed(value).next().is_some_and(is_type))
     }
 
     fn record(&mut self, name: String, value: Expression<'_>) {
@@ -685,6 +701,9 @@ impl Gatherer<'_> {
                 // a declaration.
                 if is_vocabulary(expr) && index != "options" && index != "fact" {
                     self.handed.extend(args.iter().map(|arg| arg.location().begin));
+                    if let ("verb", Some(params)) = (&*text(index), args.first()) {
+                        self.handed.extend(listed(*params).map(|param| param.location().begin));
+                    }
                 }
                 if member(expr).as_deref() == Some("act") && !self.spec {
                     for (at, arg) in args.iter().enumerate() {

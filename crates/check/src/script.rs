@@ -1,4 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::evidence::Evidence;
 use super::known::{KnownNames, Mistake};
@@ -25,6 +26,8 @@ pub(super) struct ScriptReader<'r> {
     full: &'r str,
     pub text: &'r str,
     pub found: Vec<Problem>,
+    /// Places that are written in an old form, by their bytes, with what they say in the new one.
+    pub rewrites: Vec<(Range<usize>, String)>,
     /// Whether the file is valid Luau.
     pub reads: bool,
     /// Whether it is a spec in which a game changes to other rules.
@@ -91,6 +94,7 @@ impl<'r> ScriptReader<'r> {
             full: &source.path,
             text: &source.text,
             found: Vec::new(),
+            rewrites: Vec::new(),
             reads: true,
             elsewhere: path.starts_with("specs/")
                 && (path.starts_with("specs/convert/") || source.text.contains("t:rules(")),

@@ -211,10 +211,11 @@ impl ScriptReader<'_> {
                 if entity || (of_an_actor || of_a_verb || of_a_list) && is_field {
                     let name = text(index);
                     let wrong = format!("`{name}` of an entity is written like a table's");
-                    self.problem(
-                        target.location(),
-                        (wrong, format!("write :set(\"{name}\", value) or :add(\"{name}\", n)")),
-                    );
+                    let cure = match is_field {
+                        true => format!("write :set(\"{name}\", value) or :add(\"{name}\", n)"),
+                        false => format!("declare it in kinds.luau, and write :set(\"{name}\", value)"),
+                    };
+                    self.problem(target.location(), (wrong, cure));
                 }
                 self.read_by_nobody(expr, &text(index), target.location());
                 self.fills(expr, target.location());

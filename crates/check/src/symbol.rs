@@ -1,6 +1,7 @@
 use super::script::ScriptReader;
 use super::syntax::{literal, text};
 use super::value_type::ValueType;
+use riskbreaker_ruleset::{Param, ParamType};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind};
 use riskbreaker_state::Type;
@@ -19,6 +20,10 @@ pub(super) enum Symbol {
     Switch(String),
     /// The event that a hook takes, by its verb.
     Event(String),
+    /// What a card is given, where the ruleset declares it.
+    Context,
+    /// The data of an attachment, of a hook that declares them.
+    HookData(String),
     /// Something that is attached to an entity, as hooks and `rb.attached` get it.
     Holder,
     /// The question that a policy answers.
@@ -65,7 +70,10 @@ impl ScriptReader<'_> {
                     }
                     Symbol::Entity(None) => self.known.always_refers(&name).then_some(Symbol::Entity(None)),
                     Symbol::Holder if name == "owner" => Some(Symbol::Entity(None)),
-                    Symbol::Event(verb) if self.is_entity_given(&verb, &name) => Some(Symbol::Entity(None)),
+                    Symbol::Holder if name == "data" => self.data_here(),
+                    Symbol::Context => symbol_of_param(declared(self.known.rules?.context(), &name)?),
+                    Symbol::HookData(hook) => symbol_of_param(declared(self.known.rules?.hook_data(&hook)?, &name)?),
+                    Symbol::Event(verb) => self.given_to_hook(&verb, &name),
                     _ => None,
                 }
             }
@@ -103,15 +111,40 @@ impl ScriptReader<'_> {
 }
 
 impl ScriptReader<'_> {
-    /// Whether a parameter of a verb is an entity: its function uses it as one, or its callers pass one.
-    fn is_entity_given(&self, verb: &str, name: &str) -> bool {
-        let params = self.known.rules.and_then(|rules| rules.verb_params(verb)).unwrap_or_default();
-        let Some(at) = params.iter().position(|param| *param == name) else { return false };
-        let declared = self.known.names.verb(verb).filter(|declared| declared.params.len() == params.len());
-        match declared.and_then(|declared| declared.uses.get(at).copied().flatten()) {
-            Some(used) => used == ValueType::Entity,
-            None => self.known.names.is_handed_entities(verb, at),
+    /// The data of the hook or the item in this file, if it declares them.
+    fn data_here(&self) -> Option<Symbol> {
+        let (folder, file) = self.path.split_once('/')?;
+        let id = file.rsplit('/').next()?.split('.').next()?;
+        let is_declared = matches!(folder, "hooks" | "items") && self.known.rules?.hook_data(id).is_some();
+        is_declared.then(|| Symbol::HookData(id.to_owned()))
+    }
+
+    /// What a hook finds under a name: by what its verb declares, or else by what the function of the verb does with it and what
+    /// those that call it hand over.
+    fn given_to_hook(&self, verb: &str, name: &str) -> Option<Symbol> {
+        let verb = self.known.rules?.verb(verb)?;
+        let at = verb.params.iter().position(|param| param.name == name)?;
+        if verb.is_typed {
+            return symbol_of_param(&verb.params[at]);
         }
+        let known = self.known.names.verb(&verb.name).filter(|known| known.params.len() == verb.params.len());
+        let is_entity = match known.and_then(|known| known.uses.get(at).copied().flatten()) {
+            Some(used) => used == ValueType::Entity,
+            None => self.known.names.is_handed_entities(&verb.name, at),
+        };
+        is_entity.then_some(Symbol::Entity(None))
+    }
+}
+
+/// One of some declared names.
+pub(super) fn declared<'p>(params: &'p [Param], name: &str) -> Option<&'p Param> {
+    params.iter().find(|param| param.name == name)
+}
+
+fn symbol_of_param(param: &Param) -> Option<Symbol> {
+    match &param.ty {
+        ParamType::Value(ty) => of_type(ty),
+        ParamType::Any | ParamType::Record(_) => None,
     }
 }
 

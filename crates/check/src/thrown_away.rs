@@ -7,6 +7,9 @@ use super::symbol::Symbol;
 use super::syntax::{returned, text};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Function, StatementView};
 
+/// Words that are called for what they give back: a list in another order is another list.
+const RETURNING: [&str; 9] = ["shuffle", "draw", "filter", "each", "first", "sum", "distance", "within", "options"];
+
 impl ScriptReader<'_> {
     /// Reports a statement that calls a function without effects and drops its result.
     pub(super) fn thrown_away(&mut self, statement: Expression<'_>) {
@@ -31,6 +34,7 @@ impl ScriptReader<'_> {
         let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
         let name = text(index);
         match self.symbol(expr)? {
+            Symbol::Vocabulary if !self_call && RETURNING.contains(&&*name) => Some(format!("rb.{name}")),
             Symbol::Library(library @ ("math" | "string" | "bit32" | "utf8")) if !self_call => {
                 Some(format!("{library}.{name}"))
             }

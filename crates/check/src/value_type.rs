@@ -231,8 +231,9 @@ impl ScriptReader<'_> {
                     }
                     Symbol::Entity(Some(kind)) => {
                         let kind = self.known.kind(&kind)?;
+                        // Of a derived value that is not called, that alone is reported.
                         if kind.has_derived(&name) {
-                            return Some(ValueType::Function);
+                            return None;
                         }
                         Some(ValueType::of_type(&kind.field(kind.field_named(&name)?).ty))
                     }
@@ -244,6 +245,10 @@ impl ScriptReader<'_> {
                             Value::Bool(_) => ValueType::Truth,
                             _ => ValueType::Text,
                         })
+                    }
+                    Symbol::HookData(hook) => {
+                        let data = self.known.rules?.hook_data(&hook)?;
+                        super::argument::type_of_param(&super::symbol::declared(data, &name)?.ty)
                     }
                     Symbol::Holder if name == "id" => Some(ValueType::Number),
                     Symbol::Holder if name == "hook" => Some(ValueType::Text),

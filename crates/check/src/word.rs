@@ -39,6 +39,8 @@ impl ScriptReader<'_> {
             ("say", [words, ..]) => self.changes_nothing_outside(*words, "the text of rb.say"),
             ("whisper", [audience, ..]) => self.audience(*audience),
             ("verb", _) => self.verb_values(args),
+            ("attach", [hook, _, data, ..]) => self.attached_data(*hook, *data),
+            ("build_sheet", [sheet, ..]) => self.sheet(*sheet),
             ("recur", [_, _, step, ..]) if is_zero(*step) => {
                 let wrong = "this entry repeats without end: its step is 0".to_string();
                 self.problem(step.location(), (wrong, "give it a step above 0, such as { 1, 0 }".into()));
@@ -106,6 +108,21 @@ impl ScriptReader<'_> {
             && let (true, Some(word)) = (Dice::parse(&dice).is_ok(), api::word(name))
         {
             self.problem(call, (format!("the dice \"{dice}\" come first"), format!("it is written {}", word.usage)));
+        }
+    }
+
+    /// A sheet that is written down where it is built: each of its names is read somewhere, and its character is there.
+    fn sheet(&mut self, sheet: Expression<'_>) {
+        for (key, at, value) in named(sheet) {
+            if key == "cast"
+                && let Some(name) = literal(value)
+            {
+                self.tell(value.location(), self.known.wrong_name("cast", &name));
+            } else if !self.known.names.is_read(&key)
+                && let Some(near) = self.known.names.meant(&key)
+            {
+                self.problem(at, (format!("nothing reads `{key}`"), format!("did you mean `{near}`?")));
+            }
         }
     }
 

@@ -52,6 +52,7 @@ fn of_script(lookup: &FileLookup<'_>, text: &str, at: usize, found: &mut FoundIt
     // The word that is being typed does not count.
     let count = tokens.len() - usize::from(last.kind == TokenKind::Name && last.end >= at);
     let word = |back: usize| count.checked_sub(back).and_then(|at| tokens.get(at)).map_or("", |token| token.text(text));
+    let inside = &lookup.place.inside;
     match (word(4), word(3), word(2), word(1)) {
         ("rb", ".", "act", ".") => verbs(lookup, found),
         ("rb", ".", "switches", ".") => {
@@ -78,9 +79,25 @@ fn of_script(lookup: &FileLookup<'_>, text: &str, at: usize, found: &mut FoundIt
             api::ENTITY_METHODS.iter().for_each(|name| found.add(name, CompletionItemKind::Method, "every entity", ""));
             derived(lookup, found);
         }
+        (_, _, "ctx", ".") if lookup.books().any(|book| !book.context().is_empty()) => {
+            for param in lookup.books().flat_map(|book| book.context()) {
+                found.add(&param.name, CompletionItemKind::Field, format!("ctx: {}", param.ty), &param.text);
+            }
+        }
+        ("holder", ".", "data", ".") => {
+            for param in lookup.books().filter_map(|book| book.hook_data(stem_of(inside))).flatten() {
+                found.add(&param.name, CompletionItemKind::Field, format!("data: {}", param.ty), &param.text);
+            }
+        }
         (_, _, _, ".") => fields(lookup, found),
         _ => {}
     }
+}
+
+/// The name of a file without its folder and its ending.
+fn stem_of(path: &str) -> &str {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    file.split('.').next().unwrap_or(file)
 }
 
 /// Names in quotes: those that the call before them takes, else all that can stand in quotes.
@@ -155,8 +172,7 @@ fn names(lookup: &FileLookup<'_>, sorts: &[&str], found: &mut FoundItems) {
 fn verbs(lookup: &FileLookup<'_>, found: &mut FoundItems) {
     for book in lookup.books() {
         for verb in book.verbs() {
-            let params = book.verb_params(verb).unwrap_or_default().join(", ");
-            found.add(verb, CompletionItemKind::Function, format!("rb.act.{verb}({params})"), "");
+            found.add(&verb.name, CompletionItemKind::Function, format!("rb.act.{}", verb.signature()), &verb.text);
         }
     }
 }

@@ -15,7 +15,10 @@ pub(super) fn diagnostic(problem: &Problem, text: &str) -> Diagnostic {
     };
     Diagnostic {
         range: span_in(text, range_of(problem, text)),
-        severity: Some(DiagnosticSeverity::Error),
+        severity: Some(match problem.is_warning {
+            true => DiagnosticSeverity::Warning,
+            false => DiagnosticSeverity::Error,
+        }),
         code: None,
         code_description: None,
         source: Some("riskbreaker".into()),

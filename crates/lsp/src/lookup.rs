@@ -8,7 +8,7 @@ use super::target::{NameTarget, code, is_mentioned, is_rule_id};
 use super::token::TokenKind;
 use super::workspace::{RulesetFile, Workspace};
 use riskbreaker_play::Ruleset;
-use riskbreaker_ruleset::{Library, Rulebook, Stack};
+use riskbreaker_ruleset::{Library, Param, Rulebook, Stack, Verb};
 use riskbreaker_script::{api, luau_type};
 
 /// What is known around one file: its ruleset with all that it stands on, and the texts as the editor shows them.
@@ -242,8 +242,11 @@ fn described(book: &Rulebook, name: &str) -> Vec<String> {
             told.push(format!("derived value of `{}`", kind.name));
         }
     }
-    if let Some(params) = book.verb_params(name) {
-        told.push(format!("verb\n```luau\nrb.act.{name}({})\n```", params.join(", ")));
+    if let Some(verb) = book.verb(name) {
+        told.push(verb_description(verb));
+    }
+    if let Some(param) = book.context().iter().find(|param| param.name == name) {
+        told.push(format!("in `ctx` of a card\n\n{}", param_description(param)));
     }
     if let Some(switch) = book.switch(name) {
         told.push(format!("switch `{name}`\n\n{}", switch.text));
@@ -255,6 +258,26 @@ fn described(book: &Rulebook, name: &str) -> Vec<String> {
         told.push(format!("seat `{name}`: {title}"));
     }
     told
+}
+
+/// A verb with its sentence and what each parameter takes.
+fn verb_description(verb: &Verb) -> String {
+    let mut told = format!("verb\n```luau\nrb.act.{}\n```", verb.signature());
+    if !verb.text.is_empty() {
+        told = format!("{told}\n{}", verb.text);
+    }
+    if verb.is_typed && !verb.params.is_empty() {
+        let params = verb.params.iter().map(|param| format!("- {}", param_description(param)));
+        told = format!("{told}\n\n{}", params.collect::<Vec<_>>().join("\n"));
+    }
+    told
+}
+
+/// What a parameter takes, and what it is for: "`cause`: a text, can be left out. Why it happens."
+fn param_description(param: &Param) -> String {
+    let left_out = if param.optional { ", can be left out" } else { "" };
+    let text = if param.text.is_empty() { String::new() } else { format!(". {}", param.text) };
+    format!("`{}`: {}{left_out}{text}", param.name, param.ty)
 }
 
 fn rule_mentions(text: &str, id: &str) -> Vec<Range<usize>> {

@@ -351,6 +351,11 @@ impl<W: Write> Server<W> {
             if range.start > asked.end || asked.start > range.end {
                 continue;
             }
+            if problem.is_warning
+                && let Some(fix) = self.in_new_form(&file, &text)
+            {
+                actions.push(action(&params.text_document.uri, &text, &problem, fix, true));
+            }
             let found = fixes(&problem, &text);
             let only = found.len() == 1;
             for fix in found {
@@ -361,6 +366,14 @@ impl<W: Write> Server<W> {
             }
         }
         Some(actions)
+    }
+
+    /// The change that writes everything in a file in its new form.
+    fn in_new_form(&self, file: &Path, text: &str) -> Option<Fix> {
+        let place = self.workspace.place_of(file)?;
+        let analysis = self.workspace.analyses(&place.folder).first()?;
+        let new_text = analysis.in_new_form(&place.path(), text, &WorkBudget::new(WORK_OF_TRIAL))?;
+        Some(Fix { title: "Declare the types of all verbs in this file".into(), range: 0..text.len(), new_text })
     }
 
     /// Whether a problem is gone after a fix and no other has come; `None` if only a check of the whole ruleset can tell.

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::difference::{ChangedFile, changed_files};
-use super::{Card, Fact, Rulebook};
+use super::{Card, Fact, Param, Rulebook, Verb};
 use riskbreaker_state::{Kind, Value, readable_name};
 
 /// The differences between two rulesets, for people who change from one to the other.
@@ -435,8 +435,14 @@ fn policies(rules: &Rulebook) -> NamedThings {
 }
 
 fn verbs(rules: &Rulebook) -> NamedThings {
-    let params = |verb: &str| rules.verb_params(verb).unwrap_or_default().join(", ");
-    rules.verbs().iter().map(|verb| (verb.to_string(), format!("({})", params(verb)))).collect()
+    let written = |verb: &Verb| {
+        let param = |param: &Param| match verb.is_typed {
+            true => format!("{param}: {}", param.ty),
+            false => param.to_string(),
+        };
+        format!("({})", verb.params.iter().map(param).collect::<Vec<_>>().join(", "))
+    };
+    rules.verbs().iter().map(|verb| (verb.name.to_string(), written(verb))).collect()
 }
 
 fn free_acts(rules: &Rulebook) -> NamedThings {
@@ -523,8 +529,7 @@ fn derived_files(rules: &Rulebook) -> NamedThings {
 }
 
 fn verb_files(rules: &Rulebook) -> NamedThings {
-    let all = rules.verbs().iter().zip(rules.verb_origins());
-    all.map(|(name, file)| (name.to_string(), file.to_string())).collect()
+    rules.verbs().iter().map(|verb| (verb.name.to_string(), verb.origin.to_string())).collect()
 }
 
 /// Functions with the same name in both rulesets, from different files.

@@ -1,9 +1,9 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Card, CreationPart};
+use super::{Card, CreationPart, Param, Verb};
 use riskbreaker_state::{FieldId, KindId, OutcomeKind, Schema};
 
 /// The declarations of a ruleset, as plain data.
@@ -13,11 +13,12 @@ pub struct Declarations {
     pub cards: Vec<Card>,
     pub items: Vec<Card>,
     pub hooks: Vec<Arc<str>>,
-    pub verbs: Vec<Arc<str>>,
-    /// Names of the parameters of each verb.
-    pub verb_params: Vec<Vec<String>>,
-    /// The file of each verb.
-    pub verb_origins: Vec<Arc<str>>,
+    /// In the order of their names.
+    pub verbs: Vec<Verb>,
+    /// What `ctx` of a card holds; empty if nothing is declared.
+    pub context: Vec<Param>,
+    /// The data of attachments, by hook or item; those that declare none are left out.
+    pub hook_data: BTreeMap<Arc<str>, Vec<Param>>,
     pub policies: Vec<Arc<str>>,
     /// Policies that may take free acts.
     pub acting: Vec<Arc<str>>,

@@ -39,6 +39,7 @@ mod source;
 #[allow(missing_docs)]
 mod stack;
 mod switch;
+mod verb;
 mod version;
 
 pub use content_hash::ContentHash;
@@ -85,3 +86,4 @@ pub use source::{Source, SourceKind};
 #[doc(hidden)]
 pub use stack::{PartRole, Stack};
 pub use switch::{Switch, SwitchKind, SwitchRefusal, SwitchValue};
+pub use verb::{Param, ParamType, Verb};

@@ -20,6 +20,9 @@ pub struct Problem {
     pub message: String,
     /// A suggestion how to fix it.
     pub cure: Option<String>,
+    /// Whether it works as it is, and there is a better form: nothing is refused for it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_warning: bool,
 }
 
 impl Problem {
@@ -29,7 +32,7 @@ impl Problem {
     /// Creates a problem of a whole file or ruleset; [`Problem::at`] adds a place in the file.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
         let message = at_most(message.into(), Self::LONGEST);
-        Problem { path: path.into(), line: None, column: None, message, cure: None }
+        Problem { path: path.into(), line: None, column: None, message, cure: None, is_warning: false }
     }
 
     /// Sets line and column, both from 1.
@@ -37,6 +40,13 @@ impl Problem {
     pub fn at(mut self, (line, column): (u32, u32)) -> Self {
         self.line = Some(line);
         self.column = Some(column);
+        self
+    }
+
+    /// Makes a warning of it.
+    #[must_use]
+    pub fn as_warning(mut self) -> Self {
+        self.is_warning = true;
         self
     }
 
@@ -71,7 +81,8 @@ impl fmt::Display for Problem {
                 write!(f, ":{column}")?;
             }
         }
-        write!(f, ": {}", printable(&self.message))?;
+        let warning = if self.is_warning { "warning: " } else { "" };
+        write!(f, ": {warning}{}", printable(&self.message))?;
         if let Some(cure) = &self.cure {
             write!(f, " ({})", printable(cure))?;
         }

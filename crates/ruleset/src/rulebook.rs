@@ -4,7 +4,9 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 
 use super::version::Version;
-use super::{Data, Declarations, FreeName, HitCount, HitSign, LoadError, Problem, RecapSentences, Stack, Switch};
+use super::{
+    Data, Declarations, FreeName, HitCount, HitSign, LoadError, Param, Problem, RecapSentences, Stack, Switch, Verb,
+};
 use riskbreaker_state::{Entity, EntityId, FieldId, OutcomeKind, Schema, State, Type, Value};
 
 /// A ruleset as data: its sources and declarations, merged, checked and immutable. It runs nothing.
@@ -184,9 +186,24 @@ impl Rulebook {
         &self.declarations.hooks
     }
 
-    /// The names of the verbs.
-    pub fn verbs(&self) -> &[Arc<str>] {
+    /// The verbs, in the order of their names.
+    pub fn verbs(&self) -> &[Verb] {
         &self.declarations.verbs
+    }
+
+    /// A verb by its name.
+    pub fn verb(&self, name: &str) -> Option<&Verb> {
+        self.declarations.verbs.iter().find(|verb| *verb.name == *name)
+    }
+
+    /// What `ctx` of a card holds, in the order of the names; empty if the ruleset declares nothing.
+    pub fn context(&self) -> &[Param] {
+        &self.declarations.context
+    }
+
+    /// The data of the attachments of a hook or an item, in the order of the names; `None` if it declares none.
+    pub fn hook_data(&self, hook: &str) -> Option<&[Param]> {
+        self.declarations.hook_data.get(hook).map(Vec::as_slice)
     }
 
     /// The house rules.
@@ -314,19 +331,6 @@ impl Rulebook {
         scripts.map(|(_, _, source)| &*source.text)
     }
 
-    /// Names of the parameters of a verb. `None` if it takes any.
-    #[doc(hidden)]
-    pub fn verb_params(&self, name: &str) -> Option<&[String]> {
-        let at = self.declarations.verbs.iter().position(|verb| **verb == *name)?;
-        self.declarations.verb_params.get(at).map(Vec::as_slice)
-    }
-
-    /// The file that each verb comes from, in the order of [`Rulebook::verbs`].
-    #[doc(hidden)]
-    pub fn verb_origins(&self) -> &[Arc<str>] {
-        &self.declarations.verb_origins
-    }
-
     /// The agenda entries at which odds and advice stop looking ahead. Empty: at the end of the action.
     pub fn horizon(&self) -> &[Arc<str>] {
         &self.declarations.horizon
@@ -380,7 +384,7 @@ impl Rulebook {
         Some(match sort {
             "kind" => self.schema().kinds.iter().map(|kind| &*kind.name).collect(),
             "field" => self.schema().kinds.iter().flat_map(|kind| &kind.fields).map(|field| &*field.name).collect(),
-            "verb" => self.verbs().iter().map(|verb| &**verb).collect(),
+            "verb" => self.verbs().iter().map(|verb| &*verb.name).collect(),
             "card" => self.cards().iter().map(|card| &*card.id).collect(),
             "item" => self.items().iter().map(|item| &*item.id).collect(),
             // The ids that can be attached: see `has_holder`.

@@ -90,15 +90,15 @@ pub const WORDS: &[Word] = &[
     ),
     reads(
         Declaring,
-        "rb.verb({ \"target\", \"amount\" }, function(target, amount) end)",
-        "(parameters: { string }, run: (...any) -> ...any) -> Verb",
-        "One operation: the names of its parameters, which hooks see, and its function.",
+        "rb.verb({ text = \"...\", { \"target\", rb.ref(\"character\") }, { \"cause\", rb.text(), optional = true } }, function(target, cause) end)",
+        "(parameters: VerbParameters, run: (...any) -> ...any) -> Verb",
+        "One operation: what it does, its parameters with their types, and its function. A call is compared with the types; hooks see the parameters by name in `e`. A parameter may have a `text`, too.",
     ),
     reads(
         Declaring,
-        "rb.play({ start, entries, free, views, order, results, boundary, stands, horizon, hit, prompt, deal, card, item, printed })",
+        "rb.play({ start, entries, free, views, order, results, boundary, stands, horizon, hit, prompt, deal, card, item, printed, context })",
         "(play: PlayBody) -> Declaration",
-        "How a game starts and what stands on the agenda, in `play.luau`. `order = function(seat)`: who acts when; `results`: which results of rolls are successes.",
+        "How a game starts and what stands on the agenda, in `play.luau`. `order = function(seat)`: who acts when; `results`: which results of rolls are successes; `context = { actor = rb.ref(\"character\") }`: what `ctx` of a card holds.",
     ),
     reads(
         Declaring,
@@ -120,9 +120,9 @@ pub const WORDS: &[Word] = &[
     ),
     reads(
         Declaring,
-        "rb.hook({ id, rules, priority, always, before, after, wrap })",
+        "rb.hook({ id, rules, priority, always, before, after, wrap, data })",
         "(hook: HookBody) -> Declaration",
-        "A condition or a house rule that hangs on verbs, in `hooks/`.",
+        "A condition or a house rule that hangs on verbs, in `hooks/`. `data = { amount = rb.int() }`: what the data of its attachments hold.",
     ),
     reads(
         Declaring,
@@ -175,6 +175,13 @@ pub const WORDS: &[Word] = &[
         "(element: FieldType, options: FieldOptions?) -> FieldType",
         "Texts to values; it is replaced whole.",
     ),
+    reads(
+        Fields,
+        "rb.record({ { \"amount\", rb.int() } })",
+        "(names: { any }?) -> FieldType",
+        "A table with these names, as a parameter of a verb, in `context` or in `data`; a call compares no more than that it is a table and no entity.",
+    ),
+    reads(Fields, "rb.any()", "() -> FieldType", "Any value, as a parameter of a verb, in `context` or in `data`."),
     reads(
         Changing,
         "rb.extend(rb.maneuver({ id = \"feint\", max_risk = 2 }))",

@@ -105,6 +105,7 @@ pub(super) const PRELUDE_TEXT: &str = concat!(
     include_str!("prelude/declarations.luau"),
     include_str!("prelude/sums.luau"),
     include_str!("prelude/entities.luau"),
+    include_str!("prelude/arguments.luau"),
     include_str!("prelude/hooks.luau"),
     include_str!("prelude/relations.luau"),
     include_str!("prelude/ends.luau"),

@@ -484,7 +484,8 @@ fn of_type(name: &str, ty: Type) -> Field {
     }
 }
 
-fn read_type(table: &Table, kinds: &BTreeSet<String>) -> Read<Type> {
+/// Reads a type, as `rb.int()` and the like make it.
+pub(super) fn read_type(table: &Table, kinds: &BTreeSet<String>) -> Read<Type> {
     type_inside(table, kinds, 0)
 }
 

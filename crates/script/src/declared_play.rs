@@ -40,6 +40,7 @@ impl Loader<'_> {
             "stands",
             "order",
             "results",
+            "context",
         ];
         self.known_keys("play", "", play, &known, None)?;
         let declared_in = self.merger.a_path("play");
@@ -68,6 +69,9 @@ impl Loader<'_> {
         for (name, found, written) in functions {
             *found = self.has_function("play", "", play, (name, written))?;
             made.raw_set(name, play.raw_get::<Lv>(name)?)?;
+        }
+        if let Some(context) = self.table_at("play", "", play, "context")? {
+            declarations.context = self.named_types("play", "context", &context, declarations)?;
         }
         declarations.stands = self.stands(play)?;
         declarations.results = self.results(play)?;

@@ -18,6 +18,7 @@ mod declaration_lines;
 mod declared_kinds;
 mod declared_play;
 mod declared_profile;
+mod declared_verbs;
 mod fault;
 mod field_names;
 mod game_handle;
@@ -29,6 +30,7 @@ mod luau;
 mod merge;
 mod nesting;
 mod prelude;
+mod ruleset_reference;
 mod sandbox;
 mod source_span;
 mod spec_file;
@@ -46,6 +48,7 @@ mod watchdog;
 pub use api::spec_methods;
 #[doc(hidden)]
 pub use fault::{cure_of_syntax, meant};
+pub use ruleset_reference::ruleset_reference;
 #[doc(hidden)]
 pub use spec_file::{SpecFile, SpecMethods};
 pub use table::{Advise, Evaluated, LookAhead, Table};

@@ -17,7 +17,6 @@ use super::host::HostState;
 use super::merge::{FileDeclarations, Merger};
 use super::prelude::Prelude;
 use super::sandbox::{self, CallBudget, collect, guarded, hold, spent_at};
-use super::types::is_luau_name;
 use super::vm::Trusted;
 use riskbreaker_ruleset::quoted::quoted;
 use riskbreaker_ruleset::{
@@ -97,7 +96,7 @@ pub(super) struct Loader<'a> {
 const MOST_HELD: usize = 2 * CallBudget::LOAD.held;
 
 /// The overhead of a stored text in bytes, as charged.
-const KEPT: usize = 48;
+pub(super) const KEPT: usize = 48;
 
 /// The most problems reported for one ruleset.
 pub(super) const MOST_PROBLEMS: usize = 1_000;
@@ -276,7 +275,9 @@ impl Loader<'_> {
         declarations.items = listed;
         merged.raw_set("items", &items)?;
         merged.raw_set("item_ids", item_ids)?;
-        let (hooks, hook_ids) = self.hooks(&declarations.verbs)?;
+        let verbs: Vec<Arc<str>> = declarations.verbs.iter().map(|verb| verb.name.clone()).collect();
+        let (hooks, hook_ids) = self.hooks(&verbs)?;
+        merged.raw_set("hook_data", self.hook_data(&mut declarations)?)?;
         declarations.hooks = hook_ids.iter().map(|id| Arc::from(&**id)).collect();
         merged.raw_set("hooks", hooks)?;
         merged.raw_set("hook_ids", lua.create_sequence_from(hook_ids)?)?;
@@ -301,55 +302,6 @@ impl Loader<'_> {
         *host.entries.borrow_mut() = declarations.entries.iter().map(|entry| entry.name.clone()).collect();
         prelude.install.call::<()>(merged)?;
         Ok((declarations, classes))
-    }
-
-    fn verbs(&mut self, verbs: &Table, declarations: &mut Declarations) -> Result<Table> {
-        let made_verbs = self.lua.create_table()?;
-        for (name, verb) in sorted(verbs)? {
-            if !self.is_short("name", "verbs", &name, &name, LONGEST_NAME) {
-                continue;
-            }
-            match verb {
-                Lv::Table(verb) if verb.raw_get::<Option<bool>>("@verb")? == Some(true) => {
-                    let params: Table = verb.raw_get("params")?;
-                    for at in 1..=params.raw_len() {
-                        let Lv::String(param) = params.raw_get::<Lv>(at)? else {
-                            let message = format!("the parameter names of the verb `{name}` are texts");
-                            let example = "rb.verb({ \"target\", \"amount\" }, function(target, amount) ... end)";
-                            self.problem("verbs", &name, message, format!("write them in quotes: {example}"));
-                            continue;
-                        };
-                        let param = param.to_string_lossy();
-                        hold(KEPT + param.len())?;
-                        if !is_luau_name(&param) {
-                            let message = format!("{} cannot name a parameter of the verb `{name}`", quoted(&param));
-                            let cure = "use letters, digits and `_`, no digit first and no word of Luau: hooks read it as `e.NAME`";
-                            self.problem("verbs", &name, message, cure);
-                        }
-                    }
-                    let named = params.sequence_values::<String>().filter_map(Result::ok);
-                    declarations.verb_params.push(named.collect());
-                    made_verbs.raw_set(&*name, verb)?;
-                    declarations.verbs.push(Arc::from(&*name));
-                }
-                Lv::Function(run) => {
-                    let verb = self.lua.create_table()?;
-                    verb.raw_set("params", self.lua.create_table()?)?;
-                    verb.raw_set("run", run)?;
-                    made_verbs.raw_set(&*name, verb)?;
-                    declarations.verb_params.push(Vec::new());
-                    declarations.verbs.push(Arc::from(&*name));
-                }
-                other => {
-                    let message = format!("the verb `{name}` is {}, not rb.verb({{...}}, function)", sort_of(&other));
-                    let cure = "write rb.verb({ \"target\" }, function(target) ... end)";
-                    self.problem("verbs", &name, message, cure);
-                }
-            }
-        }
-        let origin = |verb: &Arc<str>| Arc::from(self.merger.origin("verbs", verb).unwrap_or_default());
-        declarations.verb_origins = declarations.verbs.iter().map(origin).collect();
-        Ok(made_verbs)
     }
 
     fn policies(&mut self, declarations: &mut Declarations) -> Result<Table> {
@@ -419,7 +371,7 @@ impl Loader<'_> {
         let mut listed = Vec::new();
         let own: &[&str] = match what {
             "maneuver" => &["id", "title", "text", "rules", "when", "resolve", "note", "recap"],
-            _ => &["id", "title", "text", "rules", "priority", "before", "after", "wrap"],
+            _ => &["id", "title", "text", "rules", "priority", "before", "after", "wrap", "data"],
         };
         for (id, body) in self.merger.all(what) {
             self.known_keys(what, &id, &body, own, facts.as_ref())?;
@@ -478,7 +430,8 @@ impl Loader<'_> {
                 }
             }
             for (name, value) in sorted(&body)? {
-                if own.contains(&name.as_str()) && name != "when" && name != "resolve" {
+                let is_declared = name == "data" && value.as_table().map(is_of_types).transpose()?.unwrap_or(false);
+                if own.contains(&name.as_str()) && !["when", "resolve", "data"].contains(&&*name) || is_declared {
                     continue;
                 }
                 let fact = match &value {
@@ -545,7 +498,7 @@ impl Loader<'_> {
         let unknown_verbs = self.problems.iter().any(|problem| problem.path.ends_with("/verbs.luau"));
         let tables = self.lua.create_table()?;
         let mut ids = Vec::new();
-        let own = ["id", "title", "text", "rules", "priority", "always", "before", "after", "wrap"];
+        let own = ["id", "title", "text", "rules", "priority", "always", "before", "after", "wrap", "data"];
         for what in ["hook", "item"] {
             for (id, body) in self.merger.all(what) {
                 if what == "hook" {
@@ -599,6 +552,29 @@ impl Loader<'_> {
             }
         }
         Ok((tables, ids))
+    }
+
+    /// The names and types of the data of attachments, for each hook and item that declares them under `data`.
+    fn hook_data(&mut self, declarations: &mut Declarations) -> Result<Table> {
+        let tables = self.lua.create_table()?;
+        for what in ["hook", "item"] {
+            for (id, body) in self.merger.all(what) {
+                let data = match body.raw_get::<Lv>("data")? {
+                    Lv::Table(data) if what == "hook" || is_of_types(&data)? => data,
+                    Lv::Nil => continue,
+                    _ if what == "item" => continue, // a fact that is called so
+                    other => {
+                        let message = format!("`data` of hook `{id}` is a table of types, not {}", sort_of(&other));
+                        self.problem(what, &format!("{id}/data"), message, "write data = { amount = rb.int() }");
+                        continue;
+                    }
+                };
+                let read = self.named_types(what, &format!("{id}/data"), &data, declarations)?;
+                tables.raw_set(&*id, self.made_data(&data, &read)?)?;
+                declarations.hook_data.insert(Arc::from(&*id), read);
+            }
+        }
+        Ok(tables)
     }
 
     fn cast(&mut self) -> Result<Table> {
@@ -761,6 +737,23 @@ impl Loader<'_> {
 /// The type that play.luau declares for a fact of cards.
 fn type_of_fact(facts: Option<&Table>, name: &str) -> Option<String> {
     facts?.raw_get::<Option<String>>(name).ok().flatten()
+}
+
+/// Whether a table holds types of values, as `rb.int()` and the like make them.
+fn is_of_types(table: &Table) -> Result<bool> {
+    let mut values = sorted(table)?.into_iter().peekable();
+    let is_type = |value: &Table| Ok::<_, mlua::Error>(!value.raw_get::<Lv>("@type")?.is_nil());
+    if values.peek().is_none() {
+        return Ok(false);
+    }
+    for (_, value) in values {
+        let Lv::Table(value) = value else { return Ok(false) };
+        let inner = value.raw_get::<Lv>(1)?;
+        if !is_type(&value)? && !inner.as_table().map(is_type).transpose()?.unwrap_or(false) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn is_function(facts: Option<&Table>, name: &str) -> bool {

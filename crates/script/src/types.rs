@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 
 use super::api::{self, WordGroup};
-use riskbreaker_ruleset::{Rulebook, SwitchKind};
+use riskbreaker_ruleset::{Param, ParamType, Rulebook, SwitchKind, Verb};
 use riskbreaker_state::{Field, Kind, Type};
 
 /// The types common to all rulesets.
 pub(super) const COMMON: &str = r#"export type Declaration = { [string]: any }
 export type Verb = { [string]: any }
 export type FieldType = { [string]: any }
+export type VerbParameters = { [any]: any } -- { text = "...", { "target", rb.ref("character") } }
 export type Changed = any
 export type Audience = string | { any }
 export type Dice = string | { any }
@@ -20,16 +21,14 @@ export type FieldOptions = { default: any?, label: string?, show: (boolean | "sa
 export type BoolOptions = { default: boolean?, by_hand: boolean?, label: string?, show: (boolean | "said")?, audience: (string | { string })?, peek: boolean? }
 export type IntOptions = { default: number?, min: number?, max: number?, label: string?, show: (boolean | "said")?, audience: (string | { string })?, peek: boolean? }
 export type Holder = { id: number, hook: string, owner: any, data: any }
-export type HookFunction = (e: any, holder: Holder) -> ...any
-export type Hooks = { [string]: HookFunction }
-export type Card = { id: string, title: string, text: string?, rules: { string }?, resolve: (ctx: any) -> (), [string]: any }
+export type Card = { id: string, title: string, text: string?, rules: { string }?, resolve: (ctx: Context) -> (), [string]: any }
 export type Item = { id: string, title: string?, text: string?, rules: { string }?, [string]: any }
 export type KindBody = { title: string?, fields: { [string]: any }?, derived: { [string]: any }?, sheet: ((self: any) -> { any })?, overview: ((self: any) -> { any })?, seat: string?, side: (string | { by: string, words: { [string]: string }? })?, numbers: { string | { [any]: any } }?, position: { x: string?, y: string?, h: string?, place: string?, unit: string?, per: number? }?, audience: (string | { string })?, peek: boolean?, relates: { string }?, mutual: boolean?, timed: boolean?, ended: ((self: any) -> ())? }
-export type CardBody = { id: string, title: string?, rules: { string }?, text: string?, when: ((ctx: any) -> ...any)?, resolve: any, recap: { success: string?, failure: string? }?, [string]: any }
-export type ItemBody = { id: string, title: string?, rules: { string }?, text: string?, before: Hooks?, after: Hooks?, wrap: { [string]: any }?, [string]: any }
-export type HookBody = { id: string, title: string?, rules: { string }?, text: string?, priority: number?, always: boolean?, before: Hooks?, after: Hooks?, wrap: { [string]: any }? }
+export type CardBody = { id: string, title: string?, rules: { string }?, text: string?, when: ((ctx: Context) -> ...any)?, resolve: ((ctx: Context) -> ...any)?, recap: { success: string?, failure: string? }?, [string]: any }
+export type ItemBody = { id: string, title: string?, rules: { string }?, text: string?, before: Hooks?, after: Hooks?, wrap: Wraps?, [string]: any }
+export type HookBody = { id: string, title: string?, rules: { string }?, text: string?, priority: number?, always: boolean?, data: { [string]: any }?, before: Hooks?, after: Hooks?, wrap: Wraps? }
 export type PolicyBody = { id: string, title: string?, text: string?, answer: (q: any) -> any, [string]: any }
-export type PlayBody = { start: ((scenario: any) -> ())?, entries: { [string]: any }?, free: { [string]: any }?, views: { [string]: any }?, boundary: string?, stands: ("nothing" | "secrets" | "dice" | "everything")?, horizon: string?, hit: string?, results: { [string]: "success" | "failure" | "other" }?, prompt: ((about: any, seat: string) -> string)?, order: ((seat: string) -> Order?)?, deal: ((seat: string) -> ())?, card: { [string]: string }?, item: { [string]: string }?, [string]: any }
+export type PlayBody = { start: ((scenario: any) -> ())?, entries: { [string]: any }?, free: { [string]: any }?, views: { [string]: any }?, boundary: string?, stands: ("nothing" | "secrets" | "dice" | "everything")?, horizon: string?, hit: string?, results: { [string]: "success" | "failure" | "other" }?, prompt: ((about: any, seat: string) -> string)?, order: ((seat: string) -> Order?)?, deal: ((seat: string) -> ())?, card: { [string]: string }?, item: { [string]: string }?, context: { [string]: any }?, [string]: any }
 export type Order = { label: string?, turns: { Turn } }
 export type Turn = { who: any, state: "acted" | "now" | "to_come" | "out", at: number?, note: string? }
 export type CreationBody = { check: ((sheet: any) -> { any })?, build: ((sheet: any) -> (string, { [string]: any }))?, steps: (() -> { SheetStep })?, price: ((sheet: any) -> Price)?, sheet: ((entity: any) -> { [string]: any })?, position: ((sides: { Side }) -> { [string]: any })? }
@@ -90,14 +89,9 @@ pub fn type_module(rules: &Rulebook) -> String {
     let spawn =
         |kind: &Kind, name: &str| format!("(kind: {:?}, fields: {{ {} }}?) -> {name}", &*kind.name, fields_of(kind));
     let _ = writeln!(text, "export type Spawn = {}", by_kind(&spawn));
-    text.push_str("export type Verbs = {\n");
-    for verb in rules.verbs() {
-        let params = rules.verb_params(verb).unwrap_or_default();
-        let params: Vec<String> = params.iter().map(|name| format!("{name}: any")).collect();
-        let params = if params.is_empty() { "...any".to_string() } else { params.join(", ") };
-        let _ = writeln!(text, "\t{}: ({params}) -> ...any,", key(verb));
-    }
-    text.push_str("}\nexport type Switches = {\n");
+    text.push_str(&context_type(rules));
+    text.push_str(&verb_types(rules));
+    text.push_str("export type Switches = {\n");
     for switch in rules.switches() {
         let ty = match &switch.kind {
             SwitchKind::Choice { values } => one_of(values),
@@ -118,6 +112,72 @@ pub fn type_module(rules: &Rulebook) -> String {
     }
     text.push_str("}\n\nlocal rb: Vocabulary = nil :: any\nreturn rb\n");
     text
+}
+
+/// The type of `ctx` of a card.
+fn context_type(rules: &Rulebook) -> String {
+    if rules.context().is_empty() {
+        return "export type Context = any\n".into();
+    }
+    let mut text = "export type Context = {\n".to_string();
+    for param in rules.context() {
+        if !param.text.is_empty() {
+            let _ = writeln!(text, "\t-- {}", param.text.replace('\n', " "));
+        }
+        let _ = writeln!(text, "\t{}: {},", key(&param.name), type_of_param(param));
+    }
+    text + "\t[string]: any,\n}\n"
+}
+
+/// The types of verbs, of what hooks are given at each of them, and of hooks.
+fn verb_types(rules: &Rulebook) -> String {
+    let mut text = String::new();
+    let events: Vec<(&Verb, String)> =
+        rules.verbs().iter().map(|verb| (verb, format!("{}Event", type_name(&verb.name)))).collect();
+    for (verb, event) in &events {
+        let params = verb.params.iter().map(|param| format!("\t{}: {},\n", key(&param.name), type_of_param(param)));
+        let result = if verb.param("result").is_some() { "" } else { "\tresult: any,\n" };
+        let _ = writeln!(text, "export type {event} = {{\n{}{result}}}", params.collect::<String>());
+    }
+    for (name, function) in [
+        ("Hooks", "(e: EVENT, holder: Holder) -> ...any"),
+        ("Wraps", "(e: EVENT, proceed: (e: EVENT) -> ...any, holder: Holder) -> ...any"),
+    ] {
+        let _ = writeln!(text, "export type {name} = {{");
+        for (verb, event) in &events {
+            let _ = writeln!(text, "\t{}: ({})?,", key(&verb.name), function.replace("EVENT", event));
+        }
+        text.push_str("}\n");
+    }
+    text.push_str("export type Verbs = {\n");
+    for verb in rules.verbs() {
+        let params: Vec<String> =
+            verb.params.iter().map(|param| format!("{}: {}", param.name, type_of_param(param))).collect();
+        let params = if params.is_empty() && !verb.is_typed { "...any".to_string() } else { params.join(", ") };
+        if !verb.text.is_empty() {
+            let _ = writeln!(text, "\t-- {}", verb.text.replace('\n', " "));
+        }
+        for param in verb.params.iter().filter(|param| !param.text.is_empty()) {
+            let _ = writeln!(text, "\t-- {}: {}", param.name, param.text.replace('\n', " "));
+        }
+        let _ = writeln!(text, "\t{}: ({params}) -> ...any,", key(&verb.name));
+    }
+    text.push_str("}\n");
+    text
+}
+
+/// The type of a parameter of a verb as Luau writes it.
+pub fn type_of_param(param: &Param) -> String {
+    let ty = match &param.ty {
+        ParamType::Any => return "any".into(),
+        ParamType::Value(ty) => luau_type(ty),
+        ParamType::Record(names) if names.is_empty() => "{ [any]: any }".into(),
+        ParamType::Record(names) => {
+            let names = names.iter().map(|param| format!("{}: {}", key(&param.name), type_of_param(param)));
+            format!("{{ {} }}", names.collect::<Vec<_>>().join(", "))
+        }
+    };
+    if param.optional { optional(&ty) } else { ty }
 }
 
 fn kind_type(kind: &Kind, name: &str) -> String {
@@ -172,8 +232,10 @@ fn type_name(kind: &str) -> String {
         letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
     };
     let name: String = kind.split(|c: char| !c.is_ascii_alphanumeric()).map(word).collect();
-    let own = ["Entity", "Each", "First", "Spawn", "Verbs", "Switches", "Vocabulary", "Spec"];
-    let taken = COMMON.contains(&format!("export type {name} ")) || own.contains(&&*name) || name.ends_with("Name");
+    let own =
+        ["Entity", "Each", "First", "Spawn", "Verbs", "Hooks", "Wraps", "Context", "Switches", "Vocabulary", "Spec"];
+    let reserved = own.contains(&&*name) || name.ends_with("Name") || name.ends_with("Event");
+    let taken = COMMON.contains(&format!("export type {name} ")) || reserved;
     if taken || name.starts_with(|c: char| c.is_ascii_digit()) { format!("{name}Entity") } else { name }
 }
 
@@ -242,7 +304,7 @@ pub fn reference_page() -> String {
 }
 
 /// Wraps a paragraph at 100 columns; all lines but the first begin with `indent`.
-fn wrapped(text: &str, indent: &str) -> String {
+pub(super) fn wrapped(text: &str, indent: &str) -> String {
     let options = textwrap::Options::new(100).subsequent_indent(indent).break_words(false);
     textwrap::fill(text, options.word_splitter(textwrap::WordSplitter::NoHyphenation))
 }

@@ -162,7 +162,8 @@ impl Scaffold {
         let mut unexamined = Vec::new();
         for way in &self.ways {
             let mut report = check(&self.library, way, &[], &to_check);
-            wrong.extend(report.problems.iter().map(ToString::to_string));
+            let problems = report.problems.iter().filter(|problem| !problem.is_warning);
+            wrong.extend(problems.map(ToString::to_string));
             unexamined.append(&mut report.unexamined);
             match run.of(&self.library, way, &[]) {
                 Ok(mut report) => {
@@ -354,7 +355,7 @@ impl Scaffold {
         let kind = known
             .map(|trial| trial.kind)
             .or_else(|| self.rules.schema().kinds.first().map(|kind| kind.name.to_string()));
-        let verb = self.rules.verbs().first().cloned();
+        let verb = self.rules.verbs().first().map(|verb| verb.name.clone());
         let follows = match &verb {
             Some(verb) => format!(
                 "\tafter = {{\n\t\t{verb} = function(e, holder)\n\t\t\trb.say(\"{title} of {{}} stirs\", holder.owner)\n\t\tend,\n\t}},\n"
@@ -397,7 +398,7 @@ impl Scaffold {
         };
         // A verb that a card reaches in the default scenario, so that the spec can show it.
         let mut chosen = None;
-        'search: for verb in self.rules.verbs() {
+        'search: for verb in self.rules.verbs().iter().map(|verb| &verb.name) {
             let Some(rules) = self.with(&[(paths[0].clone(), text(verb))]) else { continue };
             for card in rules.cards() {
                 let said = format!("{title}: {verb} was done");
@@ -409,7 +410,7 @@ impl Scaffold {
         }
         let verb = match (&chosen, self.rules.verbs().first()) {
             (Some((verb, ..)), _) => verb.clone(),
-            (None, Some(verb)) => verb.to_string(),
+            (None, Some(verb)) => verb.name.to_string(),
             (None, None) => {
                 return Err(call_error(format!("{} has no verb that a hook could follow up on", self.id)));
             }

@@ -133,11 +133,12 @@ impl Preview {
         let stop = watched_briefly();
         for way in combined.ways_to_play(&package.id) {
             let report = check::check(combined, &way, &[], &WorkBudget::new(CheckReport::WORK).until(&stop));
-            self.faults.extend(report.problems.iter().map(ToString::to_string));
+            let problems = report.problems.iter().filter(|problem| !problem.is_warning);
+            self.faults.extend(problems.map(ToString::to_string));
             let rules = match Ruleset::load(combined, &way) {
                 Ok(rules) => rules,
                 Err(error) => {
-                    if report.problems.is_empty() {
+                    if report.is_passed() {
                         self.faults.extend(error.problems.iter().map(ToString::to_string));
                     }
                     continue;
