@@ -262,10 +262,13 @@ fn cards(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
     Ok(())
 }
 
-/// A difference between shares in points of 100: `+2.3 (0.1 to 4.5)`.
+/// A difference between shares in points of 100: `+2.3 (0.1 to 4.5)`; `-` where no game tells it.
 pub fn points(found: &Difference) -> String {
-    let [average, low, high] =
-        [found.average, found.average - found.margin, found.average + found.margin].map(|share| 100.0 * share);
+    if found.pairs == 0 {
+        return "-".to_owned();
+    }
+    let [average, low, high] = [found.average, found.average - found.margin, found.average + found.margin]
+        .map(|share| 100.0 * share.clamp(-1.0, 1.0));
     format!("{average:+.1} ({low:.1} to {high:.1})")
 }
 
