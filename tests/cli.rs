@@ -45,6 +45,75 @@ fn a_saved_game_goes_on_where_it_was() {
     }
 }
 
+/// Tables of other programs take one row for each game; those of parts are those of the whole.
+#[test]
+fn each_game_of_a_simulation_is_a_row() {
+    let file = |name: &str| Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).display().to_string();
+    let call = ["--rulesets", "rulesets", "sim", "duel", "--rules", "riskbreaker-0.0.1", "--trials", "600", "--json"];
+    let rows = |name: &str, more: &[&str]| {
+        let path = file(name);
+        let output = play_anywhere(&[&call[..], &["--games", &path], more].concat(), "");
+        assert!(output.status.success(), "{output:?}");
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");
+        (found, std::fs::read_to_string(&path).unwrap())
+    };
+    let (found, lines) = rows("games.jsonl", &[]);
+    let games: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((games.len(), &games[599]["trial"]), (600, &600.into()));
+    for (result, count) in found["tallies"][0]["results"].as_object().unwrap() {
+        assert_eq!(games.iter().filter(|game| game["result"] == **result).count() as u64, count.as_u64().unwrap());
+    }
+    let actions: u64 = games.iter().map(|game| game["actions"].as_u64().unwrap()).sum();
+    assert_eq!(found["tallies"][0]["actions"], actions);
+    let parts = ["1/2", "2/2"].map(|part| rows("part.jsonl", &["--shard", part, "--threads", "1"]).1);
+    let mut merged: Vec<serde_json::Value> =
+        parts.iter().flat_map(|part| part.lines()).map(|line| serde_json::from_str(line).unwrap()).collect();
+    merged.sort_by_key(|game| game["trial"].as_u64());
+    assert_eq!(merged, games);
+
+    let (_, table) = rows("games.csv", &["--actions", "40"]);
+    let mut table = table.lines();
+    assert_eq!(table.next(), Some("trial,variant,result,left_out,rounds,actions"));
+    let first: Vec<&str> = table.next().expect("a row").split(',').collect();
+    assert_eq!((first[0], first.len(), table.count()), ("1", 6, 599));
+    let refused = play_anywhere(&[&call[..], &["--games", "games.txt"]].concat(), "");
+    assert!(refused.status.code() == Some(2) && String::from_utf8_lossy(&refused.stderr).contains(".jsonl or .csv"));
+}
+
+/// Each trial is played with and without a card, as written and mirrored, or under two rulesets, on the same dice.
+#[test]
+fn games_are_compared_in_pairs_on_the_same_dice() {
+    let told = |args: &[&str]| {
+        let call = [&["--rulesets", "rulesets"], args, &["--trials", "12", "--json"]].concat();
+        let output = play_anywhere(&call, "");
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("one object")
+    };
+    let duel = ["sim", "duel", "--rules", "riskbreaker-0.0.1"];
+    let ban = told(&[&duel[..], &["--ban", "players:kill_damage"]].concat());
+    assert_eq!(ban["names"], serde_json::json!(["as written", "players without kill_damage"]));
+    let chosen = |column: usize| {
+        let cards = ban["figures"][column]["cards"].as_array().unwrap();
+        let own = cards.iter().find(|card| card["seat"] == "players" && card["card"] == "kill_damage").unwrap();
+        own["offer"]["chosen"].as_u64().unwrap()
+    };
+    assert!(chosen(0) > 0 && chosen(1) == 0, "{ban}");
+    assert_eq!(ban["differences"][0]["more"]["pairs"], 12);
+    let mirrored = told(&[&duel[..], &["--mirror", "sides"]].concat());
+    assert_eq!(mirrored["figures"][1]["games"], 12);
+    let versions = told(&["study", "duel", "--ruleset", "riskbreaker-0.0.1", "--against", "riskbreaker-0.0.3"]);
+    assert_eq!(versions["names"], serde_json::json!(["riskbreaker-0.0.1", "riskbreaker-0.0.3"]));
+
+    let refused = |args: &[&str], part: &str| {
+        let output = play_anywhere(&[&["--rulesets", "rulesets"], args].concat(), "");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && text.contains(part), "{args:?}: {text}");
+    };
+    refused(&[&duel[..], &["--ban", "players:kil_damage"]].concat(), "did you mean `kill_damage`?");
+    refused(&[&duel[..], &["--ban", "nobody:pass"]].concat(), "is no seat of");
+    refused(&["sim", "raid", "--rules", "rbf", "--mirror", "sides"], "nothing in the scenario belongs to a seat");
+}
+
 /// The file of each shard keeps the folder of rulesets that was named.
 #[test]
 fn merged_shards_are_told_as_the_whole() {

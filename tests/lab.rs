@@ -566,6 +566,29 @@ fn games_that_fail_or_never_end_are_left_out_and_told() {
 }
 
 #[test]
+fn parts_of_different_splits_are_merged_and_missing_trials_are_named() {
+    let whole = simulation(&rules("tug"), "two", 1_100);
+    let part = |index, count| (format!("{index}/{count}"), run(&whole, 2, Some(Shard { index, count })));
+    // The trials of 2/2 are those of 2/4 and 4/4.
+    let parts = vec![part(1, 2), part(4, 4), part(2, 4)];
+    assert_eq!(Findings::merge(parts.clone()).unwrap(), run(&whole, 1, None));
+    let refused = |parts: &[(String, Findings)]| Findings::merge(parts.to_vec()).unwrap_err().to_string();
+    let twice = refused(&[part(1, 2), part(3, 4)]);
+    assert!(twice.contains("3/4 holds trials 501 to 750, and so does a part before it"), "{twice}");
+    let missing = refused(&parts[..2]);
+    assert!(missing.contains("trials 251 to 500 are missing"), "{missing}");
+
+    let (known, trials) = Findings::merge_known(parts[1..].to_vec()).unwrap();
+    assert!(!known.complete && trials.as_deref() == Some("1 to 250, 501 to 750, 1001 to 1100"), "{trials:?}");
+    assert_eq!(known.tallies[0].trials, 500);
+    let interrupted = whole.run(2, Some(Shard { index: 1, count: 2 }), None, &mut |findings, _| findings.blocks < 2);
+    let interrupted = vec![("half".to_owned(), interrupted.unwrap()), part(2, 2)];
+    assert!(refused(&interrupted).contains("half was interrupted"));
+    assert_eq!(Findings::merge_known(interrupted).unwrap().1.as_deref(), Some("1001 to 1100"));
+    assert_eq!(Findings::merge_known(parts).unwrap().1, None);
+}
+
+#[test]
 fn a_shard_gives_up_where_the_whole_does() {
     let kinds = "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({})";
     let play = r#"

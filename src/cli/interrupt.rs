@@ -8,6 +8,48 @@ use std::time::Duration;
 /// How a program ends that was interrupted.
 pub const INTERRUPTED: u8 = 130;
 
+/// How a program ends that was asked to stop by its scheduler: the same call continues.
+#[cfg(unix)]
+const STOPPED: u8 = 75;
+
+/// Whether the system has asked the program to stop.
+#[cfg(unix)]
+static TERMINATED: AtomicBool = AtomicBool::new(false);
+
+/// The flag that Ctrl-C sets.
+static WANTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Lets SIGTERM end long work like Ctrl-C; a second one ends the program at once. Elsewhere than on Unix there is no such signal.
+pub fn heed_termination() {
+    #[cfg(unix)]
+    {
+        flag();
+        let handler: extern "C" fn(libc::c_int) = on_termination;
+        // SAFETY: the handler only stores to atomics, or ends the process.
+        unsafe { libc::signal(libc::SIGTERM, handler as libc::sighandler_t) };
+    }
+}
+
+#[cfg(unix)]
+extern "C" fn on_termination(_: libc::c_int) {
+    if TERMINATED.swap(true, Ordering::Relaxed) {
+        // SAFETY: it ends the process without running anything of it.
+        unsafe { libc::_exit(STOPPED.into()) };
+    }
+    if let Some(wanted) = WANTED.get() {
+        wanted.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The exit code of work that was interrupted: by Ctrl-C, or by the system.
+pub fn interrupted_code() -> u8 {
+    #[cfg(unix)]
+    if TERMINATED.load(Ordering::Relaxed) {
+        return STOPPED;
+    }
+    INTERRUPTED
+}
+
 /// The number of pieces of work that watch for Ctrl-C. At zero, Ctrl-C ends the program.
 static WATCHING: AtomicUsize = AtomicUsize::new(0);
 
@@ -39,9 +81,8 @@ pub struct Elsewhere(());
 /// The number of [`Elsewhere`].
 static ELSEWHERE: AtomicUsize = AtomicUsize::new(0);
 
-/// The flag that Ctrl-C sets. Without the handler, Ctrl-C ends the program.
+/// The flag, with the handler that sets it. Without the handler, Ctrl-C ends the program.
 fn flag() -> &'static Arc<AtomicBool> {
-    static WANTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     WANTED.get_or_init(|| {
         let wanted = Arc::new(AtomicBool::new(false));
         let seen = wanted.clone();

@@ -2,16 +2,20 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::lab::Findings;
+use riskbreaker::lab::{Findings, SimulationError};
 
 use super::{call_error, sim};
 
 /// Puts the shards of a simulation together
 #[derive(clap::Args)]
 pub struct Args {
-    /// What `sim --shard I/N --save FILE` has written: every shard once
+    /// What `sim --shard I/N --save FILE` has written: every trial once, also from different splits
     #[arg(required = true, value_name = "FILE.json")]
     files: Vec<PathBuf>,
+
+    /// Shows what is known although trials are missing
+    #[arg(long)]
+    partial: bool,
 
     #[command(flatten)]
     output: sim::Output,
@@ -25,6 +29,15 @@ pub fn merge(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         parts.push((path.display().to_string(), part));
     }
     let folder = folder.or(played_from);
-    let whole = Findings::merge(parts).map_err(|error| call_error(error.to_string()))?;
-    sim::show(&whole, &args.output, folder.as_deref())
+    let refused = |error: SimulationError| call_error(error.to_string());
+    if !args.partial {
+        let whole = Findings::merge(parts).map_err(refused)?;
+        return sim::show(&whole, &args.output, folder.as_deref());
+    }
+    let (known, missing) = Findings::merge_known(parts).map_err(refused)?;
+    let code = sim::show(&known, &args.output, folder.as_deref())?;
+    if let Some(trials) = missing {
+        eprintln!("missing: trials {trials}");
+    }
+    Ok(code)
 }

@@ -9,6 +9,7 @@ mod edition;
 mod export;
 mod figures;
 mod file;
+mod games;
 mod go_on;
 mod interrupt;
 mod known_entries;
@@ -36,6 +37,7 @@ mod ruleset_path;
 mod run;
 mod screen;
 mod serve;
+mod shard;
 mod sim;
 mod study;
 mod table;
@@ -156,6 +158,18 @@ struct CallError(String);
 /// Makes the error of a wrong call.
 pub fn call_error(message: impl Into<String>) -> anyhow::Error {
     CallError(message.into()).into()
+}
+
+/// How a part of a simulation ends that can never work, however often a scheduler starts it again.
+const NEVER_WORKS: u8 = 42;
+
+/// Ends a part of a simulation: a wrong call is reported here, since a scheduler tells it by another exit code.
+pub fn end_part(error: anyhow::Error) -> Result<ExitCode> {
+    if error.downcast_ref::<CallError>().is_none() {
+        return Err(error);
+    }
+    report::error(&error);
+    Ok(ExitCode::from(NEVER_WORKS))
 }
 
 /// On narrower terminals, `--help` prints the description of an option below it.

@@ -10,7 +10,8 @@ use super::figures::{escaped, percent};
 use super::sim::{self, rate_text, results};
 
 const COLOURS: [&str; 6] = ["#3f6fb0", "#d1702f", "#4f9a5b", "#8a5fb0", "#b04a5a", "#6b7280"];
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1f2430;background:#fff;max-width:60rem;margin:2rem auto;\
+/// The style of every page.
+pub const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1f2430;background:#fff;max-width:60rem;margin:2rem auto;\
 padding:0 1rem}h1{font-size:1.5rem;margin:0}h2{font-size:1.1rem;margin:2.2rem 0 .6rem}p.note,li{color:#5b6272}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{text-align:left;vertical-align:top;padding:.3rem 1.1rem .3rem 0;\
 border-bottom:1px solid #e3e6ec}th{font-weight:600}td.n{white-space:nowrap}svg{max-width:100%;height:auto;display:block}.narrow{display:none}\
@@ -112,7 +113,7 @@ const NARROW: usize = 360;
 const BESIDE: usize = 24;
 
 /// A picture in both widths; the page shows the one that fits. `draw` takes a width, and gives the picture and its height.
-fn pictures(draw: impl Fn(f64) -> (String, usize)) -> String {
+pub fn pictures(draw: impl Fn(f64) -> (String, usize)) -> String {
     let one = |class: &str, wide: usize| {
         let (body, tall) = draw(wide as f64);
         format!(

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use riskbreaker::lab::{Findings, MemoUse, Plan, Rate, Shard, Simulation, SimulationError, Sum, Tally, Variant};
+use riskbreaker::lab::{
+    Exchange, Findings, GameRow, MemoUse, Plan, Progress, Rate, Simulation, SimulationError, Study, Sum, Tally, Variant,
+};
 use riskbreaker::ruleset::system_message;
 use riskbreaker::state::readable_name;
 use riskbreaker::{Ruleset, Scenario, Setup};
@@ -15,13 +17,16 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::figures::{bar, percent};
-use super::interrupt::{INTERRUPTED, watched};
+use super::games::GamesFile;
+use super::interrupt::{INTERRUPTED, heed_termination, interrupted_code, watched};
 use super::page;
 use super::play::{pair, with_pairs};
 use super::report::unwritable;
 use super::row::{Row, Span};
 use super::screen::Screen;
-use super::{call_error, file, library};
+use super::shard::{ShardArg, shard};
+use super::study::{self, compared::Columns, parts::Work};
+use super::{call_error, end_part, file, library};
 
 /// Plays a scenario many times and counts what comes of it
 ///
@@ -76,13 +81,17 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = super::whole::<u64>)]
     actions: u64,
 
-    /// Plays one of N parts of the trials; `merge` joins the parts
-    #[arg(long, value_name = "I/N", value_parser = shard)]
-    shard: Option<Shard>,
+    /// Plays one of N parts of the trials; `merge` joins the parts. `env`: by the variables of a scheduler
+    #[arg(long, value_name = "I/N|env", value_parser = shard)]
+    shard: Option<ShardArg>,
 
     /// Keeps the counts in a file; the same call continues from them
     #[arg(long, value_name = "FILE.json")]
     save: Option<PathBuf>,
+
+    /// Writes a row for each game: its result, rounds and actions
+    #[arg(long, value_name = "FILE.jsonl|FILE.csv", conflicts_with_all = ["trial", "why_slow"])]
+    games: Option<PathBuf>,
 
     /// Plays trial N alone and shows its log
     #[arg(
@@ -93,8 +102,30 @@ pub struct Args {
     )]
     trial: Option<u64>,
 
+    /// Compares with games in which a seat may not use a card while another option is open, on the same dice; can be repeated
+    #[arg(long, value_name = "SEAT:CARD", value_parser = study::ban, conflicts_with_all = NO_PAIRS)]
+    ban: Vec<(String, String)>,
+
+    /// Compares with games in which this is exchanged between two seats, on the same dice
+    #[arg(long, value_name = "WHAT", conflicts_with = "ban", conflicts_with_all = NO_PAIRS)]
+    mirror: Option<Mirror>,
+
     #[command(flatten)]
     output: Output,
+}
+
+/// Options that `--ban` and `--mirror` do not take.
+const NO_PAIRS: [&str; 8] = ["games", "until", "every_script", "why_slow", "shard", "save", "trial", "html"];
+
+/// What `--mirror` exchanges.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Mirror {
+    /// Who plays the seats
+    Policies,
+    /// The order in which the scenario lists what belongs to seats
+    Order,
+    /// What the seats have
+    Sides,
 }
 
 /// Where the findings go.
@@ -117,16 +148,24 @@ fn precision(text: &str) -> Result<f64, String> {
     }
 }
 
-fn shard(text: &str) -> Result<Shard, String> {
-    let parts = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
-    match parts {
-        Some((index, count)) if 1 <= index && index <= count => Ok(Shard { index, count }),
-        _ => Err("a shard is one of several, such as 1/4 or 4/4".into()),
+pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let (is_part, began) = (args.shard.is_some(), Instant::now());
+    let played = played(args, folder);
+    match played {
+        Err(error) if is_part => end_part(error),
+        Ok(code) if is_part => {
+            tell_cost(began.elapsed());
+            Ok(code)
+        }
+        played => played,
     }
 }
 
-pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+fn played(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let simulation = planned(&args, folder.as_deref())?;
+    if args.mirror.is_some() || !args.ban.is_empty() {
+        return in_pairs(&args, simulation);
+    }
     if let Some(trial) = args.trial {
         return tell_trial(&simulation, trial, args.output.json);
     }
@@ -144,15 +183,21 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         file::can_be_written(path).map_err(|error| unwritable(path, &error))?;
     }
     let before = args.save.as_deref().filter(|path| path.exists()).map(read).transpose()?.map(|(before, _)| before);
-    let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    if threads == 0 {
-        return Err(call_error("`--threads` must be at least 1; leave it out to use all processors"));
-    }
+    let threads = threads(&args)?;
+    let shard = args.shard.as_ref().map(ShardArg::settled).transpose()?;
     let meter = meter();
     let interrupted = watched();
-    let mut written = Ok(());
-    let mut last_save = Instant::now();
-    let found = simulation.run(threads, args.shard, before, &mut |findings, progress| {
+    heed_termination();
+    let mut games = games_file(&args, &simulation, before.as_ref())?;
+    let (mut written, mut last_save) = (Ok(()), Instant::now());
+    let mut rows_written = Ok(());
+    let mut keep = |rows: &[GameRow]| {
+        if let (Some(games), Ok(())) = (&mut games, &rows_written) {
+            rows_written = games.add(rows);
+        }
+    };
+    let rows = args.games.is_some().then_some(&mut keep as &mut dyn FnMut(&[GameRow]));
+    let mut told = |findings: &Findings, progress: Progress| {
         let stop = interrupted.load(Ordering::Relaxed) && !findings.complete;
         meter.set_length(progress.of);
         meter.set_position(progress.done);
@@ -163,9 +208,13 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             last_save = Instant::now();
         }
         written.is_ok() && !stop
-    });
+    };
+    let found = simulation.run_with_rows(threads, shard, before, &mut told, rows);
     meter.finish_and_clear();
-    written?;
+    // A disk that is full now may have room later: no wrong call.
+    let at_work = |error: anyhow::Error| anyhow::anyhow!("{error}");
+    written.map_err(at_work)?;
+    rows_written.and_then(|()| games.map_or(Ok(()), GamesFile::finish)).map_err(at_work)?;
     let findings = found.map_err(|error| match error {
         SimulationError::Machine(..) => anyhow::anyhow!("{error}"),
         error => call_error(match &args.save {
@@ -177,14 +226,72 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     })?;
     if let Some(path) = &args.save {
         // All of it, and also where there was nothing to play.
-        write(path, &findings, folder.as_deref())?;
+        write(path, &findings, folder.as_deref()).map_err(at_work)?;
     }
     let code = show(&findings, &args.output, folder.as_deref())?;
     if !findings.complete {
         tell_interrupted(args.save.as_deref());
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(ExitCode::from(interrupted_code()));
     }
     Ok(code)
+}
+
+/// Plays every trial twice, and tells what differs: `--ban` and `--mirror`.
+fn in_pairs(args: &Args, simulation: Simulation) -> Result<ExitCode> {
+    let [variant] = <[Variant; 1]>::try_from(simulation.variants).map_err(|_| {
+        call_error("`--ban` and `--mirror` compare games of one ruleset; name one, and one value of each switch")
+    })?;
+    study::check_bans(&variant, &args.ban)?;
+    if simulation.trials == 0 {
+        return Err(call_error(SimulationError::NoTrials.to_string()));
+    }
+    let study = Study {
+        variant,
+        first: 1,
+        trials: simulation.trials,
+        seed: simulation.seed,
+        actions: simulation.actions,
+        bans: BTreeSet::new(),
+        random: BTreeSet::new(),
+    };
+    let columns = match args.mirror {
+        None => Columns::without(simulation.scenario, study, &args.ban),
+        Some(mirror) => {
+            let exchange = match mirror {
+                Mirror::Policies => Exchange::Policies,
+                Mirror::Order => Exchange::Order,
+                Mirror::Sides => Exchange::Sides,
+            };
+            Columns::mirrored(simulation.scenario, study, exchange)?
+        }
+    };
+    columns.show(&Work::new(None, watched(), threads(args)?), args.output.json)
+}
+
+/// The file for a row of each game, if it is wanted.
+///
+/// # Errors
+///
+/// A wrong call: `before` has games whose rows are not known.
+fn games_file(args: &Args, simulation: &Simulation, before: Option<&Findings>) -> Result<Option<GamesFile>> {
+    let Some(path) = &args.games else { return Ok(None) };
+    if let (Some(save), Some(_)) = (&args.save, before.filter(|before| before.blocks > 0)) {
+        let save = save.display();
+        return Err(call_error(format!(
+            "{save} has games of an earlier call, without their rows: delete it, or leave `--games` out"
+        )));
+    }
+    let names = simulation.variants.iter().map(|variant| variant.name.clone()).collect();
+    GamesFile::create(path, names).map(Some)
+}
+
+/// How many threads play.
+fn threads(args: &Args) -> Result<usize> {
+    match args.threads {
+        Some(0) => Err(call_error("`--threads` must be at least 1; leave it out to use all processors")),
+        Some(threads) => Ok(threads),
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+    }
 }
 
 /// What is to be played, by the command line.
@@ -370,6 +477,32 @@ fn write(path: &Path, findings: &Findings, folder: Option<&Path>) -> Result<()> 
 pub fn meter() -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:24} {percent:>3} % · {pos} of {len} · {eta} left");
     ProgressBar::new(0).with_style(style.expect("the template is well formed").progress_chars("█▉▊▋▌▍▎▏ "))
+}
+
+/// Tells what a part has cost: the time, and the most memory that it used.
+fn tell_cost(took: Duration) {
+    let seconds = took.as_secs_f64();
+    match most_memory() {
+        Some(bytes) => eprintln!("this part took {seconds:.1} s and {} MiB of memory", bytes >> 20),
+        None => eprintln!("this part took {seconds:.1} s"),
+    }
+}
+
+/// The most memory that the program has used, in bytes; `None` if the system does not say.
+fn most_memory() -> Option<u64> {
+    #[cfg(unix)]
+    {
+        // SAFETY: the record is plain numbers, and the call writes to it alone.
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            (libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) == 0).then_some(usage)
+        };
+        // Linux counts in kilobytes, macOS in bytes.
+        let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
+        usage.and_then(|usage| u64::try_from(usage.ru_maxrss).ok()).map(|most| most * unit)
+    }
+    #[cfg(not(unix))]
+    None
 }
 
 /// How to go on with what was interrupted.
@@ -661,10 +794,6 @@ mod tests {
         assert_eq!(precision("0.02"), Ok(0.02));
         for wrong in ["0", "-1%", "60%", "x", ""] {
             assert!(precision(wrong).is_err(), "{wrong}");
-        }
-        assert_eq!(shard("2/4"), Ok(Shard { index: 2, count: 4 }));
-        for wrong in ["0/4", "5/4", "4", "a/b"] {
-            assert!(shard(wrong).is_err(), "{wrong}");
         }
         let set = [("a".to_owned(), "1,2".to_owned()), ("b".to_owned(), "x".to_owned())];
         assert_eq!(combinations(&set).len(), 2);

@@ -104,6 +104,34 @@ fn a_whole_game_ends_with_what_its_results_are_at_least() {
     panic!("it knows no result");
 }
 
+/// A scheduler ends a part before its time is over; the same call goes on from there.
+#[test]
+fn a_part_that_is_terminated_keeps_its_counts_and_says_so_by_its_exit_code() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("terminated.json");
+    let _ = std::fs::remove_file(&file);
+    let call = ["sim", "duel", "--rules", "riskbreaker-0.0.1", "--rulesets", "rulesets", "--shard", "env/2", "--save"];
+    let part = |trials: &str| {
+        let mut part = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
+        part.args(call).arg(&file).args(["--trials", trials]).env("PARALLEL_SEQ", "2").stdin(Stdio::null());
+        part.stdout(Stdio::piped()).stderr(Stdio::piped());
+        part
+    };
+    let started = part("100000000").spawn().expect("the program starts");
+    thread::sleep(A_WHILE);
+    let sent = Command::new("kill").args(["-TERM", &started.id().to_string()]).status().expect("it can be sent");
+    let output = started.wait_with_output().expect("the program ends");
+    assert!(sent.success() && output.status.code() == Some(75), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("the same command continues it") && told.contains("this part took"), "{told}");
+    let kept: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert!(kept["blocks"].as_u64() > Some(0) && kept["complete"] == false, "{kept}");
+    assert_eq!((&kept["shard"]["index"], &kept["shard"]["count"]), (&2.into(), &2.into()));
+    // The file belongs to another simulation: that can never work.
+    let other = part("1000").output().expect("the program starts");
+    assert_eq!(other.status.code(), Some(42), "{other:?}");
+    assert!(String::from_utf8_lossy(&other.stderr).contains("another simulation"), "{other:?}");
+}
+
 #[test]
 fn a_simulation_that_looks_ahead_ends_with_what_is_counted() {
     let call = ["sim", "four-against-four", "--rules", "riskbreaker-0.0.1", "--rulesets", "rulesets"];

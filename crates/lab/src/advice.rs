@@ -340,6 +340,7 @@ fn weigh(
 }
 
 /// The answer that is worth most to whoever is asked, from what that seat knows; the first of those that are worth the same.
+/// Options in `closed` are left out while there are others.
 ///
 /// # Errors
 ///
@@ -348,6 +349,7 @@ pub(crate) fn best_answer(
     game: &Game,
     vm: &mut dyn Machine,
     question: &Question,
+    closed: &[Arc<str>],
     stop: Option<&Arc<AtomicBool>>,
 ) -> Result<Answer, Refusal> {
     let viewer = Viewer::seat(&question.seat);
@@ -357,7 +359,8 @@ pub(crate) fn best_answer(
         // There may be too many deals to be followed: then they are sampled.
         let detail = if known.context.deals_for.is_some() { Detail::Outcomes } else { Detail::Worth };
         let mut best: Option<(Fraction, Answer)> = None;
-        for answer in question.answers(MOST).unwrap_or_default() {
+        let is_closed = |answer: &Answer| matches!(answer, Answer::Choice(id) if closed.contains(id));
+        for answer in question.answers(MOST).unwrap_or_default().into_iter().filter(|answer| !is_closed(answer)) {
             let limits = Limits { ways: WAYS_AHEAD, samples: SAMPLES, ..Limits::default() };
             let odds = weigh(known, vm, question, &answer, (limits, detail), &thought, &[]);
             let Some(worth) = odds.ok().and_then(|mut odds| odds.worth.remove(&question.seat)) else {
@@ -373,5 +376,49 @@ pub(crate) fn best_answer(
         best.map(|(_, answer)| answer)
             .or_else(|| question.usual_answer())
             .ok_or_else(|| Refusal::new(format!("`{}` has no answer to take", question.topic)))
+    })
+}
+
+/// Work for the exact values of all answers to a question, in steps of a script: about a tenth of a second.
+const WORK_EXACTLY: u64 = 20_000_000;
+
+/// Every answer to a question with its exact value to whoever is asked, from what that seat knows: up to the horizon of the rules,
+/// with the best answers to what is asked until then. `None` where that cannot be computed.
+///
+/// # Errors
+///
+/// Too many answers; looking ahead would tell what the seat may not see; `stop` was set.
+pub(crate) fn exact_worths(
+    game: &Game,
+    vm: &mut dyn Machine,
+    question: &Question,
+    stop: &Arc<AtomicBool>,
+) -> Result<Vec<(Answer, Option<Fraction>)>, Refusal> {
+    let viewer = Viewer::seat(&question.seat);
+    let behind = answered_behind(game, &viewer);
+    let thought = Thought { interrupt: Some(stop.clone()), viewer, behind };
+    let answers = question.answers(MOST).ok_or_else(|| Refusal::new("it has too many answers"))?;
+    let horizon = game.context.rules.horizon().to_vec();
+    game.look_ahead(&thought.viewer, |known| {
+        let work = (WORK_EXACTLY / answers.len().max(1) as u64).max(LEAST_WORK);
+        let detail =
+            if known.context.deals_for.is_some() || !horizon.is_empty() { Detail::Outcomes } else { Detail::Worth };
+        let mut found = Vec::with_capacity(answers.len());
+        for answer in answers {
+            if thought.is_interrupted() {
+                return Err(Refusal::new("it was interrupted"));
+            }
+            let mut query = OddsQuery { given: vec![Given::to(question, answer.to_value())], ..OddsQuery::default() };
+            query.limits = Limits { ways: WAYS, samples: 1, work, ..Limits::default() };
+            query.given.extend(thought.behind.iter().filter_map(|(_, slot)| given_in(slot)));
+            query.viewer = Some(thought.viewer.clone());
+            query.interrupt.clone_from(&thought.interrupt);
+            query.until.clone_from(&horizon);
+            query.answering = Answering::Best;
+            let odds = explore(known.fork(), vm, &query, std::slice::from_ref(&question.seat), detail);
+            let exact = odds.ok().filter(|odds| odds.is_exact() && odds.no_further.is_none());
+            found.push((answer, exact.and_then(|mut odds| odds.worth.remove(&question.seat))));
+        }
+        Ok(found)
     })
 }

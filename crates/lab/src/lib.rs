@@ -57,9 +57,13 @@ pub use playouts::PlayedOut;
 pub use position::{Place, Position};
 pub use seat::SeatExt;
 pub use session::SessionExt;
-pub use simulation::{Findings, MemoUse, Plan, PlannedVariant, Progress, Shard, Simulation, SimulationError, Variant};
+pub use simulation::{
+    AHEAD, Findings, GameRow, MemoUse, Plan, PlannedVariant, Progress, Shard, Simulation, SimulationError, Variant,
+};
 pub use study::{
-    CardFigures, CardOffer, GameEnd, GameFacts, Recorded, Spread, Study, StudyFigures, TopicFigures, TopicUse,
+    CardFigures, CardOffer, CardWorth, ClosestPosition, Exchange, GameEnd, GameFacts, LadderPair, Mirrored,
+    NeverBetter, Percentile, RANDOM, Recorded, Spread, Study, StudyFigures, TopicDifference, TopicFigures, TopicUse,
+    WeighedPositions,
 };
 pub use tally::{CardUse, LeftOut, Rate, Sum, Tally};
 pub use whole_game::{GameEstimate, GameLimits, GameOdds, game_odds};

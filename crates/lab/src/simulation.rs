@@ -180,6 +180,23 @@ pub enum SimulationError {
     Machine(String, String),
 }
 
+/// One game of a simulation, for tables of other programs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GameRow {
+    /// The number of the trial, from 1.
+    pub trial: u64,
+    /// The place of the variant, from 0.
+    pub variant: usize,
+    /// What came of it; `None` if it does not count.
+    pub result: Option<String>,
+    /// Why it does not count.
+    pub left_out: Option<String>,
+    /// Rounds that passed.
+    pub rounds: usize,
+    /// Actions.
+    pub actions: u64,
+}
+
 /// How far a simulation is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
@@ -190,6 +207,8 @@ pub struct Progress {
 }
 
 const FORMAT: u32 = 1;
+/// Most blocks of trials that are looked at one by one.
+const MOST_BLOCKS: u64 = 40_000_000;
 /// Missing shards that are named one by one.
 const NAMED: usize = 8;
 
@@ -234,7 +253,7 @@ impl Variant {
     }
 
     /// `seed`: that of the simulation, by which a game also numbers what is made in secret.
-    fn ready(&self, seed: u64) -> Result<ReadyVariant, SimulationError> {
+    pub(super) fn ready(&self, seed: u64) -> Result<ReadyVariant, SimulationError> {
         if !self.ahead.is_empty() && !self.rules.measures() {
             return Err(SimulationError::NoValue(self.rules.id().to_string()));
         }
@@ -256,6 +275,8 @@ struct TrialBlock {
     pairs: Vec<BTreeMap<String, BTreeMap<String, u64>>>,
     /// No more are played, see [`GIVEN_UP_AFTER`].
     given_up: bool,
+    /// The games, where they are asked for.
+    rows: Vec<GameRow>,
 }
 
 /// A block that a thread has played, by its place in the run.
@@ -270,13 +291,15 @@ pub(super) struct TrialPart {
     pub step: u64,
     /// How many they are.
     pub blocks: u64,
+    /// Whether the games are kept one by one.
+    keeps_rows: bool,
 }
 
 impl TrialPart {
     /// The blocks of a shard, out of `all`.
     pub fn of(all: u64, shard: Option<Shard>) -> TrialPart {
         let (first, step) = shard.map_or((0, 1), |shard| (shard.index - 1, shard.count));
-        TrialPart { first, step, blocks: all.saturating_sub(first).div_ceil(step) }
+        TrialPart { first, step, blocks: all.saturating_sub(first).div_ceil(step), keeps_rows: false }
     }
 
     /// The games in the first blocks, where there are `trials` in all. The last block of all may be a short one.
@@ -349,6 +372,22 @@ impl Simulation {
         before: Option<Findings>,
         told: &mut dyn FnMut(&Findings, Progress) -> bool,
     ) -> Result<Findings, SimulationError> {
+        self.run_with_rows(threads, shard, before, told, None)
+    }
+
+    /// The same; the games of each block that is played go to `rows`, in the order of their trials.
+    ///
+    /// # Errors
+    ///
+    /// As [`Simulation::run`].
+    pub fn run_with_rows(
+        &self,
+        threads: usize,
+        shard: Option<Shard>,
+        before: Option<Findings>,
+        told: &mut dyn FnMut(&Findings, Progress) -> bool,
+        mut rows: Option<&mut dyn FnMut(&[GameRow])>,
+    ) -> Result<Findings, SimulationError> {
         self.can_run(shard)?;
         let mut findings = self.begun(before, shard)?;
         let ready = self.ready()?;
@@ -358,6 +397,7 @@ impl Simulation {
         let part = TrialPart::of(self.trials.div_ceil(BLOCK), shard);
         let (next, stop) = (AtomicU64::new(findings.blocks), Arc::new(AtomicBool::new(false)));
         let threads = threads.clamp(1, 256);
+        let part = TrialPart { keeps_rows: rows.is_some(), ..part };
         thread::scope(|scope| {
             let (send, receive) = mpsc::sync_channel(threads * 4);
             for _ in 0..threads {
@@ -370,7 +410,7 @@ impl Simulation {
                 }
             }
             drop(send);
-            self.gather(&mut findings, part, &receive, &stop, told)
+            self.gather(&mut findings, part, &receive, &stop, told, &mut rows)
         })?;
         findings.complete |= findings.blocks == part.blocks;
         Ok(findings)
@@ -445,6 +485,7 @@ impl Simulation {
         receive: &mpsc::Receiver<PlayedBlock>,
         stop: &AtomicBool,
         told: &mut dyn FnMut(&Findings, Progress) -> bool,
+        rows: &mut Option<&mut dyn FnMut(&[GameRow])>,
     ) -> Result<(), SimulationError> {
         let trials = |at: u64| self.trials_of(part.block(at)).count() as u64;
         let of = (0..part.blocks).map(trials).sum();
@@ -471,6 +512,9 @@ impl Simulation {
                 done += trials(findings.blocks);
                 findings.blocks += 1;
                 findings.add_counts(&block.tallies, &block.pairs);
+                if let Some(rows) = rows {
+                    (**rows)(&block.rows);
+                }
                 let known = self.until.is_some_and(|precision| findings.precision() <= precision);
                 let enough = known || block.given_up;
                 findings.complete = enough || findings.blocks == part.blocks;
@@ -502,13 +546,13 @@ impl Simulation {
     ) -> Result<Option<TrialBlock>, SimulationError> {
         if at == 0 && part.first > 0 {
             let first = 1..=self.trials.min(GIVEN_UP_AFTER as u64);
-            match self.block(tables, (true, first), stop)? {
+            match self.block(tables, (true, first), false, stop)? {
                 Some(block) if !block.given_up => {}
                 ended => return Ok(ended),
             }
         }
         let block = part.block(at);
-        self.block(tables, (block == 0, self.trials_of(block)), stop)
+        self.block(tables, (block == 0, self.trials_of(block)), part.keeps_rows, stop)
     }
 
     /// Plays the trials of a block; nothing if it was stopped. `is_first`: it is the first block of all shards, which may give up.
@@ -516,15 +560,23 @@ impl Simulation {
         &self,
         tables: &mut [TrialTable],
         (is_first, trials): (bool, std::ops::RangeInclusive<u64>),
+        keeps_rows: bool,
         stop: &Arc<AtomicBool>,
     ) -> Result<Option<TrialBlock>, SimulationError> {
-        let mut given_up = false;
+        let (mut given_up, mut rows) = (false, Vec::new());
         let mut tallies = vec![Tally::default(); tables.len()];
         let mut pairs = vec![BTreeMap::<String, BTreeMap<String, u64>>::new(); tables.len() - 1];
         for trial in trials {
             let mut results = Vec::with_capacity(tables.len());
-            for (table, tally) in tables.iter_mut().zip(&mut tallies) {
-                results.push(table.play(self.seed, trial, self.actions, tally, stop)?);
+            for (variant, (table, tally)) in tables.iter_mut().zip(&mut tallies).enumerate() {
+                let result = table.play(self.seed, trial, self.actions, tally, stop)?;
+                if keeps_rows {
+                    let why = || tally.left_out.last().map(|left| left.why.clone());
+                    let left_out = if result.is_none() { why() } else { None };
+                    let (rounds, actions) = table.last;
+                    rows.push(GameRow { trial, variant, result: result.clone(), left_out, rounds, actions });
+                }
+                results.push(result);
             }
             if stop.load(Ordering::Relaxed) {
                 return Ok(None);
@@ -542,7 +594,7 @@ impl Simulation {
         for (table, tally) in tables.iter_mut().zip(&mut tallies) {
             table.settle(tally);
         }
-        Ok(Some(TrialBlock { tallies, pairs, given_up }))
+        Ok(Some(TrialBlock { tallies, pairs, given_up, rows }))
     }
 
     /// One trial as a game that can be looked at: `trial` is counted from 1.
@@ -636,6 +688,21 @@ impl Simulation {
     }
 }
 
+/// The shards out of `count` that were not seen, by name; empty if all were.
+fn missing_shards(seen: &BTreeMap<(u64, u64), &str>, count: u64) -> String {
+    let missing = (1..=count).filter(|index| !seen.contains_key(&(count, *index)));
+    let missing: Vec<String> = missing.take(NAMED).map(|index| format!("{index}/{count}")).collect();
+    match count - seen.len() as u64 - missing.len() as u64 {
+        more if more > 0 && !missing.is_empty() => format!("{} and {more} more", missing.join(", ")),
+        _ => missing.join(", "),
+    }
+}
+
+/// Blocks that no part holds, in ascending order.
+fn missing_blocks(held: &[bool]) -> Vec<u64> {
+    (0..).zip(held).filter(|(_, held)| !**held).map(|(block, _)| block).collect()
+}
+
 /// Whether so many games were played in vain that no more are.
 pub(super) fn is_hopeless(tally: &Tally) -> bool {
     let long = || tally.left_out.iter().filter(|left| left.why == TOO_LONG).count();
@@ -676,21 +743,37 @@ impl Findings {
         rates.fold(if self.tallies.iter().any(|tally| tally.trials == 0) { 1.0 } else { 0.0 }, f64::max)
     }
 
-    /// Puts the shards of one simulation together: what comes of it is what the whole would have come to.
+    /// Puts the parts of one simulation together: the result is that of the whole. Parts of different splits go together.
     ///
     /// # Errors
     ///
-    /// Shards of different simulations, one twice, one missing, or one that was interrupted.
+    /// Parts of different simulations, a trial in two parts, missing trials, or a part that was interrupted.
     pub fn merge(parts: Vec<(String, Findings)>) -> Result<Findings, SimulationError> {
+        Findings::merged(&parts, false)
+    }
+
+    /// Puts together what is known of a simulation: trials may be missing, and parts may have been interrupted. The result is not
+    /// complete then. The second value names the trials that are missing; `None` if there are none.
+    ///
+    /// # Errors
+    ///
+    /// Parts of different simulations, or a trial in two parts.
+    pub fn merge_known(parts: Vec<(String, Findings)>) -> Result<(Findings, Option<String>), SimulationError> {
+        let merged = Findings::merged(&parts, true)?;
+        let missing = missing_blocks(&merged.held_by(&parts)?);
+        let missing = (!missing.is_empty()).then(|| merged.trials_in_words(&missing));
+        Ok((merged, missing))
+    }
+
+    fn merged(parts: &[(String, Findings)], partial: bool) -> Result<Findings, SimulationError> {
         let wrong = |message: String| Err(SimulationError::Findings(message));
         let Some((first_name, first)) = parts.first() else { return wrong("there is nothing to put together".into()) };
         let Some(Shard { count, .. }) = first.shard else {
-            return match parts.as_slice() {
+            return match parts {
                 [(_, only)] => Ok(only.clone()),
                 _ => wrong(format!("{first_name} is no shard but a whole simulation")),
             };
         };
-        let mut seen: BTreeMap<u64, &str> = BTreeMap::new();
         let mut whole = Findings {
             shard: None,
             blocks: 0,
@@ -699,26 +782,12 @@ impl Findings {
             pairs: vec![BTreeMap::new(); first.pairs.len()],
             ..first.clone()
         };
-        for (name, part) in &parts {
-            if part.format != FORMAT {
-                return wrong(format!("{name} has format {}, this program reads format {FORMAT}", part.format));
-            }
-            if let Some(damage) = part.damage() {
-                return wrong(format!("{name} is damaged: {damage}"));
-            }
-            if part.plan != first.plan {
-                return wrong(format!("{name} belongs to another simulation than {first_name}"));
-            }
-            let Some(shard) = part.shard.filter(|shard| shard.count == count) else {
-                return wrong(format!("{name} is not one of {count} shards"));
-            };
-            if !part.complete {
-                return wrong(format!(
-                    "{name} was interrupted: run the same call again, it continues where it stopped"
-                ));
-            }
-            if let Some(twin) = seen.insert(shard.index, name) {
-                return wrong(format!("{twin} and {name} are both shard {}/{count}", shard.index));
+        let mut seen: BTreeMap<(u64, u64), &str> = BTreeMap::new();
+        for (name, part) in parts {
+            part.goes_with(name, first_name, first, partial)?;
+            let Some(shard) = part.shard else { return wrong(format!("{name} is a whole simulation and no shard")) };
+            if let Some(twin) = seen.insert((shard.count, shard.index), name) {
+                return wrong(format!("{twin} and {name} are both shard {}/{}", shard.index, shard.count));
             }
             // A simulation that is given up has the same first games in every shard.
             let is_repeated = |tally: &Tally| tally.left_out.first().is_some_and(|left| left.trial == 1);
@@ -728,14 +797,82 @@ impl Findings {
             whole.blocks += part.blocks;
             whole.add_counts(&part.tallies, &part.pairs);
         }
-        let missing = (1..=count).filter(|index| !seen.contains_key(index));
-        let missing: Vec<String> = missing.take(NAMED).map(|index| format!("{index}/{count}")).collect();
-        if !missing.is_empty() {
-            let more = count - seen.len() as u64 - missing.len() as u64;
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            return wrong(format!("shard {}{more} is missing", missing.join(", ")));
+        let same_split = seen.keys().all(|shard| shard.0 == count);
+        if same_split && !partial {
+            let missing = missing_shards(&seen, count);
+            return if missing.is_empty() { Ok(whole) } else { wrong(format!("shard {missing} is missing")) };
         }
+        let missing = missing_blocks(&whole.held_by(parts)?);
+        if !missing.is_empty() && !partial {
+            return wrong(format!(
+                "trials {} are missing; `--partial` shows what is known",
+                whole.trials_in_words(&missing)
+            ));
+        }
+        whole.complete = missing.is_empty();
         Ok(whole)
+    }
+
+    /// By block of trials: whether one of the parts holds it.
+    ///
+    /// # Errors
+    ///
+    /// Two parts hold the same trials, or there are too many to be looked at one by one.
+    fn held_by(&self, parts: &[(String, Findings)]) -> Result<Vec<bool>, SimulationError> {
+        let wrong = |message: String| Err(SimulationError::Findings(message));
+        let blocks = self.plan.trials.div_ceil(BLOCK);
+        if blocks > MOST_BLOCKS {
+            return wrong(format!("parts of different splits are merged up to {} trials", MOST_BLOCKS * BLOCK));
+        }
+        let mut held = vec![false; usize::try_from(blocks).unwrap_or_default()];
+        for (name, part) in parts {
+            let own = TrialPart::of(blocks, part.shard);
+            // A simulation that is given up is so in every part: no block of it is missing.
+            let known = if part.complete { own.blocks } else { part.blocks };
+            for block in (0..known).map(|at| own.block(at)) {
+                let place = usize::try_from(block).ok().and_then(|block| held.get_mut(block));
+                if place.is_some_and(|place| std::mem::replace(place, true)) {
+                    let trials = self.trials_in_words(&[block]);
+                    return wrong(format!("{name} holds trials {trials}, and so does a part before it"));
+                }
+            }
+        }
+        Ok(held)
+    }
+
+    /// Checks that findings belong to the simulation of others.
+    fn goes_with(&self, name: &str, first_name: &str, first: &Findings, partial: bool) -> Result<(), SimulationError> {
+        let wrong = |message: String| Err(SimulationError::Findings(message));
+        if self.format != FORMAT {
+            return wrong(format!("{name} has format {}, this program reads format {FORMAT}", self.format));
+        }
+        if let Some(damage) = self.damage() {
+            return wrong(format!("{name} is damaged: {damage}"));
+        }
+        if self.plan != first.plan {
+            return wrong(format!("{name} belongs to another simulation than {first_name}"));
+        }
+        if !self.complete && !partial {
+            return wrong(format!("{name} was interrupted: run the same call again, it continues where it stopped"));
+        }
+        Ok(())
+    }
+
+    /// The trials of blocks in ascending order, as ranges: `251 to 500, 751 to 1000`.
+    fn trials_in_words(&self, blocks: &[u64]) -> String {
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for block in blocks {
+            let (from, to) = (block * BLOCK + 1, ((block + 1) * BLOCK).min(self.plan.trials));
+            match ranges.last_mut() {
+                Some((_, end)) if *end + 1 == from => *end = to,
+                _ => ranges.push((from, to)),
+            }
+        }
+        let named: Vec<String> = ranges.iter().take(NAMED).map(|(from, to)| format!("{from} to {to}")).collect();
+        match ranges.len().saturating_sub(named.len()) {
+            0 => named.join(", "),
+            more => format!("{} and {more} more ranges", named.join(", ")),
+        }
     }
 
     /// Reads findings that were written as JSON.

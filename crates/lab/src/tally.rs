@@ -180,11 +180,10 @@ impl Rate {
         if of == 0 {
             return Rate { count, of, share: 0.0, low: 0.0, high: 1.0 };
         }
-        let (n, p) = (of as f64, share(count, of));
-        let middle = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
-        let wide = Z / (1.0 + Z * Z / n) * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
-        let low = if count == 0 { 0.0 } else { (middle - wide).max(0.0) };
-        let high = if count == of { 1.0 } else { (middle + wide).min(1.0) };
+        let p = share(count, of);
+        let (low, high) = wilson(p, of as f64);
+        let low = if count == 0 { 0.0 } else { low };
+        let high = if count == of { 1.0 } else { high };
         Rate { count, of, share: p, low, high }
     }
 
@@ -197,11 +196,69 @@ impl Rate {
         Rate { count, of, share: if of == 0 { 0.0 } else { share(count, of) }, low: low.max(0.0), high: high.min(1.0) }
     }
 
+    /// A share over units that come in groups, such as the questions of games: of each group, how many units count, and out of how
+    /// many. Units of one group resemble each other, so the interval is that of Wilson for as many independent units as estimate the
+    /// share equally well, by the variance between the groups (Korn and Graubard 1998). Where no group differs from the share, it is
+    /// that of as many units as there are groups.
+    pub fn of_groups(groups: impl Iterator<Item = (u64, u64)> + Clone) -> Rate {
+        let (mut count, mut of, mut filled) = (0, 0, 0_u64);
+        for (hits, units) in groups.clone().filter(|(_, units)| *units > 0) {
+            (count, of, filled) = (count + hits, of + units, filled + 1);
+        }
+        if of == 0 {
+            return Rate::of(0, 0);
+        }
+        let p = share(count, of);
+        let squares: f64 = groups.map(|(hits, units)| (hits as f64 - p * units as f64).powi(2)).sum();
+        let variance = match filled {
+            0 | 1 => 0.0,
+            n => n as f64 / (n - 1) as f64 * squares / (of as f64).powi(2),
+        };
+        let independent = if variance > 0.0 { p * (1.0 - p) / variance } else { filled as f64 };
+        let n = independent.clamp(1.0, of as f64);
+        let (low, high) = wilson(p, n);
+        let low = if count == 0 { 0.0 } else { low };
+        Rate { count, of, share: p, low, high: if count == of { 1.0 } else { high } }
+    }
+
     /// Half the width of the interval.
     pub fn precision(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
 }
+
+/// Wilson's interval of a share `p` of `n` independent units.
+fn wilson(p: f64, n: f64) -> (f64, f64) {
+    let middle = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
+    let wide = Z / (1.0 + Z * Z / n) * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+    ((middle - wide).max(0.0), (middle + wide).min(1.0))
+}
+
+/// The ranks, from 1, of the sorted numbers of a sample of `of` between which the number lies that a share `p` of all does not
+/// exceed, in at least 95 of 100 samples: the distribution-free interval by binomial chances. `None`: the sample has no number
+/// that is low or high enough.
+pub(super) fn ranks(p: f64, of: u64) -> (Option<u64>, Option<u64>) {
+    if of > MOST_EXACT {
+        // The binomial distribution is as good as normal.
+        let (middle, wide) = (p * of as f64, Z * (p * (1.0 - p) * of as f64).sqrt());
+        return (Some((middle - wide).floor() as u64), Some((middle + wide).ceil() as u64 + 1));
+    }
+    // The chance that at most `rank - 1` numbers of the sample are among the lowest share `p`.
+    let fewer =
+        |share: f64, rank: u64| rank as f64 - 1.0 <= share * of as f64 && at_most_of(rank - 1, of, share) <= 0.025;
+    let largest = |share: f64| {
+        let (mut low, mut high) = (0, of);
+        while low < high {
+            let middle = (low + high).div_ceil(2);
+            if fewer(share, middle) { low = middle } else { high = middle - 1 }
+        }
+        (low > 0).then_some(low)
+    };
+    (largest(p), largest(1.0 - p).map(|rank| of + 1 - rank))
+}
+
+/// Larger samples get the ranks of the normal distribution.
+const MOST_EXACT: u64 = 5_000;
 
 /// The chance outside of an interval, on each side.
 const TAIL: f64 = 0.005;
@@ -265,6 +322,36 @@ mod tests {
         let large = Rate::within_99(600_000, 1_000_000);
         assert!(large.low > 0.5986 && large.low < 0.5988 && large.high > 0.6012 && large.high < 0.6014, "{large:?}");
         assert_eq!((Rate::within_99(0, 0).low, Rate::within_99(0, 0).high), (0.0, 1.0));
+    }
+
+    #[test]
+    fn the_ranks_around_a_percentile_are_those_of_the_binomial_tables() {
+        // Conover 1999: the median of 10 lies between the 2nd and the 9th number, of 20 between the 6th and the 15th; five
+        // numbers are too few.
+        assert_eq!((ranks(0.5, 10), ranks(0.5, 20)), ((Some(2), Some(9)), (Some(6), Some(15))));
+        assert_eq!(ranks(0.5, 5), (None, None));
+        // 0.9^35 is above 0.025, 0.9^36 is below: from 36 on, the smallest number is low enough for a tenth.
+        assert_eq!((ranks(0.1, 34).0, ranks(0.1, 36).0), (None, Some(1)));
+        assert_eq!(ranks(0.9, 36).1, Some(36));
+    }
+
+    #[test]
+    fn questions_of_one_game_count_less_than_as_many_of_several() {
+        // A hundred games that each answer ten questions alike are a hundred answers, not a thousand.
+        let alike = Rate::of_groups((0..100).map(|game| (if game < 30 { 10 } else { 0 }, 10)));
+        let single = Rate::of(30, 100);
+        assert_eq!((alike.count, alike.of, alike.share), (300, 1000, 0.3));
+        assert!(
+            (alike.low - single.low).abs() < 2e-3 && (alike.high - single.high).abs() < 2e-3,
+            "{alike:?} {single:?}"
+        );
+        // Games of one question each are independent questions.
+        let each = Rate::of_groups((0..100).map(|game| (u64::from(game < 30), 1)));
+        assert!((each.low - single.low).abs() < 2e-3 && (each.high - single.high).abs() < 2e-3, "{each:?}");
+        // Where all games agree, they count as one question each.
+        let none = Rate::of_groups((0..20).map(|_| (0, 50)));
+        assert!((none.high - Rate::of(0, 20).high).abs() < 1e-9 && none.low == 0.0, "{none:?}");
+        assert_eq!(Rate::of_groups(std::iter::empty()).high, 1.0);
     }
 
     #[test]

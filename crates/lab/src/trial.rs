@@ -38,6 +38,8 @@ pub(super) struct TrialTable<'r> {
     use_memo: MemoUse,
     pub memo: Option<Box<Memo>>,
     rounds: Rounds,
+    /// Rounds and actions of the last game.
+    pub last: (usize, u64),
     /// How many tables, one for each thread, play at the same time.
     tables: usize,
 }
@@ -64,8 +66,18 @@ impl TrialTable<'_> {
         let use_memo = if ready.ahead.is_empty() { use_memo } else { MemoUse::Never };
         let prepared = ready.prepared.apart();
         let (spare, rounds) = (State::default(), Rounds::new(ready));
-        let mut table =
-            TrialTable { ready, prepared, vm: None, opening: None, spare, use_memo, memo: None, rounds, tables };
+        let mut table = TrialTable {
+            ready,
+            prepared,
+            vm: None,
+            opening: None,
+            spare,
+            use_memo,
+            memo: None,
+            rounds,
+            last: (0, 0),
+            tables,
+        };
         let mut vm = table.machine()?;
         // An action that spends the budget of its machine here does so in each trial, where it is reported.
         table.opening =
@@ -226,6 +238,7 @@ impl TrialTable<'_> {
                 }
             }
         };
+        self.last = (rounds.passed.round, game.actions);
         let counts = game.context.observers.counts.take();
         let ended = ended.and_then(|text| {
             let result = rounds.end(vm, &mut game).map_err(fault)?;
@@ -277,7 +290,7 @@ pub(super) fn answer_ahead(
     let question = game.open.as_ref().and_then(|open| open.questions.first()).cloned();
     let question = question.ok_or("it waits, and asks nothing")?;
     if ahead.contains(&question.seat) {
-        let answered = best_answer(game, vm, &question, stop).and_then(|answer| game.answer(question.id, answer));
+        let answered = best_answer(game, vm, &question, &[], stop).and_then(|answer| game.answer(question.id, answer));
         return answered.map_err(|refusal| refusal.to_string());
     }
     let (topic, seat) = (&question.topic, &question.seat);

@@ -13,6 +13,8 @@ pub enum GameEnd {
     Result(String),
     /// It had not ended after as many actions as it may have.
     Endless,
+    /// It had not ended after as much processor time as it may take.
+    TooLong,
     /// A question had no open answer.
     Stuck(String),
     /// It failed, or nobody answered.
@@ -22,9 +24,11 @@ pub enum GameEnd {
 /// How often a card was there to be chosen, and was chosen, in one game or in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CardOffer {
-    /// Questions in which it was open.
+    /// Questions that named it, open or closed.
+    pub named: u64,
+    /// Those of them in which it was open.
     pub offered: u64,
-    /// Those of them that it answered.
+    /// Those of them in which it was chosen.
     pub chosen: u64,
 }
 
@@ -58,6 +62,12 @@ pub struct GameFacts {
     pub cards: BTreeMap<Arc<str>, BTreeMap<Arc<str>, CardOffer>>,
     /// By seat and topic.
     pub topics: BTreeMap<Arc<str>, BTreeMap<Arc<str>, TopicUse>>,
+    /// Questions in which two cards at least were open.
+    pub card_choices: u64,
+    /// Other questions with two open answers at least.
+    pub other_choices: u64,
+    /// How often a banned card could be used since no other option was open.
+    pub forced: u64,
     /// What the state was worth to each seat after each action, in the order of the seats; empty without `value`.
     pub course: Vec<Vec<i64>>,
 }
@@ -73,6 +83,9 @@ impl GameFacts {
             decisions: 0,
             cards: BTreeMap::new(),
             topics: BTreeMap::new(),
+            card_choices: 0,
+            other_choices: 0,
+            forced: 0,
             course: Vec::new(),
         }
     }
@@ -85,6 +98,14 @@ impl GameFacts {
     /// The seat, by its place, whose worth was above that of all others at the end.
     pub fn winner(&self) -> Option<usize> {
         leader(self.course.last().filter(|_| self.is_whole())?)
+    }
+
+    /// What the game came to for a seat, by its place: 1 if it won, 1/2 if nobody did, else 0. `None` if the game has no end, or
+    /// the ruleset no `value` for two seats at least.
+    pub fn score(&self, seat: usize) -> Option<f64> {
+        let worth = self.course.last().filter(|worth| self.is_whole() && worth.len() > 1)?;
+        let share = |won| if won { 1.0 } else { 0.0 };
+        Some(leader(worth).map_or(0.5, |won| share(won == seat)))
     }
 
     /// The lowest lead that the winner had at any time: below zero if it was behind.
@@ -132,6 +153,15 @@ mod tests {
     fn game(course: &[[i64; 2]]) -> GameFacts {
         let course = course.iter().map(|worth| worth.to_vec()).collect();
         GameFacts { end: GameEnd::Result("over".into()), course, ..GameFacts::of_trial(1) }
+    }
+
+    #[test]
+    fn a_drawn_game_is_half_a_game_won() {
+        let scores = |facts: &GameFacts| (facts.score(0), facts.score(1));
+        assert_eq!(scores(&game(&[[0, 0], [0, 1]])), (Some(0.0), Some(1.0)));
+        assert_eq!(scores(&game(&[[0, 1], [2, 2]])), (Some(0.5), Some(0.5)));
+        assert_eq!(scores(&GameFacts { end: GameEnd::TooLong, ..game(&[[1, 0]]) }), (None, None));
+        assert_eq!(scores(&game(&[])), (None, None));
     }
 
     #[test]

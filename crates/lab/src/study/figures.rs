@@ -1,27 +1,38 @@
 //! The figures of a study, counted from recorded games.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::super::paired::Difference;
-use super::super::tally::Rate;
+use super::super::tally::{Rate, ranks};
 use super::facts::{CardOffer, GameEnd, GameFacts, TopicUse};
 use super::recorder::Recorded;
 
 /// Standard errors on each side of an average, for an interval that holds in 95 of 100 cases.
 const Z: f64 = 1.959_963_984_540_054;
 
+/// A number that a share of all games does not exceed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Percentile {
+    /// That of the recorded games.
+    pub value: u64,
+    /// The lower end of the interval that holds that of all games in 95 of 100 cases; `None` if too few games were recorded.
+    pub low: Option<u64>,
+    /// The upper end of it.
+    pub high: Option<u64>,
+}
+
 /// How a number is spread over games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Spread {
     /// A tenth of the games has less than this, or as much.
-    pub p10: u64,
+    pub p10: Percentile,
     /// Half of the games has less than this, or as much.
-    pub p50: u64,
+    pub p50: Percentile,
     /// Nine of ten games have less than this, or as much.
-    pub p90: u64,
+    pub p90: Percentile,
     /// The largest number.
     pub most: u64,
     /// The first game that has it.
@@ -35,8 +46,13 @@ impl Spread {
         all.sort_unstable();
         let (most, _) = *all.last()?;
         let most_in_trial = all[all.partition_point(|(number, _)| *number < most)].1;
-        // The smallest number that the share of games does not exceed.
-        let at = |tenths: usize| all[(all.len() * tenths).div_ceil(10).max(1) - 1].0;
+        let of = all.len() as u64;
+        let at_rank = |rank: u64| all[rank.clamp(1, of) as usize - 1].0;
+        let at = |tenths: u64| {
+            let (low, high) = ranks(tenths as f64 / 10.0, of);
+            // The smallest number that the share of games does not exceed.
+            Percentile { value: at_rank((of * tenths).div_ceil(10)), low: low.map(at_rank), high: high.map(at_rank) }
+        };
         Some(Spread { p10: at(1), p50: at(5), p90: at(9), most, most_in_trial })
     }
 }
@@ -50,8 +66,8 @@ pub struct CardFigures {
     pub card: Arc<str>,
     /// Questions in which it was open, and those that it answered.
     pub offer: CardOffer,
-    /// The share of the questions with it open that it answered. The questions of one game are not independent: the interval
-    /// is a little too narrow where a game asks often.
+    /// The share of the questions with it open in which it was chosen. The interval allows for questions of one game that resemble
+    /// each other.
     pub chosen_when_offered: Rate,
     /// The share of games won among those in which the seat used it; `None` without `value`. It misleads if those who are ahead
     /// choose otherwise than those who are behind.
@@ -88,8 +104,16 @@ pub struct StudyFigures {
     pub stuck: Vec<u64>,
     /// Trials that failed.
     pub failed: Vec<u64>,
+    /// Games that had not ended after as much processor time as a game may take.
+    pub too_long: Vec<u64>,
     /// Cards, by seat and id.
     pub cards: Vec<CardFigures>,
+    /// Ids of cards that no question of any seat named.
+    pub never_named: Vec<Arc<str>>,
+    /// Ids of cards that questions named, and that were open in none of them.
+    pub never_offered: Vec<Arc<str>>,
+    /// Ids of cards that were open, and never chosen.
+    pub never_chosen: Vec<Arc<str>>,
     /// Topics, by seat and name.
     pub topics: Vec<TopicFigures>,
     /// The share of decided games in which the winner was behind at some time; `None` without `value`.
@@ -126,11 +150,13 @@ impl Recorded {
         let missing = match has_value {
             true => Vec::new(),
             false => vec![
-                "drama and win shares of cards: the ruleset does not say what a state is worth; add `value = \
+                "drama, win shares and the worth of cards: the ruleset does not say what a state is worth; add `value = \
                  function(seat)` to play.luau"
                     .to_owned(),
             ],
         };
+        let cards = self.cards(has_value);
+        let [never_named, never_offered, never_chosen] = unused(&self.cards, &cards);
         StudyFigures {
             games: self.games.len() as u64,
             results: counts.into_iter().map(|(result, count)| (result, Rate::of(count, of))).collect(),
@@ -139,7 +165,11 @@ impl Recorded {
             endless: trials(|end| matches!(end, GameEnd::Endless)),
             stuck: trials(|end| matches!(end, GameEnd::Stuck(_))),
             failed: trials(|end| matches!(end, GameEnd::Failed(_))),
-            cards: self.cards(has_value),
+            too_long: trials(|end| matches!(end, GameEnd::TooLong)),
+            never_named,
+            never_offered,
+            never_chosen,
+            cards,
             topics: self.topics(),
             comebacks: (!won.is_empty()).then(|| Rate::of(behind, won.len() as u64)),
             lead_changes: average(&|game| game.lead_changes() as f64),
@@ -149,54 +179,73 @@ impl Recorded {
     }
 
     fn cards(&self, has_value: bool) -> Vec<CardFigures> {
-        // By seat and card: how often it was offered and chosen, in how many games it was used, and how many of those were won.
-        type Counts<'g> = BTreeMap<(&'g Arc<str>, &'g Arc<str>), (CardOffer, u64, u64)>;
-        let mut found = Counts::new();
+        let mut keys: BTreeSet<(&Arc<str>, &Arc<str>)> = BTreeSet::new();
         for game in &self.games {
-            let winner = game.winner().and_then(|at| self.seats.get(at));
-            for (seat, cards) in &game.cards {
-                for (card, offer) in cards {
-                    let (sum, used, won) = found.entry((seat, card)).or_default();
-                    sum.offered += offer.offered;
-                    sum.chosen += offer.chosen;
-                    if offer.chosen > 0 && winner.is_some() {
-                        *used += 1;
-                        *won += u64::from(winner == Some(seat));
-                    }
-                }
-            }
+            keys.extend(game.cards.iter().flat_map(|(seat, cards)| cards.keys().map(move |card| (seat, card))));
         }
-        let figures = found.into_iter().map(|((seat, card), (offer, used, won))| CardFigures {
-            seat: seat.clone(),
-            card: card.clone(),
-            offer,
-            chosen_when_offered: Rate::of(offer.chosen, offer.offered),
-            won_when_used: has_value.then(|| Rate::of(won, used)),
+        let figures = keys.into_iter().map(|(seat, card)| {
+            let offers = self.games.iter().map(|game| {
+                (game, game.cards.get(seat).and_then(|cards| cards.get(card)).copied().unwrap_or_default())
+            });
+            let mut offer = CardOffer::default();
+            for (_, more) in offers.clone() {
+                offer.named += more.named;
+                offer.offered += more.offered;
+                offer.chosen += more.chosen;
+            }
+            let used = offers.clone().filter(|(_, offer)| offer.chosen > 0);
+            let winners = used.filter_map(|(game, _)| self.seats.get(game.winner()?));
+            let (mut used, mut won) = (0, 0);
+            for winner in winners {
+                used += 1;
+                won += u64::from(winner == seat);
+            }
+            CardFigures {
+                seat: seat.clone(),
+                card: card.clone(),
+                offer,
+                chosen_when_offered: Rate::of_groups(offers.map(|(_, offer)| (offer.chosen, offer.offered))),
+                won_when_used: has_value.then(|| Rate::of(won, used)),
+            }
         });
         figures.collect()
     }
 
     fn topics(&self) -> Vec<TopicFigures> {
-        let mut found: BTreeMap<(&Arc<str>, &Arc<str>), TopicUse> = BTreeMap::new();
+        let mut keys: BTreeSet<(&Arc<str>, &Arc<str>)> = BTreeSet::new();
         for game in &self.games {
-            for (seat, topics) in &game.topics {
-                for (topic, asked) in topics {
-                    let sum = found.entry((seat, topic)).or_default();
-                    sum.asked += asked.asked;
-                    sum.counted += asked.counted;
-                    sum.open += asked.open;
-                    sum.single += asked.single;
-                }
-            }
+            keys.extend(game.topics.iter().flat_map(|(seat, topics)| topics.keys().map(move |topic| (seat, topic))));
         }
-        let figures = found.into_iter().map(|((seat, topic), asked)| TopicFigures {
-            seat: seat.clone(),
-            topic: topic.clone(),
-            asked,
-            single: Rate::of(asked.single, asked.counted),
+        let figures = keys.into_iter().map(|(seat, topic)| {
+            let of_games = self.games.iter().filter_map(|game| game.topics.get(seat)?.get(topic));
+            let mut asked = TopicUse::default();
+            for more in of_games.clone() {
+                asked.asked += more.asked;
+                asked.counted += more.counted;
+                asked.open += more.open;
+                asked.single += more.single;
+            }
+            let single = Rate::of_groups(of_games.map(|of_game| (of_game.single, of_game.counted)));
+            TopicFigures { seat: seat.clone(), topic: topic.clone(), asked, single }
         });
         figures.collect()
     }
+}
+
+/// Of all cards, those that no question named, that were never open, and that were never chosen.
+fn unused(all: &[Arc<str>], cards: &[CardFigures]) -> [Vec<Arc<str>>; 3] {
+    let mut found = [Vec::new(), Vec::new(), Vec::new()];
+    for card in all {
+        let mut of_seats = cards.iter().filter(|figures| figures.card == *card).map(|figures| figures.offer);
+        let class = match (of_seats.clone().next(), of_seats.clone().any(|offer| offer.offered > 0)) {
+            (None, _) => 0,
+            (Some(_), false) => 1,
+            _ if of_seats.all(|offer| offer.chosen == 0) => 2,
+            _ => continue,
+        };
+        found[class].push(card.clone());
+    }
+    found
 }
 
 #[cfg(test)]
@@ -206,7 +255,13 @@ mod tests {
     #[test]
     fn a_spread_names_the_first_of_the_longest_games() {
         let spread = Spread::of([(1, 5), (2, 9), (3, 1), (4, 9), (5, 3)].into_iter());
-        assert_eq!(spread, Some(Spread { p10: 1, p50: 5, p90: 9, most: 9, most_in_trial: 2 }));
+        let spread = spread.unwrap();
+        assert_eq!([spread.p10.value, spread.p50.value, spread.p90.value], [1, 5, 9]);
+        assert_eq!((spread.most, spread.most_in_trial), (9, 2));
+        // Five games are too few for the interval of any of them.
+        assert_eq!((spread.p50.low, spread.p50.high), (None, None));
+        let hundred = Spread::of((1..=100).map(|n| (n, n))).unwrap();
+        assert_eq!(hundred.p50, Percentile { value: 50, low: Some(40), high: Some(61) });
         assert_eq!(Spread::of(std::iter::empty()), None);
     }
 
@@ -214,16 +269,18 @@ mod tests {
     fn a_card_counts_in_the_games_that_its_seat_wins() {
         let seats: Vec<Arc<str>> = vec!["left".into(), "right".into()];
         let game = |trial, worth: [i64; 2], chosen| {
-            let offer = CardOffer { offered: 2, chosen };
+            let offer = CardOffer { named: 3, offered: 2, chosen };
             let cards = [(seats[0].clone(), [("push".into(), offer)].into())].into();
             let course = vec![vec![0, 0], worth.to_vec()];
             GameFacts { end: GameEnd::Result("over".into()), cards, course, ..GameFacts::of_trial(trial) }
         };
         // Used in three games, of which the seat wins two; in the fourth it was not used.
         let games = vec![game(1, [1, 0], 1), game(2, [3, 0], 2), game(3, [0, 1], 1), game(4, [1, 0], 0)];
-        let figures = Recorded { seats: seats.clone(), games, forced: 0 }.figures();
+        let figures = Recorded { seats: seats.clone(), cards: vec!["push".into(), "pull".into()], games }.figures();
         let card = &figures.cards[0];
         assert_eq!((card.offer.offered, card.offer.chosen), (8, 4));
+        assert_eq!(figures.never_named, [Arc::<str>::from("pull")]);
+        assert!(figures.never_offered.is_empty() && figures.never_chosen.is_empty());
         let won = card.won_when_used.unwrap();
         assert_eq!((won.count, won.of), (2, 3));
         assert_eq!(figures.results["over"].count, 4);

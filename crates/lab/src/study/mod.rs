@@ -2,8 +2,17 @@
 
 mod facts;
 mod figures;
+mod ladder;
+mod mirror;
+mod positions;
 mod recorder;
+mod runner;
+mod worth;
 
 pub use facts::{CardOffer, GameEnd, GameFacts, TopicUse};
-pub use figures::{CardFigures, Spread, StudyFigures, TopicFigures};
-pub use recorder::{Recorded, Study};
+pub use figures::{CardFigures, Percentile, Spread, StudyFigures, TopicFigures};
+pub use ladder::LadderPair;
+pub use mirror::{Exchange, Mirrored};
+pub use positions::{ClosestPosition, NeverBetter, TopicDifference, WeighedPositions};
+pub use recorder::{RANDOM, Recorded, Study};
+pub use worth::CardWorth;

@@ -1,17 +1,19 @@
 //! Plays the trials of a study and records the facts of each.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
-use std::thread;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::super::advice::best_answer;
-use super::super::trial::{ReadyVariant, Rounds};
-use super::super::{Progress, Simulation, SimulationError, Variant};
+use super::super::paired::Difference;
+use super::super::position::MOST;
+use super::super::trial::{LONGEST, ReadyVariant, Rounds};
+use super::super::{Progress, SimulationError, Variant};
 use super::facts::{GameEnd, GameFacts};
+use super::runner::Run;
 use riskbreaker_dice::DiceRng;
-use riskbreaker_play::{Answer, Ask, Driver, Game, Halt, MACHINE_STACK, MASTER, Machine, Question, Refusal};
+use riskbreaker_play::{Answer, Ask, Choice, Driver, Game, Halt, MASTER, Machine, Question, Refusal};
 
 /// The trials of one scenario under one set of rules, recorded for a study.
 #[derive(Clone, Debug)]
@@ -26,8 +28,10 @@ pub struct Study {
     pub seed: u64,
     /// A game that has not ended after so many actions counts as endless.
     pub actions: u64,
-    /// Cards, by seat, that are closed to the policy of that seat while it chooses.
+    /// Cards, by seat, that are closed to whoever plays that seat while it chooses and another option is open.
     pub bans: BTreeSet<(Arc<str>, Arc<str>)>,
+    /// Seats without a driver that take any open answer, each as likely as any other.
+    pub random: BTreeSet<Arc<str>>,
 }
 
 /// The games of a study that were recorded: the first ones, without a gap.
@@ -35,14 +39,30 @@ pub struct Study {
 pub struct Recorded {
     /// The seats whose worth is in the courses, in that order.
     pub seats: Vec<Arc<str>>,
+    /// Ids of all cards of the rules.
+    pub cards: Vec<Arc<str>>,
     /// By number of trial.
     pub games: Vec<GameFacts>,
-    /// How often a banned card was used since no other option was open.
-    pub forced: u64,
 }
 
-/// How often `told` is called while no game has ended.
-const LOOKED_AT_EVERY: Duration = Duration::from_millis(200);
+impl Recorded {
+    /// By how much the share of games won by a seat is above that in other games of the same trials: -1 to 1, a draw is half a
+    /// game won. Pairs with a game that has no end do not count.
+    pub fn difference(&self, other: &Recorded, seat: &str) -> Difference {
+        let place = |recorded: &Recorded| recorded.seats.iter().position(|known| **known == *seat);
+        let scores = self
+            .games
+            .iter()
+            .zip(&other.games)
+            .filter_map(|(one, other_game)| Some(one.score(place(self)?)? - other_game.score(place(other)?)?));
+        Difference::of_scores(scores)
+    }
+
+    /// How often a banned card could be used since no other option was open.
+    pub fn forced(&self) -> u64 {
+        self.games.iter().map(|game| game.forced).sum()
+    }
+}
 
 /// The streams of the dice of policies begin here: far from those of games. A policy draws none of the dice of its game, so
 /// that games with other policies have the same dice.
@@ -54,8 +74,11 @@ const DECISIONS: u64 = 1 << 24;
 /// Most answers of a question that are counted.
 const MOST_ANSWERS: usize = 1_000;
 
-/// A game and how often a banned card was used in it.
-type OneGame = Result<(u64, GameFacts, u64), SimulationError>;
+/// The name of a seat's player that takes any open answer, each as likely as any other, where no policy of the ruleset has it.
+pub const RANDOM: &str = "random";
+
+/// A game to be recorded: by the place of its study in a list, and the number of its trial.
+pub(super) type Task = (usize, u64);
 
 impl Study {
     /// Plays and records the trials on so many threads. The result does not depend on their number.
@@ -66,130 +89,101 @@ impl Study {
     ///
     /// A game cannot begin, or no machine can be had. A game that fails is no error: its facts say so.
     pub fn record(&self, threads: usize, told: &mut dyn FnMut(Progress) -> bool) -> Result<Recorded, SimulationError> {
-        let simulation = Simulation {
-            scenario: String::new(),
-            variants: vec![self.variant.clone()],
-            trials: self.trials,
-            seed: self.seed,
-            until: None,
-            actions: self.actions,
-            memo: super::super::MemoUse::Never,
-        };
-        let ready = simulation.ready()?.remove(0);
-        let seats: Vec<Arc<str>> = ready.prepared.seats.keys().filter(|seat| &***seat != MASTER).cloned().collect();
-        let mut recorded = Recorded { seats: seats.clone(), ..Recorded::default() };
-        let (next, stop) = (AtomicU64::new(self.first), Arc::new(AtomicBool::new(false)));
-        let threads = threads.clamp(1, 256);
-        thread::scope(|scope| {
-            let (send, receive) = mpsc::sync_channel(threads * 4);
-            for _ in 0..threads {
-                let (send, ready, next, stop, seats) = (send.clone(), &ready, &next, &stop, &seats);
-                let work = move || self.play_all(ready, seats, next, stop, &send);
-                let started =
-                    thread::Builder::new().name("study".into()).stack_size(MACHINE_STACK).spawn_scoped(scope, work);
-                if let Err(error) = started {
-                    stop.store(true, Ordering::Relaxed);
-                    return Err(self.no_machine(error));
-                }
-            }
-            drop(send);
-            self.gather(&mut recorded, &receive, &stop, told)
+        let cards = self.variant.rules.cards().iter().map(|card| card.id.clone()).collect();
+        let mut recorded = Recorded { seats: self.contenders()?, cards, games: Vec::new() };
+        let tasks: Vec<Task> = (self.first..self.first + self.trials).map(|trial| (0, trial)).collect();
+        record_all(std::slice::from_ref(self), &tasks, threads, &mut |facts| {
+            recorded.games.extend(facts);
+            told(Progress { done: recorded.games.len() as u64, of: self.trials })
         })?;
         Ok(recorded)
     }
 
-    fn no_machine(&self, error: impl ToString) -> SimulationError {
-        SimulationError::Machine(self.variant.rules.id().to_string(), error.to_string())
+    /// The seats of the study but the game master's, in the order of the courses of its games.
+    pub(super) fn contenders(&self) -> Result<Vec<Arc<str>>, SimulationError> {
+        let ready = self.ready()?;
+        Ok(ready.prepared.seats.keys().filter(|seat| &***seat != MASTER).cloned().collect())
     }
 
-    /// Takes the games in order as the threads send them.
-    fn gather(
-        &self,
-        recorded: &mut Recorded,
-        receive: &mpsc::Receiver<OneGame>,
-        stop: &AtomicBool,
-        told: &mut dyn FnMut(Progress) -> bool,
-    ) -> Result<(), SimulationError> {
-        let mut waiting: BTreeMap<u64, (GameFacts, u64)> = BTreeMap::new();
-        loop {
-            match receive.recv_timeout(LOOKED_AT_EVERY) {
-                Ok(Ok((trial, facts, forced))) => drop(waiting.insert(trial, (facts, forced))),
-                Ok(Err(error)) => {
-                    stop.store(true, Ordering::Relaxed);
-                    return Err(error);
-                }
-                Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(()),
-                Err(mpsc::RecvTimeoutError::Timeout) => {}
-            }
-            while let Some((facts, forced)) = waiting.remove(&(recorded.games.len() as u64 + self.first)) {
-                if stop.load(Ordering::Relaxed) {
-                    break;
-                }
-                recorded.games.push(facts);
-                recorded.forced += forced;
-            }
-            let progress = Progress { done: recorded.games.len() as u64, of: self.trials };
-            if !stop.load(Ordering::Relaxed) && !told(progress) {
-                stop.store(true, Ordering::Relaxed);
-            }
-        }
+    pub(super) fn ready(&self) -> Result<ReadyVariant, SimulationError> {
+        self.variant.ready(self.seed)
     }
+}
 
-    /// The work of one thread: trial after trial.
-    fn play_all(
-        &self,
-        ready: &ReadyVariant,
-        seats: &[Arc<str>],
-        next: &AtomicU64,
-        stop: &Arc<AtomicBool>,
-        send: &mpsc::SyncSender<OneGame>,
-    ) {
-        let mut vm: Option<Box<dyn Machine>> = None;
-        loop {
-            let trial = next.fetch_add(1, Ordering::Relaxed);
-            if trial - self.first >= self.trials || stop.load(Ordering::Relaxed) {
-                return;
-            }
-            // A machine that was thrown away is built again for the next game.
-            if vm.as_ref().is_none_or(|vm| vm.is_dead()) {
-                drop(vm.take());
-                match ready.prepared.rules.machine() {
-                    Ok(machine) => vm = Some(machine),
-                    Err(error) => {
-                        let _ = send.send(Err(self.no_machine(error)));
-                        return;
-                    }
-                }
-            }
-            let Some(vm) = vm.as_deref_mut() else { return };
-            let mut table = StudyTable { study: self, ready, seats, forced: 0 };
-            let facts = table.play(vm, trial, stop);
-            if stop.load(Ordering::Relaxed) || send.send(Ok((trial, facts, table.forced))).is_err() {
-                return;
-            }
-        }
-    }
+/// Records games of several studies of the same rules, and gives them to `took` in the order of the tasks; see [`Run::in_order`].
+pub(super) fn record_all(
+    studies: &[Study],
+    tasks: &[Task],
+    threads: usize,
+    took: &mut dyn FnMut(Option<GameFacts>) -> bool,
+) -> Result<(), SimulationError> {
+    let Some(first) = studies.first() else { return Ok(()) };
+    let ready = studies.iter().map(Study::ready).collect::<Result<Vec<_>, _>>()?;
+    let seats = first.contenders()?;
+    let run = Run { rules: &first.variant.rules, threads, count: tasks.len() };
+    let work = |vm: &mut dyn Machine, at: usize, stop: &Arc<AtomicBool>| {
+        let (study, trial) = tasks[at];
+        StudyTable { study: &studies[study], ready: &ready[study], seats: &seats }.play(
+            vm,
+            trial,
+            stop,
+            &mut |_, _, _| true,
+        )
+    };
+    run.in_order(&work, took)
 }
 
 /// A table at which one game is recorded.
-struct StudyTable<'s> {
-    study: &'s Study,
-    ready: &'s ReadyVariant,
-    seats: &'s [Arc<str>],
-    forced: u64,
+pub(super) struct StudyTable<'s> {
+    pub study: &'s Study,
+    pub ready: &'s ReadyVariant,
+    pub seats: &'s [Arc<str>],
+}
+
+/// The processor time of a game is looked at after so many actions and questions.
+const SLICE: u64 = 64;
+
+/// Called with each question before it is answered, while the game stands at it. It ends the game by returning false.
+pub(super) type Onlooker<'o> = dyn FnMut(&mut dyn Machine, &Game, &Question) -> bool + 'o;
+
+/// The processor time that a game may take. Looking ahead does not count.
+struct GameClock {
+    began: Duration,
+    looked_ahead: Duration,
+}
+
+impl GameClock {
+    fn is_spent(&self, vm: &dyn Machine) -> bool {
+        vm.clock().saturating_sub(self.began).saturating_sub(self.looked_ahead) > LONGEST
+    }
+
+    /// Does something that takes time which does not count.
+    fn besides<R>(&mut self, vm: &mut dyn Machine, work: impl FnOnce(&mut dyn Machine) -> R) -> R {
+        let before = vm.clock();
+        let found = work(vm);
+        self.looked_ahead += vm.clock().saturating_sub(before);
+        found
+    }
 }
 
 impl StudyTable<'_> {
-    fn play(&mut self, vm: &mut dyn Machine, trial: u64, stop: &Arc<AtomicBool>) -> GameFacts {
+    /// Plays a trial. `onlooker` sees each question; the time that it takes does not count.
+    pub fn play(&self, vm: &mut dyn Machine, trial: u64, stop: &Arc<AtomicBool>, onlooker: &mut Onlooker) -> GameFacts {
         let mut facts = GameFacts::of_trial(trial);
         let mut game = self.ready.prepared.game();
         game.context.chance = DiceRng::stream(self.study.seed, trial);
         (game.context.listening, game.context.keeps_tape, game.context.overseen) = (false, false, true);
         let mut rounds = Rounds::new(self.ready);
+        let mut clock = GameClock { began: vm.clock(), looked_ahead: Duration::ZERO };
         let measures = self.study.variant.rules.measures();
+        let mut steps = 0_u64;
         facts.end = loop {
+            steps += 1;
             if game.actions >= self.study.actions || stop.load(Ordering::Relaxed) {
                 break GameEnd::Endless;
+            }
+            if steps.is_multiple_of(SLICE) && clock.is_spent(vm) {
+                break GameEnd::TooLong;
             }
             if let Err(fault) = rounds.pass(vm, &mut game) {
                 break GameEnd::Failed(fault.to_string());
@@ -208,7 +202,11 @@ impl StudyTable<'_> {
                     Err(fault) => break GameEnd::Failed(fault.to_string()),
                 },
                 Halt::Ask => {
-                    if let Err(end) = self.answer(vm, &mut game, &mut facts, stop) {
+                    let question = game.open.as_ref().and_then(|open| open.questions.first());
+                    if question.is_some_and(|question| !clock.besides(vm, |vm| onlooker(vm, &game, question))) {
+                        break GameEnd::Endless;
+                    }
+                    if let Err(end) = self.answer(vm, &mut game, &mut facts, &mut clock, stop) {
                         break end;
                     }
                 }
@@ -229,10 +227,11 @@ impl StudyTable<'_> {
 
     /// Answers the first open question as its seat would, and notes what was open and what was chosen.
     fn answer(
-        &mut self,
+        &self,
         vm: &mut dyn Machine,
         game: &mut Game,
         facts: &mut GameFacts,
+        clock: &mut GameClock,
         stop: &Arc<AtomicBool>,
     ) -> Result<(), GameEnd> {
         let question = game.open.as_ref().and_then(|open| open.questions.first()).cloned();
@@ -242,21 +241,25 @@ impl StudyTable<'_> {
         if answers.as_ref().is_some_and(Vec::is_empty) {
             return Err(GameEnd::Stuck(format!("`{}` has no open answer", question.topic)));
         }
-        let topics = facts.topics.entry(question.seat.clone()).or_default();
-        let topic = topics.entry(question.topic.clone()).or_default();
-        topic.asked += 1;
-        if let Some(answers) = answers {
-            topic.counted += 1;
-            topic.open += answers.len() as u64;
-            topic.single += u64::from(answers.len() == 1);
-        }
+        self.note_question(&question, answers.as_deref(), facts);
+        let closed = self.closed(&question, facts);
+        let is_open = |answer: &Answer| !matches!(answer, Answer::Choice(id) if closed.contains(id));
+        let first_open = match closed.is_empty() {
+            true => None,
+            false => answers.iter().flatten().find(|answer| is_open(answer)).cloned(),
+        };
         let chosen = match game.context.seats.get(&question.seat).cloned() {
-            Some(Driver::Policy(policy)) => self.choose(vm, game, &question, &policy, facts),
-            _ if self.ready.ahead.contains(&question.seat) => best_answer(game, vm, &question, Some(stop)).map(Some),
+            Some(Driver::Policy(policy)) => self.choose(vm, game, &question, &policy, &closed, facts),
+            _ if self.study.random.contains(&question.seat) => Ok(self.at_random(&question, answers, &closed, facts)),
+            _ if self.ready.ahead.contains(&question.seat) => {
+                clock.besides(vm, |vm| best_answer(game, vm, &question, &closed, Some(stop)).map(Some))
+            }
             _ => Ok(None),
         };
         let chosen = chosen.map_err(|refusal| GameEnd::Failed(refusal.to_string()))?;
-        let chosen = chosen.or_else(|| question.default.clone()).ok_or_else(|| {
+        // A policy may choose a banned card where the ruleset lists the options by itself; the default may be one as well.
+        let usual = || question.default.clone().filter(is_open).or(first_open);
+        let chosen = chosen.filter(is_open).or_else(usual).ok_or_else(|| {
             let (seat, topic) = (&question.seat, &question.topic);
             GameEnd::Failed(format!("{seat} gives no answer to `{topic}`, which has no default"))
         })?;
@@ -264,30 +267,41 @@ impl StudyTable<'_> {
         game.answer_by_program(question.id, chosen).map_err(|refusal| GameEnd::Failed(refusal.to_string()))
     }
 
-    /// The answer of a policy, asked at a copy of the game where the banned cards of its seat are closed.
+    /// The dice of whoever decides a question: not those of the game, and others for each decision.
+    fn dice_of_decision(&self, facts: &GameFacts) -> DiceRng {
+        let stream = facts.trial.wrapping_mul(DECISIONS) % POLICY_STREAM + facts.decisions % DECISIONS;
+        DiceRng::stream(self.study.seed, POLICY_STREAM + stream)
+    }
+
+    /// The banned cards of a question's seat that are open; none if nothing else is open, which is counted.
+    fn closed(&self, question: &Question, facts: &mut GameFacts) -> Vec<Arc<str>> {
+        if self.study.bans.is_empty() {
+            return Vec::new();
+        }
+        let open = question.ask.options().iter().filter(|option| option.enabled).map(|option| &option.id);
+        let is_banned = |id: &&Arc<str>| self.study.bans.contains(&(question.seat.clone(), (*id).clone()));
+        let (banned, others): (Vec<&Arc<str>>, Vec<&Arc<str>>) = open.partition(is_banned);
+        if others.is_empty() && !banned.is_empty() {
+            facts.forced += 1;
+            return Vec::new();
+        }
+        banned.into_iter().cloned().collect()
+    }
+
+    /// The answer of a policy, asked at a copy of the game where these cards are closed.
     fn choose(
-        &mut self,
+        &self,
         vm: &mut dyn Machine,
         game: &Game,
         question: &Question,
         policy: &Arc<str>,
+        closed: &[Arc<str>],
         facts: &GameFacts,
     ) -> Result<Option<Answer>, Refusal> {
-        let open: Vec<&Arc<str>> =
-            question.ask.options().iter().filter(|option| option.enabled).map(|option| &option.id).collect();
-        let is_banned = |id: &&&Arc<str>| self.study.bans.contains(&(question.seat.clone(), (**id).clone()));
-        let mut banned: Vec<Arc<str>> = open.iter().filter(is_banned).map(|id| (*id).clone()).collect();
-        if !banned.is_empty() && banned.len() == open.len() {
-            self.forced += 1;
-            banned.clear();
-        }
         let mut copy = game.fork();
-        copy.context.chance = DiceRng::stream(
-            self.study.seed,
-            POLICY_STREAM + facts.trial.wrapping_mul(DECISIONS) % POLICY_STREAM + facts.decisions % DECISIONS,
-        );
-        for card in banned {
-            copy.context.state.leave_out(card, true);
+        copy.context.chance = self.dice_of_decision(facts);
+        for card in closed {
+            copy.context.state.leave_out(card.clone(), true);
         }
         copy.context.state.settle_unread();
         if let Some(open) = &mut copy.open {
@@ -296,16 +310,71 @@ impl StudyTable<'_> {
         copy.suggest(vm, question.id, policy.clone())
     }
 
-    /// Counts the cards that a question offers. Only options of single choices are cards.
+    /// Any of the answers, or none where they are too many to be listed.
+    fn at_random(
+        &self,
+        question: &Question,
+        answers: Option<Vec<Answer>>,
+        closed: &[Arc<str>],
+        facts: &GameFacts,
+    ) -> Option<Answer> {
+        let is_closed = |answer: &Answer| matches!(answer, Answer::Choice(id) if closed.contains(id));
+        let mut answers = answers.unwrap_or_else(|| question.usual_answer().into_iter().collect());
+        answers.retain(|answer| !is_closed(answer));
+        let sides = u32::try_from(answers.len()).ok().filter(|sides| *sides > 0)?;
+        let face = self.dice_of_decision(facts).face(sides);
+        Some(answers.swap_remove(face as usize - 1))
+    }
+
+    /// Counts the open answers of a question.
+    fn note_question(&self, question: &Question, answers: Option<&[Answer]>, facts: &mut GameFacts) {
+        let topics = facts.topics.entry(question.seat.clone()).or_default();
+        let topic = topics.entry(question.topic.clone()).or_default();
+        topic.asked += 1;
+        let Some(answers) = answers else { return };
+        topic.counted += 1;
+        topic.open += answers.len() as u64;
+        topic.single += u64::from(answers.len() == 1);
+        match self.study.kind_of_question(question) {
+            Some(KindOfChoice::Cards) => facts.card_choices += 1,
+            Some(KindOfChoice::Other) => facts.other_choices += 1,
+            None => {}
+        }
+    }
+
+    /// Counts the cards that a question names. Only options of single choices are cards.
     fn note_cards(&self, question: &Question, chosen: &Answer, facts: &mut GameFacts) {
         let Ask::Choose { options, .. } = &question.ask else { return };
         let rules = &self.study.variant.rules;
-        let open = options.iter().filter(|option| option.enabled && rules.card(&option.id).is_some());
-        for option in open {
+        for option in options.iter().filter(|option| rules.card(&option.id).is_some()) {
             let cards = facts.cards.entry(question.seat.clone()).or_default();
             let card = cards.entry(option.id.clone()).or_default();
-            card.offered += 1;
+            card.named += 1;
+            card.offered += u64::from(option.enabled);
             card.chosen += u64::from(matches!(chosen, Answer::Choice(id) if *id == option.id));
         }
+    }
+}
+
+/// What a question with several open answers is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KindOfChoice {
+    /// Two cards at least are open.
+    Cards,
+    /// Anything else.
+    Other,
+}
+
+impl Study {
+    /// The kind of a question with several open answers that can be weighed; `None` if it has one, too many, or is the game
+    /// master's.
+    pub(super) fn kind_of_question(&self, question: &Question) -> Option<KindOfChoice> {
+        if &*question.seat == MASTER || question.answers(MOST)?.len() < 2 {
+            return None;
+        }
+        let Ask::Choose { options, .. } = &question.ask else { return Some(KindOfChoice::Other) };
+        let is_card = |option: &&Choice| option.enabled && self.variant.rules.card(&option.id).is_some();
+        let cards = options.iter().filter(is_card).count();
+        Some(if cards > 1 { KindOfChoice::Cards } else { KindOfChoice::Other })
     }
 }

@@ -1,0 +1,125 @@
+//! Spreads pieces of work over threads, each with a machine for scripts, and takes their results in order.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use super::super::SimulationError;
+use riskbreaker_play::{MACHINE_STACK, Machine, Ruleset};
+
+/// How often a run asks whether to go on while no piece of work has ended.
+const LOOKED_AT_EVERY: Duration = Duration::from_millis(200);
+
+/// Pieces of work by number, from 0, under one set of rules.
+pub(super) struct Run<'r> {
+    /// The rules whose scripts run.
+    pub rules: &'r Arc<Ruleset>,
+    /// How many threads work.
+    pub threads: usize,
+    /// How many pieces there are.
+    pub count: usize,
+}
+
+impl Run<'_> {
+    /// Does the pieces on the threads and gives their results to `took` in order of their numbers, without a gap.
+    ///
+    /// `took` is also called without a result while none is there. It ends the run by returning false; what has begun by then
+    /// is dropped, and the flag that `work` gets is set, so that it can end early.
+    ///
+    /// # Errors
+    ///
+    /// No machine or no thread can be had.
+    pub fn in_order<T: Send>(
+        &self,
+        work: &(dyn Fn(&mut dyn Machine, usize, &Arc<AtomicBool>) -> T + Sync),
+        took: &mut dyn FnMut(Option<T>) -> bool,
+    ) -> Result<(), SimulationError> {
+        let (next, stop) = (AtomicUsize::new(0), Arc::new(AtomicBool::new(false)));
+        let threads = self.threads.clamp(1, 256).min(self.count.max(1));
+        thread::scope(|scope| {
+            let (send, receive) = mpsc::sync_channel(threads * 4);
+            for _ in 0..threads {
+                let (send, next, stop) = (send.clone(), &next, &stop);
+                let all = move || self.work_through(work, next, stop, &send);
+                let started =
+                    thread::Builder::new().name("study".into()).stack_size(MACHINE_STACK).spawn_scoped(scope, all);
+                if let Err(error) = started {
+                    stop.store(true, Ordering::Relaxed);
+                    return Err(self.no_machine(error));
+                }
+            }
+            drop(send);
+            gather(&receive, &stop, took)
+        })
+    }
+
+    fn no_machine(&self, error: impl ToString) -> SimulationError {
+        SimulationError::Machine(self.rules.id().to_string(), error.to_string())
+    }
+
+    /// The work of one thread: piece after piece.
+    fn work_through<T: Send>(
+        &self,
+        work: &(dyn Fn(&mut dyn Machine, usize, &Arc<AtomicBool>) -> T + Sync),
+        next: &AtomicUsize,
+        stop: &Arc<AtomicBool>,
+        send: &mpsc::SyncSender<Result<(usize, T), SimulationError>>,
+    ) {
+        let mut vm: Option<Box<dyn Machine>> = None;
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= self.count || stop.load(Ordering::Relaxed) {
+                return;
+            }
+            // A machine that was thrown away is built again for the next piece.
+            if vm.as_ref().is_none_or(|vm| vm.is_dead()) {
+                drop(vm.take());
+                match self.rules.machine() {
+                    Ok(machine) => vm = Some(machine),
+                    Err(error) => {
+                        let _ = send.send(Err(self.no_machine(error)));
+                        return;
+                    }
+                }
+            }
+            let Some(vm) = vm.as_deref_mut() else { return };
+            let done = work(vm, at, stop);
+            if stop.load(Ordering::Relaxed) || send.send(Ok((at, done))).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Takes the results in order as the threads send them.
+fn gather<T>(
+    receive: &mpsc::Receiver<Result<(usize, T), SimulationError>>,
+    stop: &AtomicBool,
+    took: &mut dyn FnMut(Option<T>) -> bool,
+) -> Result<(), SimulationError> {
+    let (mut waiting, mut due) = (BTreeMap::new(), 0);
+    loop {
+        match receive.recv_timeout(LOOKED_AT_EVERY) {
+            Ok(Ok((at, done))) => drop(waiting.insert(at, done)),
+            Ok(Err(error)) => {
+                stop.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(()),
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+        }
+        let mut goes_on = !stop.load(Ordering::Relaxed);
+        if goes_on && !waiting.contains_key(&due) {
+            goes_on = took(None);
+        }
+        while goes_on && let Some(done) = waiting.remove(&due) {
+            due += 1;
+            goes_on = took(Some(done));
+        }
+        if !goes_on {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+}

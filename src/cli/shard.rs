@@ -1,0 +1,212 @@
+//! Which part of a simulation a call plays: as it is typed, or by the variables of a scheduler.
+
+use anyhow::Result;
+use riskbreaker::lab::Shard;
+
+use super::call_error;
+
+/// The value of `--shard`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShardArg {
+    /// `I/N`.
+    Part(Shard),
+    /// `env`, `env/N`, `env:SCHEDULER` or `env:SCHEDULER/N`.
+    Environment {
+        /// The scheduler, where several may be visible.
+        scheduler: Option<&'static Scheduler>,
+        /// How many parts there are, where the scheduler sets no count.
+        count: Option<u64>,
+    },
+}
+
+/// The variables by which a scheduler numbers the tasks of an array.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Scheduler {
+    /// What `env:` names it by.
+    pub name: &'static str,
+    index: &'static str,
+    count: Option<&'static str>,
+    first: First,
+}
+
+/// The index of the first task.
+#[derive(Debug, PartialEq, Eq)]
+enum First {
+    Is(u64),
+    /// In a variable, with the step between two indices in another one.
+    In {
+        first: &'static str,
+        step: &'static str,
+    },
+}
+
+static SCHEDULERS: [Scheduler; 5] = [
+    Scheduler {
+        name: "slurm",
+        index: "SLURM_ARRAY_TASK_ID",
+        count: Some("SLURM_ARRAY_TASK_COUNT"),
+        first: First::In { first: "SLURM_ARRAY_TASK_MIN", step: "SLURM_ARRAY_TASK_STEP" },
+    },
+    Scheduler {
+        name: "aws",
+        index: "AWS_BATCH_JOB_ARRAY_INDEX",
+        count: Some("AWS_BATCH_JOB_ARRAY_SIZE"),
+        first: First::Is(0),
+    },
+    Scheduler {
+        name: "cloud-run",
+        index: "CLOUD_RUN_TASK_INDEX",
+        count: Some("CLOUD_RUN_TASK_COUNT"),
+        first: First::Is(0),
+    },
+    Scheduler { name: "kubernetes", index: "JOB_COMPLETION_INDEX", count: None, first: First::Is(0) },
+    Scheduler { name: "parallel", index: "PARALLEL_SEQ", count: None, first: First::Is(1) },
+];
+
+/// Reads the value of `--shard`.
+///
+/// # Errors
+///
+/// What to write instead.
+pub fn shard(text: &str) -> Result<ShardArg, String> {
+    let wrong =
+        || "a shard is one of several, such as 1/4 or 4/4; or `env`, with `env/4` where the scheduler sets no count";
+    let number = |text: &str| text.parse::<u64>().ok().filter(|number| *number > 0);
+    if let Some(rest) = text.strip_prefix("env") {
+        let (name, count) = match rest.split_once('/') {
+            Some((name, count)) => (name, Some(number(count).ok_or_else(wrong)?)),
+            None => (rest, None),
+        };
+        let scheduler = match name.strip_prefix(':') {
+            None if name.is_empty() => None,
+            None => return Err(wrong().into()),
+            Some(name) => {
+                let known = SCHEDULERS.iter().find(|scheduler| scheduler.name == name);
+                let names: Vec<&str> = SCHEDULERS.iter().map(|scheduler| scheduler.name).collect();
+                Some(known.ok_or_else(|| format!("`{name}` is no known scheduler; known: {}", names.join(", ")))?)
+            }
+        };
+        return Ok(ShardArg::Environment { scheduler, count });
+    }
+    let parts = text.split_once('/').and_then(|(index, count)| Some((number(index)?, number(count)?)));
+    match parts {
+        Some((index, count)) if index <= count => Ok(ShardArg::Part(Shard { index, count })),
+        _ => Err(wrong().into()),
+    }
+}
+
+impl ShardArg {
+    /// The part, by the environment where that decides.
+    ///
+    /// # Errors
+    ///
+    /// A wrong call: no scheduler is visible, or several; no count, or a number that is none.
+    pub fn settled(&self) -> Result<Shard> {
+        self.settled_by(&|name| std::env::var(name).ok())
+    }
+
+    fn settled_by(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Shard> {
+        let (wanted, count) = match self {
+            ShardArg::Part(shard) => return Ok(*shard),
+            ShardArg::Environment { scheduler, count } => (scheduler, *count),
+        };
+        let visible: Vec<&Scheduler> =
+            SCHEDULERS.iter().filter(|scheduler| variable(scheduler.index).is_some()).collect();
+        let scheduler = match (wanted, visible.as_slice()) {
+            (Some(scheduler), _) => *scheduler,
+            (None, [only]) => *only,
+            (None, []) => {
+                let names: Vec<&str> = SCHEDULERS.iter().map(|scheduler| scheduler.index).collect();
+                let help = "`--shard 1/4` names a part";
+                return Err(call_error(format!(
+                    "no scheduler is visible: none of {} is set; {help}",
+                    names.join(", ")
+                )));
+            }
+            (None, [first, ..]) => {
+                let names: Vec<&str> = visible.iter().map(|scheduler| scheduler.name).collect();
+                let help = format!("`--shard env:{}` chooses one", first.name);
+                return Err(call_error(format!("several schedulers are visible: {}; {help}", names.join(", "))));
+            }
+        };
+        scheduler.part(count, variable)
+    }
+}
+
+impl Scheduler {
+    fn part(&self, count: Option<u64>, variable: &dyn Fn(&str) -> Option<String>) -> Result<Shard> {
+        let read = |name: &str| -> Result<Option<u64>> {
+            let Some(text) = variable(name) else { return Ok(None) };
+            let number =
+                text.trim().parse().map_err(|_| call_error(format!("{name} is `{text}`, not a whole number")))?;
+            Ok(Some(number))
+        };
+        let index = read(self.index)?.ok_or_else(|| call_error(format!("{} is not set", self.index)))?;
+        let (first, step) = match self.first {
+            First::Is(first) => (first, 1),
+            First::In { first, step } => (read(first)?.unwrap_or(1), read(step)?.unwrap_or(1).max(1)),
+        };
+        let own = match self.count {
+            Some(name) => read(name)?,
+            None => None,
+        };
+        let Some(count) = count.or(own) else {
+            let name = self.name;
+            return Err(call_error(format!(
+                "{name} sets no count of the parts: write `--shard env/8` for eight of them"
+            )));
+        };
+        match index.checked_sub(first).map(|at| at / step + 1) {
+            Some(index) if index <= count => Ok(Shard { index, count }),
+            _ => {
+                Err(call_error(format!("{} is {index}: that is no part of {count}, counted from {first}", self.index)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(text: &str, variables: &[(&str, &str)]) -> Result<(u64, u64), String> {
+        let variable = |name: &str| variables.iter().find(|known| known.0 == name).map(|known| known.1.to_owned());
+        let found = shard(text)?.settled_by(&variable).map_err(|error| error.to_string())?;
+        Ok((found.index, found.count))
+    }
+
+    #[test]
+    fn each_scheduler_numbers_its_parts_from_one() {
+        let slurm = [("SLURM_ARRAY_TASK_ID", "13"), ("SLURM_ARRAY_TASK_COUNT", "4"), ("SLURM_ARRAY_TASK_MIN", "11")];
+        assert_eq!(settled("env", &slurm), Ok((3, 4)));
+        assert_eq!(settled("env", &[&slurm[..], &[("SLURM_ARRAY_TASK_STEP", "2")]].concat()), Ok((2, 4)));
+        assert_eq!(
+            settled("env", &[("AWS_BATCH_JOB_ARRAY_INDEX", "0"), ("AWS_BATCH_JOB_ARRAY_SIZE", "8")]),
+            Ok((1, 8))
+        );
+        assert_eq!(settled("env", &[("CLOUD_RUN_TASK_INDEX", "7"), ("CLOUD_RUN_TASK_COUNT", "8")]), Ok((8, 8)));
+        assert_eq!(settled("env/8", &[("JOB_COMPLETION_INDEX", "0")]), Ok((1, 8)));
+        assert_eq!(settled("env/8", &[("PARALLEL_SEQ", "8")]), Ok((8, 8)));
+        assert_eq!(settled("2/4", &slurm), Ok((2, 4)));
+    }
+
+    #[test]
+    fn what_the_environment_does_not_say_is_refused_with_what_to_write() {
+        let refused = |text: &str, variables: &[(&str, &str)], part: &str| {
+            let why = settled(text, variables).unwrap_err();
+            assert!(why.contains(part), "{text}: {why}");
+        };
+        let (slurm, parallel) = (("SLURM_ARRAY_TASK_ID", "1"), ("PARALLEL_SEQ", "2"));
+        refused("env", &[], "no scheduler is visible");
+        refused("env", &[slurm, parallel], "`--shard env:slurm` chooses one");
+        assert_eq!(settled("env:parallel/3", &[slurm, parallel]), Ok((2, 3)));
+        refused("env", &[parallel], "`--shard env/8`");
+        refused("env/4", &[("PARALLEL_SEQ", "5")], "no part of 4");
+        refused("env/4", &[("PARALLEL_SEQ", "0")], "no part of 4");
+        refused("env/4", &[("PARALLEL_SEQ", "one")], "not a whole number");
+        refused("env:slurm/4", &[parallel], "SLURM_ARRAY_TASK_ID is not set");
+        for wrong in ["0/4", "5/4", "4", "a/b", "env/0", "env/x", "envy", "env:pbs"] {
+            assert!(shard(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The report of a study as one self-contained page.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use riskbreaker::lab::Difference;
+
+use super::super::figures::escaped;
+use super::super::page::{STYLE, pictures};
+use super::sheet::{Picture, Sheet};
+
+/// A page that the report is written to.
+pub struct Html {
+    body: String,
+    title: String,
+}
+
+impl Html {
+    pub fn new() -> Html {
+        Html { body: String::new(), title: String::new() }
+    }
+
+    /// The whole page.
+    pub fn page(self) -> String {
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+             <meta name=\"viewport\" content=\"width=device-width\"><title>{}</title><style>{STYLE}</style></head><body>\n{}\
+             </body></html>\n",
+            self.title, self.body
+        )
+    }
+
+    fn element(&mut self, open: &str, text: &str, close: &str) -> Result<()> {
+        Ok(writeln!(self.body, "{open}{}{close}", escaped(text))?)
+    }
+}
+
+impl Sheet for Html {
+    fn title(&mut self, text: &str) -> Result<()> {
+        self.title = escaped(text);
+        self.element("<h1>", text, "</h1>")
+    }
+
+    fn heading(&mut self, text: &str) -> Result<()> {
+        self.element("<h2>", text, "</h2>")
+    }
+
+    fn note(&mut self, text: &str) -> Result<()> {
+        self.element("<p class=\"note\">", text, "</p>")
+    }
+
+    fn plain(&mut self, text: &str) -> Result<()> {
+        self.element("<p>", text, "</p>")
+    }
+
+    fn call(&mut self, text: &str) -> Result<()> {
+        self.element("<p><code>", text, "</code></p>")
+    }
+
+    fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>) -> Result<()> {
+        self.body.push_str("<table><tr>");
+        for heading in header {
+            write!(self.body, "<th>{}</th>", escaped(heading))?;
+        }
+        self.body.push_str("</tr>\n");
+        for row in rows {
+            self.body.push_str("<tr>");
+            for cell in row {
+                write!(self.body, "<td>{}</td>", escaped(&cell))?;
+            }
+            self.body.push_str("</tr>\n");
+        }
+        self.body.push_str("</table>\n");
+        Ok(())
+    }
+
+    fn picture(&mut self, picture: &Picture) -> Result<()> {
+        self.body.push_str(&pictures(|wide| drawn(picture, wide)));
+        Ok(())
+    }
+}
+
+/// The height of a line of a picture.
+const LINE: f64 = 40.0;
+
+/// A picture of that width, and its height: each figure with its interval, below its label.
+fn drawn(picture: &Picture, wide: f64) -> (String, usize) {
+    let (left, long) = (8.0, wide - 24.0);
+    // Shares go from 0 to 1, differences as far as they reach in either direction.
+    let (from, to) = match picture {
+        Picture::Shares(_) => (0.0, 1.0),
+        Picture::Differences(rows) => {
+            let reach = rows.iter().map(|(_, found)| found.at_most()).filter(|reach| reach.is_finite());
+            let reach = reach.fold(0.05, f64::max).min(1.0);
+            (-reach, reach)
+        }
+    };
+    let x = |share: f64| left + long * ((share.clamp(from, to) - from) / (to - from));
+    let rows: Vec<(String, f64, f64, f64)> = match picture {
+        Picture::Shares(rows) => {
+            rows.iter().map(|(label, rate)| (label.clone(), rate.share, rate.low, rate.high)).collect()
+        }
+        Picture::Differences(rows) => {
+            let row = |(label, found): &(String, Difference)| {
+                (label.clone(), found.average, found.average - found.margin, found.average + found.margin)
+            };
+            rows.iter().map(row).collect()
+        }
+    };
+    let (mut body, zero) = (String::new(), x(0.0));
+    for mark in [from, (from + to) / 2.0, to] {
+        let anchor = if mark == from {
+            "start"
+        } else if mark == to {
+            "end"
+        } else {
+            "middle"
+        };
+        let _ = write!(
+            body,
+            "<text x=\"{:.1}\" y=\"12\" text-anchor=\"{anchor}\" font-size=\"11\" fill=\"#5b6272\">{:.0}</text>",
+            x(mark),
+            100.0 * mark
+        );
+    }
+    let _ = write!(body, "<line x1=\"{zero:.1}\" x2=\"{zero:.1}\" y1=\"16\" y2=\"100%\" stroke=\"#9aa1ae\"/>");
+    let mut top = 20.0;
+    for (label, share, low, high) in rows {
+        let (start, length) = (x(share).min(zero), (x(share) - zero).abs());
+        let y = top + 26.0;
+        let _ = write!(
+            body,
+            "<text x=\"{left}\" y=\"{}\">{}</text>\
+             <rect x=\"{start:.1}\" y=\"{}\" width=\"{length:.1}\" height=\"12\" rx=\"2\" fill=\"#3f6fb0\" opacity=\".85\"/>\
+             <path d=\"M{:.1} {y}H{:.1}\" stroke=\"#1f2430\" stroke-width=\"1.6\"/>",
+            top + 13.0,
+            escaped(&label),
+            top + 20.0,
+            x(low),
+            x(high)
+        );
+        top += LINE;
+    }
+    (body, top as usize + 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use riskbreaker::lab::Rate;
+
+    #[test]
+    fn what_rules_write_cannot_leave_its_place_on_the_page() {
+        let mut page = Html::new();
+        page.title("<script>").unwrap();
+        page.table(&["a<b"], vec![vec!["</td>&".into()]]).unwrap();
+        page.picture(&Picture::Shares(vec![("<svg>".into(), Rate::of(1, 4))])).unwrap();
+        let text = page.page();
+        assert!(!text.contains("<script>") && !text.contains("</td>&") && !text.contains("<svg>"), "{text}");
+        assert!(text.contains("<td>&lt;/td&gt;&amp;</td>") && text.contains("&lt;svg&gt;"), "{text}");
+    }
+}
