@@ -8,6 +8,7 @@ mod analysis;
 mod calls;
 mod data;
 mod declared;
+mod elsewhere;
 mod evidence;
 mod expression;
 mod facts;
@@ -17,6 +18,7 @@ mod hook;
 mod known;
 mod lint;
 mod member;
+mod members;
 mod names;
 mod open_block;
 mod outer_change;
@@ -41,6 +43,7 @@ use std::thread;
 
 pub use self::analysis::Analysis;
 use self::known::KnownNames;
+pub use self::members::Members;
 use self::script::ScriptReader;
 use riskbreaker_play::{Driver, MACHINE_STACK, Ruleset, Scenario, Session, Setup, Step};
 use riskbreaker_ruleset::{
@@ -457,6 +460,11 @@ fn unread_files(stack: &Stack, own: usize, used: &BTreeSet<String>) -> Vec<Probl
                 let problem = Problem::new(format!("{}/{path}", part.id()), "nothing reads this file");
                 found.push(problem.with_cure(format!("is its name meant to be `{meant}`?")));
             }
+        }
+        for path in &part.folder.conflict_copies {
+            let wrong = "a program for synchronisation has made this copy, and nothing reads it";
+            let cure = "put what is right into the file and delete the copy";
+            found.push(Problem::new(format!("{}/{path}", part.id()), wrong).with_cure(cure));
         }
     }
     found

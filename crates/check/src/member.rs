@@ -1,3 +1,5 @@
+use super::elsewhere::MEMBERS;
+use super::members::Members;
 use super::script::ScriptReader;
 use super::symbol::Symbol;
 use super::syntax::{literal, text};
@@ -8,6 +10,10 @@ use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 impl ScriptReader<'_> {
     /// Something is read off an expression by name.
     pub(super) fn member(&mut self, of: Expression<'_>, name: &str, at: Location) {
+        if name == Members::MARK {
+            self.members = self.members_of(of);
+            return;
+        }
         match self.symbol(of) {
             Some(Symbol::Vocabulary) if api::word(name).is_none() => {
                 let names: Vec<String> = api::WORDS.iter().map(|word| word.name.to_string()).collect();
@@ -26,6 +32,11 @@ impl ScriptReader<'_> {
                 if !names.contains(&name) {
                     let cure = match (library, name) {
                         ("math", "random" | "randomseed") => "roll dice: rb.roll(\"1d6\", \"what for\")".to_string(),
+                        _ if let Some((.., cure)) =
+                            MEMBERS.iter().find(|(of, member, _)| *of == library && *member == name) =>
+                        {
+                            cure.to_string()
+                        }
                         _ => self.known.instead(name, &names.iter().map(|name| name.to_string()).collect::<Vec<_>>()),
                     };
                     self.problem(at, (format!("{library} has no `{name}`"), cure));

@@ -291,6 +291,12 @@ impl NamesOfFiles {
         (self.makes_context && !self.open_context).then(members)
     }
 
+    /// The members that scripts read off a variable of that name.
+    pub fn read_off<'n>(&'n self, variable: &'n str) -> impl Iterator<Item = &'n str> {
+        let paths = self.paths.keys().filter_map(move |path| path.strip_prefix(variable)?.strip_prefix('.'));
+        paths.filter(|member| !member.contains('.'))
+    }
+
     /// What has that member, where it is read off the context of a card in one place only and no table that can be a
     /// context is given it: `actor` for `seat`, if scripts read `actor.seat` and `ctx.actor`.
     pub fn has_instead_of_context(&self, name: &str) -> Option<&str> {

@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::Evidence;
 use super::known::{KnownNames, Mistake};
+use super::members::Members;
 use super::signature::Signature;
 use super::silent::Silent;
 use super::symbol::Symbol;
@@ -75,6 +76,8 @@ pub(super) struct ScriptReader<'r> {
     pub pure: Vec<&'static str>,
     /// Keys of the tables around, the outermost first.
     pub keys: Vec<String>,
+    /// What can be read off the expression before [`Members::MARK`], once that was reached.
+    pub members: Option<Members>,
 }
 
 impl<'r> ScriptReader<'r> {
@@ -117,6 +120,7 @@ impl<'r> ScriptReader<'r> {
             depth: 0,
             pure: Vec::new(),
             keys: Vec::new(),
+            members: None,
         }
     }
 

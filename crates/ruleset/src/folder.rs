@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::manifest::Manifest;
 use super::problem::{LoadError, Problem};
 use super::quoted::{quoted, turns_direction};
-use super::source::{Source, SourceKind, is_litter};
+use super::source::{Source, SourceKind, is_conflict_copy, is_litter};
 
 /// A ruleset's folder, read whole: its manifest and the text of every file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +17,9 @@ pub struct Folder {
     /// The paths of files that were left out, with an ending that is a slip for that of a script or a data file.
     #[doc(hidden)]
     pub misnamed: Vec<String>,
+    /// The paths of copies that a program for synchronisation has made of files that were changed in two places. They are not
+    /// read.
+    pub conflict_copies: Vec<String>,
 }
 
 impl Folder {
@@ -52,23 +55,32 @@ pub struct Intake {
     bytes: usize,
     problems: Vec<Problem>,
     misnamed: Vec<String>,
+    conflict_copies: Vec<String>,
 }
 
 impl Intake {
     pub fn new(id: &str) -> Self {
         let (files, small) = (BTreeMap::new(), BTreeMap::new());
         let (problems, misnamed) = (Vec::new(), Vec::new());
-        Intake { id: id.to_owned(), files, small, taken: 0, bytes: 0, problems, misnamed }
+        let conflict_copies = Vec::new();
+        Intake { id: id.to_owned(), files, small, taken: 0, bytes: 0, problems, misnamed, conflict_copies }
     }
 
-    /// True if a file of this path inside the folder is part of the ruleset: known by its ending, and not litter.
+    /// True if a file of this path inside the folder is part of the ruleset: known by its ending, not litter and no conflict copy.
     pub fn wants(path: &str) -> bool {
-        SourceKind::of(&path.to_ascii_lowercase()).is_some() && !path.split('/').any(is_litter)
+        let is_other = |name: &str| is_litter(name) || is_conflict_copy(name);
+        SourceKind::of(&path.to_ascii_lowercase()).is_some() && !path.split('/').any(is_other)
     }
 
-    /// Leaves a file out that is no part of the ruleset, and notes it if its ending is a slip.
+    /// Leaves a file out that is no part of the ruleset, and notes it if its ending is a slip, or if it is a conflict copy.
     pub fn leave_out(&mut self, path: &str) {
         let is_litter = path.split('/').any(is_litter);
+        if path.split('/').any(is_conflict_copy) {
+            if !is_litter && self.conflict_copies.len() < Folder::MAX_FILES {
+                self.conflict_copies.push(path.to_owned());
+            }
+            return;
+        }
         if !is_litter && self.misnamed.len() < Folder::MAX_FILES && SourceKind::meant(path).is_some() {
             self.misnamed.push(path.to_owned());
         }
@@ -126,9 +138,13 @@ impl Intake {
             }
         };
         match manifest {
-            Some(manifest) if self.problems.is_empty() => {
-                Ok(Folder { id: self.id, manifest, files: self.files, misnamed: self.misnamed })
-            }
+            Some(manifest) if self.problems.is_empty() => Ok(Folder {
+                id: self.id,
+                manifest,
+                files: self.files,
+                misnamed: self.misnamed,
+                conflict_copies: self.conflict_copies,
+            }),
             _ => Err(LoadError::new(self.id, self.problems)),
         }
     }
