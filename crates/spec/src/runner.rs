@@ -61,6 +61,9 @@ pub struct SpecResult {
     pub failure: Option<SpecFailure>,
     /// It is a spec of a ruleset below that holds there and has another result here. House rules may do that: it is no failure.
     pub overruled: bool,
+    /// What led to the end of a spec that holds, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<SpecTrace>,
     /// Cards that were played in it.
     pub cards: Vec<String>,
     /// What should be written differently, though the spec holds.
@@ -76,6 +79,17 @@ pub struct SpecWarning {
     pub line: Option<u32>,
     /// What it is, and what to write instead.
     pub text: String,
+}
+
+/// What led to the end of a spec.
+#[derive(Clone, Debug, Serialize)]
+pub struct SpecTrace {
+    /// The position that was given.
+    pub given: String,
+    /// The faces that it was given.
+    pub dice: Vec<u32>,
+    /// What happened.
+    pub log: Vec<String>,
 }
 
 /// Why a spec failed, with what led there.
@@ -185,6 +199,8 @@ pub struct SpecRun {
     pub only_further: bool,
     /// Keeps the specs whose name or path contains it.
     pub filter: Option<String>,
+    /// Keeps what led to the end of each spec that holds.
+    pub traced: bool,
     /// Plays some games at random, too, and counts which lines of the scripts were reached.
     pub measured: bool,
     /// What the run may do. Once it is spent or interrupted, the report has the specs that are done, and names the others.
@@ -211,7 +227,7 @@ impl SpecRun {
         let own = machines[0].rules.specs().filter(|_| !self.only_further);
         let own = own.map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() });
         let sources = own.chain(self.further.iter().cloned()).collect();
-        let mut report = run_all(id, layers, &machines, sources, self.filter.as_deref());
+        let mut report = run_all(id, layers, &machines, sources, self);
         if self.measured && !report.is_partial() {
             let measured = &machines[0].rules;
             let mut played = play_at_random(measured);
@@ -243,7 +259,7 @@ fn run_all(
     layers: &[String],
     machines: &[Arc<SpecRulesets>; 2],
     sources: Vec<SpecSource>,
-    filter: Option<&str>,
+    run: &SpecRun,
 ) -> SpecReport {
     let next = AtomicUsize::new(0);
     let found: Mutex<Vec<(usize, OfFile)>> = Mutex::new(Vec::new());
@@ -255,7 +271,7 @@ fn run_all(
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(source) = sources.get(at) else { return };
-                    let of_file = run_file(source, machines, filter);
+                    let of_file = run_file(source, machines, run.filter.as_deref(), run.traced);
                     if let Ok(mut found) = found.lock() {
                         found.push((at, of_file));
                     }
@@ -351,7 +367,7 @@ fn mark_overruled(
             continue;
         }
         let source = SpecSource { path: path.to_owned(), text: text.to_owned() };
-        let found = run_file(&source, &machines, Some(&result.name)).results;
+        let found = run_file(&source, &machines, Some(&result.name), false).results;
         let mut there = found.iter().filter(|spec| spec.name == result.name).peekable();
         result.overruled = there.peek().is_some() && there.all(|spec| spec.failure.is_none());
     }
@@ -371,7 +387,7 @@ struct OfFile {
 const WORK_OF_SPEC: u64 = 50_000;
 const WORK_OF_BYTE: u64 = 20;
 
-fn run_file(source: &SpecSource, machines: &[Arc<SpecRulesets>; 2], filter: Option<&str>) -> OfFile {
+fn run_file(source: &SpecSource, machines: &[Arc<SpecRulesets>; 2], filter: Option<&str>, traced: bool) -> OfFile {
     let budget = &machines[0].budget;
     if !budget.spend(2 * source.text.len() as u64 * WORK_OF_BYTE) {
         return OfFile { unexamined: vec![source.path.clone()], ..OfFile::default() };
@@ -410,12 +426,18 @@ fn run_file(source: &SpecSource, machines: &[Arc<SpecRulesets>; 2], filter: Opti
             of_file.unexamined.push(unexamined);
             continue;
         }
+        let (given, dice, log) = (first.position, first.dice, first.log);
+        let (failure, trace) = match fault {
+            Some(fault) => (Some(SpecFailure { fault, given, dice, log }), None),
+            None => (None, traced.then_some(SpecTrace { given, dice, log })),
+        };
         of_file.results.push(SpecResult {
             path: source.path.clone(),
             name: name.to_string(),
             rules: rules.to_vec(),
             overruled: false,
-            failure: fault.map(|fault| SpecFailure { fault, given: first.position, dice: first.dice, log: first.log }),
+            failure,
+            trace,
             cards: first.cards,
             warnings: first.warnings,
         });

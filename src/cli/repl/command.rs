@@ -44,6 +44,7 @@ pub enum Word {
     Say,
     Seat,
     Save,
+    Spec,
     Load,
     Recover,
     Goto,
@@ -312,6 +313,15 @@ pub static COMMANDS: &[Command] = &[
         "saves the game to a file",
         "Without a name, to the file of the last `save` or `load`. `save NAME.rbsave` makes a campaign, or copies the one that is \
          played, with all that was undone, and plays on in the copy."
+    ),
+    command!(
+        Spec,
+        Table,
+        "spec",
+        "[NAME]",
+        "writes what was played as a spec",
+        "The spec gives the same answers and dice, and expects each value that has changed since the start. It stands in \
+         `specs/played/` of the ruleset, or of the topmost layer, that lies on the disk; `riskbreaker test` runs it."
     ),
     command!(
         Load,
