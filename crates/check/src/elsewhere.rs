@@ -24,13 +24,10 @@ pub(super) const GLOBALS: &[(&str, &str)] = &[
     ("getObjects", "an entity is a handle: all of a kind are `rb.each(\"KIND\")`"),
     ("spawnObject", "a new entity is made by `rb.spawn(\"KIND\", { ... })`"),
     ("destroyObject", "an entity goes by `rb.remove(entity)`"),
-    (
-        "Player",
-        "a seat is a text, such as `ctx.actor.seat`; whoever sits there is asked by `rb.choose({ seat = ... })`",
-    ),
+    ("Player", "a seat is a text, such as `ctx.actor.seat`; the player is asked by `rb.choose({ seat = ... })`"),
     (
         "getSeatedPlayers",
-        "a seat is a text, such as `ctx.actor.seat`; whoever sits there is asked by `rb.choose({ seat = ... })`",
+        "a seat is a text, such as `ctx.actor.seat`; the player is asked by `rb.choose({ seat = ... })`",
     ),
     ("broadcastToAll", "use rb.say, which the log keeps"),
     ("broadcastToColor", "use rb.whisper(\"SEAT\", text), which the log keeps"),
