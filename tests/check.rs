@@ -547,6 +547,9 @@ fn sound_code_is_told_nothing() {
         "local card = rb.choose({ seat = \"left\", topic = \"carda\", options = function() return { \"on\" } end }) rb.say(card)",
         "local told = { seat = \"left\" } rb.say(told.seat) ctx.seat = \"left\" rb.say(ctx.seat)",
         "local ctx = { actor = ctx.actor, seat = ctx.actor.seat, one = 1, two = 2, three = 3 } :: any rb.say(ctx.seat)",
+        "local code = ctx.actor.name:sub(1, 1) .. \"bb\" if code == \"pbb\" then rb.say(code) end",
+        "local code = `{ctx.actor.rests}b` if code == \"pbb\" then rb.say(code) elseif code == \"pb\" then rb.say(code) end",
+        "local owner = { pull = \"left\", rests = {} } rb.say(owner.pull) rb.say(\"{}\", #owner.rests)",
     ] {
         let found = planted("maneuvers/rest.luau", "\t\trb.say(", &format!("\t\t{code}\n\t\trb.say("));
         assert_eq!(found, [""; 0], "{code}");
@@ -556,6 +559,17 @@ fn sound_code_is_told_nothing() {
                 move_rope = function(_e, _proceed) end,\n\t},\n})\n";
     files.insert("tug/hooks/still.luau".into(), hook.into());
     assert_eq!(found(files), [""; 0]);
+}
+
+/// Files that a program for synchronisation leaves are named and stop nothing.
+#[test]
+fn a_conflict_copy_is_told_and_not_read() {
+    let mut files = files::of(&["tug"]);
+    for name in ["rest.sync-conflict-20260101-120000-ABCDEFG.luau", "rest (conflicted copy 2026-01-01).luau"] {
+        files.insert(format!("tug/maneuvers/{name}"), "this is no rule".into());
+    }
+    let told = found(files);
+    assert!(told.len() == 2 && told.iter().all(|one| one.contains("nothing reads it (put what is right")), "{told:#?}");
 }
 
 /// Puts one text in the place of another in the game of relations and gives what is found.

@@ -131,6 +131,164 @@ fn hovering_tells_what_a_word_a_rule_a_card_or_a_field_is() {
     editor.end();
 }
 
+const PULL: &str = "tug/maneuvers/pull.luau";
+
+/// What a hover says.
+fn hovered(editor: &mut Editor, path: &str, piece: &str) -> String {
+    let hover = editor.at("textDocument/hover", path, piece, 2, json!({}));
+    hover["contents"]["value"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn hovering_over_a_card_shows_its_exact_odds_before_and_after_the_edit() {
+    let mut editor = Editor::over(&["tug"]);
+    editor.open(PULL);
+    let odds = hovered(&mut editor, PULL, "\"pull\"");
+    assert!(odds.contains("**Odds** in the scenario `two`, played by Ann"), "{odds}");
+    assert!(odds.contains("| chance | outcome |") && odds.ends_with("exact, over 2 paths"), "{odds}");
+    // A failure costs nothing now. The file is not saved.
+    editor.replace(PULL, "won and risk or -risk", "won and risk or 0");
+    let odds = hovered(&mut editor, PULL, "\"pull\"");
+    assert!(odds.contains("| saved | edited | outcome |"), "{odds}");
+    assert!(odds.contains("| - | 50.00 % 1/2 | nothing changes |"), "{odds}");
+    assert!(odds.contains("| 50.00 % 1/2 | 50.00 % 1/2 | rope 1 rope 0 -> -1 |"), "{odds}");
+    assert!(odds.contains("| 50.00 % 1/2 | - | rope 1 rope 0 -> 1 |"), "{odds}");
+    // Another word changes no chance. The card is also shown at the word that makes it.
+    editor.replace(PULL, "won and risk or 0", "won and risk or -risk");
+    editor.replace(PULL, "How hard?", "How hard");
+    let odds = hovered(&mut editor, PULL, ".maneuver");
+    assert!(odds.contains("The edit does not change them."), "{odds}");
+    // What does not load has no odds.
+    editor.replace(PULL, "resolve = function", "resolve = = function");
+    let odds = hovered(&mut editor, PULL, "\"pull\"");
+    assert!(odds.contains("No odds: the rules do not load now."), "{odds}");
+    editor.end();
+}
+
+#[test]
+fn a_card_that_is_closed_has_its_odds_where_it_is_open() {
+    let mut editor = Editor::over(&["tug"]);
+    editor.open(REST);
+    editor.replace(REST, "ctx.actor.rests >= 2", "ctx.actor.rests < 2");
+    let odds = hovered(&mut editor, REST, "\"rest\"");
+    assert!(odds.contains(", with Ann.rests = 3"), "{odds}");
+    editor.end();
+}
+
+/// A card with more ways than can be followed.
+const LONG: &str =
+    "for at = 1, 400 do rb.roll(\"1d100\", \"{}\", at) rb.say(\"{}\", rb.roll(\"1d100\", \"again\")) end";
+
+#[test]
+fn odds_that_take_long_are_no_exact_ones_and_end_with_the_request() {
+    let mut editor = Editor::over(&["tug"]);
+    editor.open(REST);
+    editor.replace(REST, "ctx.actor:add(\"rests\", 1)", LONG);
+    editor.diagnostics(REST);
+    let params = json!({ "textDocument": { "uri": editor.uri(REST) }, "position": { "line": 3, "character": 8 } });
+    let ask = |editor: &mut Editor, id: i64| {
+        editor
+            .raw(&json!({ "jsonrpc": "2.0", "id": id, "method": "textDocument/hover", "params": params }).to_string());
+    };
+    ask(&mut editor, 901);
+    editor.notify("$/cancelRequest", &json!({ "id": 901 }));
+    let answer = editor.next_response();
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(901), &json!(-32800)));
+    // The next keystroke ends them, too: the card is told without odds.
+    ask(&mut editor, 902);
+    editor.replace(REST, "at = 1, 400", "at = 1, 401");
+    let answer = editor.next_response();
+    let told = answer["result"]["contents"]["value"].as_str().unwrap();
+    assert!(answer["id"] == 902 && told.contains("Do nothing") && !told.contains("Odds"), "{answer}");
+    // Nobody ends these: they are an estimate, and say so.
+    let odds = hovered(&mut editor, REST, "\"rest\"");
+    assert!(odds.contains("not exact"), "{odds}");
+    editor.end();
+}
+
+#[test]
+fn a_call_shows_its_parameters() {
+    let mut editor = with_house();
+    editor.write(
+        "house/lib/near.luau",
+        "local near = {}\n\nfunction near.by(one, other)\n\treturn one == other\nend\n\nreturn near\n",
+    );
+    editor.open(TIRED);
+    editor.replace(TIRED, "\nreturn rb.hook", "local near = require(\"lib/near\")\n\nreturn rb.hook");
+    for (typed, label, active) in [
+        ("rb.each(", "rb.each(\"coin\"", 0),
+        ("rb.act.move_rope(e.rope, ", "rb.act.move_rope(rope, by, who)", 1),
+        ("rb.act.move_rope(e.rope, rb.sum({ 1, 2 }), ", "rb.act.move_rope(rope, by, who)", 2),
+        ("e.who:add(\"rests\", ", "entity:add(field, amount)", 1),
+        ("near.by(e.who, ", "near.by(one, other)", 1),
+    ] {
+        editor.replace(TIRED, "e.by = 0", typed);
+        let help = editor.at("textDocument/signatureHelp", TIRED, typed, typed.len(), json!({}));
+        assert!(help["signatures"][0]["label"].as_str().unwrap().starts_with(label), "{typed}: {help}");
+        assert_eq!(help["activeParameter"], active, "{typed}: {help}");
+        editor.replace(TIRED, typed, "e.by = 0");
+    }
+    assert_eq!(editor.at("textDocument/signatureHelp", TIRED, "e.by = 0", 8, json!({})), Json::Null);
+    editor.end();
+}
+
+#[test]
+fn words_of_the_ruleset_have_their_sorts() {
+    let mut editor = Editor::before_initialize(&["tug"]);
+    let legend = editor.initialize();
+    let legend = &legend["capabilities"]["semanticTokensProvider"]["legend"]["tokenTypes"];
+    editor.open(PULL);
+    let params = json!({ "textDocument": { "uri": editor.uri(PULL) } });
+    let numbers = editor.request("textDocument/semanticTokens/full", params);
+    let numbers: Vec<u64> = numbers["data"].as_array().unwrap().iter().map(|one| one.as_u64().unwrap()).collect();
+    let (mut line, mut column, mut found) = (0, 0, Vec::new());
+    for one in numbers.chunks(5) {
+        column = if one[0] == 0 { column + one[1] } else { one[1] };
+        line += one[0];
+        let place = |character: u64| json!({ "line": line, "character": character });
+        let word = editor.text_in(PULL, &json!({ "start": place(column), "end": place(column + one[2]) }));
+        found.push((word, legend[one[3] as usize].as_str().unwrap()));
+    }
+    for (word, sort) in [
+        ("maneuver", "macro"),
+        ("pull", "enumMember"),
+        ("TUG-1", "label"),
+        ("need", "method"),
+        ("move_rope", "function"),
+        ("seat", "property"),
+    ] {
+        assert!(found.contains(&(word.to_owned(), sort)), "{word}: {found:?}");
+    }
+    assert!(found.iter().all(|(word, _)| word != "Pull" && word != "local"), "{found:?}");
+    editor.end();
+}
+
+#[test]
+fn completion_after_a_dot_offers_what_the_expression_has() {
+    let mut editor = with_house();
+    editor.write("house/lib/near.luau", "return { by = function(one, other) return one == other end }\n");
+    editor.open(TIRED);
+    editor.replace(TIRED, "\nreturn rb.hook", "local near = require(\"lib/near\")\n\nreturn rb.hook");
+    let labels = |editor: &mut Editor, typed: &str| -> Vec<String> {
+        editor.replace(TIRED, "e.by = 0", typed);
+        // The line alone has this many tabs.
+        let typed_line = format!("\t\t\t\t{typed}");
+        let items = editor.at("textDocument/completion", TIRED, &typed_line, typed_line.len(), json!({}));
+        editor.replace(TIRED, &typed_line, "\t\t\t\te.by = 0");
+        items.as_array().unwrap().iter().map(|item| item["label"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(labels(&mut editor, "e."), ["by", "result", "rope", "who"]);
+    assert_eq!(labels(&mut editor, "if e."), ["by", "result", "rope", "who"]);
+    assert_eq!(labels(&mut editor, "local one = near.b"), ["by"]);
+    // Of all rulesets' kinds, only the one that the expression has.
+    let of_rope = labels(&mut editor, "local rope = rb.first(\"rope\") local by = rope.");
+    let of_puller = labels(&mut editor, "local all = rb.each(\"puller\") local by = all[1].");
+    assert!(of_puller.contains(&"rests".into()) && !of_puller.contains(&"at".into()), "{of_puller:?}");
+    assert!(of_rope.contains(&"at".into()) && !of_rope.contains(&"rests".into()), "{of_rope:?}");
+    assert!(labels(&mut editor, "local one = #rb.each(\"puller\") one.").is_empty());
+    editor.end();
+}
+
 #[test]
 fn a_definition_is_the_file_or_the_line_that_declares_a_name() {
     let mut editor = with_house();
@@ -257,6 +415,15 @@ fn symbols_lenses_and_formatting_are_answered() {
         lenses.as_array().unwrap().iter().map(|lens| lens["command"]["arguments"][0].as_str().unwrap()).collect();
     assert!(lines[0].ends_with("test tug --filter specs/maneuvers/rest.luau"), "{lines:?}");
     assert!(lines[1].ends_with("odds rest --rules tug"), "{lines:?}");
+    assert!(lines[2].ends_with("rules explain rest --rules tug"), "{lines:?}");
+    let spec = "tug/specs/maneuvers/rest.luau";
+    let params = of(&editor, spec);
+    let lenses = editor.request("textDocument/codeLens", params);
+    let lens = &lenses[1];
+    assert_eq!(lens["command"]["title"], "Run this spec");
+    let line = lens["command"]["arguments"][0].as_str().unwrap();
+    let name = editor.text_in(spec, &lens["range"]);
+    assert!(line.ends_with(&format!("test tug --filter '{name}' --trace")), "{line}: {name}");
     let mut params = of(&editor, TIRED);
     params["options"] = json!({ "tabSize": 4, "insertSpaces": false });
     // Without stylua there is no answer.

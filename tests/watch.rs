@@ -57,7 +57,7 @@ impl Table {
 
     fn loaded(&self) -> (Arc<Ruleset>, Vec<String>) {
         match self.next() {
-            Watched::Loaded { rules, changed } => (rules, changed),
+            Watched::Loaded { rules, changed, .. } => (rules, changed),
             other => panic!("{other:?}"),
         }
     }

@@ -11,6 +11,7 @@ use riskbreaker::{Library, LoadError};
 use serde_json::json;
 
 use super::figures::counted;
+use super::play::{TableArgs, play_beside};
 use super::row::{Row, Tone};
 use super::screen::Screen;
 use super::{call_error, check, report, test};
@@ -28,6 +29,15 @@ pub struct Args {
     /// Checks and tests once; the exit code is 1 if there is a problem
     #[arg(long)]
     once: bool,
+
+    /// Plays this scenario beside the editor: at each save the game is played again from its start under the new rules, with the
+    /// same answers and dice
+    #[arg(long, value_name = "SCENARIO", conflicts_with = "once")]
+    play: Option<String>,
+
+    /// With `--play`: the seed of the dice; a random one if none is given
+    #[arg(long, value_name = "N", requires = "play", value_parser = super::whole::<u64>)]
+    seed: Option<u64>,
 
     /// Writes one JSON object per verdict
     #[arg(long)]
@@ -50,6 +60,10 @@ pub fn dev(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         }
     };
     let ways = library.ways_to_play(&id);
+    if let Some(scenario) = args.play {
+        let table = TableArgs::beside(args.layers, args.seed, args.json);
+        return play_beside(&library, &ways[0], scenario, table);
+    }
     let mut room = Room { library, id, ways, layers: args.layers, screen: Screen::stdout(args.json) };
     if args.once {
         let green = room.all(&[])?;

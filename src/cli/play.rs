@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use clap::Parser;
-use riskbreaker::ruleset::{Contrast, nearest, system_message, version_changes};
+use riskbreaker::ruleset::{Contrast, instead, nearest, system_message, version_changes};
 use riskbreaker::store::{Campaign, StoreError};
 use riskbreaker::{DiceSource, Driver, Library, Ruleset, Session, Setup, StartError, Value};
 use serde_json::json;
@@ -92,7 +92,24 @@ pub struct TableArgs {
 }
 
 pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
-    let args = args.with_script()?;
+    sit_down(args, || library::open(folder.as_deref()), false)
+}
+
+/// Plays a scenario beside an editor: at each save the game is played again from its start under the new rules.
+pub fn play_beside(library: &Library, rules: &str, scenario: String, table: TableArgs) -> Result<ExitCode> {
+    let known = library::load(library, rules, &table.layers)?;
+    if !known.scenarios().contains_key(&scenario) {
+        let meant = instead(&scenario, known.scenarios().keys().map(String::as_str));
+        return Err(call_error(format!("{rules} has no scenario `{scenario}`; {meant}")));
+    }
+    let table = TableArgs { rules: Some(rules.to_owned()), ..table };
+    let args = Args { scenario: Some(scenario), begin: None, entry: None, table };
+    sit_down(args, || Ok(library.clone()), true)
+}
+
+/// Opens a game and plays at the prompt.
+fn sit_down(args: Args, open_library: impl FnOnce() -> Result<Library>, replays: bool) -> Result<ExitCode> {
+    let args = if replays { args } else { args.with_script()? };
     let words = Arc::new(Mutex::new(Vocabulary::default()));
     let mut screen = Screen::stdout(args.table.json);
     let colour = screen.coloured();
@@ -117,10 +134,10 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             seats = table.only.join(",")
         )));
     }
-    let library = library::open(folder.as_deref())?;
-    let campaign_path = args.scenario.as_deref().map(campaigns::file_of);
+    let library = open_library()?;
+    let campaign_path = args.scenario.as_deref().filter(|_| !replays).map(campaigns::file_of);
     let is_path = |path: &&Path| path.is_file() || path.extension().is_some_and(|extension| extension == "json");
-    let saved = args.scenario.as_deref().map(Path::new).filter(is_path);
+    let saved = args.scenario.as_deref().map(Path::new).filter(|path| !replays && is_path(path));
     let Opening { mut session, setup, title, about, mut campaign, mut notes, goes_on } = match saved {
         Some(path)
             if args.begin.is_none()
@@ -138,17 +155,18 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
                 goes_on: true,
             }
         }
+        _ if replays => open(args.scenario, args.begin, entry, &table, &library, true)?,
         _ => {
             let meant = match (&args.scenario, &args.begin) {
                 (Some(name), None) => meant(name, &table, &library, lines.scripted())?,
                 _ => Meant::AsWritten,
             };
             match meant {
-                Meant::AsWritten => open(args.scenario, args.begin, entry, &table, &library)?,
-                Meant::Campaign(file) => open(Some(file), None, entry, &table, &library)?,
+                Meant::AsWritten => open(args.scenario, args.begin, entry, &table, &library, false)?,
+                Meant::Campaign(file) => open(Some(file), None, entry, &table, &library, false)?,
                 Meant::Scenario(id, name) => {
                     let table = TableArgs { rules: None, ..table.clone() };
-                    open(Some(id), Some(name), entry, &table, &library)?
+                    open(Some(id), Some(name), entry, &table, &library, false)?
                 }
                 Meant::Nothing => return Ok(ExitCode::SUCCESS),
             }
@@ -156,7 +174,7 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     };
     refuse_typed_dice(Some(session.dice()), &table.only)?;
     let mut unnamed = campaign_path.filter(|path| unnamed::is_unnamed(path));
-    if campaign.is_none() && !lines.scripted() {
+    if campaign.is_none() && !lines.scripted() && !replays {
         let _ = session.advance()?;
         match unnamed::begin(&library, &mut session, &title) {
             Ok((kept, path)) => (campaign, unnamed) = (Some(kept), Some(path)),
@@ -182,6 +200,7 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Repl::new(session, library, screen, words)
         .started_by(setup)
         .in_campaign(campaign, unnamed)
+        .replaying(replays)
         .with_lookout(bell, !notes.is_empty())
         .seen_by(table.only, table.curtain)
         .telling(notify.begin())
@@ -189,6 +208,11 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
 }
 
 impl TableArgs {
+    /// The table of a game beside an editor.
+    pub fn beside(layers: Vec<String>, seed: Option<u64>, json: bool) -> TableArgs {
+        TableArgs { layers, seed, json, ..TableArgs::default() }
+    }
+
     /// Which options have no effect on a game that was begun before; nothing if they only say what is so already.
     fn without_effect(&self, session: &Session) -> Option<String> {
         let rules = session.ruleset();
@@ -376,15 +400,17 @@ fn meant(name: &str, table: &TableArgs, library: &Library, scripted: bool) -> Re
     }
 }
 
-/// Starts a game, or opens the campaign of that name. A name that is neither a scenario nor a file begins a campaign.
+/// Starts a game, or opens the campaign of that name. A name that is neither a scenario nor a file begins a campaign, unless it
+/// names only a scenario.
 fn open(
     name: Option<String>,
     begin: Option<String>,
     entry: Option<u32>,
     table: &TableArgs,
     library: &Library,
+    only_scenario: bool,
 ) -> Result<Opening> {
-    let path = name.as_deref().map(campaigns::file_of);
+    let path = name.as_deref().filter(|_| !only_scenario).map(campaigns::file_of);
     let mut unbegun = false;
     if let (Some(path), Some(name)) = (&path, &name)
         && path.is_file()
@@ -422,7 +448,7 @@ fn open(
         (Some(id), name) => (id.clone(), name, begin),
         (None, name) => (library::default_ruleset(library)?, name, begin),
     };
-    let path = name.as_deref().map(campaigns::file_of);
+    let path = name.as_deref().filter(|_| !only_scenario).map(campaigns::file_of);
     let rules = library::load(library, &id, &table.layers)?;
     let named = |name: &String| rules.scenarios().contains_key(name);
     let is_campaign = |name: &String| {

@@ -9,7 +9,7 @@ use riskbreaker::spec::{
     Coverage, LineCoverage, RuleStatus, SpecReport, SpecResult, SpecRun, SpecSource, spec_of_fault,
 };
 use riskbreaker::watch::{Watched, Watcher};
-use riskbreaker::{Library, LoadError, Session, WorkBudget};
+use riskbreaker::{Library, LoadError, Ruleset, Session, WorkBudget};
 use serde_json::json;
 
 use super::check::for_several;
@@ -45,6 +45,10 @@ pub struct Args {
     /// Lists every rule with its specs, and the lines and cards that neither specs nor random play reached
     #[arg(long)]
     coverage: bool,
+
+    /// Shows what happened in each spec that holds, too: the position, the dice and the log
+    #[arg(long)]
+    trace: bool,
 
     /// Runs the specs again at every save, until Ctrl-C
     #[arg(long, conflicts_with_all = ["coverage", "from_fault"])]
@@ -93,6 +97,7 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         further,
         only_further: args.only.is_some(),
         filter: args.filter.clone(),
+        traced: args.trace,
         measured: args.coverage,
         budget: budget.clone(),
     };
@@ -167,7 +172,7 @@ fn watch(args: &Args, library: &Library, id: &str, screen: &mut Screen) -> Resul
         }
         let further = specs_in(args.specs.as_ref())?;
         let budget = WorkBudget::new(SpecRun::WORK);
-        let run = SpecRun { further, filter: args.filter.clone(), budget, ..SpecRun::default() };
+        let run = SpecRun { further, filter: args.filter.clone(), traced: args.trace, budget, ..SpecRun::default() };
         for way in &ways {
             match run.of(library, way, &args.layers) {
                 Ok(told) => tell(&told, screen)?,
@@ -177,8 +182,26 @@ fn watch(args: &Args, library: &Library, id: &str, screen: &mut Screen) -> Resul
     }
 }
 
-/// Writes the fault of a saved game as a spec, into the folder of the topmost of its layers on the disk, or of the ruleset itself;
-/// prints it if all rules are built in. The fault may need any of them.
+/// Writes a new spec file into a folder under `specs` of the topmost of the layers on the disk, or of the ruleset itself: the game
+/// may need any of them. `None` if all rules are built in.
+pub fn write_spec(library: &Library, rules: &Ruleset, place: &str, stem: &str, spec: &str) -> Result<Option<PathBuf>> {
+    let (id, parts) = (rules.id(), rules.parts());
+    let main = parts.iter().position(|part| part == id).unwrap_or_default();
+    let on_disk = parts[main..].iter().rev().find_map(|part| Some((part, library.folder_of(part)?)));
+    let Some((part, on_disk)) = on_disk else { return Ok(None) };
+    // The specs of a layer run over each ruleset that it names; those in a folder of that name over this one alone.
+    let specs = if part == id { format!("specs/{place}") } else { format!("specs/{id}/{place}") };
+    let names = (1..1000).map(|n| if n == 1 { format!("{stem}.luau") } else { format!("{stem}_{n}.luau") });
+    let Some(name) = names.into_iter().find(|name| !on_disk.join(&specs).join(name).exists()) else {
+        return Err(call_error(format!("there are too many specs of the name `{stem}` already")));
+    };
+    let (inside, target) = (format!("{specs}/{name}"), on_disk.join(&specs).join(&name));
+    file::replace_inside(&on_disk, &inside, spec)
+        .map_err(|error| call_error(format!("{} cannot be written: {}", target.display(), system_message(&error))))?;
+    Ok(Some(target))
+}
+
+/// Writes the fault of a saved game as a spec; prints it if all rules are built in.
 fn from_fault(path: &Path, library: &Library, json: bool) -> Result<ExitCode> {
     let text =
         file::read(path).map_err(|error| call_error(format!("{}: {}", path.display(), system_message(&error))))?;
@@ -190,16 +213,6 @@ fn from_fault(path: &Path, library: &Library, json: bool) -> Result<ExitCode> {
         )));
     };
     let mut screen = Screen::stdout(json);
-    let (id, parts) = (session.ruleset().id(), session.ruleset().parts());
-    let main = parts.iter().position(|part| part == id).unwrap_or_default();
-    let on_disk = parts[main..].iter().rev().find_map(|part| Some((part, library.folder_of(part)?)));
-    let Some((part, on_disk)) = on_disk else {
-        screen.verbatim(&spec)?;
-        return Ok(ExitCode::SUCCESS);
-    };
-    // The specs of a layer run over each ruleset that it names; those in a folder of that name over this one alone.
-    let specs = if part == id { "specs/faults".to_owned() } else { format!("specs/{id}/faults") };
-    let folder = on_disk.join(&specs);
     let file = session
         .fault()
         .and_then(|fault| fault.path.as_deref())
@@ -208,13 +221,10 @@ fn from_fault(path: &Path, library: &Library, json: bool) -> Result<ExitCode> {
         .next()
         .unwrap_or("fault");
     let stem = file.split('.').next().unwrap_or(file);
-    let names = (1..).map(|n| folder.join(if n == 1 { format!("{stem}.luau") } else { format!("{stem}_{n}.luau") }));
-    let Some(target) = names.into_iter().find(|target| !target.exists()) else {
-        return Err(call_error("there are too many faults already"));
+    let Some(target) = write_spec(library, session.ruleset(), "faults", stem, &spec)? else {
+        screen.verbatim(&spec)?;
+        return Ok(ExitCode::SUCCESS);
     };
-    let inside = format!("{specs}/{}", target.file_name().unwrap_or_default().to_string_lossy());
-    file::replace_inside(&on_disk, &inside, spec)
-        .map_err(|error| call_error(format!("{} cannot be written: {}", target.display(), system_message(&error))))?;
     if json {
         screen.event("written", &json!({ "path": target.display().to_string() }))?;
     } else {
@@ -251,6 +261,7 @@ fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     }
     for result in &told.results {
         tell_failure(result, screen)?;
+        tell_trace(result, screen)?;
     }
     tell_overruled(told, screen)?;
     tell_warnings(told, screen)?;
@@ -312,16 +323,28 @@ pub fn tell_failure(result: &SpecResult, screen: &mut Screen) -> Result<()> {
     let Some(failure) = result.failure.as_ref().filter(|_| result.has_failed()) else { return Ok(()) };
     screen.row(&Row::at(0).with("failed  ", Tone::Bad).strong(&result.name).faint(format!("  {}", result.path)))?;
     screen.verbatim(&report::fault(&failure.fault, screen.coloured(), screen.width()))?;
+    tell_course(&failure.given, &failure.dice, &failure.log, screen)
+}
+
+/// What happened in a spec that holds, if that was kept.
+fn tell_trace(result: &SpecResult, screen: &mut Screen) -> Result<()> {
+    let Some(trace) = &result.trace else { return Ok(()) };
+    screen.row(&Row::at(0).with("holds  ", Tone::Good).strong(&result.name).faint(format!("  {}", result.path)))?;
+    tell_course(&trace.given, &trace.dice, &trace.log, screen)
+}
+
+/// What led to the end of a spec.
+fn tell_course(given: &str, dice: &[u32], log: &[String], screen: &mut Screen) -> Result<()> {
     let mut led: Vec<Vec<Span>> = Vec::new();
-    if !failure.given.is_empty() {
-        led.push(vec![Span::faint("given"), Span::plain(&failure.given)]);
+    if !given.is_empty() {
+        led.push(vec![Span::faint("given"), Span::plain(given)]);
     }
-    if !failure.dice.is_empty() {
-        let dice: Vec<String> = failure.dice.iter().map(u32::to_string).collect();
+    if !dice.is_empty() {
+        let dice: Vec<String> = dice.iter().map(u32::to_string).collect();
         led.push(vec![Span::faint("dice"), Span::plain(dice.join(", "))]);
     }
-    let earlier = failure.log.len().saturating_sub(LINES_TOLD);
-    let mut lines: Vec<Span> = failure.log[earlier..].iter().map(Span::plain).collect();
+    let earlier = log.len().saturating_sub(LINES_TOLD);
+    let mut lines: Vec<Span> = log[earlier..].iter().map(Span::plain).collect();
     if earlier > 0 {
         lines.insert(0, Span::faint(format!("... {earlier} lines")));
     }

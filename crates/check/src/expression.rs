@@ -1,5 +1,6 @@
 //! Checks the expressions of a script.
 
+use super::elsewhere::GLOBALS;
 use super::evidence::is_length_of;
 use super::known::Mistake;
 use super::script::ScriptReader;
@@ -190,7 +191,7 @@ impl ScriptReader<'_> {
         if api::globals().any(|known| known == name) || !self.told.insert(name.to_string()) {
             return;
         }
-        let cure = match api::NOT_HERE.iter().chain(&ELSEWHERE).find(|(not, _)| *not == name) {
+        let cure = match api::NOT_HERE.iter().chain(&ELSEWHERE).chain(GLOBALS).find(|(not, _)| *not == name) {
             Some((_, cure)) => (*cure).to_string(),
             None if self.known.stack.file(&format!("lib/{name}")).is_some() => {
                 format!("write `local {name} = require(\"lib/{name}\")` at the top")

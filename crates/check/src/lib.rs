@@ -9,6 +9,7 @@ mod argument;
 mod calls;
 mod data;
 mod declared;
+mod elsewhere;
 mod evidence;
 mod expression;
 mod facts;
@@ -18,6 +19,7 @@ mod hook;
 mod known;
 mod lint;
 mod member;
+mod members;
 mod names;
 mod old_form;
 mod open_block;
@@ -43,6 +45,7 @@ use std::thread;
 
 pub use self::analysis::Analysis;
 use self::known::KnownNames;
+pub use self::members::Members;
 use self::script::ScriptReader;
 use riskbreaker_play::{Driver, MACHINE_STACK, Ruleset, Scenario, Session, Setup, Step};
 use riskbreaker_ruleset::{
@@ -469,6 +472,11 @@ fn unread_files(stack: &Stack, own: usize, used: &BTreeSet<String>) -> Vec<Probl
                 let problem = Problem::new(format!("{}/{path}", part.id()), "nothing reads this file");
                 found.push(problem.with_cure(format!("is its name meant to be `{meant}`?")));
             }
+        }
+        for path in &part.folder.conflict_copies {
+            let wrong = "a program for synchronisation has made this copy, and nothing reads it";
+            let cure = "put what is right into the file and delete the copy";
+            found.push(Problem::new(format!("{}/{path}", part.id()), wrong).with_cure(cure));
         }
     }
     found

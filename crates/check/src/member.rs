@@ -1,3 +1,5 @@
+use super::elsewhere::MEMBERS;
+use super::members::Members;
 use super::script::ScriptReader;
 use super::symbol::{Symbol, declared};
 use super::syntax::{literal, text};
@@ -8,6 +10,10 @@ use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 impl ScriptReader<'_> {
     /// Checks a member that is read off an expression by name.
     pub(super) fn member(&mut self, of: Expression<'_>, name: &str, at: Location) {
+        if name == Members::MARK {
+            self.members = self.members_of(of);
+            return;
+        }
         let symbol = self.symbol(of);
         let is_context = symbol == Some(Symbol::Context);
         if is_context && self.known.rules.is_some_and(|rules| declared(rules.context(), name).is_some()) {
@@ -32,6 +38,11 @@ impl ScriptReader<'_> {
                 if !names.contains(&name) {
                     let cure = match (library, name) {
                         ("math", "random" | "randomseed") => "roll dice: rb.roll(\"1d6\", \"what for\")".to_string(),
+                        _ if let Some((.., cure)) =
+                            MEMBERS.iter().find(|(of, member, _)| *of == library && *member == name) =>
+                        {
+                            cure.to_string()
+                        }
                         _ => self.known.instead(name, &names.iter().map(|name| name.to_string()).collect::<Vec<_>>()),
                     };
                     self.problem(at, (format!("{library} has no `{name}`"), cure));

@@ -295,6 +295,12 @@ impl NamesOfFiles {
         (self.makes_context && !self.open_context).then(members)
     }
 
+    /// The members that scripts read off a variable of that name.
+    pub fn read_off<'n>(&'n self, variable: &'n str) -> impl Iterator<Item = &'n str> {
+        let paths = self.paths.keys().filter_map(move |path| path.strip_prefix(variable)?.strip_prefix('.'));
+        paths.filter(|member| !member.contains('.'))
+    }
+
     /// Returns the member of the context that has that name instead of the context itself: `actor` for `seat`, if
     /// scripts read `actor.seat` and `ctx.actor`.
     ///

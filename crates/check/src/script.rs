@@ -3,6 +3,7 @@ use std::ops::Range;
 
 use super::evidence::Evidence;
 use super::known::{KnownNames, Mistake};
+use super::members::Members;
 use super::signature::Signature;
 use super::silent::Silent;
 use super::symbol::Symbol;
@@ -78,6 +79,8 @@ pub(super) struct ScriptReader<'r> {
     pub pure: Vec<&'static str>,
     /// The keys of the enclosing tables, the outermost first.
     pub keys: Vec<String>,
+    /// What can be read off the expression before [`Members::MARK`], once that was reached.
+    pub members: Option<Members>,
 }
 
 impl<'r> ScriptReader<'r> {
@@ -121,6 +124,7 @@ impl<'r> ScriptReader<'r> {
             depth: 0,
             pure: Vec::new(),
             keys: Vec::new(),
+            members: None,
         }
     }
 

@@ -78,7 +78,8 @@ impl ScriptReader<'_> {
         }
         let Some(meant) = names
             .texts()
-            .filter(|other| is_slip(&word, other) && counts(&word, other))
+            // A text of one or two letters is a piece of which longer ones are built.
+            .filter(|other| other.len() >= LETTERS && is_slip(&word, other) && counts(&word, other))
             .max_by_key(|other| names.times(other))
         else {
             return;

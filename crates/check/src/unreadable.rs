@@ -13,6 +13,9 @@ impl ScriptReader<'_> {
             let wrong = "`else if` opens a block of its own, which has no `end`".to_string();
             return self.problem(Location::new(begin, begin), (wrong, "write `elseif`".into()));
         }
+        if let Some((at, wrong)) = self.idiom_of_another_lua(at) {
+            return self.problem(at, wrong);
+        }
         // If a block has no `end`, the position is where the block begins.
         let open = message.rsplit_once(" at line ").and_then(|(before, line)| {
             let digits: String = line.chars().take_while(char::is_ascii_digit).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 use std::thread;
 
@@ -12,17 +12,27 @@ use gen_lsp_types::{
 };
 use serde_json::{Value as Json, json};
 
+use super::call_help::call_help;
+use super::card_odds::HoveredCard;
 use super::completion::completions;
 use super::document::{offset_in, span_in};
 use super::lookup::{FileLookup, Spot};
 use super::outline::{OutlineItem, Sort, outline};
 use super::path::{of_uri, to_uri};
+use super::semantic::semantic_tokens;
 use super::target::{NameTarget, is_rule_id, target_at};
 use super::workspace::Workspace;
 use riskbreaker_script::api;
 
 /// The command of code lenses, which the editor runs in a terminal: its only argument is the line to type.
 const RUN: &str = "riskbreaker.run";
+
+/// Where somebody points at a card.
+pub(super) struct CardPlace {
+    /// The folder of the ruleset with the file.
+    folder: PathBuf,
+    card: String,
+}
 
 /// The most symbols of a search in all files.
 const MOST_SYMBOLS: usize = 200;
@@ -42,6 +52,31 @@ impl Workspace {
         let value = lookup.description(&target)?;
         let contents = Contents::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value });
         Some(Hover { contents, range: Some(range) })
+    }
+
+    /// The card at a position, and the folder of the ruleset in whose file it is named: its id in quotes, or the word that makes
+    /// the card in its own file.
+    pub fn card_at(&self, uri: &Uri, position: Position) -> Option<CardPlace> {
+        let file = of_uri(uri)?;
+        let text = self.text_of(&file);
+        let lookup = FileLookup::new(self, &file)?;
+        let (target, range) = target_at(&lookup.place.inside, &text, offset_in(&text, position))?;
+        let card = match target {
+            NameTarget::Name(name) if text[..range.start].ends_with(['"', '\'', '`']) => name,
+            NameTarget::Word { of: "rb", name } if name == "maneuver" => {
+                lookup.place.inside.strip_prefix("maneuvers/")?.strip_suffix(".luau")?.to_owned()
+            }
+            _ => return None,
+        };
+        let is_card = lookup.books().any(|book| book.card(&card).is_some());
+        is_card.then(|| CardPlace { folder: lookup.place.folder.clone(), card })
+    }
+
+    /// The card with the rules in which it is played; `None` if those do not load.
+    pub fn card_for_odds(&self, place: &CardPlace) -> Option<HoveredCard> {
+        let CardPlace { folder, card } = place;
+        let rules = self.rules_now(folder).into_iter().find(|rules| rules.card(card).is_some())?;
+        Some(HoveredCard { card: card.clone(), rules, saved: self.saved_library(folder) })
     }
 
     pub fn definition(&self, uri: &Uri, position: Position) -> Option<Vec<Location>> {
@@ -70,6 +105,25 @@ impl Workspace {
         let text = self.text_of(&file);
         let lookup = FileLookup::new(self, &file)?;
         Some(completions(&lookup, &text, offset_in(&text, position)))
+    }
+
+    /// The words of a script that mean something in its ruleset.
+    pub fn semantic_tokens(&self, uri: &Uri) -> Option<Json> {
+        let file = of_uri(uri)?;
+        let text = self.text_of(&file);
+        let lookup = FileLookup::new(self, &file)?;
+        lookup.place.inside.ends_with(".luau").then(|| json!({ "data": semantic_tokens(&lookup, &text) }))
+    }
+
+    /// The call in which a position stands, and the parameter that is being written.
+    pub fn call_help(&self, uri: &Uri, position: Position) -> Option<Json> {
+        let file = of_uri(uri)?;
+        let text = self.text_of(&file);
+        let lookup = FileLookup::new(self, &file)?;
+        if !lookup.place.inside.ends_with(".luau") {
+            return None;
+        }
+        call_help(&lookup, &text, offset_in(&text, position))
     }
 
     /// The range of a name that can be renamed; the reason, if it cannot.
@@ -214,24 +268,31 @@ impl Workspace {
         let folder = place.folder.parent()?.display().to_string();
         let called = |call: String| format!("riskbreaker --rulesets {} {call}", quoted(&folder));
         let mut lenses = Vec::new();
-        let mut lens = |title: &str, call: String| {
+        let whole = Range::default();
+        let mut lens = |title: &str, call: String, range: Range| {
             let command = Command {
                 title: title.to_owned(),
                 tooltip: None,
                 command: RUN.to_owned(),
                 arguments: Some(vec![json!(called(call))]),
             };
-            lenses.push(CodeLens { range: Range::default(), command: Some(command), data: None });
+            lenses.push(CodeLens { range, command: Some(command), data: None });
         };
         if stem.starts_with("specs/") {
-            lens("Run the specs of this file", format!("test {} --filter {}", place.id, quoted(&place.inside)));
+            lens("Run the specs of this file", format!("test {} --filter {}", place.id, quoted(&place.inside)), whole);
+            let text = self.text_of(&file);
+            for spec in outline(&place.inside, &text).into_iter().filter(|item| item.sort == Sort::Spec) {
+                let call = format!("test {} --filter {} --trace", place.id, quoted(&spec.name));
+                lens("Run this spec", call, span_in(&text, spec.range));
+            }
         } else if let Some(card) = stem.strip_prefix("maneuvers/") {
             let specs = format!("specs/{}", place.inside);
             if place.folder.join(&specs).is_file() {
-                lens("Run its specs", format!("test {} --filter {}", place.id, quoted(&specs)));
+                lens("Run its specs", format!("test {} --filter {}", place.id, quoted(&specs)), whole);
             }
             let way = self.library(&place.folder)?.ways_to_play(&place.id).into_iter().next()?;
-            lens("Odds", format!("odds {} --rules {way}", quoted(card)));
+            lens("Odds", format!("odds {} --rules {way}", quoted(card)), whole);
+            lens("Who overrules this", format!("rules explain {} --rules {way}", quoted(card)), whole);
         }
         Some(lenses)
     }

@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use lsp_server::RequestId;
+
+use super::card_odds::{CardOddsJob, card_odds};
 use riskbreaker_check::{Analysis, CheckReport};
 use riskbreaker_ruleset::{Library, Problem};
 use riskbreaker_work::WorkBudget;
@@ -39,7 +42,20 @@ pub(super) enum FoundProblems {
     Whole(Vec<Arc<Analysis>>),
 }
 
-/// Checks rulesets in a thread of its own, the last change first. A newer job for a ruleset replaces an older one.
+/// What the thread has to tell.
+pub(super) enum CheckerEvent {
+    Checked(CheckOutcome),
+    /// The odds of a card as Markdown, for the request that asks for them.
+    Odds {
+        request: RequestId,
+        text: String,
+    },
+    /// A check is over, or was interrupted.
+    Finished,
+}
+
+/// Checks rulesets in a thread of its own, the last change first. A newer job for a ruleset replaces an older one. The odds of
+/// cards are computed after all checks, and a new check ends them.
 pub(super) struct Checker {
     queue: Arc<CheckQueue>,
 }
@@ -53,9 +69,37 @@ struct CheckQueue {
 #[derive(Default)]
 struct CheckerState {
     jobs: VecDeque<CheckJob>,
-    /// The folder of the ruleset that is being checked, and the flag that ends that.
-    running: Option<(PathBuf, Arc<AtomicBool>)>,
+    odds: VecDeque<CardOddsJob>,
+    running: Option<RunningJob>,
     over: bool,
+}
+
+/// The job of the moment, and the flag that ends it.
+struct RunningJob {
+    of: RunningJobKind,
+    stop: Arc<AtomicBool>,
+}
+
+enum RunningJobKind {
+    /// A check of the ruleset in this folder.
+    Check(PathBuf),
+    /// The odds for this request.
+    Odds(RequestId),
+}
+
+enum Job {
+    Check(CheckJob),
+    Odds(CardOddsJob),
+}
+
+impl CheckerState {
+    /// Ends what runs if it is as said, and forgets all odds that wait: they would be those of older texts.
+    fn stop(&mut self, is_ended: impl Fn(&RunningJobKind) -> bool) {
+        self.odds.clear();
+        if let Some(running) = self.running.as_ref().filter(|running| is_ended(&running.of)) {
+            running.stop.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 impl CheckQueue {
@@ -64,25 +108,32 @@ impl CheckQueue {
     }
 
     /// Waits for a job; `None` if there will be no more.
-    fn next(&self) -> Option<(CheckJob, Arc<AtomicBool>)> {
+    fn next(&self) -> Option<(Job, Arc<AtomicBool>)> {
         let mut state = self.lock();
         loop {
             if state.over {
                 return None;
             }
+            let stop = Arc::new(AtomicBool::new(false));
             if let Some(job) = state.jobs.pop_front() {
-                let stop = Arc::new(AtomicBool::new(false));
-                state.running = Some((job.folder.clone(), stop.clone()));
-                return Some((job, stop));
+                let of = RunningJobKind::Check(job.folder.clone());
+                state.running = Some(RunningJob { of, stop: stop.clone() });
+                return Some((Job::Check(job), stop));
+            }
+            if let Some(job) = state.odds.pop_front() {
+                let of = RunningJobKind::Odds(job.request.clone());
+                state.running = Some(RunningJob { of, stop: stop.clone() });
+                return Some((Job::Odds(job), stop));
             }
             state = self.more.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Puts a job that was interrupted back, unless a newer one has taken its place.
-    fn finish(&self, job: CheckJob, stop: &AtomicBool) {
+    /// Ends the job of the moment. A check that was interrupted waits again, unless a newer one has taken its place.
+    fn finish(&self, job: Option<CheckJob>, stop: &AtomicBool) {
         let mut state = self.lock();
         state.running = None;
+        let Some(job) = job else { return };
         if stop.load(Ordering::Relaxed) && !state.jobs.iter().any(|other| other.folder == job.folder) {
             state.jobs.push_back(job);
         }
@@ -90,34 +141,61 @@ impl CheckQueue {
 }
 
 impl Checker {
-    /// Starts the thread. It hands each result to `tell`, and `None` at the end of each job.
-    pub fn start(tell: impl Fn(Option<CheckOutcome>) + Send + 'static) -> io::Result<Checker> {
+    /// Starts the thread. It hands each result to `tell`.
+    pub fn start(tell: impl Fn(CheckerEvent) + Send + 'static) -> io::Result<Checker> {
         let queue = Arc::new(CheckQueue::default());
         let jobs = queue.clone();
         thread::Builder::new().name("checker".into()).spawn(move || {
             while let Some((job, stop)) = jobs.next() {
                 // A panic is told by the runtime on standard error, where editors keep the log of a server.
-                let _ = catch_unwind(AssertUnwindSafe(|| check(&job, &stop, &|outcome| tell(Some(outcome)))));
-                jobs.finish(job, &stop);
-                tell(None);
+                match job {
+                    Job::Check(job) => {
+                        let tell = |outcome| tell(CheckerEvent::Checked(outcome));
+                        let _ = catch_unwind(AssertUnwindSafe(|| check(&job, &stop, &tell)));
+                        jobs.finish(Some(job), &stop);
+                    }
+                    Job::Odds(CardOddsJob { request, of }) => {
+                        let text = catch_unwind(AssertUnwindSafe(|| card_odds(&of, &stop)));
+                        jobs.finish(None, &stop);
+                        let text = text.unwrap_or_else(|_| "No odds: computing them failed.".into());
+                        tell(CheckerEvent::Odds { request, text });
+                    }
+                }
+                tell(CheckerEvent::Finished);
             }
         })?;
         Ok(Checker { queue })
     }
 
-    /// Whether nothing waits or is being checked.
+    /// Whether nothing is being checked or waits for that.
     pub fn is_idle(&self) -> bool {
         let state = self.queue.lock();
-        state.jobs.is_empty() && state.running.is_none()
+        let is_check = |running: &RunningJob| matches!(running.of, RunningJobKind::Check(_));
+        state.jobs.is_empty() && !state.running.as_ref().is_some_and(is_check)
+    }
+
+    /// Computes the odds of a card after what waits.
+    pub fn submit_odds(&self, job: CardOddsJob) {
+        self.queue.lock().odds.push_back(job);
+        self.queue.more.notify_one();
+    }
+
+    /// Ends the work for the odds of a request.
+    pub fn cancel_odds(&self, request: &RequestId) {
+        let mut state = self.queue.lock();
+        state.odds.retain(|job| job.request != *request);
+        if let Some(running) = &state.running
+            && matches!(&running.of, RunningJobKind::Odds(of) if of == request)
+        {
+            running.stop.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Checks a ruleset before the others that wait. An older job for it is forgotten; another one that runs waits for it.
     pub fn submit(&self, job: CheckJob) {
         let mut state = self.queue.lock();
         state.jobs.retain(|other| other.folder != job.folder);
-        if let Some((_, stop)) = &state.running {
-            stop.store(true, Ordering::Relaxed);
-        }
+        state.stop(|_| true);
         state.jobs.push_front(job);
         self.queue.more.notify_one();
     }
@@ -126,9 +204,10 @@ impl Checker {
     pub fn submit_last(&self, job: CheckJob) {
         let mut state = self.queue.lock();
         state.jobs.retain(|other| other.folder != job.folder);
-        if let Some((_, stop)) = state.running.iter().find(|(folder, _)| *folder == job.folder) {
-            stop.store(true, Ordering::Relaxed);
-        }
+        state.stop(|running| match running {
+            RunningJobKind::Check(folder) => *folder == job.folder,
+            RunningJobKind::Odds(_) => true,
+        });
         state.jobs.push_back(job);
         self.queue.more.notify_one();
     }
@@ -138,9 +217,7 @@ impl Drop for Checker {
     fn drop(&mut self) {
         let mut state = self.queue.lock();
         state.over = true;
-        if let Some((_, stop)) = &state.running {
-            stop.store(true, Ordering::Relaxed);
-        }
+        state.stop(|_| true);
         self.queue.more.notify_one();
     }
 }

@@ -5,7 +5,9 @@ use gen_lsp_types::{CompletionItem, CompletionItemKind, Documentation};
 use super::lookup::FileLookup;
 use super::target::code;
 use super::token::{Token, TokenKind};
+use riskbreaker_check::Members;
 use riskbreaker_script::{api, luau_type};
+use riskbreaker_state::Kind;
 
 /// What can be written at a byte of a file.
 pub(super) fn completions(lookup: &FileLookup<'_>, text: &str, at: usize) -> Vec<CompletionItem> {
@@ -75,10 +77,6 @@ fn of_script(lookup: &FileLookup<'_>, text: &str, at: usize, found: &mut FoundIt
                 found.add(name, CompletionItemKind::Function, library, "");
             }
         }
-        (_, _, _, ":") => {
-            api::ENTITY_METHODS.iter().for_each(|name| found.add(name, CompletionItemKind::Method, "every entity", ""));
-            derived(lookup, found);
-        }
         (_, _, "ctx", ".") if lookup.books().any(|book| !book.context().is_empty()) => {
             for param in lookup.books().flat_map(|book| book.context()) {
                 found.add(&param.name, CompletionItemKind::Field, format!("ctx: {}", param.ty), &param.text);
@@ -89,7 +87,14 @@ fn of_script(lookup: &FileLookup<'_>, text: &str, at: usize, found: &mut FoundIt
                 found.add(&param.name, CompletionItemKind::Field, format!("data: {}", param.ty), &param.text);
             }
         }
-        (_, _, _, ".") => fields(lookup, found),
+        (_, _, _, sign @ (":" | ".")) => {
+            let members = lookup.members_before(text, &tokens[..count]);
+            match members {
+                Some(members) => known_members(lookup, members, sign == ":", found),
+                None if sign == ":" => methods(lookup, None, found),
+                None => fields(lookup, found),
+            }
+        }
         _ => {}
     }
 }
@@ -98,6 +103,123 @@ fn of_script(lookup: &FileLookup<'_>, text: &str, at: usize, found: &mut FoundIt
 fn stem_of(path: &str) -> &str {
     let file = path.rsplit('/').next().unwrap_or(path);
     file.split('.').next().unwrap_or(file)
+}
+
+/// What can be read off an expression whose type is known; with a colon, only what is called on it.
+fn known_members(lookup: &FileLookup<'_>, members: Members, called: bool, found: &mut FoundItems) {
+    match members {
+        Members::Entity(kind) if called => methods(lookup, kind.as_deref(), found),
+        Members::Entity(kind) => {
+            fields_of(lookup, kind.as_deref(), found);
+            for name in api::ENTITY_FIELDS {
+                found.add(name, CompletionItemKind::Field, "every entity", "");
+            }
+        }
+        Members::Module(members) if !called => {
+            for (name, params) in members {
+                match params {
+                    Some(params) => {
+                        let detail = format!("{name}({})", params.join(", "));
+                        found.add(&name, CompletionItemKind::Function, detail, "");
+                    }
+                    None => found.add(&name, CompletionItemKind::Field, "", ""),
+                }
+            }
+        }
+        Members::Event(params) if !called => {
+            params.iter().for_each(|name| found.add(name, CompletionItemKind::Field, "what the verb is given", ""));
+        }
+        Members::Context(members) if !called => {
+            members.iter().for_each(|name| found.add(name, CompletionItemKind::Field, "context of a card", ""));
+        }
+        Members::Data(members) if !called => {
+            members.iter().for_each(|name| found.add(name, CompletionItemKind::Field, "data of the attachment", ""));
+        }
+        Members::Attached if !called => {
+            for name in ["id", "hook", "owner", "data"] {
+                found.add(name, CompletionItemKind::Field, "what is attached", "");
+            }
+        }
+        Members::Question if !called => {
+            let own = api::QUESTIONS.iter().flat_map(|(_, own)| own.iter());
+            let names = api::QUESTION_FIELDS.iter().chain(own).chain(&["kind"]);
+            names.for_each(|name| found.add(name, CompletionItemKind::Field, "question", ""));
+        }
+        _ => {}
+    }
+}
+
+fn kinds<'l>(lookup: &'l FileLookup<'_>, of: Option<&'l str>) -> impl Iterator<Item = &'l Kind> {
+    let kinds = lookup.books().flat_map(|book| &book.schema().kinds);
+    kinds.filter(move |kind| of.is_none_or(|of| *kind.name == *of))
+}
+
+impl FileLookup<'_> {
+    /// What can be read off the expression whose dot or colon is the last of some words. The text is tried as it would be with a
+    /// call or a name there, and then with nothing else in the line: while somebody types, the rest of it is often missing.
+    pub fn members_before(&self, text: &str, tokens: &[Token]) -> Option<Members> {
+        let dot = tokens.last()?;
+        let word = text[dot.end..].bytes().take_while(|byte| *byte == b'_' || byte.is_ascii_alphanumeric()).count();
+        let (before, after) = (&text[..dot.end], &text[dot.end + word..]);
+        let mark = Members::MARK;
+        let begin = operand_before(text, tokens);
+        let line_begin = text[..begin].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = dot.end + text[dot.end..].find('\n').unwrap_or(text.len() - dot.end);
+        let (above, chain, below) = (&text[..line_begin], &text[begin..dot.end], &text[line_end..]);
+        let tried = [
+            format!("{before}{mark}(){after}"),
+            format!("{before}{mark}{after}"),
+            format!("{above}local _ = {chain}{mark}(){below}"),
+            // A line that opens a block has its `end` further down.
+            format!("{above}do local _ = {chain}{mark}(){below}"),
+        ];
+        tried.iter().find_map(|text| self.members(text))
+    }
+}
+
+/// The byte at which an expression begins of which the last word is a dot or a colon.
+pub(super) fn operand_before(text: &str, tokens: &[Token]) -> usize {
+    tokens.get(chain_begin(text, tokens)).map_or(0, |token| token.begin)
+}
+
+/// The word with which an expression begins that ends with a dot or a colon: names, calls and brackets before it.
+fn chain_begin(text: &str, tokens: &[Token]) -> usize {
+    let mut at = tokens.len() - 1;
+    loop {
+        // What the sign is read off: a name, or brackets and what stands before them.
+        let Some(mut operand) = at.checked_sub(1) else { return at };
+        while matches!(tokens[operand].text(text), ")" | "]") {
+            let mut depth = 0usize;
+            loop {
+                match tokens[operand].text(text) {
+                    ")" | "]" => depth += 1,
+                    "(" | "[" => depth -= 1,
+                    _ => {}
+                }
+                match operand.checked_sub(1) {
+                    Some(before) if depth > 0 => operand = before,
+                    _ => break,
+                }
+            }
+            match operand.checked_sub(1) {
+                Some(before) if is_operand(text, &tokens[before]) => operand = before,
+                _ => return operand,
+            }
+        }
+        match operand.checked_sub(1) {
+            Some(before) if matches!(tokens[before].text(text), "." | ":") => at = before,
+            _ => return operand,
+        }
+    }
+}
+
+/// Whether a word can be called or indexed.
+fn is_operand(text: &str, token: &Token) -> bool {
+    let keywords = ["and", "or", "not", "return", "in", "if", "elseif", "while", "until", "then", "else", "do"];
+    match token.kind {
+        TokenKind::Name => !keywords.contains(&token.text(text)),
+        _ => matches!(token.text(text), ")" | "]"),
+    }
 }
 
 /// Names in quotes: those that the call before them takes, else all that can stand in quotes.
@@ -178,15 +300,22 @@ fn verbs(lookup: &FileLookup<'_>, found: &mut FoundItems) {
 }
 
 fn fields(lookup: &FileLookup<'_>, found: &mut FoundItems) {
-    for kind in lookup.books().flat_map(|book| &book.schema().kinds) {
+    fields_of(lookup, None, found);
+}
+
+/// The fields of one kind, or of all.
+fn fields_of(lookup: &FileLookup<'_>, of: Option<&str>, found: &mut FoundItems) {
+    for kind in kinds(lookup, of) {
         for field in &kind.fields {
             found.add(&field.name, CompletionItemKind::Field, format!("{}: {}", kind.name, luau_type(&field.ty)), "");
         }
     }
 }
 
-fn derived(lookup: &FileLookup<'_>, found: &mut FoundItems) {
-    for kind in lookup.books().flat_map(|book| &book.schema().kinds) {
+/// What is called on entities of one kind, or of all.
+fn methods(lookup: &FileLookup<'_>, of: Option<&str>, found: &mut FoundItems) {
+    api::ENTITY_METHODS.iter().for_each(|name| found.add(name, CompletionItemKind::Method, "every entity", ""));
+    for kind in kinds(lookup, of) {
         for name in &kind.derived {
             found.add(name, CompletionItemKind::Method, format!("derived value of {}", kind.name), "");
         }

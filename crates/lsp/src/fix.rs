@@ -54,6 +54,15 @@ pub(super) fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
         let literal = bare.filter(|bare| matches!(*bare, "true" | "false") || bare.parse::<f64>().is_ok());
         return literal.map(replace).into_iter().collect();
     }
+    if let Some((code, _)) = cure.strip_prefix("leave out `").and_then(|rest| rest.split_once('`'))
+        && let Some(at) = find_whole(marked, code)
+    {
+        let begin = range.start + text[range.start..range.start + at].trim_end().len();
+        // The space before it goes, too.
+        let begin = text[..begin].trim_end().len().max(text[..begin].rfind('\n').map_or(0, |newline| newline + 1));
+        let range = begin..range.start + at + code.len();
+        return vec![Fix { title: format!("Leave out `{code}`"), range, new_text: String::new() }];
+    }
     // A cure that is one word of code in the place of another.
     if let Some(code) = cure.strip_prefix("write `").and_then(|rest| rest.strip_suffix('`'))
         && !code.contains("...")
@@ -117,6 +126,11 @@ mod tests {
         assert_eq!(fixed("a.set(1)", (1, 1), "wrong", "write a colon: `:set(...)`"), ["a:set(1)"]);
         assert_eq!(fixed("x = \"12\"", (1, 5), "wrong", "write a number, without quotes"), ["x = 12"]);
         assert_eq!(fixed("rb.item({})", (1, 1), "nothing", "write `return` before it"), ["return rb.item({})"]);
+        assert_eq!(
+            fixed("local a <const> = 1", (1, 9), "Luau has no `<const>`", "leave out `<const>`: `local` is enough"),
+            ["local a = 1"]
+        );
+        assert_eq!(fixed("  goto done", (1, 3), "Luau has no `goto done`", "write `continue`"), ["  continue"]);
         assert_eq!(fixed("a || b", (1, 3), "`||` is no word", "write `or`"), ["a or b"]);
         assert!(fixed("a", (1, 1), "`a` is odd", "declare it, or use another").is_empty());
         assert!(fixed("a", (9, 9), "`a` is odd", &did("b")).is_empty());

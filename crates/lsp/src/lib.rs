@@ -1,14 +1,17 @@
 //! The language server for editors: what `check` finds, while somebody types.
 //!
 //! The data flow: [`Server`] takes messages from the editor in one thread and answers them from what it knows. A second thread
-//! checks rulesets, each change first in its own file and then in the whole ruleset, and a newer change ends an older check.
-//! Nothing here plays a game, and nothing writes a file: the editor applies the edits that it is given.
+//! checks rulesets, each change first in its own file and then in the whole ruleset, and a newer change ends an older check. After
+//! the checks it computes the odds of a card that somebody points at. Nothing writes a file: the editor applies the edits that it
+//! is given.
 
 #![deny(missing_docs)]
 // Tables of cases in tests may be longer.
 #![cfg_attr(not(test), deny(clippy::too_many_lines))]
 
 mod answers;
+mod call_help;
+mod card_odds;
 mod checker;
 mod completion;
 mod document;
@@ -18,6 +21,7 @@ mod lookup;
 mod message;
 mod outline;
 mod path;
+mod semantic;
 mod server;
 mod target;
 mod token;

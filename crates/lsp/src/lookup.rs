@@ -7,9 +7,11 @@ use super::outline::{Sort, outline, rule_text};
 use super::target::{NameTarget, code, is_mentioned, is_rule_id};
 use super::token::TokenKind;
 use super::workspace::{RulesetFile, Workspace};
+use riskbreaker_check::{Analysis, Members};
 use riskbreaker_play::Ruleset;
 use riskbreaker_ruleset::{Library, Param, Rulebook, Stack, Verb};
 use riskbreaker_script::{api, luau_type};
+use riskbreaker_work::WorkBudget;
 
 /// What is known around one file: its ruleset with all that it stands on, and the texts as the editor shows them.
 pub(super) struct FileLookup<'w> {
@@ -18,7 +20,11 @@ pub(super) struct FileLookup<'w> {
     library: Library,
     stacks: Vec<Arc<Stack>>,
     rules: Vec<Arc<Ruleset>>,
+    analyses: &'w [Arc<Analysis>],
 }
+
+/// The work of finding what can be read off an expression.
+const WORK_OF_MEMBERS: u64 = 200_000_000;
 
 /// A place in a file on the disk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +41,7 @@ const OF_FILES: [&str; 7] = ["maneuvers", "items", "hooks", "policies", "convert
 const OF_KEYS: [&str; 4] = ["kinds", "verbs", "play", "ruleset"];
 
 /// Keys whose texts are read by people.
-const PROSE_KEYS: [&str; 6] = ["label", "title", "text", "summary", "why", "note"];
+pub(super) const PROSE_KEYS: [&str; 6] = ["label", "title", "text", "summary", "why", "note"];
 
 impl<'w> FileLookup<'w> {
     /// `None` for a file that belongs to no ruleset.
@@ -44,7 +50,13 @@ impl<'w> FileLookup<'w> {
         let analyses = workspace.analyses(&place.folder);
         let stacks = analyses.iter().filter_map(|analysis| analysis.stack().cloned()).collect();
         let rules = analyses.iter().filter_map(|analysis| analysis.rules().cloned()).collect();
-        Some(FileLookup { workspace, library: workspace.library(&place.folder)?, place, stacks, rules })
+        Some(FileLookup { workspace, library: workspace.library(&place.folder)?, place, stacks, rules, analyses })
+    }
+
+    /// What can be read off the expression before [`Members::MARK`] in a text of this file; `None` if that is not known.
+    pub fn members(&self, text: &str) -> Option<Members> {
+        let budget = WorkBudget::new(WORK_OF_MEMBERS);
+        self.analyses.iter().find_map(|analysis| analysis.members_at(&self.place.path(), text, &budget))
     }
 
     /// The rulesets as data: that of the file, over each ruleset that it is made for.

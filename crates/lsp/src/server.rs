@@ -17,12 +17,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
-use super::checker::{CheckOutcome, Checker, FoundProblems};
+use super::answers::CardPlace;
+use super::card_odds::CardOddsJob;
+use super::checker::{CheckOutcome, Checker, CheckerEvent, FoundProblems};
 use super::document::{EditorText, range_in, span_in};
 use super::finding::{diagnostic, range_of};
 use super::fix::{Fix, fixes};
 use super::message::{self, Broken};
 use super::path::{of_uri, to_uri};
+use super::semantic::SemanticSort;
 use super::workspace::{RulesetFinder, Workspace};
 use riskbreaker_ruleset::Problem;
 use riskbreaker_work::WorkBudget;
@@ -40,6 +43,17 @@ pub struct Server<W: Write> {
     registers_watches: bool,
     /// Requests that are answered once all is checked.
     waiting: Vec<RequestId>,
+    /// Hovers over cards that wait for odds.
+    hovers: Vec<WaitingHover>,
+}
+
+/// A hover over a card that waits for the odds of the card.
+struct WaitingHover {
+    /// The answer without the odds.
+    response: Response,
+    place: CardPlace,
+    /// Whether the odds are being computed. Until then it waits for the checks.
+    is_submitted: bool,
 }
 
 /// How far the conversation is.
@@ -57,6 +71,11 @@ enum ServerEvent {
     /// The end of the input.
     End,
     Checked(CheckOutcome),
+    /// The odds for a hover, as Markdown.
+    Odds {
+        request: RequestId,
+        text: String,
+    },
     /// The checker has ended a job, or somebody asks whether it has.
     Finished {
         told: bool,
@@ -72,6 +91,8 @@ const WORK_OF_TRIAL: u64 = 200_000_000;
 /// A request of this server alone: it is answered when every change is checked.
 const IDLE: &str = "riskbreaker/idle";
 
+const HOVER: &str = "textDocument/hover";
+
 /// The number of the only request that the server makes.
 const WATCH: i32 = 1;
 
@@ -80,13 +101,18 @@ impl<W: Write> Server<W> {
     pub(super) fn new(output: W, open: RulesetFinder) -> io::Result<Server<W>> {
         let events = channel();
         let checked = events.0.clone();
-        let checker = Checker::start(move |outcome| {
+        let checker = Checker::start(move |event| {
             // The server has ended if nobody takes it.
-            let _ = checked.send(outcome.map_or(ServerEvent::Finished { told: false }, ServerEvent::Checked));
+            let _ = checked.send(match event {
+                CheckerEvent::Checked(outcome) => ServerEvent::Checked(outcome),
+                CheckerEvent::Odds { request, text } => ServerEvent::Odds { request, text },
+                CheckerEvent::Finished => ServerEvent::Finished { told: false },
+            });
         })?;
         let (workspace, shown) = (Workspace::new(open), BTreeSet::new());
-        let (stage, registers_watches, waiting) = (Stage::Begun, false, Vec::new());
-        Ok(Server { output, events, workspace, checker, shown, stage, registers_watches, waiting })
+        let (stage, registers_watches) = (Stage::Begun, false);
+        let (waiting, hovers) = (Vec::new(), Vec::new());
+        Ok(Server { output, events, workspace, checker, shown, stage, registers_watches, waiting, hovers })
     }
 
     /// Reads messages until `exit` or the end of the input. Returns whether `shutdown` came before.
@@ -110,11 +136,15 @@ impl<W: Write> Server<W> {
                 ServerEvent::End => break,
                 ServerEvent::Broken(broken) => broken.answer(&mut self.output)?,
                 ServerEvent::Checked(outcome) => self.checked(outcome)?,
+                ServerEvent::Odds { request, text } => self.odds_computed(&request, &text)?,
                 ServerEvent::Finished { told } => self.finished(told)?,
                 ServerEvent::Message(message) => match *message {
                     Message::Request(request) if request.method == IDLE && self.stage == Stage::Ready => {
                         self.waiting.push(request.id);
                         self.finished(false)?;
+                    }
+                    Message::Request(request) if request.method == HOVER && self.stage == Stage::Ready => {
+                        self.hover(request)?;
                     }
                     Message::Request(request) => {
                         let response = self.request(request);
@@ -131,7 +161,8 @@ impl<W: Write> Server<W> {
 
     /// Answers those who wait for the end of all checks. What was found is in the queue of events before the second asking.
     fn finished(&mut self, told: bool) -> io::Result<()> {
-        if self.waiting.is_empty() || !self.checker.is_idle() {
+        let is_waited_for = !self.waiting.is_empty() || self.hovers.iter().any(|hover| !hover.is_submitted);
+        if !is_waited_for || !self.checker.is_idle() {
             return Ok(());
         }
         if !told {
@@ -140,7 +171,63 @@ impl<W: Write> Server<W> {
             return Ok(());
         }
         let waiting = std::mem::take(&mut self.waiting);
-        waiting.into_iter().try_for_each(|id| Message::Response(Response::new_ok(id, ())).write(&mut self.output))
+        waiting.into_iter().try_for_each(|id| Message::Response(Response::new_ok(id, ())).write(&mut self.output))?;
+        self.submit_odds()
+    }
+
+    /// Answers a hover. One over a card waits for the odds.
+    fn hover(&mut self, request: Request) -> io::Result<()> {
+        let place = read::<TextDocumentPositionParams>(request.params.clone()).ok().and_then(|params| {
+            let card_at = || self.workspace.card_at(&params.text_document.uri, params.position);
+            catch_unwind(AssertUnwindSafe(card_at)).ok().flatten()
+        });
+        let response = self.request(request);
+        let Some(place) = place else { return Message::Response(response).write(&mut self.output) };
+        self.hovers.push(WaitingHover { response, place, is_submitted: false });
+        self.finished(false)
+    }
+
+    /// Begins the work for the hovers that have waited for the checks.
+    fn submit_odds(&mut self) -> io::Result<()> {
+        let mut without = Vec::new();
+        for hover in self.hovers.iter_mut().filter(|hover| !hover.is_submitted) {
+            hover.is_submitted = true;
+            let request = hover.response.id.clone();
+            match self.workspace.card_for_odds(&hover.place) {
+                Some(of) => self.checker.submit_odds(CardOddsJob { request, of }),
+                None => without.push(request),
+            }
+        }
+        without.iter().try_for_each(|request| self.odds_computed(request, "No odds: the rules do not load now."))
+    }
+
+    /// Answers a hover with the odds of its card; without them if the text is empty.
+    fn odds_computed(&mut self, request: &RequestId, text: &str) -> io::Result<()> {
+        let Some(at) = self.hovers.iter().position(|hover| hover.response.id == *request) else { return Ok(()) };
+        let mut response = self.hovers.remove(at).response;
+        if let Ok(hover) = &mut response.response_result
+            && let Some(told) = hover["contents"]["value"].as_str()
+            && !text.is_empty()
+        {
+            hover["contents"]["value"] = json!(format!("{told}\n\n---\n\n{text}"));
+        }
+        Message::Response(response).write(&mut self.output)
+    }
+
+    /// Answers all waiting hovers without odds: a text has changed, so they would be those of another one.
+    fn end_hovers(&mut self) -> io::Result<()> {
+        let hovers = std::mem::take(&mut self.hovers);
+        hovers.into_iter().try_for_each(|hover| Message::Response(hover.response).write(&mut self.output))
+    }
+
+    /// Ends a request that the editor does not need any more. All but hovers over cards are answered at once.
+    fn cancel(&mut self, params: &Json) -> io::Result<()> {
+        let Ok(id) = serde_json::from_value::<RequestId>(params["id"].clone()) else { return Ok(()) };
+        let Some(at) = self.hovers.iter().position(|hover| hover.response.id == id) else { return Ok(()) };
+        self.hovers.remove(at);
+        self.checker.cancel_odds(&id);
+        let error = refusal(ErrorCode::RequestCanceled, "the request was cancelled".into());
+        Message::Response(Response { id, response_result: Err(error) }).write(&mut self.output)
     }
 
     fn request(&mut self, request: Request) -> Response {
@@ -180,9 +267,10 @@ impl<W: Write> Server<W> {
                 Ok(Json::Null)
             }
             "textDocument/codeAction" => with(params, |params| self.code_actions(&params)),
-            "textDocument/hover" => at(params, |uri, position| self.workspace.hover(uri, position)),
+            HOVER => at(params, |uri, position| self.workspace.hover(uri, position)),
             "textDocument/definition" => at(params, |uri, position| self.workspace.definition(uri, position)),
             "textDocument/references" => at(params, |uri, position| self.workspace.references(uri, position)),
+            "textDocument/signatureHelp" => at(params, |uri, position| self.workspace.call_help(uri, position)),
             "textDocument/completion" => at(params, |uri, position| self.workspace.completion(uri, position)),
             "textDocument/prepareRename" => {
                 let params: TextDocumentPositionParams = read(params)?;
@@ -194,6 +282,7 @@ impl<W: Write> Server<W> {
                 let place = params.text_document_position_params;
                 told(self.workspace.rename(&place.text_document.uri, place.position, &params.new_name))
             }
+            "textDocument/semanticTokens/full" => of_file(params, |uri| self.workspace.semantic_tokens(uri)),
             "textDocument/documentSymbol" => of_file(params, |uri| self.workspace.symbols(uri)),
             "textDocument/codeLens" => of_file(params, |uri| self.workspace.lenses(uri)),
             "textDocument/formatting" => of_file(params, |uri| self.workspace.formatted(uri)),
@@ -210,7 +299,13 @@ impl<W: Write> Server<W> {
         if method == "initialized" && self.registers_watches {
             return self.watch();
         }
+        if method == "$/cancelRequest" {
+            return self.cancel(&params);
+        }
         let told = catch_unwind(AssertUnwindSafe(|| self.take(&method, params)));
+        if method.starts_with("textDocument/did") || method.starts_with("workspace/did") {
+            self.end_hovers()?;
+        }
         let error = match told {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(error)) => error.message,
@@ -419,6 +514,11 @@ fn capabilities() -> Json {
         "referencesProvider": true,
         "renameProvider": { "prepareProvider": true },
         "completionProvider": { "triggerCharacters": [".", ":", "\"", "/"] },
+        "signatureHelpProvider": { "triggerCharacters": ["(", ","] },
+        "semanticTokensProvider": {
+            "legend": { "tokenTypes": SemanticSort::LEGEND, "tokenModifiers": [] },
+            "full": true,
+        },
         "documentSymbolProvider": true,
         "workspaceSymbolProvider": true,
         "codeLensProvider": {},

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::checker::CheckJob;
 use super::document::EditorText;
 use riskbreaker_check::Analysis;
+use riskbreaker_play::Ruleset;
 use riskbreaker_ruleset::{Library, Manifest, Problem};
 
 /// Finds the rulesets around one, by the folder in which it lies.
@@ -155,14 +156,22 @@ impl Workspace {
 
     /// The text of a file: as the editor shows it, else as it is on the disk.
     pub fn text_of(&self, file: &Path) -> String {
-        match self.documents.get(file) {
-            Some(document) => document.text.clone(),
-            None => {
-                let bytes = riskbreaker_ruleset::read_regular(file).ok().flatten().unwrap_or_default();
-                let text = String::from_utf8_lossy(&bytes);
-                text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()
-            }
-        }
+        self.documents.get(file).map_or_else(|| saved_text(file), |document| document.text.clone())
+    }
+
+    /// The rules of a folder with the texts of the editor, over each ruleset that they are made for; empty if they do not load.
+    pub fn rules_now(&self, folder: &Path) -> Vec<Arc<Ruleset>> {
+        let analyses = self.rulesets.get(folder).map_or(&[][..], |watched| &watched.analyses);
+        analyses.iter().filter_map(|analysis| analysis.rules().cloned()).collect()
+    }
+
+    /// The rulesets around one as they are saved; `None` if all open texts are.
+    pub fn saved_library(&self, folder: &Path) -> Option<Library> {
+        let is_edited = |(file, document): (&PathBuf, &EditorText)| {
+            self.place_of(file).is_some_and(|place| place.folder.parent() == folder.parent())
+                && document.text != saved_text(file)
+        };
+        if self.documents.iter().any(is_edited) { (self.open)(folder.parent()?) } else { None }
     }
 
     /// The last checks of a ruleset in which it loaded; else the last ones.
@@ -173,6 +182,13 @@ impl Workspace {
             None => &[],
         }
     }
+}
+
+/// The text of a file on the disk, without a byte order mark; empty if it cannot be read.
+fn saved_text(file: &Path) -> String {
+    let bytes = riskbreaker_ruleset::read_regular(file).ok().flatten().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()
 }
 
 /// The file of a path that a problem names; of an id alone it is the manifest.

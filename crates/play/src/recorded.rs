@@ -7,9 +7,9 @@ use super::action::{Cause, Done};
 use super::record::Place;
 
 pub use super::record::FindRules;
-use super::{Answer, By, Edit, Refusal, Remedy, Session, Slot};
+use super::{Answer, By, DecisionCount, Edit, Refusal, Remedy, Ruleset, Session, Setup, Slot, StartError, Step};
 use riskbreaker_dice::Dice;
-use riskbreaker_state::EntityId;
+use riskbreaker_state::{EntityId, readable_name};
 
 /// The decisions and rolls of a part of a saved game.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +60,22 @@ pub enum RecordedAct {
     Rules(String),
 }
 
+impl RecordedAct {
+    /// What was decided, in words: `left: risk 2`.
+    pub fn words(&self) -> String {
+        match self {
+            RecordedAct::Answer { seat, topic, answer, .. } => {
+                format!("{seat}: {} {}", readable_name(topic), answer.in_ids())
+            }
+            RecordedAct::Throw => "typed dice".into(),
+            RecordedAct::Edit(_) => "a manual edit".into(),
+            RecordedAct::Free { seat, name } => format!("{seat}: {}", readable_name(name)),
+            RecordedAct::Skip => "a skipped action".into(),
+            RecordedAct::Rules(_) => "a change of rules".into(),
+        }
+    }
+}
+
 /// A roll or a draw.
 #[derive(Clone, Debug)]
 pub struct RecordedRoll {
@@ -74,6 +90,20 @@ pub struct RecordedRoll {
 }
 
 impl RecordedCourse {
+    /// What was decided and rolled in a game that is kept in memory, from its start.
+    pub fn of(session: &Session) -> RecordedCourse {
+        let (mut course, mut last, place) = (RecordedCourse::default(), 0, session.place());
+        for done in session.game().history.iter() {
+            course.take_slots(&done.tape.get().slots, &[], &mut last);
+            course.take_cause(done, &mut last);
+        }
+        for (_, slots) in place.tapes() {
+            course.take_slots(slots, &[], &mut last);
+        }
+        course.decisions.sort_by_key(|decision| decision.number);
+        course
+    }
+
     /// Collects the decisions and rolls after the position `from`: of the actions in `done`, and of those open at the
     /// position `to`.
     pub fn between(from: &Place, done: &[Done], to: Option<&Place>) -> RecordedCourse {
@@ -163,6 +193,53 @@ impl FromIterator<RecordedRoll> for RecordedFaces {
             faces.entry((roll.label, roll.dice)).or_default().push_back(roll.faces);
         }
         RecordedFaces(faces)
+    }
+}
+
+/// A game that was played again from its start under other rules.
+pub struct ReplayedGame {
+    /// The game after the last decision that was made again.
+    pub session: Session,
+    /// The number of decisions that were made again.
+    pub made_again: u32,
+    /// Decisions that are no longer possible, each with the reason.
+    pub left_out: Vec<(RecordedDecision, String)>,
+    /// Decisions behind a script error, which were not tried.
+    pub waiting: usize,
+    /// For each decision that was tried: its number in the course, and the decisions of the new game before it.
+    pub counts: Vec<(u32, DecisionCount)>,
+}
+
+impl RecordedCourse {
+    /// Plays the course in a new game by some rules that is set up as `of` was. A decision that is no longer possible is left out,
+    /// and a script error ends it. A roll keeps its faces if the same roll is made again.
+    ///
+    /// # Errors
+    ///
+    /// The game cannot start under these rules.
+    pub fn play_again(&self, of: &Session, rules: &Arc<Ruleset>) -> Result<ReplayedGame, StartError> {
+        let mut session = Session::start(rules, Setup::clone(&of.game().setup))?;
+        session.take_recorded_faces(self.rolls.iter().cloned().collect());
+        let mut is_stopped = matches!(session.advance(), Ok(Step::Fault(_)) | Err(_));
+        let (mut made_again, mut left_out, mut counts) = (0, Vec::new(), Vec::new());
+        let mut find = |_: &str| Err("the rules of this game are those of the files".to_owned());
+        let mut decisions = self.decisions.iter();
+        while !is_stopped && let Some(decision) = decisions.next() {
+            counts.push((decision.number, session.decision_count()));
+            match session.decide_again(&decision.act, &mut find) {
+                Ok(()) => made_again += 1,
+                Err(refusal) => left_out.push((decision.clone(), refusal.to_string())),
+            }
+            is_stopped = session.fault().is_some();
+        }
+        session.take_recorded_faces(std::iter::empty().collect());
+        for (seat, driver) in of.seats() {
+            // A seat that the new rules do not have stays empty.
+            if session.seats().get(seat).is_some_and(|now| now != driver) {
+                let _ = session.set_seat(seat, driver.clone());
+            }
+        }
+        Ok(ReplayedGame { session, made_again, left_out, waiting: decisions.count(), counts })
     }
 }
 

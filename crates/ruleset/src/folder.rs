@@ -4,7 +4,7 @@ use super::lock_entry::LockEntry;
 use super::manifest::Manifest;
 use super::problem::{LoadError, Problem};
 use super::quoted::{quoted, turns_direction};
-use super::source::{Source, SourceKind, is_litter};
+use super::source::{Source, SourceKind, is_conflict_copy, is_litter};
 
 /// A ruleset's folder: its manifest and the text of every file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,9 @@ pub struct Folder {
     /// How it was added, if it was.
     #[doc(hidden)]
     pub lock_entry: LockEntry,
+    /// The paths of copies that a program for synchronisation has made of files that were changed in two places. They are not
+    /// read.
+    pub conflict_copies: Vec<String>,
 }
 
 impl Folder {
@@ -57,14 +60,15 @@ pub struct Intake {
     problems: Vec<Problem>,
     misnamed: Vec<String>,
     lock_entry: LockEntry,
+    conflict_copies: Vec<String>,
 }
 
 impl Intake {
     pub fn new(id: &str) -> Self {
         let (files, small) = (BTreeMap::new(), BTreeMap::new());
         let (problems, misnamed) = (Vec::new(), Vec::new());
-        let lock_entry = LockEntry::default();
-        Intake { id: id.to_owned(), files, small, taken: 0, bytes: 0, problems, misnamed, lock_entry }
+        let (lock_entry, conflict_copies) = (LockEntry::default(), Vec::new());
+        Intake { id: id.to_owned(), files, small, taken: 0, bytes: 0, problems, misnamed, lock_entry, conflict_copies }
     }
 
     /// Reads the manifest by the names of a lock. A lock that cannot be read is a problem of the ruleset.
@@ -76,14 +80,21 @@ impl Intake {
         self
     }
 
-    /// True if a file with this path is part of a ruleset: its ending is known, and it is no temporary file.
+    /// True if a file with this path is part of a ruleset: its ending is known, and it is no temporary file and no conflict copy.
     pub fn wants(path: &str) -> bool {
-        SourceKind::of(&path.to_ascii_lowercase()).is_some() && !path.split('/').any(is_litter)
+        let is_other = |name: &str| is_litter(name) || is_conflict_copy(name);
+        SourceKind::of(&path.to_ascii_lowercase()).is_some() && !path.split('/').any(is_other)
     }
 
     /// Ignores a file that is not part of the ruleset. Records it if its ending looks misspelt.
     pub fn leave_out(&mut self, path: &str) {
         let is_litter = path.split('/').any(is_litter);
+        if path.split('/').any(is_conflict_copy) {
+            if !is_litter && self.conflict_copies.len() < Folder::MAX_FILES {
+                self.conflict_copies.push(path.to_owned());
+            }
+            return;
+        }
         if !is_litter && self.misnamed.len() < Folder::MAX_FILES && SourceKind::meant(path).is_some() {
             self.misnamed.push(path.to_owned());
         }
@@ -152,6 +163,7 @@ impl Intake {
                 files: self.files,
                 misnamed: self.misnamed,
                 lock_entry: self.lock_entry,
+                conflict_copies: self.conflict_copies,
             }),
             _ => Err(LoadError::new(self.id, self.problems)),
         }

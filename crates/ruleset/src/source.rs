@@ -139,6 +139,13 @@ pub fn is_litter(name: &str) -> bool {
         || (name.starts_with('#') && name.ends_with('#'))
 }
 
+/// True for the name of a copy that a program for synchronisation makes if a file was changed in two places: Syncthing, Dropbox,
+/// Nextcloud and their like. It is never part of a ruleset.
+pub fn is_conflict_copy(name: &str) -> bool {
+    let name = name.to_lowercase();
+    [".sync-conflict-", "conflicted copy", "(case conflict", "[conflict]"].iter().any(|mark| name.contains(mark))
+}
+
 fn position(text: &str, offset: usize) -> (u32, u32) {
     let offset = offset.min(text.len());
     let before = text.get(..offset).unwrap_or(text);
@@ -158,6 +165,21 @@ fn not_utf8(path: &str, bytes: &[u8], valid_up_to: usize) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_conflict_copy_is_known_by_its_name() {
+        for name in [
+            "rest.sync-conflict-20260101-120000-ABCDEFG.luau",
+            "rest (Ann's conflicted copy 2026-01-01).luau",
+            "rest (conflicted copy 2026-01-01 120000).luau",
+            "kinds (Case Conflict).luau",
+        ] {
+            assert!(is_conflict_copy(name), "{name}");
+        }
+        for name in ["conflict.luau", "sync.luau", "rest-copy.luau"] {
+            assert!(!is_conflict_copy(name), "{name}");
+        }
+    }
 
     fn refused(path: &str, bytes: &[u8]) -> String {
         let problems = Source::read(path, bytes).expect_err("refused");

@@ -808,7 +808,7 @@ pub const NOT_HERE: &[(&str, &str)] = &[
     ("pcall", "a fault is told to the game master and taken back; test what may fail before it does"),
     ("xpcall", "a fault is told to the game master and taken back; test what may fail before it does"),
     ("coroutine", "a question stops the action by itself"),
-    ("os", "a game has no clock"),
+    ("os", "a game has no clock; what comes later stands on the agenda: rb.schedule"),
     ("io", "a rule reads no file; data stands in cast/*.toml and is read by rb.cast"),
     ("print", "use rb.say, which the log keeps"),
     ("loadstring", "use require"),

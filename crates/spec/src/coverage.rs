@@ -165,6 +165,7 @@ mod tests {
             rules: vec!["X-1".into(), "X-9".into()],
             failure: None,
             overruled: false,
+            trace: None,
             cards: Vec::new(),
             warnings: Vec::new(),
         };

@@ -7,7 +7,7 @@
 mod case;
 mod coverage;
 mod events;
-mod from_fault;
+mod from_game;
 mod lines;
 mod methods;
 mod odds;
@@ -19,10 +19,10 @@ pub use coverage::leading_ids;
 pub use coverage::{Coverage, RuleLine, RuleStatus};
 #[doc(hidden)]
 pub use events::SORTS as EVENT_SORTS;
-pub use from_fault::spec_of_fault;
+pub use from_game::{spec_of_fault, spec_of_game};
 pub use lines::{FileLines, LineCoverage};
 #[doc(hidden)]
 pub use refusals::KINDS as REFUSAL_KINDS;
-pub use runner::{SpecFailure, SpecReport, SpecResult, SpecRun, SpecSource, SpecWarning, run_specs};
+pub use runner::{SpecFailure, SpecReport, SpecResult, SpecRun, SpecSource, SpecTrace, SpecWarning, run_specs};
 
 use runner::SpecRulesets;

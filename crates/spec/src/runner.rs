@@ -62,6 +62,9 @@ pub struct SpecResult {
     /// True for a spec of a lower ruleset that passes there and has another result here. House rules may cause that, so
     /// it is no failure.
     pub overruled: bool,
+    /// What led to the end of a spec that holds, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<SpecTrace>,
     /// Cards that were played in it.
     pub cards: Vec<String>,
     /// Suggestions for a spec that passed.
@@ -77,6 +80,17 @@ pub struct SpecWarning {
     pub line: Option<u32>,
     /// The problem, and what to write instead.
     pub text: String,
+}
+
+/// What led to the end of a spec.
+#[derive(Clone, Debug, Serialize)]
+pub struct SpecTrace {
+    /// The position that was given.
+    pub given: String,
+    /// The faces that it was given.
+    pub dice: Vec<u32>,
+    /// What happened.
+    pub log: Vec<String>,
 }
 
 /// The failure of a spec, with the game before it.
@@ -186,6 +200,8 @@ pub struct SpecRun {
     pub only_further: bool,
     /// Runs only the specs whose name or path contains this text.
     pub filter: Option<String>,
+    /// Keeps what led to the end of each spec that holds.
+    pub traced: bool,
     /// Also plays some random games, and counts the script lines reached.
     pub measured: bool,
     /// The budget of the run. Once it is spent or interrupted, the report contains the finished specs and names the
@@ -213,7 +229,7 @@ impl SpecRun {
         let own = machines[0].rules.specs().filter(|_| !self.only_further);
         let own = own.map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() });
         let sources = own.chain(self.further.iter().cloned()).collect();
-        let mut report = run_all(id, layers, &machines, sources, self.filter.as_deref());
+        let mut report = run_all(id, layers, &machines, sources, self);
         if self.measured && !report.is_partial() {
             let measured = &machines[0].rules;
             let mut played = play_at_random(measured);
@@ -246,7 +262,7 @@ fn run_all(
     layers: &[String],
     machines: &[Arc<SpecRulesets>; 2],
     sources: Vec<SpecSource>,
-    filter: Option<&str>,
+    run: &SpecRun,
 ) -> SpecReport {
     let next = AtomicUsize::new(0);
     let found: Mutex<Vec<(usize, OfFile)>> = Mutex::new(Vec::new());
@@ -258,7 +274,7 @@ fn run_all(
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(source) = sources.get(at) else { return };
-                    let of_file = run_file(source, machines, filter);
+                    let of_file = run_file(source, machines, run.filter.as_deref(), run.traced);
                     if let Ok(mut found) = found.lock() {
                         found.push((at, of_file));
                     }
@@ -359,7 +375,7 @@ fn mark_overruled(
             continue;
         }
         let source = SpecSource { path: path.to_owned(), text: text.to_owned() };
-        let found = run_file(&source, &machines, Some(&result.name)).results;
+        let found = run_file(&source, &machines, Some(&result.name), false).results;
         let mut there = found.iter().filter(|spec| spec.name == result.name).peekable();
         result.overruled = there.peek().is_some() && there.all(|spec| spec.failure.is_none());
     }
@@ -380,7 +396,7 @@ const WORK_OF_SPEC: u64 = 50_000;
 /// The work of reading a byte of a file.
 const WORK_OF_BYTE: u64 = 20;
 
-fn run_file(source: &SpecSource, machines: &[Arc<SpecRulesets>; 2], filter: Option<&str>) -> OfFile {
+fn run_file(source: &SpecSource, machines: &[Arc<SpecRulesets>; 2], filter: Option<&str>, traced: bool) -> OfFile {
     let budget = &machines[0].budget;
     if !budget.spend(2 * source.text.len() as u64 * WORK_OF_BYTE) {
         return OfFile { unexamined: vec![source.path.clone()], ..OfFile::default() };
@@ -419,12 +435,18 @@ fn run_file(source: &SpecSource, machines: &[Arc<SpecRulesets>; 2], filter: Opti
             of_file.unexamined.push(unexamined);
             continue;
         }
+        let (given, dice, log) = (first.position, first.dice, first.log);
+        let (failure, trace) = match fault {
+            Some(fault) => (Some(SpecFailure { fault, given, dice, log }), None),
+            None => (None, traced.then_some(SpecTrace { given, dice, log })),
+        };
         of_file.results.push(SpecResult {
             path: source.path.clone(),
             name: name.to_string(),
             rules: rules.to_vec(),
             overruled: false,
-            failure: fault.map(|fault| SpecFailure { fault, given: first.position, dice: first.dice, log: first.log }),
+            failure,
+            trace,
             cards: first.cards,
             warnings: first.warnings,
         });

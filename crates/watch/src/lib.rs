@@ -48,6 +48,8 @@ pub enum Watched {
         rules: Arc<Ruleset>,
         /// The changes, a line each. Empty if the files are again those of the rules in force.
         changed: Vec<String>,
+        /// The ids of the rulesets with the mistakes for which the files could not be loaded before.
+        fixed: Vec<String>,
     },
     /// The current files cannot be loaded; the last working rules stay in force.
     Broken(LoadError),
@@ -59,8 +61,8 @@ impl Watched {
     /// The report as lines.
     pub fn lines(&self) -> Vec<String> {
         match self {
-            Watched::Loaded { rules, changed } if changed.is_empty() => {
-                vec![format!("Fixed: {} loads again.", rules.id())]
+            Watched::Loaded { rules, changed, fixed } if changed.is_empty() => {
+                vec![fixed_in_words(rules.id(), fixed)]
             }
             Watched::Loaded { changed, .. } => {
                 let mut lines: Vec<String> = changed.iter().take(MOST_LINES).cloned().collect();
@@ -72,6 +74,15 @@ impl Watched {
             Watched::Broken(error) => error.problems.iter().map(ToString::to_string).collect(),
             Watched::Notice(text) => vec![text.clone()],
         }
+    }
+}
+
+/// That rules load again: the rulesets in which a mistake was corrected, or the one that is played.
+pub fn fixed_in_words(id: &str, fixed: &[String]) -> String {
+    match fixed {
+        [] => format!("Fixed: {id} loads again."),
+        [one] => format!("Fixed: {one} loads again."),
+        several => format!("Fixed: {} load again.", several.join(", ")),
     }
 }
 
@@ -131,6 +142,7 @@ impl Watcher {
             eyes: None,
             watched: BTreeMap::new(),
             told_polling: false,
+            told_copies: BTreeSet::new(),
             broken: None,
             seen: Print::new(),
             changed: Instant::now(),
@@ -171,8 +183,8 @@ struct Waiting {
     broken: Option<LoadError>,
     /// The rules that were last taken.
     taken: Option<Arc<Ruleset>>,
-    /// True if the last report taken was a broken version.
-    taken_broken: bool,
+    /// If the last thing taken was a broken version, the rulesets that had its mistakes.
+    taken_broken: Option<Vec<String>>,
 }
 
 impl News {
@@ -198,7 +210,7 @@ impl News {
         let mut waiting = self.lock();
         waiting.broken = None;
         let known = waiting.taken.as_ref().is_some_and(|taken| taken.hash() == rules.hash());
-        waiting.loaded = (!known || waiting.taken_broken).then_some(rules);
+        waiting.loaded = (!known || waiting.taken_broken.is_some()).then_some(rules);
         self.more.notify_all();
     }
 
@@ -221,13 +233,20 @@ impl Waiting {
         if let Some(rules) = self.loaded.take() {
             let changed = self.taken.as_ref().map_or_else(Vec::new, |old| changes_between(old, &rules));
             self.taken = Some(rules.clone());
-            self.taken_broken = false;
-            return Some(Watched::Loaded { rules, changed });
+            let fixed = self.taken_broken.take().unwrap_or_default();
+            return Some(Watched::Loaded { rules, changed, fixed });
         }
         let error = self.broken.take()?;
-        self.taken_broken = true;
+        self.taken_broken = Some(with_mistakes(&error));
         Some(Watched::Broken(error))
     }
+}
+
+/// The ids of the rulesets with the mistakes, each once.
+fn with_mistakes(error: &LoadError) -> Vec<String> {
+    let ids = error.problems.iter().filter_map(|problem| problem.path.split('/').next()?.rsplit('+').next());
+    let ids: BTreeSet<String> = ids.map(str::to_owned).collect();
+    ids.into_iter().collect()
 }
 
 enum Wake {
@@ -286,6 +305,8 @@ struct Watch {
     /// Watched folders, with the inode of each.
     watched: BTreeMap<PathBuf, Option<u64>>,
     told_polling: bool,
+    /// The conflict copies that were told.
+    told_copies: BTreeSet<String>,
     /// The last reported problems.
     broken: Option<(String, String)>,
     /// The hash of the files, if they could be read. It shows that another mistake has the same message.
@@ -363,6 +384,9 @@ impl Watch {
             self.look();
             let seen = self.print();
             let read = self.read();
+            if let Ok(stack) = &read {
+                self.tell_copies(stack);
+            }
             let identity = read.as_ref().map(|stack| stack.hash()).unwrap_or_default();
             if read.is_ok() && identity == self.hash && self.broken.is_none() {
                 self.seen = seen;
@@ -397,6 +421,19 @@ impl Watch {
                 }
             }
             return true;
+        }
+    }
+
+    /// Tells of each conflict copy once.
+    fn tell_copies(&mut self, stack: &Stack) {
+        for part in stack.parts() {
+            for path in &part.folder.conflict_copies {
+                let path = format!("{}/{path}", part.id());
+                if self.told_copies.insert(path.clone()) {
+                    let what = "is a copy that a program for synchronisation has made, and is not read";
+                    self.news.notice(format!("{path} {what}; put what is right into the file and delete the copy"));
+                }
+            }
         }
     }
 
@@ -680,6 +717,26 @@ mod tests {
     fn where_nothing_can_be_watched_changes_are_looked_for() {
         let none = |_: Seen| Err(Error::io(std::io::Error::other("no more of them")));
         looks_by_itself(none, "no more of them");
+    }
+
+    /// A mistake in a layer is no mistake of the ruleset under it, and a copy by another program is none at all.
+    #[test]
+    fn the_layer_that_was_corrected_is_named_and_a_conflict_copy_is_told_once() {
+        let scratch = small();
+        scratch.write("house/ruleset.toml", "id = \"house\"\ntitle = \"House\"\nversion = \"1\"\nover = [\"g\"]\n");
+        scratch.write("house/cast/owl.toml", "wit = 5\n");
+        scratch.write("house/cast/owl (conflicted copy 2026-01-01).toml", "wit =\n");
+        let library = Library::open(&scratch.0).unwrap();
+        let layers = ["house".to_owned()];
+        let rules = Ruleset::load_with(&library, "g", &layers).unwrap();
+        let watcher = Watcher::start(&library, &rules).unwrap();
+        let long = Duration::from_secs(30);
+        let told = watcher.wait(long).unwrap().lines().join("\n");
+        assert!(told.starts_with("house/cast/owl (conflicted copy 2026-01-01).toml is a copy"), "{told}");
+        scratch.write("house/cast/owl.toml", "wit =\n");
+        assert!(matches!(watcher.wait(long), Some(Watched::Broken(_))));
+        scratch.write("house/cast/owl.toml", "wit = 5\n");
+        assert_eq!(watcher.wait(long).unwrap().lines(), ["Fixed: house loads again."]);
     }
 
     /// If the folder of a ruleset disappears, the built-in ruleset with the same name does not replace it.

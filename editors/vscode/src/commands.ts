@@ -2,8 +2,8 @@
 
 import * as path from "node:path";
 import * as vscode from "vscode";
-import { specAt } from "./lenses";
 import { common, output } from "./program";
+import { specAt } from "./specs";
 import { lineFor, lineOf, type Place, placeOf, type } from "./terminal";
 
 interface Listed {
@@ -56,8 +56,11 @@ async function ruleset(): Promise<Place | undefined> {
 }
 
 /** Runs the lens of the server: it names the whole line. */
-export function run(line: unknown): void {
-  if (typeof line === "string") type(lineOf(line));
+export async function run(line: unknown): Promise<void> {
+  if (typeof line !== "string") return;
+  const document = vscode.window.activeTextEditor?.document;
+  if (document) await saved(document);
+  type(lineOf(line));
 }
 
 export async function runSpec(uri?: vscode.Uri, name?: string): Promise<void> {
@@ -67,7 +70,7 @@ export async function runSpec(uri?: vscode.Uri, name?: string): Promise<void> {
   const wanted = name ?? specAt(document.getText(), cursor)?.name;
   if (!wanted) throw new Misplaced("There is no spec here. A spec is a call of `rb.spec` in a file under `specs/`.");
   await saved(document);
-  type(lineFor([...around(found.place), "test", found.place.id, "--filter", wanted]));
+  type(lineFor([...around(found.place), "test", found.place.id, "--filter", wanted, "--trace"]));
 }
 
 export async function runSpecs(uri?: vscode.Uri): Promise<void> {
@@ -97,10 +100,10 @@ export async function odds(uri?: vscode.Uri): Promise<void> {
   type(lineFor([...around(found.place), "odds", card, "--rules", way]));
 }
 
-export async function overrules(uri?: vscode.Uri, known?: string): Promise<void> {
+export async function overrules(uri?: vscode.Uri): Promise<void> {
   const found = await place(uri);
   const card = cardOf(found.place);
-  const way = known ?? (await chosen(await ways(found.place), "Over which ruleset?"));
+  const way = await chosen(await ways(found.place), "Over which ruleset?");
   if (way) type(lineFor([...around(found.place), "rules", "explain", card, "--rules", way]));
 }
 

@@ -3,7 +3,6 @@
 import * as vscode from "vscode";
 import { LanguageClient, type LanguageClientOptions, type ServerOptions, State, TransportKind } from "vscode-languageclient/node";
 import * as commands from "./commands";
-import { lensesFor } from "./lenses";
 import { common, program, root, settings, Unusable, version } from "./program";
 
 const GUIDE = "Show how to install it";
@@ -99,8 +98,7 @@ async function start(): Promise<void> {
     outputChannel: log,
     middleware: {
       provideCodeLenses: async (document, token, next) => {
-        if (!settings().get<boolean>("lenses")) return [];
-        return lensesFor(document, (await next(document, token)) ?? []);
+        return settings().get<boolean>("lenses") ? next(document, token) : [];
       },
     },
   };

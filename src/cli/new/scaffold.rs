@@ -512,7 +512,12 @@ fn with_rule(text: &str, id: &str, rule: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     let end = lines.iter().position(|line| line.starts_with("## ")).unwrap_or(lines.len());
     match lines[..end].iter().rposition(|line| line.starts_with("- **")) {
-        Some(last) => lines.insert(last + 1, &line),
+        Some(last) => {
+            // The text of a rule may go on in the lines below it.
+            let goes_on = |line: &&&str| !line.trim().is_empty() && !line.starts_with(['#', '-', '*', '|']);
+            let more = lines[last + 1..end].iter().take_while(goes_on).count();
+            lines.insert(last + 1 + more, &line);
+        }
         None => {
             while lines.last() == Some(&"") {
                 lines.pop();
@@ -535,5 +540,11 @@ mod tests {
             "# T\n\n- **T-1** a\n- **T-2** b\n- **T-3** d\n\n## What is left to the GM\n\n- **T-9** c\n"
         );
         assert_eq!(with_rule("# T\n", "T-1", "a"), "# T\n\n- **T-1** a\n");
+        // A rule may have more than one line.
+        for more in ["  and more\n", "  and more\n  - or this\n", "and more\n"] {
+            let text = format!("# T\n\n- **T-1** a\n{more}\nThe end.\n");
+            let with = format!("# T\n\n- **T-1** a\n{more}- **T-2** b\n\nThe end.\n");
+            assert_eq!(with_rule(&text, "T-2", "b"), with);
+        }
     }
 }

@@ -116,7 +116,7 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).with("`amend yes` does it. Until then nothing changes.", Tone::Faint))?)
     }
 
-    fn show_course(&mut self, title: &str, events: &[Event]) -> Done {
+    pub(super) fn show_course(&mut self, title: &str, events: &[Event]) -> Done {
         self.screen.row(&Row::at(0).plain(format!("{title}:")))?;
         let rows = self.rows_of(events);
         self.screen.rows(&rows[..rows.len().min(MOST_LINES)])?;

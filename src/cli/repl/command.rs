@@ -44,6 +44,7 @@ pub enum Word {
     Say,
     Seat,
     Save,
+    Spec,
     Load,
     Recover,
     Goto,
@@ -312,6 +313,15 @@ pub static COMMANDS: &[Command] = &[
         "gives the game a name",
         "It is kept in the campaign file NAME.rbsave of the current folder, with all that was undone, and each line from now on; no \
          other campaign is replaced. Of a campaign it makes a copy and plays on there. `save NAME.json` exports the game as it stands."
+    ),
+    command!(
+        Spec,
+        Table,
+        "spec",
+        "[NAME]",
+        "writes what was played as a spec",
+        "The spec gives the same answers and dice, and expects each value that has changed since the start. It stands in \
+         `specs/played/` of the ruleset, or of the topmost layer, that lies on the disk; `riskbreaker test` runs it."
     ),
     command!(Load, Table, "load", "FILE", "continues an exported game", "In a campaign it becomes the next scene."),
     command!(

@@ -27,9 +27,11 @@ mod question;
 mod reader;
 mod refused;
 mod reload;
+mod replay_at_save;
 mod save_file;
 mod session_slot;
 mod sheet_entry;
+mod spec_file;
 mod status;
 mod table;
 mod unclear_name;
@@ -70,6 +72,7 @@ pub use self::migration::show as show_migration;
 use self::prompt::Prompt;
 use self::reader::{Meaning, addressed, answers};
 use self::reload::Lookout;
+use self::replay_at_save::ReplayedCourse;
 use self::save_file::Saved;
 use self::session_slot::SessionSlot;
 use self::sheet_entry::SheetEntry;
@@ -146,6 +149,10 @@ pub struct Repl {
     kept: Option<String>,
     /// Interrupts the editor when the files of the rules change; `None` if they are not watched at this table.
     bell: Option<Arc<AtomicBool>>,
+    /// Whether a save plays the game again from its start, instead of reloading the rules in the middle of it.
+    replays: bool,
+    /// What was to be played again at the last save.
+    replayed: Option<ReplayedCourse>,
     /// Whether the seats take turns at the screen.
     curtain: bool,
     /// Whether the screen stays empty until the next player sits down.
@@ -226,6 +233,8 @@ impl Repl {
             lookout: None,
             kept: None,
             bell: None,
+            replays: false,
+            replayed: None,
             curtain: false,
             drawn: false,
             notifier: None,
@@ -257,6 +266,12 @@ impl Repl {
     /// Remembers how the game was started, for a rematch.
     pub fn started_by(mut self, setup: Option<Setup>) -> Repl {
         self.setup = setup;
+        self
+    }
+
+    /// Plays the game again from its start at each save.
+    pub fn replaying(mut self, replays: bool) -> Repl {
+        self.replays = replays;
         self
     }
 
@@ -407,6 +422,9 @@ impl Repl {
         let before = self.session.decision_count();
         self.turned = false;
         let done = self.carry_out(line);
+        if self.turned || before != self.session.decision_count() {
+            self.replayed = None;
+        }
         if !self.turned {
             let now = self.session.decision_count();
             // A Lua program may have undone more decisions than it made.
@@ -548,6 +566,7 @@ impl Repl {
             Word::Say => self.say(rest),
             Word::Seat => self.seat(rest),
             Word::Save => self.save(rest),
+            Word::Spec => self.write_spec(rest),
             Word::Load => self.load(rest),
             Word::Recover => self.recover(rest),
             Word::Look => self.look(),

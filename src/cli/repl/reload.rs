@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use riskbreaker::check::findings_at_save;
 use riskbreaker::ruleset::{Problem, updates_between};
-use riskbreaker::watch::{Watched, Watcher};
+use riskbreaker::watch::{Watched, Watcher, fixed_in_words};
 use riskbreaker::{Library, Ruleset, Step};
 use serde_json::json;
 
@@ -227,7 +227,10 @@ impl Repl {
                 }
             };
             match told {
-                Watched::Loaded { rules, .. } => self.put_in_force(rules)?,
+                Watched::Loaded { rules, changed, fixed } if self.replays => {
+                    self.play_again(&rules, &changed, &fixed)?;
+                }
+                Watched::Loaded { rules, fixed, .. } => self.put_in_force(rules, &fixed)?,
                 Watched::Broken(error) => {
                     if self.screen.json() {
                         self.screen.event("broken_rules", &json!({ "problems": error.problems }))?;
@@ -289,7 +292,7 @@ impl Repl {
         }
     }
 
-    fn put_in_force(&mut self, rules: Arc<Ruleset>) -> Done {
+    fn put_in_force(&mut self, rules: Arc<Ruleset>, fixed: &[String]) -> Done {
         let updates = updates_between(self.session.ruleset(), &rules);
         if !updates.is_empty() {
             return self.offer_update(&rules, &updates);
@@ -319,7 +322,7 @@ impl Repl {
             lines.extend(report.state.secret.iter().cloned());
         }
         if lines.is_empty() {
-            self.screen.row(&Row::at(0).with(format!("~ Fixed: {id} loads again."), Tone::Note))?;
+            self.screen.row(&Row::at(0).with(format!("~ {}", fixed_in_words(&id, fixed)), Tone::Note))?;
         }
         for (at, line) in lines.iter().enumerate() {
             let told = match line.split_once(": ") {

@@ -217,6 +217,7 @@ impl Repl {
     /// Plays on with another session: what was asked and undone in the one before is over.
     pub(super) fn replace_session(&mut self, session: Session) {
         self.session.replace(session);
+        self.replayed = None;
         self.undone.clear();
         self.turned = true;
         self.machine = None;

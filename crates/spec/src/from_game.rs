@@ -1,17 +1,15 @@
-//! Writes a fault as a spec that fails until the script is corrected.
+//! Writes a game as a spec: one that stopped at a fault, or one that was played as it should be.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use riskbreaker_play::{Answer, By, Cause, DiceSource, Edit, Happening, Scenario, Session, Slot, Tape};
+use riskbreaker_play::{Answer, By, Cause, DiceSource, Edit, Happening, Scenario, Session, Setup, Slot, Tape};
 use riskbreaker_state::{EntityId, Value};
 
 /// Writes the game that led to the fault of a session as a spec: position, dice, and answers. `None` without a fault.
 pub fn spec_of_fault(session: &Session) -> Option<String> {
     let fault = session.fault()?;
-    let game = session.game();
-    let titles = Titles::of(session);
     let mut text = String::from("local rb = require(\"@riskbreaker\")\n\n");
     let place = match (&fault.path, fault.line) {
         (Some(path), Some(line)) => format!(" at {path}:{line}"),
@@ -21,6 +19,63 @@ pub fn spec_of_fault(session: &Session) -> Option<String> {
     let _ =
         writeln!(text, "-- It fails until the fault is mended; then say with t:expect what should have come of it.");
     let _ = writeln!(text, "rb.spec({}, {{}}, function(t)", quoted(&name));
+    write_course(&mut text, session);
+    text.push_str("\tt:run()\nend)\n");
+    Some(text)
+}
+
+/// Writes a game as a spec that holds: position, dice, what was answered, and as its expectations each shown field that has
+/// changed since the start, and how the game ended.
+pub fn spec_of_game(session: &Session, name: &str) -> String {
+    let mut text = format!("local rb = require(\"@riskbreaker\")\n\nrb.spec({}, {{}}, function(t)\n", quoted(name));
+    write_course(&mut text, session);
+    text.push_str("\tt:run()\n");
+    for (title, fields) in changed_fields(session) {
+        let fields: Vec<String> = fields.iter().map(|(field, value)| format!("{field} = {}", literal(value))).collect();
+        let _ = writeln!(text, "\tt:expect({{ [{}] = {{ {} }} }})", quoted(&title), fields.join(", "));
+    }
+    let _ = match session.outcome() {
+        Some(outcome) => writeln!(text, "\tt:over({})", quoted(outcome)),
+        None => writeln!(text, "\tt:ongoing()"),
+    };
+    text.push_str("end)\n");
+    text
+}
+
+/// Shown fields with plain values that differ from those at the start, by the titles that name one entity alone.
+fn changed_fields(session: &Session) -> BTreeMap<String, Vec<(String, Value)>> {
+    let plain = |value: &Value| matches!(value, Value::Int(_) | Value::Bool(_) | Value::Text(_));
+    let values = |session: &Session| -> BTreeMap<(String, String), Value> {
+        let view = session.view();
+        let own_title = |id: &EntityId| view.find(&view.title(*id)).ok() == Some(*id);
+        let of = |id: EntityId| {
+            let title = view.title(id).to_string();
+            let shown = view.fields(id).filter(|(field, value)| (field.show || field.said) && plain(value));
+            let fields: Vec<_> = shown.map(|(field, value)| (field.name.to_string(), value.clone())).collect();
+            fields.into_iter().map(move |(field, value)| ((title.clone(), field), value))
+        };
+        view.entities().filter(own_title).flat_map(of).collect()
+    };
+    let start = Session::start(session.ruleset(), Setup::clone(&session.game().setup));
+    let before = start.ok().map(|mut start| {
+        // The first entries may set up what is asked first: what they do is no decision, but stands before one.
+        let _ = start.advance();
+        values(&start)
+    });
+    let mut changed: BTreeMap<String, Vec<(String, Value)>> = BTreeMap::new();
+    for ((title, field), value) in values(session) {
+        let key = (title, field);
+        if before.as_ref().is_some_and(|before| before.get(&key) != Some(&value)) {
+            changed.entry(key.0).or_default().push((key.1, value));
+        }
+    }
+    changed
+}
+
+/// Writes the position, the dice, and what was answered.
+fn write_course(text: &mut String, session: &Session) {
+    let game = session.game();
+    let titles = Titles::of(session);
     let defaults = session.ruleset().default_switches();
     for (switch, value) in &game.setup.switches {
         if defaults.get(switch) != Some(value) {
@@ -57,7 +112,7 @@ pub fn spec_of_fault(session: &Session) -> Option<String> {
             Cause::Free { seat, name } => {
                 let _ = writeln!(text, "\tt:free({}, {})", quoted(seat), quoted(name));
             }
-            Cause::Edit { edit } => told_edit(&mut text, &titles, edit),
+            Cause::Edit { edit } => told_edit(text, &titles, edit),
             Cause::Reload { .. } | Cause::Rules { .. } => text.push_str("\t-- other rules came into force here\n"),
             Cause::Entry { what, .. } if skipped => {
                 let _ = writeln!(text, "\t-- `{what}` was skipped here");
@@ -78,8 +133,6 @@ pub fn spec_of_fault(session: &Session) -> Option<String> {
             }
         }
     }
-    text.push_str("\tt:run()\nend)\n");
-    Some(text)
 }
 
 /// The titles of entities; for removed ones, their last title.

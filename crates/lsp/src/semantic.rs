@@ -1,0 +1,187 @@
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::document::position_in;
+use super::lookup::FileLookup;
+use super::target::{is_mentioned, is_rule_id};
+use super::token::{Token, TokenKind, tokens};
+use riskbreaker_script::api;
+
+/// The sorts of words that a grammar cannot know, in the order of the legend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SemanticSort {
+    /// A word of `rb`, or what a spec does.
+    Word,
+    Verb,
+    Kind,
+    Field,
+    /// A derived value or a method of every entity.
+    Method,
+    Switch,
+    /// The id of a card, an item, a hook, an entry of the agenda, a character, a scenario or a policy.
+    Id,
+    Rule,
+}
+
+impl SemanticSort {
+    /// The names of the protocol for them.
+    pub const LEGEND: [&str; 8] =
+        ["macro", "function", "class", "property", "method", "variable", "enumMember", "label"];
+}
+
+/// The words of a script that mean something in its ruleset, as the protocol counts them: five numbers each, with lines and
+/// columns from the word before.
+pub(super) fn semantic_tokens(lookup: &FileLookup<'_>, text: &str) -> Vec<u32> {
+    let names = KnownWords::of(lookup);
+    let all = tokens(text);
+    let code: Vec<Token> = all.iter().filter(|token| token.kind != TokenKind::Comment).copied().collect();
+    let mut found: Vec<(Range<usize>, SemanticSort)> = Vec::new();
+    for (index, token) in code.iter().enumerate() {
+        if let Some(sort) = sort_of(lookup, &names, &code, index, text) {
+            let range = if token.kind == TokenKind::Text { token.inner(text) } else { token.begin..token.end };
+            found.push((range, sort));
+        }
+    }
+    for comment in all.iter().filter(|token| token.kind == TokenKind::Comment) {
+        found.extend(rules_in(text, comment.begin..comment.end).into_iter().map(|range| (range, SemanticSort::Rule)));
+    }
+    found.sort_by_key(|(range, _)| range.start);
+    encoded(text, &found)
+}
+
+/// What names are: those in quotes, and those that are read off something. The same name can be both.
+#[derive(Default)]
+struct KnownWords {
+    quoted: HashMap<String, SemanticSort>,
+    members: HashMap<String, SemanticSort>,
+}
+
+impl KnownWords {
+    fn of(lookup: &FileLookup<'_>) -> KnownWords {
+        // Of a name that is several things in quotes, the later one counts.
+        let sorts = [
+            ("field", SemanticSort::Field),
+            ("switch", SemanticSort::Switch),
+            ("scenario", SemanticSort::Id),
+            ("cast", SemanticSort::Id),
+            ("free act", SemanticSort::Id),
+            ("entry", SemanticSort::Id),
+            ("hook", SemanticSort::Id),
+            ("item", SemanticSort::Id),
+            ("card", SemanticSort::Id),
+            ("kind", SemanticSort::Kind),
+        ];
+        let mut known = KnownWords::default();
+        for book in lookup.books() {
+            for (sort, of) in sorts {
+                let names = book.names_of(sort).unwrap_or_default();
+                known.quoted.extend(names.into_iter().map(|name| (name.to_owned(), of)));
+            }
+            for kind in &book.schema().kinds {
+                known.members.entry(kind.name.to_string()).or_insert(SemanticSort::Kind);
+                known.members.extend(kind.derived.iter().map(|name| (name.to_string(), SemanticSort::Method)));
+                known.members.extend(kind.fields.iter().map(|field| (field.name.to_string(), SemanticSort::Field)));
+            }
+        }
+        known
+    }
+}
+
+/// What a word of a script means in its ruleset; `None` if a grammar knows as much.
+fn sort_of(
+    lookup: &FileLookup<'_>,
+    names: &KnownWords,
+    code: &[Token],
+    index: usize,
+    text: &str,
+) -> Option<SemanticSort> {
+    let token = &code[index];
+    let before = |back: usize| index.checked_sub(back).map_or("", |at| code[at].text(text));
+    match token.kind {
+        TokenKind::Text => {
+            let inner = token.inner(text);
+            let said = &text[inner];
+            if is_rule_id(said) {
+                return Some(SemanticSort::Rule);
+            }
+            // A text for people may be one word that is also an id.
+            let is_prose = before(1) == "=" && super::lookup::PROSE_KEYS.contains(&before(2));
+            names.quoted.get(said).copied().filter(|_| !is_prose)
+        }
+        TokenKind::Name => {
+            let name = token.text(text);
+            match (before(4), before(3), before(2), before(1)) {
+                ("rb", ".", "act", ".") => Some(SemanticSort::Verb),
+                ("rb", ".", "switches", ".") => Some(SemanticSort::Switch),
+                (_, _, "rb", ".") => api::word(name).map(|_| SemanticSort::Word),
+                (_, _, "t", ":") if lookup.place.inside.starts_with("specs/") => {
+                    api::spec_method(name).map(|_| SemanticSort::Word)
+                }
+                (_, _, library, ".") if api::library(library).is_some() => None,
+                (.., ":") if api::ENTITY_METHODS.contains(&name) => Some(SemanticSort::Method),
+                _ if is_mentioned(code, index, text) => names.members.get(name).copied(),
+                _ => None,
+            }
+        }
+        TokenKind::Number | TokenKind::Comment | TokenKind::Sign => None,
+    }
+}
+
+/// The ids of rules in a comment.
+fn rules_in(text: &str, within: Range<usize>) -> Vec<Range<usize>> {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    let (mut found, mut begin) = (Vec::new(), within.start);
+    for piece in text[within].split_inclusive(|letter| !is_part(letter)) {
+        let word = piece.trim_matches(|letter| !is_part(letter) || letter == '-');
+        if is_rule_id(word) {
+            let at = begin + piece.find(word).unwrap_or_default();
+            found.push(at..at + word.len());
+        }
+        begin += piece.len();
+    }
+    found
+}
+
+fn encoded(text: &str, found: &[(Range<usize>, SemanticSort)]) -> Vec<u32> {
+    let mut numbers = Vec::with_capacity(found.len() * 5);
+    let (mut line, mut column) = (0, 0);
+    // Places are counted from the last one, so that a long text is gone through once.
+    let (mut last, mut last_at) = (position_in(text, 0), 0);
+    for (range, sort) in found {
+        let piece = &text[range.clone()];
+        if piece.contains(['\n', '\r']) || piece.is_empty() {
+            continue;
+        }
+        let on = position_in(&text[last_at..], range.start - last_at);
+        let place = (last.line + on.line, if on.line == 0 { last.character + on.character } else { on.character });
+        (last.line, last.character, last_at) = (place.0, place.1, range.start);
+        let behind = if place.0 == line { place.1 - column } else { place.1 };
+        numbers.extend([place.0 - line, behind, piece.encode_utf16().count() as u32, *sort as u32, 0]);
+        (line, column) = place;
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_found_in_comments() {
+        let text = "-- A-1: as TUG-22 says, not --B-3-- or a-b";
+        let found: Vec<&str> = rules_in(text, 0..text.len()).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, ["A-1", "TUG-22", "B-3"]);
+    }
+
+    #[test]
+    fn places_are_counted_from_the_word_before() {
+        let text = "ü a\r\n\u{1f3b2}bc d";
+        let place = |piece: &str| {
+            let at = text.find(piece).unwrap();
+            at..at + piece.len()
+        };
+        let found =
+            [(place("a"), SemanticSort::Kind), (place("bc"), SemanticSort::Field), (place("d"), SemanticSort::Rule)];
+        assert_eq!(encoded(text, &found), [0, 2, 1, 2, 0, 1, 2, 2, 3, 0, 0, 3, 1, 7, 0]);
+    }
+}
