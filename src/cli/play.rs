@@ -155,6 +155,7 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         }
     };
     refuse_typed_dice(Some(session.dice()), &table.only)?;
+    let by_kept_rules = !notes.is_empty();
     let mut unnamed = campaign_path.filter(|path| unnamed::is_unnamed(path));
     if campaign.is_none() && !lines.scripted() {
         let _ = session.advance()?;
@@ -182,7 +183,7 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Repl::new(session, library, screen, words)
         .started_by(setup)
         .in_campaign(campaign, unnamed)
-        .with_lookout(bell, !notes.is_empty())
+        .with_lookout(bell, by_kept_rules)
         .seen_by(table.only, table.curtain)
         .telling(notify.begin())
         .run(lines)
