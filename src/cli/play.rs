@@ -173,6 +173,7 @@ fn sit_down(args: Args, open_library: impl FnOnce() -> Result<Library>, replays:
         }
     };
     refuse_typed_dice(Some(session.dice()), &table.only)?;
+    let by_kept_rules = !notes.is_empty();
     let mut unnamed = campaign_path.filter(|path| unnamed::is_unnamed(path));
     if campaign.is_none() && !lines.scripted() && !replays {
         let _ = session.advance()?;
@@ -201,7 +202,7 @@ fn sit_down(args: Args, open_library: impl FnOnce() -> Result<Library>, replays:
         .started_by(setup)
         .in_campaign(campaign, unnamed)
         .replaying(replays)
-        .with_lookout(bell, !notes.is_empty())
+        .with_lookout(bell, by_kept_rules)
         .seen_by(table.only, table.curtain)
         .telling(notify.begin())
         .run(lines)

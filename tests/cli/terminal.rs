@@ -124,7 +124,7 @@ fn the_first_screen_lists_everybody_and_nothing_is_lost() {
     let first = terminal.shows("Type yes or no");
     assert!(first.contains("fights with") && first.contains("Duellist"), "{first}");
     // A rule and the sides begin the turn.
-    assert!(first.contains("── ") && first.contains("Kill Damage 0/"), "{first}");
+    assert!(first.contains("── ") && first.contains("Kill\u{a0}Damage\u{a0}0/"), "{first}");
     terminal.types("ok", "which action?");
     terminal.types("log --all", "*2 ");
     let again = terminal.types("restart", "Type yes or no");

@@ -570,6 +570,14 @@ impl Repl {
         self.turn(lines, SessionSlot::undo, true)
     }
 
+    /// Says which scene the game is in, if that is another one than before.
+    fn tell_new_scene(&mut self, before: Option<&(u32, String)>) -> Done {
+        match self.scene().filter(|scene| before != Some(scene)) {
+            Some((_, scene)) => Ok(self.screen.row(&Row::at(2).plain(format!("The game is in “{scene}” now.")))?),
+            None => Ok(()),
+        }
+    }
+
     /// The scene that is played in the campaign: its number and its title.
     fn scene(&self) -> Option<(u32, String)> {
         let campaign = self.campaign.as_ref()?;
@@ -687,9 +695,7 @@ impl Repl {
         if let Some(more @ 1..) = texts.len().checked_sub(TOLD_TURNED) {
             self.screen.row(&Row::at(2).plain(format!("and {more} more lines")))?;
         }
-        if let Some((_, scene)) = self.scene().filter(|scene| scene_before.as_ref() != Some(scene)) {
-            self.screen.row(&Row::at(2).plain(format!("The game is in “{scene}” now.")))?;
-        }
+        self.tell_new_scene(scene_before.as_ref())?;
         self.tell(&events, false)?;
         if back && !self.screen.json() {
             self.screen.columns(2, changes.iter().map(Difference::cells).collect())?;
