@@ -120,7 +120,7 @@ pub struct Done {
     /// For a change of rules: the seats whose policies the new rules lack, with the names of these policies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<(Arc<str>, Arc<str>)>,
-    /// The value of [`Game::idle`](super::Game::idle) after this action.
+    /// The value of `Game::idle` after this action.
     #[serde(skip)]
     pub idle: u32,
     /// The highest decision number up to and including this action.

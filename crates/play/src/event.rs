@@ -157,7 +157,7 @@ pub fn event_lines(events: &[Event]) -> Vec<String> {
 }
 
 impl Happening {
-    /// The event as one plain line. Quotes words of the rules that could be taken for the host's: see [`marked`].
+    /// The event as one plain line. Quotes words of the rules that could be taken for the host's: see [`marked()`].
     pub fn line(&self) -> String {
         match self {
             Happening::Said { text } | Happening::Cut { reason: text } | Happening::Over { text } => {

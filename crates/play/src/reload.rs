@@ -378,7 +378,7 @@ pub(super) fn seat_people(seats: &mut BTreeMap<Arc<str>, Driver>, to: &Ruleset) 
     lost
 }
 
-/// Carries the house rules over to other rules, in the order of [`Ruleset::switches`], with the fate of each value.
+/// Carries the house rules over to other rules, in the order of `Ruleset::switches`, with the fate of each value.
 /// `now`: the old values. Rules that do not exist any more become dormant.
 pub(super) fn switches_over(
     now: &BTreeMap<String, Value>,

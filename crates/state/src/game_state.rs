@@ -212,7 +212,7 @@ impl State {
         State { identity: next_identity(), ..State::default() }
     }
 
-    /// Numbers secret things apart from all others, see [`Numbers`]. Call this on an empty state.
+    /// Numbers secret things apart from all others, see `Numbers`. Call this on an empty state.
     pub fn number_secrets_apart(&mut self, seed: u64) {
         self.secret_numbers = Some(seed);
     }

@@ -28,7 +28,7 @@ pub(super) enum Numbered {
     Attachments,
 }
 
-/// A number given by a [`Counter`], and the index of the audience for which it was drawn, from 1; 0 is everybody.
+/// A number given by a `Counter`, and the index of the audience for which it was drawn, from 1; 0 is everybody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DrawnNumber {
     pub number: u32,

@@ -9,7 +9,7 @@
 //! Entities that are made in play are numbered in the order in which a trace meets them (see [`EntityNumbering`]). So a
 //! trace does not depend on their ids.
 //!
-//! The recorder observes operations ([`Op`]) and knows each of them, or aborts. One replay in a thousand is run by the script as
+//! The recorder observes operations (`Op`) and knows each of them, or aborts. One replay in a thousand is run by the script as
 //! well and compared.
 
 mod branches;
