@@ -180,7 +180,7 @@ pub const NOTICES: &[Notice] = &[
     notice::<StepFrame>("step", "all that one accepted command did, for this viewer"),
     notice::<PresenceNotice>("presence", "somebody came or went"),
     notice::<ChatNotice>("chat", "somebody said something beside the game"),
-    notice::<VoteNotice>("vote", "to those who play: a vote on an undo has begun, goes on, or was refused"),
+    notice::<VoteNotice>("vote", "to those who play: a vote on an undo has begun, continues, or was refused"),
     notice::<TableNotice>("notice", "to game masters: a line that is no part of the game, such as a reload of rules"),
     notice::<PeopleNotice>("people", "to game masters: the list of `people` is different"),
     notice::<AdmittedNotice>("admitted", "to somebody in the waiting room: whether the game master lets them in"),
