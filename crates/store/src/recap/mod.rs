@@ -112,7 +112,8 @@ impl Campaign {
         let mut way = self.way(self.head())?;
         let first = way.iter().find(|at| at.row.id > since).map(|at| at.body.scene);
         way.retain(|at| at.body.place.is_some() && Some(at.body.scene) >= first);
-        let (mut scenes, mut playing): (Vec<PlayedScene>, Option<Playing>) = (Vec::new(), None);
+        let mut scenes: Vec<PlayedScene> = Vec::new();
+        let mut playing: Option<Playing> = None;
         for at in way {
             if playing.as_ref().is_none_or(|playing| playing.scene != at.body.scene) {
                 let begun = self.file().scene(self.game(), at.body.scene)?;

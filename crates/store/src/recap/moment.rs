@@ -242,7 +242,8 @@ impl Watched {
 
     /// The characters that a text names, in the order of the text.
     fn titles_in(&self, text: &str) -> Vec<Arc<str>> {
-        let (mut found, mut taken): (Vec<(usize, Arc<str>)>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
+        let mut found: Vec<(usize, Arc<str>)> = Vec::new();
+        let mut taken: Vec<(usize, usize)> = Vec::new();
         for title in &self.titles {
             for (at, _) in text.match_indices(&**title) {
                 let end = at + title.len();
