@@ -781,9 +781,12 @@ fn a_campaign_of_an_older_version_says_what_is_new_and_keeps_its_rules_until_the
 
         sitting(&place, &before, &["--rules", id, "--seed", "2"], "auto\nauto\nquit\n");
         let told = sitting(&place, &shipped, &[], &format!("auto\nrules {id}\nrules {id} yes\nauto\nquit\n"));
-        for part in
-            ["plays on by the rules kept in its file", &format!("the folder has {id} {new}, the campaign {old}"), "New in ", rule]
-        {
+        for part in [
+            "plays on by the rules kept in its file",
+            &format!("the folder has {id} {new}, the campaign {old}"),
+            "New in ",
+            rule,
+        ] {
             assert!(told.contains(part), "{id}: no `{part}` in\n{told}");
         }
         assert!(told.contains("is in force, after") || told.contains("into force"), "{id}:\n{told}");
