@@ -103,7 +103,7 @@ pub fn play_beside(library: &Library, rules: &str, scenario: String, table: Tabl
         return Err(call_error(format!("{rules} has no scenario `{scenario}`; {meant}")));
     }
     let table = TableArgs { rules: Some(rules.to_owned()), ..table };
-    let args = Args { scenario: Some(scenario), begin: None, entry: None, table };
+    let args = Args { scenario: Some(scenario), begin: None, entry: None, notify: NotifyArgs::default(), table };
     sit_down(args, || Ok(library.clone()), true)
 }
 
