@@ -2271,7 +2271,7 @@ fn the_cards_of_a_campaign_are_those_of_its_party() {
     // Fronts and backs take turns, so that what is cut has its own back.
     let pages: Vec<&str> =
         page.split("<section class=\"").skip(1).map(|page| page.split('"').next().unwrap()).collect();
-    assert!(pages.len() > 4 && pages.len() % 2 == 0, "{pages:?}");
+    assert!(pages.len() > 4 && pages.len().is_multiple_of(2), "{pages:?}");
     assert!(pages.iter().enumerate().all(|(at, class)| class.ends_with("backs") == (at % 2 == 1)), "{pages:?}");
     let told = said_to(&folder, "shipped", &["cards", "--campaign", "nobody", "--out", "x.html"], "");
     assert!(told.contains("there is no such file"), "{told}");

@@ -190,8 +190,8 @@ mod tests {
             .tell(Some("evening"), &TurnNotice { seat: "players".into(), title: "Ann: $(touch x)? (AB1-2)".into() });
         let failure = notifier.failure.clone();
         drop(notifier);
-        let found = failure.lock().unwrap().take();
-        found
+        let mut found = failure.lock().unwrap();
+        found.take()
     }
 
     #[test]

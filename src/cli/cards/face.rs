@@ -117,8 +117,8 @@ fn split(text: &str, lines: usize) -> (String, String) {
     }
     let end = text.char_indices().nth(room).map_or(text.len(), |(at, _)| at);
     let fits = &text[..end];
-    let after_sentence = fits.match_indices(['.', '!', '?']).map(|(at, mark)| at + mark.len());
-    let whole = after_sentence.filter(|at| text[*at..].starts_with(' ')).last().filter(|at| *at * 2 > end);
+    let mut after_sentence = fits.match_indices(['.', '!', '?']).map(|(at, mark)| at + mark.len());
+    let whole = after_sentence.rfind(|at| text[*at..].starts_with(' ')).filter(|at| *at * 2 > end);
     let at = whole.or_else(|| fits.rfind(' ')).unwrap_or(end);
     (text[..at].to_owned(), text[at..].trim_start().to_owned())
 }

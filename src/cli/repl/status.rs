@@ -129,14 +129,17 @@ fn order_row(order: &Order) -> Option<Row> {
     Some(Row::at(2).faint(format!("{label}  ")).plain(segments.collect::<Vec<_>>().join(" │ ")))
 }
 
+/// A character on a map: its mark, its title and its coordinates.
+type Marked<'m> = (char, &'m Arc<str>, f64, f64);
+
 /// Positions in the plane: a line if all stand on one, otherwise a map.
 fn map(placed: &[(Arc<str>, Position)], width: usize) -> Vec<Row> {
-    let marked: Vec<(char, &Arc<str>, f64, f64)> = MARKS
+    let marked: Vec<Marked<'_>> = MARKS
         .chars()
         .zip(placed)
         .filter_map(|(mark, (title, position))| Some((mark, title, position.x?, position.y?)))
         .collect();
-    let range = |of: fn(&(char, &Arc<str>, f64, f64)) -> f64| {
+    let range = |of: fn(&Marked<'_>) -> f64| {
         let values = || marked.iter().map(of);
         (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
     };
