@@ -401,6 +401,22 @@ fn meant(name: &str, table: &TableArgs, library: &Library, scripted: bool) -> Re
     }
 }
 
+/// A ruleset that has a scenario of that name, or of one like it, with the scenario.
+fn scenario_elsewhere(library: &Library, name: &str) -> Option<(String, String)> {
+    let of = |id: String| {
+        let files = library.read(&id).ok()?.files;
+        let scenarios = files.keys().filter_map(|path| path.strip_prefix("scenarios/")?.strip_suffix(".toml"));
+        let scenarios: Vec<&str> = scenarios.collect();
+        let found = scenarios.iter().copied().find(|known| *known == name);
+        let found = found.or_else(|| nearest(name, scenarios.iter().copied()))?;
+        Some((found != name, id, found.to_owned()))
+    };
+    let mut found: Vec<(bool, String, String)> = library.ids().into_iter().filter_map(of).collect();
+    // The same name comes before one like it.
+    found.sort();
+    found.into_iter().next().map(|(_, id, scenario)| (id, scenario))
+}
+
 /// Starts a game, or opens the campaign of that name. A name that is neither a scenario nor a file begins a campaign, unless it
 /// names only a scenario.
 fn open(
@@ -458,6 +474,16 @@ fn open(
         explicit || unbegun || (!named(name) && near.is_none() && !name.trim().is_empty())
     };
     let file = path.filter(|_| name.as_ref().is_some_and(is_campaign));
+    if let (Some(file), Some(name), false) = (&file, &name, begin.is_some() || unbegun)
+        && Path::new(name).extension().is_none()
+        && let Some((other, scenario)) = scenario_elsewhere(library, name)
+    {
+        return Err(call_error(format!(
+            "{id} has no scenario `{name}`: `riskbreaker play {other} {scenario}` plays `{scenario}` of {other}; `riskbreaker play \
+             {}` begins a campaign of that name",
+            file.display()
+        )));
+    }
     let scenario = if file.is_some() { begin } else { name };
     let setup = scenario.map_or_else(Setup::default, Setup::scenario).seed(table.seed.unwrap_or_else(random_seed));
     let mut setup = with_pairs(setup.dice(table.dice.clone().unwrap_or_default()), &table.set, &table.seat);

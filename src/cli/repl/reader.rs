@@ -520,6 +520,31 @@ pub fn is_command(line: &str) -> bool {
     Command::find(split_first(line).0).is_some() || of_newcomer(line).is_some()
 }
 
+/// The number of an option that is named by its place: `the second one`, `option 2`. `None` for any other line.
+pub fn by_ordinal(line: &str) -> Option<String> {
+    const ORDINALS: [&str; 8] = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
+    let line = line.to_lowercase();
+    let words: Vec<&str> =
+        line.split_whitespace().filter(|word| !["the", "one", "option", "number", "answer"].contains(word)).collect();
+    let [word] = words.as_slice() else { return None };
+    match ORDINALS.iter().position(|ordinal| ordinal == word) {
+        Some(at) => Some((at + 1).to_string()),
+        None => (*word != line).then(|| word.parse::<usize>().ok().map(|number| number.to_string())).flatten(),
+    }
+}
+
+/// A list with commas from one as people say it: `Ann then Bob`, `Ann > Bob`, `Ann goes first`. `None` if nothing is replaced.
+pub fn with_commas(line: &str) -> Option<String> {
+    let mut list = line.trim().to_owned();
+    for end in [" goes first", " acts first", " first"] {
+        list = without_end(&list, end).to_owned();
+    }
+    for between in [", then ", " then ", " before ", " and ", " > "] {
+        list = list.replace(between, ", ");
+    }
+    (list != line.trim()).then_some(list)
+}
+
 /// The command that a whole line of a newcomer means.
 fn of_newcomer(line: &str) -> Option<&'static Command> {
     let plain = line.trim_end_matches(['?', '!', '.']).to_lowercase();
@@ -783,6 +808,17 @@ mod tests {
         assert_eq!(with_synonym("go to Ann", &known).as_deref(), Some("move to Ann"));
         assert_eq!(with_synonym("hit Ann", &known), None);
         assert_eq!(with_synonym("lunge", &known), None);
+    }
+
+    #[test]
+    fn places_and_lists_are_read_as_people_say_them() {
+        assert_eq!(by_ordinal("the second one").as_deref(), Some("2"));
+        assert_eq!(by_ordinal("option 3").as_deref(), Some("3"));
+        assert_eq!(by_ordinal("3"), None);
+        assert_eq!(by_ordinal("first strike"), None);
+        assert_eq!(with_commas("Foe then Archer").as_deref(), Some("Foe, Archer"));
+        assert_eq!(with_commas("Foe goes first").as_deref(), Some("Foe"));
+        assert_eq!(with_commas("Foe, Archer"), None);
     }
 
     #[test]

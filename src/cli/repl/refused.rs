@@ -10,7 +10,7 @@ use super::act::{MOST_RETYPED, is_blind_number, is_own_text, replies_of};
 use super::glossary::stands_at;
 use super::line::{Phrase, split_first};
 use super::question::with_capital;
-use super::reader::{is_command, synonym_of, with_synonym, without_manners};
+use super::reader::{by_ordinal, is_command, synonym_of, with_commas, with_synonym, without_manners};
 use super::vocabulary::after;
 use super::{Complaint, Done, Repl};
 use crate::cli::rule_text::without_ids;
@@ -107,7 +107,10 @@ impl Repl {
         let known = with_synonym(short, &words).filter(|_| !has_verb);
         // What follows the card that was chosen is an answer, no command.
         let answer = self.without_chosen(short).filter(|answer| !is_command(answer));
-        for other in [plain, known, answer].into_iter().flatten() {
+        let takes_list = |question: &Question| matches!(question.ask, Ask::Order { .. } | Ask::ChooseMany { .. });
+        let listed = self.focused().filter(|question| takes_list(question)).and_then(|_| with_commas(short));
+        let place = by_ordinal(line).filter(|_| self.focused().is_some());
+        for other in [plain, known, answer, listed, place].into_iter().flatten() {
             if self.session.decision_count() != before {
                 break;
             }
