@@ -380,6 +380,7 @@ impl Simulation {
     /// # Errors
     ///
     /// As [`Simulation::run`].
+    #[allow(clippy::type_complexity)] // a function that takes rows, or none
     pub fn run_with_rows(
         &self,
         threads: usize,
@@ -478,6 +479,7 @@ impl Simulation {
     }
 
     /// Takes the blocks in order as the threads of a run send them.
+    #[allow(clippy::type_complexity)] // a function that takes rows, or none
     fn gather(
         &self,
         findings: &mut Findings,

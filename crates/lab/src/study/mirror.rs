@@ -146,6 +146,7 @@ impl Study {
     /// # Errors
     ///
     /// As [`Study::record`]; an exchange that is not allowed is one of the results.
+    #[allow(clippy::type_complexity)] // each exchange with its pairs, or why it is not possible
     pub fn mirror(
         &self,
         recorded: &Recorded,

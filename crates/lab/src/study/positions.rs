@@ -1,6 +1,7 @@
 //! Exact values of the answers in positions that games reach: which cards are never better than another, and which answers make no
 //! difference.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -238,6 +239,7 @@ impl PairCounts {
 
 impl WeighedPositions {
     /// Counts the questions of games.
+    #[allow(clippy::type_complexity)] // counts by seat and topic
     fn of(games: &[Vec<WeighedQuestion>]) -> WeighedPositions {
         let mut pairs: BTreeMap<(Arc<str>, Arc<str>), PairCounts> = BTreeMap::new();
         // By seat and topic: of each game, questions without a difference, and all that were weighed.
@@ -264,7 +266,7 @@ impl WeighedPositions {
         }
         found.never_better =
             pairs.iter().filter_map(|((first, second), counts)| counts.never_better(first, second)).collect();
-        found.never_better.sort_by(|one, other| other.positions.cmp(&one.positions));
+        found.never_better.sort_by_key(|pair| Reverse(pair.positions));
         let of_topic = |((seat, topic), games): ((Arc<str>, Arc<str>), Vec<(u64, u64)>)| {
             let no_difference = Rate::of_groups(games.iter().copied());
             TopicDifference { seat, topic, no_difference }

@@ -31,6 +31,7 @@ impl Run<'_> {
     /// # Errors
     ///
     /// No machine or no thread can be had.
+    #[allow(clippy::type_complexity)] // the work of one piece
     pub fn in_order<T: Send>(
         &self,
         work: &(dyn Fn(&mut dyn Machine, usize, &Arc<AtomicBool>) -> T + Sync),
@@ -60,6 +61,7 @@ impl Run<'_> {
     }
 
     /// The work of one thread: piece after piece.
+    #[allow(clippy::type_complexity)] // the work of one piece
     fn work_through<T: Send>(
         &self,
         work: &(dyn Fn(&mut dyn Machine, usize, &Arc<AtomicBool>) -> T + Sync),
