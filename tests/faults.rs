@@ -299,7 +299,7 @@ fn a_verb_that_is_declared_wrong_is_told_when_the_ruleset_is_loaded() {
         let mut files = files::of(&["tug"]);
         let text = files.get_mut("tug/verbs.luau").unwrap();
         *text = text.replacen("{ \"rope\", \"by\", \"who\" }", params, 1);
-        let error = Ruleset::load(&Library::from_files(files), "tug").err().expect("it does not load");
+        let error = Ruleset::load(&Library::from_files(files), "tug").expect_err("it does not load");
         let [only] = error.problems.as_slice() else { panic!("{error}") };
         assert_eq!((only.path.as_str(), only.line), ("tug/verbs.luau", Some(4)));
         assert!(only.cure.is_some(), "{only}");

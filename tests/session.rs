@@ -487,6 +487,8 @@ impl Table<'_> {
         if self.rules.seats().contains_key("gm") {
             setup = setup.seat("gm", self.master.clone());
         }
+        // Rules may read there who plays.
+        setup.seats_in_scenario = false;
         Session::start(self.rules, setup).unwrap()
     }
 

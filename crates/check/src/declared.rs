@@ -339,7 +339,7 @@ impl ScriptReader<'_> {
     pub(super) fn verb_values(&mut self, args: &[Expression<'_>]) {
         let [names, function, ..] = args else { return };
         let run = match function.kind() {
-            ExpressionKind::FunctionLiteral(function) => Some(&*function),
+            ExpressionKind::FunctionLiteral(function) => Some(function),
             _ => None,
         };
         self.without_types(*names, run);

@@ -65,28 +65,8 @@ impl ScriptReader<'_> {
                     self.problem(at, (format!("{path} gives no `{name}`"), self.known.instead(name, &names)));
                 }
             }
-            Some(Symbol::Event(verb)) => {
-                let declared = self.known.rules.and_then(|rules| rules.verb(&verb));
-                if let Some(declared) = declared.filter(|verb| verb.is_typed || !verb.params.is_empty())
-                    && name != "result"
-                    && declared.param(name).is_none()
-                    && !self.known.names.is_assigned(name)
-                {
-                    let names: Vec<String> = declared.names().chain(["result"]).map(str::to_owned).collect();
-                    self.problem(
-                        at,
-                        (format!("a hook at `{verb}` is given no `{name}`"), self.known.instead(name, &names)),
-                    );
-                }
-            }
-            Some(Symbol::HookData(hook)) => {
-                let data = self.known.rules.and_then(|rules| rules.hook_data(&hook)).unwrap_or_default();
-                if declared(data, name).is_none() {
-                    let names = data.iter().map(|param| &*param.name);
-                    let cure = instead_or(name, names, "declare it in `data` of the hook");
-                    self.problem(at, (format!("the data of `{hook}` have no `{name}`"), cure));
-                }
-            }
+            Some(Symbol::Event(verb)) => self.member_of_event(&verb, name, at),
+            Some(Symbol::HookData(hook)) => self.member_of_data(&hook, name, at),
             Some(Symbol::Question) => {
                 let own = api::QUESTIONS.iter().flat_map(|(_, own)| own.iter());
                 let known: Vec<String> =
@@ -116,6 +96,29 @@ impl ScriptReader<'_> {
                 self.problem(at, (wrong, format!("did you mean `ctx.{owner}.{name}`?")));
             }
             Some(Symbol::Entity(None) | Symbol::Holder) | None => self.nothing_has(of, name, at),
+        }
+    }
+
+    /// Checks a member of the event that a hook takes: a parameter of its verb, or `result`.
+    fn member_of_event(&mut self, verb: &str, name: &str, at: Location) {
+        let declared = self.known.rules.and_then(|rules| rules.verb(verb));
+        if let Some(declared) = declared.filter(|verb| verb.is_typed || !verb.params.is_empty())
+            && name != "result"
+            && declared.param(name).is_none()
+            && !self.known.names.is_assigned(name)
+        {
+            let names: Vec<String> = declared.names().chain(["result"]).map(str::to_owned).collect();
+            self.problem(at, (format!("a hook at `{verb}` is given no `{name}`"), self.known.instead(name, &names)));
+        }
+    }
+
+    /// Checks a member of the data of an attachment: one that its hook declares.
+    fn member_of_data(&mut self, hook: &str, name: &str, at: Location) {
+        let data = self.known.rules.and_then(|rules| rules.hook_data(hook)).unwrap_or_default();
+        if declared(data, name).is_none() {
+            let names = data.iter().map(|param| &*param.name);
+            let cure = instead_or(name, names, "declare it in `data` of the hook");
+            self.problem(at, (format!("the data of `{hook}` have no `{name}`"), cure));
         }
     }
 
