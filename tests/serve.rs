@@ -2633,7 +2633,7 @@ fn watchers_see_the_game_later() {
     let log = host.connect(true);
     done(&log, "hello", json!({ "table": "a", "role": "watcher", "unseen": true }));
     let viewer = hello(&watcher)["viewer"].clone();
-    done(&operator, "options", json!({ "table": "a", "delay": 600 }));
+    done(&operator, "options", json!({ "table": "a", "delay": 300 }));
     let methods = |connection: &Connection| -> Vec<String> {
         let told = connection.outbox().take().into_iter();
         let told = told.map(|line| serde_json::from_str::<Json>(&line).unwrap());

@@ -278,6 +278,8 @@ fn typed_label(session: &Session, name: &str) -> Result<String, Refusal> {
 
 /// The game in its starting position, with somebody to be asked on every seat.
 pub(super) fn with_people(rules: &Arc<Ruleset>, mut setup: Setup) -> Result<Session, Refusal> {
+    // The seats that scripts read in the scenario stay as they are.
+    setup.seats_in_scenario = false;
     for seat in rules.seats().keys() {
         setup = setup.seat(seat, Driver::Human);
     }

@@ -111,6 +111,7 @@ impl Case {
         self.position = words(scenario);
         self.setup.dice = DiceSource::Written(self.dice.clone());
         // People play all seats that `t:seat` does not assign: policies of the scenario are ignored.
+        self.setup.seats_in_scenario = false;
         for seat in self.rules.seats().keys() {
             self.setup.seats.entry(Arc::from(&**seat)).or_insert(riskbreaker_play::Driver::Human);
         }

@@ -73,7 +73,8 @@ pub(crate) fn play_at_random(rules: &Arc<Ruleset>) -> BTreeSet<String> {
     let mut played = BTreeSet::new();
     for name in rules.scenarios().keys() {
         for seed in 0..GAMES {
-            let mut setup = Setup { scenario: Scenario::Named(name.clone()), seed, ..Setup::default() };
+            let mut setup =
+                Setup { scenario: Scenario::Named(name.clone()), seed, seats_in_scenario: false, ..Setup::default() };
             for seat in rules.seats().keys() {
                 setup = setup.seat(seat, Driver::Human);
             }
