@@ -245,9 +245,6 @@ const NEWCOMERS: &[(&str, Word)] = &[
     ("who can i see", Word::Look),
     ("who acts next", Word::Look),
     ("when do i act", Word::Look),
-    ("what round is it", Word::Look),
-    ("what segment is it", Word::Look),
-    ("what time is it", Word::Look),
     ("how are we doing", Word::Look),
     ("am i winning", Word::Look),
     ("are we winning", Word::Look),
@@ -387,6 +384,10 @@ fn asked_in_words<'l>(line: &'l str, words: &Vocabulary) -> Option<(&'static Com
         return Some((Command::of(Word::Sheet), ""));
     }
     let begins = |start: &str| plain.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start));
+    // `what round is it`
+    if begins("what ") && plain.to_lowercase().ends_with(" is it") {
+        return Some((Command::of(Word::Look), ""));
+    }
     let (start, word) = match QUESTIONS.iter().find(|(start, _)| begins(start)) {
         Some((start, word)) => (*start, *word),
         // `where the road bends` may be a place.

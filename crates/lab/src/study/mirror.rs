@@ -46,11 +46,11 @@ pub struct Mirrored {
     pub exchange: Exchange,
     /// The two seats. What is exchanged belongs to the first of them as written.
     pub seats: [Arc<str>; 2],
-    /// By how much the share of games won by the first seat is above that of the second, whatever is exchanged: the advantage of the
+    /// By how much the share of games won by the first seat is above that of the second, whatever is exchanged: the edge of the
     /// seat. -1 to 1; a draw is half a game won.
     pub seat: Difference,
     /// By how much the share of games won by what the first seat has as written is above that of what the second has, in whatever
-    /// seat: the advantage of what is exchanged.
+    /// seat: the edge of what is exchanged.
     pub exchanged: Difference,
     /// Pairs in which both games came to the same for the first seat.
     pub same: u64,
