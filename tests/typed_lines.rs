@@ -38,7 +38,7 @@ const TAKEN: &[Typed] = &[
     ("rbf", &["ok ok"], "what does move do?", "Go up to your speed in metres"),
     ("riskbreaker-0.0.3", CARDS, "what skills do I have", "Ranger"),
     ("riskbreaker-0.0.3", CARDS, "how hurt is the captain", "Captain"),
-    ("silent-winter", &[], "what segment is it?", "Segment"),
+    ("silent-winter", &[], "what segment is it?", "Walking Corpse"),
     ("riskbreaker-0.0.3", CARDS, "why not advance", "there is no goal to advance"),
     ("riskbreaker-0.0.3", CARDS, "what are the odds", "Gain Advantage"),
     ("contest", &[], "can I shoot the ogre?", "Ranged Strike: has no missile weapon"),
