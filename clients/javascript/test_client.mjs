@@ -176,6 +176,7 @@ try {
       host.withRestarts(() => master.call("edit", { edit: { say: { text: `line ${number}` } }, key: `key ${number}` }));
     for (let number = 0; number < 24; number += 4) await Promise.all([0, 1, 2, 3].map((more) => say(number + more)));
     dying.mortal = false;
+    await dying.lastKill;
     const { log } = await host.withRestarts(() => master.call("view", { since: 0 }));
     const said = log.flatMap(({ text }) => text?.match(/line (\d+)/)?.[1] ?? []).map(Number);
     assert.deepEqual(said.sort((one, two) => one - two), [...Array(24).keys()]);
@@ -253,20 +254,20 @@ console.log("ok");
 /** A host that is killed again and again while it is `mortal`: some moment after every few requests. */
 async function dyingHost() {
   const host = await Host.start(program, "--rulesets", rulesets);
-  const dying = { mortal: false, life: 4, kills: 0 };
+  const dying = { mortal: false, life: 4, kills: 0, lastKill: undefined };
   const request = host.request.bind(host);
   host.request = (...all) => {
     const { pid } = host;
     dying.life -= dying.mortal ? 1 : 0;
     if (dying.life === 0) {
       dying.life = 4 + Math.floor(11 * chance());
-      setTimeout(() => {
+      dying.lastKill = pause(12 * chance()).then(() => {
         try {
           if (host.pid === pid && !host.ended) dying.kills += process.kill(pid, "SIGKILL") ? 1 : 0;
         } catch {
           // It has ended meanwhile.
         }
-      }, 12 * chance());
+      });
     }
     return request(...all);
   };
@@ -297,6 +298,7 @@ async function playedGame(name, mortal) {
     // On a busy machine many starts in a row may be killed before their first step.
   }, 200);
   dying.mortal = false;
+  await dying.lastKill;
   const { entries } = await host.withRestarts(() => host.call("entries", { table }));
   for (const viewer of viewers) assert.deepEqual(viewer.view.entities, (await viewer.call("view")).entities);
   assert.ok(seen.every((seq, at) => at === 0 || seq >= seen[at - 1]));
