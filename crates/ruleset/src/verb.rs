@@ -95,12 +95,7 @@ impl fmt::Display for ParamType {
 
 fn words_of(ty: &Type) -> String {
     match ty {
-        Type::Int { min: None, max: None } => "a whole number".into(),
-        Type::Int { min: Some(min), max: None } => format!("a whole number of at least {min}"),
-        Type::Int { min: None, max: Some(max) } => format!("a whole number of at most {max}"),
-        Type::Int { min: Some(min), max: Some(max) } => format!("a whole number from {min} to {max}"),
-        Type::Bool => "true or false".into(),
-        Type::Text => "a text".into(),
+        Type::Int { .. } | Type::Bool | Type::Text => ty.wanted(),
         Type::Enum(values) => {
             let values: Vec<String> = values.iter().map(|value| format!("\"{value}\"")).collect();
             format!("one of {}", values.join(", "))

@@ -8,7 +8,7 @@ use super::super::paired::Difference;
 use super::super::simulation::AHEAD;
 use super::super::tally::Rate;
 use super::super::{Progress, SimulationError};
-use super::recorder::{RANDOM, Recorded, Study, Task, record_all};
+use super::recorder::{RANDOM, Recorded, Study};
 use riskbreaker_play::Driver;
 
 /// Two players, in pairs of games on the same dice: in the second game of a pair they have exchanged their seats.
@@ -54,14 +54,7 @@ impl Study {
             [self.played_by(seats, [one, other]), self.played_by(seats, [other, one])]
         };
         let studies: Vec<Study> = pairs.iter().flat_map(both).collect();
-        let trials = recorded.games.iter().map(|game| game.trial);
-        let tasks: Vec<Task> = trials.flat_map(|trial| (0..studies.len()).map(move |at| (at, trial))).collect();
-        let first = recorded.seats.iter().position(|seat| *seat == seats[0]).unwrap_or_default();
-        let mut scores: Vec<Option<f64>> = Vec::new();
-        record_all(&studies, &tasks, threads, &mut |facts| {
-            scores.extend(facts.map(|facts| facts.score(first)));
-            told(Progress { done: scores.len() as u64, of: tasks.len() as u64 })
-        })?;
+        let scores = recorded.scores_under(&studies, recorded.place_of(&seats[0]), threads, told)?;
         let rounds = scores.chunks_exact(studies.len().max(1));
         let found = pairs.iter().enumerate().map(|(at, (player, against))| {
             LadderPair::of(player, against, rounds.clone().map(|round| (round[2 * at], round[2 * at + 1])))

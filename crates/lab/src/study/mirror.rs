@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::paired::Difference;
 use super::super::{Progress, SimulationError};
-use super::recorder::{Recorded, Study, Task, record_all};
+use super::recorder::{Recorded, Study};
 use riskbreaker_play::{Driver, Scenario};
 use riskbreaker_state::Value;
 
@@ -158,14 +158,8 @@ impl Study {
         let mirrored: Vec<(Exchange, Result<Study, String>)> =
             exchanges.iter().map(|exchange| (*exchange, self.mirrored(*exchange, seats))).collect();
         let allowed: Vec<Study> = mirrored.iter().filter_map(|(_, study)| study.clone().ok()).collect();
-        let games = recorded.games.iter().map(|game| game.trial);
-        let tasks: Vec<Task> = games.flat_map(|trial| (0..allowed.len()).map(move |at| (at, trial))).collect();
-        let first = recorded.seats.iter().position(|seat| *seat == seats[0]).unwrap_or_default();
-        let mut scores: Vec<Option<f64>> = Vec::new();
-        record_all(&allowed, &tasks, threads, &mut |facts| {
-            scores.extend(facts.map(|facts| facts.score(first)));
-            told(Progress { done: scores.len() as u64, of: tasks.len() as u64 })
-        })?;
+        let first = recorded.place_of(&seats[0]);
+        let scores = recorded.scores_under(&allowed, first, threads, told)?;
         let written: Vec<Option<f64>> = recorded.games.iter().map(|game| game.score(first)).collect();
         let mut at = 0;
         let found = mirrored.into_iter().map(|(exchange, study)| {

@@ -58,6 +58,30 @@ impl Recorded {
         Difference::of_scores(scores)
     }
 
+    /// The place of a seat among those that can win; 0 for any other seat.
+    pub(super) fn place_of(&self, seat: &str) -> usize {
+        self.seats.iter().position(|known| **known == *seat).unwrap_or_default()
+    }
+
+    /// Plays the recorded trials under other studies, and returns the scores of the seat at `place`: for each trial, one of each
+    /// study, in their order. `None` for a game without an end. Fewer if `told` returns false.
+    pub(super) fn scores_under(
+        &self,
+        studies: &[Study],
+        place: usize,
+        threads: usize,
+        told: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<Vec<Option<f64>>, SimulationError> {
+        let trials = self.games.iter().map(|game| game.trial);
+        let tasks: Vec<Task> = trials.flat_map(|trial| (0..studies.len()).map(move |at| (at, trial))).collect();
+        let mut scores: Vec<Option<f64>> = Vec::new();
+        record_all(studies, &tasks, threads, &mut |facts| {
+            scores.extend(facts.map(|facts| facts.score(place)));
+            told(Progress { done: scores.len() as u64, of: tasks.len() as u64 })
+        })?;
+        Ok(scores)
+    }
+
     /// How often a banned card could be used since no other option was open.
     pub fn forced(&self) -> u64 {
         self.games.iter().map(|game| game.forced).sum()
