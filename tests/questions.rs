@@ -19,6 +19,11 @@ right = "The right one"
 
 /// A game that asks `left` whether to go, and then does what it is told to do.
 fn library(body: &str, policy: &str) -> Library {
+    library_with(body, policy, Vec::new())
+}
+
+/// The same game with more files.
+fn library_with(body: &str, policy: &str, more: Vec<(String, String)>) -> Library {
     let files = [
         ("ruleset.toml", MANIFEST.to_owned()),
         ("RULES.md", "# Asks\n\n- **A-1** One thing is asked.\n".into()),
@@ -59,6 +64,7 @@ return rb.play({{
         ("policies/goes.luau", "local rb = require(\"@riskbreaker\")\nreturn rb.policy({ id = \"goes\", answer = function(q) return true end })".into()),
         ("policies/says.luau", format!("local rb = require(\"@riskbreaker\")\nreturn rb.policy({{ id = \"says\", answer = function(q)\n{policy}\nend }})")),
     ];
+    let files = files.map(|(path, text)| (path.to_owned(), text)).into_iter().chain(more);
     Library::from_files(files.map(|(path, text)| (format!("asks/{path}"), text.into_bytes())))
 }
 
@@ -390,6 +396,60 @@ fn what_a_policy_answers_is_taken_in_every_mode_or_in_none() {
             assert!(same, "{kind} {answer}: told {}, {mode} {came}", found[0].1);
         }
     }
+}
+
+/// A game in which `right` answers a question for a number by the policy `bases`, which builds on others.
+fn by_base(policies: &[(&str, &str)]) -> Result<String, String> {
+    by_base_in("return rb.number({ seat = \"right\", topic = \"n\", min = 1, max = 9 })", policies)
+}
+
+/// The same, with another question.
+fn by_base_in(body: &str, policies: &[(&str, &str)]) -> Result<String, String> {
+    let files = policies.iter().map(|(id, rest)| {
+        let text = format!("local rb = require(\"@riskbreaker\")\nreturn rb.policy({{ id = \"{id}\", {rest} }})");
+        (format!("policies/{id}.luau"), text)
+    });
+    let library = library_with(body, "return q.kind == \"number\" and 7 or nil", files.collect());
+    let rules = Ruleset::load(&library, "asks").map_err(|error| error.to_string())?;
+    let setup = Setup::scenario("start").dice(DiceSource::Seeded).seat("gm", Driver::Absent);
+    let setup = setup.seat("left", Driver::Policy("goes".into())).seat("right", Driver::Policy("bases".into()));
+    Ok(came(&Session::start(&rules, setup).unwrap().advance().unwrap()))
+}
+
+#[test]
+fn a_policy_leaves_questions_that_it_does_not_answer_to_its_base() {
+    let nothing = "answer = function(q) return nil end";
+    let first = format!("base = \"says\", {nothing}");
+    assert_eq!(by_base(&[("bases", &first)]).unwrap(), "answered 7");
+    assert_eq!(by_base(&[("bases", "base = \"says\"")]).unwrap(), "answered 7");
+    assert_eq!(by_base(&[("bases", "base = \"says\", answer = function(q) return 3 end")]).unwrap(), "answered 3");
+    let between = [("bases", "base = \"middle\""), ("middle", &*first)];
+    assert_eq!(by_base(&between).unwrap(), "answered 7");
+    assert_eq!(by_base(&[("bases", nothing)]).unwrap(), "asks");
+}
+
+#[test]
+fn the_fault_of_an_answer_names_the_policy_that_gave_it() {
+    let wrong = [("bases", "base = \"middle\""), ("middle", "answer = function(q) return \"seven\" end")];
+    let question = "return rb.choose({ seat = \"right\", topic = \"side\", options = { \"left\", \"right\" } })";
+    let fault = by_base_in(question, &wrong).unwrap();
+    assert!(fault.starts_with("fault: ") && fault.contains("middle") && !fault.contains("bases"), "{fault}");
+}
+
+#[test]
+fn a_base_must_be_another_policy_and_lead_to_an_end() {
+    let refused = |policies: &[(&str, &str)]| by_base(policies).unwrap_err();
+    let unknown = refused(&[("bases", "base = \"sayz\"")]);
+    assert!(unknown.contains("the policy `bases` has the base `sayz`, which is no policy"), "{unknown}");
+    assert!(unknown.contains("did you mean `says`?"), "{unknown}");
+    let itself = refused(&[("bases", "base = \"bases\"")]);
+    assert!(itself.contains("have each other as `base`: bases -> bases"), "{itself}");
+    let circle = refused(&[("bases", "base = \"middle\""), ("middle", "base = \"bases\"")]);
+    assert!(circle.contains("bases -> middle -> bases"), "{circle}");
+    let number = refused(&[("bases", "base = 3")]);
+    assert!(number.contains("`base` of policy `bases` is a text, not a number"), "{number}");
+    let neither = refused(&[("bases", "title = \"Bases\"")]);
+    assert!(neither.contains("policy `bases` lacks `answer`"), "{neither}");
 }
 
 #[test]

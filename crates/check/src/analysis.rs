@@ -68,7 +68,7 @@ impl Analysis {
     pub fn read_again(&self, path: &str, text: &str, budget: &WorkBudget) -> Option<Vec<Problem>> {
         let (stack, names) = (self.stack.as_ref()?, self.names.as_ref()?);
         let (part, inside) = stack.part_of(path)?;
-        if part < self.own || stack.is_spec_of_another(part, inside) {
+        if part < self.own || stack.is_for_another(part, inside) {
             return None;
         }
         let source = match Source::read(path, text.as_bytes()) {

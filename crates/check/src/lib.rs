@@ -261,7 +261,7 @@ fn read_scripts(stack: &Stack, own: usize, known: &KnownNames<'_>, found: &mut V
     let mut scripts = Scripts::default();
     for (part, path, source) in stack.scripts() {
         // Specs of the parents are not part of this ruleset.
-        if stack.is_spec_of_another(part, path) || part < own && path.starts_with("specs/") {
+        if part < own && path.starts_with("specs/") {
             continue;
         }
         if found.len() >= MOST_PROBLEMS || !known.spend_on(source) {
@@ -343,10 +343,13 @@ fn of_data(
     unexamined: &mut Vec<String>,
 ) -> Vec<Problem> {
     let parts = &stack.parts()[own..];
-    let files = parts.iter().flat_map(|part| &part.folder.files);
-    let data = files.filter(|(path, _)| path.ends_with(".toml") && DATA_PLACES.iter().any(|place| inside(path, place)));
+    let files = parts.iter().flat_map(|part| part.folder.files.iter().map(|(path, source)| (part.index, path, source)));
+    let data = files.filter(|&(part, path, _)| {
+        let is_data = path.ends_with(".toml") && DATA_PLACES.iter().any(|place| inside(path, place));
+        is_data && !stack.is_for_another(part, path)
+    });
     let mut found = Vec::new();
-    for (path, source) in data {
+    for (_, path, source) in data {
         let whole = found.len() < MOST_PROBLEMS && known.spend_on(source);
         if whole {
             found.extend(data::findings(source, path, rules, known));

@@ -420,10 +420,7 @@ impl Rulebook {
         let parts = self.stack.parts();
         self.stack
             .scripts()
-            .filter(|(part, path, _)| {
-                let here = path.starts_with("specs/") && self.is_proved_here(parts[*part].id());
-                here && !self.stack.is_spec_of_another(*part, path)
-            })
+            .filter(|(part, path, _)| path.starts_with("specs/") && self.is_proved_here(parts[*part].id()))
             .map(|(_, _, source)| (&*source.path, &*source.text))
     }
 

@@ -127,6 +127,10 @@ impl SourceKind {
 /// Folders of scripts that the host loads.
 pub const SCRIPT_FOLDERS: &[&str] = &["maneuvers", "items", "hooks", "policies", "convert", "specs"];
 
+/// Folders in which a layer over several rulesets may have a subfolder for each of them, with the ruleset's id as its name.
+pub const FOLDERS_BY_RULESET: &[&str] =
+    &["maneuvers", "items", "hooks", "policies", "convert", "specs", "cast", "scenarios"];
+
 /// Scripts that the host loads, without ending. Each may also be a folder.
 pub const SCRIPT_FILES: &[&str] = &["kinds", "verbs", "play", "creation"];
 

@@ -9,7 +9,7 @@ use super::manifest::{Manifest, Mention};
 use super::nearest::instead;
 use super::problem::{LoadError, Problem};
 use super::quoted::quoted;
-use super::source::{Source, SourceKind};
+use super::source::{FOLDERS_BY_RULESET, Source, SourceKind};
 use super::switch::Switch;
 
 /// A ruleset with its parents below and its layers on top, bottom first.
@@ -99,12 +99,17 @@ impl Stack {
         here.find(|here| *here != id).unwrap_or(id)
     }
 
-    /// True if a file is a spec for another ruleset: in a layer over several rulesets, `specs/ID/` is only for the one with that id.
-    pub fn is_spec_of_another(&self, part: usize, path: &str) -> bool {
-        let Some((folder, _)) = path.strip_prefix("specs/").and_then(|rest| rest.split_once('/')) else { return false };
-        let folder = self.parts[part].folder.lock_entry.id_here(folder);
+    /// True if a file is for another ruleset: in a layer over several rulesets, `maneuvers/ID/` and the subfolders with that
+    /// name in the other folders of [`FOLDERS_BY_RULESET`] belong to the ruleset with that id, and are ignored above others.
+    pub fn is_for_another(&self, part: usize, path: &str) -> bool {
+        let mut names = path.splitn(3, '/');
+        let (Some(folder), Some(id), Some(_)) = (names.next(), names.next(), names.next()) else { return false };
+        if !FOLDERS_BY_RULESET.contains(&folder) {
+            return false;
+        }
+        let id = self.parts[part].folder.lock_entry.id_here(id);
         let over = &self.parts[part].manifest().over;
-        over.iter().any(|base| base.id == folder) && self.parts.iter().all(|below| below.id() != folder)
+        over.iter().any(|base| base.id == id) && self.parts.iter().all(|below| below.id() != id)
     }
 
     /// The files in force in a folder (`cast`, `scenarios`) and its subfolders, by path.
@@ -112,7 +117,9 @@ impl Stack {
         let inside = |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
         let all =
             self.parts.iter().flat_map(|part| part.folder.files.iter().map(move |(path, source)| (part, path, source)));
-        all.filter(|(_, path, _)| inside(path)).map(|(part, path, source)| (path.as_str(), (part, source))).collect()
+        all.filter(|(part, path, _)| inside(path) && !self.is_for_another(part.index, path))
+            .map(|(part, path, source)| (path.as_str(), (part, source)))
+            .collect()
     }
 
     /// The data files in force in a folder and its subfolders, by file name: `cast/old/fox.toml` is `fox`. Of several
@@ -129,12 +136,14 @@ impl Stack {
         found
     }
 
-    /// All scripts of all parts, including specs: bottom first, then by path. Each has the index of its part, the path
-    /// inside its folder, and the source.
+    /// All scripts of all parts, including specs, but without those for another ruleset ([`Stack::is_for_another`]): bottom
+    /// first, then by path. Each has the index of its part, the path inside its folder, and the source.
     pub fn scripts(&self) -> impl Iterator<Item = (usize, &str, &Source)> {
-        self.parts.iter().flat_map(|part| {
+        self.parts.iter().flat_map(move |part| {
             let files = part.folder.files.iter();
-            let scripts = files.filter(|(path, _)| SourceKind::of(path) == Some(SourceKind::Script));
+            let scripts = files.filter(move |(path, _)| {
+                SourceKind::of(path) == Some(SourceKind::Script) && !self.is_for_another(part.index, path)
+            });
             scripts.map(|(path, source)| (part.index, path.as_str(), source))
         })
     }
@@ -297,9 +306,13 @@ mod tests {
     /// A library of rulesets, each with extra lines in its manifest and one script `lib/x.luau` that returns its id.
     fn library(rulesets: &[(&str, &str)]) -> Library {
         Library::from_files(rulesets.iter().flat_map(|(id, lines)| {
-            let manifest = format!("id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1\"\n{lines}\n");
-            [(format!("{id}/ruleset.toml"), manifest), (format!("{id}/lib/x.luau"), format!("return \"{id}\""))]
+            let script = (format!("{id}/lib/x.luau"), format!("return \"{id}\""));
+            [(format!("{id}/ruleset.toml"), manifest(id, lines)), script]
         }))
+    }
+
+    fn manifest(id: &str, lines: &str) -> String {
+        format!("id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1\"\n{lines}\n")
     }
 
     fn order(stack: &Stack) -> Vec<&str> {
@@ -436,6 +449,37 @@ mod tests {
         );
         let child = [rulesets.as_slice(), &[("e", "extends = \"x\"")]].concat();
         assert!(resolve(&child, "e", &[]).unwrap_err()[0].contains("is a layer"));
+    }
+
+    #[test]
+    fn subfolders_with_the_id_of_a_ruleset_belong_to_it_in_a_layer_over_several() {
+        let files = [
+            ("a/ruleset.toml", manifest("a", "")),
+            ("b/ruleset.toml", manifest("b", "")),
+            ("c/ruleset.toml", manifest("c", "extends = \"a\"")),
+            ("x/ruleset.toml", manifest("x", "over = [\"a\", \"b\"]")),
+            ("x/maneuvers/a/feint.luau", String::new()),
+            ("x/maneuvers/b/feint.luau", String::new()),
+            ("x/maneuvers/c/jab.luau", String::new()),
+            ("x/maneuvers/both.luau", String::new()),
+            ("x/lib/b/note.luau", String::new()),
+            ("x/cast/a/fox.toml", String::new()),
+            ("x/cast/b/fox.toml", String::new()),
+        ];
+        let library = Library::from_files(files.iter().map(|(path, text)| (*path, text.as_str())));
+        let scripts = |main: &str| {
+            let stack = Stack::resolve(&library, main, &["x".to_owned()]).unwrap();
+            let cast: Vec<String> = stack.files_in("cast").into_keys().map(str::to_owned).collect();
+            (stack.scripts().map(|(_, path, _)| path.to_owned()).collect::<Vec<_>>(), cast)
+        };
+        let shared = ["lib/b/note.luau", "maneuvers/both.luau", "maneuvers/c/jab.luau"];
+        for (main, own) in [("a", "a"), ("b", "b"), ("c", "a")] {
+            let (mut found, cast) = scripts(main);
+            assert!(found.contains(&format!("maneuvers/{own}/feint.luau")), "{main}: {found:?}");
+            found.retain(|path| !path.ends_with("feint.luau"));
+            assert_eq!(found, shared, "{main}");
+            assert_eq!(cast, [format!("cast/{own}/fox.toml")], "{main}");
+        }
     }
 
     #[test]

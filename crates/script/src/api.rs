@@ -126,9 +126,9 @@ pub const WORDS: &[Word] = &[
     ),
     reads(
         Declaring,
-        "rb.policy({ id, answer })",
+        "rb.policy({ id, base, answer, act })",
         "(policy: PolicyBody) -> Declaration",
-        "How a seat without a person answers, in `policies/`.",
+        "How a seat without a person answers, in `policies/`. `base = \"ID\"`: that policy answers what this one does not.",
     ),
     reads(
         Declaring,

@@ -304,22 +304,70 @@ impl Loader<'_> {
         Ok((declarations, classes))
     }
 
+    /// Reads the policies. One with a `base` leaves every question and free act that it does not answer to that policy.
     fn policies(&mut self, declarations: &mut Declarations) -> Result<Table> {
         let policies = self.lua.create_table()?;
-        for (id, policy) in self.merger.all("policy") {
-            self.known_keys("policy", &id, &policy, &["id", "title", "text", "answer", "act"], None)?;
-            if self.has_function("policy", &id, &policy, ("act", "function(seat, acts) ... end"))? {
-                declarations.acting.push(Arc::from(&*id));
+        let mut bases: BTreeMap<String, String> = BTreeMap::new();
+        let mut acting = BTreeSet::new();
+        let all = self.merger.all("policy");
+        for (id, policy) in &all {
+            self.known_keys("policy", id, policy, &["id", "title", "text", "base", "answer", "act"], None)?;
+            if self.has_function("policy", id, policy, ("act", "function(seat, acts) ... end"))? {
+                acting.insert(id.clone());
+            }
+            match policy.raw_get::<Lv>("base")? {
+                Lv::Nil => {}
+                Lv::String(base) => {
+                    bases.insert(id.clone(), base.to_string_lossy());
+                }
+                other => self.refuse_other("policy", id, ("base", "text", "\"ID\", a policy"), &other),
             }
             match policy.raw_get::<Lv>("answer")? {
-                Lv::Function(_) => {
-                    declarations.policies.push(Arc::from(&*id));
-                    policies.raw_set(&*id, policy)?;
-                }
-                _ => self.missing("policy", &id, "answer", "a function(question)"),
+                Lv::Function(_) => {}
+                Lv::Nil if bases.contains_key(id) => {}
+                _ => self.missing("policy", id, "answer", "a function(question)"),
+            }
+            declarations.policies.push(Arc::from(&**id));
+            policies.raw_set(&**id, policy)?;
+        }
+        for (id, _) in &all {
+            let lineage = self.lineage(id, &bases, &all);
+            if lineage.iter().any(|policy| acting.contains(*policy)) {
+                declarations.acting.push(Arc::from(&**id));
             }
         }
         Ok(policies)
+    }
+
+    /// A policy and the policies below it, by `base`, nearest first. Reports a base that does not exist, or that leads back
+    /// to the policy.
+    fn lineage<'p>(
+        &mut self,
+        id: &'p str,
+        bases: &'p BTreeMap<String, String>,
+        all: &[(String, Table)],
+    ) -> Vec<&'p str> {
+        let mut lineage = vec![id];
+        while let Some(base) = bases.get(lineage[lineage.len() - 1]) {
+            if base == id {
+                let circle = [&lineage[..], &[id]].concat().join(" -> ");
+                let message = format!("the policies have each other as `base`: {circle}");
+                self.problem("policy", &format!("{id}/base"), message, "remove one `base`");
+                break;
+            } else if lineage.contains(&base.as_str()) {
+                break; // reported at the policies of that circle
+            } else if !all.iter().any(|(known, _)| known == base) {
+                if lineage.len() == 1 {
+                    let message = format!("the policy `{id}` has the base `{base}`, which is no policy");
+                    let others = all.iter().map(|(known, _)| &**known).filter(|known| *known != id);
+                    let cure = instead(base, others);
+                    self.problem("policy", &format!("{id}/base"), message, cure);
+                }
+                break;
+            }
+            lineage.push(base);
+        }
+        lineage
     }
 
     fn converts(&mut self, declarations: &mut Declarations) -> Result<Table> {

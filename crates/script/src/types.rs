@@ -27,7 +27,7 @@ export type KindBody = { title: string?, fields: { [string]: any }?, derived: { 
 export type CardBody = { id: string, title: string?, rules: { string }?, text: string?, when: ((ctx: Context) -> ...any)?, resolve: ((ctx: Context) -> ...any)?, recap: { success: string?, failure: string? }?, [string]: any }
 export type ItemBody = { id: string, title: string?, rules: { string }?, text: string?, before: Hooks?, after: Hooks?, wrap: Wraps?, [string]: any }
 export type HookBody = { id: string, title: string?, rules: { string }?, text: string?, priority: number?, always: boolean?, data: { [string]: any }?, before: Hooks?, after: Hooks?, wrap: Wraps? }
-export type PolicyBody = { id: string, title: string?, text: string?, answer: (q: any) -> any, [string]: any }
+export type PolicyBody = { id: string, title: string?, text: string?, base: string?, answer: ((q: AskedQuestion) -> any)?, act: ((seat: string, acts: { string }) -> string?)? }
 export type PlayBody = { start: ((scenario: any) -> ())?, entries: { [string]: any }?, free: { [string]: any }?, views: { [string]: any }?, boundary: string?, stands: ("nothing" | "secrets" | "dice" | "everything")?, horizon: string?, hit: string?, results: { [string]: "success" | "failure" | "other" }?, prompt: ((about: any, seat: string) -> string)?, order: ((seat: string) -> Order?)?, deal: ((seat: string) -> ())?, card: { [string]: string }?, item: { [string]: string }?, context: { [string]: any }?, [string]: any }
 export type Order = { label: string?, turns: { Turn } }
 export type Turn = { who: any, state: "acted" | "now" | "to_come" | "out", at: number?, note: string? }
@@ -47,6 +47,8 @@ export type ManyQuestion = OptionsQuestion & { min: number?, max: number? }
 export type NumberQuestion = Question & { min: number?, max: number? }
 export type AllotQuestion = OptionsQuestion & { total: number, least: number? }
 export type LineQuestion = Question & { max: number? }
+export type QuestionKind = "choose" | "choose_many" | "number" | "allot" | "confirm" | "order" | "line"
+export type AskedQuestion = { kind: QuestionKind, seat: string, topic: string, about: any, options: { any }, cards: { string }?, ctx: any, min: number, max: number, total: number, least: number?, default: any, other: boolean?, [string]: any }
 "#;
 
 /// The module `@riskbreaker` with its types for an editor, including those of the ruleset's kinds, verbs and switches.
