@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::peek::Course;
+use super::context::Course;
 use super::reload::{Patch, Swap};
 use super::save::SavedOpen;
 use super::{
@@ -232,13 +232,13 @@ impl Open {
 
     /// Records which tape slots are not public, after a run that read the tape up to the cursor.
     pub fn note_private(&mut self, context: &mut ActionContext) {
-        (self.private, self.untold) = context.take_private();
-        for (place, seat) in not_run_yet(&self.tape, context.cursor) {
+        (self.private, self.untold) = context.log.take_private();
+        for (place, seat) in not_run_yet(&self.tape, context.playback.cursor) {
             self.private.insert(place, Audience::named(&seat));
             self.untold.insert(place, seat);
         }
-        self.told_before = std::mem::take(&mut context.told_before);
-        self.course = Course::of(context);
+        self.told_before = std::mem::take(&mut context.log.told_before);
+        self.course = std::mem::take(&mut context.log.course);
     }
 
     /// Frees the unused capacity of its lists.

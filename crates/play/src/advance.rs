@@ -138,7 +138,7 @@ impl Game {
         let context = &mut self.context;
         context.phase = Phase::Play;
         context.stop = None;
-        context.at_start = false;
+        context.run.at_start = false;
         context.headless = Some(Box::new(headless));
         let result = if context.needs_script() { vm.run_on(context) } else { Ok(()) };
         let stop = context.stop.take();
@@ -183,7 +183,7 @@ impl Game {
     fn begin_again(&mut self, current: Current) -> Open {
         self.context.state.rollback(0);
         self.context.observers.counts.iter_mut().for_each(|counts| counts.drop_action());
-        self.context.set_position(current.before);
+        self.context.dice.set_position(current.before);
         let entry = &current.entry;
         self.fresh(Cause::Entry { id: entry.id, what: entry.what.clone(), owner: entry.owner })
     }
@@ -248,7 +248,7 @@ impl Game {
 
     /// Records a queued free act that is no longer open. It has no effect, and its seat gets a notice.
     fn lose_act(&mut self, seat: Arc<str>, name: Arc<str>, seq: u32, text: String) {
-        let (number, position) = (self.take_number(), self.context.position());
+        let (number, position) = (self.take_number(), self.context.dice.position());
         let told = vec![(Audience::named(&seat), Happening::Notice { text })];
         let events = events_of(number, &told);
         self.outbox.extend(events.iter());
@@ -372,8 +372,8 @@ impl Game {
         state.renew_identity();
         let mut game = self.fork_onto(state);
         game.open = None;
-        game.context.deals_for = None;
-        if let Some(masked) = &mut game.context.masked {
+        game.context.knowledge.deals_for = None;
+        if let Some(masked) = &mut game.context.knowledge.masked {
             masked.settle();
         }
         let is_entry = self.open.as_ref().is_none_or(|open| !matches!(open.cause, Cause::Free { .. }));
@@ -401,7 +401,7 @@ impl Game {
     }
 
     fn fresh(&mut self, cause: Cause) -> Open {
-        Open::new(self.take_number(), cause, self.context.position())
+        Open::new(self.take_number(), cause, self.context.dice.position())
     }
 
     pub(super) fn open_free(&mut self, seat: Arc<str>, name: Arc<str>, seq: Option<u32>) {
@@ -424,18 +424,18 @@ impl Game {
             return;
         }
         context.observers.counts.iter_mut().for_each(|counts| counts.drop_action());
-        context.action = open.number;
-        context.tape = std::mem::take(&mut open.tape);
-        context.cursor = 0;
-        context.tape_end = context.position();
+        context.run.action = open.number;
+        context.playback.tape = std::mem::take(&mut open.tape);
+        context.playback.cursor = 0;
+        context.playback.end = context.dice.position();
         let since = self.history.iter().rev().take_while(|done| done.number > open.number);
-        context.drawn_by_others = since.filter_map(|done| done.behind).next().unwrap_or_default();
+        context.dice.drawn_by_others = since.filter_map(|done| done.behind).next().unwrap_or_default();
         context.phase = Phase::Play;
-        context.at_start = open.cause == Cause::Start;
+        context.run.at_start = open.cause == Cause::Start;
         context.stop = None;
         context.forget_run();
-        context.dropped = None;
-        let pulse = context.pulse;
+        context.playback.dropped = None;
+        let pulse = context.run.pulse;
         (open.ran, open.answered, open.to_check) = (true, false, false);
 
         let result = catch_unwind(AssertUnwindSafe(|| perform(context, &self.scenario, vm, &open.cause, has_keys)));
@@ -446,23 +446,23 @@ impl Game {
             Err(fault)
         });
 
-        open.tape = std::mem::take(&mut context.tape);
-        open.questions = std::mem::take(&mut context.questions);
-        open.rolled_for = context.rolled_for.take();
-        open.pulsed = context.pulse != pulse || context.state.outcome().is_some();
-        let dropped = context.dropped.take();
-        let unread = context.stop.is_none() && context.cursor < open.tape.slots.len();
+        open.tape = std::mem::take(&mut context.playback.tape);
+        open.questions = std::mem::take(&mut context.run.questions);
+        open.rolled_for = context.rolls.waits_for.take();
+        open.pulsed = context.run.pulse != pulse || context.state.outcome().is_some();
+        let dropped = context.playback.dropped.take();
+        let unread = context.stop.is_none() && context.playback.cursor < open.tape.slots.len();
         if std::mem::take(&mut open.renewed) && result.is_ok() && (dropped.is_some() || unread) {
             return self.start_again(open);
         }
-        for op in context.early.take_decisions() {
+        for op in context.answers.early.take_decisions() {
             self.did(op);
         }
         let context = &mut self.context;
-        if context.listening || context.keeps_tape {
+        if context.log.listening || context.keeps_tape {
             self.autos.retain(|(number, _)| *number != open.number);
-            if !context.autos.is_empty() {
-                self.autos.push_back((open.number, std::mem::take(&mut context.autos)));
+            if !context.run.autos.is_empty() {
+                self.autos.push_back((open.number, std::mem::take(&mut context.run.autos)));
             }
             if self.autos.len() > 16 {
                 self.autos.pop_front();
@@ -501,16 +501,16 @@ impl Game {
     /// Rolls back an action whose script failed; it then waits for a remedy.
     fn take_back(&mut self, mut open: Open, fault: Fault) {
         let context = &mut self.context;
-        self.refused = context.contradicted.take().or(self.refused.take());
+        self.refused = context.answers.contradicted.take().or(self.refused.take());
         open.note_private(context);
         context.state.rollback(0);
         // Draws that are not on the tape are made again.
-        context.set_position(context.tape_end);
+        context.dice.set_position(context.playback.end);
         open.ran = false;
         open.events.clear();
         open.questions.clear();
         let (card, lines) = (card_of(&context.rules, &fault), fault_context(context, &open));
-        open.missing_roll = context.missing_roll.take();
+        open.missing_roll = context.rolls.missing.take();
         let fault = Fault { action: Some(words_of(&open.cause)), card, context: lines, ..fault };
         open.fault = Some(Box::new(fault));
         self.open = Some(open);
@@ -532,7 +532,7 @@ impl Game {
         if is_last_decision && ordinal + 1 < open.tape.slots.len() {
             open.tape.slots[ordinal] = None;
         } else if let Some(position) = open.tape.cut(ordinal) {
-            self.context.take_dice_back(position);
+            self.context.dice.take_back(position);
         }
         self.open = Some(open);
         self.notice_to(&refusal.to_string(), asked);
@@ -543,10 +543,10 @@ impl Game {
     /// earlier run that took another path.
     fn tell_run(&mut self, open: &mut Open) {
         let context = &mut self.context;
-        if let Some(position) = open.tape.cut(context.cursor.min(open.tape.slots.len())) {
-            context.take_dice_back(position);
+        if let Some(position) = open.tape.cut(context.playback.cursor.min(open.tape.slots.len())) {
+            context.dice.take_back(position);
         }
-        let events = std::mem::take(&mut context.events);
+        let events = std::mem::take(&mut context.log.events);
         open.note_private(context);
         let same = open.events.iter().zip(&events).take_while(|(old, new)| old == new).count();
         if same < open.events.len() {
@@ -563,9 +563,9 @@ impl Game {
         let context = &mut self.context;
         context.state.rollback(0);
         let Some(open) = &self.open else { return Ok(()) };
-        context.action = open.number;
-        context.tape.clone_from(&open.tape);
-        context.cursor = 0;
+        context.run.action = open.number;
+        context.playback.tape.clone_from(&open.tape);
+        context.playback.cursor = 0;
         context.phase = Phase::Play;
         context.stop = None;
         context.forget_run();
@@ -587,9 +587,9 @@ impl Game {
         context.stop = None;
         context.forget_run();
         resume_point.bring_back(context);
-        context.dealing = resume_point.dealing;
+        context.rolls.dealing = resume_point.dealing;
         let rolled = context.foreseen(&resume_point.dice, &resume_point.sight, roll);
-        context.dealing = false;
+        context.rolls.dealing = false;
         vm.go_on(context, resume_point.place(), &rolled)
     }
 
@@ -613,7 +613,7 @@ impl Game {
             Cause::Free { .. } => open.open_tape.take().or_else(|| OpenTape::of(self.held.last())),
             _ => None,
         };
-        let behind = self.context.position();
+        let behind = self.context.dice.position();
         let drew_between = matches!(open.cause, Cause::Free { .. }) && behind != open.before;
         let kept = kept_bytes(&open, &changes);
         self.unasked_bytes = self.unasked_bytes.saturating_add(kept);
@@ -626,7 +626,7 @@ impl Game {
             open_tape,
             idle: self.idle,
             changes: Packed::new(&changes),
-            course: open.course.kept(&self.context, &open.events),
+            course: self.context.course_to_keep(open.course, &open.events),
             events: open.events.into_iter().collect(),
             private: open.private,
             ..Done::new(open.number, open.cause, open.before)
@@ -683,10 +683,10 @@ fn perform(
     cause: &Cause,
     has_keys: bool,
 ) -> Result<Value, Fault> {
-    context.before_script = context.dealt;
-    context.in_last_call = !matches!(cause, Cause::Entry { .. });
-    context.entry_key = None;
-    context.acts_for = match cause {
+    context.run.before_script = context.knowledge.dealt;
+    context.run.in_last_call = !matches!(cause, Cause::Entry { .. });
+    context.run.entry_key = None;
+    context.answers.acts_for = match cause {
         Cause::Free { seat, .. } => Some(seat.clone()),
         _ => None,
     };
@@ -711,9 +711,9 @@ fn perform(
                     Ok(Value::None)
                 }
                 Some(entry) => {
-                    context.before_script = context.state.since(0).len();
-                    context.in_last_call = true;
-                    context.entry_key = Some(entry.key);
+                    context.run.before_script = context.state.since(0).len();
+                    context.run.in_last_call = true;
+                    context.run.entry_key = Some(entry.key);
                     let Due { what, owner, args, .. } = &*entry.due;
                     vm.call(context, &Call::Entry { what, owner: *owner, args, key: entry.key })
                 }

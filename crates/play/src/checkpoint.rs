@@ -113,7 +113,7 @@ impl Session {
         let part: Arc<[Done]> = self.game().history[..unplayed.actions].into();
         let played = Session::before_its_start(&unplayed.rules, unplayed.setup.clone());
         let mut played = played.map_err(|error| wrong(error.to_string()))?;
-        played.game_mut().context.strict = true;
+        played.game_mut().context.playback.strict = true;
         let done = played.lend(move |game, vm| replay(game, vm, &part)).map_err(Refusal::from)?;
         done.map_err(wrong)?;
         if hash_of(&played.state_bytes()) != unplayed.state || played.game().history.len() != unplayed.actions {

@@ -24,7 +24,7 @@ impl Game {
 
     /// Puts an answer on the tape. `seq`: the number of the decision, if the answer is one.
     fn take_answer(&mut self, id: QuestionId, answer: Answer, seq: Option<u32>) -> Result<UndoOp, Refusal> {
-        let position = self.context.position();
+        let position = self.context.dice.position();
         let Some(open) = self.open.as_mut().filter(|open| open.number == id.action) else {
             return Err(Refusal::Stale { question: id });
         };
@@ -160,7 +160,7 @@ impl Game {
 
     /// Sets the driver of a seat. The open action runs again, so that the new driver gets its questions.
     pub fn reseat(&mut self, seat: Arc<str>, driver: Driver) {
-        self.context.seats.insert(seat, driver);
+        self.context.answers.seats.insert(seat, driver);
         self.context.state.renew_identity();
         if let Some(open) = self.open.as_mut().filter(|open| !open.questions.is_empty()) {
             open.questions.clear();
@@ -191,7 +191,7 @@ impl Game {
         if let (Some(open), Some(other)) = (&mut self.open, &game.open) {
             open.questions.clone_from(&other.questions);
         }
-        let people = self.context.seats.values_mut().filter(|driver| **driver == Driver::Human);
+        let people = self.context.answers.seats.values_mut().filter(|driver| **driver == Driver::Human);
         people.for_each(|driver| *driver = Driver::Absent);
     }
 
@@ -209,30 +209,30 @@ impl Game {
         let Some(question) = open.questions.iter().find(|question| question.id == id).cloned() else {
             return Err(Refusal::Stale { question: id });
         };
-        let (tape, position, outbox) = (open.tape.clone(), self.context.position(), self.outbox.len());
+        let (tape, position, outbox) = (open.tape.clone(), self.context.dice.position(), self.outbox.len());
         let (events, ran) = (open.events.clone(), open.ran);
-        let driver = self.context.seats.insert(question.seat.clone(), Driver::Policy(policy));
+        let driver = self.context.answers.seats.insert(question.seat.clone(), Driver::Policy(policy));
         if let Some(open) = &mut self.open {
             // The slot is at the end of the tape or waits with others: later questions are asked again.
             open.tape.slots.truncate(id.ordinal as usize);
             open.questions.clear();
         }
-        self.context.suggest_at = Some(id.ordinal as usize);
-        let listening = std::mem::replace(&mut self.context.listening, false);
+        self.context.answers.suggest_at = Some(id.ordinal as usize);
+        let listening = std::mem::replace(&mut self.context.log.listening, false);
         self.context.state.renew_identity();
         self.run(vm);
-        self.context.listening = listening;
+        self.context.log.listening = listening;
         self.context.state.renew_identity();
-        self.context.suggest_at = None;
+        self.context.answers.suggest_at = None;
         // Questions for typed dice belong to no seat of the game.
         match driver {
-            Some(driver) => drop(self.context.seats.insert(question.seat.clone(), driver)),
-            None => drop(self.context.seats.remove(&question.seat)),
+            Some(driver) => drop(self.context.answers.seats.insert(question.seat.clone(), driver)),
+            None => drop(self.context.answers.seats.remove(&question.seat)),
         }
-        let suggested = self.context.suggested.take();
+        let suggested = self.context.answers.suggested.take();
         let fault = self.open.as_mut().and_then(|open| open.fault.take());
         self.park();
-        self.context.set_position(position);
+        self.context.dice.set_position(position);
         self.outbox.truncate(outbox);
         if let Some(open) = &mut self.open {
             open.tape = tape;

@@ -87,7 +87,7 @@ impl Game {
     pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
         self.may_edit(&edit)?;
         self.park();
-        let position = self.context.position();
+        let position = self.context.dice.position();
         let open_tape = OpenTape::of(self.open.as_ref());
         let before = matches!(edit, Edit::Switch { .. }).then(|| Box::new(self.as_it_stands()));
         let outcome = self.carry_out(&edit);
@@ -105,7 +105,7 @@ impl Game {
                 (self.next_number, self.idle) = (number + 1, 0);
                 let changes = Packed::new(&self.context.state.settle());
                 let is_face = matches!(edit, Edit::Face { .. });
-                let behind = matches!(edit, Edit::OtherDice { .. }).then(|| self.context.position());
+                let behind = matches!(edit, Edit::OtherDice { .. }).then(|| self.context.dice.position());
                 let told = if is_face { vec![(audience.clone(), happening.clone())] } else { Vec::new() };
                 let event = Event { action: number, n: 0, audience, happening };
                 self.outbox.push(event.clone());
@@ -170,7 +170,9 @@ impl Game {
                 }))
             }
             // The generator continues after written dice.
-            Edit::OtherDice { .. } if !matches!(self.context.dice, DiceSource::Seeded | DiceSource::Pushed(_)) => {
+            Edit::OtherDice { .. }
+                if !matches!(self.context.dice.source, DiceSource::Seeded | DiceSource::Pushed(_)) =>
+            {
                 Err(Refusal::new("only seeded dice can be changed; the dice of this game are written out or typed in"))
             }
             Edit::Remove { .. }
@@ -281,8 +283,11 @@ impl Game {
     /// Copies the state and what is in force, for an undo.
     fn as_it_stands(&self) -> Swap {
         let context = &self.context;
-        let in_force =
-            InForce { rules: context.rules.clone(), switches: context.switches.clone(), seats: context.seats.clone() };
+        let in_force = InForce {
+            rules: context.rules.clone(),
+            switches: context.switches.clone(),
+            seats: context.answers.seats.clone(),
+        };
         Swap { schema: context.rules.schema().clone(), state: context.state.clone(), in_force: Some(in_force) }
     }
 
@@ -346,9 +351,9 @@ impl Game {
             }
             Edit::Say { text } => Ok((Audience::Everybody, Happening::Said { text: text.clone() })),
             Edit::OtherDice { words } => {
-                let position = self.context.position();
+                let position = self.context.dice.position();
                 let words = position.words.saturating_add(*words);
-                self.context.set_position(DicePosition { words, ..position });
+                self.context.dice.set_position(DicePosition { words, ..position });
                 Ok(by_hand("edit: other dice".into()))
             }
             Edit::Switch { name, value } => self.context.set_house_rule(name, value).map(by_hand),

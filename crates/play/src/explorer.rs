@@ -756,7 +756,7 @@ impl Explorer {
         }
         let ranked = self.ranked(dice, seen, label)?;
         // A draw or a pick does not replace the last roll.
-        let keeps_last = context.dealing || Arc::ptr_eq(label, &self.pick_label);
+        let keeps_last = context.rolls.dealing || Arc::ptr_eq(label, &self.pick_label);
         let (point, branch) = self.enter(
             context,
             label,
@@ -1013,7 +1013,7 @@ impl Explorer {
 
     /// The answers of this run after the tape with which it began.
     fn answered<'c>(&self, context: &'c ActionContext) -> &'c [Option<Slot>] {
-        context.before_cursor().get(self.taped..).unwrap_or_default()
+        context.playback.before().get(self.taped..).unwrap_or_default()
     }
 
     /// Records the question just asked. `None`: a policy answers it.
@@ -1046,7 +1046,7 @@ impl Explorer {
             }
         }
         let topic = &question.topic;
-        let driver = context.seats.get(&question.seat);
+        let driver = context.answers.seats.get(&question.seat);
         if let Some(policy) = self.policy_of(driver) {
             return Some(Asked::Policy(policy.clone()));
         }

@@ -52,7 +52,7 @@ pub(super) fn answers_in_words(context: &ActionContext, tape: &Tape) -> Vec<Stri
     let answers = tape.slots.iter().flatten().filter(|slot| matches!(slot, Slot::Answer { .. }));
     let mut told: Vec<String> = answers.map(|slot| in_words(context, slot)).collect();
     // Automatic answers (only one was possible) are on no tape.
-    told.extend(context.autos.iter().map(|(question, answer)| {
+    told.extend(context.run.autos.iter().map(|(question, answer)| {
         let who = question.about.map_or(question.seat.clone(), |id| context.title(id));
         format!("{who}: {} {}", question.topic, question.tell(answer))
     }));

@@ -81,7 +81,7 @@ pub struct Game {
 
 impl Game {
     pub fn new(context: ActionContext, setup: Arc<Setup>, scenario: Value) -> Game {
-        let before = context.position();
+        let before = context.dice.position();
         Game {
             context,
             setup,
@@ -131,14 +131,14 @@ impl Game {
     /// Like [`Game::fork`], with a separate copy of the state.
     pub fn fork_onto(&self, state: State) -> Game {
         let from = &self.context;
-        let mut context =
-            ActionContext::new(&from.rules, from.switches.clone(), from.seats.clone(), from.dice.clone(), 0);
+        let (seats, dice) = (from.answers.seats.clone(), from.dice.source.clone());
+        let mut context = ActionContext::new(&from.rules, from.switches.clone(), seats, dice, 0);
         context.state = state;
-        context.chance = from.chance.clone();
-        context.written = from.written;
-        context.masked = from.masked.clone();
-        context.deals_for = from.deals_for.clone();
-        context.listening = false;
+        context.dice.rng = from.dice.rng.clone();
+        context.dice.written = from.dice.written;
+        context.knowledge.masked = from.knowledge.masked.clone();
+        context.knowledge.deals_for = from.knowledge.deals_for.clone();
+        context.log.listening = false;
         let mut game = Game::new(context, self.setup.clone(), self.scenario.clone());
         let copy = |open: &Open| {
             let mut copy = Open::new(open.number, open.cause.clone(), open.before);
@@ -176,7 +176,7 @@ impl Game {
 
     /// Adds an event to the outbox if events have readers.
     pub(super) fn tell(&mut self, event: Event) {
-        if self.context.listening {
+        if self.context.log.listening {
             self.outbox.push(event);
         }
     }
@@ -208,7 +208,7 @@ impl Game {
 
     /// Sends a notice to an audience; the log does not keep it.
     pub fn notice_to(&mut self, text: &str, audience: Audience) {
-        if self.context.listening {
+        if self.context.log.listening {
             let action = self.next_number.saturating_sub(1);
             let happening = Happening::Notice { text: text.into() };
             self.outbox.push(Event { action, n: 0, audience: audience.clone(), happening });
@@ -227,7 +227,7 @@ impl Game {
 
     /// Sends the changes of the log to every reader of the stream.
     pub(super) fn publish(&mut self, note: Option<RevisionNote>) {
-        if !self.context.listening {
+        if !self.context.log.listening {
             self.asides.clear();
             return;
         }
@@ -247,9 +247,9 @@ impl Game {
         let context = &mut self.context;
         context.state.rollback(0);
         (context.headless, context.explorer, context.stop) = (None, None, None);
-        context.events.clear();
-        context.questions.clear();
-        context.suggest_at = None;
+        context.log.events.clear();
+        context.run.questions.clear();
+        context.answers.suggest_at = None;
         if let Some(open) = &mut self.open {
             (open.ran, open.has_keys) = (false, false);
             open.questions.clear();
@@ -318,7 +318,7 @@ impl Game {
     pub fn open_recorded(&mut self, done: &Done, fault: Option<Fault>) {
         self.count_in(done.number);
         // A replay draws no dice.
-        self.context.set_position(done.behind.unwrap_or(done.before));
+        self.context.dice.set_position(done.behind.unwrap_or(done.before));
         let mut open = Open::new(done.number, done.cause.clone(), done.before);
         open.tape = done.tape.get();
         open.seq = done.seq;

@@ -57,7 +57,7 @@ impl ActionContext {
     pub fn next_headless(&mut self, goes_on: bool) -> Option<&Entry> {
         let headless = self.headless.as_mut()?;
         if headless.current.take().is_some() {
-            let pulsed = self.pulse != headless.pulse;
+            let pulsed = self.run.pulse != headless.pulse;
             headless.count(pulsed);
             self.state.settle_unread();
             let played = self.observers.counts.as_mut().map(|counts| counts.end_action()).unwrap_or_default();
@@ -76,13 +76,13 @@ impl ActionContext {
         };
         let id = self.next_due()?.id;
         self.settle_replays();
-        let before = self.position();
+        let before = self.dice.position();
         if let Some(memo) = &mut self.observers.memo {
             memo.start(&mut self.state, expected);
         }
         let entry = self.state.take_entry(id)?;
-        self.entry_key = Some(entry.key);
-        let pulse = self.pulse;
+        self.run.entry_key = Some(entry.key);
+        let pulse = self.run.pulse;
         let headless = self.headless.as_mut()?;
         headless.pulse = pulse;
         Some(&headless.current.insert(Current { entry, before }).entry)
@@ -148,19 +148,19 @@ impl ActionContext {
     /// Like [`ActionContext::replay_known`], until the trace table has to be written to.
     fn replay_with(&mut self, memo: &mut Memo, table: &TraceTable) -> Option<ExpectedOutcome> {
         while !memo.must_tell() && self.next_due().is_some() {
-            let before = self.position();
-            match memo.replay(table, &mut self.state, &mut self.chance) {
+            let before = self.dice.position();
+            match memo.replay(table, &mut self.state, &mut self.dice.rng) {
                 TraceLookup::Replayed { pulsed } => {
                     if let Some(headless) = &mut self.headless {
                         headless.count(pulsed);
                     }
                 }
                 TraceLookup::Missing => {
-                    self.set_position(before);
+                    self.dice.set_position(before);
                     return None;
                 }
                 TraceLookup::Check(known) => {
-                    self.set_position(before);
+                    self.dice.set_position(before);
                     return Some(known);
                 }
             }

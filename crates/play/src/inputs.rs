@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, SeenRoll, Sight, Stop, Taped};
+use super::context::{ActionContext, Answerer, Asked, Asking, DICE_RUN_OUT, Need, Phase, SeenRoll, Sight, Stop, Taped};
 use super::explorer::{Explorer, Source};
 use super::fault_context::answers_in_words;
 use super::operation::Op;
@@ -14,7 +14,7 @@ use super::{
     Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, MissingRoll, Question, QuestionId, Refusal, Slot,
     Term,
 };
-use riskbreaker_dice::{Dice, Roll, Throws, ranks};
+use riskbreaker_dice::{Dice, Roll, Throws};
 use riskbreaker_state::{Audience, EntityId, Value};
 
 /// The tape label of a draw from a deck.
@@ -23,90 +23,7 @@ const DRAW: &str = "draw";
 /// The most terms that are kept for the numbers of one roll.
 const MOST_TERMS: usize = 64;
 
-/// The source of the next answer.
-#[derive(Debug)]
-pub enum Answerer<'a> {
-    /// The explorer or a person: each needs the whole question.
-    Reader,
-    /// The tape, with the option that its slot names, if the answer is an option.
-    Tape(Option<&'a Arc<str>>),
-    /// An earlier run of the explorer, which has asked the same question.
-    Known,
-    Policy(&'a Arc<str>),
-    /// The question's default, since nobody plays the seat.
-    Default,
-}
-
-impl Sight {
-    /// True if the script sees the faces, not only the total.
-    pub fn shows_faces(&self) -> bool {
-        matches!(self, Sight::Faces | Sight::Ordered | Sight::Ranks)
-    }
-
-    /// The totals at which the value seen by the script changes.
-    pub fn cuts(&self) -> Vec<i64> {
-        match self {
-            Sight::Cuts(cuts) => cuts.to_vec(),
-            Sight::Need(Need::Under(n) | Need::AtLeast(n)) => vec![*n],
-            Sight::Need(Need::AtMost(n)) => vec![n.saturating_add(1)],
-            Sight::Total | Sight::Faces | Sight::Ordered | Sight::Ranks | Sight::Need(Need::Nothing) => Vec::new(),
-        }
-    }
-
-    /// A number for the form in which the script sees the result; see [`Explorer::roll`].
-    fn sort(&self) -> u8 {
-        match self {
-            Sight::Total | Sight::Need(Need::Nothing) => 0,
-            Sight::Need(Need::Under(_)) => 1,
-            Sight::Need(Need::AtMost(_)) => 2,
-            Sight::Need(Need::AtLeast(_)) => 3,
-            Sight::Cuts(_) => 4,
-            Sight::Faces => 5,
-            Sight::Ordered => 6,
-            Sight::Ranks => 7,
-        }
-    }
-
-    /// The value that the script sees, computed from the total.
-    pub fn of_total(&self, total: i64) -> Value {
-        match self {
-            Sight::Total | Sight::Faces | Sight::Ordered | Sight::Ranks => Value::Int(total),
-            Sight::Need(need) => need.met(total).map_or(Value::Int(total), Value::Bool),
-            Sight::Cuts(cuts) => Value::Int(cuts.iter().filter(|cut| total >= **cut).count() as i64),
-        }
-    }
-
-    /// The value that the script sees, computed from the roll.
-    pub fn of_roll(&self, roll: &Roll) -> Value {
-        match self {
-            Sight::Faces | Sight::Ordered | Sight::Ranks => {
-                let kept = roll.kept(*self != Sight::Faces);
-                let seen = if *self == Sight::Ranks { ranks(&kept) } else { kept };
-                Value::list(seen.into_iter().map(|face| Value::Int(i64::from(face))))
-            }
-            _ => self.of_total(roll.total()),
-        }
-    }
-}
-
 impl ActionContext {
-    // Dice
-
-    pub fn position(&self) -> DicePosition {
-        DicePosition { words: self.chance.position(), written: self.written }
-    }
-
-    pub fn set_position(&mut self, position: DicePosition) {
-        self.chance.set_position(position.words);
-        self.written = position.written;
-    }
-
-    /// Moves the dice back to a position, so that dropped rolls are drawn again. Rolls of later free acts are not drawn
-    /// again.
-    pub fn take_dice_back(&mut self, to: DicePosition) {
-        self.set_position(to.max(self.drawn_by_others));
-    }
-
     /// Rolls dice and returns what the script sees: a total, whether the target was met, the number of thresholds
     /// reached, or the faces. `label`: the purpose, as the script words it. `tell` fills in the names; it is called
     /// only if the text has a reader.
@@ -123,36 +40,36 @@ impl ActionContext {
     ) -> Result<Value, Stop> {
         self.may_leave_open("rolling dice")?;
         let need = sight.need();
-        self.pulse += 1;
-        let open = std::mem::take(&mut self.roll_audience);
+        self.run.pulse += 1;
+        let open = std::mem::take(&mut self.rolls.audience);
         self.note_reached();
-        let audience = match self.listening {
-            true => self.audience_of_place(self.cursor as u32, open.clone(), None),
+        let audience = match self.log.listening {
+            true => self.log.audience_of_place(self.playback.cursor as u32, open.clone(), None),
             false => open.clone(),
         };
-        if self.listening && !audience.is_everybody() {
-            self.private.insert(self.cursor as u32, audience.clone());
-            self.told_before.insert(self.cursor as u32, self.events.len());
+        if self.log.listening && !audience.is_everybody() {
+            self.log.private.insert(self.playback.cursor as u32, audience.clone());
+            self.log.told_before.insert(self.playback.cursor as u32, self.log.events.len());
         }
         let seen = if self.is_headless() && !sight.shows_faces() {
             // The faces have no reader: the total suffices.
-            let rng = &mut self.chance;
+            let rng = &mut self.dice.rng;
             let Some(total) = dice.total_with(&mut |sides| Some(rng.face(sides))) else {
                 return Err(self.ran_out(dice, need, 0, &tell));
             };
-            self.note_roll(SeenRoll { total, shows_faces: false, unseen: None });
+            self.rolls.note(SeenRoll { total, shows_faces: false, unseen: None });
             sight.of_total(total)
-        } else if self.explorer.is_some() && self.cursor >= self.tape.slots.len() {
+        } else if self.explorer.is_some() && self.playback.is_at_end() {
             let roll = self.foresee(dice, label, sight)?;
             return Ok(self.foreseen(dice, sight, &roll));
         } else {
             let roll = self.draw(dice, label, need, &audience, &tell)?;
             self.explorer.iter_mut().for_each(|explorer| explorer.note_roll());
-            self.note_roll(SeenRoll { total: roll.total(), shows_faces: sight.shows_faces(), unseen: None });
+            self.rolls.note(SeenRoll { total: roll.total(), shows_faces: sight.shows_faces(), unseen: None });
             self.tell_roll(dice, &roll, sight, open, &tell);
             sight.of_roll(&roll)
         };
-        if self.dealing {
+        if self.rolls.dealing {
             let drawn = seen.as_int().and_then(|drawn| u32::try_from(drawn).ok()).unwrap_or_default();
             self.observers.observe(&Op::Deal { dice, drawn });
         } else {
@@ -165,16 +82,8 @@ impl ActionContext {
     pub fn foreseen(&mut self, dice: &Arc<Dice>, sight: &Sight, roll: &Roll) -> Value {
         let knows_all = *sight == Sight::Total || !self.is_exploring();
         let unseen = (!knows_all).then(|| (dice.clone(), sight.clone()));
-        self.note_roll(SeenRoll { total: roll.total(), shows_faces: sight.shows_faces(), unseen });
+        self.rolls.note(SeenRoll { total: roll.total(), shows_faces: sight.shows_faces(), unseen });
         sight.of_roll(roll)
-    }
-
-    /// Records a roll for [`ActionContext::look_at_roll`], unless it is a draw from a deck.
-    fn note_roll(&mut self, roll: SeenRoll) {
-        if !self.dealing {
-            self.rolls.push(roll);
-            self.last_roll = self.rolls.len();
-        }
     }
 
     /// The total of the last roll. While paths are explored, this call branches on it.
@@ -184,7 +93,7 @@ impl ActionContext {
     /// Nothing has been rolled, or the faces have been shown.
     pub fn look_at_roll(&mut self) -> Result<i64, Stop> {
         self.may_leave_open("looking at a roll")?;
-        let Some(roll) = self.last_roll.checked_sub(1).and_then(|at| self.rolls.get(at)) else {
+        let Some(roll) = self.rolls.last_seen() else {
             return Err(self.fault_with(
                 "rb.last_roll: nothing has been rolled in this action",
                 Some("look behind the roll, such as rb.under(...) or a verb that rolls".into()),
@@ -198,13 +107,13 @@ impl ActionContext {
         }
         let (total, unseen) = (roll.total, roll.unseen.clone());
         if self.is_exploring() {
-            if self.last_roll < self.rolls.len() || !self.rules.looks_at_rolls() {
+            if self.rolls.last < self.rolls.made.len() || !self.rules.looks_at_rolls() {
                 self.explorer.iter_mut().for_each(|explorer| explorer.refuse_look());
                 return Err(self.break_off());
             }
             if let Some((dice, sight)) = unseen {
                 let found = self.explored(|explorer, context| explorer.look(context, &dice, &sight.cuts(), total))?;
-                if let Some(roll) = self.rolls.last_mut() {
+                if let Some(roll) = self.rolls.made.last_mut() {
                     (roll.total, roll.unseen) = (found, None);
                 }
                 return Ok(found);
@@ -221,8 +130,8 @@ impl ActionContext {
 
     /// Makes the `count`th roll of this run, from 1, the one that `rb.last_roll` reads.
     pub fn return_to_roll(&mut self, count: usize) {
-        if count != self.last_roll {
-            self.last_roll = count.min(self.rolls.len());
+        if count != self.rolls.last {
+            self.rolls.last = count.min(self.rolls.made.len());
             self.observers.observe(&Op::ReturnToRoll);
         }
     }
@@ -235,7 +144,7 @@ impl ActionContext {
         audience: Audience,
         tell: &dyn Fn(&ActionContext) -> String,
     ) {
-        if !self.listening || self.dealing {
+        if !self.log.listening || self.rolls.dealing {
             return;
         }
         let (total, drawn, need) = (roll.total(), roll.drawn(), sight.need());
@@ -251,7 +160,7 @@ impl ActionContext {
             success: need.met(total),
             result: None,
             explain: (drawn.len() != 1 || i64::from(drawn[0]) != total).then(explain),
-            terms: std::mem::take(&mut self.roll_terms),
+            terms: std::mem::take(&mut self.rolls.terms),
             faces: drawn,
         };
         self.tell(happening, audience);
@@ -259,8 +168,8 @@ impl ActionContext {
 
     /// Records a term of the next roll's target number, for explanations.
     pub fn note_roll_term(&mut self, term: Term) {
-        if self.listening && self.explorer.is_none() && self.roll_terms.len() < MOST_TERMS {
-            self.roll_terms.push(term);
+        if self.log.listening && self.explorer.is_none() && self.rolls.terms.len() < MOST_TERMS {
+            self.rolls.terms.push(term);
         }
     }
 
@@ -268,13 +177,13 @@ impl ActionContext {
     fn ran_out(&mut self, dice: &Dice, need: Need, sides: u32, tell: &dyn Fn(&ActionContext) -> String) -> Stop {
         let (what, words) = (tell(self), need.words().map(|need| need.to_string()));
         let need = words.as_ref().map_or(String::new(), |need| format!(", needs {need}"));
-        let told = answers_in_words(self, &self.tape);
+        let told = answers_in_words(self, &self.playback.tape);
         let after = if told.is_empty() { String::new() } else { format!(" ({})", told.join("; ")) };
         let stop = self.fault_with(
             format!("{DICE_RUN_OUT}: {dice} is rolled: {what}{need}{after}"),
             Some("write the face of this roll behind the others".into()),
         );
-        self.missing_roll = Some(Box::new(MissingRoll { what, dice: dice.to_string().into(), need: words, sides }));
+        self.rolls.missing = Some(Box::new(MissingRoll { what, dice: dice.to_string().into(), need: words, sides }));
         stop
     }
 
@@ -292,7 +201,7 @@ impl ActionContext {
     /// True if draws from here on are enumerated, so that the script need not tell equal elements apart.
     pub fn merges_draws(&self) -> bool {
         let merges = self.explorer.as_ref().is_some_and(|explorer| explorer.merges() && !explorer.is_sampling());
-        merges && self.cursor >= self.tape.slots.len()
+        merges && self.playback.is_at_end()
     }
 
     fn deal_seen(&mut self, n: u32, sight: &Sight) -> Result<u32, Stop> {
@@ -300,10 +209,10 @@ impl ActionContext {
             Ok(dice) => Arc::new(dice),
             Err(error) => return Err(self.fault(format!("nothing can be drawn from {n}: {error}"))),
         };
-        self.roll_audience = Audience::nobody();
-        self.dealing = true;
+        self.rolls.audience = Audience::nobody();
+        self.rolls.dealing = true;
         let rolled = self.roll(&dice, &Arc::from(DRAW), sight, |_| DRAW.to_string());
-        self.dealing = false;
+        self.rolls.dealing = false;
         Ok(rolled?.as_int().and_then(|drawn| u32::try_from(drawn).ok()).unwrap_or_default())
     }
 
@@ -361,7 +270,7 @@ impl ActionContext {
     pub fn pick(&mut self, n: u32) -> Result<u32, Stop> {
         self.may_go_on()?;
         let picked = if self.explorer.is_none() {
-            self.chance.face(n)
+            self.dice.rng.face(n)
         } else {
             self.explored(|explorer, context| explorer.pick(context, n))?
         };
@@ -378,18 +287,21 @@ impl ActionContext {
         tell: &dyn Fn(&ActionContext) -> String,
     ) -> Result<Roll, Stop> {
         let mut typed = None;
-        if self.cursor < self.tape.slots.len() {
-            match &self.tape.slots[self.cursor] {
+        if !self.playback.is_at_end() {
+            match &self.playback.tape.slots[self.playback.cursor] {
                 Some(Slot::Roll { label: was, dice: was_dice, faces, .. })
                     if was == label && **was_dice == *dice.to_string() =>
                 {
                     match dice.roll_faces(faces) {
                         Ok(roll) => {
-                            self.cursor += 1;
+                            self.playback.cursor += 1;
                             return Ok(roll);
                         }
                         // Real dice of which some are not thrown yet.
-                        Err(_) if self.dice == DiceSource::Typed && !Throws::read(dice, faces).missing().is_empty() => {
+                        Err(_)
+                            if self.dice.source == DiceSource::Typed
+                                && !Throws::read(dice, faces).missing().is_empty() =>
+                        {
                             typed = Some(faces.clone());
                         }
                         Err(error) => {
@@ -399,7 +311,7 @@ impl ActionContext {
                     }
                 }
                 // A roll of real dice whose faces were not typed yet.
-                None if self.dice == DiceSource::Typed => {}
+                None if self.dice.source == DiceSource::Typed => {}
                 found => {
                     let message = format!(
                         "the tape does not fit: the action rolls {dice} for `{label}`, the tape holds {}",
@@ -413,28 +325,28 @@ impl ActionContext {
         if let Some(refusal) = self.contradiction() {
             return Err(self.contradicted_by(refusal));
         }
-        let before = self.position();
-        let recorded = self.recorded.take(label, dice).and_then(|faces| dice.roll_faces(&faces).ok());
-        let roll = match &self.dice {
+        let before = self.dice.position();
+        let recorded = self.dice.recorded.take(label, dice).and_then(|faces| dice.roll_faces(&faces).ok());
+        let roll = match &self.dice.source {
             // Advance the generator as if it had rolled, so that equal games have equal positions.
             DiceSource::Seeded if recorded.is_some() => {
-                let rng = &mut self.chance;
+                let rng = &mut self.dice.rng;
                 let _ = dice.roll_with(&mut |sides| Some(rng.face(sides)));
                 recorded
             }
             _ if recorded.is_some() => recorded,
-            DiceSource::Typed if !self.dealing && dice.count() > 0 => {
-                self.rolled_for = Some(label.clone());
+            DiceSource::Typed if !self.rolls.dealing && dice.count() > 0 => {
+                self.rolls.waits_for = Some(label.clone());
                 return self.ask_for_faces(dice, tell(self), audience.clone(), typed.unwrap_or_default());
             }
             // Draws from a deck, and rolls without dice, are never typed in.
             DiceSource::Seeded | DiceSource::Typed => {
-                let rng = &mut self.chance;
+                let rng = &mut self.dice.rng;
                 dice.roll_with(&mut |sides| Some(rng.face(sides)))
             }
             source @ (DiceSource::Written(faces) | DiceSource::Pushed(faces)) => {
-                let (mut at, mut bad, mut missing) = (self.written as usize, None, None);
-                let mut rng = matches!(source, DiceSource::Pushed(_)).then_some(&mut self.chance);
+                let (mut at, mut bad, mut missing) = (self.dice.written as usize, None, None);
+                let mut rng = matches!(source, DiceSource::Pushed(_)).then_some(&mut self.dice.rng);
                 let roll = dice.roll_with(&mut |sides| {
                     let Some(face) = faces.get(at).copied() else {
                         missing = Some(sides);
@@ -457,7 +369,7 @@ impl ActionContext {
                         ),
                     ));
                 }
-                self.written = at as u32;
+                self.dice.written = at as u32;
                 if let (None, Some(sides)) = (&roll, missing) {
                     return Err(self.ran_out(dice, need, sides, tell));
                 }
@@ -465,7 +377,7 @@ impl ActionContext {
             }
         };
         let Some(roll) = roll else { return Err(self.ran_out(dice, need, 0, tell)) };
-        self.tape.slots.push(Some(Slot::Roll {
+        self.playback.tape.slots.push(Some(Slot::Roll {
             label: label.clone(),
             dice: Arc::from(dice.to_string()),
             faces: roll.drawn(),
@@ -473,8 +385,8 @@ impl ActionContext {
             seq: None,
             earlier: Vec::new(),
         }));
-        self.cursor = self.tape.slots.len();
-        self.tape_end = self.position();
+        self.playback.cursor = self.playback.tape.slots.len();
+        self.playback.end = self.dice.position();
         Ok(roll)
     }
 
@@ -482,33 +394,37 @@ impl ActionContext {
     /// answer.
     pub fn note_only_answer(&mut self, question: Question, answer: Answer) -> Result<(), Stop> {
         // In a run that replays its tape, early answers are for questions after the tape.
-        if self.cursor >= self.tape.slots.len()
-            && let Err(refusal) = self.early.take_only(&question, &answer)
+        if self.playback.is_at_end()
+            && let Err(refusal) = self.answers.early.take_only(&question, &answer)
         {
             return Err(self.contradicted_by(refusal));
         }
-        self.autos.push((question, answer));
+        self.run.autos.push((question, answer));
         Ok(())
     }
 
     /// Stops the action because an early answer does not fit.
     fn contradicted_by(&mut self, refusal: Refusal) -> Stop {
         let stop = self.fault(refusal.to_string());
-        self.contradicted = Some(Box::new(refusal));
+        self.answers.contradicted = Some(Box::new(refusal));
         stop
     }
 
     /// The refusal of an early answer to a question that was answered automatically with another answer.
     fn contradiction(&self) -> Option<Refusal> {
-        let by_giver = |question: &Question| self.early.may_answer(question);
-        self.early.replies().iter().find_map(|(topic, reply)| fits_auto(&self.autos, by_giver, topic, reply)?.err())
+        let by_giver = |question: &Question| self.answers.early.may_answer(question);
+        self.answers
+            .early
+            .replies()
+            .iter()
+            .find_map(|(topic, reply)| fits_auto(&self.run.autos, by_giver, topic, reply)?.err())
     }
 
     /// Asks for the next throw of real dice and stops.
     fn ask_for_faces(&mut self, dice: &Dice, label: String, audience: Audience, typed: Vec<u32>) -> Result<Roll, Stop> {
         let sides = Throws::read(dice, &typed).missing();
         self.put_out(Question {
-            id: QuestionId { action: self.action, ordinal: self.cursor as u32 },
+            id: QuestionId { action: self.run.action, ordinal: self.playback.cursor as u32 },
             seat: Arc::from("dice"),
             topic: Arc::from("dice"),
             about: None,
@@ -526,7 +442,7 @@ impl ActionContext {
 
     /// Handles a tape slot that does not fit: a fault on a strict tape, otherwise the tape is cut there.
     fn diverge(&mut self, message: &str) -> Result<(), Stop> {
-        if self.strict {
+        if self.playback.strict {
             return Err(self.fault_with(
                 message.to_string(),
                 Some(
@@ -535,10 +451,10 @@ impl ActionContext {
                 ),
             ));
         }
-        self.dropped.get_or_insert(self.cursor);
-        let position = self.tape.cut(self.cursor);
+        self.playback.dropped.get_or_insert(self.playback.cursor);
+        let position = self.playback.tape.cut(self.playback.cursor);
         if let Some(position) = position {
-            self.take_dice_back(position);
+            self.dice.take_back(position);
         }
         Ok(())
     }
@@ -558,43 +474,38 @@ impl ActionContext {
                 Some("leave secret answers of others at their default".into()),
             ));
         }
-        self.pulse += 1;
+        self.run.pulse += 1;
         // Terms computed for the question do not belong to a later roll.
-        self.roll_terms.clear();
+        self.rolls.terms.clear();
         self.note_reached();
         self.open_seat(seat)?;
         if self.explorer.as_ref().is_some_and(|explorer| explorer.knows_next()) {
             return Ok(Answerer::Known);
         }
-        if let Some(Some(slot)) = self.tape.slots.get(self.cursor) {
+        if let Some(Some(slot)) = self.playback.tape.slots.get(self.playback.cursor) {
             let option = match slot {
                 Slot::Answer { answer: Answer::Choice(id), .. } => Some(id),
                 _ => None,
             };
             return Ok(Answerer::Tape(option));
         }
-        let acts = self.acts(seat);
+        let acts = self.answers.acts(seat);
         if let Some(explorer) = &mut self.explorer {
             let (topic, about, has_options) = asked;
-            let before = self.tape.before(self.cursor);
-            let policy = explorer.ask_policy(self.seats.get(seat), (seat, topic, about), has_options, before);
+            let before = self.playback.before();
+            let policy = explorer.ask_policy(self.answers.seats.get(seat), (seat, topic, about), has_options, before);
             return Ok(policy.map_or(Answerer::Reader, Answerer::Policy));
         }
-        Ok(match self.seats.get(seat) {
-            Some(Driver::Policy(policy)) if !self.overseen => Answerer::Policy(policy),
+        Ok(match self.answers.seats.get(seat) {
+            Some(Driver::Policy(policy)) if !self.answers.overseen => Answerer::Policy(policy),
             Some(Driver::Absent) if !acts => Answerer::Default,
             Some(Driver::Absent | Driver::Human | Driver::Policy(_)) | None => Answerer::Reader,
         })
     }
 
-    /// True if the seat carries out its own free act. Its questions are then asked even if nobody plays the seat.
-    fn acts(&self, seat: &str) -> bool {
-        self.acts_for.as_deref() == Some(seat)
-    }
-
     /// Describes the refused answer for a message; names the policy if one gave it.
     pub fn words_of_answer(&self, topic: &str, seat: &str, by_policy: bool) -> String {
-        let driver = self.seats.get(seat);
+        let driver = self.answers.seats.get(seat);
         let policy = match (&self.explorer, driver) {
             (Some(explorer), driver) => explorer.policy_of(driver),
             (None, Some(Driver::Policy(policy))) => Some(policy),
@@ -608,11 +519,11 @@ impl ActionContext {
 
     /// Gives a seat without a driver to a person. A fault if the ruleset does not declare the seat.
     pub fn open_seat(&mut self, seat: &str) -> Result<(), Stop> {
-        if self.seats.contains_key(seat) {
+        if self.answers.seats.contains_key(seat) {
             return Ok(());
         }
         known_seat(&self.rules, seat).map_err(|wrong| self.fault(wrong))?;
-        self.seats.insert(Arc::from(seat), Driver::Human);
+        self.answers.seats.insert(Arc::from(seat), Driver::Human);
         Ok(())
     }
 
@@ -624,13 +535,13 @@ impl ActionContext {
     /// Takes the answer to a question off the tape, whose slot there is not empty.
     pub fn taped(&mut self, question: &Question) -> Result<Taped, Stop> {
         self.may_leave_open("asking")?;
-        if let Some(Some(Slot::Closed { .. })) = self.tape.slots.get(self.cursor)
-            && self.race.is_some()
+        if let Some(Some(Slot::Closed { .. })) = self.playback.tape.slots.get(self.playback.cursor)
+            && self.playback.race.is_some()
         {
-            self.cursor += 1;
+            self.playback.cursor += 1;
             return Ok(Taped::Closed);
         }
-        if let Some(Some(found)) = self.tape.slots.get(self.cursor) {
+        if let Some(Some(found)) = self.playback.tape.slots.get(self.playback.cursor) {
             let misfit = match found {
                 Slot::Answer { topic, seat, about, answer, .. }
                     if *topic == question.topic && *seat == question.seat && *about == question.about =>
@@ -638,7 +549,7 @@ impl ActionContext {
                     let answer = answer.clone();
                     match question.check(&answer) {
                         Ok(()) => {
-                            self.cursor += 1;
+                            self.playback.cursor += 1;
                             return Ok(Taped::Answered(answer));
                         }
                         Err(refusal) => format!("`{topic}` was answered {}, but {refusal}", question.tell(&answer)),
@@ -661,36 +572,33 @@ impl ActionContext {
             }
             return Ok(asked);
         }
-        match self.seats.get(&question.seat) {
-            Some(Driver::Policy(policy)) if !self.overseen => Ok(Asked::Policy(policy.clone())),
-            Some(Driver::Absent) if !self.acts(&question.seat) => Ok(Asked::Default),
-            Some(Driver::Absent | Driver::Human | Driver::Policy(_)) | None => match self.early.answer(question) {
-                None => Ok(self.put_out(question.clone())),
-                Some(Ok((answer, seq))) => {
-                    self.record(Asking::of(question), answer.clone(), By::Person(seq), self.position());
-                    Ok(Asked::Answered(answer))
+        match self.answers.seats.get(&question.seat) {
+            Some(Driver::Policy(policy)) if !self.answers.overseen => Ok(Asked::Policy(policy.clone())),
+            Some(Driver::Absent) if !self.answers.acts(&question.seat) => Ok(Asked::Default),
+            Some(Driver::Absent | Driver::Human | Driver::Policy(_)) | None => {
+                match self.answers.early.answer(question) {
+                    None => Ok(self.put_out(question.clone())),
+                    Some(Ok((answer, seq))) => {
+                        self.record(Asking::of(question), answer.clone(), By::Person(seq), self.dice.position());
+                        Ok(Asked::Answered(answer))
+                    }
+                    Some(Err(refusal)) => Err(self.contradicted_by(refusal)),
                 }
-                Some(Err(refusal)) => Err(self.contradicted_by(refusal)),
-            },
+            }
         }
     }
 
     /// True if the game would wait for a person at this question; and true if the explorer was given an answer to it.
     pub fn waits_for_person(&self, question: &Question) -> (bool, bool) {
-        let waits = match self.seats.get(&question.seat) {
+        let waits = match self.answers.seats.get(&question.seat) {
             Some(Driver::Policy(_)) => false,
-            Some(Driver::Absent) => question.default.is_none() || self.acts(&question.seat),
+            Some(Driver::Absent) => question.default.is_none() || self.answers.acts(&question.seat),
             Some(Driver::Human) | None => true,
         };
         let Question { seat, topic, about, .. } = question;
-        let before = self.before_cursor();
+        let before = self.playback.before();
         let given = self.explorer.as_ref().is_some_and(|explorer| explorer.is_given(seat, topic, *about, before));
         (waits, given)
-    }
-
-    /// The tape before the next roll or answer.
-    pub fn before_cursor(&self) -> &[Option<Slot>] {
-        self.tape.before(self.cursor)
     }
 
     /// While paths are explored: the next question with its answer, if no choice point precedes it and an earlier run
@@ -710,7 +618,7 @@ impl ActionContext {
     /// Records an answer of a policy, or the default taken instead, while paths are explored.
     pub fn note_assumed(&mut self, asking: &Asking, audience: &Audience, answer: &str, by: By) {
         let Some(mut explorer) = self.explorer.take() else { return };
-        let policy = explorer.policy_of(self.seats.get(&asking.seat)).filter(|_| matches!(by, By::Policy));
+        let policy = explorer.policy_of(self.answers.seats.get(&asking.seat)).filter(|_| matches!(by, By::Policy));
         let source = policy.map_or(Source::Default, |policy| Source::Policy(policy.clone()));
         explorer.note_taken(self, asking, audience, answer.to_owned(), source);
         self.explorer = Some(explorer);
@@ -718,39 +626,44 @@ impl ActionContext {
 
     /// Opens a question and leaves its tape slot empty.
     pub fn put_out(&mut self, question: Question) -> Asked {
-        self.note_showing();
-        if self.cursor == self.tape.slots.len() {
-            self.tape.slots.push(None);
+        self.log.note_showing(self.playback.cursor);
+        if self.playback.cursor == self.playback.tape.slots.len() {
+            self.playback.tape.slots.push(None);
         }
-        self.cursor += 1;
-        self.questions.push(question);
+        self.playback.cursor += 1;
+        self.run.questions.push(question);
         Asked::Open
     }
 
     /// Begins a race: the first answer to one of the following questions closes the others.
     pub fn begin_race(&mut self) -> Result<(), Stop> {
         self.may_leave_open("asking")?;
-        self.race = Some(self.cursor);
+        self.playback.race = Some(self.playback.cursor);
         Ok(())
     }
 
     /// Ends a race after its questions were asked. `won`: the last of them is answered, and the others are closed.
     pub fn end_race(&mut self, won: bool) {
-        let Some(start) = self.race.take() else { return };
-        let action = self.action;
+        let Some(start) = self.playback.race.take() else { return };
+        let action = self.run.action;
         let of_race = |question: &Question| question.id.action == action && question.id.ordinal as usize >= start;
         if !won {
-            self.questions.iter_mut().filter(|question| of_race(question)).for_each(|question| question.race = true);
+            self.run
+                .questions
+                .iter_mut()
+                .filter(|question| of_race(question))
+                .for_each(|question| question.race = true);
             return;
         }
-        self.questions.retain(|question| !of_race(question));
-        let end = self.cursor.min(self.tape.slots.len());
+        self.run.questions.retain(|question| !of_race(question));
+        let end = self.playback.cursor.min(self.playback.tape.slots.len());
         // An answer that was the only possible one is not on the tape, so no undo of it can reopen the other questions.
-        let is_answer = |at: &usize| *at >= start && matches!(self.tape.slots[*at], Some(Slot::Answer { .. }));
+        let is_answer = |at: &usize| *at >= start && matches!(self.playback.tape.slots[*at], Some(Slot::Answer { .. }));
         let winner = end.checked_sub(1).filter(is_answer);
         let by = winner.map_or(u32::MAX, |at| at as u32);
-        let before = winner.and_then(|at| self.tape.slots[at].as_ref()).map_or(self.tape_end, Slot::before);
-        for slot in self.tape.slots.iter_mut().take(end).skip(start) {
+        let before =
+            winner.and_then(|at| self.playback.tape.slots[at].as_ref()).map_or(self.playback.end, Slot::before);
+        for slot in self.playback.tape.slots.iter_mut().take(end).skip(start) {
             match slot {
                 None => *slot = Some(Slot::Closed { by, before }),
                 // In an earlier run another answer closed it.
@@ -758,36 +671,36 @@ impl ActionContext {
                 Some(_) => {}
             }
         }
-        if self.tape.slots[end..].iter().all(Option::is_none) {
-            self.tape.slots.truncate(end);
+        if self.playback.tape.slots[end..].iter().all(Option::is_none) {
+            self.playback.tape.slots.truncate(end);
         }
     }
 
     /// Records an answer that was found in place.
     pub fn record(&mut self, asking: Asking, answer: Answer, by: By, before: DicePosition) {
-        if self.suggest_at == Some(self.cursor) {
-            self.suggested = Some(answer);
+        if self.answers.suggest_at == Some(self.playback.cursor) {
+            self.answers.suggested = Some(answer);
             self.stop = Some(Stop::Question);
             return;
         }
         let Asking { seat, topic, about } = asking;
         let slot = Slot::Answer { topic, seat, about, answer, by, before };
-        match self.tape.slots.get_mut(self.cursor) {
+        match self.playback.tape.slots.get_mut(self.playback.cursor) {
             Some(place) => *place = Some(slot),
-            None => self.tape.slots.push(Some(slot)),
+            None => self.playback.tape.slots.push(Some(slot)),
         }
-        self.cursor += 1;
-        self.tape_end = self.position();
+        self.playback.cursor += 1;
+        self.playback.end = self.dice.position();
     }
 
     /// Refuses the last answer: a person is asked again, a policy's answer is a fault. `by_policy`: a policy has just
     /// given it.
     pub fn refuse(&mut self, topic: &str, reason: &str, seat: &str, by_policy: bool) -> Stop {
         self.observers.observe(&Op::Refuse);
-        let ordinal = self.cursor.saturating_sub(1);
-        let slot = self.tape.slots.get(ordinal).and_then(Option::as_ref);
+        let ordinal = self.playback.cursor.saturating_sub(1);
+        let slot = self.playback.tape.slots.get(ordinal).and_then(Option::as_ref);
         let person = slot.is_some_and(|slot| slot.seq().is_some());
-        if !person || (self.strict && !self.unread_answers) {
+        if !person || (self.playback.strict && !self.playback.unread_answers) {
             let by_policy = by_policy || matches!(slot, Some(Slot::Answer { by: By::Policy, .. }));
             let answer = self.words_of_answer(topic, seat, by_policy);
             return self.fault(format!("{answer} is refused: {reason}"));
@@ -799,7 +712,7 @@ impl ActionContext {
 
     /// Stops the action if one of the questions just asked is open.
     pub fn stop_if_open(&mut self) -> Result<(), Stop> {
-        if self.questions.is_empty() {
+        if self.run.questions.is_empty() {
             return Ok(());
         }
         Err(self.break_off())

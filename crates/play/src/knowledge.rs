@@ -1,52 +1,11 @@
 //! The game as a viewer knows it, without hidden values.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::operation::Op;
-use super::{ActionContext, Call, DiceSource, Fault, Game, Machine, Phase, Query, Refusal, Slot, Viewer};
+use super::{ActionContext, Call, DiceSource, Fault, Game, Machine, Masked, Phase, Query, Refusal, Slot, Viewer};
 use riskbreaker_dice::DiceRng;
 use riskbreaker_state::{EntityId, FieldId, Kind, KindId, State, Value};
-
-/// The values of a state that are hidden from a viewer.
-#[derive(Clone, Debug, Default)]
-pub struct Masked {
-    /// Hidden fields of visible entities. In the state they have their defaults.
-    fields: BTreeSet<(EntityId, FieldId)>,
-    /// Hidden fields that a script has read, in this game or in a copy of it.
-    looked_at: Arc<Mutex<BTreeSet<(KindId, FieldId)>>>,
-    /// Hidden fields that scripts have written since: their new values follow from what the viewer knows.
-    written: BTreeSet<(EntityId, FieldId)>,
-}
-
-impl Masked {
-    pub fn hides(&self, entity: EntityId, field: FieldId) -> bool {
-        self.fields.contains(&(entity, field))
-    }
-
-    /// Records that a hidden field was written.
-    pub fn note_written(&mut self, entity: EntityId, field: FieldId) {
-        if self.hides(entity, field) {
-            self.written.insert((entity, field));
-        }
-    }
-
-    /// Makes the written fields known, once the action that wrote them is over.
-    pub fn settle(&mut self) {
-        let written = std::mem::take(&mut self.written);
-        self.fields.retain(|field| !written.contains(field));
-    }
-
-    /// Records that a script read a field, if it is hidden and was not written.
-    pub fn note(&self, kind: KindId, entity: EntityId, field: FieldId) {
-        if self.hides(entity, field)
-            && !self.written.contains(&(entity, field))
-            && let Ok(mut looked_at) = self.looked_at.lock()
-        {
-            looked_at.insert((kind, field));
-        }
-    }
-}
 
 impl Game {
     /// The game as a viewer knows it. `None` if the viewer knows the whole game.
@@ -65,7 +24,7 @@ impl Game {
         let (state, masked) = masked(&self.context, self.context.state.clone(), viewer);
         let mut game = self.fork_onto(state);
         let context = &mut game.context;
-        context.masked = Some(Box::new(masked));
+        context.knowledge.masked = Some(Box::new(masked));
         context.phase = self.context.phase;
         Some(game)
     }
@@ -78,7 +37,7 @@ impl Game {
         }
         let (state, masked) = masked(&self.context, before, viewer);
         let mut game = self.fork_onto(state);
-        game.context.masked = Some(Box::new(masked));
+        game.context.knowledge.masked = Some(Box::new(masked));
         game
     }
 
@@ -148,13 +107,13 @@ impl Game {
         if let (Some(place), Some(open)) = (first, &mut game.open) {
             open.tape.slots.truncate(place as usize);
         }
-        game.context.masked = masked;
+        game.context.knowledge.masked = masked;
         if viewer.is_master() {
             return Some(game);
         }
-        game.context.chance = DiceRng::new(0);
+        game.context.dice.rng = DiceRng::new(0);
         if self.context.rules.deals() && self.context.rules.schema().has_secrets() {
-            game.context.deals_for = Some(viewer.names().next().cloned().unwrap_or_else(|| Arc::from("")));
+            game.context.knowledge.deals_for = Some(viewer.names().next().cloned().unwrap_or_else(|| Arc::from("")));
         }
         Some(game)
     }
@@ -169,7 +128,7 @@ impl Game {
                 secret.map(|field| format!("{}.{}", kind.name, field.name)).collect()
             }
         };
-        let kinds = self.context.masked.as_ref().map(|_| &self.context.rules.schema().kinds);
+        let kinds = self.context.knowledge.masked.as_ref().map(|_| &self.context.rules.schema().kinds);
         kinds.into_iter().flatten().flat_map(of).collect()
     }
 
@@ -179,13 +138,13 @@ impl Game {
     ///
     /// The fault of the rules' `deal`.
     pub fn deal_anew(&mut self, vm: &mut dyn Machine) -> Result<(), Fault> {
-        let dice = std::mem::replace(&mut self.context.dice, DiceSource::Seeded);
+        let dice = std::mem::replace(&mut self.context.dice.source, DiceSource::Seeded);
         let dealt = self.context.deal_unseen(vm);
-        self.context.dice = dice;
+        self.context.dice.source = dice;
         dealt?;
-        self.context.deals_for = None;
-        self.context.dealt = 0;
-        self.context.events.clear();
+        self.context.knowledge.deals_for = None;
+        self.context.knowledge.dealt = 0;
+        self.context.log.events.clear();
         self.context.state.settle_unread();
         self.context.state.renew_identity();
         Ok(())
@@ -231,25 +190,25 @@ impl ActionContext {
     /// Runs the rules' `deal`, if there is one, before a path of the open action. It draws from the action's source of
     /// dice and does not read the tape.
     pub fn deal_unseen(&mut self, vm: &mut dyn Machine) -> Result<(), Fault> {
-        (self.dealt, self.before_script) = (0, 0);
-        if let Some(masked) = &mut self.masked {
+        (self.knowledge.dealt, self.run.before_script) = (0, 0);
+        if let Some(masked) = &mut self.knowledge.masked {
             masked.written.clear();
         }
-        let Some(seat) = self.deals_for.clone() else { return Ok(()) };
-        let (tape, phase) = (std::mem::take(&mut self.tape), std::mem::replace(&mut self.phase, Phase::Deal));
+        let Some(seat) = self.knowledge.deals_for.clone() else { return Ok(()) };
+        let (tape, phase) = (std::mem::take(&mut self.playback.tape), std::mem::replace(&mut self.phase, Phase::Deal));
         let done = vm.call(self, &Call::Deal { seat: &seat });
-        (self.tape, self.phase, self.cursor) = (tape, phase, 0);
-        self.events.clear();
-        self.private.clear();
+        (self.playback.tape, self.phase, self.playback.cursor) = (tape, phase, 0);
+        self.log.events.clear();
+        self.log.private.clear();
         done?;
-        self.dealt = self.state.since(0).len();
+        self.knowledge.dealt = self.state.since(0).len();
         Ok(())
     }
 
     /// Records that a script read a field, if this is the game as a viewer knows it.
     pub fn note_read(&self, entity: EntityId, field: FieldId) {
         // `deal` may read what it resamples.
-        if let Some(masked) = self.masked.as_ref().filter(|_| self.phase != Phase::Deal)
+        if let Some(masked) = self.knowledge.masked.as_ref().filter(|_| self.phase != Phase::Deal)
             && let Some(found) = self.state.entity(entity)
         {
             masked.note(found.kind, entity, field);
@@ -259,7 +218,7 @@ impl ActionContext {
     /// Restricts scripts to what a seat knows, until `glimpse` is cleared. Returns false if the seat knows everything.
     pub fn begin_glimpse(&mut self, seat: &str) -> bool {
         let viewer = Viewer::seat(seat);
-        if viewer.is_master() || self.glimpse.is_some() || !self.rules.schema().has_secrets() {
+        if viewer.is_master() || self.knowledge.glimpse.is_some() || !self.rules.schema().has_secrets() {
             return false;
         }
         if !self.may_hide_something() {
@@ -271,7 +230,7 @@ impl ActionContext {
         if masked.fields.is_empty() && state.entities().count() == self.state.entities().count() {
             return false;
         }
-        self.glimpse = Some(Box::new(state));
+        self.knowledge.glimpse = Some(Box::new(state));
         true
     }
 
@@ -293,13 +252,13 @@ impl ActionContext {
 
     /// The state that scripts may read at present.
     pub fn shown(&self) -> &State {
-        self.glimpse.as_deref().unwrap_or(&self.state)
+        self.knowledge.glimpse.as_deref().unwrap_or(&self.state)
     }
 
     /// The value of a field as a seat knows it; the default if the seat does not see the entity. `None` without a
     /// restriction to a seat.
     pub fn glimpsed(&self, entity: EntityId, field: FieldId) -> Option<&Value> {
-        let known = self.glimpse.as_ref()?.field(entity, field);
+        let known = self.knowledge.glimpse.as_ref()?.field(entity, field);
         known.or_else(|| {
             let kind = self.state.entity(entity)?.kind;
             self.rules.schema().kind(kind).fields.get(field.0 as usize).map(|field| &field.default)
@@ -316,7 +275,7 @@ impl ActionContext {
 
     /// The labels of hidden fields that scripts have read since the last call.
     pub fn take_looked_at(&mut self) -> Vec<String> {
-        let Some(masked) = &mut self.masked else { return Vec::new() };
+        let Some(masked) = &mut self.knowledge.masked else { return Vec::new() };
         let looked_at =
             masked.looked_at.lock().map(|mut looked_at| std::mem::take(&mut *looked_at)).unwrap_or_default();
         let schema = self.rules.schema();
@@ -328,7 +287,7 @@ impl ActionContext {
 
     /// Runs `work`. Also returns true if a script read a hidden field meanwhile.
     pub fn noting_hidden<R>(&mut self, work: impl FnOnce(&mut ActionContext) -> R) -> (R, bool) {
-        let Some(looked_at) = self.masked.as_ref().map(|masked| masked.looked_at.clone()) else {
+        let Some(looked_at) = self.knowledge.masked.as_ref().map(|masked| masked.looked_at.clone()) else {
             return (work(self), false);
         };
         let before = looked_at.lock().map(|mut looked_at| std::mem::take(&mut *looked_at)).unwrap_or_default();
@@ -341,6 +300,6 @@ impl ActionContext {
 
     /// True if a field is hidden from the viewer.
     pub fn hides(&self, entity: EntityId, field: FieldId) -> bool {
-        self.masked.as_ref().is_some_and(|masked| masked.hides(entity, field))
+        self.knowledge.masked.as_ref().is_some_and(|masked| masked.hides(entity, field))
     }
 }

@@ -74,7 +74,6 @@ mod roll_form;
 mod ruleset;
 mod save;
 mod seat;
-mod secrecy;
 mod session;
 mod setup;
 mod state_bytes;
@@ -130,7 +129,9 @@ pub use answer_check::{AskKind, Limits, Misfit, Options, Places, Shape};
 #[doc(hidden)]
 pub use card_counts::CardCounts;
 #[doc(hidden)]
-pub use context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, Sight, Stop, Taped, Untold};
+pub use context::{
+    ActionContext, Answerer, Asked, Asking, DICE_RUN_OUT, Masked, Need, Phase, Sight, Stop, Taped, Untold,
+};
 #[doc(hidden)]
 pub use explorer::{Budget, ChoicePoint, Edge, Explorer, Fingerprint, Fork, OffPlan};
 #[doc(hidden)]
@@ -138,9 +139,7 @@ pub use game::Game;
 #[doc(hidden)]
 pub use headless::Headless;
 #[doc(hidden)]
-pub use inputs::{Answerer, fits_auto};
-#[doc(hidden)]
-pub use knowledge::Masked;
+pub use inputs::fits_auto;
 #[doc(hidden)]
 pub use machine::{Call, Engine, Hits, Lines, Machine, PolicyAct};
 #[doc(hidden)]

@@ -2,7 +2,7 @@
 
 use super::context::ActionContext;
 use super::operation::Op;
-use super::{CardCounts, Event, Happening, Memo};
+use super::{CardCounts, Happening, Memo};
 use riskbreaker_state::{Audience, AudienceRule, Change, EntityId, FieldId, KindId, Value};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,50 +60,33 @@ impl ActionContext {
         let piece = matches!(happening, Happening::Spawned { .. } | Happening::Changed { .. });
         // While paths are explored, only lines of the story are kept, since they are part of the outcome.
         let is_heard = self.explorer.is_none() || matches!(happening, Happening::Said { .. });
-        if self.listening && is_heard && !(self.at_start && piece) {
-            let audience = self.audience_in_secret(&happening, audience);
-            let n = self.events.len() as u32;
-            self.events.push(Event { action: self.action, n, audience, happening });
+        if self.log.listening && is_heard && !(self.run.at_start && piece) {
+            self.log.push(self.run.action, happening, audience);
         }
     }
 
     /// Publishes the answers that were held back for those of other questions. `sealed`: also those held back until the
     /// end of the action.
     pub fn tell_untold(&mut self, sealed: bool) {
-        let several = self.untold.len() > 1;
-        for answer in std::mem::take(&mut self.untold) {
+        let several = self.log.untold.len() > 1;
+        for answer in std::mem::take(&mut self.log.untold) {
             if answer.sealed && !sealed {
-                self.untold.push(answer);
+                self.log.untold.push(answer);
                 continue;
             }
             let seat = match &answer.happening {
                 Happening::Answered { seat, .. } => Some(seat.clone()),
                 _ => None,
             };
-            let audience = self.audience_of_place(answer.ordinal, answer.audience.clone(), seat);
+            let audience = self.log.audience_of_place(answer.ordinal, answer.audience.clone(), seat);
             if !audience.is_everybody() {
-                self.private.insert(answer.ordinal, audience);
+                self.log.private.insert(answer.ordinal, audience);
             }
             if several || answer.sealed {
-                self.unsealed.push(self.events.len() as u32);
+                self.log.note_unsealed();
             }
             self.tell(answer.happening, answer.audience);
         }
-    }
-
-    /// Takes the tape slots that are not public, with their audiences. Only its seat knows an answer that is not
-    /// published yet.
-    ///
-    /// The second map has the slots of unpublished answers, and the seats that gave them.
-    pub fn take_private(&mut self) -> (BTreeMap<u32, Audience>, BTreeMap<u32, Arc<str>>) {
-        let (mut private, mut untold) = (std::mem::take(&mut self.private), BTreeMap::new());
-        for answer in self.untold.drain(..) {
-            if let Happening::Answered { seat, .. } = &answer.happening {
-                private.insert(answer.ordinal, Audience::named(seat));
-                untold.insert(answer.ordinal, Arc::from(&**seat));
-            }
-        }
-        (private, untold)
     }
 
     /// Publishes the change of a field that was just made, with the reason `why`.
@@ -114,7 +97,7 @@ impl ActionContext {
         (from, to): (&Value, &Value),
         why: Option<Arc<str>>,
     ) {
-        if !self.listening || self.explorer.is_some() || from == to {
+        if !self.log.listening || self.explorer.is_some() || from == to {
             return;
         }
         let said = |kind| self.rules.schema().kind(kind).field(field).said;
@@ -179,22 +162,6 @@ impl ActionContext {
             reason: None,
         };
         Some((audience, happening))
-    }
-
-    /// Adds a result to the event of the last published roll.
-    pub fn tell_result(&mut self, text: &str) {
-        let rolled = self.events.iter_mut().rev().find_map(|event| match &mut event.happening {
-            Happening::Rolled { result, .. } => Some(result),
-            _ => None,
-        });
-        match rolled {
-            Some(Some(told)) => {
-                told.push_str(", ");
-                told.push_str(text);
-            }
-            Some(result) => *result = Some(text.to_owned()),
-            None => {}
-        }
     }
 
     /// Events for undone changes, given as the changes that were undone, with their audiences.

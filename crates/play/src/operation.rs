@@ -138,10 +138,10 @@ impl ActionContext {
     /// The value of a field; `None` if the entity is gone or has no such field.
     #[inline]
     pub fn read(&mut self, entity: EntityId, field: FieldId) -> Option<&Value> {
-        if self.masked.is_some() {
+        if self.knowledge.masked.is_some() {
             self.note_read(entity, field);
         }
-        if self.glimpse.is_some() {
+        if self.knowledge.glimpse.is_some() {
             return self.glimpsed(entity, field);
         }
         let value = self.state.field(entity, field)?;
@@ -151,7 +151,7 @@ impl ActionContext {
 
     /// Compares the number in a field with a minimum. `None` if the entity does not exist or the field holds no number.
     pub fn reaches(&mut self, entity: EntityId, field: FieldId, least: i64) -> Option<bool> {
-        if self.masked.is_some() || self.glimpse.is_some() {
+        if self.knowledge.masked.is_some() || self.knowledge.glimpse.is_some() {
             return self.read(entity, field)?.as_int().map(|n| n >= least);
         }
         let value = self.state.field(entity, field)?;
@@ -162,7 +162,7 @@ impl ActionContext {
 
     /// The value of a field before a number is added. Observers are not notified of this read.
     pub fn before_sum(&mut self, entity: EntityId, field: FieldId) -> Option<&Value> {
-        if self.masked.is_some() || self.glimpse.is_some() {
+        if self.knowledge.masked.is_some() || self.knowledge.glimpse.is_some() {
             return self.read(entity, field);
         }
         self.state.field(entity, field)
@@ -196,8 +196,8 @@ impl ActionContext {
             let message = format!("the field `{}` of {} {error}", declared.name, self.title(entity));
             return Err(self.fault(message));
         }
-        let from = self.listening.then(|| found.fields[field.0 as usize].clone());
-        if let Some(masked) = &mut self.masked {
+        let from = self.log.listening.then(|| found.fields[field.0 as usize].clone());
+        if let Some(masked) = &mut self.knowledge.masked {
             masked.note_written(entity, field);
         }
         let op = match by {
@@ -221,7 +221,7 @@ impl ActionContext {
             Value::Entity(to) => Some((*field, *to)),
             _ => None,
         });
-        let shown_all = self.masked.is_none() && self.glimpse.is_none();
+        let shown_all = self.knowledge.masked.is_none() && self.knowledge.glimpse.is_none();
         let referring = reference.map(|(field, to)| self.state.referring(kind, field, to));
         let fewest = referring.as_ref().map(Vec::len);
         let mut found = match referring {
@@ -230,7 +230,7 @@ impl ActionContext {
             _ => self.state.of_kind(kind),
         };
         // Count the same work whether reads are observed or not.
-        self.searched += fewest.unwrap_or(found.len());
+        self.run.searched += fewest.unwrap_or(found.len());
         let query = match (reference, self.observers.fixed_entities()) {
             // Of the entities made in play, tell the trace cache those that refer to `to`.
             (Some((field, to)), Some(fixed)) if shown_all => {
@@ -241,7 +241,7 @@ impl ActionContext {
             _ => Query::Kind(kind),
         };
         self.observers.observe(&Op::ReadPopulation { query, state: &self.state });
-        if self.glimpse.is_some() {
+        if self.knowledge.glimpse.is_some() {
             found.retain(|id| self.shown().entity(*id).is_some());
         }
         let mut left: Vec<&(FieldId, Value)> = wanted.iter().collect();
@@ -265,8 +265,8 @@ impl ActionContext {
 
     /// True if an observer needs to know which fields are read.
     pub fn notes_reads(&self) -> bool {
-        self.masked.is_some()
-            || self.glimpse.is_some()
+        self.knowledge.masked.is_some()
+            || self.knowledge.glimpse.is_some()
             || self.observers.reads.is_some()
             || self.observers.memo.as_ref().is_some_and(|memo| memo.is_recording())
     }
@@ -430,7 +430,7 @@ impl ActionContext {
         let rules = self.rules.clone();
         let kind = self.state.entity(id).map(|entity| rules.schema().kind(entity.kind));
         // An end has no event of its own; the entity that ends has one.
-        let told = self.listening && kind.is_some_and(|kind| *kind.name != *ENDING);
+        let told = self.log.listening && kind.is_some_and(|kind| *kind.name != *ENDING);
         let audience = self.audience_of(id);
         let title = told.then(|| self.title_for(id, &audience));
         let touched = self.state.remove(id);
@@ -452,7 +452,7 @@ impl ActionContext {
 
     /// The audience of an entity. Everybody if events have no readers.
     fn audience_of(&self, id: EntityId) -> Audience {
-        if self.listening { self.state.audience(self.rules.schema(), id) } else { Audience::Everybody }
+        if self.log.listening { self.state.audience(self.rules.schema(), id) } else { Audience::Everybody }
     }
 
     /// Attaches a hook holder to an entity.
@@ -504,7 +504,7 @@ impl ActionContext {
         if let Some(key) = key.absolute() {
             return Ok(key);
         }
-        match self.entry_key.filter(|_| self.phase == Phase::Play) {
+        match self.run.entry_key.filter(|_| self.phase == Phase::Play) {
             Some(now) if now.is_near() => Ok(key.from(&now)),
             Some(_) => Err(self.fault("the key of the entry that runs is too large to count from it")),
             None => Err(self.fault_with(
@@ -535,7 +535,7 @@ impl ActionContext {
     pub fn say(&mut self, audience: Audience, text: impl FnOnce(&ActionContext) -> String) -> Result<(), Stop> {
         self.may_act("saying something")?;
         self.observers.observe(&Op::Say);
-        if self.listening {
+        if self.log.listening {
             let text = text(self);
             self.tell(Happening::Said { text }, audience);
         }
@@ -544,19 +544,15 @@ impl ActionContext {
 
     /// Counts a line of the story, even if events have no readers, so that the limit is equal in every mode.
     pub fn count_line(&mut self) -> Result<(), Stop> {
-        self.said += 1;
-        match self.said > MOST_LINES {
-            true => Err(self.fault(format!("one action says at most {MOST_LINES} lines"))),
-            false => Ok(()),
-        }
+        self.log.count_line().map_err(|message| self.fault(message))
     }
 
     /// Adds a result to the last roll. `text` is called only if events have readers.
     pub fn result(&mut self, text: impl FnOnce(&ActionContext) -> String) -> Result<(), Stop> {
         self.may_act("telling the result of a roll")?;
-        if self.listening {
+        if self.log.listening {
             let text = text(self);
-            self.tell_result(&text);
+            self.log.add_result(&text);
         }
         Ok(())
     }
@@ -577,6 +573,3 @@ impl ActionContext {
         Err(Stop::Cut(reason))
     }
 }
-
-/// The most lines of one action.
-const MOST_LINES: u32 = 10_000;

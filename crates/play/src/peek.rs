@@ -1,41 +1,16 @@
 //! Decisions that a seat cannot undo, because they have shown it a secret.
 
 use super::action::{Done, Open};
+use super::context::{Course, RunProgress};
 use super::{ActionContext, Event, Game, Happening, Refusal, Stands, Viewer};
 use riskbreaker_ruleset::LetStand;
 use riskbreaker_state::{Audience, Change, EntityId, FieldId};
 
-/// The progress of a run of an action: the number of its events and of its changes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RunProgress {
-    events: u32,
-    changes: u32,
-}
-
-/// The course of a run of an action, to decide which of its decisions may be undone.
-#[derive(Clone, Debug, Default)]
-pub struct Course {
-    /// The progress of the run at each tape slot.
-    reached: Vec<RunProgress>,
-    /// Numbers of events that showed answers which were held back until all were given.
-    unsealed: Vec<u32>,
-    /// Tape slots of questions that show something secret.
-    showing: Vec<u32>,
-}
-
 impl ActionContext {
     /// Records the progress of the run, before it reads the next tape slot.
     pub fn note_reached(&mut self) {
-        if self.listening && self.reached.len() <= self.cursor {
-            let reached = RunProgress { events: self.events.len() as u32, changes: self.state.since(0).len() as u32 };
-            self.reached.resize(self.cursor + 1, reached);
-        }
-    }
-
-    /// Records that the question at the next tape slot shows something secret.
-    pub fn note_showing(&mut self) {
-        if std::mem::take(&mut self.question_shows) && self.listening {
-            self.showing.push(self.cursor as u32);
+        if self.log.listening {
+            self.log.note_reached(self.playback.cursor, self.state.since(0).len());
         }
     }
 
@@ -46,30 +21,14 @@ impl ActionContext {
             _ => false,
         })
     }
-}
 
-impl Course {
-    /// Takes the course of the last run out of the context.
-    pub fn of(context: &mut ActionContext) -> Course {
-        Course {
-            reached: std::mem::take(&mut context.reached),
-            unsealed: std::mem::take(&mut context.unsealed),
-            showing: std::mem::take(&mut context.showing),
-        }
-    }
-
-    /// The course, if it may matter once the action is finished; `None` otherwise.
-    pub fn kept(self, context: &ActionContext, events: &[Event]) -> Option<Box<Course>> {
-        let matters = context.rules.schema().has_secrets()
-            || context.rules.declarations().stands == LetStand::Dice
-            || !self.unsealed.is_empty()
+    /// The course of a finished action, if it may still matter; `None` otherwise.
+    pub fn course_to_keep(&self, course: Course, events: &[Event]) -> Option<Box<Course>> {
+        let matters = self.rules.schema().has_secrets()
+            || self.rules.declarations().stands == LetStand::Dice
+            || course.has_unsealed()
             || events.iter().any(|event| !event.audience.is_everybody());
-        matters.then(|| Box::new(self))
-    }
-
-    /// The progress at a tape slot; that at the beginning if unknown.
-    fn at(&self, place: usize) -> RunProgress {
-        self.reached.get(place).copied().unwrap_or_default()
+        matters.then(|| Box::new(course))
     }
 }
 
@@ -147,7 +106,7 @@ impl Game {
             let mut asked = open.questions.iter();
             asked.any(|question| question.id.ordinal == *place && viewer.knows_of(question))
         };
-        let later = open.course.showing.iter().filter(|at| place.is_none_or(|place| **at as usize > place));
+        let later = open.course.showing().iter().filter(|at| place.is_none_or(|place| **at as usize > place));
         let in_state = || open.ran && self.shows_change(viewer, &part, self.context.state.since(0));
         (later.into_iter().any(shows) || in_state()).then_some(Stands::Secret)
     }
@@ -177,7 +136,7 @@ impl Game {
         let is_secret = !event.audience.is_everybody();
         match &event.happening {
             Happening::Answered { seat, .. } => {
-                let was_sealed = part.course.is_some_and(|course| course.unsealed.contains(&event.n));
+                let was_sealed = part.course.is_some_and(|course| course.was_sealed(event.n));
                 (is_secret || was_sealed) && !viewer.plays(seat)
             }
             Happening::Changed { entity, field, .. } => {

@@ -87,7 +87,7 @@ impl Session {
             queued: game.queued.iter().cloned().collect(),
             pending,
             asked_before,
-            position: game.context.position(),
+            position: game.context.dice.position(),
             number: game.next_number,
             seq: game.next_seq(),
         }
@@ -96,7 +96,7 @@ impl Session {
     #[doc(hidden)]
     pub fn seating(&self) -> Seating {
         let context = &self.game().context;
-        Seating { seats: context.seats.clone(), dice: context.dice.clone() }
+        Seating { seats: context.answers.seats.clone(), dice: context.dice.source.clone() }
     }
 
     /// The actions in memory, and the number of leading ones that are unchanged since they were last saved.
@@ -133,7 +133,7 @@ impl Session {
             state: game.context.state.before_journal(),
             switches: (*game.context.switches).clone(),
             seating: self.seating(),
-            position: game.open.as_ref().map_or(game.context.position(), |open| open.before),
+            position: game.open.as_ref().map_or(game.context.dice.position(), |open| open.before),
             number: game.next_number,
             seq: game.next_seq(),
             actions: game.actions,
@@ -158,9 +158,9 @@ impl Session {
         context.state = from.state;
         context.state.renew_identity();
         context.switches = Arc::new(from.switches);
-        context.seats = from.seating.seats;
-        context.dice = from.seating.dice;
-        context.set_position(from.position);
+        context.answers.seats = from.seating.seats;
+        context.dice.source = from.seating.dice;
+        context.dice.set_position(from.position);
         game.next_number = from.number;
         game.horizon = from.seq.saturating_sub(1);
         game.resumed = true;
@@ -178,9 +178,9 @@ impl Session {
     /// The first action whose replay differs from the record.
     #[doc(hidden)]
     pub fn replay(&mut self, part: &Arc<[Done]>, find: &mut FindRules<'_>) -> Result<(), String> {
-        self.game_mut().context.strict = true;
+        self.game_mut().context.playback.strict = true;
         let played = self.replay_through(part, &mut |hash, _, _| find(hash));
-        self.game_mut().context.strict = false;
+        self.game_mut().context.playback.strict = false;
         played
     }
 
@@ -197,8 +197,8 @@ impl Session {
             pending.push(Pending { rules, asked_at: asked.asked_at });
         }
         let game = self.game_mut();
-        game.context.seats.extend(seating.seats.clone());
-        game.context.dice = seating.dice.clone();
+        game.context.answers.seats.extend(seating.seats.clone());
+        game.context.dice.source = seating.dice.clone();
         game.context.state.renew_identity();
         game.next_number = place.number;
         // The position may precede decisions of actions that were open at the checkpoint.

@@ -1,14 +1,14 @@
 //! The recorded decisions and rolls of a saved game, for a game that is replayed from an earlier point.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::action::{Cause, Done};
 use super::record::Place;
 
+pub use super::context::RecordedFaces;
 pub use super::record::FindRules;
 use super::{Answer, By, DecisionCount, Edit, Refusal, Remedy, Ruleset, Session, Setup, Slot, StartError, Step};
-use riskbreaker_dice::Dice;
 use riskbreaker_state::{EntityId, readable_name};
 
 /// The decisions and rolls of a part of a saved game.
@@ -169,30 +169,11 @@ impl RecordedCourse {
     }
 }
 
-/// Faces of a saved game to be used for equal rolls of a replayed game: by label and dice, in order.
-#[derive(Clone, Debug, Default)]
-pub struct RecordedFaces(HashMap<RollKey, VecDeque<Vec<u32>>>);
-
-/// The label and the dice of a roll.
-type RollKey = (Arc<str>, Arc<str>);
-
-impl RecordedFaces {
-    /// Takes the faces for the next roll with this label and these dice. `None` if none are left.
-    pub(super) fn take(&mut self, label: &Arc<str>, dice: &Dice) -> Option<Vec<u32>> {
-        if self.0.is_empty() {
-            return None;
-        }
-        self.0.get_mut(&(label.clone(), Arc::from(dice.to_string())))?.pop_front()
-    }
-}
-
 impl FromIterator<RecordedRoll> for RecordedFaces {
     fn from_iter<I: IntoIterator<Item = RecordedRoll>>(rolls: I) -> Self {
-        let mut faces: HashMap<_, VecDeque<_>> = HashMap::new();
-        for roll in rolls {
-            faces.entry((roll.label, roll.dice)).or_default().push_back(roll.faces);
-        }
-        RecordedFaces(faces)
+        let mut faces = RecordedFaces::default();
+        rolls.into_iter().for_each(|roll| faces.add(roll.label, roll.dice, roll.faces));
+        faces
     }
 }
 
@@ -248,7 +229,7 @@ impl Session {
     /// set earlier.
     #[doc(hidden)]
     pub fn take_recorded_faces(&mut self, faces: RecordedFaces) {
-        self.game_mut().context.recorded = faces;
+        self.game_mut().context.dice.recorded = faces;
     }
 
     /// Repeats a decision of a saved game, and plays on to the next question.

@@ -144,12 +144,12 @@ impl Game {
             swap = Some(Swap { schema: from.schema().clone(), state, in_force: None });
             report.state = told;
         }
-        let before = (self.context.switches.clone(), self.context.seats.clone());
+        let before = (self.context.switches.clone(), self.context.answers.seats.clone());
         self.renew_switches(&from, to, &mut report.warnings);
-        for (seat, policy) in seat_people(&mut self.context.seats, to) {
+        for (seat, policy) in seat_people(&mut self.context.answers.seats, to) {
             report.warnings.push(format!("the policy `{policy}` is gone: {seat} is asked now"));
         }
-        let is_plain = swap.is_none() && before == (self.context.switches.clone(), self.context.seats.clone());
+        let is_plain = swap.is_none() && before == (self.context.switches.clone(), self.context.answers.seats.clone());
         self.context.rules = to.clone();
         self.find_strangers(to, &mut report.warnings, &mut report.state.secret);
         self.note_first_rules(&from);
@@ -176,14 +176,14 @@ impl Game {
         is_plain: bool,
         told: Vec<(Audience, Happening)>,
     ) {
-        let (mut number, before) = (None, self.context.position());
+        let (mut number, before) = (None, self.context.dice.position());
         self.forget_places_of_rules();
         for open in self.open.iter_mut().chain(&mut self.held) {
             open.renewed = true;
         }
         let was_plain = std::mem::replace(&mut self.plain_reload, is_plain.then_some(self.history.len() + 1));
         if is_plain
-            && !self.context.strict
+            && !self.context.playback.strict
             && was_plain == Some(self.history.len())
             && matches!(self.history.last(), Some(Done { cause: Cause::Reload { .. }, .. }))
             && let Some(last) = self.pop_done()
@@ -328,8 +328,8 @@ impl Game {
     pub(super) fn start_again(&mut self, mut open: Open) {
         self.context.state.rollback(0);
         self.context.stop = None;
-        self.context.questions.clear();
-        self.context.take_dice_back(open.before);
+        self.context.run.questions.clear();
+        self.context.dice.take_back(open.before);
         open.tape = Default::default();
         open.questions.clear();
         open.ran = false;

@@ -109,11 +109,12 @@ impl Session {
             let game = self.game_mut();
             game.refused = None;
             if sees_all {
-                game.context.early = EarlyAnswers::to_take(left, in_parts, (viewer.clone(), number), game.next_seq());
+                game.context.answers.early =
+                    EarlyAnswers::to_take(left, in_parts, (viewer.clone(), number), game.next_seq());
                 left = Vec::new();
             }
             let step = self.run_action().map_err(Refusal::from)?;
-            left.extend(std::mem::take(&mut self.game_mut().context.early).into_replies());
+            left.extend(std::mem::take(&mut self.game_mut().context.answers.early).into_replies());
             if let Some(reason) = self.game_mut().refused.take() {
                 if is_first || sees_all {
                     return Err(*reason);
@@ -162,7 +163,7 @@ impl Session {
     /// the action is refused before it rolls.
     #[doc(hidden)]
     pub fn compare_early(&mut self, replies: Vec<(String, Value)>) {
-        self.game_mut().context.early = EarlyAnswers::to_compare(replies);
+        self.game_mut().context.answers.early = EarlyAnswers::to_compare(replies);
     }
 
     /// Takes the refusal of the last run of the open action, if there is one.

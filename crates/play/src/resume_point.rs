@@ -2,8 +2,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::context::{Phase, SeenRoll, Sight, Untold};
-use super::secrecy::Secrecy;
+use super::context::{Phase, Secrecy, SeenRoll, Sight, Untold};
 use super::{ActionContext, Event, Happening, Tape};
 use riskbreaker_dice::Dice;
 use riskbreaker_state::{Audience, Change, Key};
@@ -40,51 +39,50 @@ impl ResumePoint {
     /// from it.
     pub fn of(context: &ActionContext, keep: KeepPlace, dice: &Arc<Dice>, sight: &Sight) -> Option<ResumePoint> {
         let changes = context.state.since(0);
-        let is_plain = context.in_last_call
+        let is_plain = context.run.in_last_call
             && context.phase == Phase::Play
-            && context.race.is_none()
-            && context.masked.is_none()
-            && context.deals_for.is_none()
-            && context.glimpse.is_none()
-            && context.questions.is_empty()
+            && context.playback.race.is_none()
+            && context.knowledge.is_whole()
+            && context.knowledge.deals_for.is_none()
+            && context.run.questions.is_empty()
             && changes.iter().all(Change::can_be_made_again);
         if !is_plain {
             return None;
         }
-        let said = context.events.iter().filter(|event| matches!(event.happening, Happening::Said { .. }));
+        let said = context.log.events.iter().filter(|event| matches!(event.happening, Happening::Said { .. }));
         Some(ResumePoint {
             place: keep()?,
             changes: changes.to_vec(),
             events: said.cloned().collect(),
-            tape: context.tape.clone(),
-            cursor: context.cursor,
-            private: context.private.clone(),
-            untold: context.untold.clone(),
-            secrecy: context.secrecy.clone(),
-            rolls: context.rolls.clone(),
-            last_roll: context.last_roll,
-            before_script: context.before_script,
-            entry_key: context.entry_key,
+            tape: context.playback.tape.clone(),
+            cursor: context.playback.cursor,
+            private: context.log.private.clone(),
+            untold: context.log.untold.clone(),
+            secrecy: context.log.secrecy.clone(),
+            rolls: context.rolls.made.clone(),
+            last_roll: context.rolls.last,
+            before_script: context.run.before_script,
+            entry_key: context.run.entry_key,
             dice: dice.clone(),
             sight: sight.clone(),
-            dealing: context.dealing,
+            dealing: context.rolls.dealing,
         })
     }
 
     /// Restores the resume point in the context of an action that was rolled back to its start.
     pub fn bring_back(&self, context: &mut ActionContext) {
         context.state.make_again(&self.changes);
-        context.events.clone_from(&self.events);
-        context.tape.clone_from(&self.tape);
-        context.cursor = self.cursor;
-        context.private.clone_from(&self.private);
-        context.untold.clone_from(&self.untold);
-        context.secrecy.clone_from(&self.secrecy);
-        context.rolls.clone_from(&self.rolls);
-        context.last_roll = self.last_roll;
-        (context.before_script, context.dealt) = (self.before_script, 0);
-        context.in_last_call = true;
-        context.entry_key = self.entry_key;
+        context.log.events.clone_from(&self.events);
+        context.playback.tape.clone_from(&self.tape);
+        context.playback.cursor = self.cursor;
+        context.log.private.clone_from(&self.private);
+        context.log.untold.clone_from(&self.untold);
+        context.log.secrecy.clone_from(&self.secrecy);
+        context.rolls.made.clone_from(&self.rolls);
+        context.rolls.last = self.last_roll;
+        (context.run.before_script, context.knowledge.dealt) = (self.before_script, 0);
+        context.run.in_last_call = true;
+        context.run.entry_key = self.entry_key;
     }
 
     /// The snapshot of the script.

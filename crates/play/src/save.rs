@@ -263,15 +263,15 @@ impl Session {
             layers: rules.extra_layers().to_vec(),
             hash: rules.hash(),
             setup: Setup {
-                seats: game.context.seats.clone(),
-                dice: game.context.dice.clone(),
+                seats: game.context.answers.seats.clone(),
+                dice: game.context.dice.source.clone(),
                 ..(*game.setup).clone()
             },
             done: game.history.to_vec(),
             open: game.open.as_ref().map(SavedOpen::of),
             held: game.held.iter().map(SavedOpen::of).collect(),
             queued: game.queued.iter().cloned().collect(),
-            position: game.context.position(),
+            position: game.context.dice.position(),
             first: game.first_rules.as_ref().map(|first| first.files.clone()),
             began: game.first_rules.as_ref().map(|first| first.stacked.clone()),
             pending,
@@ -363,7 +363,7 @@ impl Session {
                     return Err(StartError::Diverged(message.into()));
                 }
                 let game = session.game_mut();
-                game.context.seats.extend(seats.clone());
+                game.context.answers.seats.extend(seats.clone());
                 Arc::make_mut(&mut game.setup).seats = seats;
                 game.context.state.renew_identity();
                 session.take_events();
@@ -426,7 +426,7 @@ impl Session {
     /// Replays the whole tape. `end`: the checkpoint that it must reach.
     fn replay_all(&mut self, library: &Library, mut saved: SavedGame, end: Option<&SavedEnd>) -> Result<(), String> {
         let mut files = saved.first.take().unwrap_or_else(|| self.ruleset().files());
-        self.game_mut().context.strict = true;
+        self.game_mut().context.playback.strict = true;
         self.replay_through(&std::mem::take(&mut saved.done).into(), &mut |hash, now, cause| {
             if let Cause::Reload { files: patch, .. } | Cause::Rules { files: patch, .. } = cause {
                 apply(&mut files, patch);
@@ -603,16 +603,16 @@ impl Game {
         (open, held, queued): SavedActions,
         position: DicePosition,
     ) {
-        self.context.set_position(position);
+        self.context.dice.set_position(position);
         held.iter().chain(open).for_each(|open| self.count_in(open.number));
         self.open = open.map(SavedOpen::reopened);
         self.held = held.iter().map(SavedOpen::reopened).collect();
         self.queued = queued.iter().cloned().collect();
         if open.is_some() {
-            self.context.strict = true;
+            self.context.playback.strict = true;
             self.run_as_saved(vm, position);
         }
-        self.context.strict = false;
+        self.context.playback.strict = false;
         self.asked_policies = self.policies_were_asked();
     }
 
@@ -623,11 +623,11 @@ impl Game {
             // The fault already reported everything stored up to here.
             (self.unasked, self.unasked_bytes) = (0, 0);
         }
-        self.context.unread_answers = true;
+        self.context.playback.unread_answers = true;
         let _: Halt = self.advance(vm, 0);
-        self.context.unread_answers = false;
+        self.context.playback.unread_answers = false;
         if self.refused.take().is_none() {
-            self.context.set_position(position);
+            self.context.dice.set_position(position);
         }
     }
 

@@ -308,15 +308,15 @@ impl Session {
     pub fn suggest_for(&mut self, id: QuestionId, policy: &str, viewer: &Viewer) -> Result<Option<Answer>, Refusal> {
         known_policy(&self.rules, policy).map_err(Refusal::new)?;
         let other = (!viewer.is_master()).then(|| self.dice_for_suggestion(viewer, id));
-        let own = other.map(|other| std::mem::replace(&mut self.game_mut().context.chance, other));
+        let own = other.map(|other| std::mem::replace(&mut self.game_mut().context.dice.rng, other));
         let (policy, viewer) = (Arc::from(policy), viewer.clone());
         let suggest = move |game: &mut Game, vm: &mut dyn Machine| match game.ahead_for(&viewer) {
             None => game.suggest(vm, id, policy),
             Some(mut known) => {
                 game.may_look_ahead(&viewer)?;
-                known.context.chance = game.context.chance.clone();
+                known.context.dice.rng = game.context.dice.rng.clone();
                 // Faces given in advance are only for the game.
-                known.context.dice = DiceSource::Seeded;
+                known.context.dice.source = DiceSource::Seeded;
                 known.deal_anew(vm).map_err(Refusal::fault)?;
                 known.take_questions_of(game);
                 let suggested = known.suggest(vm, id, policy);
@@ -325,7 +325,7 @@ impl Session {
         };
         let suggested = self.lend(suggest);
         if let Some(own) = own {
-            self.game_mut().context.chance = own;
+            self.game_mut().context.dice.rng = own;
         }
         suggested.map_err(Refusal::from)?
     }
@@ -603,14 +603,14 @@ impl Session {
 
     /// The source of faces.
     pub fn dice(&self) -> &DiceSource {
-        &self.game().context.dice
+        &self.game().context.dice.source
     }
 
     /// Sets the source of faces for later rolls.
     pub fn set_dice(&mut self, dice: DiceSource) {
         let game = self.game_mut();
-        game.context.dice = dice;
-        game.context.written = 0;
+        game.context.dice.source = dice;
+        game.context.dice.written = 0;
         game.context.state.renew_identity();
     }
 
@@ -643,7 +643,7 @@ impl Session {
 
     /// The drivers of the seats.
     pub fn seats(&self) -> &BTreeMap<Arc<str>, Driver> {
-        &self.game().context.seats
+        &self.game().context.answers.seats
     }
 
     /// The outcome, if the game is over.
@@ -693,13 +693,13 @@ impl Session {
             return Err(Refusal::new("the faces of a die are numbered from 1: there is no face 0"));
         }
         let context = &mut self.game_mut().context;
-        match &mut context.dice {
+        match &mut context.dice.source {
             DiceSource::Written(written) | DiceSource::Pushed(written) => written.extend(faces),
             DiceSource::Seeded => {
                 // Faces of an earlier list count as used.
-                let mut all = vec![1; context.written as usize];
+                let mut all = vec![1; context.dice.written as usize];
                 all.extend(faces);
-                context.dice = DiceSource::Pushed(all);
+                context.dice.source = DiceSource::Pushed(all);
             }
             DiceSource::Typed => return Err(Refusal::new("the dice are typed in: a roll is a question")),
         }
@@ -710,9 +710,9 @@ impl Session {
     /// Removes the pushed faces that were not rolled yet. Returns their number.
     pub fn clear_faces(&mut self) -> usize {
         let context = &mut self.game_mut().context;
-        let (DiceSource::Written(faces) | DiceSource::Pushed(faces)) = &mut context.dice else { return 0 };
-        let waiting = faces.len().saturating_sub(context.written as usize);
-        faces.truncate(context.written as usize);
+        let (DiceSource::Written(faces) | DiceSource::Pushed(faces)) = &mut context.dice.source else { return 0 };
+        let waiting = faces.len().saturating_sub(context.dice.written as usize);
+        faces.truncate(context.dice.written as usize);
         context.state.renew_identity();
         waiting
     }
@@ -779,16 +779,16 @@ impl Session {
     /// Turns headless mode on or off: without events and history, so nothing can be undone, reported or saved.
     pub fn set_headless(&mut self, headless: bool) {
         let game = self.game_mut();
-        game.context.listening = !headless;
+        game.context.log.listening = !headless;
         game.context.keeps_tape = !headless;
         game.context.state.renew_identity();
     }
 
     /// The number of written faces that were not rolled yet.
     pub fn unrolled(&self) -> usize {
-        match &self.game().context.dice {
+        match &self.game().context.dice.source {
             DiceSource::Written(faces) | DiceSource::Pushed(faces) => {
-                faces.len().saturating_sub(self.game().context.written as usize)
+                faces.len().saturating_sub(self.game().context.dice.written as usize)
             }
             _ => 0,
         }
@@ -841,8 +841,8 @@ impl Session {
     pub fn fork(&self) -> Session {
         let mut game = self.game().fork();
         game.context.keeps_tape = true;
-        game.context.chance = DiceRng::stream(self.seed(), OTHER_DICE);
-        game.context.dice = DiceSource::Seeded;
+        game.context.dice.rng = DiceRng::stream(self.seed(), OTHER_DICE);
+        game.context.dice.source = DiceSource::Seeded;
         Session { game: Some(Box::new(game)), rules: self.rules.clone(), work: 0 }
     }
 

@@ -36,7 +36,7 @@ pub(super) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
         }
     }
     // The removal of the action's entry from the agenda is equal in every run.
-    for change in state.since(context.before_script) {
+    for change in state.since(context.run.before_script) {
         match change {
             Change::Schedule { .. } => {
                 scheduled += 1;
@@ -47,9 +47,9 @@ pub(super) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
         }
     }
     // An outcome lists changes relative to the values set by `deal`: runs with different dealt values must differ here.
-    for change in &changes[context.dealt..] {
+    for change in &changes[context.knowledge.dealt..] {
         if let Change::Set { entity, field, from, .. } = change
-            && context.dealt > 0
+            && context.knowledge.dealt > 0
         {
             out.push(b'D');
             write_number(out, u64::from(entity.0));
@@ -97,7 +97,7 @@ pub(super) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
         out.push(b'O');
         write_bytes(out, outcome.as_bytes());
     }
-    for event in &context.events {
+    for event in &context.log.events {
         if let Happening::Said { text } = &event.happening {
             out.push(b'T');
             write_bytes(out, event.audience.to_string().as_bytes());
@@ -109,7 +109,7 @@ pub(super) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
 
 /// Writes the host's record of the last roll, if any script of the rules uses `rb.last_roll`.
 pub(super) fn write_last_roll(context: &ActionContext, out: &mut Vec<u8>) {
-    let Some(roll) = context.last_roll.checked_sub(1).and_then(|at| context.rolls.get(at)) else { return };
+    let Some(roll) = context.rolls.last_seen() else { return };
     if !context.rules.looks_at_rolls() {
         return;
     }

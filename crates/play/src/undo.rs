@@ -237,7 +237,7 @@ impl Game {
         }
         if started > in_history {
             let Some(open) = self.open.take() else { return Err(Refusal::NothingToUndo) };
-            self.context.set_position(open.before);
+            self.context.dice.set_position(open.before);
             let turned = match &open.cause {
                 Cause::Free { seat, name } => self.undid_act(seat.clone(), name.clone(), &open.events, Vec::new()),
                 cause => UndoReport::open(format!("undid {}", words_of(cause)), None, Vec::new()),
@@ -283,7 +283,7 @@ impl Game {
             let behind = done.behind.unwrap_or_else(|| self.position_behind(&done, held.as_ref()));
             let undone = done.changes.get();
             self.context.state.take_back(&undone);
-            self.context.set_position(done.before);
+            self.context.dice.set_position(done.before);
             changes.extend(undone.into_iter().rev());
             let tape = done.tape.get();
             let decided = tape.last_decision().is_some();
@@ -322,7 +322,7 @@ impl Game {
             let told = if another_schema { Vec::new() } else { self.context.reversed(&changes) };
             if let Some(skipped) = done.skipped.take() {
                 // The action runs through its tape again, up to its fault.
-                self.context.set_position(behind);
+                self.context.dice.set_position(behind);
                 if matches!(done.cause, Cause::Free { .. }) {
                     self.held.extend(as_before(held, &done, done.before));
                 }
@@ -363,7 +363,7 @@ impl Game {
                     let played = self.played();
                     let turned = undo_in(&mut open, &mut self.context, &mut self.redo, played, former.as_ref());
                     if matches!(done.cause, Cause::Free { .. }) {
-                        self.held.extend(as_before(held, &done, self.context.position()));
+                        self.held.extend(as_before(held, &done, self.context.dice.position()));
                     }
                     self.open = Some(open);
                     let turned = turned.ok_or(Refusal::NothingToUndo)?;
@@ -406,7 +406,7 @@ impl Game {
             Some(open) => open.tape.slots.iter().flatten().map(Slot::before).find(|before| *before > done.before),
             None => None,
         };
-        behind.unwrap_or_else(|| self.context.position())
+        behind.unwrap_or_else(|| self.context.dice.position())
     }
 
     /// Redoes the last undone decision. Runs the game up to the decision first.
@@ -500,7 +500,7 @@ impl Game {
             self.context.state.take_back(&done.changes.get());
         }
         self.open = at.open;
-        self.context.set_position(at.position);
+        self.context.dice.set_position(at.position);
         self.retried_bytes = 0;
         self.renumber();
         self.asked_policies = self.policies_were_asked();
@@ -608,7 +608,7 @@ fn undo_in(
         }
     }
     // Later draws are dropped with it.
-    context.set_position(before);
+    context.dice.set_position(before);
     let text = match slot {
         Slot::Answer { topic, answer, about, seat, .. } => {
             whose = Some(seat.clone());

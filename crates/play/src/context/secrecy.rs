@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::{ActionContext, Happening};
 use riskbreaker_state::Audience;
 
 /// The running secret parts of a run, and the events in them.
@@ -18,7 +17,7 @@ pub struct Secrecy {
 /// An event or tape slot in a secret part.
 #[derive(Clone, Debug)]
 struct SecretEvent {
-    what: What,
+    place: SecretPlace,
     /// Its audience outside any secret part.
     open: Audience,
     /// The seat that answered, if it is an answer.
@@ -26,12 +25,13 @@ struct SecretEvent {
     under: Vec<(u32, Audience)>,
 }
 
+/// The place of something secret in its run.
 #[derive(Clone, Copy, Debug)]
-enum What {
+pub enum SecretPlace {
     /// An event, by its index among those of the run.
     Event(usize),
     /// A tape slot.
-    Place(u32),
+    Slot(u32),
 }
 
 impl SecretEvent {
@@ -72,58 +72,33 @@ impl Secrecy {
         self.parts.iter().rev().map_while(Option::as_ref).fold(open, |all, (_, audience)| all.and(audience))
     }
 
-    fn note(&mut self, what: What, open: Audience, seat: Option<Arc<str>>) -> Audience {
+    /// Records an event or tape slot, and returns its audience: `open`, narrowed by the secret parts that apply now.
+    pub fn note(&mut self, place: SecretPlace, open: Audience, seat: Option<Arc<str>>) -> Audience {
         let under = self.under();
         if under.is_empty() {
             return open;
         }
-        let told = SecretEvent { what, open, seat, under };
+        let told = SecretEvent { place, open, seat, under };
         let audience = told.audience();
         self.told.push(told);
         audience
     }
-}
 
-impl ActionContext {
-    /// The audience of an event, narrowed if it is a line, roll, answer or cut. Changes of the state keep the audience
-    /// of the changed field.
-    pub fn audience_in_secret(&mut self, happening: &Happening, open: Audience) -> Audience {
-        let seat = match happening {
-            Happening::Answered { seat, .. } => Some(seat.clone()),
-            Happening::Said { .. } | Happening::Rolled { .. } | Happening::Cut { .. } => None,
-            _ => return open,
+    /// Opens the innermost secret part to everybody. Returns the places in it so far, with their new audiences.
+    pub fn disclose(&mut self) -> Vec<(SecretPlace, Audience)> {
+        let Some(Some((id, audience))) = self.parts.iter_mut().rev().find(|part| part.is_some()) else {
+            return Vec::new();
         };
-        self.secrecy.note(What::Event(self.events.len()), open, seat)
-    }
-
-    /// The audience of a tape slot in the running part.
-    pub fn audience_of_place(&mut self, place: u32, open: Audience, seat: Option<Arc<str>>) -> Audience {
-        self.secrecy.note(What::Place(place), open, seat)
-    }
-
-    /// Discloses the innermost secret part: its events so far, and from now on, get the audience they would have
-    /// without it.
-    pub fn disclose(&mut self) {
-        let Some(part) = self.secrecy.parts.iter_mut().rev().find(|part| part.is_some()) else { return };
-        let Some((id, audience)) = part else { return };
         let id = *id;
         *audience = Audience::Everybody;
-        for told in &mut self.secrecy.told {
+        let mut changed = Vec::new();
+        for told in &mut self.told {
             let known = told.under.len();
             told.under.retain(|(under, _)| *under != id);
-            if told.under.len() == known {
-                continue;
-            }
-            let audience = told.audience();
-            match told.what {
-                What::Event(at) => {
-                    if let Some(event) = self.events.get_mut(at) {
-                        event.audience = audience;
-                    }
-                }
-                What::Place(place) if audience.is_everybody() => drop(self.private.remove(&place)),
-                What::Place(place) => drop(self.private.insert(place, audience)),
+            if told.under.len() < known {
+                changed.push((told.place, told.audience()));
             }
         }
+        changed
     }
 }
