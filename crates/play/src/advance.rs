@@ -4,32 +4,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::action::{Cause, Done, Open, OpenTape, events_of, words_of};
-use super::fault_context::{card_of, fault_context};
-use super::headless::Current;
-use super::resume_point::ResumePoint;
-use super::undo::last_seq_of;
-use super::{
-    ActionContext, Call, Event, Fault, Game, Happening, Headless, Machine, Packed, Phase, PolicyAct, Refusal, Slot,
-    Stop,
+use crate::action::{events_of, last_seq_of};
+use crate::cause::words_of;
+use crate::fault_context::{card_of, fault_context};
+use crate::headless::Current;
+use crate::open::{Open, OpenTape};
+use crate::resume_point::ResumePoint;
+use crate::undo_op::UndoOp;
+use crate::{
+    ActionContext, Call, Cause, Done, Event, Fault, Game, Halt, Happening, Headless, Machine, Packed, Phase, PolicyAct,
+    Refusal, Slot, Stop,
 };
 use riskbreaker_dice::Roll;
 use riskbreaker_state::{Audience, Change, Due, EntityId, LARGEST_NUMBER, Value};
 
-/// The reason why a game stopped advancing.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Halt {
-    Ask,
-    Fault(Fault),
-    Over(String),
-    /// The budget of actions that the caller gave is used up.
-    Paused,
-    /// The boundary is reached at which the pending rules take effect.
-    Boundary,
-}
-
 /// The outcome of a game whose agenda is empty.
-pub(super) const NOTHING_LEFT: &str = "nothing is left to do";
+pub(crate) const NOTHING_LEFT: &str = "nothing is left to do";
 
 /// After this many entries in a row without a roll, a question or an outcome, the game stops with a fault.
 const IDLE_ENTRIES: u32 = 10_000;
@@ -46,8 +36,6 @@ const RETRIED_BYTES: usize = 2 * UNASKED_BYTES;
 
 /// The largest size of all values of a game, in estimated bytes.
 const HEAVIEST: usize = 64 << 20;
-/// The number of written bytes after which the size of all values is measured again.
-pub(super) const UNWEIGHED: usize = 8 << 20;
 
 /// How long a game keeps a machine before other games get a turn.
 const SLICE: Duration = Duration::from_millis(50);
@@ -257,7 +245,7 @@ impl Game {
     }
 
     /// Whether [`IDLE_ENTRIES`] entries have run in a row without a roll, a question or an outcome.
-    pub(super) fn seems_endless(&self) -> bool {
+    pub(crate) fn seems_endless(&self) -> bool {
         self.idle >= IDLE_ENTRIES
     }
 
@@ -311,11 +299,11 @@ impl Game {
     }
 
     /// True if the game has stored as much as it may without an answer or act of a person. It is then not retried.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.retried_bytes > RETRIED_BYTES
     }
 
-    pub(super) fn full_message(&self) -> String {
+    pub(crate) fn full_message(&self) -> String {
         format!("the game keeps {} MiB of what happened without an answer or an act of a person", RETRIED_BYTES >> 20)
     }
 
@@ -330,7 +318,7 @@ impl Game {
 
     /// True if policies have been asked for free acts since the last entry. Falls back to the stored flag if the
     /// history does not show it.
-    pub(super) fn policies_were_asked(&self) -> bool {
+    pub(crate) fn policies_were_asked(&self) -> bool {
         match self.open.as_ref().map(|open| (&open.cause, open.seq)) {
             Some((Cause::Start | Cause::Entry { .. }, _)) => false,
             // A free act without a decision number was taken by a policy.
@@ -340,7 +328,7 @@ impl Game {
     }
 
     /// Like [`Game::policies_were_asked`], as of the end of the last finished action.
-    pub(super) fn policies_were_asked_before(&self) -> bool {
+    pub(crate) fn policies_were_asked_before(&self) -> bool {
         for done in self.history.iter().rev() {
             match done.cause {
                 Cause::Start | Cause::Entry { .. } => return false,
@@ -404,14 +392,14 @@ impl Game {
         Open::new(self.take_number(), cause, self.context.dice.position())
     }
 
-    pub(super) fn open_free(&mut self, seat: Arc<str>, name: Arc<str>, seq: Option<u32>) {
+    pub(crate) fn open_free(&mut self, seat: Arc<str>, name: Arc<str>, seq: Option<u32>) {
         let mut open = self.fresh(Cause::Free { seat, name });
         open.seq = seq;
         self.open = Some(open);
     }
 
     /// Runs the open action from its start.
-    pub(super) fn run(&mut self, vm: &mut dyn Machine) {
+    pub(crate) fn run(&mut self, vm: &mut dyn Machine) {
         let Some(mut open) = self.open.take() else { return };
         open.fault = open.fault.take().or_else(|| self.idles(&open).map(Box::new));
         let context = &mut self.context;
@@ -455,8 +443,8 @@ impl Game {
         if std::mem::take(&mut open.renewed) && result.is_ok() && (dropped.is_some() || unread) {
             return self.start_again(open);
         }
-        for op in context.answers.early.take_decisions() {
-            self.did(op);
+        for (question, answer) in context.answers.early.take_decisions() {
+            self.did(UndoOp::answer(&question, &answer));
         }
         let context = &mut self.context;
         if context.log.listening || context.keeps_tape {
@@ -593,7 +581,7 @@ impl Game {
         vm.go_on(context, resume_point.place(), &rolled)
     }
 
-    pub(super) fn commit(&mut self, mut open: Open) {
+    pub(crate) fn commit(&mut self, mut open: Open) {
         self.actions += 1;
         self.context.observers.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
         // An act of a person resets the count of idle entries, as a roll does. So does a person who lets a stopped game
@@ -639,7 +627,7 @@ impl Game {
     }
 
     /// Ends the game because its agenda is empty. This is not an action: it is recorded with the last one.
-    pub(super) fn end_for_want_of_entries(&mut self) {
+    pub(crate) fn end_for_want_of_entries(&mut self) {
         self.context.state.finish(NOTHING_LEFT.into());
         let changes = self.context.state.settle();
         // Popped and pushed again, so that the history counts this action as changed since it was last kept.

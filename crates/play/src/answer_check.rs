@@ -3,7 +3,8 @@
 //! Inside the host an answer is the position of an option, a list of positions, a number, points, or a text. Ids and
 //! labels are looked up only where people or programs see the answer.
 
-use super::{Answer, Ask, Bound, Question, Refusal};
+use crate::bounds::between;
+use crate::{Answer, Ask, Bound, Question, Refusal};
 
 /// The kinds of questions that a script can ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -281,11 +282,7 @@ impl Shape {
     }
 }
 
-pub(super) fn between(min: i64, max: i64) -> String {
-    if min == max { format!("{min}") } else { format!("{min} to {max}") }
-}
-
-impl Options for [super::Choice] {
+impl Options for [crate::Choice] {
     fn is_open(&self, at: usize) -> bool {
         self[at].enabled
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Answer, Ask, Question};
+use crate::{Answer, Ask, Question};
 
 impl Question {
     /// Lists every answer that the question accepts, in the order of its options. `None` if there are more than `most`,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Answer, Ask, Question, Refusal};
+use crate::{Answer, Ask, Question, Refusal};
 use riskbreaker_state::Value;
 
 impl Answer {

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
-use super::memo::PlayedCard;
-use super::operation::Op;
+use crate::Op;
 use riskbreaker_state::Value;
 
 /// Counts the results of cards, for simulations: how often each card was used, was rolled for, and reached its target.
@@ -62,5 +62,21 @@ impl CardCounts {
     /// Takes the counts out: seat, card, and the numbers of uses, of rolls, and of targets reached.
     pub fn take(&mut self) -> impl Iterator<Item = (Arc<str>, Arc<str>, [u64; 3])> + use<> {
         std::mem::take(&mut self.counts).into_iter().map(|((seat, card), count)| (seat, card, count))
+    }
+}
+
+/// A card that was played in an entry.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PlayedCard {
+    pub seat: Arc<str>,
+    pub card: Arc<str>,
+    /// True if its first roll with a target met it. `None` without such a roll.
+    pub met: Option<bool>,
+}
+
+impl PlayedCard {
+    /// Its contribution to the counts of the card: used, rolled for, target met.
+    pub fn counts(&self) -> [u64; 3] {
+        [1, u64::from(self.met.is_some()), u64::from(self.met == Some(true))]
     }
 }

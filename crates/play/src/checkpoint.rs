@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::action::{Cause, Done};
-use super::advance::NOTHING_LEFT;
-use super::save::{LARGEST_NUMBER, hash_of, replay};
-use super::{Edit, Event, Game, Happening, Refusal, Ruleset, Session, Setup};
+use crate::advance::NOTHING_LEFT;
+use crate::checksum::hash_of;
+use crate::replay::replay;
+use crate::saved_open::LARGEST_NUMBER;
+use crate::unplayed::Unplayed;
+use crate::{Cause, Done, Edit, Event, Game, Happening, Refusal, Ruleset, Session};
 use riskbreaker_state::{Audience, State, in_stored_form};
 
 /// A saved game after its last finished action: the state, and the events of each action.
 #[derive(Serialize, Deserialize)]
-pub(super) struct SavedEnd {
+pub(crate) struct SavedEnd {
     state: State,
     told: Vec<Vec<CheckpointEvent>>,
     idle: u32,
@@ -21,16 +23,6 @@ pub(super) struct SavedEnd {
 /// An event without the number of its action.
 #[derive(Serialize, Deserialize)]
 struct CheckpointEvent(u32, Audience, Happening);
-
-/// The part of a history that came from a checkpoint and was not replayed: the changes of its actions are not known yet.
-#[derive(Debug)]
-pub(super) struct Unplayed {
-    rules: Arc<Ruleset>,
-    setup: Setup,
-    actions: usize,
-    /// The hash of the state after these actions.
-    state: String,
-}
 
 impl SavedEnd {
     /// Takes a checkpoint of the game. `None` if nothing was played yet, if the rules or house rules changed during the
@@ -105,7 +97,7 @@ impl Session {
     /// # Errors
     ///
     /// The tape does not lead to the state of the checkpoint.
-    pub(super) fn play_unplayed(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn play_unplayed(&mut self) -> Result<(), Refusal> {
         let Some(unplayed) = self.game().unplayed.as_deref() else { return Ok(()) };
         let wrong = |message: String| {
             Refusal::new(format!("the tape of the saved game does not lead to its checkpoint: {message}"))

@@ -18,6 +18,10 @@ mod words;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::observers::Observers;
+use crate::{DiceSource, Driver, Explorer, Headless, Ruleset};
+use riskbreaker_state::{State, Value};
+
 pub use asking::{Answerer, Asked, Asking, Taped};
 pub use dice_input::DiceInput;
 pub use knowledge::{Knowledge, Masked};
@@ -30,11 +34,6 @@ pub use run_state::RunState;
 pub use seat_input::SeatInput;
 pub use secrecy::Secrecy;
 pub use sight::{Need, Sight};
-
-use super::explorer::Explorer;
-use super::observers::Observers;
-use super::{DiceSource, Driver, Headless, Ruleset};
-use riskbreaker_state::{State, Value};
 
 /// The beginning of the message of a fault for too few written dice.
 pub const DICE_RUN_OUT: &str = "the written dice have run out";

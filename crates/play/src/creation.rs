@@ -1,8 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::context::ActionContext;
-use super::{Fault, Ruleset, Session};
+use crate::{ActionContext, Fault, Ruleset, Session};
 use riskbreaker_ruleset::{Breach, CreationPart, SheetPrice, SheetStep};
 use riskbreaker_state::{EntityId, Value};
 

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::action::{Cause, Open, words_of};
-use super::undo::UndoOp;
-use super::{Answer, By, Driver, Event, Game, Happening, Machine, QuestionId, Refusal, Remedy, Slot, Viewer};
+use crate::cause::words_of;
+use crate::open::Open;
+use crate::undo_op::UndoOp;
+use crate::{Answer, By, Cause, Driver, Event, Game, Happening, Machine, QuestionId, Refusal, Remedy, Slot, Viewer};
 use riskbreaker_dice::{Dice, Throws};
 use riskbreaker_state::{Audience, Value};
 
@@ -46,7 +47,7 @@ impl Game {
         let op = UndoOp::answer(&question, &answer);
         let slot = match answer {
             Answer::Faces(thrown) => {
-                let super::Ask::Dice { dice, .. } = question.ask else {
+                let crate::Ask::Dice { dice, .. } = question.ask else {
                     return Err(Refusal::WrongType { topic: None, wanted: question.ask.wanted(), given: None });
                 };
                 let read = Dice::parse(&dice).map_err(|error| Refusal::new(error.to_string()))?;
@@ -182,7 +183,7 @@ impl Game {
     /// `None` if the action had no such question for this viewer.
     pub fn fits_auto(&self, action: u32, viewer: &Viewer, topic: &str, reply: &Value) -> Option<Result<(), Refusal>> {
         let (_, autos) = self.autos.iter().find(|(number, _)| *number == action)?;
-        super::fits_auto(autos, |question| viewer.plays(&question.seat), topic, reply)
+        crate::fits_auto(autos, |question| viewer.plays(&question.seat), topic, reply)
     }
 
     /// Copies the open questions from the game of which this is a fork. Seats played by people take defaults in the

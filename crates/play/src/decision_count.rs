@@ -1,5 +1,3 @@
-use super::Session;
-
 /// The number of decisions that are not undone. Each is undone by one [`Session::undo`].
 ///
 /// A request for other rules waits for its boundary. It is removed there, and the resulting change counts as a decision
@@ -21,13 +19,6 @@ impl DecisionCount {
     /// The number of decisions since an earlier count.
     pub fn since(self, earlier: DecisionCount) -> u32 {
         self.made.saturating_sub(earlier.made) + self.waiting.saturating_sub(earlier.waiting)
-    }
-}
-
-impl Session {
-    /// The number of decisions that are not undone: those made, and those that wait.
-    pub fn decision_count(&self) -> DecisionCount {
-        self.game().decision_count()
     }
 }
 

@@ -1,8 +1,7 @@
 //! Early answers: answers that a person types ahead, for questions that the action has not asked yet.
 
-use super::reply::take_reply;
-use super::undo::UndoOp;
-use super::{Answer, Question, Refusal, Viewer};
+use crate::reply::take_reply;
+use crate::{Answer, Question, Refusal, Viewer};
 use riskbreaker_state::Value;
 
 /// Answers by topic, given before their questions are asked. The action takes them in place while it runs, so a line with
@@ -16,8 +15,8 @@ pub struct EarlyAnswers {
     from: Option<(Viewer, u32)>,
     /// The number of the next decision.
     seq: u32,
-    /// The decisions taken in this run.
-    taken: Vec<UndoOp>,
+    /// The answers taken in this run, with their questions.
+    taken: Vec<(Question, Answer)>,
 }
 
 impl EarlyAnswers {
@@ -60,7 +59,7 @@ impl EarlyAnswers {
         Some(answer.map(|answer| {
             let seq = self.seq;
             self.seq += 1;
-            self.taken.push(UndoOp::answer(question, &answer));
+            self.taken.push((question.clone(), answer.clone()));
             (answer, seq)
         }))
     }
@@ -79,8 +78,8 @@ impl EarlyAnswers {
         Err(Refusal::OnlyAnswer { topic: question.topic.to_string(), answer: question.tell(answer) })
     }
 
-    /// Takes the decisions of the finished run.
-    pub(super) fn take_decisions(&mut self) -> Vec<UndoOp> {
+    /// Takes the answers that the finished run has used, with their questions.
+    pub fn take_decisions(&mut self) -> Vec<(Question, Answer)> {
         std::mem::take(&mut self.taken)
     }
 }

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::explanation::NEEDED;
-use super::{Term, in_one_line, marked, marked_part};
+use crate::term::NEEDED;
+use crate::{Term, in_one_line, marked, marked_part};
 use riskbreaker_state::{Audience, EntityId, Value};
 
 /// An event of the log. Its number stays the same in a re-run of its action, so that it is published only once.

@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use super::context::Asking;
-use super::resume_point::ResumePoint;
-use super::state_bytes::{write_bytes, write_last_roll, write_state};
-use super::{ActionContext, Answer, Asked, Driver, KeepPlace, Question, Refusal, Slot, Viewer};
+use crate::resume_point::ResumePoint;
+use crate::roll_label::without_places;
+use crate::state_bytes::{write_bytes, write_last_roll, write_state};
+use crate::{ActionContext, Answer, Asked, Asking, Driver, Fingerprint, KeepPlace, Question, Refusal, Slot, Viewer};
 use riskbreaker_dice::{Dice, DiceRng, Effort, Partition, Roll, Seen, float};
 use riskbreaker_state::{Audience, EntityId, Value};
 
@@ -102,7 +102,7 @@ impl Given {
     }
 
     /// Looks ahead with answers as a person typed them. If one names no option exactly, the label of the only fitting
-    /// option replaces it (see [`retyped`](super::retyped)), and `look` is called again.
+    /// option replaces it (see [`retyped`](crate::retyped)), and `look` is called again.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl Given {
             let topic = refusal.topic().unwrap_or_default();
             let mut better = None;
             for given in all.iter_mut().filter(|given| given.topic == topic) {
-                better = super::retyped(&given.value, &refusal)?.map(|value| given.value = value);
+                better = crate::retyped(&given.value, &refusal)?.map(|value| given.value = value);
                 if better.is_some() {
                     break;
                 }
@@ -167,10 +167,6 @@ impl Given {
         !self.once || answered.iter().flatten().filter(takes).count() <= before.iter().filter(is_equal).count()
     }
 }
-
-/// Appends bytes that are equal only if the running script will continue in the same way. Otherwise returns the reason
-/// why that cannot be proven.
-pub type Fingerprint = fn(&mut Vec<u8>) -> Result<(), &'static str>;
 
 /// How far an action is explored. All limits are counts, so that the same call always gives the same answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -1263,10 +1259,4 @@ fn in_words(faces: &[impl ToString]) -> String {
         words.push("…".into());
     }
     words.join("+")
-}
-
-/// Removes the placeholders `{}` from a label: one point stands for rolls whose placeholders have different values.
-pub(super) fn without_places(label: &str) -> String {
-    let words: Vec<&str> = label.split("{}").flat_map(str::split_whitespace).collect();
-    if words.is_empty() { "a roll".to_owned() } else { words.join(" ") }
 }

@@ -2,16 +2,19 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::action::{Cause, Done, Open, events_of};
-use super::checkpoint::Unplayed;
-use super::history::History;
-use super::migration::Pending;
-use super::numbering::Numberings;
-use super::reload::FirstRules;
-use super::stream::{RevisionNote, Stream};
-use super::undo::UndoOp;
-use super::{
-    ActionContext, Answer, Driver, Event, Fault, Happening, MASTER, Question, Refusal, Setup, Slot, Tape, Viewer,
+use crate::action::events_of;
+use crate::first_rules::FirstRules;
+use crate::history::History;
+use crate::numbering::Numberings;
+use crate::open::Open;
+use crate::pending::Pending;
+use crate::revision_note::RevisionNote;
+use crate::stream::Stream;
+use crate::undo_op::UndoOp;
+use crate::unplayed::Unplayed;
+use crate::{
+    ActionContext, Answer, Cause, Done, Driver, Event, Fault, Happening, MASTER, Question, Refusal, Setup, Slot, Tape,
+    Viewer,
 };
 use riskbreaker_state::{Audience, State, Value};
 
@@ -32,51 +35,51 @@ pub struct Game {
     pub history: History,
     pub open: Option<Open>,
     /// Actions interrupted by a free act that runs before them.
-    pub(super) held: Vec<Open>,
+    pub(crate) held: Vec<Open>,
     /// Free acts that wait for the end of the open action: seat, name, and decision number.
-    pub(super) queued: VecDeque<(Arc<str>, Arc<str>, u32)>,
-    pub(super) redo: Vec<UndoOp>,
+    pub(crate) queued: VecDeque<(Arc<str>, Arc<str>, u32)>,
+    pub(crate) redo: Vec<UndoOp>,
     /// Rules that take effect at the next boundary.
-    pub(super) pending: Vec<Pending>,
-    pub(super) outbox: Vec<Event>,
-    pub(super) stream: Stream,
-    pub(super) numberings: Numberings,
+    pub(crate) pending: Vec<Pending>,
+    pub(crate) outbox: Vec<Event>,
+    pub(crate) stream: Stream,
+    pub(crate) numberings: Numberings,
     /// Messages outside the log that the stream has not sent yet.
     asides: Vec<Event>,
-    pub(super) next_number: u32,
+    pub(crate) next_number: u32,
     /// True if policies have been asked for free acts since the last entry.
-    pub(super) asked_policies: bool,
+    pub(crate) asked_policies: bool,
     /// Number of successive entries, up to the last finished action, without a roll, a question, an outcome or a
     /// decision of a person.
-    pub(super) idle: u32,
+    pub(crate) idle: u32,
     /// Actions finished since a person last decided, or a program last answered.
-    pub(super) unasked: u64,
+    pub(crate) unasked: u64,
     /// Bytes stored since then.
-    pub(super) unasked_bytes: usize,
+    pub(crate) unasked_bytes: usize,
     /// Bytes stored since a person last answered or acted, or an action was rolled back.
-    pub(super) retried_bytes: usize,
+    pub(crate) retried_bytes: usize,
     /// True if the game has used up its processor time since the last call.
-    pub(super) overlong: bool,
+    pub(crate) overlong: bool,
     /// Start of the current slice of time.
-    pub(super) slice_from: Option<Instant>,
+    pub(crate) slice_from: Option<Instant>,
     /// The processor time after which a call without a question stops with a fault.
-    pub(super) longest: Duration,
+    pub(crate) longest: Duration,
     /// Questions of the last few actions that were answered automatically, since only one answer was possible.
-    pub(super) autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
+    pub(crate) autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
     /// The refusal of the last answer by the `check` of its question.
     pub refused: Option<Box<Refusal>>,
     /// Number of actions carried out.
     pub actions: u64,
     pub first_rules: Option<Box<FirstRules>>,
     /// The length of the history just after a reload that changed only the rules.
-    pub(super) plain_reload: Option<usize>,
+    pub(crate) plain_reload: Option<usize>,
     /// The last decision before the part of the game that is in memory. Undo stops there; earlier decisions are in a
     /// file.
-    pub(super) horizon: u32,
+    pub(crate) horizon: u32,
     /// True if the game was resumed from a checkpoint: the part before it is not in memory.
-    pub(super) resumed: bool,
+    pub(crate) resumed: bool,
     /// The part of the history that was loaded from a checkpoint and not replayed.
-    pub(super) unplayed: Option<Box<Unplayed>>,
+    pub(crate) unplayed: Option<Box<Unplayed>>,
 }
 
 impl Game {
@@ -116,7 +119,7 @@ impl Game {
         }
     }
 
-    pub(super) fn take_number(&mut self) -> u32 {
+    pub(crate) fn take_number(&mut self) -> u32 {
         self.next_number += 1;
         self.next_number - 1
     }
@@ -167,7 +170,7 @@ impl Game {
     }
 
     /// Sets the number of the next action after an undo: one more than the largest number that is left.
-    pub(super) fn renumber(&mut self) {
+    pub(crate) fn renumber(&mut self) {
         // Numbers in the history are not sorted: an edit made while an action is open has the larger number and comes first.
         let known = self.history.iter().rev().take(RECORDED).map(|done| done.number);
         let open = self.open.iter().chain(&self.held).map(|open| open.number);
@@ -175,14 +178,14 @@ impl Game {
     }
 
     /// Adds an event to the outbox if events have readers.
-    pub(super) fn tell(&mut self, event: Event) {
+    pub(crate) fn tell(&mut self, event: Event) {
         if self.context.log.listening {
             self.outbox.push(event);
         }
     }
 
     /// Withdraws all events of a dropped action.
-    pub(super) fn withdraw(&mut self, open: &Open) {
+    pub(crate) fn withdraw(&mut self, open: &Open) {
         if !open.events.is_empty() {
             let happening = Happening::Withdrawn { from: 0 };
             self.tell(Event { action: open.number, n: 0, audience: Audience::Everybody, happening });
@@ -190,7 +193,7 @@ impl Game {
     }
 
     /// The number of the last decision that was not undone. Computed anew each time, since a run may drop answers from its tape.
-    pub(super) fn last_decision(&self) -> u32 {
+    pub(crate) fn last_decision(&self) -> u32 {
         let open = self.open.iter().chain(&self.held).flat_map(|open| [open.seq, open.last_seq()]);
         let waiting = self.queued.iter().map(|(.., seq)| Some(*seq));
         let last = open.chain(waiting).max().flatten().max(self.history.last_decision());
@@ -198,7 +201,7 @@ impl Game {
     }
 
     /// The number of the next decision.
-    pub(super) fn next_seq(&self) -> u32 {
+    pub(crate) fn next_seq(&self) -> u32 {
         self.last_decision().saturating_add(1)
     }
 
@@ -218,7 +221,7 @@ impl Game {
     }
 
     /// Removes the last action from the history and returns it.
-    pub(super) fn pop_done(&mut self) -> Option<Done> {
+    pub(crate) fn pop_done(&mut self) -> Option<Done> {
         let done = self.history.pop()?;
         self.idle = self.history.last().map_or(0, |done| done.idle);
         self.stream.history_cut(self.history.len(), done.events.len());
@@ -226,7 +229,7 @@ impl Game {
     }
 
     /// Sends the changes of the log to every reader of the stream.
-    pub(super) fn publish(&mut self, note: Option<RevisionNote>) {
+    pub(crate) fn publish(&mut self, note: Option<RevisionNote>) {
         if !self.context.log.listening {
             self.asides.clear();
             return;
@@ -257,7 +260,7 @@ impl Game {
     }
 
     /// Rolls the open action back to its start. Its tape stays.
-    pub(super) fn park(&mut self) {
+    pub(crate) fn park(&mut self) {
         if let Some(open) = &mut self.open {
             if open.ran {
                 self.context.state.rollback(0);
@@ -369,7 +372,7 @@ impl Game {
     }
 
     /// Continues the numbering after a loaded action.
-    pub(super) fn count_in(&mut self, number: u32) {
+    pub(crate) fn count_in(&mut self, number: u32) {
         self.next_number = self.next_number.max(number.saturating_add(1));
     }
 }

@@ -1,8 +1,8 @@
 use std::ops::{Deref, DerefMut};
 
-use super::action::Done;
-use super::packed::push_sparing;
-use super::undo::last_seq_of;
+use crate::action::last_seq_of;
+use crate::{Done, push_sparing};
+use riskbreaker_state::Schema;
 
 /// The finished actions that are not undone, oldest first. It grows and shrinks at its end.
 ///
@@ -78,4 +78,19 @@ impl DerefMut for History {
     fn deref_mut(&mut self) -> &mut [Done] {
         &mut self.done
     }
+}
+
+/// The history, newest first, each action with the schema of its changes.
+pub(crate) fn with_schemas<'g>(
+    history: &'g [Done],
+    current: &'g Schema,
+) -> impl Iterator<Item = (&'g Done, &'g Schema)> {
+    let mut schema = current;
+    history.iter().rev().map(move |done| {
+        let of = schema;
+        if let Some(swap) = &done.swap {
+            schema = &swap.schema;
+        }
+        (done, of)
+    })
 }

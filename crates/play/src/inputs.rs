@@ -4,15 +4,13 @@
 
 use std::sync::Arc;
 
-use super::context::{ActionContext, Answerer, Asked, Asking, DICE_RUN_OUT, Need, Phase, SeenRoll, Sight, Stop, Taped};
-use super::explorer::{Explorer, Source};
-use super::fault_context::answers_in_words;
-use super::operation::Op;
-use super::prepared::known_seat;
-use super::resume_point::ResumePoint;
-use super::{
-    Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, MissingRoll, Question, QuestionId, Refusal, Slot,
-    Term,
+use crate::answers_in_words::answers_in_words;
+use crate::context::SeenRoll;
+use crate::known_names::known_seat;
+use crate::resume_point::ResumePoint;
+use crate::{
+    ActionContext, Answer, Answerer, Ask, Asked, Asking, By, DICE_RUN_OUT, DicePosition, DiceSource, Driver, Explorer,
+    Happening, MissingRoll, Need, Op, Phase, Question, QuestionId, Refusal, Sight, Slot, Source, Stop, Taped, Term,
 };
 use riskbreaker_dice::{Dice, Roll, Throws};
 use riskbreaker_state::{Audience, EntityId, Value};

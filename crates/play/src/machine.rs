@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::migration::Former;
-use super::{ActionContext, Explanation, Fault, Fingerprint, FreeAct, KeepPlace, Order, SheetRow, WorkedOut};
+use crate::{ActionContext, Explanation, Fault, Fingerprint, Former, FreeAct, KeepPlace, Order, SheetRow, WorkedOut};
 use riskbreaker_ruleset::{CreationPart, Declarations, LoadError, Stack};
 use riskbreaker_state::{EntityId, EntryId, Key, Value};
 

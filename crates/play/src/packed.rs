@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Answer, By, DicePosition, Event, Happening, Slot, Tape, Term};
+use crate::{Answer, By, DicePosition, Event, Happening, Slot, Tape, Term};
 use riskbreaker_state::{
     Attachment, AttachmentId, Audience, Change, DrawnNumber, Due, Entity, EntityId, Entry, EntryId, FieldId, Key,
     KindId, Value,

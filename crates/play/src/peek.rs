@@ -1,36 +1,10 @@
 //! Decisions that a seat cannot undo, because they have shown it a secret.
 
-use super::action::{Done, Open};
-use super::context::{Course, RunProgress};
-use super::{ActionContext, Event, Game, Happening, Refusal, Stands, Viewer};
+use crate::context::{Course, RunProgress};
+use crate::open::Open;
+use crate::{Done, Event, Game, Happening, Refusal, Stands, Viewer};
 use riskbreaker_ruleset::LetStand;
 use riskbreaker_state::{Audience, Change, EntityId, FieldId};
-
-impl ActionContext {
-    /// Records the progress of the run, before it reads the next tape slot.
-    pub fn note_reached(&mut self) {
-        if self.log.listening {
-            self.log.note_reached(self.playback.cursor, self.state.since(0).len());
-        }
-    }
-
-    /// True if the run has changed or made an entity.
-    pub fn has_touched(&self, entity: EntityId) -> bool {
-        self.state.since(0).iter().any(|change| match change {
-            Change::Spawn { entity: touched, .. } | Change::Set { entity: touched, .. } => *touched == entity,
-            _ => false,
-        })
-    }
-
-    /// The course of a finished action, if it may still matter; `None` otherwise.
-    pub fn course_to_keep(&self, course: Course, events: &[Event]) -> Option<Box<Course>> {
-        let matters = self.rules.schema().has_secrets()
-            || self.rules.declarations().stands == LetStand::Dice
-            || course.has_unsealed()
-            || events.iter().any(|event| !event.audience.is_everybody());
-        matters.then(|| Box::new(course))
-    }
-}
 
 /// The part of an action that an undo would take back.
 struct UndonePart<'a> {

@@ -1,6 +1,6 @@
 //! A game as plain data for programs that drive it, with entities by title.
 
-use super::{Migration, Question, Session};
+use crate::{Migration, Question, Session};
 use riskbreaker_state::Value;
 
 /// Converts a question to a table.

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak, mpsc};
 use std::thread;
 
-use super::machine::{Engine, Machine};
+use crate::{Engine, Machine};
 use riskbreaker_ruleset::{Declarations, LoadError, Problem, Stack};
 
 /// The choice of threads on which the scripts of a ruleset run.

@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{ActionContext, Driver, Game, Ruleset, Setup, StartError};
+use crate::known_names::known_policy;
+use crate::{ActionContext, Driver, Game, Ruleset, Setup, StartError};
 use riskbreaker_ruleset::instead;
 use riskbreaker_state::Value;
 
@@ -121,20 +122,4 @@ fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTre
         }
     }
     Ok(seats)
-}
-
-/// Refuses a seat that the ruleset does not declare.
-pub(super) fn known_seat(rules: &Ruleset, seat: &str) -> Result<(), String> {
-    if rules.seats().contains_key(seat) {
-        return Ok(());
-    }
-    Err(format!("there is no seat `{seat}`; {}", instead(seat, rules.seats().keys().map(String::as_str))))
-}
-
-pub(super) fn known_policy(rules: &Ruleset, policy: &str) -> Result<(), String> {
-    if rules.policies().iter().any(|known| **known == *policy) {
-        return Ok(());
-    }
-    let known = rules.policies().iter().map(|known| &**known).chain(["human", "absent"]);
-    Err(format!("{} has no policy `{policy}`; {}", rules.id(), instead(policy, known)))
 }

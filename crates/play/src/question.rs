@@ -1,27 +1,9 @@
-use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Refusal;
+use crate::{QuestionId, Viewer};
 use riskbreaker_state::{Audience, EntityId, Value};
-
-/// Identifies an open question: the action that asks, and the tape slot of its answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
-#[serde(expecting = "the id of a question: its `action` and its `ordinal`")]
-pub struct QuestionId {
-    /// Number of the action, counted from 1 over the whole game.
-    pub action: u32,
-    /// Index of the slot on the action's tape, from 0.
-    pub ordinal: u32,
-}
-
-impl fmt::Display for QuestionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.action, self.ordinal)
-    }
-}
 
 /// A decision that a seat has to make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -184,44 +166,17 @@ impl Question {
         self.default.as_ref().filter(|_| self.proposes)
     }
 
-    /// Converts a loose reply, as typed or given by a program, to an exact answer to this question.
-    ///
-    /// Options are found by id, label or number among those that can be chosen, in any case, or by an unambiguous
-    /// beginning.
-    ///
-    /// # Errors
-    ///
-    /// A sentence that names the nearest option, or the expected form.
-    pub fn read(&self, reply: &Value) -> Result<Answer, Refusal> {
-        let answer = super::reply::read(self, reply)?;
-        self.check(&answer)?;
-        Ok(answer)
-    }
-
-    /// Converts a typed reply like [`Question::read`], but also finds options by their name without accents, in any
-    /// Unicode normalization (see [`riskbreaker_names::typed`]).
-    ///
-    /// # Errors
-    ///
-    /// As [`Question::read`].
-    pub fn read_typed(&self, reply: &Value) -> Result<Answer, Refusal> {
-        let in_digits = if matches!(self.ask, Ask::Number { .. }) { number_in_words(reply) } else { None };
-        let mut reply = in_digits.unwrap_or_else(|| reply.clone());
-        let mut read = self.read(&reply);
-        // Each round replaces one typed name by the label of an option.
-        for _ in 0..self.ask.options().len() {
-            let Err(refusal) = &read else { break };
-            let Some(better) = super::reply::retyped(&reply, refusal)? else { break };
-            reply = better;
-            read = self.read(&reply);
-        }
-        read
-    }
-
     /// Formats an answer with the labels of the options.
     pub fn tell(&self, answer: &Answer) -> String {
         let known = |id: &Arc<str>| self.ask.options().iter().find(|option| option.id == *id);
         answer.words(|id| known(id).map_or(id, |option| &option.label).to_string())
+    }
+}
+
+impl Viewer {
+    /// True if the viewer may know that a question is open.
+    pub fn knows_of(&self, question: &Question) -> bool {
+        self.plays(&question.seat) || self.sees(&question.audience)
     }
 }
 
@@ -299,7 +254,7 @@ fn wanted_faces(dice: &str, sides: &[u32]) -> String {
 #[cfg(test)]
 impl Question {
     /// A question that asks this of the game master, for tests.
-    pub(super) fn for_test(ask: Ask) -> Question {
+    pub(crate) fn for_test(ask: Ask) -> Question {
         Question {
             id: QuestionId { action: 1, ordinal: 0 },
             seat: "gm".into(),

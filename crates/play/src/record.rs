@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::action::{Cause, Done};
-use super::migration::Pending;
-use super::save::SavedOpen;
-use super::{DicePosition, DiceSource, Driver, Edit, Ruleset, Session, Setup, Slot, StartError};
+use crate::pending::Pending;
+use crate::saved_open::SavedOpen;
+use crate::{Cause, DicePosition, DiceSource, Done, Driver, Edit, Ruleset, Session, Setup, Slot, StartError};
 use riskbreaker_ruleset::ContentHash;
 use riskbreaker_state::{EntityId, State, Value, readable_name};
 

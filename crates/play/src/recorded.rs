@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::action::{Cause, Done};
-use super::record::Place;
-
-pub use super::context::RecordedFaces;
-pub use super::record::FindRules;
-use super::{Answer, By, DecisionCount, Edit, Refusal, Remedy, Ruleset, Session, Setup, Slot, StartError, Step};
+use crate::{
+    Answer, By, Cause, DecisionCount, Done, Edit, Place, Refusal, Remedy, Ruleset, Session, Setup, Slot, StartError,
+    Step,
+};
 use riskbreaker_state::{EntityId, readable_name};
+
+pub use crate::context::RecordedFaces;
+pub use crate::record::FindRules;
 
 /// The decisions and rolls of a part of a saved game.
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::answer_check::between;
-use super::{Fault, QuestionId, SessionError, Viewer, in_one_line};
+use crate::bounds::between;
+use crate::{Fault, QuestionId, SessionError, Viewer, in_one_line};
 use riskbreaker_ruleset::SwitchRefusal;
 use riskbreaker_state::{EntityId, readable_name};
 
@@ -460,6 +460,11 @@ fn short(text: &str) -> String {
 
 /// The most letters of a typed text in a message.
 const LONGEST_TOLD: usize = 40;
+
+/// The refusal of a decision that belongs to another seat.
+pub(crate) fn not_yours(seat: &str, viewer: &Viewer) -> Refusal {
+    Refusal::NotYourSeat { seat: Arc::from(seat), acting: Arc::from(viewer.words()) }
+}
 
 #[cfg(test)]
 mod tests {

@@ -3,12 +3,14 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::Game;
-use super::action::{Cause, Done, Open, events_of};
-use super::save::Stacked;
-use super::stream::RevisionNote;
-use super::undo::UndoReport;
-use super::{Driver, Happening, Refusal, Ruleset, Session};
+use crate::action::events_of;
+use crate::first_rules::FirstRules;
+use crate::open::Open;
+use crate::patch::{Patch, patch_of_files};
+use crate::stacked::Stacked;
+use crate::swap::Swap;
+use crate::undo_report::UndoReport;
+use crate::{Cause, Done, Driver, Game, Happening, Refusal, Ruleset};
 use riskbreaker_ruleset::changes_between;
 use riskbreaker_state::{Audience, Converted, EntityId, Kept, Orphans, Passage, Schema, State, Value, pass, put_aside};
 
@@ -25,74 +27,6 @@ pub struct ReloadReport {
     pub warnings: Vec<String>,
     /// True if an action is open, which runs again under the new rules.
     pub under_way: bool,
-}
-
-/// Changed files: their new contents by path, `None` for a deleted file.
-pub type Patch = BTreeMap<Arc<str>, Option<Arc<str>>>;
-
-/// What an undo restores after a change of rules: the earlier state with its schema.
-#[derive(Clone, Debug)]
-pub struct Swap {
-    pub schema: Schema,
-    pub state: State,
-    /// The rules, house rules and seats that were in force. `None` for a reload.
-    pub in_force: Option<InForce>,
-}
-
-/// The rules, house rules and drivers of a game.
-#[derive(Clone, Debug)]
-pub struct InForce {
-    pub rules: Arc<Ruleset>,
-    pub switches: Arc<BTreeMap<String, Value>>,
-    pub seats: BTreeMap<Arc<str>, Driver>,
-}
-
-/// The rules with which a game began, once others are in force.
-#[derive(Clone, Debug)]
-pub struct FirstRules {
-    pub stacked: Stacked,
-    pub hash: String,
-    pub files: BTreeMap<Arc<str>, Arc<str>>,
-}
-
-impl Session {
-    /// Puts a new version of the same ruleset in force, between two actions. The open action is rolled back and runs
-    /// again with the next [`Session::advance`], with its tape if that still fits. The state is carried over by name:
-    /// new fields get their defaults, values without a field become dormant.
-    ///
-    /// The reload is an entry of the history, like an edit. An undo of earlier decisions keeps the new rules in force.
-    ///
-    /// # Errors
-    ///
-    /// The rules are of another ruleset, or lack a kind of which there are entities. The game is unchanged then.
-    pub fn reload(&mut self, rules: Arc<Ruleset>) -> Result<ReloadReport, Refusal> {
-        let report = self.game_mut().reload(&rules)?;
-        let note =
-            RevisionNote { cause: "reload", text: String::new(), public: String::new(), audience: Audience::Everybody };
-        self.game_mut().publish(Some(note));
-        self.set_rules(rules);
-        Ok(report)
-    }
-
-    /// Dormant entities, whose kind the rules in force lack: kind and title.
-    pub fn shelved(&self) -> Vec<(String, String)> {
-        let context = &self.game().context;
-        let title = |fields: &BTreeMap<Arc<str>, Value>| {
-            fields.get("name").or_else(|| fields.get("title")).map_or(String::new(), |title| context.words(title))
-        };
-        let all = context.state.dormant().entities.values();
-        all.map(|shelved| (shelved.kind.to_string(), title(&shelved.fields))).collect()
-    }
-
-    /// Dormant values, whose field the rules in force lack: entity, field and value as text.
-    pub fn dormant(&self) -> Vec<(String, String, String)> {
-        let context = &self.game().context;
-        let fields = &context.state.dormant().fields;
-        let all = fields.iter().flat_map(|(id, kept)| kept.iter().map(move |(field, kept)| (id, field, kept)));
-        all.filter(|(id, _, kept)| context.state.entity(**id).is_some() && !kept.is_same)
-            .map(|(id, field, kept)| (context.title(*id).to_string(), field.to_string(), context.words(&kept.value)))
-            .collect()
-    }
 }
 
 impl ReloadReport {
@@ -161,7 +95,7 @@ impl Game {
     }
 
     /// Stores the rules with which the game began, before others take effect for the first time.
-    pub(super) fn note_first_rules(&mut self, from: &Ruleset) {
+    pub(crate) fn note_first_rules(&mut self, from: &Ruleset) {
         let first = || Box::new(FirstRules { stacked: Stacked::of(from), hash: from.hash(), files: from.files() });
         self.first_rules.get_or_insert_with(first);
     }
@@ -270,7 +204,7 @@ impl Game {
 
     /// Puts the rules in force again after an undo passed over reloads (newest first), as an entry at the new end of
     /// the history. `set_under`: the rules to which the house rules belong, if the undo restored others.
-    pub(super) fn reload_again(
+    pub(crate) fn reload_again(
         &mut self,
         passed: Vec<Done>,
         before: &State,
@@ -325,7 +259,7 @@ impl Game {
     }
 
     /// Restarts the open action without its tape, because the tape does not fit the new rules.
-    pub(super) fn start_again(&mut self, mut open: Open) {
+    pub(crate) fn start_again(&mut self, mut open: Open) {
         self.context.state.rollback(0);
         self.context.stop = None;
         self.context.run.questions.clear();
@@ -335,7 +269,7 @@ impl Game {
         open.ran = false;
         let text = format!(
             "{} starts again: under the new rules it goes another way than before",
-            super::action::words_of(&open.cause)
+            crate::cause::words_of(&open.cause)
         );
         // The owner of the entry, and the act that a seat takes, may be secret.
         let schema = self.context.rules.schema();
@@ -357,12 +291,12 @@ fn converted_by(state: &State, from: &Schema, to: &Ruleset, orphans: Orphans) ->
 }
 
 /// Converts lines of the host to events.
-pub(super) fn notices(lines: &[String], audience: &Audience) -> Vec<(Audience, Happening)> {
+pub(crate) fn notices(lines: &[String], audience: &Audience) -> Vec<(Audience, Happening)> {
     lines.iter().map(|line| (audience.clone(), Happening::Notice { text: line.clone() })).collect()
 }
 
 /// Gives new seats, and seats whose policy the rules lack, to people. Returns the latter with their policies.
-pub(super) fn seat_people(seats: &mut BTreeMap<Arc<str>, Driver>, to: &Ruleset) -> Vec<(Arc<str>, Arc<str>)> {
+pub(crate) fn seat_people(seats: &mut BTreeMap<Arc<str>, Driver>, to: &Ruleset) -> Vec<(Arc<str>, Arc<str>)> {
     for seat in to.seats().keys() {
         seats.entry(Arc::from(&**seat)).or_insert(Driver::Human);
     }
@@ -380,7 +314,7 @@ pub(super) fn seat_people(seats: &mut BTreeMap<Arc<str>, Driver>, to: &Ruleset) 
 
 /// Carries the house rules over to other rules, in the order of `Ruleset::switches`, with the fate of each value.
 /// `now`: the old values. Rules that do not exist any more become dormant.
-pub(super) fn switches_over(
+pub(crate) fn switches_over(
     now: &BTreeMap<String, Value>,
     to: &Ruleset,
     aside: &mut BTreeMap<Arc<str>, Kept>,
@@ -396,37 +330,7 @@ pub(super) fn switches_over(
     over.collect()
 }
 
-/// The history, newest first, each action with the schema of its changes.
-pub(super) fn with_schemas<'g>(
-    history: &'g [Done],
-    current: &'g Schema,
-) -> impl Iterator<Item = (&'g Done, &'g Schema)> {
-    let mut schema = current;
-    history.iter().rev().map(move |done| {
-        let of = schema;
-        if let Some(swap) = &done.swap {
-            schema = &swap.schema;
-        }
-        (done, of)
-    })
-}
-
 /// The patch that turns the files of `from` into those of `to`.
-pub(super) fn patch_between(from: &Ruleset, to: &Ruleset) -> Patch {
+pub(crate) fn patch_between(from: &Ruleset, to: &Ruleset) -> Patch {
     patch_of_files(from.files(), to.files())
-}
-
-/// The patch that turns the files `old` into `new`.
-pub(super) fn patch_of_files(old: BTreeMap<Arc<str>, Arc<str>>, mut new: BTreeMap<Arc<str>, Arc<str>>) -> Patch {
-    let mut patch = Patch::new();
-    for (path, text) in old {
-        match new.remove(&path) {
-            Some(now) if now == text => {}
-            now => {
-                patch.insert(path, now);
-            }
-        }
-    }
-    patch.extend(new.into_iter().map(|(path, text)| (path, Some(text))));
-    patch
 }

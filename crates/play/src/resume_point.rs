@@ -2,16 +2,10 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::context::{Phase, Secrecy, SeenRoll, Sight, Untold};
-use super::{ActionContext, Event, Happening, Tape};
+use crate::context::{Secrecy, SeenRoll};
+use crate::{ActionContext, Event, Happening, KeepPlace, KeptPlace, Phase, Sight, Tape, Untold};
 use riskbreaker_dice::Dice;
 use riskbreaker_state::{Audience, Change, Key};
-
-/// A snapshot of a running script, and its size in bytes.
-pub type KeptPlace = (Box<dyn Any + Send + Sync>, usize);
-
-/// Takes a snapshot of the script that has called the host. `None` if it could not continue from there.
-pub type KeepPlace = fn() -> Option<KeptPlace>;
 
 /// A roll of an action whose paths are explored. The action can continue from here with another result.
 #[derive(Debug)]

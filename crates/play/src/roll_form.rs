@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Happening, Need};
+use crate::{Happening, Need};
 use riskbreaker_dice::{Dice, RollPart};
 use riskbreaker_state::OutcomeKind;
 

@@ -3,8 +3,9 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::SystemTime;
 
-use super::machine::{Engine, Hits, Machine, riskbreaker_script_engine};
-use super::pool::{Died, MachinePool, Machines};
+use crate::machine::riskbreaker_script_engine;
+use crate::pool::{Died, MachinePool};
+use crate::{Engine, Hits, Machine, Machines};
 use riskbreaker_ruleset::{Library, LoadError, Origin, Rulebook, Stack, with_layers};
 
 /// A ruleset that can be played: its [`Rulebook`] and the machines that run its scripts.

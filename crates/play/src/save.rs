@@ -2,25 +2,27 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::action::{Cause, Done, Open};
-use super::checkpoint::SavedEnd;
-use super::migration::Pending;
-use super::reload::{Patch, patch_between};
-use super::{
-    DicePosition, Driver, Edit, Fault, Game, Halt, Machine, Remedy, Ruleset, Session, Setup, StartError, Tape,
-};
-use riskbreaker_ruleset::{ContentHash, Library, LoadError};
+use self::sources::{FirstChanges, Sources};
+use crate::checkpoint::SavedEnd;
+use crate::checksum::{checksum_fits, hash_of, with_checksum};
+use crate::patch::{Patch, apply};
+use crate::pending::Pending;
+use crate::reload::patch_between;
+use crate::replay::replay;
+use crate::saved_open::{LARGEST_NUMBER, SavedOpen, numbers_at, numbers_of};
+use crate::stacked::Stacked;
+use crate::{Cause, DicePosition, Done, Driver, Edit, Fault, Game, Halt, Machine, Ruleset, Session, Setup, StartError};
+use riskbreaker_ruleset::Library;
 use riskbreaker_state::in_stored_form;
 
 mod sources;
-
-use self::sources::{FirstChanges, Sources};
 
 /// The format of a game that changed its rules. Older formats are supported; others are refused.
 const FORMAT: u32 = 3;
@@ -29,7 +31,7 @@ const PLAIN: u32 = 2;
 const WITHOUT_CHECKSUMS: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
-struct SavedGame {
+pub(crate) struct SavedGame {
     format: u32,
     ruleset: String,
     version: String,
@@ -114,41 +116,9 @@ pub fn is_saved_game(path: &Path) -> io::Result<bool> {
     Ok(digits > 0 && rest[digits..].starts_with(b",\"ruleset\":\""))
 }
 
-/// The end of a saved game: the hash of everything before it.
-const CHECKSUM: &str = ",\"checksum\":\"";
-
-/// Appends the checksum to a JSON object.
-fn with_checksum(mut text: String) -> String {
-    if text.pop() == Some('}') {
-        let sum = hash_of(text.as_bytes());
-        text.push_str(CHECKSUM);
-        text.push_str(&sum);
-        text.push_str("\"}");
-    }
-    text
-}
-
-/// True if a saved game ends with the right checksum. `None` if it has no checksum.
-fn checksum_fits(text: &str) -> Option<bool> {
-    let (before, rest) = text.trim_end().rsplit_once(CHECKSUM)?;
-    Some(rest.strip_suffix("\"}")? == hash_of(before.as_bytes()))
-}
-
-/// The content hash of bytes, in hexadecimal: it finds damage, and is no proof against forgery.
-pub(super) fn hash_of(bytes: &[u8]) -> String {
-    ContentHash::of(bytes).to_string()
-}
-
-/// A ruleset with the layers on top of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stacked {
-    ruleset: String,
-    layers: Vec<String>,
-}
-
 /// A saved request for other rules.
 #[derive(Serialize, Deserialize)]
-struct SavedPending {
+pub(crate) struct SavedPending {
     /// `None` if it cancels earlier requests.
     #[serde(flatten)]
     rules: Option<SavedRules>,
@@ -158,48 +128,12 @@ struct SavedPending {
 
 /// Rules that are not in force yet.
 #[derive(Serialize, Deserialize)]
-struct SavedRules {
+pub(crate) struct SavedRules {
     #[serde(flatten)]
     stacked: Stacked,
     hash: String,
     /// The files that differ from the rules in force.
     files: Patch,
-}
-
-/// A saved action that was not finished.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SavedOpen {
-    pub number: u32,
-    pub cause: Cause,
-    pub tape: Tape,
-    pub before: DicePosition,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seq: Option<u32>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub goes_on: bool,
-    /// The fault with which the host stopped an endless game; a new run of the action would not show it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stopped: Option<Box<Fault>>,
-}
-
-impl SavedOpen {
-    pub fn of(open: &Open) -> SavedOpen {
-        let Open { number, before, seq, goes_on, .. } = *open;
-        let stopped = open.fault.clone().filter(|_| open.stopped);
-        SavedOpen { number, cause: open.cause.clone(), tape: open.tape.clone(), before, seq, goes_on, stopped }
-    }
-
-    pub fn reopened(&self) -> Open {
-        let mut open = Open::new(self.number, self.cause.clone(), self.before);
-        open.tape = self.tape.clone();
-        (open.seq, open.goes_on) = (self.seq, self.goes_on);
-        (open.fault, open.stopped) = (self.stopped.clone(), self.stopped.is_some());
-        open
-    }
-
-    fn numbers(&self) -> impl Iterator<Item = u32> {
-        [Some(self.number), self.seq].into_iter().flatten().chain(numbers_of(&self.tape, self.before))
-    }
 }
 
 impl Session {
@@ -399,7 +333,7 @@ impl Session {
     /// # Errors
     ///
     /// The first action whose replay differs from the record.
-    pub(super) fn replay_through(&mut self, part: &Arc<[Done]>, find: &mut RulesOf<'_>) -> Result<(), String> {
+    pub(crate) fn replay_through(&mut self, part: &Arc<[Done]>, find: &mut RulesOf<'_>) -> Result<(), String> {
         let mut from = 0;
         loop {
             let to = part[from..].iter().position(|done| done.cause.brings_rules()).map_or(part.len(), |at| from + at);
@@ -461,9 +395,6 @@ impl Session {
 /// Finds rules by their hash; gets the rules in force and the cause that changed them.
 type RulesOf<'f> = dyn FnMut(&str, &Ruleset, &Cause) -> Result<Arc<Ruleset>, String> + 'f;
 
-/// The largest number of an action, decision or die; no game reaches it.
-pub(super) const LARGEST_NUMBER: u32 = 1 << 30;
-
 impl SavedGame {
     /// True if the save contains rule files.
     fn changes_rules(&self) -> bool {
@@ -516,88 +447,12 @@ impl SavedGame {
     }
 }
 
-impl Stacked {
-    pub fn of(rules: &Ruleset) -> Stacked {
-        Stacked { ruleset: rules.id().to_string(), layers: rules.extra_layers().to_vec() }
-    }
-
-    /// Loads rules from the files in a saved game.
-    pub fn rules_of(&self, files: &BTreeMap<Arc<str>, Arc<str>>) -> Result<Arc<Ruleset>, LoadError> {
-        let library = Library::from_files(files.iter().map(|(path, text)| (path.to_string(), text.to_string())));
-        Ruleset::shared(&library, &self.ruleset, &self.layers)
-    }
-
-    /// Finds the rules with this hash: the current ones if they are still equal, otherwise those in the save.
-    fn rules_with(
-        &self,
-        library: &Library,
-        hash: &str,
-        files: &BTreeMap<Arc<str>, Arc<str>>,
-    ) -> Result<Arc<Ruleset>, String> {
-        let today = Ruleset::shared(library, &self.ruleset, &self.layers).ok();
-        match today.filter(|today| today.hash() == hash) {
-            Some(today) => Ok(today),
-            None => self.rules_of(files).map_err(|error| error.to_string()),
-        }
-    }
-}
-
-/// Applies a patch to files.
-fn apply(files: &mut BTreeMap<Arc<str>, Arc<str>>, patch: &Patch) {
-    for (path, text) in patch {
-        match text {
-            Some(text) => files.insert(path.clone(), text.clone()),
-            None => files.remove(path),
-        };
-    }
-}
-
-/// The numbers on a tape, and those in the position of the dice before it.
-fn numbers_of(tape: &Tape, before: DicePosition) -> impl Iterator<Item = u32> {
-    let slots = tape.slots.iter().flatten();
-    slots.flat_map(|slot| slot.seqs().chain(numbers_at(slot.before()))).chain(numbers_at(before))
-}
-
-fn numbers_at(position: DicePosition) -> impl Iterator<Item = u32> {
-    [u32::try_from(position.words >> 20).unwrap_or(u32::MAX), position.written].into_iter()
-}
-
-pub(super) fn replay(game: &mut Game, vm: &mut dyn Machine, part: &[Done]) -> Result<(), String> {
-    for done in part {
-        let wrong = |what: &str| format!("action {}: {what}", done.number);
-        if matches!(done.cause, Cause::Free { .. }) && !done.told.is_empty() {
-            // A queued free act that was not open any more had no effect.
-            game.put_recorded(done);
-            continue;
-        }
-        game.reopen(done)?;
-        if done.skipped.is_some() {
-            game.remedy(Remedy::SkipAction).map_err(|refusal| wrong(&refusal.to_string()))?;
-            game.stamp_last(done);
-            continue;
-        }
-        if matches!(done.cause, Cause::Edit { .. }) {
-            continue;
-        }
-        let actions = game.actions;
-        match game.advance(vm, 1) {
-            Halt::Ask => return Err(wrong("it asks something that the tape does not answer")),
-            Halt::Fault(fault) => return Err(wrong(&fault.to_string())),
-            Halt::Paused | Halt::Boundary | Halt::Over(_) if game.actions == actions => {
-                return Err(wrong("it is not on the agenda"));
-            }
-            Halt::Paused | Halt::Boundary | Halt::Over(_) => game.end_as(done),
-        }
-    }
-    Ok(())
-}
-
 /// Unfinished actions of a save: the open one, interrupted ones, and queued free acts.
 type SavedActions<'s> = (Option<&'s SavedOpen>, &'s [SavedOpen], &'s [(Arc<str>, Arc<str>, u32)]);
 
 impl Game {
     /// Restores unfinished actions.
-    pub(super) fn bring_back(
+    pub(crate) fn bring_back(
         &mut self,
         vm: &mut dyn Machine,
         (open, held, queued): SavedActions,
@@ -632,7 +487,7 @@ impl Game {
     }
 
     /// Opens an action with its recorded tape, so that [`Game::advance`] runs it.
-    fn reopen(&mut self, done: &Done) -> Result<(), String> {
+    pub(crate) fn reopen(&mut self, done: &Done) -> Result<(), String> {
         if matches!(done.cause, Cause::Edit { edit: Edit::Face { .. } }) {
             // The faces are on the tape of the action that rolled them, which follows in the record.
             self.put_recorded(done);

@@ -3,10 +3,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::action::words_of;
-use super::explanation::{must_be_there, must_take, takes_more, with};
-use super::prepared::known_seat;
-use super::{
+use crate::arguments::{must_be_there, must_take, takes_more, with};
+use crate::cause::words_of;
+use crate::known_names::known_seat;
+use crate::refusal::not_yours;
+use crate::{
     Answer, Call, Edit, Event, Explanation, Fault, FreeAct, Game, Happening, MASTER, Machine, Question, QuestionId,
     Refusal, Remedy, RollForm, Session, SheetRow, Step, Undone, View, Viewer,
 };
@@ -607,7 +608,7 @@ impl Seat<'_> {
         }
     }
 
-    pub(super) fn own_seat(&self) -> Arc<str> {
+    pub(crate) fn own_seat(&self) -> Arc<str> {
         self.viewer.names().next().cloned().unwrap_or_else(|| Arc::from(""))
     }
 
@@ -646,7 +647,7 @@ impl Seat<'_> {
     }
 
     /// Runs read-only work on the game as the viewer knows it.
-    pub(super) fn look<R: Send + 'static>(
+    pub(crate) fn look<R: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Game, &mut dyn Machine) -> Result<R, Fault> + Send + 'static,
     ) -> Result<R, Fault> {
@@ -690,9 +691,4 @@ impl SeatEvent {
         let roll = RollForm::of(&event.happening, results).map(Box::new);
         SeatEvent { revision, audience: event.audience, happening: event.happening, roll }
     }
-}
-
-/// The refusal of a decision that belongs to another seat.
-pub(super) fn not_yours(seat: &str, viewer: &Viewer) -> Refusal {
-    Refusal::NotYourSeat { seat: Arc::from(seat), acting: Arc::from(viewer.words()) }
 }

@@ -3,14 +3,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
-
-use super::explanation::{must_be_there, must_take, takes_more, with};
-use super::prepared::{Prepared, known_policy, known_seat};
-use super::undo::{UndoOp, UndoReport};
-use super::{
-    Answer, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, Game, Halt, Happening, Machine, MissingRoll,
-    Question, QuestionId, Refusal, Remedy, Ruleset, Setup, SheetRow, View, Viewer,
+use crate::arguments::{must_be_there, must_take, takes_more, with};
+use crate::known_names::{known_policy, known_seat};
+use crate::undo_op::UndoOp;
+use crate::{
+    Answer, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Game, Halt, Machine, MissingRoll,
+    Prepared, Question, QuestionId, Refusal, Remedy, Ruleset, SessionError, Setup, SheetRow, StartError, Step, Undone,
+    View, Viewer,
 };
 use riskbreaker_dice::DiceRng;
 use riskbreaker_state::{Change, EntityId, Key, Value};
@@ -25,18 +24,6 @@ pub struct Session {
     work: u64,
 }
 
-/// The reason why a game stopped.
-#[derive(Clone, Debug, PartialEq)]
-#[must_use]
-pub enum Step {
-    /// A decision is needed: [`Session::questions`] are open.
-    Ask,
-    /// A script failed, and its action was rolled back. Call [`Session::remedy`].
-    Fault(Fault),
-    /// The game is over, with this outcome.
-    Over(String),
-}
-
 /// The decisions up to a moment, for [`Session::back_to`].
 #[derive(Clone, Debug)]
 pub struct Mark {
@@ -45,84 +32,6 @@ pub struct Mark {
     decisions: u32,
     /// The decisions that could be redone then, the next one last.
     redo: Vec<UndoOp>,
-}
-
-/// A free act: an act that a seat may take out of turn.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
-pub struct FreeAct {
-    /// The seat that may take it.
-    pub seat: Arc<str>,
-    /// The name of the act.
-    pub name: Arc<str>,
-    /// The label for people.
-    pub title: Arc<str>,
-    /// True if it can be taken now.
-    pub enabled: bool,
-    /// The reason why it cannot be taken.
-    pub reason: Option<String>,
-}
-
-/// The effect of an undo or redo.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
-pub struct Undone {
-    /// A sentence that describes the decision.
-    pub text: String,
-    /// The seat that decided; `None` for an edit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seat: Option<Arc<str>>,
-    /// The resulting changes, as events.
-    pub changes: Vec<Happening>,
-}
-
-/// The reason why a game cannot begin.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StartError {
-    /// The ruleset has no such scenario.
-    #[error("{ruleset} has no scenario `{name}`; {instead}")]
-    NoScenario {
-        /// The id of the ruleset.
-        ruleset: String,
-        /// The given name.
-        name: String,
-        /// The most similar name, or all names, as a clause.
-        instead: String,
-    },
-    /// The ruleset has no such house rule, or it does not accept the value.
-    #[error("{0}")]
-    Switch(String),
-    /// The ruleset has no such seat or policy.
-    #[error("{0}")]
-    Seat(String),
-    /// The rules of a saved game cannot be loaded.
-    #[error(transparent)]
-    Load(#[from] riskbreaker_ruleset::LoadError),
-    /// A table is nested too deeply.
-    #[error("a table in the starting position is nested more than {most} levels deep")]
-    TooDeep {
-        /// The largest depth that is allowed.
-        most: usize,
-    },
-    /// The saved game cannot be read; contains the reason.
-    #[error("the saved game cannot be read: {0}")]
-    Unreadable(String),
-    /// The saved game belongs to other rules, or its tape leads to another state.
-    #[error("the saved game does not fit its rules: {0}")]
-    Diverged(String),
-}
-
-/// The reason why a call failed. The running action is rolled back, and the session remains usable.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SessionError {
-    /// A thread or script machine could not be created.
-    #[error("there is no memory or no thread for the scripts of {0}")]
-    Worker(String),
-    /// The host itself failed. The game is in its state before the call.
-    #[error("the host itself failed; the action is taken back, please report this")]
-    Failed,
 }
 
 /// The dice stream of forks: different from those of games and of look-aheads. The streams for suggestions to seats
@@ -280,8 +189,7 @@ impl Session {
     /// The proposal is independent of the question's default, which absent seats take.
     pub fn propose(&mut self, question: &Question) -> Option<Answer> {
         let own = question.proposal().cloned();
-        if *question.seat == *super::viewer::MASTER
-            || matches!(question.ask, super::Ask::Dice { .. } | super::Ask::Line { .. })
+        if *question.seat == *crate::MASTER || matches!(question.ask, crate::Ask::Dice { .. } | crate::Ask::Line { .. })
         {
             return own;
         }
@@ -457,7 +365,7 @@ impl Session {
     }
 
     /// Like [`Session::back_to`], without events. Returns true if there were decisions to remove.
-    pub(super) fn take_back_to(&mut self, before: Mark) -> bool {
+    pub(crate) fn take_back_to(&mut self, before: Mark) -> bool {
         let game = self.game_mut();
         let has_more = game.rewind(before.decisions);
         game.redo = before.redo;
@@ -676,7 +584,7 @@ impl Session {
         &self.rules
     }
 
-    pub(super) fn set_rules(&mut self, rules: Arc<Ruleset>) {
+    pub(crate) fn set_rules(&mut self, rules: Arc<Ruleset>) {
         self.rules = rules;
     }
 
@@ -732,7 +640,7 @@ impl Session {
         // Rules may have changed since.
         let last = history.iter().rev().find(|done| !matches!(done.cause, super::Cause::Rules { .. }));
         let what = last.and_then(|done| match &done.cause {
-            super::Cause::Entry { what, .. } => Some(&**what),
+            crate::Cause::Entry { what, .. } => Some(&**what),
             _ => None,
         });
         (history.len(), what)
@@ -748,7 +656,7 @@ impl Session {
     #[doc(hidden)]
     pub fn key_under_way(&self) -> Option<Key> {
         let game = self.game();
-        let super::Cause::Entry { id, .. } = &game.open.as_ref()?.cause else { return None };
+        let crate::Cause::Entry { id, .. } = &game.open.as_ref()?.cause else { return None };
         game.context.state.since(0).iter().find_map(|change| match change {
             Change::Unschedule { entry } if entry.id == *id => Some(entry.key),
             _ => None,
@@ -891,29 +799,11 @@ impl Session {
     }
 
     /// Runs read-only work on the game.
-    pub(super) fn look<R: Send + 'static>(
+    pub(crate) fn look<R: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Game, &mut dyn Machine) -> Result<R, Fault> + Send + 'static,
     ) -> Result<R, Fault> {
         self.lend(work).unwrap_or_else(|error| Err(Fault::new(error.to_string())))
-    }
-}
-
-impl From<Halt> for Step {
-    fn from(standing: Halt) -> Step {
-        match standing {
-            Halt::Ask | Halt::Paused | Halt::Boundary => Step::Ask,
-            Halt::Fault(fault) => Step::Fault(fault),
-            Halt::Over(text) => Step::Over(text),
-        }
-    }
-}
-
-impl Undone {
-    fn of(report: UndoReport, viewer: &Viewer, verb: &str) -> Undone {
-        let text = report.text_for(viewer, verb);
-        let changes = report.changes.into_iter().filter(|(audience, _)| viewer.sees(audience));
-        Undone { text, seat: report.seat, changes: changes.map(|(_, happening)| happening).collect() }
     }
 }
 

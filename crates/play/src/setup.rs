@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::StartError;
+use crate::StartError;
 use riskbreaker_ruleset::{Data, Problem, Rulebook, Source, instead, plain};
 use riskbreaker_state::Value;
 
@@ -69,7 +69,7 @@ pub enum Driver {
 
 impl Driver {
     /// The policy, if one plays the seat.
-    pub(super) fn policy(&self) -> Option<&str> {
+    pub(crate) fn policy(&self) -> Option<&str> {
         match self {
             Driver::Policy(policy) => Some(policy),
             _ => None,
@@ -106,7 +106,7 @@ impl Scenario {
     }
 
     /// Returns the starting position as a table.
-    pub(super) fn table(&self, rules: &Rulebook) -> Result<Value, StartError> {
+    pub(crate) fn table(&self, rules: &Rulebook) -> Result<Value, StartError> {
         let name = match self {
             Scenario::Table(table) => return Ok(table.clone()),
             Scenario::Named(name) => name.as_str(),

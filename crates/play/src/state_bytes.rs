@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{ActionContext, Happening};
+use crate::{ActionContext, Happening};
 use riskbreaker_state::{Change, EntityId, Entry, FieldId, State, Value};
 
 /// Writes the changes of the running action so far, and its lines: two runs of one action with the same bytes are in
 /// the same state.
-pub(super) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
+pub(crate) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
     let state = &context.state;
     let changes = state.since(0);
     let mut first: BTreeMap<(EntityId, FieldId), &Value> = BTreeMap::new();
@@ -108,7 +108,7 @@ pub(super) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
 }
 
 /// Writes the host's record of the last roll, if any script of the rules uses `rb.last_roll`.
-pub(super) fn write_last_roll(context: &ActionContext, out: &mut Vec<u8>) {
+pub(crate) fn write_last_roll(context: &ActionContext, out: &mut Vec<u8>) {
     let Some(roll) = context.rolls.last_seen() else { return };
     if !context.rules.looks_at_rolls() {
         return;
@@ -186,7 +186,7 @@ fn write_number(out: &mut Vec<u8>, n: u64) {
     out.extend_from_slice(&n.to_le_bytes());
 }
 
-pub(super) fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+pub(crate) fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     write_number(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }

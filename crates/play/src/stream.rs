@@ -2,9 +2,8 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::action::Done;
-use super::packed::push_sparing;
-use super::{Event, Events, Happening, Viewer};
+use crate::revision_note::RevisionNote;
+use crate::{Done, Event, Events, Happening, Viewer, push_sparing};
 use riskbreaker_state::Audience;
 
 /// The events of a game, for any number of readers.
@@ -14,7 +13,7 @@ use riskbreaker_state::Audience;
 /// so reveal nothing else. Events that no reader can ask for are dropped; a viewer that reads for the first time after
 /// that gets only the valid events (those not taken back).
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(crate) struct Stream {
     /// All valid events, and those that some reader still needs.
     told: Vec<ToldEvent>,
     /// The log as it was last sent: indices into `told`.
@@ -73,17 +72,6 @@ struct Batch {
     /// Messages outside the log.
     asides: Box<[u32]>,
     note: Option<Arc<RevisionNote>>,
-}
-
-/// The reason why events were taken back.
-#[derive(Clone, Debug)]
-pub(super) struct RevisionNote {
-    pub cause: &'static str,
-    /// A sentence for `audience` that says what was taken back.
-    pub text: String,
-    /// The sentence for viewers outside `audience`.
-    pub public: String,
-    pub audience: Audience,
 }
 
 /// The revisions of one viewer.

@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::action::{Cause, words_of};
-use super::{Answer, Event, Game, Happening, MASTER, Session, Slot, Tape, Viewer};
+use crate::cause::words_of;
+use crate::{Answer, Cause, Event, Game, Happening, MASTER, Slot, Tape};
 use riskbreaker_state::Audience;
 
 /// A decision that an undo would take back, as far as a viewer may know it.
@@ -22,17 +22,17 @@ pub struct TakenBack {
 }
 
 /// A decision with its number and audience.
-struct NumberedDecision {
+pub(crate) struct NumberedDecision {
     seq: u32,
-    seat: Arc<str>,
-    about: Option<Arc<str>>,
-    text: String,
-    audience: Audience,
+    pub(crate) seat: Arc<str>,
+    pub(crate) about: Option<Arc<str>>,
+    pub(crate) text: String,
+    pub(crate) audience: Audience,
 }
 
 impl Game {
     /// The last decisions, newest first.
-    fn last_decisions(&self, most: usize) -> Vec<NumberedDecision> {
+    pub(crate) fn last_decisions(&self, most: usize) -> Vec<NumberedDecision> {
         let mut found: Vec<NumberedDecision> = Vec::new();
         let master: Arc<str> = Arc::from(MASTER);
         for (seat, name, seq) in &self.queued {
@@ -134,29 +134,5 @@ fn of_tape(tape: &Tape, events: &[Event], private: impl Fn(usize) -> Audience, f
             })),
             Slot::Closed { .. } => {}
         }
-    }
-}
-
-impl Session {
-    /// The decisions that `steps` undos would take back, newest first, as far as the viewer may know them. Leaves the
-    /// game unchanged. There may be fewer if earlier ones are only in the campaign of the session.
-    pub fn would_take_back(&self, viewer: &Viewer, steps: usize) -> Vec<TakenBack> {
-        let known = |decision: NumberedDecision| {
-            let sees = viewer.sees(&decision.audience);
-            let (about, text) = if sees { (decision.about, Some(decision.text)) } else { (None, None) };
-            TakenBack { seat: decision.seat, about, text }
-        };
-        self.game().last_decisions(steps).into_iter().map(known).collect()
-    }
-
-    /// True if the rules let the viewer undo the last `decisions`, as far as this is known without a replay.
-    #[cfg(feature = "serve")]
-    pub fn lets_take_back(&self, viewer: &Viewer, decisions: u32) -> bool {
-        self.game().may_take_back(viewer, decisions).is_ok()
-    }
-
-    /// True if an undone decision can be redone.
-    pub fn can_redo(&self) -> bool {
-        !self.game().redo.is_empty()
     }
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Answer;
+use crate::Answer;
 use riskbreaker_dice::{Dice, NOT_THROWN, Throws};
 use riskbreaker_state::EntityId;
 

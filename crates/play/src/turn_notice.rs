@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Driver, QuestionId, Session};
+use crate::{Driver, QuestionId, Session};
 
 /// A seat is asked something that it was not asked before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,6 +1,6 @@
 //! Values of fields as people type them: at the prompt and in arguments of the program.
 
-use super::View;
+use crate::View;
 use riskbreaker_state::{Type, Value};
 
 /// Parses a typed value for a field of this type. `None` if it does not fit. Does not check bounds.

@@ -1,92 +1,16 @@
 use std::sync::Arc;
 
-use super::action::{Cause, Done, Open, words_of};
-use super::reload::Swap;
-use super::stream::RevisionNote;
-use super::{
-    ActionContext, Answer, By, DecisionCount, DicePosition, Edit, Event, Game, Happening, MASTER, Machine, Question,
-    Refusal, Remedy, Ruleset, Slot, Viewer,
+use crate::action::last_seq_of;
+use crate::cause::words_of;
+use crate::open::Open;
+use crate::swap::Swap;
+use crate::undo_op::{BeforeRules, UndoOp};
+use crate::undo_report::UndoReport;
+use crate::{
+    ActionContext, Answer, By, Cause, DecisionCount, DicePosition, Done, Edit, Event, Game, Happening, MASTER, Machine,
+    Refusal, Remedy, Slot,
 };
 use riskbreaker_state::{Audience, AudienceRule, Schema, State};
-
-/// A decision of a person, as data, so that it can be redone.
-#[derive(Clone, Debug)]
-pub(super) enum UndoOp {
-    Answer {
-        seat: Arc<str>,
-        topic: Arc<str>,
-        ordinal: u32,
-        answer: Answer,
-        /// For an undone answer: the value of [`Game::played`] when its question was open.
-        played: usize,
-    },
-    Edit(Edit),
-    /// `audience`: the viewers who may know the name of the act.
-    Free {
-        seat: Arc<str>,
-        name: Arc<str>,
-        audience: Audience,
-    },
-    Skip,
-    /// A request for other rules, or a cancellation (`None`). `at`: the position at which the rules took effect, if the
-    /// history before it is unchanged.
-    Rules {
-        rules: Option<Arc<Ruleset>>,
-        at: Option<Box<BeforeRules>>,
-    },
-}
-
-/// The position of a game just before other rules took effect.
-#[derive(Clone, Debug)]
-pub(super) struct BeforeRules {
-    /// The number of finished actions.
-    pub done: usize,
-    pub open: Option<Open>,
-    pub position: DicePosition,
-}
-
-impl UndoOp {
-    /// The answer to a question.
-    pub fn answer(question: &Question, answer: &Answer) -> UndoOp {
-        UndoOp::Answer {
-            seat: question.seat.clone(),
-            topic: question.topic.clone(),
-            ordinal: question.id.ordinal,
-            answer: answer.clone(),
-            played: 0,
-        }
-    }
-}
-
-/// The effect of an undo or a redo.
-pub struct UndoReport {
-    pub text: String,
-    /// The seat that decided.
-    pub seat: Option<Arc<str>>,
-    /// The viewers who may know the decision; others learn only whose it was.
-    pub audience: Audience,
-    pub changes: Vec<(Audience, Happening)>,
-}
-
-impl UndoReport {
-    /// A report for everybody. `seat` is `None` for an act of the game master.
-    pub fn open(text: String, seat: Option<Arc<str>>, changes: Vec<(Audience, Happening)>) -> UndoReport {
-        UndoReport { text, seat, audience: Audience::Everybody, changes }
-    }
-
-    /// The report for a viewer, as a sentence.
-    pub fn text_for(&self, viewer: &Viewer, verb: &str) -> String {
-        if viewer.sees(&self.audience) { self.text.clone() } else { self.public_text(verb) }
-    }
-
-    fn public_text(&self, verb: &str) -> String {
-        format!("{verb} a decision of {}", self.seat.as_deref().unwrap_or(MASTER))
-    }
-
-    pub(super) fn note(&self, cause: &'static str, verb: &str) -> RevisionNote {
-        RevisionNote { cause, text: self.text.clone(), public: self.public_text(verb), audience: self.audience.clone() }
-    }
-}
 
 impl Game {
     /// True if the last decision is in an action that was loaded but not replayed.
@@ -507,7 +431,7 @@ impl Game {
     }
 
     /// Forgets the positions at which redoable changes of rules took effect, since the history before them has changed.
-    pub(super) fn forget_places_of_rules(&mut self) {
+    pub(crate) fn forget_places_of_rules(&mut self) {
         for op in &mut self.redo {
             if let UndoOp::Rules { at, .. } = op {
                 *at = None;
@@ -541,7 +465,7 @@ impl Game {
     }
 
     /// Records a decision of a person. Clears the decisions to redo, unless the next of them was repeated.
-    pub(super) fn did(&mut self, op: UndoOp) {
+    pub(crate) fn did(&mut self, op: UndoOp) {
         (self.unasked, self.unasked_bytes) = (0, 0);
         match (self.redo.last(), &op) {
             (
@@ -644,10 +568,6 @@ fn undo_in(
         }
     };
     Some(UndoReport { text, seat: whose, audience, changes: Vec::new() })
-}
-
-pub(super) fn last_seq_of(done: &Done) -> Option<u32> {
-    done.seq.max(done.tape.last_decision())
 }
 
 fn first_line(events: &[Event]) -> String {

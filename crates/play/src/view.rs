@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{ActionContext, Refusal};
+use crate::{ActionContext, Refusal};
 use riskbreaker_state::{Entity, EntityId, Entry, EntryId, Field, FieldId, Value};
 
 /// The most entities of the same kind that are tried as an example argument of a derived value.
@@ -8,7 +8,7 @@ const MOST_TRIED: usize = 8;
 
 /// A read-only view of a game's state. While a question is open, it is the state of the action that stopped there.
 pub struct View<'a> {
-    pub(super) context: &'a ActionContext,
+    pub(crate) context: &'a ActionContext,
 }
 
 impl<'a> View<'a> {
@@ -190,13 +190,13 @@ impl<'a> View<'a> {
     }
 
     /// Other entities of the same kind, as arguments to try with a derived value.
-    pub(super) fn alike(&self, id: EntityId) -> Vec<EntityId> {
+    pub(crate) fn alike(&self, id: EntityId) -> Vec<EntityId> {
         let kind = self.kind(id);
         self.entities().filter(|other| *other != id && self.kind(*other) == kind).take(MOST_TRIED).collect()
     }
 
     /// The refusal of a name that is neither a field nor a derived value of an entity.
-    pub(super) fn unknown_name(&self, id: EntityId, name: &str) -> Refusal {
+    pub(crate) fn unknown_name(&self, id: EntityId, name: &str) -> Refusal {
         let fields = self.fields(id).map(|(field, _)| &*field.name);
         let known = fields.chain(self.derived_names(id).iter().map(|name| &**name));
         Refusal::unknown(format!("{} has no `{name}`", self.title(id)), name, known)

@@ -2,7 +2,6 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::Question;
 use riskbreaker_state::Audience;
 
 /// The seat of the game master, who sees everything.
@@ -52,12 +51,12 @@ impl Viewer {
     }
 
     /// The same viewer, looking ahead from a question to a seat.
-    pub(super) fn ahead_for(self, seat: &str) -> Viewer {
+    pub(crate) fn ahead_for(self, seat: &str) -> Viewer {
         Viewer { ahead_for: Some(Arc::from(seat)), ..self }
     }
 
     /// The seat from whose question it looks ahead. Unpublished answers of other seats are hidden from it.
-    pub(super) fn looks_ahead_for(&self) -> Option<&str> {
+    pub(crate) fn looks_ahead_for(&self) -> Option<&str> {
         self.ahead_for.as_deref()
     }
 
@@ -80,18 +79,13 @@ impl Viewer {
     }
 
     /// The audience of its seats; everybody for the game master.
-    pub(super) fn audience(&self) -> Audience {
+    pub(crate) fn audience(&self) -> Audience {
         if self.master { Audience::Everybody } else { Audience::Only(self.seats.iter().cloned().collect()) }
     }
 
     /// True if the viewer may decide for a seat.
     pub fn plays(&self, seat: &str) -> bool {
         self.master || self.seats.iter().any(|own| **own == *seat)
-    }
-
-    /// True if the viewer may know that a question is open.
-    pub(super) fn knows_of(&self, question: &Question) -> bool {
-        self.plays(&question.seat) || self.sees(&question.audience)
     }
 
     /// Describes the viewer for messages.

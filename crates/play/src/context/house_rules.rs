@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::{ActionContext, Refusal};
+use super::ActionContext;
+use crate::Refusal;
 use riskbreaker_state::{EntityId, FieldId, KindId, Value};
 
 impl ActionContext {

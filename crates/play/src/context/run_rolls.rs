@@ -11,7 +11,7 @@ use riskbreaker_state::Audience;
 pub struct RunRolls {
     /// The rolls of this run, in order.
     pub made: Vec<SeenRoll>,
-    /// The index after the roll that [`ActionContext::look_at_roll`](crate::ActionContext::look_at_roll) reads.
+    /// The index after the roll that [`ActionContext::look_at_roll`](super::ActionContext::look_at_roll) reads.
     pub last: usize,
     /// The terms of the number that the next roll needs.
     pub terms: Vec<Term>,
@@ -25,7 +25,7 @@ pub struct RunRolls {
     pub missing: Option<Box<MissingRoll>>,
 }
 
-/// A roll of the running action, for [`ActionContext::look_at_roll`](crate::ActionContext::look_at_roll).
+/// A roll of the running action, for [`ActionContext::look_at_roll`](super::ActionContext::look_at_roll).
 #[derive(Clone, Debug)]
 pub struct SeenRoll {
     pub total: i64,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::operation::Op;
-use crate::{ActionContext, Choice, Viewer, marked_part};
+use super::ActionContext;
+use crate::{Choice, Op, Viewer, marked_part};
 use riskbreaker_state::{Audience, EntityId, Kind, Value, readable_name};
 
 /// Longest list in a text, in bytes.

@@ -3,28 +3,22 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::carried::{Migration, MigrationError};
 use super::comparison::StateComparison;
 use super::former::Former;
-use crate::Game;
-use crate::action::{Cause, Done, Reasons, events_of};
-use crate::reload::{InForce, Swap, notices, patch_between, seat_people, switches_over};
-use crate::save::SavedOpen;
-use crate::undo::{BeforeRules, UndoOp, UndoReport};
+use crate::action::{Reasons, events_of};
+use crate::pending::Pending;
+use crate::reload::{notices, patch_between, seat_people, switches_over};
+use crate::saved_open::SavedOpen;
+use crate::swap::{InForce, Swap};
+use crate::undo_op::{BeforeRules, UndoOp};
+use crate::undo_report::UndoReport;
 use crate::{
-    ActionContext, Driver, Fault, Happening, MASTER, Migration, MigrationError, MigrationFate, MigrationNote, Refusal,
-    Ruleset, Slot,
+    ActionContext, Cause, Done, Driver, Fault, Game, Happening, MASTER, MigrationFate, MigrationNote, Refusal, Ruleset,
+    Slot,
 };
 use riskbreaker_ruleset::Contrast;
 use riskbreaker_state::{Audience, EntityId, FieldId, Orphans, Passage, Schema, State, Value};
-
-/// A request for rules that take effect at the next boundary.
-#[derive(Clone, Debug)]
-pub struct Pending {
-    /// The requested rules. `None` cancels earlier requests.
-    pub rules: Option<Arc<Ruleset>>,
-    /// The number of the next decision when the request was made.
-    pub asked_at: u32,
-}
 
 /// A game converted to other rules that have not taken effect yet.
 pub(crate) struct ReadyConversion {

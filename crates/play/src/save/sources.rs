@@ -9,17 +9,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{SavedGame, Stacked, apply};
-use crate::action::Cause;
-use crate::reload::{Patch, patch_of_files};
-use crate::{Ruleset, StartError};
+use super::SavedGame;
+use crate::patch::{Patch, apply, patch_of_files};
+use crate::stacked::Stacked;
+use crate::{Cause, Ruleset, StartError};
 use riskbreaker_ruleset::{ContentHash, Library};
 
 type Files = BTreeMap<Arc<str>, Arc<str>>;
 
 /// The rules with which a game began, if others took effect since.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct FirstChanges {
+pub(crate) struct FirstChanges {
     /// The hash of these rules.
     pub hash: String,
     /// Their files that exist in several texts, by hash; `None` for a file that only other versions have.
@@ -79,7 +79,7 @@ fn folder_of(path: &str) -> &str {
 /// Texts by their hash.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Sources {
+pub(crate) struct Sources {
     texts: BTreeMap<String, Arc<str>>,
 }
 
@@ -111,7 +111,7 @@ impl Sources {
 impl SavedGame {
     /// Reduces the rule files to those that a library may not have. `now`: the rules in force; `first_hash`: the hash
     /// of those with which the game began.
-    pub(super) fn reduce_sources(&mut self, now: &Ruleset, first_hash: Option<String>) {
+    pub(crate) fn reduce_sources(&mut self, now: &Ruleset, first_hash: Option<String>) {
         let first = self.first.take().unwrap_or_else(|| now.files());
         // All versions of the rules that the game knows: the first, one after each change, and pending ones.
         let mut versions = vec![first.clone()];
@@ -155,7 +155,7 @@ impl SavedGame {
     /// # Errors
     ///
     /// A ruleset cannot be loaded; a text is missing.
-    pub(super) fn complete_sources(&mut self, library: &Library) -> Result<(), StartError> {
+    pub(crate) fn complete_sources(&mut self, library: &Library) -> Result<(), StartError> {
         let base = |stacked: &Stacked| -> Result<Files, StartError> {
             let Stacked { ruleset, layers } = stacked;
             Ok(Ruleset::shared(library, ruleset, layers)?.files())
