@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::sight::Sight;
-use crate::{MissingRoll, Term};
+use crate::{MissingRoll, Sight, Term};
 use riskbreaker_dice::Dice;
 use riskbreaker_state::Audience;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::early::EarlyAnswers;
+use super::early::EarlyAnswers;
 use crate::{Answer, Driver, Refusal};
 
 /// The drivers of the seats, and the answers that a person has given ahead.

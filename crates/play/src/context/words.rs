@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::ActionContext;
-use crate::{Choice, Op, Viewer, marked_part};
+use super::op::Op;
+use crate::{Choice, Viewer, marked_part};
 use riskbreaker_state::{Audience, EntityId, Kind, Value, readable_name};
 
 /// Longest list in a text, in bytes.

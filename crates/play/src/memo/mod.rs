@@ -39,7 +39,7 @@ use self::report::Missed;
 use self::root_cache::RootCache;
 use self::tagged::{OwnValues, is_small};
 use self::traces::Committed;
-use crate::card_counts::PlayedCard;
+use crate::context::PlayedCard;
 use riskbreaker_state::{Attachment, Due, EntityId, Schema, State, Value};
 
 pub use query::Query;

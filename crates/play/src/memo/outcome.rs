@@ -8,7 +8,7 @@ use super::guard::Guard;
 use super::numbering::{is_number, is_numbered};
 use super::recording::{Finished, RecordedEffect};
 use super::tagged::{Interner, PackedValue};
-use crate::card_counts::PlayedCard;
+use crate::context::PlayedCard;
 use riskbreaker_state::{Attachment, AttachmentId, Due, Entity, EntityId, KindId, RelativeKey, Value};
 
 /// The outcome of a trace. Values and names are indices into the table, so that many traces share few of them.

@@ -6,7 +6,7 @@ use super::guard::Guard;
 use super::numbering::EntityNumbering;
 use super::query::Query;
 use crate::Sight;
-use crate::card_counts::PlayedCard;
+use crate::context::PlayedCard;
 use riskbreaker_dice::Dice;
 use riskbreaker_state::{Attachment, AttachmentId, Due, Entity, EntityId, RelativeKey, Value};
 

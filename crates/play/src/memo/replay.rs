@@ -9,7 +9,7 @@ use super::recording::ExpectedOutcome;
 use super::tagged::PackedValue;
 use super::traces::{Miss, TraceReader, TraceTable};
 use super::{FUNCTION, Memo};
-use crate::card_counts::PlayedCard;
+use crate::context::PlayedCard;
 use riskbreaker_dice::DiceRng;
 use riskbreaker_state::{
     Attachment, Audience, Due, Entity, EntityId, Entry, FEW_ENTITIES, FieldId, Key, KindId, State, Value,

@@ -6,13 +6,10 @@ use std::sync::Arc;
 use super::carried::{Migration, MigrationError};
 use super::comparison::StateComparison;
 use super::former::Former;
-use crate::action::{Reasons, events_of};
-use crate::pending::Pending;
-use crate::reload::{notices, patch_between, seat_people, switches_over};
-use crate::saved_open::SavedOpen;
-use crate::swap::{InForce, Swap};
-use crate::undo_op::{BeforeRules, UndoOp};
-use crate::undo_report::UndoReport;
+use crate::game::{
+    BeforeRules, InForce, Pending, Reasons, SavedOpen, Swap, UndoOp, UndoReport, events_of, notices, patch_between,
+    seat_people, switches_over,
+};
 use crate::{
     ActionContext, Cause, Done, Driver, Fault, Game, Happening, MASTER, MigrationFate, MigrationNote, Refusal, Ruleset,
     Slot,
