@@ -260,7 +260,7 @@ fn weigh_all(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &T
         interrupted: false,
         by_games: false,
         unseen: game.unseen(),
-        dealt: game.context.deals_for.is_some(),
+        dealt: game.context.knowledge.deals_for.is_some(),
     };
     Ok(Weighed { advised, game: measured.then(|| Box::new(game.fork())), behind: thought.behind.clone() })
 }
@@ -357,7 +357,7 @@ pub(crate) fn best_answer(
     let thought = Thought { interrupt: stop.cloned(), viewer, behind };
     game.look_ahead(&thought.viewer, |known| {
         // There may be too many deals to be followed: then they are sampled.
-        let detail = if known.context.deals_for.is_some() { Detail::Outcomes } else { Detail::Worth };
+        let detail = if known.context.knowledge.deals_for.is_some() { Detail::Outcomes } else { Detail::Worth };
         let mut best: Option<(Fraction, Answer)> = None;
         let is_closed = |answer: &Answer| matches!(answer, Answer::Choice(id) if closed.contains(id));
         for answer in question.answers(MOST).unwrap_or_default().into_iter().filter(|answer| !is_closed(answer)) {
@@ -401,8 +401,11 @@ pub(crate) fn exact_worths(
     let horizon = game.context.rules.horizon().to_vec();
     game.look_ahead(&thought.viewer, |known| {
         let work = (WORK_EXACTLY / answers.len().max(1) as u64).max(LEAST_WORK);
-        let detail =
-            if known.context.deals_for.is_some() || !horizon.is_empty() { Detail::Outcomes } else { Detail::Worth };
+        let detail = if known.context.knowledge.deals_for.is_some() || !horizon.is_empty() {
+            Detail::Outcomes
+        } else {
+            Detail::Worth
+        };
         let mut found = Vec::with_capacity(answers.len());
         for answer in answers {
             if thought.is_interrupted() {

@@ -95,10 +95,10 @@ pub(crate) fn explore(
         return Err(Refusal::new("no action is open whose odds could be told"));
     }
     let viewer = query.viewer.clone().unwrap_or_else(Viewer::master);
-    game.context.listening = detail == Detail::Outcomes;
+    game.context.log.listening = detail == Detail::Outcomes;
     let valued = if detail == Detail::Outcomes { fields_of_value(&mut game, vm) } else { BTreeSet::new() };
     game.context.state.renew_identity();
-    let dealt = game.context.deals_for.is_some();
+    let dealt = game.context.knowledge.deals_for.is_some();
     let limits = if dealt { query.limits.where_dealt() } else { query.limits };
     let budget = budget_of(&limits);
     let (against, unknown) = match query.against.as_ref().map(|names| named_in(&game, names)) {
@@ -324,14 +324,14 @@ fn named_in(game: &Game, names: &Value) -> (Vec<EntityId>, Option<Refusal>) {
 fn fields_of_value(game: &mut Game, vm: &mut dyn Machine) -> BTreeSet<(KindId, FieldId)> {
     let context = &mut game.context;
     // What is hidden holds its default here: to read it tells nothing.
-    let masked = context.masked.take();
+    let masked = context.knowledge.masked.take();
     context.observers.reads = Some(BTreeSet::new());
     let rules = context.rules.clone();
     for seat in rules.seats().keys() {
         // Where it fails, it says so where it is needed.
         let _ = vm.worth(context, seat);
     }
-    context.masked = masked;
+    context.knowledge.masked = masked;
     context.observers.reads.take().unwrap_or_default()
 }
 
@@ -675,14 +675,14 @@ impl Exploration<'_> {
         if self.game.context.state.outcome().is_some() {
             return self.end(None).map(Some);
         }
-        let dice = self.game.context.position();
+        let dice = self.game.context.dice.position();
         let next = self.game.behind_attempt(self.vm);
         self.spend(WORK_OF_RUN);
         let next = next.map_err(|fault| {
             let way = self.game.context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
             Refusal::failing(format!("a script fails on the way{way}: {fault}"))
         })?;
-        if next.context.position() != dice {
+        if next.context.dice.position() != dice {
             let text = "a policy decides by chance whether it takes a free act, which odds cannot follow";
             return Err(Refusal::failing(text).into());
         }
@@ -723,9 +723,9 @@ impl Exploration<'_> {
         let context = &self.game.context;
         let mut key = Vec::new();
         let mut dealt = None;
-        if context.dealt > 0 {
+        if context.knowledge.dealt > 0 {
             let mut state = context.state.clone();
-            state.rollback(context.dealt);
+            state.rollback(context.knowledge.dealt);
             state.settle_unread();
             write_whole_state(&state, false, &mut key);
             dealt = Some(state);
@@ -738,7 +738,7 @@ impl Exploration<'_> {
     /// Looks at what came of the run of an action: why it was cut short, if it was, or that the run ends before the action does.
     fn after(&mut self, run: Result<(), Fault>) -> Result<Result<Option<String>, OffPlan>, PathError> {
         let rolled = std::mem::take(&mut self.explorer().work);
-        let events = WORK_OF_EVENT * self.game.context.events.len() as u64;
+        let events = WORK_OF_EVENT * self.game.context.log.events.len() as u64;
         let script = self.vm.work_of_last_call();
         self.spend(WORK_OF_RUN + script + rolled + events);
         let context = &mut self.game.context;
@@ -753,7 +753,8 @@ impl Exploration<'_> {
         }
         Ok(Ok(match context.stop.take() {
             Some(Stop::Question) => {
-                let topic = context.questions.first().map(|question| question.topic.to_string()).unwrap_or_default();
+                let topic =
+                    context.run.questions.first().map(|question| question.topic.to_string()).unwrap_or_default();
                 return Err(Refusal::new(format!("`{topic}` is left open by the policy; give an answer")).into());
             }
             Some(Stop::Cut(reason)) => Some(reason),
@@ -830,14 +831,14 @@ impl Exploration<'_> {
     fn check_autos(&mut self) -> Result<(), PathError> {
         let is_later = self.at.is_some();
         let context = &mut self.game.context;
-        if context.autos.is_empty() {
+        if context.run.autos.is_empty() {
             return Ok(());
         }
         if is_later {
-            context.autos.clear();
+            context.run.autos.clear();
             return Ok(());
         }
-        let autos = std::mem::take(&mut context.autos);
+        let autos = std::mem::take(&mut context.run.autos);
         for given in &self.query.given {
             let fits = |question: &Question| given.fits(&question.seat, &question.topic, question.about);
             for (question, answer) in autos.iter().filter(|(question, _)| fits(question)) {

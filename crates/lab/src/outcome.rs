@@ -216,7 +216,7 @@ impl Outcome {
         let mut fields = ChangedFields::new();
         let mut came: BTreeSet<EntityId> = BTreeSet::new();
         let mut rest: Vec<Effect> = Vec::new();
-        for change in state.since(context.dealt) {
+        for change in state.since(context.knowledge.dealt) {
             match change {
                 Change::Set { entity, field, from, to } => {
                     fields.entry((*entity, *field)).and_modify(|known| known.1 = to).or_insert((from, to));
@@ -245,7 +245,7 @@ impl Outcome {
         let mut effects = entity_effects(context, viewer, fields, &came, rest, valued, |_| true);
         effects.append(&mut agenda(context));
         effects.append(&mut attachments(context));
-        for Event { audience, happening, .. } in &context.events {
+        for Event { audience, happening, .. } in &context.log.events {
             if let Happening::Said { text } = happening
                 && !hidden(audience)
             {
@@ -338,7 +338,7 @@ fn entity_effects(
 fn agenda(context: &ActionContext) -> Vec<Effect> {
     let mut before: BTreeMap<EntryId, Option<Entry>> = BTreeMap::new();
     let now = |id: &EntryId| context.state.agenda().get(*id).cloned();
-    for change in context.state.since(context.before_script).iter().rev() {
+    for change in context.state.since(context.run.before_script).iter().rev() {
         match change {
             Change::Schedule { entry } => drop(before.insert(entry.id, None)),
             Change::Unschedule { entry } => drop(before.insert(entry.id, Some(entry.clone()))),
@@ -367,7 +367,7 @@ fn agenda(context: &ActionContext) -> Vec<Effect> {
 fn attachments(context: &ActionContext) -> Vec<Effect> {
     let mut before: BTreeMap<AttachmentId, Option<Attachment>> = BTreeMap::new();
     let now = |id: &AttachmentId| context.state.attachments().get(id).cloned();
-    for change in context.state.since(context.dealt).iter().rev() {
+    for change in context.state.since(context.knowledge.dealt).iter().rev() {
         match change {
             Change::Attach { id, .. } => drop(before.insert(*id, None)),
             Change::Detach { id, was } => drop(before.insert(*id, Some(was.clone()))),

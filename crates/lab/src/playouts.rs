@@ -391,13 +391,13 @@ impl Start {
     /// The game at the question with the dice of game `number`, and the answer that stands on its tape.
     fn opened(&self, vm: &mut dyn Machine, arm: Option<usize>, number: u64) -> Option<(Game, Option<Slot>)> {
         let mut game = self.game.fork();
-        game.context.chance = DiceRng::stream(self.seed, STREAM + number);
-        game.context.dice = DiceSource::Seeded;
-        for driver in game.context.seats.values_mut().filter(|driver| **driver == Driver::Human) {
+        game.context.dice.rng = DiceRng::stream(self.seed, STREAM + number);
+        game.context.dice.source = DiceSource::Seeded;
+        for driver in game.context.answers.seats.values_mut().filter(|driver| **driver == Driver::Human) {
             *driver = self.policy.as_ref().map_or(Driver::Absent, |policy| Driver::Policy(policy.clone()));
         }
         game.deal_anew(vm).ok()?;
-        let (question, before) = (&self.question, game.context.position());
+        let (question, before) = (&self.question, game.context.dice.position());
         let place = question.id.ordinal;
         let given = arm.map(|at| Slot::Answer {
             topic: question.topic.clone(),
@@ -428,7 +428,8 @@ impl Start {
         let seat = &self.question.seat;
         let worth = vm.worth(&mut game.context, seat).ok().flatten()?;
         let is_other = |other: &Arc<str>| other != seat && &**other != "gm";
-        let others: Vec<Arc<str>> = game.context.seats.keys().filter(|other| is_other(other)).cloned().collect();
+        let others: Vec<Arc<str>> =
+            game.context.answers.seats.keys().filter(|other| is_other(other)).cloned().collect();
         let mut most: Option<i64> = None;
         for other in others {
             // A seat for which the rules give no worth is not compared.

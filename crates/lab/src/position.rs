@@ -358,9 +358,9 @@ pub(super) fn odds_at(session: &mut Session, question: QuestionId, query: OddsQu
 pub(super) fn ahead_to(session: &Session, card: &str) -> Result<(Session, Way, bool), Refusal> {
     let position = Position { card: card.into(), ..Position::default() };
     let mut ahead = session.fork();
-    let (before, mut way) = (ahead.game().context.position(), Way::new());
+    let (before, mut way) = (ahead.game().context.dice.position(), Way::new());
     position.go_to(&mut ahead, &mut noted_in(&mut way))?;
-    let rolled = ahead.game().context.position() != before;
+    let rolled = ahead.game().context.dice.position() != before;
     Ok((ahead, way, rolled))
 }
 
@@ -500,7 +500,7 @@ pub(super) fn odds_of(
     query.viewer = Some(viewer.clone());
     game.look_ahead(&viewer, |known| {
         let odds = explore(known.fork(), vm, &query, std::slice::from_ref(seat), Detail::Outcomes)?;
-        Ok(Odds { unseen: known.unseen(), dealt: known.context.deals_for.is_some(), ..odds })
+        Ok(Odds { unseen: known.unseen(), dealt: known.context.knowledge.deals_for.is_some(), ..odds })
     })
 }
 

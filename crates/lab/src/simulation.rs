@@ -608,7 +608,7 @@ impl Simulation {
         let variant = self.variants.get(variant).ok_or(SimulationError::NoVariants)?;
         let setup = variant.setup.clone().seed(self.seed);
         let mut session = Session::start(&variant.rules, setup)?;
-        session.game_mut().context.chance = DiceRng::stream(self.seed, trial);
+        session.game_mut().context.dice.rng = DiceRng::stream(self.seed, trial);
         Ok(session)
     }
 

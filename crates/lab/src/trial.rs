@@ -136,7 +136,7 @@ impl TrialTable<'_> {
             }
         };
         // Where nobody listens, it is not noted which rolls and answers a seat that looks ahead may not see.
-        game.context.listening = !self.ready.ahead.is_empty();
+        game.context.log.listening = !self.ready.ahead.is_empty();
         game.context.keeps_tape = false;
         game.context.observers.counts = Some(Box::new(CardCounts::default()));
         game.context.observers.memo = self.memo.take();
@@ -206,7 +206,7 @@ impl TrialTable<'_> {
             self.vm = Some(self.machine()?);
         }
         let vm = self.vm.as_deref_mut().expect("it was made above");
-        game.context.chance = DiceRng::stream(seed, trial);
+        game.context.dice.rng = DiceRng::stream(seed, trial);
         let rounds = &mut self.rounds;
         let mut time = TimeLimit::default();
         let left_out = |why| LeftOut::new(trial, why);
@@ -294,7 +294,7 @@ pub(super) fn answer_ahead(
         return answered.map_err(|refusal| refusal.to_string());
     }
     let (topic, seat) = (&question.topic, &question.seat);
-    Err(match game.context.seats.get(seat) {
+    Err(match game.context.answers.seats.get(seat) {
         Some(Driver::Policy(policy)) => format!(
             "nobody answers `{topic}`, a question to {seat}: its policy `{policy}` returns nothing, and the question has no default"
         ),
@@ -360,7 +360,7 @@ const MOST_WORK: u64 = 2_000_000;
 /// begins there. Nothing if there are none.
 fn opening(prepared: &Prepared, vm: &mut dyn Machine, rounds: &mut Rounds, most: usize) -> Option<SharedOpening> {
     let mut game = prepared.game();
-    game.context.listening = false;
+    game.context.log.listening = false;
     game.context.observers.counts = Some(Box::new(CardCounts::default()));
     rounds.passed = Passed::default();
     let (mut opening, mut work) = (None, 0);
@@ -374,7 +374,7 @@ fn opening(prepared: &Prepared, vm: &mut dyn Machine, rounds: &mut Rounds, most:
         let stands = game.advance_to(vm, 1, rounds.boundary());
         work += vm.work_of_last_call();
         let alike = stands == Halt::Paused
-            && game.context.position() == DicePosition::default()
+            && game.context.dice.position() == DicePosition::default()
             && game.context.observers.counts.as_ref().is_some_and(|counts| counts.is_empty());
         if !alike {
             break;

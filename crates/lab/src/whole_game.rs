@@ -384,17 +384,17 @@ impl<'a> Solver<'a> {
         let GameNode { state, asked, mass, .. } = &mut self.nodes[node as usize];
         let (state, asked, mass) = (state.take().expect("it was not explored before"), *asked, *mass);
         let mut game = self.base.fork_onto(state);
-        game.context.seats.clone_from(&self.base.context.seats);
+        game.context.answers.seats.clone_from(&self.base.context.answers.seats);
         let mut now_asked = false;
         if node > 0 {
             game.open = None;
             game.context.observers.sees_time = false;
-            let dice = game.context.position();
+            let dice = game.context.dice.position();
             now_asked = game
                 .open_for_exploring(self.vm, asked)
                 .map_err(|fault| Refusal::failing(format!("a script fails: {fault}")))?;
             self.may_merge(&game)?;
-            if game.context.position() != dice {
+            if game.context.dice.position() != dice {
                 let text = "a policy decides by chance whether it takes a free act: `sim` plays the game instead";
                 return Err(Refusal::failing(text).into());
             }
@@ -491,7 +491,8 @@ impl<'a> Solver<'a> {
             Some(OffPlan::Known | OffPlan::Reached | OffPlan::Deep | OffPlan::Spent) => return Ok(()),
         }
         if matches!(game.context.stop, Some(Stop::Question)) {
-            let topic = game.context.questions.first().map(|question| question.topic.to_string()).unwrap_or_default();
+            let topic =
+                game.context.run.questions.first().map(|question| question.topic.to_string()).unwrap_or_default();
             return Err(Refusal::new(format!("`{topic}` is left open: put a policy on every seat")).into());
         }
         game.context.stop = None;

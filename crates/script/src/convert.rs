@@ -81,7 +81,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             return Err(fault(context, format!("there is no note `{fate}`")));
         };
         context.observers.observe(&Op::Note);
-        context.notes.push(MigrationNote { fate, topic: topic.to_string(), text, rule });
+        context.run.notes.push(MigrationNote { fate, topic: topic.to_string(), text, rule });
         Ok(())
     });
     host_function!(lua, host, table, "shelve", |_, b, (handle, ruleset): (Lv, String)| {

@@ -110,13 +110,13 @@ impl GameSettings {
         GameSettings {
             switches: context.switches.clone(),
             left_out: context.state.left_out().clone(),
-            listens: context.listening,
+            listens: context.log.listening,
             explores: context.explorer.is_some(),
         }
     }
 
     fn are_of(&self, context: &ActionContext) -> bool {
-        self.listens == context.listening
+        self.listens == context.log.listening
             && self.explores == context.explorer.is_some()
             && self.left_out == *context.state.left_out()
             && (Arc::ptr_eq(&self.switches, &context.switches) || self.switches == context.switches)
@@ -360,7 +360,7 @@ impl Vm {
         debug_assert!(context.is_settled(), "scripts read what replays have changed");
         let host = self.host.clone();
         let budget = self.joint.unwrap_or(CallBudget::ACTION);
-        context.glimpse = None;
+        context.knowledge.glimpse = None;
         let attempt = catch_unwind(AssertUnwindSafe(|| {
             guarded(&self.lua, budget, || {
                 let renewed = self.sync(context)?;
@@ -467,7 +467,7 @@ impl Vm {
             }
             let secrets = rules.schema().has_secrets();
             let explores = context.explorer.is_some();
-            let args = (switches, context.listening, explores, out, secrets).into_lua_multi(&self.lua)?;
+            let args = (switches, context.log.listening, explores, out, secrets).into_lua_multi(&self.lua)?;
             return Ok(Some((self.trusted.refresh.clone(), args)));
         }
         Ok(match synced {
@@ -577,7 +577,7 @@ impl Machine for Vm {
             return false;
         }
         let host = self.host.clone();
-        context.glimpse = None;
+        context.knowledge.glimpse = None;
         let attempt = catch_unwind(AssertUnwindSafe(|| {
             guarded(&self.lua, snapshot.budget(), || {
                 if let Some((function, args)) = self.sync(context)? {
@@ -654,7 +654,7 @@ impl Machine for Vm {
             }
             // A stop counts as an outcome.
             if context.stop.is_some() {
-                context.pulse += 1;
+                context.run.pulse += 1;
             }
             Ok(Value::None)
         })
@@ -864,7 +864,7 @@ impl Machine for Vm {
 
     fn free_acts(&mut self, context: &mut ActionContext) -> Vec<FreeAct> {
         let declarations = self.declarations.clone();
-        let seats: Vec<Arc<str>> = context.seats.keys().cloned().collect();
+        let seats: Vec<Arc<str>> = context.answers.seats.keys().cloned().collect();
         self.in_one_budget(CallBudget::ACTION, |vm| {
             let mut acts = Vec::new();
             for free in &declarations.free {
@@ -907,7 +907,7 @@ impl Machine for Vm {
             Driver::Policy(policy) => Some((seat.clone(), policy.clone())),
             _ => None,
         };
-        let seats: Vec<(Arc<str>, Arc<str>)> = context.seats.iter().filter_map(played).collect();
+        let seats: Vec<(Arc<str>, Arc<str>)> = context.answers.seats.iter().filter_map(played).collect();
         if seats.is_empty() {
             return Ok(None);
         }

@@ -91,7 +91,7 @@ mod tests {
     /// The table has the same kinds as the events in JSON.
     #[test]
     fn every_sort_of_event_is_known() {
-        let source = include_str!("../../play/src/event.rs");
+        let source = include_str!("../../play/src/model/event.rs");
         let body = source.split("pub enum Happening {").nth(1).and_then(|rest| rest.split("\n}").next()).unwrap();
         let sorts = body.lines().filter_map(|line| line.strip_prefix("    ")?.strip_suffix(" {"));
         for sort in sorts.filter(|sort| !sort.starts_with(' ')) {

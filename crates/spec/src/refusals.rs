@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn each_kind_is_known() {
-        let source = include_str!("../../play/src/refusal.rs");
+        let source = include_str!("../../play/src/model/refusal.rs");
         let arms = source.split("pub fn kind(&self)").nth(1).and_then(|rest| rest.split("\n    }").next()).unwrap();
         let mut kinds: Vec<&str> =
             arms.lines().filter_map(|line| line.split("=> \"").nth(1)?.split('"').next()).collect();

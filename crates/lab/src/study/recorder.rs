@@ -195,8 +195,8 @@ impl StudyTable<'_> {
     pub fn play(&self, vm: &mut dyn Machine, trial: u64, stop: &Arc<AtomicBool>, onlooker: &mut Onlooker) -> GameFacts {
         let mut facts = GameFacts::of_trial(trial);
         let mut game = self.ready.prepared.game();
-        game.context.chance = DiceRng::stream(self.study.seed, trial);
-        (game.context.listening, game.context.keeps_tape, game.context.overseen) = (false, false, true);
+        game.context.dice.rng = DiceRng::stream(self.study.seed, trial);
+        (game.context.log.listening, game.context.keeps_tape, game.context.answers.overseen) = (false, false, true);
         let mut rounds = Rounds::new(self.ready);
         let mut clock = GameClock { began: vm.clock(), looked_ahead: Duration::ZERO };
         let measures = self.study.variant.rules.measures();
@@ -272,7 +272,7 @@ impl StudyTable<'_> {
             true => None,
             false => answers.iter().flatten().find(|answer| is_open(answer)).cloned(),
         };
-        let chosen = match game.context.seats.get(&question.seat).cloned() {
+        let chosen = match game.context.answers.seats.get(&question.seat).cloned() {
             Some(Driver::Policy(policy)) => self.choose(vm, game, &question, &policy, &closed, facts),
             _ if self.study.random.contains(&question.seat) => Ok(self.at_random(&question, answers, &closed, facts)),
             _ if self.ready.ahead.contains(&question.seat) => {
@@ -323,7 +323,7 @@ impl StudyTable<'_> {
         facts: &GameFacts,
     ) -> Result<Option<Answer>, Refusal> {
         let mut copy = game.fork();
-        copy.context.chance = self.dice_of_decision(facts);
+        copy.context.dice.rng = self.dice_of_decision(facts);
         for card in closed {
             copy.context.state.leave_out(card.clone(), true);
         }

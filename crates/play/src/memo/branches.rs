@@ -3,7 +3,7 @@ use super::tagged::PackedValue;
 /// The next nodes for all values of a node except its first value: a hash table with open addressing and linear
 /// probing. Memory access dominates a look-up, and this table usually needs one.
 #[derive(Debug, Default)]
-pub(super) struct Branches {
+pub(crate) struct Branches {
     /// Empty, or a power of two slots.
     slots: Vec<TraceBranch>,
     count: usize,
@@ -21,7 +21,7 @@ const FEWEST_SLOTS: usize = 64;
 
 /// Hashes a number by multiplication.
 #[inline]
-pub(super) fn mixed(number: u64) -> u64 {
+pub(crate) fn mixed(number: u64) -> u64 {
     let product = u128::from(number) * 0x9E37_79B9_7F4A_7C15;
     (product >> 64) as u64 ^ product as u64
 }

@@ -11,7 +11,7 @@ use riskbreaker_state::{State, Value};
 /// A slot holds a field, at its index in [`EntityNumbering`], or a query; queries follow after all fields. Every write
 /// of a script or a replay is passed to the cache. If the state has changed in another way, the cache is read again.
 #[derive(Debug, Default)]
-pub(super) struct FieldCache {
+pub(crate) struct FieldCache {
     /// Values by slot; [`PackedValue::UNKNOWN`] if not read yet.
     now: Vec<PackedValue>,
     /// The number of slots that are fields.

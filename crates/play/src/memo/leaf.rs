@@ -14,7 +14,7 @@ const HEAD: usize = 4;
 const PULSED: u32 = 1;
 
 /// An outcome in its stored form.
-pub(super) struct Leaf<'t> {
+pub(crate) struct Leaf<'t> {
     /// The value of a read-only function.
     pub value: PackedValue,
     /// See [`TraceOutcome`].
@@ -78,7 +78,7 @@ impl<'t> Leaf<'t> {
 }
 
 /// Appends an outcome to the guards of its trace. Returns false if it is too large.
-pub(super) fn store(outcome: &TraceOutcome, nodes: &mut Vec<TraceNode>) -> bool {
+pub(crate) fn store(outcome: &TraceOutcome, nodes: &mut Vec<TraceNode>) -> bool {
     let count = |count: usize| u16::try_from(count).ok().map(u32::from);
     let (Some(puts), Some(steps)) = (count(outcome.puts.len()), count(outcome.steps.len())) else { return false };
     let Ok(written) = u32::try_from(outcome.written) else { return false };
@@ -99,7 +99,7 @@ pub(super) fn store(outcome: &TraceOutcome, nodes: &mut Vec<TraceNode>) -> bool 
 }
 
 /// The number of nodes of an outcome.
-pub(super) fn length(outcome: &TraceOutcome) -> usize {
+pub(crate) fn length(outcome: &TraceOutcome) -> usize {
     HEAD + outcome.puts.len() + 2 * outcome.steps.len()
 }
 

@@ -33,18 +33,20 @@ use std::sync::Arc;
 use self::field_cache::FieldCache;
 use self::guard::Guard;
 use self::numbering::EntityNumbering;
-pub use self::query::Query;
 use self::query::RelationEnd;
-pub use self::recording::{ExpectedOutcome, PlayedCard};
 use self::recording::{FieldSet, Finished, Recording, Root};
-pub use self::replay::TraceLookup;
 use self::report::Missed;
-pub use self::report::{NewBranch, NotRecorded};
 use self::root_cache::RootCache;
 use self::tagged::{OwnValues, is_small};
 use self::traces::Committed;
-pub use self::traces::{TraceTable, Traces};
+use crate::context::PlayedCard;
 use riskbreaker_state::{Attachment, Due, EntityId, Schema, State, Value};
+
+pub use query::Query;
+pub use recording::ExpectedOutcome;
+pub use replay::TraceLookup;
+pub use report::{NewBranch, NotRecorded};
+pub use traces::{TraceTable, Traces};
 
 /// One thread's part of the trace cache: the recorder, and its cache of the state.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use riskbreaker_state::{EntityId, FieldId, KindId, State, Value};
 /// not depend on the id; so a trace says "the first entity met", not "entity 17". Fixed entities, which all games begin
 /// with, keep their ids.
 #[derive(Debug, Default)]
-pub(super) struct EntityNumbering {
+pub(crate) struct EntityNumbering {
     /// The largest id of the fixed entities.
     fixed: u32,
     /// The fields of the fixed entities in sequence; `begins` holds, by id, the index of an entity's first field. Equal
@@ -177,13 +177,13 @@ impl EntityNumbering {
 
 /// True if this is a number and not a fixed id.
 #[inline]
-pub(super) fn is_number(id: EntityId) -> bool {
+pub(crate) fn is_number(id: EntityId) -> bool {
     id.0 & NUMBER != 0
 }
 
 /// True if a value contains a number.
 #[inline]
-pub(super) fn is_numbered(value: &Value) -> bool {
+pub(crate) fn is_numbered(value: &Value) -> bool {
     value.any_entity(&is_number)
 }
 

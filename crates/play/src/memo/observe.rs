@@ -8,7 +8,7 @@ use super::query::Query;
 use super::recording::{Dependency, RecordedEffect, Recording, RollKey};
 use super::tagged::{PackedValue, is_small};
 use super::{Memo, TOO_MANY, UNMET};
-use crate::operation::Op;
+use crate::Op;
 use riskbreaker_state::{
     Attachment, Due, Entity, EntityId, Entry, FieldId, LARGEST_NUMBER, RelativeKey, State, Type, Value,
 };
@@ -130,7 +130,7 @@ impl Memo {
 
     /// Records the result of a query in the state before the recording. The changes of the recording itself follow from
     /// it.
-    pub(super) fn asked(&mut self, query: Query, state: &State) {
+    pub(crate) fn asked(&mut self, query: Query, state: &State) {
         if let Query::Holding(_, field, _) = query {
             self.read_added(field, state);
         }
@@ -265,7 +265,7 @@ impl Memo {
     }
 
     /// Marks a field as changed since the beginning of its game. Traces that assume it unchanged are dropped.
-    pub(super) fn changed(&mut self, key: Guard) {
+    pub(crate) fn changed(&mut self, key: Guard) {
         if !self.begins_alike || !self.invalidated.insert(key) {
             return;
         }

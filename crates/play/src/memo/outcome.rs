@@ -6,13 +6,14 @@ use indexmap::IndexSet;
 
 use super::guard::Guard;
 use super::numbering::{is_number, is_numbered};
-use super::recording::{Finished, PlayedCard, RecordedEffect};
+use super::recording::{Finished, RecordedEffect};
 use super::tagged::{Interner, PackedValue};
+use crate::context::PlayedCard;
 use riskbreaker_state::{Attachment, AttachmentId, Due, Entity, EntityId, KindId, RelativeKey, Value};
 
 /// The outcome of a trace. Values and names are indices into the table, so that many traces share few of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TraceOutcome {
+pub(crate) struct TraceOutcome {
     /// Final values of fields of fixed entities, if equal in all games.
     pub puts: Box<[(Guard, PackedValue)]>,
     /// The other effects, in order.
@@ -33,7 +34,7 @@ pub(super) struct TraceOutcome {
 
 /// An effect as stored in the table: large data is an index into [`OutcomeNames`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum OutcomeStep {
+pub(crate) enum OutcomeStep {
     Set(Guard, PackedValue),
     Add(Guard, PackedValue),
     Spawn(u32),
@@ -101,7 +102,7 @@ fn put_value(effect: &RecordedEffect) -> Option<&Value> {
 
 /// The data to which outcomes refer by index.
 #[derive(Debug, Default)]
-pub(super) struct OutcomeNames {
+pub(crate) struct OutcomeNames {
     pub values: Interner,
     /// Scheduled agenda entries, shared by outcomes.
     pub due: IndexSet<Arc<Due>>,

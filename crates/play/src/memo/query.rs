@@ -24,7 +24,7 @@ pub enum Query {
 
 /// A field that holds one end of a kind of relation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RelationEnd {
+pub(crate) struct RelationEnd {
     pub number: i64,
     pub kind: KindId,
     pub field: FieldId,
@@ -35,7 +35,7 @@ const MOST_HOLDING: usize = PackedValue::BITS as usize;
 
 impl Query {
     /// The entity that the query is about, if it is about one.
-    pub(super) fn entity(self) -> Option<EntityId> {
+    pub(crate) fn entity(self) -> Option<EntityId> {
         match self {
             Query::Kind(_) | Query::Attached | Query::Holding(..) | Query::AtLeast(..) => None,
             Query::Referring(_, _, id) | Query::Relations(id) | Query::Id(id) => Some(id),
@@ -43,7 +43,7 @@ impl Query {
     }
 
     /// Describes the query for a message.
-    pub(super) fn words(self, schema: &Schema) -> String {
+    pub(crate) fn words(self, schema: &Schema) -> String {
         let name = |kind: KindId| schema.kinds.get(kind.0 as usize).map_or("", |kind| &*kind.name);
         let field_of = |kind, field| field_words(schema, Some(kind), field);
         match self {
@@ -68,7 +68,7 @@ impl Query {
     }
 
     /// The same query about another entity.
-    pub(super) fn about(self, id: EntityId) -> Query {
+    pub(crate) fn about(self, id: EntityId) -> Query {
         match self {
             Query::Referring(kind, field, _) => Query::Referring(kind, field, id),
             Query::Relations(_) => Query::Relations(id),
@@ -80,7 +80,7 @@ impl Query {
     /// The result of the query, with numbers for entities, which count as met from now on. Of fixed entities it
     /// contains only relations, since traces guard the fields of the others. `ends`: the fields that hold the ends of
     /// relations.
-    pub(super) fn found(self, state: &State, ends: &[RelationEnd], numbering: &mut EntityNumbering) -> Option<Value> {
+    pub(crate) fn found(self, state: &State, ends: &[RelationEnd], numbering: &mut EntityNumbering) -> Option<Value> {
         let mut found: Vec<EntityId> = Vec::new();
         match self {
             Query::Id(id) => return Some(Value::Int(i64::from(id.0))),
@@ -134,7 +134,7 @@ impl Query {
 }
 
 /// Packs booleans into a bit mask. `None` if there are too many.
-pub(super) fn mask_of(bits: impl Iterator<Item = bool>) -> Option<i64> {
+pub(crate) fn mask_of(bits: impl Iterator<Item = bool>) -> Option<i64> {
     let mut mask = 0;
     for (nth, bit) in (0..).zip(bits) {
         mask |= i64::from(bit) << Some(nth).filter(|nth| *nth < PackedValue::BITS)?;
@@ -143,7 +143,7 @@ pub(super) fn mask_of(bits: impl Iterator<Item = bool>) -> Option<i64> {
 }
 
 /// Formats a field for a message as `kind.field`.
-pub(super) fn field_words(schema: &Schema, kind: Option<KindId>, field: FieldId) -> String {
+pub(crate) fn field_words(schema: &Schema, kind: Option<KindId>, field: FieldId) -> String {
     let kind = kind.and_then(|kind| schema.kinds.get(kind.0 as usize));
     let field = kind.and_then(|kind| Some((kind, kind.fields.get(field.0 as usize)?)));
     field.map_or_else(|| "a field".into(), |(kind, field)| format!("{}.{}", kind.name, field.name))

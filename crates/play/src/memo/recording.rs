@@ -6,13 +6,14 @@ use super::guard::Guard;
 use super::numbering::EntityNumbering;
 use super::query::Query;
 use crate::Sight;
+use crate::context::PlayedCard;
 use riskbreaker_dice::Dice;
 use riskbreaker_state::{Attachment, AttachmentId, Due, Entity, EntityId, RelativeKey, Value};
 
 /// The key of a trace: an agenda entry or a read-only function, with the existing fixed entities and their attachments.
 /// Entities in it are numbered, as everywhere in a recording.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Root {
+pub(crate) struct Root {
     pub what: Arc<str>,
     pub owner: Option<EntityId>,
     pub args: Value,
@@ -37,7 +38,7 @@ impl Root {
 }
 
 /// Computes the hash of a root.
-pub(super) fn hash_of(what: &str, owner: Option<EntityId>, args: &Value, (population, attachments): (u64, u64)) -> u64 {
+pub(crate) fn hash_of(what: &str, owner: Option<EntityId>, args: &Value, (population, attachments): (u64, u64)) -> u64 {
     let owner = owner.map_or(0, |owner| u64::from(owner.0) + 1);
     let args = match args {
         Value::None => 0,
@@ -60,11 +61,11 @@ pub(super) fn hash_of(what: &str, owner: Option<EntityId>, args: &Value, (popula
 }
 
 /// A set of fields.
-pub(super) type FieldSet = HashSet<Guard, BuildHasherDefault<Folded>>;
+pub(crate) type FieldSet = HashSet<Guard, BuildHasherDefault<Folded>>;
 
 /// A fast hasher of a few words, for a table that compares its keys.
 #[derive(Clone, Default)]
-pub(super) struct Folded(u64);
+pub(crate) struct Folded(u64);
 
 impl Hasher for Folded {
     fn finish(&self) -> u64 {
@@ -101,7 +102,7 @@ fn same(one: &Value, other: &Value) -> bool {
 
 /// A random input of a trace: the dice, and how much of the result the script saw.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum RollKey {
+pub(crate) enum RollKey {
     Dice(Arc<Dice>, Sight),
     /// The total of the last roll, looked at after less of it was seen.
     Look,
@@ -113,7 +114,7 @@ pub(super) enum RollKey {
 
 /// An input on which a recording depends.
 #[derive(Clone, Debug)]
-pub(super) enum Dependency {
+pub(crate) enum Dependency {
     Field(Guard),
     Roll(RollKey),
     Query(Query),
@@ -121,7 +122,7 @@ pub(super) enum Dependency {
 
 /// A change of the state by a script. Entities are numbered.
 #[derive(Clone, Debug)]
-pub(super) enum RecordedEffect {
+pub(crate) enum RecordedEffect {
     Set(Guard, Value),
     /// Adds to a number whose value is not known.
     Add(Guard, i64),
@@ -134,25 +135,9 @@ pub(super) enum RecordedEffect {
     Finish(Box<str>),
 }
 
-/// A card that was played in an entry.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct PlayedCard {
-    pub seat: Arc<str>,
-    pub card: Arc<str>,
-    /// True if its first roll with a target met it. `None` without such a roll.
-    pub met: Option<bool>,
-}
-
-impl PlayedCard {
-    /// Its contribution to the counts of the card: used, rolled for, target met.
-    pub fn counts(&self) -> [u64; 3] {
-        [1, u64::from(self.met.is_some()), u64::from(self.met == Some(true))]
-    }
-}
-
 /// The recording of an entry or a read-only function whose script runs.
 #[derive(Debug)]
-pub(super) struct Recording {
+pub(crate) struct Recording {
     pub root: Root,
     pub dependencies: Vec<(Dependency, Value)>,
     /// The queries among its dependencies.
@@ -207,7 +192,7 @@ pub struct ExpectedOutcome {
 
 /// A finished recording with its result.
 #[derive(Debug)]
-pub(super) struct Finished {
+pub(crate) struct Finished {
     pub recording: Recording,
     pub pulsed: bool,
     /// The cards played in it.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::guard::Guard;
 use super::numbering::{EntityNumbering, is_numbered};
 use super::outcome::{OutcomeNames, OutcomeStep};
-use super::recording::{ExpectedOutcome, PlayedCard};
+use super::recording::ExpectedOutcome;
 use super::tagged::PackedValue;
 use super::traces::{Miss, TraceReader, TraceTable};
 use super::{FUNCTION, Memo};
+use crate::context::PlayedCard;
 use riskbreaker_dice::DiceRng;
 use riskbreaker_state::{
     Attachment, Audience, Due, Entity, EntityId, Entry, FEW_ENTITIES, FieldId, Key, KindId, State, Value,
@@ -73,7 +74,7 @@ impl Memo {
 
     /// Attaches the caches to this state, which may be another one or may have changed outside replays and recordings.
     #[inline]
-    pub(super) fn turn_to(&mut self, state: &State) {
+    pub(crate) fn turn_to(&mut self, state: &State) {
         if self.cache.turn_to(state) {
             self.roots.forget_entries();
         }
@@ -236,7 +237,7 @@ impl Memo {
 
     /// Hashes of the existing entities and of their attachments.
     #[inline]
-    pub(super) fn hashes(&self, state: &mut State) -> (u64, u64) {
+    pub(crate) fn hashes(&self, state: &mut State) -> (u64, u64) {
         let population = state.population_hash(self.numbering.fixed());
         let population = if self.numbering.is_all(state) { population } else { !population };
         (population, state.attachments_hash())

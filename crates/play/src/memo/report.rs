@@ -35,7 +35,7 @@ pub struct NewBranch {
 
 /// The kind of value that a look-up did not find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Missed {
+pub(crate) enum Missed {
     Root,
     Field(Option<KindId>, FieldId),
     AtLeast(Option<KindId>, FieldId, i64),
@@ -83,7 +83,7 @@ impl Memo {
 
     /// Records where a look-up ended.
     #[cold]
-    pub(super) fn note_miss(&mut self, what: &Arc<str>, miss: Miss, table: &TraceTable, state: &State) {
+    pub(crate) fn note_miss(&mut self, what: &Arc<str>, miss: Miss, table: &TraceTable, state: &State) {
         let missed = match miss {
             Miss::Root => Missed::Root,
             Miss::At(guard) => match (table.query(guard, &self.numbering), guard.kind()) {
@@ -110,13 +110,13 @@ impl Memo {
     }
 
     /// Counts the new value of the entry or function, which ran to its end and was recorded.
-    pub(super) fn count_miss(&mut self) {
+    pub(crate) fn count_miss(&mut self) {
         if let Some(missed) = self.last_missed.take() {
             *self.missed.entry(missed).or_insert(0) += 1;
         }
     }
 
-    pub(super) fn refuse(&mut self, what: &Arc<str>, reason: &'static str) {
+    pub(crate) fn refuse(&mut self, what: &Arc<str>, reason: &'static str) {
         // Count it once, as an entry that cannot be recorded.
         self.last_missed.take_if(|(missed, _)| missed == what);
         let key = (what.clone(), reason, self.locate.map(|locate| locate()).unwrap_or_default());

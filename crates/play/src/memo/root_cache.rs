@@ -7,7 +7,7 @@ use riskbreaker_state::{EntryId, Value};
 /// One thread's cache of the roots of entries that replays have scheduled. It saves looking them up by name, owner and
 /// arguments.
 #[derive(Debug)]
-pub(super) struct RootCache {
+pub(crate) struct RootCache {
     /// Entries scheduled last, each at its index modulo [`PLACES`], with the table's number for the scheduled call
     /// (name, owner, arguments).
     scheduled: [(EntryId, u32); PLACES],

@@ -8,7 +8,7 @@ pub struct PackedValue(u32);
 
 /// Values that do not fit into 32 bits.
 #[derive(Debug, Default)]
-pub(super) struct Interner(IndexSet<Value>);
+pub(crate) struct Interner(IndexSet<Value>);
 
 /// The longest text that is recorded, in bytes.
 const LONGEST_TEXT: usize = 200;
@@ -142,7 +142,7 @@ impl Interner {
 
 /// One thread's own copies of interned values: shared reference counts would make threads wait for each other.
 #[derive(Debug, Default)]
-pub(super) struct OwnValues(Vec<Value>);
+pub(crate) struct OwnValues(Vec<Value>);
 
 impl OwnValues {
     /// The value of a packed value.
@@ -161,7 +161,7 @@ impl OwnValues {
 }
 
 /// True if a value is small enough to be recorded.
-pub(super) fn is_small(value: &Value) -> bool {
+pub(crate) fn is_small(value: &Value) -> bool {
     fn size(value: &Value) -> usize {
         match value {
             Value::Text(text) if text.len() > LONGEST_TEXT => LARGEST_TABLE,

@@ -7,7 +7,8 @@ use indexmap::IndexSet;
 use super::branches::{Branches, mixed};
 use super::field_cache::FieldCache;
 use super::guard::Guard;
-use super::leaf::{self, Leaf};
+use super::leaf;
+use super::leaf::Leaf;
 use super::numbering::EntityNumbering;
 use super::outcome::{OutcomeNames, TraceOutcome};
 use super::query::{Query, RelationEnd, mask_of};
@@ -27,12 +28,12 @@ impl Traces {
         self.table.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn write(&self) -> RwLockWriteGuard<'_, TraceTable> {
+    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, TraceTable> {
         self.table.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Locks the table for writing. `None` while it is locked otherwise.
-    pub(super) fn try_write(&self) -> Option<RwLockWriteGuard<'_, TraceTable>> {
+    pub(crate) fn try_write(&self) -> Option<RwLockWriteGuard<'_, TraceTable>> {
         match self.table.try_write() {
             Ok(table) => Some(table),
             Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
@@ -42,7 +43,7 @@ impl Traces {
 }
 
 /// A thread's view of the state, with which it follows a trace.
-pub(super) struct TraceReader<'m> {
+pub(crate) struct TraceReader<'m> {
     pub cache: &'m mut FieldCache,
     pub numbering: &'m mut EntityNumbering,
     pub ends: &'m [RelationEnd],
@@ -83,14 +84,14 @@ struct Tree {
 
 /// A guard of a trace, and the first value that was found there. For this value, the next node follows directly.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TraceNode {
+pub(crate) struct TraceNode {
     pub guard: Guard,
     pub found: PackedValue,
 }
 
 /// The reason why a look-up found no outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Miss {
+pub(crate) enum Miss {
     /// The table has no tree for the entry with this owner, arguments and existing entities.
     Root,
     /// This guard has no branch for the value found.
@@ -111,7 +112,7 @@ const MOST_VALUES: usize = 20_000;
 
 /// The result of adding a finished recording.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Committed {
+pub(crate) enum Committed {
     Kept,
     /// A field that it assumed to be unchanged has changed.
     Stale,
@@ -122,32 +123,32 @@ pub(super) enum Committed {
 }
 
 impl TraceTable {
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.full
     }
 
     /// Converts the leaf at a node to an expected outcome.
-    pub(super) fn expected(&self, leaf: u32) -> ExpectedOutcome {
+    pub(crate) fn expected(&self, leaf: u32) -> ExpectedOutcome {
         ExpectedOutcome { leaf, dropped: self.dropped }
     }
 
     /// Reads the leaf that begins at this node.
     #[inline]
-    pub(super) fn leaf(&self, place: u32) -> Leaf<'_> {
+    pub(crate) fn leaf(&self, place: u32) -> Leaf<'_> {
         Leaf::at(&self.nodes, place as usize)
     }
 
-    pub(super) fn names(&self) -> &OutcomeNames {
+    pub(crate) fn names(&self) -> &OutcomeNames {
         &self.names
     }
 
     /// The number of times that traces were dropped.
-    pub(super) fn dropped(&self) -> u64 {
+    pub(crate) fn dropped(&self) -> u64 {
         self.dropped
     }
 
     /// The first node of the tree of a root. `None` if there is no tree.
-    pub(super) fn tree(
+    pub(crate) fn tree(
         &self,
         (what, owner, args): (&Arc<str>, Option<EntityId>, &Value),
         hashes: (u64, u64),
@@ -159,7 +160,7 @@ impl TraceTable {
     /// Follows a trace from the first node of a tree. Returns the node at which its leaf begins, or the guard without a
     /// branch. Entities of the root must be numbered in `numbering`.
     #[inline]
-    pub(super) fn follow(
+    pub(crate) fn follow(
         &self,
         first: u32,
         state: &mut State,
@@ -321,7 +322,7 @@ impl TraceTable {
     }
 
     /// The query of a guard, if it is one.
-    pub(super) fn query(&self, guard: Guard, numbering: &EntityNumbering) -> Option<Query> {
+    pub(crate) fn query(&self, guard: Guard, numbering: &EntityNumbering) -> Option<Query> {
         let number = match guard.kind() {
             Guard::COMPARISON => {
                 let (field, least) = self.comparisons.get_index(guard.number())?;
@@ -353,7 +354,7 @@ impl TraceTable {
     }
 
     /// Marks a field as changed since the beginning of a game, and drops the traces that assume it unchanged.
-    pub(super) fn invalidate(&mut self, field: Guard) {
+    pub(crate) fn invalidate(&mut self, field: Guard) {
         if self.invalidated.insert(field) {
             self.dropped += 1;
             self.trees.values_mut().for_each(|trees| trees.retain(|tree| !tree.assumptions.contains(&field)));
@@ -361,7 +362,7 @@ impl TraceTable {
     }
 
     /// Adds a finished recording to its tree.
-    pub(super) fn commit(&mut self, finished: Finished, numbering: &EntityNumbering) -> Committed {
+    pub(crate) fn commit(&mut self, finished: Finished, numbering: &EntityNumbering) -> Committed {
         let recording = &finished.recording;
         if recording.assumptions.iter().any(|field| self.invalidated.contains(field)) {
             return Committed::Stale;

@@ -3,28 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::carried::{Migration, MigrationError};
 use super::comparison::StateComparison;
 use super::former::Former;
-use crate::Game;
-use crate::action::{Cause, Done, Reasons, events_of};
-use crate::reload::{InForce, Swap, notices, patch_between, seat_people, switches_over};
-use crate::save::SavedOpen;
-use crate::undo::{BeforeRules, UndoOp, UndoReport};
+use crate::game::{
+    BeforeRules, InForce, Pending, Reasons, SavedOpen, Swap, UndoOp, UndoReport, events_of, notices, patch_between,
+    seat_people, switches_over,
+};
 use crate::{
-    ActionContext, Driver, Fault, Happening, MASTER, Migration, MigrationError, MigrationFate, MigrationNote, Refusal,
-    Ruleset, Slot,
+    ActionContext, Cause, Done, Driver, Fault, Game, Happening, MASTER, MigrationFate, MigrationNote, Refusal, Ruleset,
+    Slot,
 };
 use riskbreaker_ruleset::Contrast;
 use riskbreaker_state::{Audience, EntityId, FieldId, Orphans, Passage, Schema, State, Value};
-
-/// A request for rules that take effect at the next boundary.
-#[derive(Clone, Debug)]
-pub struct Pending {
-    /// The requested rules. `None` cancels earlier requests.
-    pub rules: Option<Arc<Ruleset>>,
-    /// The number of the next decision when the request was made.
-    pub asked_at: u32,
-}
 
 /// A game converted to other rules that have not taken effect yet.
 pub(crate) struct ReadyConversion {
@@ -132,7 +123,7 @@ impl Game {
         let mut notes = Vec::new();
         let switches = self.switches_under(to, &mut new, &mut notes);
         let seats = self.seats_under(to, &mut notes);
-        let mut context = ActionContext::new(to, Arc::new(switches), seats, self.context.dice.clone(), 0);
+        let mut context = ActionContext::new(to, Arc::new(switches), seats, self.context.dice.source.clone(), 0);
         context.state = new;
         let (mut said, mut reasons) = (Vec::new(), Reasons::new());
         if let ConversionWay::Convert(ruleset) = way {
@@ -148,7 +139,7 @@ impl Game {
             result?;
             context = changed;
             context.state.settle_unread();
-            for event in std::mem::take(&mut context.events) {
+            for event in std::mem::take(&mut context.log.events) {
                 match event.happening {
                     Happening::Said { .. } => said.push((event.audience, event.happening)),
                     Happening::Changed { entity, field, reason: Some(reason), .. } => {
@@ -158,7 +149,7 @@ impl Game {
                 }
             }
         }
-        notes.append(&mut context.notes);
+        notes.append(&mut context.run.notes);
         if context.state.agenda().first().is_none() && state.agenda().first().is_some() {
             let text = "nothing on it fits the new rules, so the game would be over at once".to_owned();
             notes.push(MigrationNote { fate: MigrationFate::Refused, topic: "agenda".into(), text, rule: None });
@@ -179,7 +170,7 @@ impl Game {
         let before = last.swap.as_ref()?;
         let in_force = before.in_force.as_ref().filter(|in_force| in_force.rules.hash() == to.hash())?;
         let (switches, seats) = (in_force.switches.clone(), self.seats_back(in_force));
-        let mut context = ActionContext::new(to, switches, seats, self.context.dice.clone(), 0);
+        let mut context = ActionContext::new(to, switches, seats, self.context.dice.source.clone(), 0);
         context.state = before.state.clone();
         let text = "the same as before: nothing has been done since the rules changed".to_owned();
         let notes = vec![MigrationNote { fate: MigrationFate::Returned, topic: "everything".into(), text, rule: None }];
@@ -225,7 +216,7 @@ impl Game {
 
     /// Carries the seats over by name. People play new seats, and seats whose policy does not exist any more.
     fn seats_under(&self, to: &Ruleset, notes: &mut Vec<MigrationNote>) -> BTreeMap<Arc<str>, Driver> {
-        let mut seats = self.context.seats.clone();
+        let mut seats = self.context.answers.seats.clone();
         for (seat, policy) in seat_people(&mut seats, to) {
             let (topic, text) = (format!("seat {seat}"), format!("has no policy `{policy}` there: it is asked now"));
             notes.push(MigrationNote { fate: MigrationFate::Decide, topic, text, rule: None });
@@ -236,7 +227,7 @@ impl Game {
     /// The seats when a game returns to earlier rules. A seat whose driver was changed since keeps the new driver, if
     /// these rules have it.
     fn seats_back(&self, before: &InForce) -> BTreeMap<Arc<str>, Driver> {
-        let mut seats = self.context.seats.clone();
+        let mut seats = self.context.answers.seats.clone();
         let lost = |driver: &Driver| match driver {
             Driver::Policy(policy) => {
                 let known = |rules: &Ruleset| rules.policies().contains(policy);
@@ -262,16 +253,16 @@ impl Game {
             Box::new(SavedOpen::of(&open))
         });
         let to = context.rules.clone();
-        let before = self.context.position();
+        let before = self.context.dice.position();
         let may_read = self.readers_of_anything(&to);
         let in_force = InForce {
             rules: std::mem::replace(&mut self.context.rules, context.rules),
             switches: std::mem::replace(&mut self.context.switches, context.switches),
-            seats: std::mem::replace(&mut self.context.seats, context.seats),
+            seats: std::mem::replace(&mut self.context.answers.seats, context.answers.seats),
         };
         let state = std::mem::replace(&mut self.context.state, context.state);
         let lost = in_force.seats.iter().filter_map(|(seat, driver)| match driver {
-            Driver::Policy(policy) if self.context.seats.get(seat) != Some(driver) => {
+            Driver::Policy(policy) if self.context.answers.seats.get(seat) != Some(driver) => {
                 Some((seat.clone(), policy.clone()))
             }
             _ => None,
@@ -322,11 +313,11 @@ impl Game {
             let seats = self.seats_back(&before);
             let undone = std::mem::replace(&mut self.context.state, state);
             self.context.switches = before.switches;
-            self.context.seats = seats;
+            self.context.answers.seats = seats;
             self.context.rules = before.rules;
             changes = self.restored(&undone, now.schema());
         }
-        self.context.set_position(done.before);
+        self.context.dice.set_position(done.before);
         let at = BeforeRules { done: self.history.len(), open: self.open.clone(), position: done.before };
         self.redo.push(UndoOp::Rules { rules: Some(now), at: Some(Box::new(at)) });
         UndoReport::open(text, None, changes)

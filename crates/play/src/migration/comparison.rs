@@ -7,7 +7,7 @@ use crate::{ActionContext, MigrationFate, MigrationNote};
 use riskbreaker_state::{Belongings, EntityId, Kept, Schema, State};
 
 /// The states before and after a change of rules.
-pub(super) struct StateComparison<'a> {
+pub(crate) struct StateComparison<'a> {
     pub old: &'a State,
     pub old_schema: &'a Schema,
     pub context: &'a ActionContext,

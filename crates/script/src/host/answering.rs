@@ -33,7 +33,7 @@ pub(super) unsafe extern "C-unwind" fn ask(state: *mut lua_State) -> c_int {
                 Err(message_of(&context.fault("the `seat` of a question must be a text")).to_string())
             }
             (Some((host, context)), Some(seat)) => {
-                host.before_policy.set(context.position());
+                host.before_policy.set(context.dice.position());
                 let about = host.handles.borrow().id_at(ffi::lua_topointer(state, 4) as usize);
                 let has_options = kind.is_some_and(AskKind::has_options);
                 let asked = (text(state, 5).unwrap_or(""), about, has_options);
@@ -313,7 +313,7 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<CheckedAnsw
             return Err(words(misfit(context, asked, by, &refusal)));
         }
         if by == BY_ONLY {
-            context.pulse += 1;
+            context.run.pulse += 1;
             push_field(state, 2, Name::About);
             if !is_about(state, -1, host) {
                 return Err(words(not_about(context, type_name(state, -1))));

@@ -51,7 +51,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         Ok(context.begin_glimpse(&seat))
     });
     host_function!(lua, host, table, "end_glimpse", |_, b, (): ()| {
-        b.context()?.glimpse = None;
+        b.context()?.knowledge.glimpse = None;
         Ok(())
     });
     host_function!(lua, host, table, "attachments", |lua, b, owner: Option<Table>| {

@@ -106,13 +106,13 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     // roll_for(audience): sets the audience of the next roll.
     host_function!(lua, host, table, "roll_for", |_, b, audience: Lv| {
         let context = b.context()?;
-        context.roll_audience = audience_arg(context, &audience, &b.handles.borrow(), "the audience of a roll")?;
+        context.rolls.audience = audience_arg(context, &audience, &b.handles.borrow(), "the audience of a roll")?;
         Ok(())
     });
     // last_roll(): returns the total of the last roll. roll_number() and return_to_roll(number): get and set which one
     // that is.
     host_function!(lua, host, table, "last_roll", |_, b, (): ()| b.context()?.look_at_roll().map_err(stopped));
-    host_function!(lua, host, table, "roll_number", |_, b, (): ()| Ok(b.context()?.last_roll));
+    host_function!(lua, host, table, "roll_number", |_, b, (): ()| Ok(b.context()?.rolls.last));
     host_function!(lua, host, table, "return_to_roll", |_, b, number: usize| {
         b.context()?.return_to_roll(number);
         Ok(())

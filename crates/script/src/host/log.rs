@@ -118,20 +118,20 @@ fn add_secrets(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     host_function!(lua, host, table, "begin_secret", |_, b, audience: Lv| {
         let context = b.context()?;
         let audience = audience_arg(context, &audience, &b.handles.borrow(), "the audience of rb.secretly")?;
-        context.secrecy.begin(audience);
+        context.log.secrecy.begin(audience);
         Ok(())
     });
     // begin_open(): exempts the following events from all secret parts.
     host_function!(lua, host, table, "begin_open", |_, b, (): ()| {
-        b.context()?.secrecy.begin_open();
+        b.context()?.log.secrecy.begin_open();
         Ok(())
     });
     host_function!(lua, host, table, "end_secret", |_, b, (): ()| {
-        b.context()?.secrecy.end();
+        b.context()?.log.secrecy.end();
         Ok(())
     });
     host_function!(lua, host, table, "disclose", |_, b, (): ()| {
-        b.context()?.disclose();
+        b.context()?.log.disclose();
         Ok(())
     });
     Ok(())

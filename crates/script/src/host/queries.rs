@@ -92,7 +92,7 @@ unsafe extern "C-unwind" fn holding(state: *mut lua_State) -> c_int {
 
 /// Charges the entities that a query has searched.
 pub(super) fn charge_query(context: &mut ActionContext) {
-    charge(std::mem::take(&mut context.searched) as i64 / 2);
+    charge(std::mem::take(&mut context.run.searched) as i64 / 2);
 }
 
 unsafe fn is_first(state: *mut lua_State) -> bool {

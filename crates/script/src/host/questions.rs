@@ -31,14 +31,14 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         match context.ask(&question).map_err(stopped)? {
             Asked::Answered(answer) => Ok((ANSWERED, found(lua, context, &question, &answer)?)),
             Asked::Policy(policy) => {
-                b.before_policy.set(context.position());
+                b.before_policy.set(context.dice.position());
                 if let Some(explorer) = &mut context.explorer {
                     explorer.remember(None);
                 }
                 Ok((1, Lv::String(lua.create_string(&*policy)?)))
             }
             Asked::Default => {
-                b.before_policy.set(context.position());
+                b.before_policy.set(context.dice.position());
                 Ok((2, Lv::Nil))
             }
             Asked::Open => Ok((OPEN, Lv::Nil)),
@@ -68,7 +68,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let context = b.context()?;
         let question = question_of(context, &b.handles.borrow(), kind.0, &q)?;
         // Undo the draws of a policy that gave no answer.
-        context.set_position(b.before_policy.get());
+        context.dice.set_position(b.before_policy.get());
         context.put_out(question);
         Ok(())
     });
@@ -89,7 +89,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let handles = b.handles.borrow();
         if by == BY_ONLY {
             // The answer was automatic, but an early answer may have been given.
-            if context.listening || context.keeps_tape || context.explorer.is_some() {
+            if context.log.listening || context.keeps_tape || context.explorer.is_some() {
                 let question = undefaulted(context, &handles, kind.0, &q, false)?;
                 let answer = answer_of(context, &question, &answer)?;
                 context.note_only_answer(question, answer).map_err(stopped)?;
@@ -98,11 +98,11 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         }
         let asking = asking_of(context, &handles, &q)?;
         let (answer, text) = in_words(context, &handles, kind.0, &q, &answer, &only)?;
-        if context.listening || context.notes_answers() {
+        if context.log.listening || context.notes_answers() {
             let audience = question_audience(context, &handles, &q, &asking)?;
             context.note_assumed(&asking, &audience, &text, by_of(by));
             let sealed = is_sealed(&handles, &q)?;
-            tell_answer(context, context.cursor, asking.clone(), audience, sealed, text);
+            tell_answer(context, context.playback.cursor, asking.clone(), audience, sealed, text);
         }
         context.record(asking, answer, by_of(by), b.before_policy.get());
         context.may_go_on().map_err(stopped)
@@ -219,7 +219,7 @@ fn found(lua: &Lua, context: &mut ActionContext, question: &Question, answer: &A
     }
     let text = question.tell(answer);
     let (asking, audience) = (Asking::of(question), question.audience.clone());
-    tell_answer(context, context.cursor - 1, asking, audience, question.sealed, text);
+    tell_answer(context, context.playback.cursor - 1, asking, audience, question.sealed, text);
     places(lua, question, answer)
 }
 
@@ -232,10 +232,10 @@ fn tell_answer(
     sealed: bool,
     text: String,
 ) {
-    if context.listening {
+    if context.log.listening {
         let about = asking.about.map(|about| context.title_for(about, &audience));
         let happening = Happening::Answered { seat: asking.seat, topic: asking.topic, about, text };
-        context.untold.push(Untold { ordinal: place as u32, happening, audience, sealed });
+        context.log.untold.push(Untold { ordinal: place as u32, happening, audience, sealed });
     }
 }
 
@@ -429,9 +429,9 @@ fn undefaulted(
         value => text_arg(context, &value, "the `why` of a question")?.to_string(),
     };
     let open = question_audience(context, handles, q, &asking)?;
-    let audience = context.secrecy.narrowed(open).with(&asking.seat);
-    context.question_shows =
-        context.listening && !audience.is_everybody() && shows_secrets(context, handles, q, &asking)?;
+    let audience = context.log.secrecy.narrowed(open).with(&asking.seat);
+    context.log.question_shows =
+        context.log.listening && !audience.is_everybody() && shows_secrets(context, handles, q, &asking)?;
     let options = match handles.read(q, Name::Options)? {
         _ if !kind.has_options() => Vec::new(),
         _ if opened => cards_of(context, &handles.read(q, Name::Cards)?)?,
@@ -459,7 +459,7 @@ fn undefaulted(
         AskKind::Line => Ask::Line { max: max as usize },
     };
     let question = Question {
-        id: QuestionId { action: context.action, ordinal: context.cursor as u32 },
+        id: QuestionId { action: context.run.action, ordinal: context.playback.cursor as u32 },
         seat: asking.seat,
         topic: asking.topic,
         about: asking.about,
