@@ -61,12 +61,14 @@ fn refused(connection: &Connection, method: &str, params: Json) -> Json {
 struct Mirror {
     viewer: Json,
     view: Json,
+    /// The step that told each line, by the revision of the line.
+    told: BTreeMap<u64, u64>,
 }
 
 impl Mirror {
     fn hello(connection: &Connection, params: Json) -> Mirror {
         let (welcome, _) = done(connection, "hello", params);
-        Mirror { viewer: welcome["viewer"].clone(), view: welcome["view"].clone() }
+        Mirror { viewer: welcome["viewer"].clone(), view: welcome["view"].clone(), told: BTreeMap::new() }
     }
 
     fn take(&mut self, told: &[Json]) {
@@ -98,6 +100,7 @@ impl Mirror {
         let mut log = list(&self.view["log"]);
         for line in list(&step["events"]) {
             self.view["revision"] = line["revision"].clone();
+            self.told.insert(line["revision"].as_u64().unwrap(), step["seq"].as_u64().unwrap());
             if line["event"] == "back" {
                 log.retain(|known| known["revision"].as_u64() <= line["to"].as_u64());
             } else {
@@ -120,10 +123,19 @@ impl Mirror {
         {
             assert_eq!(self.view[name], fresh[name], "{name}");
         }
+        let steps = fresh["steps"].as_array().cloned().unwrap_or_default();
         // A client may have fewer lines, where old ones were out of its first view, or more than a view shows.
         let (own, fresh) = (self.view["log"].as_array().unwrap(), fresh["log"].as_array().unwrap());
         let count = own.len().min(fresh.len());
         assert_eq!(own[own.len() - count..], fresh[fresh.len() - count..]);
+        let step_of = |line: &Json| {
+            let revision = line["revision"].as_u64().unwrap();
+            let has = |step: &&Json| (step["first"].as_u64()..=step["last"].as_u64()).contains(&Some(revision));
+            (revision, steps.iter().find(has).and_then(|step| step["seq"].as_u64()))
+        };
+        for (revision, step) in fresh[fresh.len() - count..].iter().map(step_of) {
+            assert_eq!(step, self.told.get(&revision).copied(), "the step of line {revision}: {steps:?}");
+        }
     }
 }
 
@@ -454,7 +466,7 @@ fn clients_that_drop_resume_repeat_and_send_late_know_what_a_fresh_view_tells() 
                 assert_eq!(welcome["view"]["after"], since);
                 let unknown = done(&other, "view", json!({ "viewer": welcome["viewer"], "since": 99_999 })).0;
                 assert!(unknown.get("after").is_none());
-                mirrors[who] = Mirror { viewer: welcome["viewer"].clone(), view: known.view };
+                mirrors[who] = Mirror { viewer: welcome["viewer"].clone(), ..known };
                 for name in ["seq", "state", "settings", "entities", "questions", "waiting", "undo"] {
                     mirrors[who].view[name] = welcome["view"][name].clone();
                 }
@@ -2551,6 +2563,51 @@ fn options_of_a_table_survive_a_restart() {
     done(&connection, "table.load", json!({ "table": "a", "path": path }));
     let (view, _) = done(&connection, "view", json!({ "table": "a" }));
     assert_eq!(view["settings"]["options"], json!({ "undo": "ask", "odds": false, "delay": 9 }));
+}
+
+/// A vote that was open when the host ended is open again, and what it takes back is the same.
+#[test]
+fn a_vote_survives_a_restart() {
+    let folder = saves("vote");
+    let path = folder.join("evening.rbsave");
+    let open = |connection: &Connection| {
+        let hello = |role: Json| done(connection, "hello", role).0["viewer"].clone();
+        let seats = ["left", "right"].map(|seat| hello(json!({ "table": "a", "role": "seat", "seat": seat })));
+        (seats, hello(json!({ "table": "a", "role": "game_master" })))
+    };
+    let view = |connection: &Connection, viewer: &Json| done(connection, "view", json!({ "viewer": viewer })).0;
+    let before;
+    {
+        let connection = host().connect(true);
+        done(&connection, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5, "campaign": path }));
+        let ([left, right], master) = open(&connection);
+        done(&connection, "options", json!({ "table": "a", "undo": "ask" }));
+        before = view(&connection, &master)["entities"].clone();
+        for viewer in [&left, &right] {
+            let question = view(&connection, viewer)["questions"][0]["id"].clone();
+            done(&connection, "answer", json!({ "viewer": viewer, "question": question, "value": "rest" }));
+        }
+        let seq = view(&connection, &left)["seq"].as_u64().unwrap();
+        done(&connection, "undo", json!({ "viewer": left, "expect": seq, "to": seq - 2 }));
+        done(&connection, "vote", json!({ "viewer": right, "id": 1, "agree": true }));
+        assert_eq!(view(&connection, &left)["vote"]["decisions"], 2);
+        done(&connection, "table.close", json!({ "table": "a" }));
+    }
+    let connection = host().connect(true);
+    done(&connection, "table.load", json!({ "table": "a", "path": path }));
+    let ([left, right], master) = open(&connection);
+    let vote = view(&connection, &left)["vote"].clone();
+    assert_eq!(vote["takes_back"].as_array().map(Vec::len), Some(2), "{vote}");
+    assert_eq!(vote["asked"], json!([{ "role": "game_master" }]));
+    assert_eq!(refused(&connection, "vote", json!({ "viewer": right, "id": 1, "agree": true }))["kind"], "unavailable");
+    done(&connection, "vote", json!({ "viewer": master, "id": 1, "agree": true }));
+    assert_eq!(view(&connection, &master)["entities"], before);
+    assert!(view(&connection, &left).get("vote").is_none());
+    done(&connection, "table.close", json!({ "table": "a" }));
+    // It is over in the file, too.
+    done(&connection, "table.load", json!({ "table": "a", "path": path }));
+    let ([left, _], _) = open(&connection);
+    assert!(view(&connection, &left).get("vote").is_none());
 }
 
 /// A game master prepares an encounter of sheets, looks at its chances, begins it as the next scene, and goes back.

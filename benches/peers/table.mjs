@@ -16,6 +16,9 @@ const require = createRequire(import.meta.url);
 const PROGRAM = resolve(process.argv[2] ?? "../../target/release/riskbreaker");
 const CLIENTS = 6;
 const MOVES = Number(process.env.MOVES ?? 2000);
+// A connection may send 40 requests at once, and then 20 a second: two seats play a burst and rest, at both servers.
+const BURST = 76;
+const REST = 2_000;
 
 const RULESET = {
 	"ruleset.toml": 'id = "turns"\ntitle = "Turns"\nversion = "1"\nscenario = "two"\n[seats]\none = "One"\ntwo = "Two"\n',
@@ -83,8 +86,11 @@ class Client {
 	}
 }
 
+/** Waits between two bursts. */
+const rest = (move) => (move > 0 && move % BURST === 0 ? new Promise((done) => setTimeout(done, REST)) : undefined);
+
 /** One answer after the other, each from its sending to the arrival of its step at the last of the clients. */
-async function ours(folder, clientCount, pace) {
+async function ours(folder, clientCount) {
 	const place = mkdtempSync(join(folder, "riskbreaker-measure-"));
 	for (const [path, text] of Object.entries(RULESET)) {
 		mkdirSync(join(place, "rulesets/turns/scenarios"), { recursive: true });
@@ -122,6 +128,7 @@ async function ours(folder, clientCount, pace) {
 	}
 	const times = [];
 	for (let move = 0; move < MOVES; move++) {
+		await rest(move);
 		const client = seats[move % 2 ? "two" : "one"];
 		const question = client.questions.find((question) => question.yours);
 		const from = performance.now();
@@ -136,7 +143,6 @@ async function ours(folder, clientCount, pace) {
 		times.push(performance.now() - from);
 		const { error } = await answer;
 		if (error) throw new Error(error.message);
-		if (pace) await new Promise((done) => setTimeout(done, pace));
 	}
 	clients.forEach((one) => one.socket.terminate());
 	program.kill("SIGKILL");
@@ -181,6 +187,7 @@ async function theirs() {
 	await until(() => clients.every((client) => client.getState()?.isConnected && state(client) >= 0));
 	const times = [];
 	for (let move = 0; move < MOVES; move++) {
+		await rest(move);
 		const from = performance.now();
 		const before = Math.max(...clients.map(state));
 		// The mover shows its own move at once; the others show it when the server has sent it.
@@ -212,11 +219,9 @@ function told(what, times) {
 
 if (!existsSync(PROGRAM)) throw new Error(`no program ${PROGRAM}: cargo build --release`);
 const memory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
-// Limited connections send at most 20 requests a second: the pace shows what a client waits for, not how many there can be.
-const pace = Number(process.env.PACE ?? 60);
-console.log(`${MOVES} moves each, from the sending of a move to its arrival at the last client; ${pace} ms between two of riskbreaker's.`);
-told("riskbreaker, campaign in memory, three clients", await ours(memory, 3, pace));
-told(`riskbreaker, campaign in memory, ${CLIENTS} clients`, await ours(memory, CLIENTS, pace));
-told(`riskbreaker, campaign on the disk, ${CLIENTS} clients`, await ours(tmpdir(), CLIENTS, pace));
+console.log(`${MOVES} moves each, from the sending of a move to its arrival at the last client; ${REST} ms of rest after every ${BURST}.`);
+told("riskbreaker, campaign in memory, three clients", await ours(memory, 3));
+told(`riskbreaker, campaign in memory, ${CLIENTS} clients`, await ours(memory, CLIENTS));
+told(`riskbreaker, campaign on the disk, ${CLIENTS} clients`, await ours(tmpdir(), CLIENTS));
 told(`boardgame.io, ${CLIENTS} clients`, await theirs());
 process.exit(0);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { choose } from "../javascript/bot.mjs";
@@ -14,7 +14,8 @@ import { install } from "./module.mjs";
 import { world } from "./stand_in.mjs";
 import { message, page, sentence } from "./text.mjs";
 
-const [program, rulesets] = process.argv.slice(2);
+// The program runs in a folder of its own.
+const [program, rulesets] = process.argv.slice(2).map((path) => resolve(path));
 // Node.js 20 has a WebSocket behind an option.
 if (globalThis.WebSocket === undefined && !process.execArgv.includes("--experimental-websocket")) {
   const { status } = spawnSync(process.execPath, ["--experimental-websocket", fileURLToPath(import.meta.url), program, rulesets], { stdio: "inherit" });

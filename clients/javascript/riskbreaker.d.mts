@@ -58,6 +58,8 @@ export interface View {
   seats?: string[]; order?: Order | null; chat?: ChatLine[];
   /** The revision after which `log` begins, where it does not replace what was known. */
   after?: number; log: Line[];
+  /** The steps of the lines, the oldest first: `first` and `last` are revisions. */
+  steps?: { seq: number; first: number; last: number }[];
 }
 export interface Step {
   table: string; seq: number; cause: string; state: State; events: Line[]; left_out?: number; questions: Question[];

@@ -11,30 +11,24 @@
 
 import { spawn } from "node:child_process";
 import { findProgram } from "./program.mjs";
-import { callBack, Ended, Refused, Viewer } from "./viewer.mjs";
+import { Connection, Ended, Refused, Viewer } from "./viewer.mjs";
 
 export { Ended, Refused, Viewer };
 
 /** The program, as its operator. Messages are taken one after the other, as they come. */
-export class Host {
+export class Host extends Connection {
   #command;
   #process;
   #exited;
   #ended = true;
   #closed = false;
-  #last = 0;
   #stepped = false;
   #restarting;
-  /** Requests without a result, by id. */
-  #waiting = new Map();
-  #byNumber = new Map();
-  /** Notices to viewers whose `hello` is not answered yet. */
-  #early = [];
   #viewers = new Set();
   #campaigns = new Map();
-  onError = (error) => console.error(error);
 
   constructor(program, options) {
+    super();
     this.#command = [program, [...options, "serve", "--stdio"]];
   }
 
@@ -52,14 +46,6 @@ export class Host {
   /** The number of the process. */
   get pid() {
     return this.#process.pid;
-  }
-
-  /**
-   * Sends a request; several may be under way. It is rejected with `Refused` if the host refuses it, and with `Ended` if the
-   * program ends before it answers.
-   */
-  call(method, params = {}) {
-    return this.request(method, params, (result) => result);
   }
 
   /** Opens the table of a campaign file; without such a file a new one, with the parameters of `table.new`. */
@@ -120,30 +106,13 @@ export class Host {
     clearTimeout(watchdog);
   }
 
-  /** Sends a request. `take` makes the result, before any message that follows the answer is taken. */
-  request(method, params, take) {
-    return new Promise((resolve, reject) => {
-      if (this.#ended) return reject(new Ended());
-      const id = ++this.#last;
-      this.#waiting.set(id, { method, params, take, resolve, reject });
-      this.#process.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
-    });
+  send(line) {
+    this.#process.stdin.write(`${line}\n`);
   }
 
-  /** Whether the program that runs now has the viewer. */
-  knows(viewer) {
-    return this.#byNumber.get(viewer.number) === viewer;
-  }
-
-  /** The viewer has left: nothing more is told to it. */
   forget(viewer) {
-    if (this.knows(viewer)) this.#byNumber.delete(viewer.number);
+    super.forget(viewer);
     this.#viewers.delete(viewer);
-  }
-
-  /** Calls back. `onError` gets an exception; that of an ended program is thrown where the result is waited for. */
-  report(callback, ...values) {
-    callBack(callback, values, this.onError);
   }
 
   noteStep() {
@@ -154,8 +123,7 @@ export class Host {
     const process = spawn(...this.#command, { stdio: ["pipe", "pipe", "inherit"] });
     this.#process = process;
     this.#ended = this.#stepped = false;
-    this.#byNumber.clear();
-    this.#early = [];
+    this.begin();
     let error = new Ended();
     this.#exited = new Promise((resolve) => {
       process.on("close", resolve);
@@ -180,9 +148,7 @@ export class Host {
 
   #end(error) {
     this.#ended = true;
-    const waiting = [...this.#waiting.values()];
-    this.#waiting.clear();
-    for (const { reject } of waiting) reject(error);
+    this.failAll(error);
   }
 
   async #restart() {
@@ -217,12 +183,8 @@ export class Host {
     const { table, role, seat, view } = viewer;
     const params = { table, role, seat, since: view?.revision, seq: view?.seq };
     return this.request("hello", params, ({ viewer: number, view }) => {
-      this.#byNumber.set(number, viewer);
       this.#viewers.add(viewer);
-      viewer.begin(number, view);
-      for (const [method, params] of this.#early) {
-        if (params?.viewer === number) this.report(() => viewer.take(method, params));
-      }
+      this.welcome(viewer, number, view);
     });
   }
 
@@ -234,30 +196,14 @@ export class Host {
       // It is no host.
     }
     if (message === null || typeof message !== "object") return void this.#process.kill("SIGKILL");
-    const { id, method, params, result, error } = message;
-    if (method) {
-      const viewer = this.#byNumber.get(params?.viewer);
-      if (viewer) this.report(() => viewer.take(method, params));
-      else this.#early = [...this.#early.slice(-99), [method, params]];
-      return;
-    }
-    const request = this.#waiting.get(id);
-    if (!request) return;
-    this.#waiting.delete(id);
-    if (error) return request.reject(new Refused(error));
-    try {
-      this.#noteCampaign(request, result);
-      request.resolve(request.take(result));
-    } catch (failure) {
-      request.reject(failure);
-    }
+    this.receive(message);
   }
 
   /** Remembers which file has which table, for `restart`. */
-  #noteCampaign({ method, params }, result) {
+  noteResult({ method, params }, result) {
     const path = method === "table.new" ? params.campaign : params.path;
     if (["table.new", "table.load", "table.save"].includes(method) && path?.endsWith(".rbsave")) {
-      this.#campaigns.set(result.table ?? params.table ?? this.#byNumber.get(params.viewer)?.table, path);
+      this.#campaigns.set(result.table ?? params.table ?? this.viewer(params.viewer)?.table, path);
     }
     if (method === "table.close") this.#campaigns.delete(params.table);
   }

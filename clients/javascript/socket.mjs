@@ -4,31 +4,25 @@
 //     const viewer = await host.enter({ code: "...", name: "Ann" });   // then: host.enter({ token: viewer.token })
 //     viewer.onStep = (step) => console.log(step.events);
 
-import { callBack, Ended, Refused, Viewer } from "./viewer.mjs";
+import { Connection, Ended, Refused, Viewer } from "./viewer.mjs";
 
 export { Ended, Refused, Viewer };
 
 /** A WebSocket with the viewers that it opened. It is not the operator: a token or a code says who a viewer is. */
-export class SocketHost {
+export class SocketHost extends Connection {
   #address;
   #WebSocket;
   #socket;
-  #last = 0;
-  /** Requests without a result, by id. */
-  #waiting = new Map();
-  #byNumber = new Map();
-  /** Notices to viewers whose `hello` is not answered yet. */
-  #early = [];
   /** What each viewer shows when it comes back. */
   #credentials = new Map();
   /** Those in a waiting room. */
   #admissions = new Set();
   #closed = false;
-  onError = (error) => console.error(error);
   /** Called when the connection is lost. */
   onLost = () => {};
 
   constructor(address, WebSocket) {
+    super();
     this.#address = address;
     this.#WebSocket = WebSocket;
   }
@@ -67,44 +61,27 @@ export class SocketHost {
     }
   }
 
-  call(method, params = {}) {
-    return this.request(method, params, (result) => result);
-  }
-
   close() {
     this.#closed = true;
     this.#socket?.close();
   }
 
-  /** Sends a request. `take` makes the result, before any message that follows the answer is taken. */
-  request(method, params, take) {
-    return new Promise((resolve, reject) => {
-      if (this.ended) return reject(new Ended());
-      const id = ++this.#last;
-      this.#waiting.set(id, { take, resolve, reject });
-      this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-    });
-  }
-
-  knows(viewer) {
-    return this.#byNumber.get(viewer.number) === viewer;
+  send(line) {
+    this.#socket.send(line);
   }
 
   forget(viewer) {
-    if (this.knows(viewer)) this.#byNumber.delete(viewer.number);
+    super.forget(viewer);
     this.#credentials.delete(viewer);
   }
 
-  /** Calls back. `onError` gets an exception. */
-  report(callback, ...values) {
-    callBack(callback, values, this.onError);
+  receive(message) {
+    if (message.method === "admitted") this.#settleAdmissions(message.params);
+    else super.receive(message);
   }
 
-  noteStep() {}
-
   async #open() {
-    this.#byNumber.clear();
-    this.#early = [];
+    this.begin();
     const socket = new this.#WebSocket(this.#address);
     this.#socket = socket;
     await new Promise((resolve, reject) => {
@@ -112,15 +89,15 @@ export class SocketHost {
       socket.onerror = () => reject(new Error(`cannot connect to ${this.#address}`));
     });
     socket.onerror = () => {};
-    socket.onmessage = ({ data }) => socket === this.#socket && this.#take(JSON.parse(data));
+    socket.onmessage = ({ data }) => socket === this.#socket && this.receive(JSON.parse(data));
     socket.onclose = () => socket === this.#socket && this.#lost();
   }
 
   #lost() {
-    const waiting = [...this.#waiting.values(), ...this.#admissions];
-    this.#waiting.clear();
+    const admissions = [...this.#admissions];
     this.#admissions.clear();
-    for (const { reject } of waiting) reject(new Ended());
+    for (const { reject } of admissions) reject(new Ended());
+    this.failAll(new Ended());
     if (!this.#closed) this.report(this.onLost);
   }
 
@@ -129,38 +106,14 @@ export class SocketHost {
   }
 
   #begin(viewer, { viewer: number, view, token }) {
-    this.#byNumber.set(number, viewer);
     Object.assign(viewer, { table: view.table, role: view.role, seat: view.seat, token: token ?? viewer.token });
-    viewer.begin(number, view);
-    for (const [method, params] of this.#early) {
-      if (params?.viewer === number) this.report(() => viewer.take(method, params));
-    }
-    return viewer;
+    return this.welcome(viewer, number, view);
   }
 
   #remember(viewer, { token, seat, watch }) {
     viewer.token = token;
     this.#credentials.set(viewer, watch ? { watch } : { token, seat });
     return viewer;
-  }
-
-  #take({ id, method, params, result, error }) {
-    if (method) {
-      if (method === "admitted") return this.#settleAdmissions(params);
-      const viewer = this.#byNumber.get(params?.viewer);
-      if (viewer) this.report(() => viewer.take(method, params));
-      else this.#early = [...this.#early.slice(-99), [method, params]];
-      return;
-    }
-    const request = this.#waiting.get(id);
-    if (!request) return;
-    this.#waiting.delete(id);
-    if (error) return request.reject(new Refused(error));
-    try {
-      request.resolve(request.take(result));
-    } catch (failure) {
-      request.reject(failure);
-    }
   }
 
   #settleAdmissions({ admitted }) {

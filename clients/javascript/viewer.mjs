@@ -18,6 +18,107 @@ export class Ended extends Error {
 }
 
 /**
+ * What every connection to a host has: requests that wait for their answers, and the viewers that it opened. A subclass sends lines
+ * by `send`, gives those that come to `receive`, and says in `ended` whether there is a connection.
+ */
+export class Connection {
+  #last = 0;
+  /** Requests without a result, by id. */
+  #waiting = new Map();
+  #byNumber = new Map();
+  /** Notices to viewers whose `hello` is not answered yet. */
+  #early = [];
+  onError = (error) => console.error(error);
+
+  /**
+   * Sends a request; several may be under way. It is rejected with `Refused` if the host refuses it, and with `Ended` if the
+   * connection ends before the answer.
+   */
+  call(method, params = {}) {
+    return this.request(method, params, (result) => result);
+  }
+
+  /** Sends a request. `take` makes the result, before any message that follows the answer is taken. */
+  request(method, params, take) {
+    return new Promise((resolve, reject) => {
+      if (this.ended) return reject(new Ended());
+      const id = ++this.#last;
+      this.#waiting.set(id, { method, params, take, resolve, reject });
+      this.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    });
+  }
+
+  /** Whether the host that runs now has the viewer. */
+  knows(viewer) {
+    return this.#byNumber.get(viewer.number) === viewer;
+  }
+
+  /** The viewer has left: nothing more is told to it. */
+  forget(viewer) {
+    if (this.knows(viewer)) this.#byNumber.delete(viewer.number);
+  }
+
+  /** Calls back. `onError` gets an exception. */
+  report(callback, ...values) {
+    callBack(callback, values, this.onError);
+  }
+
+  /** A viewer has taken a step. */
+  noteStep() {}
+
+  /** A request has got its result, which is not taken yet. */
+  noteResult(request, result) {}
+
+  /** Begins without viewers. */
+  begin() {
+    this.#byNumber.clear();
+    this.#early = [];
+  }
+
+  /** The connection is lost: nothing is answered any more. */
+  failAll(error) {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { reject } of waiting) reject(error);
+  }
+
+  /** Gives a viewer the view of its `hello`, with the notices that came before the answer. */
+  welcome(viewer, number, view) {
+    this.#byNumber.set(number, viewer);
+    viewer.begin(number, view);
+    for (const [method, params] of this.#early) {
+      if (params?.viewer === number) this.report(() => viewer.take(method, params));
+    }
+    return viewer;
+  }
+
+  /** The viewer of a number. */
+  viewer(number) {
+    return this.#byNumber.get(number);
+  }
+
+  /** Takes a message: the answer to a request, or a notice to a viewer. */
+  receive({ id, method, params, result, error }) {
+    if (method) {
+      const viewer = this.#byNumber.get(params?.viewer);
+      if (viewer) this.report(() => viewer.take(method, params));
+      else this.#early = [...this.#early.slice(-99), [method, params]];
+      return;
+    }
+    const request = this.#waiting.get(id);
+    if (!request) return;
+    this.#waiting.delete(id);
+    if (error) return request.reject(new Refused(error));
+    try {
+      this.noteResult(request, result);
+      request.resolve(request.take(result));
+    } catch (failure) {
+      request.reject(failure);
+    }
+  }
+}
+
+/**
  * Somebody at a table. `view` is what this viewer knows, and always up to date.
  *
  * Callbacks: `onStep` gets each step, `onView` a view that replaced the one before (after `resync` or a restart), `onPresence`
@@ -139,6 +240,7 @@ export class Viewer {
     if (view.after !== undefined) {
       const known = this.view.log.filter((line) => line.revision <= view.after);
       view.log = withEvents(known, view.log);
+      view.steps = [...this.view.steps ?? [], ...view.steps ?? []];
     }
     this.view = view;
   }
@@ -160,6 +262,7 @@ export class Viewer {
     }
     view.entities = [...entities.values()].sort((one, two) => one.id - two.id);
     view.log = withEvents(view.log, step.events);
+    if (step.events.length > 0) view.steps = [...view.steps ?? [], { seq: step.seq, first: step.events[0].revision, last: step.events.at(-1).revision }];
     view.revision = step.events.at(-1)?.revision ?? view.revision;
     for (const name of ["seq", "state", "questions", "waiting", "undo", "order", "settings"]) {
       if (name in step) view[name] = step[name];
@@ -179,7 +282,7 @@ function withEvents(log, events) {
 }
 
 /** Calls back. `onError` gets an exception, but for the end of the connection. */
-export function callBack(callback, values, onError) {
+function callBack(callback, values, onError) {
   const failed = (error) => {
     if (error instanceof Ended) return;
     try {

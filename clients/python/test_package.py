@@ -27,7 +27,7 @@ RULES, SEATS = "riskbreaker-0.0.1", {"foes": "bold", "gm": "absent"}
 try:
     import pandas
 except ImportError:
-    pandas = None  # type: ignore[assignment]
+    pandas = None  # type: ignore[assignment, unused-ignore]
 
 
 class OddsTest(unittest.TestCase):
@@ -283,6 +283,7 @@ class TypesTest(unittest.TestCase):
             "Snapshot": protocol.View, "StepFrame": protocol.Step, "OpenQuestion": protocol.Question, "Choice": protocol.Choice,
             "EntityView": protocol.Entity, "Settings": protocol.Settings, "RulesInForce": protocol.Rules,
             "Present": protocol.Present, "Waiting": protocol.Waiting, "UndoState": protocol.UndoState,
+            "TableOptions": protocol.Options, "VoteReport": protocol.Vote, "TakenBack": protocol.TakenBack, "LogStep": protocol.LogStep,
         }  # fmt: skip
         for name, kind in pairs.items():
             keys: Callable[[str], Any] = lambda attribute: set(getattr(kind, attribute))

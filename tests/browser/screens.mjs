@@ -122,7 +122,7 @@ const close = (page) => page.browserContext().close();
 // Every kind of question, at once and alone, on phones, tablets and laptops, dark and light.
 
 const kinds = Object.keys(ask);
-const sizes = [[360, 740], [390, 844], [768, 1024], [1280, 800], [1920, 1080]].filter(([width]) => !process.argv.includes("--short") || [360, 1920].includes(width));
+const sizes = [[360, 740], [390, 844], [768, 1024], [1024, 768], [1280, 800], [1600, 900], [1920, 1080]].filter(([width]) => !process.argv.includes("--short") || [360, 1920].includes(width));
 const themes = (work) => Promise.all(["light", "dark"].map(work));
 for (const [width, height] of sizes) {
   await themes(async (theme) => {
@@ -139,6 +139,7 @@ for (const [width, height] of sizes) {
     const tv = await open("tv", width, height, theme, "tv", { viewer: 1, role: "watcher", view: view("watcher", { questions: [question("choose", 0, { yours: false })] }) });
     await look(tv, `television ${width} ${theme}`);
     check(await tv.evaluate(() => !document.querySelector("button, a, input, select, summary")), `television ${width}: it has a control`);
+    check(await tv.evaluate(() => { const [text, panel] = [".code p", ".code"].map((at) => document.querySelector(at)?.getBoundingClientRect()); return !text || (text.left >= panel.left && text.right <= panel.right); }), `television ${width}: the address is cut off`);
     if (width === 1920) check(await tv.evaluate(() => document.documentElement.scrollHeight <= innerHeight), "the television scrolls");
     await close(tv);
   });

@@ -282,7 +282,15 @@ async function game(name, table) {
   const some = (rest) => () => playOn({ gm, phones: phones.filter((page) => page !== rest) }, 3, {});
   const given = await playOn({ gm, phones }, Number(option("most") ?? 600), {
     3: async () => times.push(`offline ${await offline(phones[0], some(phones[0]))} ms`),
-    6: async () => { await phones[1].reload(); await until(phones[1], () => document.querySelector(".player")); },
+    6: async () => {
+      await phones[1].reload();
+      await until(phones[1], () => document.querySelector(".player"));
+      const undos = () => gm.evaluate(() => document.querySelectorAll(".log .head button").length);
+      const before = await undos();
+      await gm.reload();
+      await until(gm, () => document.querySelector(".log li"));
+      check(before === 0 || (await undos()) === before, `${name}: after a reload the log has ${await undos()} undos, and had ${before}`);
+    },
     9: async () => times.push(`asleep ${await asleep(phones[2], some(phones[2]), gm)} ms`),
     12: () => look(" in play"),
     15: async () => {

@@ -138,11 +138,13 @@ class _Present(TypedDict):
 
 
 class Present(_Present, total=False):
-    """Who is connected in a role. `people` are their names, `seats` all of their seats if they are several."""
+    """Who is connected in a role. `people` are their names, `seats` all of their seats if they are several, and `absent`
+    are the names of those who are not connected."""
 
     seat: str
     seats: List[str]
     people: List[str]
+    absent: List[str]
 
 
 class _ChatLine(TypedDict):
@@ -172,6 +174,15 @@ class Rules(_Rules, total=False):
     pending: str
 
 
+class Options(TypedDict):
+    """What a table allows: who takes decisions back (`own`, `game_master` or `ask`), whether seats see odds, and the seconds
+    after which watchers see the game."""
+
+    undo: str
+    odds: bool
+    delay: int
+
+
 class Settings(TypedDict):
     """The rules, the house rules and the players of a table."""
 
@@ -179,6 +190,18 @@ class Settings(TypedDict):
     rules: Rules
     seats: Json
     switches: Json
+    options: Options
+
+
+class _TakenBack(TypedDict):
+    seat: str
+
+
+class TakenBack(_TakenBack, total=False):
+    """A decision that an undo takes back. The `text` is missing if the viewer may not know it."""
+
+    about: str
+    text: str
 
 
 class _UndoState(TypedDict):
@@ -187,10 +210,47 @@ class _UndoState(TypedDict):
 
 
 class UndoState(_UndoState, total=False):
-    """Whether the viewer may take decisions back, and how many. `takes_back` is the decision that comes first."""
+    """Whether the viewer may take decisions back, and how many. `takes_back` is the decision that comes first, `reach` the
+    earliest step that an undo may name, and `asks` says that the table is asked."""
 
     redo: bool
-    takes_back: Json
+    takes_back: TakenBack
+    reach: int
+    asks: bool
+
+
+class _Voter(TypedDict):
+    role: str
+
+
+class Voter(_Voter, total=False):
+    """Somebody who votes."""
+
+    seats: List[str]
+
+
+class _Vote(TypedDict):
+    id: int
+    by: Voter
+    decisions: int
+    takes_back: List[TakenBack]
+    agreed: List[Voter]
+    asked: List[Voter]
+    yours: bool
+
+
+class Vote(_Vote, total=False):
+    """The table votes on an undo. `yours` says that this viewer is asked; `name` is the person who asks for it."""
+
+    name: str
+
+
+class LogStep(TypedDict):
+    """A step, and the revisions of the first and the last line that it told."""
+
+    seq: int
+    first: int
+    last: int
 
 
 class _View(TypedDict):
@@ -216,6 +276,8 @@ class View(_View, total=False):
     after: int
     order: Optional[Order]
     chat: List[ChatLine]
+    vote: Vote
+    steps: List[LogStep]
 
 
 class _Step(TypedDict):

@@ -300,20 +300,29 @@ impl TableCommand<'_> {
                 return written(asked).map(RequestOutcome::Result);
             }
         }
-        match self.take_back(game, self.role, to) {
+        match self.take_back(game, self.role, (to, steps)) {
             // The game was opened from a checkpoint: older decisions are in the campaign file.
             Err(Failure::Refused { refusal: Refusal::NothingToUndo }) if to.is_none() => self.turn(game, true),
             undone => Ok(turned("undo", undone?)),
         }
     }
 
-    /// Takes decisions back for `by`: down to where the game stood after the step `to`, or the last one.
-    fn take_back(&self, game: &mut TableGame, by: &Role, to: Option<u64>) -> Result<Vec<Undone>, Failure> {
+    /// Takes decisions back for `by`: down to where the game stood after the step `to`, or else the last `steps` ones.
+    fn take_back(
+        &self,
+        game: &mut TableGame,
+        by: &Role,
+        (to, steps): (Option<u64>, u32),
+    ) -> Result<Vec<Undone>, Failure> {
         let target = to.and_then(|to| game.decisions_at(to));
         let (mut undone, viewer) = (Vec::new(), RoleSight::of(by).viewer());
         loop {
             undone.push(game.session.undo_for(&viewer)?);
-            if target.is_none_or(|target| game.session.decision_count() <= target) {
+            let is_there = match target {
+                Some(target) => game.session.decision_count() <= target,
+                None => undone.len() >= steps as usize,
+            };
+            if is_there {
                 break;
             }
         }
@@ -327,7 +336,7 @@ impl TableCommand<'_> {
         let (outcome, over) = game.vote(self.table, id, self.role, agree)?;
         match over.filter(|_| outcome == VoteOutcome::Accepted) {
             Some(vote) => {
-                self.take_back(game, &vote.by, vote.to)?;
+                self.take_back(game, &vote.by, (vote.to, vote.steps))?;
                 Ok(changed("undo", move |seq| written(VoteResult { outcome, seq: Some(seq) })))
             }
             None => written(VoteResult { outcome, seq: None }).map(RequestOutcome::Result),

@@ -266,6 +266,19 @@ pub struct Snapshot {
     pub after: Option<u64>,
     /// The last lines, or everything told since the revision that was asked for.
     pub log: Vec<SeatEvent>,
+    /// The steps that told the lines of `log`, the oldest first. The steps of lines before them are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<LogStep>,
+}
+
+/// A step, and the lines of the log that it told.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LogStep {
+    pub seq: u64,
+    /// The revision of its first line.
+    pub first: u64,
+    /// The revision of its last line.
+    pub last: u64,
 }
 
 /// All that one accepted command did, for one viewer.

@@ -21,7 +21,7 @@ use super::outbox::Outbox;
 use super::pace::{Failures, Pace};
 use super::table::{GameTable, KnownPerson, line_to, tell};
 use super::viewer::{Role, RoleName, TableViewer};
-use riskbreaker_store::HostChange;
+use riskbreaker_store::{HostChange, KeptVote};
 
 /// Most devices of a person.
 const MOST_DEVICES: usize = 8;
@@ -146,6 +146,8 @@ pub(super) struct Remembered {
     pub lobby: Option<(bool, bool)>,
     pub port: Option<u16>,
     pub options: TableOptions,
+    /// The vote that was open.
+    pub vote: Option<Box<KeptVote>>,
     invitations: Vec<Invitation>,
     people: BTreeMap<u32, Person>,
 }
@@ -252,6 +254,7 @@ impl Remembered {
     pub fn read(&mut self, change: HostChange) {
         match change {
             HostChange::Paused(_) => {}
+            HostChange::Vote(vote) => self.vote = vote,
             HostChange::Port(port) => self.port = Some(port),
             HostChange::Options { undo, odds, delay } => {
                 self.options = TableOptions::remembered(&undo, odds, delay);
@@ -322,7 +325,7 @@ impl Entrance {
 
     /// Takes over what an earlier host remembered of a table.
     pub fn remember(&mut self, table: &Arc<GameTable>, remembered: Remembered) {
-        let Remembered { lobby: setting, invitations, people, port: _, options: _ } = remembered;
+        let Remembered { lobby: setting, invitations, people, port: _, options: _, vote: _ } = remembered;
         if invitations.is_empty() && people.is_empty() && setting.is_none() {
             return;
         }

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::delay::{DelayedNotice, DelayedView};
 use super::error::Failure;
 use super::frames::{
-    ChatLine, Present, RoleSight, RulesInForce, Settings, Snapshot, State, StepFrame, ToldEntity, UndoState,
+    ChatLine, LogStep, Present, RoleSight, RulesInForce, Settings, Snapshot, State, StepFrame, ToldEntity, UndoState,
     leave_out_oldest,
 };
 use super::keeper::Keeper;
@@ -26,7 +26,7 @@ use riskbreaker_play::{
 };
 use riskbreaker_ruleset::ContentHash;
 use riskbreaker_state::{LARGEST_NUMBER, Value};
-use riskbreaker_store::{HostChange, HostMemory, HostRow, KeptResult, random_number};
+use riskbreaker_store::{HostChange, HostMemory, HostRow, KeptResult, KeptVote, random_number};
 
 /// The decisions of seats that are looked at for `reach`.
 const DECISIONS_LOOKED_AT: u32 = 64;
@@ -52,6 +52,8 @@ pub(super) struct TableGame {
     set_before: Option<(bool, TableOptions)>,
     /// The table votes on an undo. Each step ends the vote.
     vote: Option<UndoVote>,
+    /// Whether the campaign file has an open vote.
+    vote_is_kept: bool,
     /// The number of the last vote.
     voted: u64,
     /// Tells the questions of this session from those of the sessions that stood here before it, in this host and in earlier ones.
@@ -232,6 +234,7 @@ impl TableGame {
             options: TableOptions::default(),
             set_before: None,
             vote: None,
+            vote_is_kept: false,
             voted: 0,
             generation: 0,
             played: Duration::ZERO,
@@ -328,9 +331,17 @@ impl TableGame {
             }
         }
         (self.port, self.lobby) = (remembered.port, remembered.lobby);
+        self.remember_vote(remembered.vote.take());
         self.options = remembered.options.clone();
         self.told = Some(ToldSettings::of(self));
         Ok(remembered)
+    }
+
+    /// Takes over a vote that was open when an earlier host ended, if the game has the decisions in memory that it is about.
+    fn remember_vote(&mut self, kept: Option<Box<KeptVote>>) {
+        let Some(kept) = kept else { return };
+        (self.vote_is_kept, self.voted) = (true, kept.id);
+        self.vote = UndoVote::of_kept(*kept).filter(|vote| vote.steps <= self.session.decisions());
     }
 
     /// Writes a change of what the host remembers into the campaign file.
@@ -379,6 +390,7 @@ impl TableGame {
         // A viewer that comes is shown a view first.
         self.set_before = None;
         self.session.forget_past();
+        self.session.end_step(self.seq);
         self.began = (self.seq, self.session.decision_count());
         self.told = Some(ToldSettings::of(self));
     }
@@ -624,6 +636,9 @@ impl TableGame {
         let told = since.and_then(|since| Some((Some(since), seat.events_since(since).ok()?)));
         let (after, log) = told.unwrap_or_else(|| (None, seat.last_events(LINES_SHOWN)));
         seen.revision = seat.revision();
+        let before = after.or_else(|| Some(log.first()?.revision - 1)).unwrap_or(seen.revision);
+        let steps = seat.steps_after(before).into_iter();
+        let steps = steps.map(|(seq, lines)| LogStep { seq, first: *lines.start(), last: *lines.end() }).collect();
         let (known, worked_out, order) = sight.drawn(&mut self.session, &mut None);
         let view = known.view(&self.session);
         seen.entities.clear();
@@ -650,6 +665,7 @@ impl TableGame {
             vote: self.vote_told_to(role),
             after,
             log,
+            steps,
         }
     }
 
@@ -727,6 +743,9 @@ impl TableGame {
         let set_before = self.set_before.take();
         if let Some(keeper) = &mut self.keeper {
             result.into_iter().for_each(|result| keeper.campaign.write_with_next(HostRow::Result(result)));
+            if self.vote_is_kept {
+                keeper.campaign.write_with_next(HostRow::Change(HostChange::Vote(None)));
+            }
         }
         if let Some(keeper) = &mut self.keeper
             && let Err((failure, replaced)) = keeper.keep(&mut self.session)
@@ -742,7 +761,8 @@ impl TableGame {
             return Err(failure);
         }
         self.seq += 1;
-        self.vote = None;
+        self.session.end_step(self.seq);
+        (self.vote, self.vote_is_kept) = (None, false);
         end_looking_ahead(&mut self.looking_ahead, self.session.questions());
         self.count_decisions(by);
         self.viewers.retain(|viewer| !viewer.is_gone());
@@ -923,7 +943,7 @@ impl TableGame {
     ///
     /// # Errors
     ///
-    /// The table votes already.
+    /// The table votes already, or the campaign file cannot be written.
     pub fn begin_vote(
         &mut self,
         table: &str,
@@ -936,8 +956,9 @@ impl TableGame {
         let present = self.viewers.iter().filter(|viewer| !viewer.is_gone() && !viewer.is_unseen);
         let present: Vec<Role> = present.map(|viewer| viewer.role.clone()).collect();
         let role = by.0.clone();
-        self.vote = UndoVote::begin(self.voted + 1, by, back, present.into_iter());
-        self.voted += u64::from(self.vote.is_some());
+        let Some(vote) = UndoVote::begin(self.voted + 1, by, back, present.into_iter()) else { return Ok(None) };
+        self.keep_vote(Some(&vote))?;
+        (self.vote, self.voted) = (Some(vote), self.voted + 1);
         self.tell_vote(table, VoteOutcome::Open, None);
         Ok(self.vote_told_to(&role))
     }
@@ -946,7 +967,7 @@ impl TableGame {
     ///
     /// # Errors
     ///
-    /// There is no such vote, or the role is not asked.
+    /// There is no such vote, the role is not asked, or the campaign file cannot be written.
     pub fn vote(
         &mut self,
         table: &str,
@@ -955,15 +976,33 @@ impl TableGame {
         agrees: bool,
     ) -> Result<(VoteOutcome, Option<UndoVote>), Failure> {
         let no_vote = || Failure::Unavailable { reason: "that vote is over".into() };
-        let vote = self.vote.as_mut().filter(|vote| vote.id == id).ok_or_else(no_vote)?;
+        let mut vote = self.vote.clone().filter(|vote| vote.id == id).ok_or_else(no_vote)?;
         let not_asked = || Failure::Unavailable { reason: "this vote does not ask you, or you have voted".into() };
         let outcome = vote.take(role, agrees).ok_or_else(not_asked)?;
-        let over = if outcome == VoteOutcome::Open { None } else { self.vote.take() };
-        // The step of the undo ends a vote that is accepted.
+        let over = match outcome {
+            VoteOutcome::Open => {
+                self.keep_vote(Some(&vote))?;
+                self.vote = Some(vote);
+                None
+            }
+            // The step of the undo ends a vote that is accepted, in the file as well.
+            VoteOutcome::Accepted => self.vote.take(),
+            VoteOutcome::Refused => {
+                self.keep_vote(None)?;
+                self.vote.take()
+            }
+        };
         if outcome != VoteOutcome::Accepted {
             self.tell_vote(table, outcome, Some(role));
         }
         Ok((outcome, over))
+    }
+
+    /// Writes into the campaign file which vote is open.
+    fn keep_vote(&mut self, vote: Option<&UndoVote>) -> Result<(), Failure> {
+        self.note_change(HostChange::Vote(vote.map(|vote| Box::new(vote.to_kept()))))?;
+        self.vote_is_kept = vote.is_some();
+        Ok(())
     }
 
     /// The vote that is open, as a role is told of it.

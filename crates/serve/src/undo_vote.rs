@@ -6,17 +6,19 @@ use serde::Serialize;
 use super::frames::RoleSight;
 use super::viewer::{Role, RoleName};
 use riskbreaker_play::{Session, TakenBack};
+use riskbreaker_store::{KeptRole, KeptVote};
 
 /// The table votes on an undo that a seat asks for.
 ///
 /// Everybody who plays and is connected when it begins has to agree: the seats of each role together, and the game masters.
 /// A refusal ends it. So does each step of the game. A game master's word counts for all.
+#[derive(Clone)]
 pub(super) struct UndoVote {
     /// Tells it from earlier ones.
     pub id: u64,
     pub by: Role,
     pub name: Option<Arc<str>>,
-    /// The step that it goes back to; without it, it goes back by one decision.
+    /// The step that it goes back to; without it, it takes back the last `steps` decisions.
     pub to: Option<u64>,
     /// The number of decisions.
     pub steps: u32,
@@ -86,6 +88,37 @@ impl UndoVote {
             }
         }
         (!asked.is_empty()).then(|| UndoVote { id, by, name, to, steps, agreed: Vec::new(), asked })
+    }
+
+    /// The vote as a campaign keeps it.
+    pub fn to_kept(&self) -> KeptVote {
+        let kept = |role: &Role| (role.word().to_owned(), role.seats_in_one());
+        KeptVote {
+            id: self.id,
+            by: kept(&self.by),
+            name: self.name.as_deref().map(str::to_owned),
+            decisions: self.steps,
+            agreed: self.agreed.iter().map(kept).collect(),
+            asked: self.asked.iter().map(kept).collect(),
+        }
+    }
+
+    /// The vote that a campaign has kept; `None` if it names no role of this host, or nobody who is still asked.
+    pub fn of_kept(kept: KeptVote) -> Option<UndoVote> {
+        let role = |(word, seats): &KeptRole| Role::of_word(word, seats.as_deref());
+        let roles = |all: &[KeptRole]| all.iter().map(role).collect::<Option<Vec<Role>>>();
+        let KeptVote { id, by, name, decisions, agreed, asked } = kept;
+        let vote = UndoVote {
+            id,
+            by: role(&by)?,
+            name: name.map(Arc::from),
+            // Steps before the host was started cannot be named.
+            to: None,
+            steps: decisions,
+            agreed: roles(&agreed)?,
+            asked: roles(&asked)?,
+        };
+        (!vote.asked.is_empty()).then_some(vote)
     }
 
     /// Takes the word of a role; `None` if it is not asked. Whoever asked for the undo may call it off.

@@ -1,5 +1,5 @@
-//! The data of a host of clients about a table: results by idempotency key, invitations, people with their devices, and
-//! the pause.
+//! The data of a host of clients about a table: results by idempotency key, invitations, people with their devices, the
+//! pause, and an open vote.
 //!
 //! The rows are private to their file: exports and copies omit them. So their texts do not go into the dictionary.
 
@@ -18,7 +18,7 @@ use super::writer::FileWriter;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KeptResult {
     /// The role and the seat of the client.
-    pub by: (String, Option<String>),
+    pub by: KeptRole,
     /// The idempotency key.
     pub key: String,
     /// Distinguishes requests with the same key.
@@ -82,7 +82,24 @@ pub enum HostChange {
     },
     /// The port at which the table is served, to which the tokens in browsers are bound.
     Port(u16),
+    /// The vote on an undo that is open now; `None` when it is over.
+    Vote(Option<Box<KeptVote>>),
 }
+
+/// A vote of the table on an undo. Each role is a word with the seats, if it has some.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptVote {
+    pub id: u64,
+    pub by: KeptRole,
+    /// The name of the person who asks for the undo.
+    pub name: Option<String>,
+    pub decisions: u32,
+    pub agreed: Vec<KeptRole>,
+    pub asked: Vec<KeptRole>,
+}
+
+/// The word of a role, and its seats in one text.
+pub type KeptRole = (String, Option<String>);
 
 /// A row that is written with the next entry.
 #[derive(Clone, Debug)]

@@ -79,7 +79,7 @@ use self::file::{Access, StoreFile};
 pub use self::history::{CampaignScene, SceneLog};
 #[cfg(feature = "serve")]
 #[doc(hidden)]
-pub use self::host::{HostChange, HostMemory, HostRow, KeptResult};
+pub use self::host::{HostChange, HostMemory, HostRow, KeptResult, KeptRole, KeptVote};
 pub use self::lock::Holder;
 pub use self::log::LogEntry;
 pub use self::name::nearest_allowed as allowed_name;

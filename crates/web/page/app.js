@@ -22,7 +22,8 @@ class Table {
     this.entities = new Map(view.entities.map((entity) => [entity.id, entity]));
     this.chat = view.chat ?? this.chat;
     // Two views that were asked for at once may both tell a line.
-    this.#append(view.log.filter(({ revision }) => revision > last));
+    const stepOf = (revision) => view.steps?.find(({ first, last }) => first <= revision && revision <= last)?.seq;
+    this.#append(view.log.filter(({ revision }) => revision > last), stepOf);
   }
 
   /** Takes a step. Returns false if an earlier one is missing: then only a view helps. */
@@ -38,7 +39,7 @@ class Table {
     }
     // What a step leaves out has not changed; an order that is null is over.
     for (const [name, value] of Object.entries(step)) if (value !== null || name === "order") view[name] = value ?? undefined;
-    this.#append(events, step.seq);
+    this.#append(events, () => step.seq);
     return true;
   }
 
@@ -48,14 +49,14 @@ class Table {
     return this.view.questions.filter(({ yours }) => yours);
   }
 
-  #append(events, seq) {
+  #append(events, stepOf) {
     const { view } = this;
     for (const event of events) {
       view.revision = Math.max(view.revision, event.revision);
       const back = { back: event.to + 1, withdrawn: event.from }[event.event];
       // Lines that were taken back stay for one step, struck through.
       if (back) for (const line of this.lines) line.gone ||= line.revision >= back && line.event !== "aside";
-      if (!back || event.text) this.lines.push({ ...event, seq });
+      if (!back || event.text) this.lines.push({ ...event, seq: stepOf(event.revision) });
     }
     this.lines = this.lines.slice(-400);
     for (const { id, topic } of view.questions) if (!id.ordinal) this.#starts.add(topic);

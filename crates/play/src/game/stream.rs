@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::action::Done;
@@ -24,12 +25,14 @@ pub(crate) struct Stream {
     readers: Vec<(Viewer, StreamReader)>,
     /// Number of leading actions of the history, and of events in them, that were sent and are unchanged since.
     settled: (usize, usize),
+    /// The last steps of a table that sent events, oldest first: the length of `told` at its end, and the number of the step.
+    steps: VecDeque<(u32, u64)>,
 }
 
 impl Default for Stream {
     fn default() -> Stream {
         let (told, standing, readers) = (Vec::new(), Vec::new(), Vec::new());
-        Stream { told, standing, past: Some(Vec::new()), readers, settled: (0, 0) }
+        Stream { told, standing, past: Some(Vec::new()), readers, settled: (0, 0), steps: VecDeque::new() }
     }
 }
 
@@ -117,6 +120,9 @@ const KEPT: usize = 2_000;
 /// Unneeded events are dropped when `told` is longer than twice the log plus this number.
 const SLACK: usize = 1_000;
 
+/// The number of steps that are known.
+const STEPS: usize = 4_000;
+
 impl Stream {
     /// Notes that the history was cut: later actions may have new events.
     pub fn history_cut(&mut self, actions: usize, events: usize) {
@@ -174,6 +180,38 @@ impl Stream {
         }
     }
 
+    /// Ends a step of a table: the events that were sent since the end of the step before belong to it.
+    pub fn end_step(&mut self, step: u64) {
+        let end = self.told.len() as u32;
+        if self.steps.back().is_none_or(|(last, _)| *last < end) {
+            self.steps.push_back((end, step));
+            if self.steps.len() > STEPS {
+                self.steps.pop_front();
+            }
+        }
+    }
+
+    /// The steps of a viewer's valid events after a revision, oldest first, each with the revisions of its events.
+    ///
+    /// An event that was sent again with the same words belongs to the step that sent it first. The first known step is left
+    /// out, since its events may be those of earlier ones, too.
+    pub fn steps_after(&mut self, viewer: &Viewer, revision: u64) -> Vec<(u64, RangeInclusive<u64>)> {
+        let rows = self.reader(viewer).standing.clone();
+        let standing = rows.iter().flat_map(|(first, row)| (*first..).zip(row.places()));
+        let mut steps = self.steps.iter().peekable();
+        let before = steps.next().map_or(u32::MAX, |(end, _)| *end);
+        let mut found: Vec<(u64, RangeInclusive<u64>)> = Vec::new();
+        for (to, at) in standing.filter(|(to, at)| *to > revision && *at >= before) {
+            while steps.next_if(|(end, _)| *end <= at).is_some() {}
+            match (steps.peek(), found.last_mut()) {
+                (Some((_, step)), Some((last, events))) if last == step => *events = *events.start()..=to,
+                (Some((_, step)), _) => found.push((*step, to..=to)),
+                (None, _) => break,
+            }
+        }
+        found
+    }
+
     /// Drops the past: new readers get only the valid events from now on.
     pub fn forget_past(&mut self) {
         self.past = None;
@@ -204,6 +242,9 @@ impl Stream {
         let mut kept = used.iter();
         self.told.retain(|_| kept.next().copied().unwrap_or_default());
         self.told.shrink_to_fit();
+        for (end, _) in &mut self.steps {
+            *end = places.get(*end as usize).copied().unwrap_or(next);
+        }
         // All indices of a row are used, so they stay consecutive.
         let moved = |at: &mut u32| *at = places[*at as usize];
         self.standing.iter_mut().for_each(moved);

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -125,6 +126,11 @@ impl Session {
         Ok(self.seen_by(Viewer::seat(name)))
     }
 
+    /// Notes that a step of a table is over: the events since the step before belong to it. `step` rises from step to step.
+    pub fn end_step(&mut self, step: u64) {
+        self.game_mut().stream.end_step(step);
+    }
+
     /// The game as any viewer sees it: several seats at one screen, or a watcher without a seat.
     pub fn seen_by(&mut self, viewer: Viewer) -> Seat<'_> {
         Seat { session: self, viewer, known: None }
@@ -209,6 +215,12 @@ impl Seat<'_> {
         let events = self.session.game_mut().stream.log(&self.viewer, most);
         let results = self.session.ruleset().results();
         events.into_iter().map(|event| SeatEvent::of(event, results)).collect()
+    }
+
+    /// The steps of the table that told the viewer the valid events after a revision, oldest first: the number of each, from
+    /// [`Session::end_step`], and the revisions of its events. Only the last few thousand steps are known.
+    pub fn steps_after(&mut self, revision: u64) -> Vec<(u64, RangeInclusive<u64>)> {
+        self.session.game_mut().stream.steps_after(&self.viewer, revision)
     }
 
     // The state
