@@ -1,4 +1,4 @@
-//! Files that the user names: regular files only, never through a link, written whole or not at all.
+//! Reads and writes files that the user names: regular files only, never through a link, written atomically.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
@@ -12,11 +12,11 @@ use super::call_error;
 /// The most bytes of a file that is read whole, such as a saved game.
 const MOST_READ: u64 = 256 << 20;
 
-/// Writes a file so that the old one stays until the new one is complete and on the disk.
+/// Writes a file so that the old one is kept until the new one is complete and on disk.
 ///
 /// # Errors
 ///
-/// Whatever the system says; a link, a pipe or a device in the place of the file.
+/// An error of the system; a link, a pipe or a device at the path.
 pub fn replace(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
     let old = regular(path)?;
     let (draft, mut file) = draft_of(path)?;
@@ -39,7 +39,7 @@ pub fn replace(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// As for [`replace`]; a link on the way.
+/// Those of [`replace`]; a link in the path.
 pub fn replace_inside(folder: &Path, inside: &str, text: impl AsRef<[u8]>) -> io::Result<PathBuf> {
     let path = folder.join(inside);
     fs::create_dir_all(folder)?;
@@ -60,11 +60,11 @@ pub fn replace_inside(folder: &Path, inside: &str, text: impl AsRef<[u8]>) -> io
     Ok(path)
 }
 
-/// Finds out whether a file can be written, without changing anything.
+/// Checks whether a file can be written, without changing anything.
 ///
 /// # Errors
 ///
-/// What [`replace`] would say.
+/// Those of [`replace`].
 pub fn can_be_written(path: &Path) -> io::Result<()> {
     regular(path)?;
     let (draft, _) = draft_of(path)?;
@@ -75,7 +75,7 @@ pub fn can_be_written(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Whatever the system says; what is no regular file, is too long, or is not UTF-8.
+/// An error of the system; a file that is not regular, is too long, or is not UTF-8.
 pub fn read(path: &Path) -> io::Result<String> {
     let mut options = File::options();
     #[cfg(unix)]
@@ -99,11 +99,11 @@ pub fn read(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
 }
 
-/// Reads a script that the call names, which may come from a pipe. `what` says what it is instead of a folder.
+/// Reads a script that the command line names, which may come from a pipe. `what`: the advice if the path is a folder.
 ///
 /// # Errors
 ///
-/// A wrong call: what cannot be read, is too long, or is not UTF-8.
+/// A call error: a file that cannot be read, is too long, or is not UTF-8.
 pub fn read_script(path: &Path, longest: u64, what: &str) -> anyhow::Result<String> {
     let name = path.display();
     if path.is_dir() {
@@ -126,7 +126,7 @@ pub fn read_script(path: &Path, longest: u64, what: &str) -> anyhow::Result<Stri
     })
 }
 
-/// What is at a path now: nothing, or a regular file.
+/// Returns the metadata of a regular file; `None` if there is no file.
 fn regular(path: &Path) -> io::Result<Option<Metadata>> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => Ok(Some(found)),

@@ -1,4 +1,4 @@
-//! One row for each game of a simulation, for tables of other programs.
+//! Writes one row for each game of a simulation, for other programs.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -11,16 +11,16 @@ use serde_json::json;
 use super::call_error;
 use super::report::unwritable;
 
-/// The form of the file.
+/// The format of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// A JSON object a line.
+    /// One JSON object per line.
     Lines,
     /// Comma-separated values, with a line of headings.
     Csv,
 }
 
-/// The file that the rows go to.
+/// A file of game rows.
 pub struct GamesFile {
     path: PathBuf,
     form: Form,
@@ -30,11 +30,11 @@ pub struct GamesFile {
 }
 
 impl GamesFile {
-    /// Makes the file anew.
+    /// Creates or truncates the file.
     ///
     /// # Errors
     ///
-    /// A wrong call: a name that ends otherwise, or a file that cannot be written.
+    /// A call error: an unknown extension, or a file that cannot be written.
     pub fn create(path: &Path, variants: Vec<String>) -> Result<GamesFile> {
         let form = match path.extension().and_then(|ending| ending.to_str()) {
             Some("jsonl") => Form::Lines,
@@ -70,7 +70,7 @@ impl GamesFile {
         Ok(())
     }
 
-    /// Writes what is buffered.
+    /// Flushes the file.
     pub fn finish(mut self) -> Result<()> {
         self.out.flush().map_err(|error| unwritable(&self.path, &error))
     }

@@ -1,4 +1,4 @@
-//! `riskbreaker` without a command offers the games that were played last, with a name or without one.
+//! The prompt of `riskbreaker` without a command, which offers the games that were played last, named or unnamed.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use super::row::{Row, Span};
 use super::screen::Screen;
 use super::{campaigns, library, unnamed};
 
-/// Games that are offered.
+/// The most games that are offered.
 const MOST_OFFERED: usize = 5;
 
-/// What is to be played.
+/// The answer: which game to play.
 pub enum Choice {
     Campaign(String),
     New,
     Nothing,
 }
 
-/// Asks whether to continue a game. It asks only at a terminal, and only if there is one.
+/// Asks which game to continue. Asks only at a terminal, and only if there is a game.
 pub fn offer(folder: Option<&Path>) -> Result<Choice> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Ok(Choice::New);
@@ -71,7 +71,7 @@ pub fn offer(folder: Option<&Path>) -> Result<Choice> {
     }
 }
 
-/// The position of a campaign, or the reason why it cannot be opened.
+/// Describes the position of a campaign, or why it cannot be opened.
 fn described(path: &Path, library: &Library) -> Vec<Span> {
     let found = Store::read(path, library)
         .and_then(|store| store.first())

@@ -88,10 +88,10 @@ pub fn new(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(if written.well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The written files, and what to do with them.
+/// The written files, and the next steps.
 struct Written {
     files: Vec<PathBuf>,
     then: Vec<String>,
-    /// Whether it passes the check and its specs.
+    /// True if the ruleset passes the check and its specs.
     well: bool,
 }

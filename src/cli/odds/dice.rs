@@ -1,4 +1,4 @@
-//! Odds of dice: the chance of each total, and one roll compared with another.
+//! The odds of dice: the chance of each total, and one roll compared with another.
 
 use std::ops::RangeBounds;
 use std::process::ExitCode;
@@ -17,28 +17,28 @@ use super::super::{call_error, file};
 use super::Args;
 use super::show::{table_of_chances, tell_remaining};
 
-/// Up to so many totals are listed whatever they are; of more, unlikely ends are cut.
+/// The number of totals up to which all are listed; of more, the unlikely ends are cut.
 const FEW: usize = 40;
-/// An end is cut where it comes less often than this, all of it together: once in 10,000 rolls.
+/// The total chance of an end that is cut: once in 10,000 rolls.
 const TAIL: f64 = 1e-4;
-/// Of more totals than this several stand in one row.
+/// The number of totals above which several share one row.
 const MOST_ROWS: usize = 100;
-/// Rows for totals that stand together.
+/// The number of rows if several totals share one.
 const ROWS: usize = 50;
-/// Up to so many totals are listed for machines.
+/// The most totals that are listed as JSON.
 const MOST_LISTED: usize = 20_000;
 
-/// A row of a table: totals that stand together.
+/// A row of a table: a range of totals.
 struct Band {
     low: i64,
     high: i64,
     share: Share,
 }
 
-/// The chance of some totals; what dice add that exploded too often to be listed may be missing.
+/// The chance of some totals. The contribution of dice that exploded too often to be listed may be missing.
 struct Share {
     chance: Fraction,
-    /// What may be missing of it.
+    /// The upper bound of the missing part.
     missing: Fraction,
 }
 
@@ -50,12 +50,12 @@ impl Share {
         }
     }
 
-    /// The fraction, where it is exact and short enough to be read.
+    /// The fraction, if it is exact and short enough to read.
     fn fraction(&self) -> String {
         if self.missing.is_zero() { fraction(&self.chance) } else { String::new() }
     }
 
-    /// For machines: the fraction only if it is exact, else from where to where it can be.
+    /// The share as JSON: the fraction only if it is exact, else the bounds.
     fn json(&self) -> Json {
         if self.missing.is_zero() {
             return chance_json(&self.chance);
@@ -64,10 +64,10 @@ impl Share {
     }
 }
 
-/// The rows of a table, and what was cut off below and above them.
+/// The rows of a table, and the totals that were cut off below and above them.
 struct Table {
     bands: Vec<Band>,
-    /// How many totals, and the total that the rows begin or end with.
+    /// The number of totals that were cut off, and the total at that end of the rows.
     below: Option<(usize, i64)>,
     above: Option<(usize, i64)>,
 }
@@ -141,7 +141,7 @@ pub fn of_dice(dice: &Dice, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Columns of the longest bar: fewer on a narrow terminal.
+/// The width of the longest bar in columns: less on a narrow terminal.
 fn longest_bar(screen: &Screen) -> usize {
     if screen.width().is_some_and(|width| width < 80) { 12 } else { 24 }
 }
@@ -170,7 +170,7 @@ fn show_table(screen: &mut Screen, totals: &Distribution, table: &Table) -> Resu
     Ok(())
 }
 
-/// How dice do against other dice: above, equal, below.
+/// Prints the chances of dice against other dice: above, equal, below.
 pub fn of_dice_against(dice: &Dice, other: &str, args: &Args) -> Result<ExitCode> {
     if args.at_least.is_some() || args.at_most.is_some() {
         return Err(call_error("`--against` compares two rolls; `--at-least` and `--at-most` ask about one"));

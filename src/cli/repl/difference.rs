@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::cli::row::Span;
 
-/// The values of the fields whose changes somebody tells, as text.
+/// A snapshot of the field values whose changes can be printed, as text.
 #[derive(Debug, Default)]
 pub struct Picture(BTreeMap<EntityId, (String, Vec<(String, String)>)>);
 
@@ -37,7 +37,7 @@ impl Picture {
                 continue;
             };
             for (label, from) in fields {
-                // Under other rules an entity may have other fields.
+                // After a change of rules, an entity may have other fields.
                 let Some((_, to)) = now.iter().find(|(known, to)| known == label && to != from) else { continue };
                 let text = format!("{from} -> {to}");
                 found.push(Difference { title: title.clone(), label: Some(label.clone()), text });

@@ -8,20 +8,21 @@ use riskbreaker::{Event, Happening, Value};
 
 use crate::cli::row::{Row, Span, Tone, columns};
 
-/// Events that are not printed: entities of these kinds that come and go, and answers taken for an absent seat about them.
+/// Filters of events that are not printed: entities of these kinds that are added or removed, and automatic answers
+/// about them.
 #[derive(Debug, Default)]
 pub struct Untold {
     pub kinds: Vec<Arc<str>>,
     /// The titles of the entities of those kinds.
     pub titles: Vec<Arc<str>>,
-    /// Fields that no sheet shows, in any kind.
+    /// Fields that no sheet shows, of any kind.
     pub fields: BTreeSet<Arc<str>>,
-    /// Fields with numbers that somebody can be harmed in, and whether more is worse.
+    /// Fields with numbers for harm, with true if a higher number is worse.
     pub harm: Vec<(Arc<str>, bool)>,
 }
 
 impl Untold {
-    /// Whether a change harms somebody.
+    /// True if a change harms somebody.
     fn harms(&self, field: &str, from: &Value, to: &Value) -> bool {
         match (from, to) {
             (Value::Int(from), Value::Int(to)) if from != to => {
@@ -42,10 +43,10 @@ impl Untold {
     }
 }
 
-/// Most bytes of the rows that are printed of one step.
+/// The most bytes of the rows that are printed for one step.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Leaves out the first rows of a step, where all together are too much to read, and says how many.
+/// Drops the first rows of a step if all together are too long, and adds a note with their number.
 pub fn leave_out_first(rows: &mut Vec<Row>) {
     let mut room = MOST_BYTES;
     let fits = |row: &&Row| {
@@ -63,9 +64,9 @@ pub fn leave_out_first(rows: &mut Vec<Row>) {
 
 /// Turns events into rows. Consecutive changes are aligned in columns.
 ///
-/// `own` are the answers that the person has just typed, as topic and title or seat; they are left out. Answers taken for
-/// the `absent` seats are printed in a faint style. `printed` is what was printed of the last action. `marks`: events that not
-/// everybody sees are marked.
+/// `own`: the answers that the person has just typed, as topic and title or seat; they are left out. Answers of the
+/// `absent` seats are printed in a faint style. `printed`: the printed events of the last action. `marks`: true to mark
+/// events that not everybody sees.
 pub fn tell(
     events: &[Event],
     printed: &mut Vec<Event>,
@@ -93,7 +94,7 @@ pub fn tell(
                 own.remove(at);
                 continue;
             }
-            // An empty text was answered for nobody: there is nothing to print.
+            // An empty text that nobody answered is not printed.
             if text.is_empty() {
                 continue;
             }
@@ -139,7 +140,7 @@ pub fn tell(
     rows
 }
 
-/// Stands behind what not everybody may see.
+/// The mark after what not everybody may see.
 pub const SECRET: &str = " (secret)";
 
 /// A change, or an entity that was added or removed.
@@ -150,10 +151,10 @@ struct Changed<'e> {
     harms: bool,
 }
 
-/// The number of equal changes that are put into one row.
+/// The number of equal changes from which on they share one row.
 const MANY: usize = 3;
 
-/// Changes in columns. Equal changes of many entities become one row, in the place of the first.
+/// Prints changes in columns. Equal changes of many entities share one row, at the position of the first.
 fn changed(changes: Vec<Changed<'_>>, width: Option<usize>) -> Vec<Row> {
     let alike = |one: &Changed<'_>, other: &Changed<'_>| one.label == other.label && one.text == other.text;
     let mut rows = Vec::new();
@@ -175,13 +176,13 @@ fn changed(changes: Vec<Changed<'_>>, width: Option<usize>) -> Vec<Row> {
     rows
 }
 
-/// Whether it is the first action, which builds the starting position and is not printed.
+/// True for events of the first action, which builds the starting position and is not printed.
 fn is_setting_up(event: &Event) -> bool {
     event.action == 1 && matches!(event.happening, Happening::Spawned { .. } | Happening::Changed { .. })
 }
 
-/// The events that no later one takes back and that are not on the screen yet. `told` holds what was printed of the last action,
-/// and is brought up to date.
+/// Returns the events that no later one takes back and that are not on the screen yet. `told`: the printed events of
+/// the last action, which are updated.
 fn standing<'e>(events: &'e [Event], told: &mut Vec<Event>) -> Vec<&'e Event> {
     let mut standing: Vec<&Event> = Vec::new();
     let mut withdrawn: Vec<Event> = Vec::new();
@@ -194,7 +195,7 @@ fn standing<'e>(events: &'e [Event], told: &mut Vec<Event>) -> Vec<&'e Event> {
         let before = standing.len();
         standing.retain(|told| !is_gone(told));
         let printed = told.extract_if(.., |told| is_gone(told)).collect::<Vec<_>>();
-        // An event that an earlier batch printed was undone, so this one says so.
+        // An event that was already printed was undone, so the undo is printed.
         if !printed.is_empty() || standing.len() == before {
             standing.push(event);
         }
@@ -208,7 +209,7 @@ fn standing<'e>(events: &'e [Event], told: &mut Vec<Event>) -> Vec<&'e Event> {
             .filter(|event| !is_withdrawal(event) && Some(event.action) == last)
             .map(|event| (*event).clone()),
     );
-    // Lines that are withdrawn and then told again stand on the screen already.
+    // Lines that are withdrawn and then repeated are already on the screen.
     let mut again = withdrawn.iter().peekable();
     let is_again = |event: &&Event| again.next_if(|gone| gone.happening == event.happening).is_some();
     let repeated: Vec<&Event> = standing.iter().copied().filter(is_again).collect();
@@ -222,7 +223,7 @@ fn is_withdrawal(event: &Event) -> bool {
     matches!(event.happening, Happening::Withdrawn { .. })
 }
 
-/// What was answered for somebody in a row.
+/// The automatic answers of one seat or entity in a row.
 struct Answers {
     who: Arc<str>,
     said: Vec<String>,
@@ -234,7 +235,7 @@ fn answered(Answers { who, said, faint }: Answers) -> Row {
     if faint { Row::at(2).faint(marked(&who)).faint(said) } else { Row::at(2).strong(marked(&who)).plain(said) }
 }
 
-/// `signs`: success and failure have a sign, which is seen without colours.
+/// Formats an event. `signs`: true to mark success and failure by a sign, which is visible without colours.
 fn told(happening: &Happening, signs: bool) -> Row {
     let line = happening.line();
     match happening {

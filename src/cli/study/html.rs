@@ -1,4 +1,4 @@
-//! The report of a study as one self-contained page.
+//! The report of a study as one self-contained HTML page.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::super::figures::escaped;
 use super::super::page::{STYLE, pictures};
 use super::sheet::{Picture, Sheet};
 
-/// A page that the report is written to.
+/// An HTML page for the report.
 pub struct Html {
     body: String,
     title: String,
@@ -20,7 +20,7 @@ impl Html {
         Html { body: String::new(), title: String::new() }
     }
 
-    /// The whole page.
+    /// The complete page.
     pub fn page(self) -> String {
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -80,13 +80,13 @@ impl Sheet for Html {
     }
 }
 
-/// The height of a line of a picture.
+/// The height of a line in a picture.
 const LINE: f64 = 40.0;
 
-/// A picture of that width, and its height: each figure with its interval, below its label.
+/// Draws a picture of this width. Returns it and its height: each figure with its interval, below its label.
 fn drawn(picture: &Picture, wide: f64) -> (String, usize) {
     let (left, long) = (8.0, wide - 24.0);
-    // Shares go from 0 to 1, differences as far as they reach in either direction.
+    // Shares range from 0 to 1, differences as far as they extend in either direction.
     let (from, to) = match picture {
         Picture::Shares(_) => (0.0, 1.0),
         Picture::Differences(rows) => {

@@ -1,4 +1,4 @@
-//! The command `study`: what a designer asks of a game, in one report.
+//! The command `study`: answers a designer's questions about a game in one report.
 
 pub mod compared;
 mod html;
@@ -83,10 +83,10 @@ pub struct Args {
     html: Option<PathBuf>,
 }
 
-/// Games without `--trials`.
+/// The number of games without `--trials`.
 const TRIALS: u64 = 400;
 
-/// Without `--trials`, no game begins after this time. What has begun is left.
+/// The time after which no game begins without `--trials`. Unfinished games are dropped.
 const LONGEST: Duration = Duration::from_secs(40);
 
 pub fn ban(text: &str) -> Result<(String, String), String> {
@@ -107,7 +107,7 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
         (None, []) => Part::ALL.to_vec(),
         (None, only) => only.to_vec(),
     };
-    // What cannot be written is known before anything is played.
+    // Output errors are reported before anything is played.
     if let Some(path) = &args.html {
         file::can_be_written(path).map_err(|error| unwritable(path, &error))?;
     }
@@ -133,7 +133,7 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
     Ok(ExitCode::from(if work.is_interrupted() { interrupted_code() } else { 0 }))
 }
 
-/// A study, and how it was asked for.
+/// A study with its options.
 struct Asked {
     study: Study,
     scenario: String,
@@ -141,7 +141,7 @@ struct Asked {
     folder: Option<PathBuf>,
 }
 
-/// The report for programs.
+/// The report as JSON.
 fn as_json(asked: &Asked, found: &Found) -> Json {
     let figures = &found.figures;
     let unended = [&figures.endless, &figures.too_long, &figures.stuck, &figures.failed].into_iter().flatten();
@@ -161,7 +161,7 @@ fn as_json(asked: &Asked, found: &Found) -> Json {
     })
 }
 
-/// What is to be studied. `instead`: under another ruleset, in this scenario.
+/// The study that the command line describes. `instead`: another ruleset and scenario.
 fn planned(args: &Args, folder: Option<&Path>, instead: Option<(&String, &String)>) -> Result<Asked> {
     let library = library::open(folder)?;
     let named = args.scenario.as_ref().filter(|name| args.ruleset.is_none() && library::is_ruleset(&library, name));
@@ -195,7 +195,7 @@ fn planned(args: &Args, folder: Option<&Path>, instead: Option<(&String, &String
 ///
 /// # Errors
 ///
-/// A wrong call.
+/// A call error.
 pub fn check_bans(variant: &Variant, bans: &[(String, String)]) -> Result<()> {
     let rules = &variant.rules;
     for (seat, card) in bans {

@@ -1,4 +1,4 @@
-//! The parts of a study, and how they share the time.
+//! The parts of a study, and their shares of the time.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use riskbreaker::lab::{
 use super::super::call_error;
 use super::super::sim::meter;
 
-/// A part of a study that plays games of its own, besides those that are recorded for all parts.
+/// A part of a study that plays its own games, in addition to those recorded for all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Part {
     /// The same games with policies, order of play or sides exchanged
@@ -31,7 +31,7 @@ pub enum Part {
 impl Part {
     pub const ALL: [Part; 4] = [Part::Fairness, Part::Worth, Part::Dominated, Part::Skill];
 
-    /// What the report calls it.
+    /// The name in the report.
     pub fn name(self) -> &'static str {
         match self {
             Part::Fairness => "fairness",
@@ -41,7 +41,7 @@ impl Part {
         }
     }
 
-    /// The share of the time that has passed when the part ends at the latest.
+    /// The share of the total time at which the part ends at the latest.
     fn ends_at(self) -> f64 {
         match self {
             Part::Fairness => 0.4,
@@ -52,29 +52,29 @@ impl Part {
     }
 }
 
-/// The share of the time after which no more games are recorded for all parts.
+/// The share of the time after which no more games are recorded.
 const RECORDED_BY: f64 = 0.3;
 
-/// Everything that was found.
+/// All results of a study.
 pub struct Found {
     pub recorded: Recorded,
     pub figures: StudyFigures,
-    /// What each card is worth; empty if the part is not wanted, or without `value`.
+    /// The worth of each card; empty if the part was not requested, or without `value`.
     pub worth: Vec<CardWorth>,
-    /// The exchanges between two seats, or why the ruleset does not allow one; empty if the part is not wanted.
+    /// The exchanges between two seats, or why the ruleset does not allow one; empty if the part was not requested.
     pub fairness: Vec<(Exchange, Result<Mirrored, String>)>,
     /// The exact values in reached positions.
     pub positions: Option<WeighedPositions>,
-    /// Players against each other.
+    /// The comparisons of players.
     pub ladder: Vec<LadderPair>,
-    /// What was left out, each a sentence.
+    /// Sentences about what was left out.
     pub notes: Vec<String>,
 }
 
-/// The time of a study, Ctrl-C, and the bar that shows how far it is.
+/// The time of a study, Ctrl-C, and the progress bar.
 pub struct Work {
     began: Instant,
-    /// The time after which every part has ended; `None` without a limit.
+    /// The time limit of the whole study; `None` without one.
     longest: Option<Duration>,
     interrupted: Arc<AtomicBool>,
     meter: ProgressBar,
@@ -90,12 +90,12 @@ impl Work {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Takes the bar away.
+    /// Removes the progress bar.
     pub fn finish(&self) {
         self.meter.finish_and_clear();
     }
 
-    /// Does a part that may take the time up to this share of the whole. The second result is false if the time or Ctrl-C ended it.
+    /// Runs a part up to this share of the total time. The second result is false if the time or Ctrl-C ended it.
     pub fn until<R>(
         &self,
         share: f64,
@@ -115,7 +115,7 @@ impl Work {
     }
 }
 
-/// Records the games of a study and does the parts, in their order.
+/// Records the games of a study and runs the parts, in their order.
 pub fn find(study: &Study, parts: &[Part], work: &Work) -> Result<Found> {
     let share = if parts.is_empty() { 1.0 } else { RECORDED_BY };
     let (recorded, _) = work.until(share, |threads, told| study.record(threads, told))?;
@@ -150,7 +150,7 @@ pub fn find(study: &Study, parts: &[Part], work: &Work) -> Result<Found> {
 }
 
 impl Found {
-    /// Does a part. False if the time or Ctrl-C ended it.
+    /// Runs a part. False if the time or Ctrl-C ended it.
     fn add(&mut self, study: &Study, part: Part, work: &Work) -> Result<bool> {
         let (recorded, until) = (&self.recorded, part.ends_at());
         let seats = study.compared_seats(recorded);
@@ -178,7 +178,7 @@ impl Found {
                 whole
             }
             (Part::Skill, Some(seats)) => {
-                // Looking ahead takes longer than all else: it has half of the time.
+                // Looking ahead takes longest, so it gets half of the time.
                 let (slow, fast): (Vec<_>, Vec<_>) =
                     pairs_of(&study.players()).into_iter().partition(|(_, other)| other == AHEAD);
                 let middle = f64::midpoint(Part::Dominated.ends_at(), until);
@@ -196,7 +196,7 @@ impl Found {
     }
 }
 
-/// Each player with each that follows it.
+/// All pairs of two players.
 fn pairs_of(players: &[String]) -> Vec<(String, String)> {
     let pairs = players
         .iter()
@@ -205,7 +205,7 @@ fn pairs_of(players: &[String]) -> Vec<(String, String)> {
     pairs.collect()
 }
 
-/// The text with a capital at its beginning.
+/// The text with a capital first letter.
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

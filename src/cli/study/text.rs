@@ -1,4 +1,4 @@
-//! The report of a study: what it says, wherever it is written.
+//! The contents of a study's report, for any output.
 
 use anyhow::Result;
 use riskbreaker::lab::{CardWorth, Difference, Percentile, Rate, Spread, StudyFigures};
@@ -10,10 +10,10 @@ use super::Asked;
 use super::parts::Found;
 use super::sheet::{Picture, Sheet};
 
-/// Trials that are named one by one.
+/// The most trials that are named individually.
 const NAMED: usize = 5;
 
-/// The report: each figure with its interval, each part with a sentence that explains it.
+/// Writes the report: each figure with its interval, each part with an explanation.
 pub fn report(sheet: &mut dyn Sheet, asked: &Asked, found: &Found) -> Result<()> {
     let (study, figures) = (&asked.study, &found.figures);
     sheet.title(&format!("{} · {} games · seed {}", asked.scenario, figures.games, study.seed))?;
@@ -35,7 +35,7 @@ pub fn report(sheet: &mut dyn Sheet, asked: &Asked, found: &Found) -> Result<()>
     found.notes.iter().try_for_each(|text| sheet.plain(text))
 }
 
-/// How games end, how long they take, and which have no end.
+/// Writes the results of games, their length, and those without an end.
 fn results(sheet: &mut dyn Sheet, asked: &Asked, figures: &StudyFigures) -> Result<()> {
     let shares: Vec<(String, Rate)> = figures.results.iter().map(|(result, rate)| (result.clone(), *rate)).collect();
     let results = figures.results.iter().map(|(result, rate)| vec![result.clone(), rate_text(rate)]).collect();
@@ -68,7 +68,7 @@ fn results(sheet: &mut dyn Sheet, asked: &Asked, figures: &StudyFigures) -> Resu
     Ok(())
 }
 
-/// `5 (4 to 7)`, or what is known where too few games were recorded.
+/// Formats a percentile as `5 (4 to 7)`, or without bounds if too few games were recorded.
 pub fn percentile(found: &Percentile) -> String {
     let Percentile { value, low, high } = *found;
     match (low, high) {
@@ -79,7 +79,7 @@ pub fn percentile(found: &Percentile) -> String {
     }
 }
 
-/// The table of questions.
+/// Writes the table of questions.
 fn questions(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
     let same = |seat: &str, topic: &str| {
         let topics = found.positions.iter().flat_map(|positions| &positions.topics);
@@ -104,7 +104,7 @@ fn questions(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
     sheet.table(&["seat", "question", "asked", "open", "with one answer", "no difference"], topics.collect())
 }
 
-/// The advantages of seats, and of what can be exchanged between them.
+/// Writes the advantages of seats, and of what can be exchanged between them.
 fn fairness(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
     if found.fairness.is_empty() {
         return Ok(());
@@ -145,10 +145,10 @@ fn fairness(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
     Ok(())
 }
 
-/// Rows of a table of pairs of cards.
+/// The most rows in a table of pairs of cards.
 const PAIRS: usize = 12;
 
-/// Cards that were never better than another in the positions that were looked at.
+/// Writes the cards that were never better than another in the examined positions.
 fn never_better(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
     let Some(positions) = &found.positions else { return Ok(()) };
     sheet.heading("Cards that are never better")?;
@@ -189,7 +189,7 @@ fn never_better(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
     Ok(())
 }
 
-/// Players against each other.
+/// Writes the comparison of players.
 fn ladder(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
     if found.ladder.is_empty() {
         return Ok(());
@@ -213,7 +213,7 @@ fn ladder(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
     sheet.picture(&Picture::Differences(pictured.collect()))
 }
 
-/// The table of cards, and the names of those that nobody uses.
+/// Writes the table of cards, and the names of unused cards.
 fn cards(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
     let figures = &found.figures;
     if figures.cards.is_empty() && figures.never_named.is_empty() {
@@ -262,7 +262,7 @@ fn cards(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
     Ok(())
 }
 
-/// A difference between shares in points of 100: `+2.3 (0.1 to 4.5)`; `-` where no game tells it.
+/// Formats a difference of shares in percentage points: `+2.3 (0.1 to 4.5)`; `-` without pairs.
 pub fn points(found: &Difference) -> String {
     if found.pairs == 0 {
         return "-".to_owned();
@@ -272,7 +272,7 @@ pub fn points(found: &Difference) -> String {
     format!("{average:+.1} ({low:.1} to {high:.1})")
 }
 
-/// How the lead goes.
+/// Writes how the lead changes.
 fn drama(sheet: &mut dyn Sheet, figures: &StudyFigures) -> Result<()> {
     if figures.comebacks.is_some() {
         sheet.heading("Drama")?;
