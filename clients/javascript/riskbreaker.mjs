@@ -15,7 +15,7 @@ import { callBack, Ended, Refused, Viewer } from "./viewer.mjs";
 
 export { Ended, Refused, Viewer };
 
-/** The program, as its operator. Messages are taken one after the other, as they come. */
+/** A host: the program `riskbreaker serve --stdio`, with this process as its operator. Messages are handled in order. */
 export class Host {
   #command;
   #process;
@@ -25,7 +25,7 @@ export class Host {
   #last = 0;
   #stepped = false;
   #restarting;
-  /** Requests without a result, by id. */
+  /** Requests without a result yet, by id. */
   #waiting = new Map();
   #byNumber = new Map();
   /** Notices to viewers whose `hello` is not answered yet. */
@@ -44,12 +44,12 @@ export class Host {
     return host;
   }
 
-  /** Whether the program has ended. */
+  /** True if the program has ended. */
   get ended() {
     return this.#ended;
   }
 
-  /** The number of the process. */
+  /** The id of the process. */
   get pid() {
     return this.#process.pid;
   }
@@ -62,7 +62,7 @@ export class Host {
     return this.request(method, params, (result) => result);
   }
 
-  /** Opens the table of a campaign file; without such a file a new one, with the parameters of `table.new`. */
+  /** Opens the table of a campaign file; if the file does not exist, a new table with the parameters of `table.new`. */
   async open(campaign, params = {}) {
     for (const [table, path] of this.#campaigns) if (path === campaign) return table;
     try {
@@ -93,9 +93,9 @@ export class Host {
   }
 
   /**
-   * Does `work`. If the program ends meanwhile, restarts it and does `work` again; gives up after `most` restarts in a row that
-   * no step followed. `work` must look at the views again, or give each command the same `key` each time: then nothing is done
-   * twice.
+   * Calls `work`. If the program ends meanwhile, restarts it and calls `work` again. Gives up after `most` restarts in a row
+   * without a step between them. So that nothing is done twice, `work` must read the views again each time, or give each
+   * command the same `key` each time.
    */
   async withRestarts(work, most = 20) {
     for (let fruitless = 0; ; ) {
@@ -111,7 +111,7 @@ export class Host {
     }
   }
 
-  /** Ends the program when everything is answered, or kills it after `patience` milliseconds. Is never rejected. */
+  /** Ends the program when all requests are answered, or kills it after `patience` milliseconds. Is never rejected. */
   async close(patience = 10_000) {
     this.#closed = true;
     const watchdog = setTimeout(() => this.#process?.kill("SIGKILL"), patience);
@@ -120,7 +120,7 @@ export class Host {
     clearTimeout(watchdog);
   }
 
-  /** Sends a request. `take` makes the result, before any message that follows the answer is taken. */
+  /** Sends a request. `take` makes the result from the answer, before any later message is handled. */
   request(method, params, take) {
     return new Promise((resolve, reject) => {
       if (this.#ended) return reject(new Ended());
@@ -130,18 +130,18 @@ export class Host {
     });
   }
 
-  /** Whether the program that runs now has the viewer. */
+  /** True if the viewer belongs to the program that runs now, not to one before a restart. */
   knows(viewer) {
     return this.#byNumber.get(viewer.number) === viewer;
   }
 
-  /** The viewer has left: nothing more is told to it. */
+  /** Removes a viewer that has left: it gets no more notices. */
   forget(viewer) {
     if (this.knows(viewer)) this.#byNumber.delete(viewer.number);
     this.#viewers.delete(viewer);
   }
 
-  /** Calls back. `onError` gets an exception; that of an ended program is thrown where the result is waited for. */
+  /** Calls a callback. An exception goes to `onError`, but not `Ended`, which every waiting call throws itself. */
   report(callback, ...values) {
     callBack(callback, values, this.onError);
   }
@@ -161,7 +161,7 @@ export class Host {
       process.on("close", resolve);
       process.on("error", (failure) => resolve((error = failure)));
     }).then(() => process === this.#process && this.#end(error));
-    process.stdin.on("error", () => {}); // its end is told by `close`
+    process.stdin.on("error", () => {}); // the event `close` reports its end
     let rest = "";
     process.stdout.setEncoding("utf8").on("data", (text) => {
       rest += text;
@@ -231,7 +231,7 @@ export class Host {
     try {
       message = JSON.parse(line);
     } catch {
-      // It is no host.
+      // The line is not a message, so the program is not a host.
     }
     if (message === null || typeof message !== "object") return void this.#process.kill("SIGKILL");
     const { id, method, params, result, error } = message;
@@ -253,7 +253,7 @@ export class Host {
     }
   }
 
-  /** Remembers which file has which table, for `restart`. */
+  /** Remembers the campaign file of each table, for `restart`. */
   #noteCampaign({ method, params }, result) {
     const path = method === "table.new" ? params.campaign : params.path;
     if (["table.new", "table.load", "table.save"].includes(method) && path?.endsWith(".rbsave")) {

@@ -8,20 +8,20 @@ import { callBack, Ended, Refused, Viewer } from "./viewer.mjs";
 
 export { Ended, Refused, Viewer };
 
-/** A WebSocket with the viewers that it opened. It is not the operator: a token or a code says who a viewer is. */
+/** A WebSocket with the viewers that it opened. It is not the operator of the host: each viewer enters by a token or a code. */
 export class SocketHost {
   #address;
   #WebSocket;
   #socket;
   #last = 0;
-  /** Requests without a result, by id. */
+  /** Requests without a result yet, by id. */
   #waiting = new Map();
   #byNumber = new Map();
   /** Notices to viewers whose `hello` is not answered yet. */
   #early = [];
-  /** What each viewer shows when it comes back. */
+  /** The parameters by which each viewer enters again. */
   #credentials = new Map();
-  /** Those in a waiting room. */
+  /** The promises of those in a waiting room. */
   #admissions = new Set();
   #closed = false;
   onError = (error) => console.error(error);
@@ -40,14 +40,14 @@ export class SocketHost {
     return host;
   }
 
-  /** Whether the connection is lost or closed. */
+  /** True if the connection is lost or closed. */
   get ended() {
     return this.#socket?.readyState !== 1;
   }
 
   /**
    * Opens a viewer by a `token`, by a `code` with a `name`, or with `watch` at a table that everybody may watch. In a waiting room
-   * it waits until a game master lets it in. `viewer.token` opens it another time; it is undefined for a mere watcher.
+   * it waits until a game master lets it in. `viewer.token` opens the viewer again; it is undefined for a viewer by `watch`.
    */
   async enter({ token, code, name, seat, watch }) {
     const params = watch ? { watch } : token ? { token, seat } : { code, name };
@@ -57,7 +57,7 @@ export class SocketHost {
     return this.enter({ token: result.token, seat });
   }
 
-  /** Connects again after the connection was lost; each viewer follows from its last step. */
+  /** Connects again after the connection was lost; each viewer continues from its last step. */
   async reconnect() {
     await this.#open();
     for (const [viewer, credentials] of [...this.#credentials]) {
@@ -76,7 +76,7 @@ export class SocketHost {
     this.#socket?.close();
   }
 
-  /** Sends a request. `take` makes the result, before any message that follows the answer is taken. */
+  /** Sends a request. `take` makes the result from the answer, before any later message is handled. */
   request(method, params, take) {
     return new Promise((resolve, reject) => {
       if (this.ended) return reject(new Ended());
@@ -95,7 +95,7 @@ export class SocketHost {
     this.#credentials.delete(viewer);
   }
 
-  /** Calls back. `onError` gets an exception. */
+  /** Calls a callback. An exception goes to `onError`. */
   report(callback, ...values) {
     callBack(callback, values, this.onError);
   }
