@@ -13,7 +13,7 @@ pub struct Declarations {
     pub cards: Vec<Card>,
     pub items: Vec<Card>,
     pub hooks: Vec<Arc<str>>,
-    /// In the order of their names.
+    /// The verbs, by name.
     pub verbs: Vec<Verb>,
     /// The names in `ctx` of a card; empty if none are declared.
     pub context: Vec<Param>,

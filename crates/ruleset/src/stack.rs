@@ -93,13 +93,15 @@ impl Stack {
         below.iter().rev().find_map(|part| Some((part, part.folder.file(path)?)))
     }
 
-    /// The id here of a ruleset that a file of this stack calls `id`; the same id unless a part was added under an alias.
+    /// Returns the id here of the ruleset that the files of this stack name `id`; the same id unless a part was added
+    /// under an alias.
     pub fn id_here<'a>(&'a self, id: &'a str) -> &'a str {
         let mut here = self.parts.iter().rev().map(|part| part.folder.lock_entry.id_here(id));
         here.find(|here| *here != id).unwrap_or(id)
     }
 
-    /// True if a file is a spec for another ruleset: in a layer over several rulesets, `specs/ID/` is only for the one with that id.
+    /// True if a file is a spec for another ruleset: in a layer over several rulesets, `specs/ID/` has specs for the
+    /// ruleset with that id only.
     pub fn is_spec_of_another(&self, part: usize, path: &str) -> bool {
         let Some((folder, _)) = path.strip_prefix("specs/").and_then(|rest| rest.split_once('/')) else { return false };
         let folder = self.parts[part].folder.lock_entry.id_here(folder);

@@ -62,7 +62,7 @@ impl Verb {
         self.params.iter().map(|param| &*param.name)
     }
 
-    /// A parameter by its name.
+    /// Returns the parameter with this name.
     pub fn param(&self, name: &str) -> Option<&Param> {
         self.params.iter().find(|param| param.name == name)
     }

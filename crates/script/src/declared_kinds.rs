@@ -484,7 +484,7 @@ fn of_type(name: &str, ty: Type) -> Field {
     }
 }
 
-/// Reads a type, as `rb.int()` and the like make it.
+/// Reads a type that a function such as `rb.int()` has made.
 pub(super) fn read_type(table: &Table, kinds: &BTreeSet<String>) -> Read<Type> {
     type_inside(table, kinds, 0)
 }

@@ -74,7 +74,7 @@ pub enum HostChange {
         open: bool,
         watch: bool,
     },
-    /// The undo policy of the table, by its word, whether seats may see odds, and the delay of watchers in seconds.
+    /// The undo policy of the table by its name, whether seats may see odds, and the delay for watchers in seconds.
     Options {
         undo: String,
         odds: bool,

@@ -24,7 +24,7 @@ use riskbreaker_play::{Session, Viewer};
 pub struct Recap {
     /// The scenes, in the order of play.
     pub scenes: Vec<RecapScene>,
-    /// Notes, for the game master only.
+    /// The notes, for the game master only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
