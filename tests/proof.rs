@@ -75,7 +75,7 @@ impl DiceRng {
     }
 }
 
-/// Gives the first open question a random legal answer, and plays on. Some questions are asked again if the rules
+/// Answers the first open question with a random legal answer, and plays on. Some questions are asked again if the rules
 /// refuse the answer.
 fn decide(session: &mut Session, chance: &mut DiceRng, game: &str) -> Step {
     let before = session.decisions();

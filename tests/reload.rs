@@ -105,7 +105,7 @@ fn an_action_under_way_runs_again_with_its_tape_where_that_fits() {
     assert_eq!(rope(&session), -9);
 }
 
-/// The same game without access to the card `pull`.
+/// Returns the same game without access to the card `pull`.
 fn without_pull(files: &Files) -> Files {
     let files = files.with(
         "maneuvers/pull.luau",
@@ -626,7 +626,7 @@ fn what_an_undo_brings_back_waits_for_rules_that_have_its_kind() {
     assert!(session.shelved().is_empty());
 }
 
-/// What happens to a secret value is reported to the game master only.
+/// Changes of a secret value are reported to the game master only.
 #[test]
 fn a_reload_tells_no_secret_value() {
     let files = Files::of_tug();

@@ -51,7 +51,7 @@ pub fn open(path: &Path, library: &Library) -> Result<Campaign, StoreError> {
     }
 }
 
-/// Says what a path is instead of a file; `None` for a file.
+/// Names the kind of a path that is not a file, such as a folder; `None` for a file.
 pub fn no_file(path: &Path) -> Option<&'static str> {
     match (path.metadata(), path.is_symlink()) {
         (Ok(found), _) if found.is_file() => None,

@@ -201,7 +201,7 @@ impl Comparison {
         }
     }
 
-    /// Why no cards are listed; `None` if some are.
+    /// Returns the reason for which no cards are listed; `None` if some are.
     fn without_cards(&self) -> Option<String> {
         match &self.cards {
             Err(refusal) => Some(refusal.to_string()),

@@ -19,7 +19,7 @@ pub struct Edition {
     pub older: bool,
 }
 
-/// What a word of the command line names.
+/// The target of a word on the command line.
 pub enum Named {
     Edition(Edition),
     Scenario(String),

@@ -42,7 +42,7 @@ pub struct Args {
     pub notify: NotifyArgs,
 }
 
-/// How the table is set.
+/// The settings of the table.
 #[derive(clap::Args, Clone, Debug, Default, PartialEq)]
 pub struct TableArgs {
     /// The ruleset; ID+LAYER plays it with house rules

@@ -33,7 +33,7 @@ pub struct Scheduler {
 #[derive(Debug, PartialEq, Eq)]
 enum First {
     Is(u64),
-    /// In a variable, with the step between two indices in another one.
+    /// The index is in a variable, and the step between two indices in another variable.
     In {
         first: &'static str,
         step: &'static str,

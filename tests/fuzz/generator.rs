@@ -6,7 +6,7 @@ use super::random::Random;
 /// Declares the switches of [`Features`] by name.
 macro_rules! features {
     ($($(#[$about:meta])* $name:ident: $now:literal,)*) => {
-        /// What the rulesets may do of which it is known that the modes do not agree on it, or did not.
+        /// Features that generated rulesets may use although the modes disagree, or once disagreed, on them.
         #[derive(Clone, Copy, Debug)]
         pub struct Features {
             $($(#[$about])* pub $name: bool,)*
@@ -80,7 +80,7 @@ features! {
     arguments: true,
     /// Things are built from sheets, which are checked and priced.
     creation: true,
-    /// What a seat cannot see is dealt anew for its look-ahead.
+    /// The ruleset resamples hidden values for a look-ahead.
     deals: true,
     /// A game changes to another ruleset, and back.
     converts: true,
@@ -114,7 +114,7 @@ pub(super) struct Parts {
     pub(super) creation: bool,
 }
 
-/// Where code runs.
+/// The contexts in which code runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Code that may do anything.

@@ -535,7 +535,7 @@ fn back_and_forth(session: &mut Session, found: &BTreeMap<u32, Found>, features:
 /// The number of deeds of a game that are followed.
 const DEEDS: usize = 14;
 
-/// Does something at random that a person can do at a table; `None` if there is nothing to do. Returns a description.
+/// Carries out a random act of a person at a table; `None` if there is nothing to do. Returns a description.
 fn deed(session: &mut Session, step: &Step, random: &mut Random, others: &[Arc<Ruleset>]) -> Option<(String, bool)> {
     let chance = random.below(12);
     if !others.is_empty() && random.one_in(10) {

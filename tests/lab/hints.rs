@@ -165,7 +165,7 @@ fn one_seed_gives_one_ranking_for_any_number_of_threads_and_any_clock() {
     }
 }
 
-/// How often hints were wrong, and how often they named a clearly best answer alone.
+/// The numbers of wrong hints, and of hints that named only a clearly best answer.
 #[derive(Default, Debug)]
 struct Judged {
     hints: u64,

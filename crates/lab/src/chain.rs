@@ -107,7 +107,7 @@ pub(super) struct Settled<N = Fraction> {
     pub chosen: BTreeSet<Assumed>,
 }
 
-/// Why a chain has no solution.
+/// The reason for which a chain has no solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unsolved {
     /// Some states lead to no end: the loop rolls for ever.

@@ -8,7 +8,8 @@ use super::tally::Tally;
 use super::trial::TrialTable;
 use riskbreaker_play::{NewBranch, NotRecorded};
 
-/// How much of a simulation the memo (the trace cache) replays, and what it cannot record.
+/// A report on the memo (the trace cache) in a simulation: the share that it replays, and the operations that it cannot
+/// record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MemoReport {
@@ -20,11 +21,12 @@ pub struct MemoReport {
     pub replayed: u64,
     /// The number of those that were run by their scripts.
     pub run: u64,
-    /// Why the memo cannot be used; `None` if it can.
+    /// The reason for which the memo cannot be used; `None` if it can.
     pub unused: Option<String>,
-    /// What could not be recorded, the most frequent first.
+    /// The operations that could not be recorded, the most frequent first.
     pub not_recorded: Vec<NotRecorded>,
-    /// Why entries were run although traces exist: values that no recording had met, the most frequent first.
+    /// The reasons for which entries were run although traces exist: values that no recording had met, the most
+    /// frequent first.
     pub new_branches: Vec<NewBranch>,
 }
 

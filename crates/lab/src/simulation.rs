@@ -51,7 +51,7 @@ pub enum MemoUse {
 /// One set of rules.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// What the variant is called in tables.
+    /// The name of the variant in tables.
     pub name: String,
     /// The rules.
     pub rules: Arc<Ruleset>,
@@ -190,7 +190,7 @@ pub struct GameRow {
     pub variant: usize,
     /// The result; `None` if the game does not count.
     pub result: Option<String>,
-    /// Why the game does not count; `None` if it counts.
+    /// The reason for which the game does not count; `None` if it counts.
     pub left_out: Option<String>,
     /// The number of rounds that passed.
     pub rounds: usize,

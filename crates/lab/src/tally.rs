@@ -9,9 +9,9 @@ use riskbreaker_play::Fault;
 pub struct Tally {
     /// The number of games that count.
     pub trials: u64,
-    /// How often each result came, as the ruleset names it, or else by the text that the game ended with.
+    /// The number of games with each result, as the ruleset names it, or else by the end text.
     pub results: BTreeMap<String, u64>,
-    /// How often each end text came.
+    /// The number of games with each end text.
     pub outcomes: BTreeMap<String, u64>,
     /// The number of games by number of rounds.
     pub rounds: BTreeMap<u32, u64>,
@@ -25,10 +25,10 @@ pub struct Tally {
     pub left_out: Vec<LeftOut>,
 }
 
-/// How often a card was played, and how often its first roll succeeded.
+/// The numbers of uses and successes of a card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardUse {
-    /// How often it was played.
+    /// The number of uses.
     pub used: u64,
     /// The number of plays with a roll for a target.
     pub rolled: u64,
@@ -83,9 +83,9 @@ mod whole {
 pub struct LeftOut {
     /// The number of the game, from 1.
     pub trial: u64,
-    /// Why it is left out.
+    /// The reason for leaving it out.
     pub why: String,
-    /// What to do about it, if known.
+    /// The advice, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cure: Option<String>,
     /// True if the game was stopped because it did not end within the limits. Otherwise it failed.

@@ -12,7 +12,7 @@ use super::load::{Loader, kept, sorted};
 use riskbreaker_ruleset::{LONGEST_NAME, instead_or};
 use riskbreaker_state::{Audience, AudienceRule, ENDING, Field, FieldId, Kind, KindId, Schema, Type, readable_name};
 
-/// The declarations of kinds beside their fields, by kind.
+/// The declarations of kinds other than fields, by kind.
 pub(super) struct OfKinds {
     pub sheets: Table,
     pub overviews: Table,

@@ -43,7 +43,7 @@ pub(super) struct TableCommand<'r> {
     pub table: &'r str,
     pub library: &'r Library,
     pub saves: &'r Saves,
-    /// Where the scripts of other rules run.
+    /// The machines for the scripts of other rules.
     pub machines: Machines,
     /// The flag that ends the request once it is set.
     pub interrupt: &'r Arc<AtomicBool>,

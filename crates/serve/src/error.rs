@@ -8,7 +8,7 @@ use super::viewer::Role;
 use riskbreaker_play::{MigrationNote, Refusal, SessionError, StartError};
 use riskbreaker_store::StoreError;
 
-/// Why a request was refused or failed. The game has not changed.
+/// The reason for which a request was refused or failed. The game is unchanged.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]

@@ -119,7 +119,7 @@ pub struct Waiting {
     pub questions: u32,
 }
 
-/// What a viewer may take back.
+/// The decisions that a viewer may take back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct UndoState {
     /// True if this viewer may take back the last decision.
@@ -329,7 +329,7 @@ fn json_size(value: &impl Serialize) -> usize {
     counted.0
 }
 
-/// What a role may see of a game. Every message reads the game through this type.
+/// The part of a game that a role may see. Every message reads the game through this type.
 pub(super) struct RoleSight<'r> {
     role: &'r Role,
     viewer: Viewer,
@@ -349,8 +349,8 @@ impl<'r> RoleSight<'r> {
         self.viewer.clone()
     }
 
-    /// What the role knows of the game now, with the values that scripts compute for clients that draw it. `shared`:
-    /// the values computed for the whole game, which apply to every role that knows all of it.
+    /// Returns the part of the game that the role knows now, with the values that scripts compute for clients that draw
+    /// it. `shared`: the values computed for the whole game, which apply to every role that knows all of it.
     pub fn drawn(
         &self,
         session: &mut Session,
@@ -366,7 +366,7 @@ impl<'r> RoleSight<'r> {
         (seat.into_known(), worked_out, order)
     }
 
-    /// What the role knows of the game now.
+    /// Returns the part of the game that the role knows now.
     pub fn known(&self, session: &Session) -> Known {
         session.known(&self.viewer)
     }

@@ -36,7 +36,7 @@ pub struct Host {
 
 pub(super) struct HostShared {
     library: Library,
-    /// Where the scripts of rulesets run that are loaded for a table.
+    /// The machines for the scripts of a table's ruleset.
     machines: Machines,
     saves: Saves,
     tables: Mutex<BTreeMap<String, Arc<GameTable>>>,

@@ -29,7 +29,7 @@ pub struct Job {
 /// Work at a table, up to its end or for one slice.
 pub(super) type Work = Box<dyn FnOnce(&Arc<GameTable>, Extent) -> Result<JobProgress, Failure> + Send>;
 
-/// How long a game plays on before its thread is released.
+/// The amount of play before the thread of the game is released.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
     Slice,

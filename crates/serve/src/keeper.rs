@@ -82,7 +82,7 @@ impl Keeper {
         Ok(Some(self.campaign.session()?))
     }
 
-    /// What an earlier host stored about the table, with at most `most` results.
+    /// Returns what an earlier host stored about the table, with at most `most` results.
     pub fn memory(&self, most: usize) -> Result<HostMemory, Failure> {
         Ok(self.campaign.host_memory(most)?)
     }

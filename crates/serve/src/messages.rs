@@ -436,7 +436,7 @@ pub struct VoteNotice {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OptionsParams {
-    /// Who may take decisions back; unchanged if omitted.
+    /// The viewers who may take decisions back; unchanged if omitted.
     #[serde(default)]
     pub undo: Option<UndoPolicy>,
     /// True if seats may ask for `odds` and for a `hint`; unchanged if omitted.
@@ -527,8 +527,8 @@ pub struct InviteParams {
     /// True if the campaign stores it.
     #[serde(default = "yes")]
     pub kept: bool,
-    /// For a code of seats: it only gives a look. Its viewer sees what the seats see, cannot play, and is not counted
-    /// anywhere. It is valid while the host runs.
+    /// For a code of seats: the viewer sees what the seats see, cannot play, and is not counted anywhere. The code is
+    /// valid while the host runs.
     #[serde(default)]
     pub look: bool,
     /// For an operator who chooses the token: 8 to 128 characters. If omitted, the host generates one.
@@ -558,7 +558,7 @@ pub struct InvitationResult {
     pub code: Option<String>,
 }
 
-/// What to revoke: exactly one of the four.
+/// The thing to revoke: exactly one of the four.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RevokeParams {
@@ -641,7 +641,7 @@ pub struct LobbyParams {
     pub renew: bool,
 }
 
-/// How people can join a table.
+/// The ways for people to join a table.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LobbyReport {
     /// True if the join code is accepted: it leads to the waiting room.
@@ -881,7 +881,7 @@ pub struct EncounterParams {
     pub seats: BTreeMap<String, String>,
 }
 
-/// How often each side wins when policies play an encounter.
+/// The share of games that each side wins when policies play an encounter.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EncounterReport {
     /// A title that says who meets whom.

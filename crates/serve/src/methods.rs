@@ -23,7 +23,7 @@ pub struct Method {
     pub(super) result: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// Who may call a method.
+/// The roles that may call a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Who {
     Anyone,

@@ -7,7 +7,7 @@ use super::error::Failure;
 use super::viewer::Role;
 use riskbreaker_store::HostChange;
 
-/// Who may take decisions back at a table. A game master may take back any.
+/// The policy for taking decisions back at a table. A game master may take back any decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UndoPolicy {
@@ -36,7 +36,7 @@ impl UndoPolicy {
 /// The options of a table, apart from its rules. Game masters change them by `options`; the campaign stores them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TableOptions {
-    /// Who may take decisions back.
+    /// The policy for taking decisions back.
     pub undo: UndoPolicy,
     /// True if seats may ask for `odds` and for a `hint`.
     pub odds: bool,

@@ -42,7 +42,7 @@ pub(super) struct Entrance {
     failures: Failures,
 }
 
-/// What a token or a code gives access to.
+/// The access by a token or a code.
 #[derive(Clone)]
 enum AccessKey {
     Invitation { table: Arc<GameTable>, id: u32 },
@@ -111,7 +111,7 @@ struct Waiting {
     viewer: u32,
 }
 
-/// What the token or code of a `hello` stands for.
+/// The person or invitation of a token or code in a `hello`.
 pub(super) enum ShownPerson {
     /// The viewer may enter at once.
     Enters { role: Role, by: EntryRight },
@@ -140,7 +140,7 @@ pub(super) struct Exchanged {
     pub by: EntryRight,
 }
 
-/// What an earlier host stored about the people of a table.
+/// The data of an earlier host about the people of a table.
 #[derive(Default)]
 pub(super) struct Remembered {
     pub lobby: Option<(bool, bool)>,

@@ -144,7 +144,7 @@ struct TableDecision {
     seq: u64,
 }
 
-/// What the viewers of one role have been sent.
+/// The messages and values that the viewers of one role have been sent.
 struct RoleSeen {
     role: Role,
     /// The last revision.

@@ -69,7 +69,7 @@ pub enum HostChange {
     DeviceGone {
         device: u32,
     },
-    /// Whether the join code is accepted, and whether anybody may watch.
+    /// The settings for entry: whether the join code is accepted, and whether anybody may watch.
     Lobby {
         open: bool,
         watch: bool,

@@ -37,7 +37,7 @@ pub struct Config {
     pub page: Page,
 }
 
-/// Why a server cannot start.
+/// The reason for which a server cannot start.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {

@@ -37,7 +37,7 @@ pub(crate) async fn upgrade(State(shared): State<ServerShared>, upgrade: WebSock
     })
 }
 
-/// Why a socket ends: the close code and the reason.
+/// The end of a socket: the close code and the reason.
 struct SocketEnd(u16, &'static str);
 
 async fn serve(shared: ServerShared, socket: WebSocket) {

@@ -393,7 +393,7 @@ fn equal(all: &[Advice], margin: Option<f64>) -> String {
     }
 }
 
-/// How much worse a group of answers is than the best, as one figure or a range.
+/// Formats the difference between a group of answers and the best one, as one figure or a range.
 fn worse(group: &[Advice]) -> String {
     let first = &group[0];
     let behind: Vec<_> = group.iter().filter_map(|one| one.behind).collect();
@@ -429,7 +429,7 @@ fn after_it(advice: &Advice, topic: &str, untold: &Untold) -> String {
     format!("{with}{odds}")
 }
 
-/// How the ranking was found: the number of games, or why there is none, and what ended the work.
+/// Describes the origin of the ranking: the number of games, or why there are none, and what ended the work.
 fn how_it_was_found(advised: &Advised, rules: &str, measured: bool) -> String {
     let games = counted(advised.games, "game", "games");
     let stopped = match advised.stopped {

@@ -25,7 +25,7 @@ pub struct Editor {
     forgets: bool,
 }
 
-/// Which earlier lines can be recalled.
+/// The earlier lines that can be recalled.
 #[derive(Clone, Copy, Debug)]
 pub enum Recall {
     /// Lines of all games, stored in a file if the state folder exists.
@@ -38,7 +38,7 @@ pub enum Recall {
 
 const MENU: &str = "words";
 const REMEMBERED: usize = 2000;
-/// How often the waiting editor checks for something to print.
+/// The interval at which the waiting editor checks for something to print.
 const POLL: Duration = Duration::from_millis(20);
 
 /// The number of times that a line is begun again because the terminal answers too late; the editor waits two seconds

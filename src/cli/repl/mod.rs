@@ -164,7 +164,7 @@ pub struct Repl {
     turn: Option<(u32, Option<EntityId>, String)>,
 }
 
-/// Why a line was not executed.
+/// The reason for which a line was not executed.
 #[derive(Debug)]
 pub enum Complaint {
     /// A sentence for the person who typed the line.
@@ -392,7 +392,7 @@ impl Repl {
         Ok(ExitCode::FAILURE)
     }
 
-    /// Why a script stops at a fault.
+    /// Returns the error text of a fault.
     fn stopped_by(&self, fault: &Fault) -> String {
         if self.drawn || !self.masters() {
             return self.session.fault_for_seats().unwrap_or_default().message;

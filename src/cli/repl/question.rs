@@ -6,7 +6,7 @@ use riskbreaker::{Answer, Ask, Choice, Question, Session};
 use crate::cli::figures::counted;
 use crate::cli::row::{Row, Span, Tone, columns};
 
-/// How a question is printed.
+/// The settings for printing a question.
 pub struct Shown<'s> {
     /// The answer that `ok` gives.
     pub proposal: Option<&'s Answer>,

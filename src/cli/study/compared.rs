@@ -161,7 +161,7 @@ fn length_rows(figures: &[StudyFigures; 2]) -> Vec<Vec<String>> {
     vec![row("rounds, p50", |figures| figures.rounds), row("decisions, p50", |figures| figures.decisions)]
 }
 
-/// How often each card was chosen, in both columns.
+/// Formats the rows of cards: the numbers of offers and choices, in both columns.
 fn card_rows(figures: &[StudyFigures; 2]) -> Vec<Vec<String>> {
     let offered = |figures: &StudyFigures, seat: &str, card: &str| {
         let found = figures.cards.iter().find(|found| *found.seat == *seat && *found.card == *card);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-/// How a recorded game ended.
+/// The end of a recorded game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GameEnd {
@@ -21,7 +21,7 @@ pub enum GameEnd {
     Failed(String),
 }
 
-/// How often a card was offered and chosen, in one game or in all.
+/// The numbers of offers and choices of a card, in one game or in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CardOffer {
     /// The number of questions that named the card, open or closed.
@@ -114,7 +114,7 @@ impl GameFacts {
         self.course.iter().map(|worth| lead(worth, winner)).min()
     }
 
-    /// How often the lead passed from one seat to another.
+    /// Returns the number of times that the lead passed from one seat to another.
     pub fn lead_changes(&self) -> u64 {
         let mut leaders = self.course.iter().filter_map(|worth| leader(worth));
         let Some(mut last) = leaders.next() else { return 0 };

@@ -64,7 +64,7 @@ pub struct CardFigures {
     pub seat: Arc<str>,
     /// The id of the card.
     pub card: Arc<str>,
-    /// How often it was offered and chosen.
+    /// The numbers of its offers and choices.
     pub offer: CardOffer,
     /// The share of the questions with the card open in which it was chosen. The interval allows for questions of one
     /// game that resemble each other.

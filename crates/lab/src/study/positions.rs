@@ -72,7 +72,7 @@ pub struct NeverBetter {
     pub closest: Vec<ClosestPosition>,
 }
 
-/// How often the answers to the questions of a topic have the same value.
+/// The share of questions of a topic whose answers all have the same value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TopicDifference {
     /// The seat.
