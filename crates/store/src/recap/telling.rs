@@ -6,7 +6,7 @@ use super::moment::{Moment, Told};
 
 /// The most moments of a scene that are described. In a longer scene these are the most important ones.
 const MOST_TOLD: usize = 14;
-/// The moments in a paragraph.
+/// The number of moments in a paragraph.
 const IN_A_PARAGRAPH: usize = 5;
 /// The most turning points of a scene.
 const MOST_TURNING: usize = 2;
