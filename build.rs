@@ -1,4 +1,4 @@
-//! The rulesets are embedded into the program: building again when one of their files changes.
+//! Rebuilds the program when a file of the embedded rulesets changes.
 
 fn main() {
     println!("cargo::rerun-if-changed=rulesets");

@@ -1,7 +1,9 @@
-//! Four against four by policy: through the complete ruleset of 0.0.1, with journal and events kept, and by hand in Luau and in Rust.
+//! Benchmarks four against four by policy: with the complete ruleset 0.0.1, with journal and events, and in
+//! hand-written Luau and Rust.
 //!
-//! Before anything is measured, all of them play the same fights on the same dice, and must come to the same ends. The unit is a
-//! turn in which a card was played, so that the figures can be compared; a turn takes the host more than one agenda entry.
+//! Before measuring, all implementations play the same fights on the same dice and must give the same results. The unit
+//! is a turn in which a card was played, so that the figures can be compared; a turn takes the host more than one
+//! agenda entry.
 
 mod by_hand;
 
@@ -14,16 +16,16 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use riskbreaker::lab::{MemoUse, Simulation, Tally};
 use riskbreaker::{EntityId, Ruleset};
 
-/// Fights in one round of measuring, and those that are compared.
+/// The number of fights in one round of measuring, and of fights that are compared.
 const FIGHTS: u64 = 2_000;
 
-/// Of these, those that are played with everything kept.
+/// The number of these fights that are played with journal and events.
 const KEPT: u64 = 100;
 
-/// Fights of a simulation that somebody waits for.
+/// The number of fights in a large simulation.
 const MANY: u64 = 100_000;
 
-/// As `sim` plays them on one thread, with a machine of its own that has learned nothing yet.
+/// Runs `sim` on one thread, with a new machine and an empty memo.
 fn simulated(rules: &Arc<Ruleset>, fights: u64, memo: MemoUse) -> Tally {
     let plan = Simulation { memo, ..simulation(rules, fights) };
     let mut found = plan.run(1, None, None, &mut |_, _| true).expect("it plays");
@@ -32,12 +34,12 @@ fn simulated(rules: &Arc<Ruleset>, fights: u64, memo: MemoUse) -> Tally {
     tally
 }
 
-/// Turns in which a card was played, in all fights together.
+/// The number of turns in which a card was played, in all fights together.
 fn turns_of(tally: &Tally) -> u64 {
     tally.cards.values().flat_map(|cards| cards.values()).map(|card| card.used).sum()
 }
 
-/// As somebody plays who wants to take back, look up and ask why: everything is kept and told.
+/// Plays fights as at a table, with journal, tape and events.
 fn kept(rules: &Arc<Ruleset>) -> usize {
     let simulation = simulation(rules, KEPT);
     let mut events = 0;
@@ -49,7 +51,7 @@ fn kept(rules: &Arc<Ruleset>) -> usize {
     events
 }
 
-/// What was kept explains a number that changed, down to the actions that changed it.
+/// Checks that the journal explains a changed number by the actions that changed it.
 fn check_explained(rules: &Arc<Ruleset>) {
     let mut session = simulation(rules, 1).game(0, 1).expect("the scenario starts");
     play(&mut session);
@@ -73,7 +75,7 @@ fn in_luau(machine: &Machine) -> u64 {
     (1..=FIGHTS).map(|trial| u64::from(black_box(played(trial)).2)).sum()
 }
 
-/// Plays every fight each way; gives the turns of those that are kept.
+/// Plays every fight with each implementation. Returns the turns of those with journal and events.
 fn check(rules: &Arc<Ruleset>, machines: &[(u8, Machine)]) -> u64 {
     let simulation = simulation(rules, FIGHTS);
     let mut turns = 0;

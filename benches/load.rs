@@ -1,4 +1,5 @@
-//! How long one waits: for a ruleset to load, for a card that was saved to be in the running game, and for the prompt.
+//! Benchmarks waiting times: for loading a ruleset, for a saved card to be in force in a running game, and for the
+//! prompt.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +24,7 @@ fn loaded(library: &Library, id: &str) -> Arc<Ruleset> {
     Ruleset::load(library, id).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every ruleset, from its files on the disk to the first game that could begin.
+/// Loads every ruleset, from its files on disk to a game that could start.
 fn loading(criterion: &mut Criterion) {
     let library = library();
     let mut group = criterion.benchmark_group("load");
@@ -34,7 +35,7 @@ fn loading(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// All files of the rulesets by path, as they lie on the disk.
+/// The files of all rulesets on disk, by path.
 fn files() -> BTreeMap<String, String> {
     let (root, mut files) = (folder(), BTreeMap::new());
     let mut folders = vec![root.clone()];
@@ -52,7 +53,8 @@ fn files() -> BTreeMap<String, String> {
     files
 }
 
-/// One card changes to and fro under a game that waits in the middle of a turn: read, check, swap, run the turn again.
+/// Changes a card back and forth during a game that waits in the middle of a turn: read, check, swap, run the turn
+/// again.
 fn reloading(criterion: &mut Criterion) {
     const CARD: &str = "riskbreaker-0.0.1/maneuvers/kill_damage.luau";
     const TITLE: &str = "title = \"Kill Damage\"";
@@ -76,7 +78,7 @@ fn reloading(criterion: &mut Criterion) {
     });
 }
 
-/// The program from its start to its end, in a folder without rulesets, so that it takes those built in.
+/// Starts and ends the program in a folder without rulesets, so that it uses the built-in ones.
 fn starting(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("start of the program");
     group.sample_size(20).measurement_time(Duration::from_secs(3));

@@ -1,4 +1,4 @@
-//! Exact odds of every card of 0.0.1 and 0.0.3, from the start of the scenario to the table of outcomes.
+//! Benchmarks the exact odds of every card of 0.0.1 and 0.0.3, from the start of the scenario to the table of outcomes.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, meas
 use riskbreaker::lab::Position;
 use riskbreaker::{Library, Ruleset, Scenario, Setup};
 
-/// A card where it can be played: who plays it (whoever is asked first if nobody is named), and what is changed by hand before.
+/// A card in a position where it can be played: its actor (by default the first one asked), and manual edits before.
 struct Played {
     card: &'static str,
     scenario: &'static str,
@@ -38,7 +38,7 @@ const FIRST_VERSION: [Played; 10] = [
     played("tactics", "four-against-four", None),
 ];
 
-/// A goal of which half is still to do; no scenario begins with Advantage for one.
+/// A goal that is half done; no scenario starts with Advantage for a goal.
 const RUIN: &str = "us = [\"fighter\"]\ngoal = { name = \"the ruin\", difficulty = 10, advantage = 5 }\n";
 
 const THIRD_VERSION: [Played; 12] = [

@@ -1,7 +1,7 @@
-//! Plays a fight through the front door: `cargo run --example embed`.
+//! Plays a fight through the public API: `cargo run --example embed`.
 //!
-//! The host never calls back and holds no thread: `advance` says what is asked, `answer` answers it. This driver takes the
-//! default of every question, or the first option that is open.
+//! The host never calls back and holds no thread: `advance` plays until a question is open, `answer` answers it. This
+//! driver takes the default of every question, or the first open option.
 
 use std::error::Error;
 
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The first card that is open and does something, otherwise the default.
+/// The first open card that does something, otherwise the default.
 fn decide(question: &Question) -> Answer {
     let open = question.ask.options().iter().filter(|option| option.enabled);
     let mut ids = open.map(|option| option.id.clone());

@@ -35,8 +35,8 @@
 //! }
 //! ```
 //!
-//! A client of one seat uses [`Session::seat`]: what it gives is built for that seat. Exact odds, simulations and advice
-//! come from [`lab`]:
+//! A client of one seat uses [`Session::seat`], whose results contain only what that seat may know. Exact odds,
+//! simulations and advice come from [`lab`]:
 //!
 //! ```no_run
 //! use riskbreaker::lab::{OddsQuery, SessionExt as _};
@@ -56,21 +56,21 @@
 //! }
 //! ```
 //!
-//! What a game needs is at the root; the rest stands in modules:
+//! The types for playing a game are at the root, all others in modules:
 //!
 //! | module | holds | feature |
 //! |---|---|---|
-//! | [`play`] | sessions, seats, questions, events, moving to other rules | |
-//! | [`ruleset`] | libraries, cards, house rules, what is wrong with a ruleset | |
+//! | [`play`] | sessions, seats, questions, events, changing rules during a game | |
+//! | [`ruleset`] | libraries, cards, house rules, problems of a ruleset | |
 //! | [`state`] | values, entities, schemas, audiences | |
-//! | [`names`] | how a name finds what it names | |
+//! | [`names`] | how typed names are matched | |
 //! | [`dice`] | notation, rolls, seeded dice, distributions | |
 //! | [`lab`] | odds, simulation, comparison, advice | |
-//! | [`spec`] | tests that rulesets bring along | |
-//! | [`script`] | Luau at the table, the types and the reference for authors | |
-//! | `check` | mistakes that show only when they are played | `check` |
-//! | `store` | campaigns that survive | `store` |
-//! | `watch` | rules that are edited while a game runs | `watch` |
+//! | [`spec`] | the specs of rulesets | |
+//! | [`script`] | Lua programs, the types and the reference for authors | |
+//! | `check` | static checks of rulesets | `check` |
+//! | `store` | campaign files | `store` |
+//! | `watch` | reloading rules during a game | `watch` |
 //! | `serve` | the protocol for other languages | `serve` |
 //! | `lsp` | the language server for editors | `lsp` |
 //!
@@ -122,12 +122,12 @@ pub use crate::ruleset::{Card, Library, LoadError};
 pub use crate::state::{Audience, EntityId, Value};
 pub use crate::work::WorkBudget;
 
-/// The Rust of the book, which is tested as it stands there.
+/// Tests the Rust examples in the book.
 #[cfg(all(doctest, feature = "watch"))]
 #[doc = include_str!("../docs/embedding.md")]
 struct Book;
 
-/// The rulesets of this repository, which [`Library::embedded`] finds.
+/// The rulesets of this repository, for [`Library::embedded`].
 #[cfg(feature = "bundled")]
 #[linkme::distributed_slice(riskbreaker_ruleset::EMBEDDED)]
 static RULESETS: include_dir::Dir<'static> = include_dir::include_dir!("$CARGO_MANIFEST_DIR/rulesets");

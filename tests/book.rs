@@ -1,11 +1,11 @@
-//! The book in `docs/`: everything that its pages show is carried out, and every link in it leads somewhere.
+//! Tests the book in `docs/`: all its examples are executed, and every link leads somewhere.
 //!
-//! Each page is worked through from its top in an empty folder of its own. A block that a path in code and a colon introduce is
-//! written to that file; a `console` block is run and compared with what is printed; at the end of the page every ruleset in the
-//! folder must pass `check` and its own specs. Rust stands in doc tests (`src/lib.rs`), `text` shows what is no code, and any other
-//! block is refused: nothing in the book is only claimed.
+//! Each page is executed from its top in its own empty folder. A block after a sentence that ends with a path in code
+//! and a colon is written to that file; a `console` block is run and its output compared; at the end of the page, every
+//! ruleset in the folder must pass `check` and its specs. Rust is tested by doc tests (`src/lib.rs`), `text` marks what
+//! is no code, and any other block is refused.
 //!
-//! `BOOK=overwrite cargo test --test book` writes anew what consoles print; read the difference before it is committed.
+//! `BOOK=overwrite cargo test --test book` updates the output of consoles; read the difference before committing it.
 #![cfg(feature = "cli")]
 
 mod parallel;
@@ -23,14 +23,14 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 const BOOK: &str = "docs";
 const SUMMARY: &str = "SUMMARY.md";
 
-/// A line that stands for any lines in what a console prints; inside a line `[..]` stands for any text.
+/// A line that matches any number of lines of output; inside a line, `[..]` matches any text.
 const ANY_LINES: &str = "...";
 const ANY_TEXT: &str = "[..]";
 
-/// What stands before a line that is typed into a running program.
+/// The prefix of a line that is typed into a running program.
 const TYPED: &str = "» ";
 
-/// The rulesets that ship and can be played: the book has the reference of each.
+/// The shipped games, whose reference is in the book.
 const GAMES: [&str; 5] = ["riskbreaker-0.0.1", "riskbreaker-0.0.3", "contest", "rbf", "silent-winter"];
 
 #[test]
@@ -123,7 +123,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The pages as paths from the book's folder, in order.
+/// The pages as paths from the book's folder, sorted.
 fn page_names() -> Vec<String> {
     let book = root().join(BOOK);
     let (mut names, mut folders) = (Vec::new(), vec![book.clone()]);
@@ -142,7 +142,7 @@ fn page_names() -> Vec<String> {
     names
 }
 
-/// A path with the steps of another taken from it, `..` included.
+/// Appends relative steps, including `..`, to a path.
 fn joined(from: &Path, steps: &str) -> PathBuf {
     let mut path = from.to_path_buf();
     for step in Path::new(steps).components() {
@@ -155,23 +155,23 @@ fn joined(from: &Path, steps: &str) -> PathBuf {
     path
 }
 
-/// What a page holds.
+/// The contents of a page.
 #[derive(Default)]
 struct Page {
     text: String,
     blocks: Vec<Block>,
     links: Vec<String>,
-    /// What `#...` may name: a heading as GitHub and mdbook spell it.
+    /// The anchors of headings, as GitHub and mdbook spell them.
     anchors: BTreeSet<String>,
 }
 
 struct Block {
-    /// The first word behind the fence.
+    /// The first word after the fence.
     language: String,
     /// The file that the sentence before it names.
     file: Option<String>,
     text: String,
-    /// Where the text stands in the page.
+    /// The byte range in the page.
     range: Range<usize>,
 }
 
@@ -183,7 +183,7 @@ impl Page {
     fn of(text: &str) -> Page {
         let mut page = Page { text: text.to_owned(), ..Page::default() };
         let mut heading: Option<String> = None;
-        // The last piece of code in the paragraph at hand, and what follows it there.
+        // The last piece of code in the current paragraph, and the text after it.
         let mut named: Option<(String, String)> = None;
         let mut block: Option<Block> = None;
         for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
@@ -229,13 +229,13 @@ impl Page {
     }
 }
 
-/// `What "is" a tape?` -> `what-is-a-tape`.
+/// Converts a heading to its anchor: `What "is" a tape?` to `what-is-a-tape`.
 fn anchor_of(heading: &str) -> String {
     let kept = heading.trim().chars().filter(|&c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
-/// Carries out a page. Gives a sentence about the first thing that is not as it says.
+/// Executes a page. The error describes the first difference.
 fn work_through(name: &str) -> Result<(), String> {
     let page = Page::read(name);
     let place = Place::new(name);
@@ -271,25 +271,25 @@ fn work_through(name: &str) -> Result<(), String> {
     place.is_sound()
 }
 
-/// Rust is compiled as the documentation of the crate.
+/// Checks that the Rust of a page is compiled in the documentation of the crate.
 fn rust_is_tested(page: &str) -> Result<(), String> {
     let front = fs::read_to_string(root().join("src/lib.rs")).map_err(|error| error.to_string())?;
     let named = format!("include_str!(\"../{BOOK}/{page}\")");
     if front.contains(&named) { Ok(()) } else { Err(format!("Rust in it is not tested: src/lib.rs has no {named}")) }
 }
 
-/// Commands that need the network or another tool stand in `sh`, and none of ours among them.
+/// Checks that a block in `sh` has only commands that need the network or another tool.
 fn needs_no_run(text: &str) -> Result<(), String> {
     let strange = text.lines().find(|line| !["cargo ", "git ", "mdbook "].iter().any(|tool| line.starts_with(tool)));
     strange.map_or(Ok(()), |line| Err(format!("`{line}` is not run: show it in a console")))
 }
 
-/// The folder in which a page is worked through.
+/// The folder in which a page is executed.
 struct Place(PathBuf);
 
 struct Differs {
     said: String,
-    /// The block as it would be right.
+    /// The block with the actual output.
     new: Option<String>,
 }
 
@@ -312,7 +312,7 @@ impl Place {
         written.map_err(|error| format!("{file}: {error}"))
     }
 
-    /// Runs the commands of a console and compares what they print.
+    /// Runs the commands of a console and compares their output.
     fn converse(&self, text: &str) -> Result<(), Differs> {
         let mut new = String::new();
         let mut said = None;
@@ -337,7 +337,7 @@ impl Place {
         said.map_or(Ok(()), |said| Err(Differs { said, new: Some(new) }))
     }
 
-    /// The status of a command line, and all that it prints.
+    /// Runs a command line. Returns its status and all its output.
     fn call(&self, command: &str, typed: &[&str]) -> Result<(i32, String), String> {
         let program = Path::new(env!("CARGO_BIN_EXE_riskbreaker"));
         let path = std::env::var("PATH").unwrap_or_default();
@@ -353,21 +353,21 @@ impl Place {
             .spawn()
             .map_err(|error| error.to_string())?;
         let lines: String = typed.iter().map(|line| format!("{line}\n")).collect();
-        // It may have stopped reading at a line before the last.
+        // It may have stopped reading before the last line.
         let _ = child.stdin.take().ok_or("it reads nothing")?.write_all(lines.as_bytes());
         let output = child.wait_with_output().map_err(|error| error.to_string())?;
         let printed = String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n");
         Ok((output.status.code().unwrap_or(-1), printed))
     }
 
-    /// Every ruleset that the page has made passes `check`, and has specs of its own that hold.
+    /// Checks that every ruleset of the page passes `check`, and has specs that hold.
     fn is_sound(&self) -> Result<(), String> {
         let Ok(rulesets) = fs::read_dir(self.0.join("rulesets")) else { return Ok(()) };
         let mut names: Vec<String> =
             rulesets.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         for name in names {
-            // A filter that finds no spec is an error, so that each has some.
+            // A filter that finds no spec is an error, so each ruleset must have some.
             for command in
                 [format!("riskbreaker check {name}"), format!("riskbreaker test {name} --filter {name}/specs")]
             {
@@ -387,7 +387,7 @@ impl Drop for Place {
     }
 }
 
-/// The commands of a console, each with the status (`? 1` on the next line; 0 if nothing is said) and the output expected.
+/// The commands of a console, each with the expected status (`? 1` on the next line; 0 by default) and output.
 fn commands(text: &str) -> Vec<(&str, i32, String)> {
     let mut found: Vec<(&str, i32, String)> = Vec::new();
     for line in text.lines() {
@@ -406,7 +406,8 @@ fn commands(text: &str) -> Vec<(&str, i32, String)> {
     found
 }
 
-/// Whether a text is as expected, lines `...` and `[..]` in a line being open. Space at the end of lines counts for nothing.
+/// True if the output is as expected. `...` lines and `[..]` match anything; white space at the end of lines is
+/// ignored.
 fn matches(expected: &str, found: &str) -> bool {
     let expected: Vec<&str> = expected.lines().map(str::trim_end).collect();
     let found: Vec<&str> = found.lines().map(str::trim_end).collect();

@@ -1,5 +1,5 @@
-//! Analyses have budgets of work: a partial result says what it lacks, and twice the input takes about twice the work. Work is
-//! counted, never timed.
+//! The work budgets of analyses: a partial result lists what is missing, and twice the input takes about twice the
+//! work. Work is counted, not timed.
 #![cfg(feature = "cli")]
 
 mod files;
@@ -16,21 +16,21 @@ use riskbreaker::play::Given;
 use riskbreaker::spec::{SpecReport, SpecRun};
 use riskbreaker::{Library, Ruleset, Session, Setup, WorkBudget};
 
-/// The small game with further files.
+/// The small game with additional files.
 fn tug(more: &[(&str, String)]) -> Library {
     let mut files: BTreeMap<String, String> = files::of(&["tug"]);
     files.extend(more.iter().map(|(path, text)| (format!("tug/{path}"), text.clone())));
     Library::from_files(files)
 }
 
-/// The work of a whole check.
+/// The work of a complete check.
 fn work_of_check(more: &[(&str, String)]) -> u64 {
     let budget = WorkBudget::unlimited();
     check(&tug(more), "tug", &[], &budget);
     budget.used()
 }
 
-/// Twice as much takes at most 2.2 times the work. What the game takes without it does not count.
+/// Checks that twice the input takes at most 2.2 times the work, not counting the work for the game itself.
 fn grows_evenly(what: &str, size: usize, made: impl Fn(usize) -> Vec<(&'static str, String)>) {
     let base = work_of_check(&[]);
     let [one, two] = [size, 2 * size].map(|size| work_of_check(&made(size)) - base);
@@ -71,7 +71,7 @@ fn a_check_whose_budget_is_spent_names_what_it_has_not_examined() {
     let whole = WorkBudget::unlimited();
     let report = check(&library, "tug", &[], &whole);
     assert!(report.is_passed() && !report.is_partial(), "{report:?}");
-    // Wherever it ends, it says so: nothing is ever both partial and clean.
+    // Wherever the budget ends, the report says so: it is never both partial and clean.
     for share in 0..17 {
         let report = check(&library, "tug", &[], &WorkBudget::new(whole.used() * share / 20));
         assert!(report.is_partial() && !report.interrupted, "{share}: {report:?}");
@@ -113,7 +113,7 @@ fn specs(library: &Library, budget: &WorkBudget) -> SpecReport {
     run.of(library, "tug", &[]).unwrap()
 }
 
-/// A spec file whose specs have a body each.
+/// A file with this number of specs, each with this body.
 fn many(count: usize, body: &str) -> Vec<(&'static str, String)> {
     let spec = |at| format!("rb.spec(\"s{at}\", {{}}, function(t)\n{body}\nend)");
     vec![("specs/many.luau", SPEC.to_owned() + &lines(count, spec))]
@@ -161,7 +161,7 @@ fn twice_as_many_specs_take_about_twice_the_work() {
     assert!(one > 0 && two * 10 <= one * 22, "50 take {one}, 100 take {two}");
 }
 
-/// A card of the small game that does something.
+/// A card of the small game with this body.
 fn card(id: &str, body: &str) -> String {
     let resolve = format!("resolve = function(ctx)\n{body}\nend");
     format!("{SPEC}return rb.maneuver({{ id = \"{id}\", title = \"T {id}\", {resolve} }})\n")
@@ -244,7 +244,7 @@ fn names_and_titles_have_a_most_length() {
     assert!(said(&kinds(101), "a name has at most 100 letters"), "{:?}", kinds(101));
 }
 
-/// Calls the program over a folder of rulesets of its own.
+/// Runs the program on a folder with these rulesets.
 fn call(name: &str, files: &BTreeMap<String, String>, args: &[&str]) -> Output {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bounds").join(name);
     for (path, text) in files {
@@ -274,7 +274,7 @@ fn the_program_ends_with_1_after_a_partial_check() {
     assert!(text.contains("tug: partial (too much for one check), not examined: tug/lib/long.luau after"), "{text}");
 }
 
-/// The two sit still: a game without an end.
+/// A game without an end, in which both sides do nothing.
 fn endless() -> BTreeMap<String, String> {
     let mut files = files::of(&["tug"]);
     let play = files["tug/play.luau"].replace("card.resolve(ctx)", "ctx.actor:set(\"rests\", 1 - ctx.actor.rests)");

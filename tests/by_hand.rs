@@ -1,4 +1,4 @@
-//! The fights by hand that the benches measure against end as the ruleset ends them.
+//! The hand-written fights of the benchmarks give the same results as the ruleset.
 
 #[path = "../benches/by_hand/mod.rs"]
 mod by_hand;

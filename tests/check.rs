@@ -1,4 +1,4 @@
-//! Mistakes planted in the small game: each is found at its line, with a cure.
+//! Mistakes planted in the small game: each is found at its line, with a remedy.
 #![cfg(feature = "check")]
 
 mod files;
@@ -16,7 +16,7 @@ fn found(files: BTreeMap<String, String>) -> Vec<String> {
     findings(&Library::from_files(files), "tug", &[]).iter().map(ToString::to_string).collect()
 }
 
-/// Puts one text in the place of another and gives what is found.
+/// Replaces a text in a file and returns the problems found.
 fn planted(path: &str, from: &str, to: &str) -> Vec<String> {
     in_tug(path, from, to).found.iter().map(ToString::to_string).collect()
 }
@@ -25,7 +25,7 @@ fn in_tug(path: &str, from: &str, to: &str) -> Planted {
     planted::planted(files::of(&["tug"]), "tug", &format!("tug/{path}"), from, to)
 }
 
-/// What is planted is found alone, in its line.
+/// Checks that a planted mistake is the only problem found, in its line.
 fn alone(path: &str, from: &str, to: &str, told: &str) {
     let Planted { line, found } = in_tug(path, from, to);
     let [one] = found.as_slice() else { panic!("{from} -> {to}: {found:#?}") };
@@ -39,7 +39,7 @@ fn a_sound_ruleset_has_nothing_to_find() {
     assert!(found(files::of(&["tug"])).is_empty(), "{:?}", found(files::of(&["tug"])));
 }
 
-/// The parser counts the bytes of a line, and a problem names the column in letters.
+/// The parser counts bytes, but the column of a problem counts characters.
 #[test]
 fn a_column_is_counted_in_letters() {
     let slip = |said: &str| format!("rb.say(\"{said}\") ctx.actor:add(\"rest\", 1)");
@@ -69,7 +69,7 @@ fn what_is_asked_for_a_value_returns_one() {
     );
 }
 
-/// The small game with other texts in some files, and what is found in it.
+/// Replaces texts in files of the small game and returns the problems found.
 fn changed(changes: &[(&str, &str, &str)]) -> Vec<String> {
     let mut files = files::of(&["tug"]);
     for (path, from, to) in changes {
@@ -80,8 +80,8 @@ fn changed(changes: &[(&str, &str, &str)]) -> Vec<String> {
     found(files)
 }
 
-/// Thousands of names that are compared with thousands, chains whose every link is looked at, and a mistake in every line: that took
-/// more than a minute.
+/// Thousands of names compared with thousands, long member chains, and a mistake in every line: this once took more
+/// than a minute.
 #[test]
 fn of_a_file_full_of_mistakes_the_first_are_told() {
     let name = |n: u32, sort: char| format!("{sort}{:08x}", n.wrapping_mul(2_654_435_761));
@@ -146,7 +146,7 @@ fn numbers_lists_and_ends_are_given_what_they_hold() {
     assert!(matches!(&*found, [one] if one.ends_with(told)), "{found:?}");
 }
 
-/// What names a thing whose own file is wrong is no mistake of its own.
+/// A use of something whose declaration is wrong is not reported as a second mistake.
 #[test]
 fn one_mistake_is_told_once() {
     let told = changed(&[("kinds.luau", "pull = rb.int({ default = 1,", "pull = rb.int({ default = \"one\",")]);
@@ -160,7 +160,7 @@ fn one_mistake_is_told_once() {
     assert!(matches!(&*told, [one] if one.starts_with("tug/verbs.luau:")), "{told:?}");
 }
 
-/// Several kinds have fields of one name; the one that is wrong is named.
+/// Several kinds have a field of the same name; the wrong one is named.
 #[test]
 fn a_wrong_field_is_told_in_the_line_of_its_own_kind() {
     let kinds = "local rb = require(\"@riskbreaker\")
@@ -190,7 +190,7 @@ return rb.kinds({
     }
 }
 
-/// What is declared as something else than it is taken for is told, and not left out in silence.
+/// A declaration of the wrong kind is reported, not ignored.
 #[test]
 fn what_is_declared_as_something_else_is_told() {
     let (kind, play) = ("title = \"name\",", "start = function");
@@ -214,7 +214,7 @@ fn what_is_declared_as_something_else_is_told() {
     }
 }
 
-/// What a kind declares for those who draw it names its own fields.
+/// The profile of a kind refers to its own fields.
 #[test]
 fn a_profile_that_does_not_fit_is_told() {
     let kind = "title = \"name\",";
@@ -246,7 +246,7 @@ fn a_profile_that_does_not_fit_is_told() {
     assert!(results[0].contains("the result `Hit` is a success, a failure or other, not `good`"), "{results:?}");
 }
 
-/// House rules may take away the only card that has a fact of `printed`.
+/// House rules may remove the only card with a fact listed in `printed`.
 #[test]
 fn a_printed_fact_may_go_with_its_card() {
     let mut files = files::of(&["tug"]);
@@ -300,7 +300,7 @@ fn what_is_chosen_may_be_a_word_or_an_entity() {
     assert_eq!(planted("maneuvers/rest.luau", "ctx.actor:add(\"rests\", 1)", asks), [""; 0]);
 }
 
-/// A list may have a name beside its places.
+/// A list may have a named key in addition to its items.
 #[test]
 fn a_list_with_a_name_in_it_is_read_by_that_name() {
     let rests = "ctx.actor:add(\"rests\", 1)";
@@ -324,7 +324,7 @@ fn a_method_may_be_called_with_a_dot_and_its_entity() {
     );
 }
 
-/// With no attaching at all it is told; under another name it may be attached all the same.
+/// A hook that is never attached is reported; one attached under a computed name may be fine.
 #[test]
 fn a_hook_that_is_attached_under_another_name() {
     let attached = "rb.attach(\"overwatch\",";
@@ -365,7 +365,7 @@ fn names_that_nothing_has() {
         "the number to add of `rests` is missing (write :shift(\"rests\", n))",
     );
     alone("kinds.luau", "self.strength", "self.strenght", "a puller has no `strenght` (did you mean `strength`?)");
-    // That the switch that is meant is read nowhere then is not told besides.
+    // The unused intended switch is not reported in addition.
     alone(
         "verbs.luau",
         "rb.switches.wins_at",
@@ -433,7 +433,7 @@ fn things_that_a_script_may_not_do() {
     assert!(told[0].contains(":5:3: there is no `pcall` (a fault is told to the game master"), "{told:?}");
 }
 
-/// One value of another type in the cast may be right; one in quotes that need not be there is not.
+/// One value of another type in the cast may be right; unneeded quotes are not.
 #[test]
 fn a_word_among_numbers_of_the_cast_is_no_mistake() {
     let told = |speed: &str| {
@@ -520,7 +520,7 @@ fn hostile_files_are_told_and_do_no_harm() {
     assert!(!told.is_empty());
 }
 
-/// What looks like a mistake and is none.
+/// Code that looks wrong but is not.
 #[test]
 fn sound_code_is_told_nothing() {
     for code in [
@@ -561,7 +561,7 @@ fn sound_code_is_told_nothing() {
     assert_eq!(found(files), [""; 0]);
 }
 
-/// Files that a program for synchronisation leaves are named and stop nothing.
+/// Files left by a synchronisation program are reported and do not stop the check.
 #[test]
 fn a_conflict_copy_is_told_and_not_read() {
     let mut files = files::of(&["tug"]);
@@ -572,7 +572,7 @@ fn a_conflict_copy_is_told_and_not_read() {
     assert!(told.len() == 2 && told.iter().all(|one| one.contains("nothing reads it (put what is right")), "{told:#?}");
 }
 
-/// Puts one text in the place of another in the game of relations and gives what is found.
+/// Replaces a text in the game of relations and returns the problems found.
 fn in_the_arena(path: &str, from: &str, to: &str) -> Vec<String> {
     let mut files = files::of(&["arena"]);
     let text = files.get_mut(&format!("arena/{path}")).unwrap();
@@ -647,7 +647,7 @@ fn relations_and_what_lasts_are_checked() {
     }
 }
 
-/// `status` and `of` are references that the host declares, `bearer` and `held` are the ruleset's own.
+/// `status` and `of` are references that the host declares; `bearer` and `held` are declared by the ruleset.
 #[test]
 fn a_table_of_its_own_may_have_keys_that_are_named_like_fields() {
     let act = |code: &str| {
@@ -737,7 +737,7 @@ fn a_list_is_no_default_though_one_function_has_it_of_another() {
     assert!(told.len() == 1 && told.iter().all(is_list), "{told:#?}");
 }
 
-/// Questions are put into a list first, and asked together later.
+/// Questions collected in a list and asked together later.
 #[test]
 fn mistakes_in_questions_that_are_asked_together() {
     for (from, to, told) in [
@@ -751,7 +751,7 @@ fn mistakes_in_questions_that_are_asked_together() {
     }
 }
 
-/// The sentences of a card for a recap are whole, and name what the game can fill in.
+/// The recap sentences of a card are complete, and use only known placeholders.
 #[test]
 fn sentences_of_a_recap_are_checked() {
     let with = |recap: &str| {
@@ -777,7 +777,7 @@ const TYPED: &str = "rb.verb({ text = \"Moves the rope.\", { \"rope\", rb.ref(\"
                      { \"who\", rb.ref(\"puller\"), optional = true } }";
 const CALL: &str = "rb.act.move_rope(ctx.rope, (won and risk or -risk) * ctx.actor.pull, ctx.actor)";
 
-/// The game whose verb declares types.
+/// The game with types declared for its verb.
 fn typed() -> BTreeMap<String, String> {
     let mut files = files::of(&["tug"]);
     let verbs = files.get_mut("tug/verbs.luau").unwrap();

@@ -1,4 +1,4 @@
-//! The program as it is called: transcripts of sessions, with what they print, and games that are saved and gone on with.
+//! The command line program: transcripts of sessions with their output, and games that are saved and continued.
 
 #[cfg(unix)]
 #[path = "cli/interrupted.rs"]
@@ -15,10 +15,10 @@ use std::process::{Command, Output, Stdio};
 
 const RULESETS: &str = "tests/cli/rulesets";
 
-/// Where the program remembers what was played: not in the list of the person who tests.
+/// The state folder of the tests, apart from that of the user.
 const STATE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/state");
 
-/// `TRYCMD=overwrite cargo test --test cli` writes anew what is printed; read the difference before it is committed.
+/// `TRYCMD=overwrite cargo test --test cli` updates the transcripts; read the difference before committing it.
 #[test]
 fn transcripts_are_as_written() {
     trycmd::TestCases::new()
@@ -45,7 +45,7 @@ fn a_saved_game_goes_on_where_it_was() {
     }
 }
 
-/// Tables of other programs take one row for each game; those of parts are those of the whole.
+/// Each game is a row; the rows of shards are those of the whole simulation.
 #[test]
 fn each_game_of_a_simulation_is_a_row() {
     let file = |name: &str| Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).display().to_string();
@@ -114,7 +114,7 @@ fn games_are_compared_in_pairs_on_the_same_dice() {
     refused(&["sim", "raid", "--rules", "rbf", "--mirror", "sides"], "nothing in the scenario belongs to a seat");
 }
 
-/// The file of each shard keeps the folder of rulesets that was named.
+/// The file of each shard stores the value of `--rulesets`.
 #[test]
 fn merged_shards_are_told_as_the_whole() {
     let file = |index: u32| Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("left-out-{index}.json"));
@@ -129,7 +129,7 @@ fn merged_shards_are_told_as_the_whole() {
     let text = String::from_utf8_lossy(&merged.stdout);
     assert!(text.contains("\"replay\":\"riskbreaker sim bridge --rulesets tests/cli/rulesets --rules "), "{text}");
     assert_eq!(merged.stdout, whole.stdout, "{text}");
-    // One that is named counts.
+    // The value given to `merge` wins.
     let moved = play_anywhere(&["merge", &one, &two, "--json", "--rulesets", "elsewhere"], "");
     assert!(String::from_utf8_lossy(&moved.stdout).contains("sim bridge --rulesets elsewhere "), "{moved:?}");
 }
@@ -144,7 +144,7 @@ fn the_manual_page_has_the_commands_of_commands_and_refers_to_no_other_page() {
     assert!(!page.contains("play(1)"), "{page}");
 }
 
-/// The entries of a campaign tell what every seat has decided, also in secret.
+/// The entries of a campaign reveal secret decisions.
 #[test]
 fn the_screen_of_a_seat_does_not_show_the_entries_of_a_campaign() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("secret.rbsave");
@@ -163,7 +163,7 @@ fn the_screen_of_a_seat_does_not_show_the_entries_of_a_campaign() {
     }
 }
 
-/// A change of rules is asked for in one line and takes effect at the end of another: that one is undone whole.
+/// A change of rules is requested in one line and takes effect at the end of another one, which is undone as a whole.
 #[test]
 fn a_line_at_whose_end_other_rules_take_effect_is_undone_whole() {
     let call = ["play", "four-against-four", "--rules", "riskbreaker-0.0.1", "--seed", "11"];
@@ -173,7 +173,7 @@ fn a_line_at_whose_end_other_rules_take_effect_is_undone_whole() {
     let whole = "card: Kill Damage · risk: 2 · targets: Bandit · the change to riskbreaker-0.0.1+house-armour\n";
     assert!(text.contains(&format!("undid {whole}")) && text.contains(&format!("redid {whole}")), "{text}");
     assert_eq!(text.matches("Thief: which action?").count(), 2, "{text}");
-    // The same where the change was called off.
+    // Likewise if the change was cancelled.
     let told = play_anywhere(&call, &format!("{asked}rules off\nkill damage risk 2 on bandit\nundo\n"));
     let text = String::from_utf8_lossy(&told.stdout);
     assert!(text.contains("undid card: Kill Damage · risk: 2 · targets: Bandit\n"), "{text}");
@@ -197,7 +197,7 @@ fn a_campaign_that_is_opened_anew_undoes_such_a_line_whole() {
     assert!(last.contains("undid card: Pass\n") && last.contains("which action?"), "{text}");
 }
 
-/// Without the layer in whose script it is, the spec of a fault would not fail.
+/// Without the layer that contains the faulty script, the spec would not fail.
 #[test]
 fn the_fault_of_a_layer_becomes_a_spec_of_the_layer() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fault-of-a-layer");
@@ -242,7 +242,7 @@ fn the_screen_of_a_seat_shows_no_notes_of_the_game_master() {
     }
 }
 
-/// The action stays open there, as if the answers had been typed line by line.
+/// The action stays open, as if the answers had been typed line by line.
 #[test]
 fn a_line_of_several_answers_that_fails_on_the_way_can_go_on() {
     let call = ["play", "duel", "--rules", "riskbreaker-0.0.1", "--dice", "3,4"];
@@ -252,7 +252,7 @@ fn a_line_of_several_answers_that_fails_on_the_way_can_go_on() {
     assert!(text.contains("Fighter tests Push: needs under 7 (Muscle 5 + margin 2), rolled 5: success"), "{text}");
 }
 
-/// South has peeked between what north was told and what north has answered.
+/// South has peeked between the log line and the answer of north.
 #[test]
 fn a_program_at_the_screen_of_a_seat_gets_no_numbers_of_the_game() {
     let call = ["--rulesets", "tests/rulesets", "play", "--rules", "bluff", "--seed", "5", "--as", "north", "--json"];
@@ -285,8 +285,8 @@ fn house_rules_that_do_not_load_are_named_with_their_ruleset() {
     assert!(text.contains("riskbreaker-0.0.1+ours: cannot be loaded"), "{text}");
 }
 
-/// Writes the ruleset `veil`, in which south has a hand that north does not see and a chest has a hidden content, and gives its
-/// folder.
+/// Writes the ruleset `veil`, in which south has a hand that north does not see and a chest has hidden contents.
+/// Returns its folder.
 fn veil(folder: &str) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     let _ = std::fs::remove_dir_all(&folder);
@@ -359,7 +359,7 @@ fn the_screen_of_a_seat_does_not_tell_what_another_is_asked_next() {
     }
 }
 
-/// A fault may name what a seat does not know.
+/// A fault may contain what a seat does not know.
 #[test]
 fn the_screen_of_a_seat_does_not_tell_what_failed() {
     for (seats, told) in [("players", false), ("gm,players", true)] {
@@ -383,7 +383,7 @@ fn a_game_master_with_a_seat_is_told_what_failed_and_a_program_that_something_di
     assert!(text.contains("{\"event\":\"fault\",") && !text.contains("stumble.luau"), "{text}");
 }
 
-/// No script has failed there. Which roll is missing may be hidden from the seat.
+/// No script has failed. The missing roll may be hidden from the seat.
 #[test]
 fn the_screen_of_a_seat_tells_that_the_written_dice_have_run_out() {
     for seats in [["--as", "players"].as_slice(), &["--curtain"]] {
@@ -396,7 +396,7 @@ fn the_screen_of_a_seat_tells_that_the_written_dice_have_run_out() {
     }
 }
 
-/// Nobody else can go on there.
+/// Only the game master can continue after a fault.
 #[test]
 fn a_fault_calls_the_game_master_to_a_screen_with_a_curtain() {
     let call = ["play", "--seed", "5", "--curtain", "--seat", "foes=human"];
@@ -409,7 +409,7 @@ fn a_fault_calls_the_game_master_to_a_screen_with_a_curtain() {
     assert!(master.contains("the script of this card is broken"), "{text}");
     let (_, next) = master.split_once("» skip\n").expect("it is carried out");
     assert!(next.contains("The screen is for foes now."), "{text}");
-    // Until somebody has sat down, nothing is told of it.
+    // Until somebody sits down, nothing about the fault is printed.
     for line in ["", "retry\n", "ok\n"] {
         let told = play(&call, &format!("{lines}{line}"));
         assert!(!told.status.success(), "{line}: {told:?}");
@@ -418,7 +418,7 @@ fn a_fault_calls_the_game_master_to_a_screen_with_a_curtain() {
     }
 }
 
-/// Another player for a seat does not try the action again, so nothing fails anew.
+/// Changing the driver of a seat does not retry the failed action.
 #[test]
 fn a_program_is_told_for_whom_the_screen_is() {
     let call = ["play", "--rulesets", "tests/rulesets", "--rules", "bluff", "--seed", "5", "--curtain", "--json"];
@@ -507,7 +507,7 @@ fn nothing_that_is_typed_makes_it_panic() {
     }
 }
 
-/// A game of two characters in a folder of its own, from the template of `riskbreaker new`.
+/// Creates a game of two characters in its own folder, from the template of `riskbreaker new`.
 fn game_of_two(folder: &str, first: &str, second: &str) -> std::path::PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     let _ = std::fs::remove_dir_all(&folder);
@@ -525,7 +525,7 @@ fn game_of_two(folder: &str, first: &str, second: &str) -> std::path::PathBuf {
     folder.join("rulesets")
 }
 
-/// What the game of two prints of these lines: what was played, and why it stopped.
+/// Plays lines in the game of two. Returns the output and the errors.
 fn lines_of_two(folder: &str, (first, second): (&str, &str), lines: &str) -> (String, String) {
     let rulesets = game_of_two(folder, first, second);
     let rulesets = rulesets.to_str().expect("a path");
@@ -586,7 +586,7 @@ fn odd_names_are_found_as_they_are_typed_and_as_they_are_printed() {
     }
 }
 
-/// What a line says after an option may answer a question that nobody is asked, because only one answer is possible.
+/// The rest of a line may answer a question that was not asked because only one answer is possible.
 #[test]
 fn a_line_may_name_the_only_possible_answer() {
     let said = |args: &[&str], line: &str| {
@@ -601,20 +601,20 @@ fn a_line_may_name_the_only_possible_answer() {
     }
     let (_, wrong) = said(&duel, "engage nobody");
     assert!(wrong.contains("No answer here is called `nobody`. Type one of: Sword,"), "{wrong}");
-    // An option that is closed is refused with its reason, whatever follows it in the line.
+    // A closed option is refused with its reason, whatever follows it.
     let (_, wrong) = said(&["contest"], "attack knight");
     assert!(wrong.contains("Attack is not open: no enemy is in reach"), "{wrong}");
-    // The same after an act out of turn.
+    // Likewise after a free act.
     for line in ["put knight 0, 3", "put knight place 0, 3", "put who knight place 0, 3"] {
         let (told, wrong) = said(&["contest"], &format!("{line}\nwho"));
         assert!(wrong.is_empty() && told.contains("0, 3"), "{line}: {told}{wrong}");
     }
-    // What an act asks first comes first.
+    // The first question of an act has to be answered first.
     let (_, wrong) = said(&["riskbreaker-0.0.3"], "create with set trap");
     assert!(wrong.contains("`skill` is not asked yet") && wrong.contains("Answer that first."), "{wrong}");
 }
 
-/// Whatever the program prints as a name or a heading can be typed.
+/// Every name or heading that the program prints can be typed.
 #[test]
 fn printed_names_and_headings_can_be_typed_in_every_game() {
     let objects = |args: &[&str], lines: &str| -> Vec<serde_json::Value> {
@@ -663,7 +663,7 @@ fn printed_names_and_headings_can_be_typed_in_every_game() {
     }
 }
 
-/// An answer to a question of a look-ahead is named as at the prompt: without accents, in any case and normalization.
+/// Answers to later questions are matched as at the prompt: without accents, in any case and normalization.
 #[test]
 fn answers_to_odds_are_named_as_a_person_types_them() {
     let position = Path::new(env!("CARGO_TARGET_TMPDIR")).join("accents.toml");
@@ -701,7 +701,7 @@ fn copy_all(from: &Path, to: &Path) {
     }
 }
 
-/// A name that a seat may not know is neither found nor named as a candidate, whatever is typed.
+/// A name that a seat may not know is neither found nor suggested, whatever is typed.
 #[test]
 fn a_name_that_a_seat_may_not_know_is_no_candidate() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unseen-names");
@@ -756,12 +756,12 @@ fn play_anywhere(args: &[&str], lines: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    // It may have stopped reading at a line before the last.
+    // It may have stopped reading before the last line.
     let _ = program.stdin.take().expect("it reads").write_all(lines.as_bytes());
     program.wait_with_output().expect("the program ends")
 }
 
-/// What `log all` told.
+/// The output of `log all`.
 fn log_of(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let (_, log) = text.rsplit_once("» log all").unwrap_or_default();

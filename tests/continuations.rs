@@ -1,5 +1,5 @@
-//! Merged against unmerged play: the odds of random programs, and of programs that were written to break the merging, are the
-//! same whether equal places are one or not.
+//! Merged against unmerged exploration: the odds of random programs, and of programs written to break the merging, are
+//! the same.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ mod programs;
 
 use programs::{Program, ruleset};
 
-/// The chances of what a program says, and in how many places its ways part.
+/// The chances of the results of a program, the number of choice points, and true if they are exact.
 type Found = Result<(BTreeMap<String, Fraction>, usize, bool), String>;
 
 fn play(rules: &Arc<Ruleset>, name: &str, unmerged: bool) -> Found {
@@ -29,7 +29,7 @@ fn play(rules: &Arc<Ruleset>, name: &str, unmerged: bool) -> Found {
     ))
 }
 
-/// Compares all programs; gives the places of both, of those that were compared.
+/// Compares all programs. Returns the number compared, and their choice points merged and unmerged.
 fn compare(rules: &Arc<Ruleset>, programs: &[Program]) -> (usize, usize, usize) {
     let (mut compared, mut merged, mut apart) = (0, 0, 0);
     for Program { name, body } in programs {
@@ -42,10 +42,10 @@ fn compare(rules: &Arc<Ruleset>, programs: &[Program]) -> (usize, usize, usize) 
                 merged += points;
                 apart += all;
             }
-            // Too many ways one by one.
+            // Too many paths without merging.
             (_, Ok((.., false))) => {}
             (Ok((.., false)), Ok((.., true))) => panic!("{name} is exact only unmerged:\n{body}"),
-            // A mistake in the program shows on whatever way comes first.
+            // An error in the program may occur first on any path.
             (Err(_), Err(_)) => {}
             (found, unmerged) => panic!("{name}: {found:?} against {unmerged:?}:\n{body}"),
         }
@@ -53,7 +53,7 @@ fn compare(rules: &Arc<Ruleset>, programs: &[Program]) -> (usize, usize, usize) 
     (compared, merged, apart)
 }
 
-/// Writes random programs: locals, captured locals, tables, functions, loops, and rolls in all of them.
+/// Generates random programs: locals, captured locals, tables, functions and loops, with rolls in all of them.
 struct Writer {
     dice: DiceRng,
     names: Vec<String>,
@@ -139,7 +139,7 @@ impl Writer {
         self.block(count)
     }
 
-    /// A body that runs so often, of which at most one roll may be part.
+    /// A body that runs this number of times and contains at most one roll.
     fn repeated(&mut self, times: usize, most: usize) -> String {
         let before = self.rolls;
         self.rolls = self.rolls.min(1);
@@ -254,11 +254,11 @@ fn random_programs_come_to_the_same_merged_and_unmerged() {
         (compared, merged, apart) = (compared + found.0, merged + found.1, apart + found.2);
     }
     assert!(compared * 2 > programs.len(), "only {compared} programs were compared");
-    // It would be no test if nothing were merged.
+    // Without any merging this would be no test.
     assert!(merged * 10 < apart * 9, "{merged} places of {apart}");
 }
 
-/// Programs that were written to break the merging, those that the sandbox lets run.
+/// Programs written to break the merging that the sandbox allows.
 const DANGEROUS: &[(&str, &str)] = &[
     ("sort", "local t = { 3, 1, 2 } table.sort(t, function(a, b) roll(2) return a < b end) return t[1]"),
     ("gsub", "return (string.gsub(\"aaa\", \"a\", function() return tostring(roll(2)) end))"),

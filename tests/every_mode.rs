@@ -1,4 +1,5 @@
-//! A game comes to the same in every mode: told, without listeners, saved and loaded, by its tape, simulated by scripts and by traces.
+//! A game gives the same result in every mode: with events, headless, saved and loaded, replayed from its tape,
+//! simulated by scripts and by traces.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ return rb.kinds({ thing = { title = "name", fields = {
 const POLICY: &str = r#"local rb = require("@riskbreaker")
 return rb.policy({ id = "p0", answer = function(q) return nil end })"#;
 
-/// A game of three rounds: the entry `act` does what is given, with `x` and `y`; `late` runs behind it.
+/// A game of three rounds: the entry `act` runs the given script with `x` and `y`; `late` runs after it.
 fn play(act: &str, late: &str) -> String {
     format!(
         "local rb = require(\"@riskbreaker\")
@@ -75,7 +76,7 @@ fn advanced(session: &mut Session) -> String {
     came(&session.advance().unwrap())
 }
 
-/// What a simulation comes to, each outcome with its count.
+/// The results of a simulation, each outcome with its count.
 fn simulated(rules: &Arc<Ruleset>, trials: u64, memo: MemoUse) -> Vec<String> {
     let simulation = Simulation {
         scenario: "start".into(),
@@ -91,7 +92,7 @@ fn simulated(rules: &Arc<Ruleset>, trials: u64, memo: MemoUse) -> Vec<String> {
     outcomes.chain(tally.left_out.iter().map(|out| format!("fault: {}", out.why))).collect()
 }
 
-/// What comes of a game without dice in each mode, by the mode's name.
+/// The results of a game without dice in each mode, by the name of the mode.
 fn in_each_mode(act: &str, late: &str, more: &[(&str, &str)]) -> Vec<(&'static str, String)> {
     let library = library(act, late, more);
     let rules = Ruleset::load(&library, "small").unwrap_or_else(|error| panic!("{error}\n{act}"));
@@ -117,7 +118,7 @@ fn in_each_mode(act: &str, late: &str, more: &[(&str, &str)]) -> Vec<(&'static s
     found
 }
 
-/// What comes of it, the same in each mode.
+/// The common result of all modes; panics if they differ.
 #[track_caller]
 fn comes_to(act: &str, late: &str, more: &[(&str, &str)]) -> String {
     let found = in_each_mode(act, late, more);
@@ -165,7 +166,7 @@ fn no_number_beyond_the_largest_comes_in_by_any_way() {
     assert!(found.contains("too large"), "{found}");
     let found = comes_to("rb.schedule(\"late\", { 2^53 }, x)", "", &[]);
     assert!(found.contains("a key is a whole number or a list of them: 9007199254740992 is too large"), "{found}");
-    // One by one, over many games: the memo's sums stop at the same number.
+    // Over many games, the sums of the memo stop at the same number.
     let library = library(
         "x:shift(\"a\", 3002399751580330)",
         "if rb.under(\"1d6\", 4, \"luck\") then x:shift(\"a\", 1) end",
@@ -194,8 +195,8 @@ fn only_an_entity_of_its_own_kind_is_asked_whether_a_number_is_reached() {
     assert_eq!(comes_to("x:set(\"a\", if x.reaches(y, \"a\", 0) then 1 else 2)", "", &[]), "1 0 0");
 }
 
-/// Each entity that was ever made costs the next one that comes or goes. What an action may use must not depend on whether its
-/// script was run before, with fewer of them.
+/// Each entity ever created makes later ones costlier. The limits of an action must not depend on whether its script
+/// was run before, with fewer of them.
 #[test]
 fn a_game_with_many_entities_ends_with_the_memo_as_with_each_script_run() {
     let play = "local rb = require(\"@riskbreaker\")
@@ -294,7 +295,7 @@ fn a_when_changes_nothing_by_way_of_a_function_that_it_is_given() {
     assert!(found.contains("attempt to modify a readonly table"), "{found}");
     let found = comes_to(&asks("table.insert(deep[1][1][1][1][1][1][1], 1)"), "", &CARDS);
     assert!(found.contains("attempt to modify a readonly table"), "{found}");
-    // Variables of its own are free, and so is a function that changes something where the rule acts.
+    // Own variables are free, and so is a function that changes something where the rule acts.
     let free = format!("{}\nctx.look()", asks("local own = count own += 1")).replace("x:add", "x:shift");
     assert_eq!(comes_to(&free, "", &CARDS), "0 0 0");
     let check = "local n = 0\nrb.number({ seat = \"left\", topic = \"n\", why = \"how many?\", min = 0, max = 3, default = 1, check = function(value) n += 1 return true end })";
@@ -317,7 +318,7 @@ fn a_limit_of_one_action_is_reached_in_every_mode_or_in_none() {
         let found = comes_to(&times(20_000, deed), "", &[]);
         assert!(found.contains("the script used up its memory"), "{found}");
     }
-    // Words are made where somebody reads them, and the action pays as much where nobody does.
+    // Texts are built only if somebody reads them, but the action is charged for them in any case.
     let worded = [
         ("rb.roll(\"1d6\", \"{} by {}\", x, i)", 15_500, 16_000),
         ("rb.under(\"2d6\", 7, \"{} y\", x)", 14_000, 15_000),
@@ -331,14 +332,14 @@ fn a_limit_of_one_action_is_reached_in_every_mode_or_in_none() {
         assert!(found.contains("small/play.luau:15: the script used up its memory"), "{deed}: {found}");
     }
     assert_eq!(comes_to(&times(100_000, "rb.sum(`some {x.name}`, 1)"), "", &[]), "0 1 0");
-    // What explains the next roll is no part of the game.
+    // The explanation of the next roll is not part of the game.
     assert_eq!(comes_to(&times(20_000, "rb.sum(\"part\", i)"), "", &[]), "0 1 0");
 }
 
-/// Dice and kinds that a machine has met before, in this game or in another one, count no less.
+/// Dice and kinds that a machine has seen before, in this game or another one, are charged in full.
 #[test]
 fn a_limit_of_one_action_does_not_depend_on_what_the_machine_has_run_before() {
-    // One game in three comes to it.
+    // One game in three reaches the limit.
     let filled = |bytes: usize| {
         let fill = "#rb.each(\"thing\") do rb.roll(\"1d12\", \"r\") end";
         format!(
@@ -383,7 +384,7 @@ fn an_endless_game_stands_where_it_was_stopped_when_it_is_loaded() {
         assert_eq!(loaded.state_bytes(), told.state_bytes());
         assert_eq!(loaded.log(), told.log());
     }
-    // Who lets it go on gets as many entries again.
+    // Each remedy allows the same number of entries again.
     for remedy in [Remedy::Retry, Remedy::SkipAction] {
         let before = told.log().len();
         told.remedy(remedy).unwrap();
@@ -406,7 +407,7 @@ fn the_policy_whose_answer_is_refused_is_named() {
     let policy = POLICY.replace("return nil end", "return 4 end");
     let found = comes_to(&asks(check), "", &[("policies/p0.luau", &policy)]);
     assert!(found.contains("the answer of the policy `p0` to `n` is refused: not four"), "{found}");
-    // A default is nobody's answer.
+    // A default is not the answer of a policy or person.
     let found = comes_to(&asks(&check.replace('4', "2")), "", &[]);
     assert!(found.contains("the answer to `n` is refused: not four"), "{found}");
 }
@@ -427,7 +428,7 @@ fn of_options_that_share_a_value_the_open_one_is_meant() {
         assert_eq!(comes_to(&asks("1"), "", &[("policies/p0.luau", &policy)]), "2 0 0", "{answer}");
     }
     assert_eq!(comes_to(&asks("2"), "", &[]), "2 0 0");
-    // A default is given to a person, too.
+    // A person gets a default, too.
     let mut table = Session::start(
         &Ruleset::load(&library(&asks("2"), "", &[]), "small").unwrap(),
         setup().seat("left", Driver::Human),
@@ -469,7 +470,7 @@ fn a_query_by_a_value_of_another_sort_is_refused_in_every_mode() {
         .replace("rb.kinds({", "rb.kinds({ place = { fields = { n = rb.int() } },");
     let found = comes_to("rb.first(\"thing\", { at = x })", "", &[("kinds.luau", &kinds)]);
     assert!(found.ends_with("the field `at` of a thing takes a place or nothing, not a thing"), "{found}");
-    // Out of bounds is not of another sort.
+    // A value out of bounds is not a value of the wrong type.
     assert_eq!(comes_to("x:set(\"b\", #rb.each(\"thing\", { c = -9 }))", "", &[]), "0 0 0");
 }
 
@@ -606,7 +607,7 @@ fn a_condition_that_gives_a_number_or_a_text_is_refused() {
     );
     let found = comes_to(&also, "", &[("maneuvers/c.luau", &card.replace("GIVEN", "1"))]);
     assert!(found.ends_with("`when` of the card `c` gives the number 1, not true or false"), "{found}");
-    // An entity or a table that is there counts as true, as everywhere in Luau.
+    // An existing entity or table counts as true, as in Luau.
     let found = comes_to(asks, "", &[("maneuvers/c.luau", &card.replace("GIVEN", "rb.first(\"thing\")"))]);
     assert_eq!(found, "0 0 0");
 }
@@ -652,7 +653,7 @@ fn entries_without_a_roll_are_counted_by_the_tape_alone() {
         let mut loaded = Session::load_by_tape(&library, &told.save()).unwrap();
         assert_eq!((advanced(&mut loaded), loaded.state_bytes()), (stopped.clone(), told.state_bytes()));
     };
-    // Each of these lets it go on for as many entries again; so it does where it is read from its tape.
+    // Each of these remedies allows the same number of entries again, also when read from the tape.
     for at in 0..4 {
         let before = told.log().len();
         match at {
@@ -718,7 +719,7 @@ fn what_a_function_of_an_entry_gives_is_refused_at_the_function() {
 
 #[test]
 fn a_key_counts_from_the_entry_that_runs_in_every_mode() {
-    // `late` runs at 1, 2 and at 3, 4: each of its places counts from the same one of `act`, which runs in each round.
+    // `late` runs at 1, 2 and at 3, 4: each place is relative to the same place of `act`, which runs in each round.
     let later = "if x.a == 0 then x:set(\"a\", 1) rb.schedule(\"late\", { \"+2\", \"+3\" }, x) end x:add(\"b\", 1)";
     let told = comes_to(later, "x:add(\"c\", 10 * x.b + x.a)", &[]);
     let absolute = later.replace("{ \"+2\", \"+3\" }", "{ 3, 4 }");
@@ -748,7 +749,7 @@ fn a_key_counts_from_the_entry_that_runs_in_every_mode() {
     assert!(found.contains("the key of the entry that runs is too large to count from it"), "{found}");
 }
 
-/// Otherwise the clock would stop it: now here and now there, as busy as the machine is.
+/// Otherwise the time limit would stop it, at different places depending on the load of the machine.
 #[test]
 fn a_search_is_work_by_what_it_goes_through() {
     let many = "if #rb.each(\"thing\") < 400 then for _ = 1, 400 do rb.spawn(\"thing\", { name = \"Z\" }) end end";
@@ -760,11 +761,11 @@ fn a_search_is_work_by_what_it_goes_through() {
     }
 }
 
-/// Nearly all of an action's work, in little time.
+/// Nearly all of the work budget of an action, in little time.
 const MUCH: &str = "local long, other = string.rep(\"a\", 65536), string.rep(\"b\", 256)
     for _ = 1, 480 do string.find(long, other, 1, true) end";
 
-/// The largest number of turns with which the told game ends, of a loop that takes one unit of work a turn.
+/// The largest number of turns with which the game ends, for a loop that takes one unit of work per turn.
 fn turns_left(act: impl Fn(u32) -> String, more: &[(&str, &str)]) -> u32 {
     let ends = |turns: u32| {
         let rules = Ruleset::load(&library(&act(turns), "", more), "small").unwrap_or_else(|error| panic!("{error}"));
@@ -798,7 +799,7 @@ fn an_operation_is_the_same_work_in_every_mode() {
         "rb.sum(\"part\", 1)",
         "rb.roll(\"1d1+0\", \"luck\") rb.faces(\"9d1\", \"faces\")",
         "rb.again(function() return rb.roll(\"1d1\", \"luck\") end)",
-        // Texts of earlier actions may still be there.
+        // Texts of earlier actions may still be in memory.
         "for i = 1, 10000 do local _ = \"text \" .. i end",
         "for _ = 1, 2000 do rb.confirm({ seat = \"left\", topic = \"n\", why = \"?\", default = true }) end",
         &asks,
@@ -819,7 +820,7 @@ fn an_operation_is_the_same_work_in_every_mode() {
     }
 }
 
-/// A text that is taken out of a table and put back stands in another place if the collector came in between.
+/// A text that is removed from a table and inserted again has another position if the garbage collector ran in between.
 #[test]
 fn a_loop_over_texts_goes_the_same_way_in_every_mode() {
     let act = "local m, sum = {}, 7
@@ -837,7 +838,7 @@ x:set(\"b\", (x.b * 7 + sum) % 1000003)";
     }
 }
 
-/// Nobody reads them in a simulation.
+/// A simulation does not read these texts.
 #[test]
 fn words_that_take_too_much_memory_end_no_action() {
     let many = "rb.say(function() return string.rep(\"x\", 60000) .. i end)";
@@ -849,7 +850,7 @@ fn words_that_take_too_much_memory_end_no_action() {
     }
 }
 
-/// One roll leads to a script that goes on from where it stood, another one to a run from the start.
+/// One roll is followed by a resumed script, another one by a run from the start.
 #[test]
 fn an_action_has_the_same_room_behind_a_roll_in_its_odds() {
     let fill = |count: u32| format!("for i = 1, {count} do local _ = table.create(16000, i) end");
@@ -866,7 +867,7 @@ fn an_action_has_the_same_room_behind_a_roll_in_its_odds() {
     }
 }
 
-/// Whether garbage was collected in time would depend on the clock. Words and answers have accounts of their own.
+/// Otherwise the limit would depend on when garbage is collected. Texts and answers have separate quotas.
 #[test]
 fn all_that_an_action_makes_counts_as_its_memory_in_every_mode() {
     let words = "rb.say(function() return string.rep(\"x\", 100000 + i % 100) .. \"y\" end)";
@@ -885,7 +886,7 @@ fn all_that_an_action_makes_counts_as_its_memory_in_every_mode() {
     }
 }
 
-/// Options that are a function are no list: going through them would never end.
+/// A function as options is no list: iterating over it would never end.
 #[test]
 fn a_question_has_options_or_cards() {
     let card = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"c\", resolve = function() end })";
@@ -903,7 +904,7 @@ fn a_question_has_options_or_cards() {
     }
 }
 
-/// Whoever has looked at a question before does not decide which options it has when it is asked again.
+/// An earlier reader of a question must not affect its options when it is asked again.
 #[test]
 fn a_question_that_is_asked_again_makes_its_options_anew() {
     let card = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"c\", \
@@ -933,7 +934,7 @@ return rb.hook({ id = \"mark\", before = { tell = function(e, holder)
 	e.me:add(\"a\", if holder.data.of == nil then 1 else 10)
 end } })";
     let more = [("verbs.luau", verbs), ("hooks/mark.luau", hook)];
-    // It is attached in the action that takes the entity away, or has been there before, and is called in the next one or at once.
+    // It is attached in the action that removes the entity, or before, and is called in the next one or at once.
     let attach = "rb.attach(\"mark\", x, { n = 1, of = z })";
     let spawn = "local z = rb.spawn(\"thing\", {})";
     let remove = "rb.remove(rb.each(\"thing\")[3])";
@@ -942,7 +943,7 @@ end } })";
     assert_eq!(comes_to(&format!("{spawn} {attach}"), &format!("rb.act.tell(x) {remove}"), &more), "33 0 0");
 }
 
-/// A `when`, and options that a function makes, are also run where the tape or a person answers.
+/// `when` functions, and functions that build options, also run if the tape or a person answers.
 #[test]
 fn a_rule_that_a_policy_looks_at_picks_nothing() {
     let card = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"c\", when = function() return rb.pick({}, 2) > 0 end, resolve = function() end })";

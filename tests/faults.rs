@@ -1,11 +1,11 @@
-//! What is told of a script that fails, and the ways on from there.
+//! Reports of script errors, and how a game continues after them.
 
 mod files;
 
 use riskbreaker::spec::{SpecSource, run_specs, spec_of_fault};
 use riskbreaker::{DiceSource, Driver, Edit, Fault, Library, Remedy, Ruleset, Session, Setup, Step, Value};
 
-/// The tug of war with a hook put in, and one text in the place of another.
+/// The tug of war with a hook, and with one text replaced.
 fn tug_with(path: &str, from: &str, to: &str, hook: &str) -> Library {
     let mut files = files::of(&["tug"]);
     let text = files.get_mut(&format!("tug/{path}")).unwrap();
@@ -58,7 +58,7 @@ fn a_fault_tells_all_that_its_author_needs() {
     assert!(fault.to_string().starts_with("tug/maneuvers/pull.luau:11:"), "{fault}");
 }
 
-/// Lines begin with 1: a message that names line 0 was made up by its script, and names no place.
+/// Lines begin with 1: line 0 in a message was made up by its script, and is no location.
 #[test]
 fn a_line_that_no_file_has_is_no_place() {
     let library = tug_with("RULES.md", "TUG", "TUG", "error(\"tug/play.luau:0: a gust\", 0)");
@@ -72,7 +72,7 @@ fn a_hook_that_fails_is_left_out_by_its_name() {
     let mut session = begun(&library, &[5, 5]);
     let fault = fault(&mut session);
     assert_eq!(fault.path.as_deref(), Some("tug/hooks/gust.luau"));
-    // It fails again as long as nobody does something about it.
+    // It fails again until something is changed.
     session.remedy(Remedy::Retry).unwrap();
     assert!(matches!(session.advance().unwrap(), Step::Fault(_)));
 
@@ -84,7 +84,7 @@ fn a_hook_that_fails_is_left_out_by_its_name() {
     let rope = session.view().find("rope").unwrap();
     assert_eq!(session.view().field(rope, "at"), Some(&Value::Int(-2)), "what was rolled and answered stood");
 
-    // It stands in the saved game, and it is undone like any edit.
+    // It is in the saved game, and is undone like any edit.
     let mut loaded = Session::load(&library, &session.save()).unwrap();
     assert_eq!(loaded.left_out().collect::<Vec<_>>(), ["gust"]);
     assert_eq!(loaded.state_bytes(), session.state_bytes());
@@ -109,7 +109,7 @@ fn cards_entries_and_free_acts_are_left_out_as_well() {
     session.edit(Edit::LeaveOut { name: "let_go".into() }).unwrap();
     assert!(session.act("left", "let_go").unwrap_err().to_string().contains("is disabled"));
     session.edit(Edit::LeaveOut { name: "turn".into() }).unwrap();
-    // Nothing but turns is on this agenda: the game goes round without them, and says so.
+    // This agenda has only turns: without them the game would loop for ever, and reports that.
     assert!(matches!(session.advance().unwrap(), Step::Fault(_)));
     session.edit(Edit::TakeIn { name: "turn".into() }).unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
@@ -122,7 +122,7 @@ fn a_fault_becomes_a_spec_that_fails_until_it_is_mended() {
     assert_eq!(session.advance().unwrap(), Step::Ask);
     assert_eq!(spec_of_fault(&session), None);
     fault(&mut session);
-    // A game that was saved at its fault stands there again.
+    // A game saved at its fault loads at its fault.
     let session = Session::load(&library, &session.save()).unwrap();
     let text = spec_of_fault(&session).unwrap();
     let run = |library: &Library| {
@@ -190,7 +190,7 @@ fn what_was_left_out_and_is_taken_back_stands_at_its_fault_with_its_answers() {
 
 #[test]
 fn an_action_that_an_edit_mended_stands_at_its_fault_when_the_edit_is_taken_back() {
-    // Ann alone is asked; whoever pulls fails until she is strong.
+    // Only Ann is asked; a pull fails until she is strong.
     let hook = "if rb.first(\"puller\").strength ~= 9 then error(\"a gust\") end";
     let library = tug_with("RULES.md", "TUG", "TUG", hook);
     let rules = Ruleset::load(&library, "tug").unwrap_or_else(|error| panic!("{error}"));
@@ -219,7 +219,7 @@ fn an_action_that_an_edit_mended_stands_at_its_fault_when_the_edit_is_taken_back
     }
 }
 
-/// The tug of war whose verb declares types: with another line for the call of its card, and a hook before the verb.
+/// The tug of war with types declared for its verb, with another line in its card, and a hook before the verb.
 fn typed_tug(call: &str, hook: &str) -> Library {
     let mut files = files::of(&["tug"]);
     let mut put = |path: &str, from: &str, to: &str| {

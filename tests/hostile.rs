@@ -1,5 +1,6 @@
-//! A corpus of hostile and broken scripts, `tests/hostile/`, by where they run: each is stopped within its budget, told by
-//! file and line, the game is byte by byte as it was, the next action plays, and the process stays small.
+//! A corpus of hostile and broken scripts, `tests/hostile/`, by the place where they run: each is stopped within its
+//! budget and reported by file and line, the state of the game is unchanged, the next action plays, and the process
+//! stays small.
 
 mod bad;
 #[path = "hostile/families.rs"]
@@ -41,7 +42,7 @@ return rb.verbs({
 	dive = rb.verb({ "thing" }, function(thing) rb.act.dive(thing) end),
 })"#;
 
-/// A card that leads to wherever the hostile script waits.
+/// A card that runs the hostile script.
 const TRICK: &str = r#"local rb = require("@riskbreaker")
 return rb.maneuver({ id = "trick", when = function(ctx)
 WHEN
@@ -62,7 +63,7 @@ end })"#;
 const STEADY: &str = r#"local rb = require("@riskbreaker")
 return rb.policy({ id = "steady", answer = function(q) return "trick" end })"#;
 
-/// The corpus of one place: name and text.
+/// The scripts of one place: name and text.
 fn corpus(place: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile").join(place);
     let mut scripts: Vec<(String, String)> = std::fs::read_dir(folder)
@@ -76,12 +77,12 @@ fn corpus(place: &str) -> Vec<(String, String)> {
     scripts
 }
 
-/// A small ruleset with hostile parts put in.
+/// A small ruleset with hostile parts.
 fn library(parts: &[(&str, &str)]) -> Library {
     Library::from_files(files(parts).into_iter().map(|(path, text)| (path, text.into_bytes())).collect::<Vec<_>>())
 }
 
-/// Its files, by path.
+/// The files of the ruleset, by path.
 fn files(parts: &[(&str, &str)]) -> BTreeMap<String, String> {
     let part = |name: &str, or: &str| -> String {
         parts.iter().find(|(known, _)| *known == name).map_or(or, |(_, text)| *text).to_string()
@@ -102,30 +103,30 @@ fn files(parts: &[(&str, &str)]) -> BTreeMap<String, String> {
     files
 }
 
-/// Bytes of the process in memory, now and at the most; nothing where the system does not say.
+/// The memory of the process in bytes, current or peak; `None` if the system does not report it.
 fn resident(which: &str) -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with(which))?;
     Some(line.split_whitespace().nth(1)?.parse::<usize>().ok()? << 10)
 }
 
-/// Lets the system measure the most that the process holds from here on, where it can.
+/// Resets the peak memory of the process, if the system allows it.
 fn forget_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// What came of the corpus: how long single scripts took, and what was wrong with any.
+/// The results for the corpus: the times of single scripts, and the failures.
 #[derive(Default)]
 struct Judged {
     times: Vec<(Duration, String)>,
-    /// By how many bytes the process was above where it stood before the script, and the most that it ever held.
+    /// The growth of the process after each script, and its peak.
     grown: Vec<(usize, String)>,
     most: usize,
     wrong: Vec<String>,
 }
 
 impl Judged {
-    /// Judges every script of a place.
+    /// Runs a judge for every script of a place.
     fn each(&mut self, place: &str, mut judge: impl FnMut(&str, &str)) {
         for (name, text) in corpus(place) {
             let before = resident("VmRSS").unwrap_or(0);
@@ -162,7 +163,7 @@ fn choose(session: &mut Session, card: &str) -> Result<Step, String> {
     session.advance().map_err(|error| error.to_string())
 }
 
-/// The honest card plays as if nothing had happened.
+/// Checks that the honest card plays as if nothing had happened.
 fn plays_on(session: &mut Session, before: &[u8], name: &str) {
     assert_eq!(session.state_bytes(), before, "{name} left something");
     assert_eq!(choose(session, "honest"), Ok(Step::Ask), "{name}");
@@ -170,7 +171,7 @@ fn plays_on(session: &mut Session, before: &[u8], name: &str) {
     assert_eq!(session.view().field(it, "n"), Some(&Value::Int(1)), "{name}");
 }
 
-/// A fault says where it is, in one line without control characters.
+/// Checks that a fault has a location, and is one line without control characters.
 fn is_told(fault: &Fault, name: &str) {
     assert!(fault.path.as_ref().is_some_and(|path| path.starts_with("bad/")), "{name}: {fault:?}");
     assert!(fault.line.is_some(), "{name}: {fault:?}");
@@ -180,7 +181,7 @@ fn is_told(fault: &Fault, name: &str) {
     assert!(!fault.message.contains("0x"), "{name}: {fault:?}");
 }
 
-/// Plays the trick and gives its fault, in a game with people and in one that a simulation plays.
+/// Plays the trick and returns its fault, in a game with people and in a simulated one.
 fn tried(parts: &[(&str, &str)], name: &str) -> Option<Fault> {
     let rules = Ruleset::load(&library(parts), "bad").unwrap_or_else(|error| panic!("{name}: {error}"));
     let (mut session, before) = started(&rules);
@@ -203,10 +204,10 @@ fn tried(parts: &[(&str, &str)], name: &str) -> Option<Fault> {
     fault
 }
 
-/// Scripts that do nothing wrong after all, whatever they try.
+/// Scripts that turn out to be harmless.
 const HARMLESS: &[&str] = &["garbage_band", "returns_odd"];
 
-/// Each measures the whole process.
+/// Held during tests that measure the whole process.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -230,7 +231,7 @@ fn every_script_is_contained() {
         is_told(&fault, name);
         assert!(session.remedy(Remedy::Retry).is_ok());
         assert!(matches!(session.advance().unwrap(), Step::Fault(_)), "it stood after a second try");
-        // Left out by name, the card that cannot be asked is greyed, and the game goes on.
+        // If it is disabled by name, the card is greyed, and the game continues.
         session.edit(Edit::LeaveOut { name: "trick".into() }).unwrap();
         assert_eq!(session.advance().unwrap(), Step::Ask);
         assert_eq!(choose(&mut session, "honest"), Ok(Step::Ask));
@@ -301,17 +302,17 @@ fn every_script_is_contained() {
     assert!(judged.wrong.is_empty(), "{:#?}", judged.wrong);
     assert!(judged.times.len() >= 200);
     assert_eq!(harmless, HARMLESS);
-    // A generous bound, since tests share their machine: the budget is counted in work, and in the thread's own time.
+    // A generous bound, since tests share their machine: the budget is counted in work, and in processor time.
     assert!(judged.times[0].0 < Duration::from_secs(20), "{:?}", judged.times[0]);
     assert!(judged.grown[0].0 >> 20 <= MOST_GROWN, "the process has grown by {:?}", judged.grown[0]);
     assert!(grown.is_none_or(|grown| grown <= MOST_GROWN), "the process has grown by {grown:?} MiB");
 }
 
-/// MiB that the process may hold above what it held before: a machine may have 32, what the host keeps of an action comes on
-/// top, and nothing of one script may be left when the next begins.
+/// The memory in MiB that the process may gain: a machine may have 32, the host's data of an action are added, and
+/// nothing of one script may remain when the next begins.
 const MOST_GROWN: usize = 64;
 
-/// Many games at once, and every course of a card: each at a table of its own, and no more memory than one has alone.
+/// Many games at once, and every course of a card, each with its own table: together they need no more memory than one.
 #[test]
 fn what_eats_memory_is_contained_in_a_simulation_and_in_odds() {
     let _alone = ONE_AT_A_TIME.lock();
@@ -343,13 +344,13 @@ fn what_eats_memory_is_contained_in_a_simulation_and_in_odds() {
     let grown = base.map(|base| judged.most.saturating_sub(base) >> 20);
     println!("grown by {grown:?} MiB at the most");
     assert!(judged.wrong.is_empty(), "{:#?}", judged.wrong);
-    // Odds keep places to compare on top.
+    // Odds also store states for comparison.
     let most = MOST_GROWN + (Limits::default().bytes >> 20);
     assert!(grown.is_none_or(|grown| grown <= most), "the process has grown by {grown:?} MiB");
 }
 
-/// Every script of the families, where a game is played; by turns also in a check, a simulation, a spec, and where scripts only
-/// read. `RISKBREAKER_ALL=1` runs each in all of them.
+/// Runs every script of the families in a game, and in turns also in a check, a simulation, a spec, and where scripts
+/// may only read. `RISKBREAKER_ALL=1` runs each in all of them.
 #[test]
 fn families_of_scripts_are_contained() {
     let _alone = ONE_AT_A_TIME.lock();
@@ -371,11 +372,11 @@ fn families_of_scripts_are_contained() {
     }
     println!("{} scripts, {} runs", scripts.len(), times.len());
     assert!(wrong.is_empty(), "{} wrong: {wrong:#?}", wrong.len());
-    // A generous bound, since tests share their machine and are not optimized: the budget is the thread's own time.
+    // A generous bound, since tests share their machine and are not optimized: the budget is processor time.
     assert!(times[0].0 < Duration::from_secs(20), "{:?}", times[0]);
 }
 
-/// Where scripts are reached otherwise: the fault names what was spent, and the game is as it was.
+/// In other places where scripts run, the fault names the exhausted budget, and the game is unchanged.
 #[test]
 fn every_other_place_is_contained() {
     let _alone = ONE_AT_A_TIME.lock();
@@ -390,7 +391,7 @@ fn every_other_place_is_contained() {
     }
 }
 
-/// Runs one script of a family in the places whose turn it is. Gives how long each took, and what was wrong.
+/// Runs one script of a family in the places whose turn it is. Returns the times and the failures.
 fn in_its_places(at: usize, name: &str, body: &str, everywhere: bool) -> (Vec<(Duration, String)>, Vec<String>) {
     let (mut times, mut wrong) = (Vec::new(), Vec::new());
     let mut judge = |place: &str, run: &mut dyn FnMut()| {
@@ -402,7 +403,7 @@ fn in_its_places(at: usize, name: &str, body: &str, everywhere: bool) -> (Vec<(D
         }
     };
     let turn = |number: usize| everywhere || at % 4 == number;
-    // What cannot even be read is refused when it is loaded, with its place.
+    // A script that does not parse is refused when it is loaded, with its location.
     let mut loaded = None;
     judge("load", &mut || match Ruleset::load(&library(&[("card", body)]), "bad") {
         Ok(rules) => loaded = Some(rules),
@@ -431,7 +432,7 @@ fn in_its_places(at: usize, name: &str, body: &str, everywhere: bool) -> (Vec<(D
             });
         }
     }
-    // A check that runs into its limit takes some seconds.
+    // A check that reaches its limit takes some seconds.
     if everywhere || at % 24 == 1 {
         judge("check", &mut || drop(findings(&library(&[("card", body)]), "bad", &[])));
     }
@@ -462,7 +463,7 @@ fn in_its_places(at: usize, name: &str, body: &str, everywhere: bool) -> (Vec<(D
     (times, wrong)
 }
 
-/// What is done with the rules of a place: arguments of the program and its input.
+/// The operations on the rules of a place: arguments of the program and its input.
 fn operations(place: &str) -> Vec<(&'static str, Vec<&'static str>, String)> {
     let message = |method: &str, params: &str| {
         let new = r#"{"jsonrpc":"2.0","id":1,"method":"table.new","params":{"table":"a","ruleset":"bad","seed":1}}"#;
@@ -541,19 +542,20 @@ fn a_simulated_game_that_takes_long_is_left_out_and_few_of_them_end_the_simulati
     assert!(findings.gave_up_on(0));
 }
 
-/// Trials of a variant of the corpus.
+/// A simulation of a variant of the corpus.
 fn simulation(variant: Variant, trials: u64, actions: u64, memo: MemoUse) -> Simulation {
     Simulation { scenario: "plain".into(), variants: vec![variant], trials, seed: 1, until: None, actions, memo }
 }
 
-/// Processor time of the programs that this process has waited for.
+/// The processor time of the finished child processes.
 fn spent_by_children() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let ticks = stat.rsplit(')').next()?.split_whitespace().skip(13).take(2).map(|ticks| ticks.parse::<u64>().ok());
     Some(Duration::from_millis(ticks.sum::<Option<u64>>()? * 10))
 }
 
-/// `cargo test --release --test hostile operation -- --ignored --nocapture`: processor time beyond that of harmless rules.
+/// `cargo test --release --test hostile operation -- --ignored --nocapture` prints the processor time beyond that of
+/// harmless rules.
 #[ignore = "a measurement"]
 #[test]
 fn every_operation_is_measured() {
@@ -593,7 +595,7 @@ fn every_operation_is_measured() {
             parts.extend((place == "hook").then_some(("card", card)));
             put(&parts);
             for ((operation, arguments, input), harmless) in operations(place).into_iter().zip(&harmless) {
-                // A busy machine makes some of them slower: the quickest of three counts.
+                // A busy machine slows some of them, so the quickest of three counts.
                 let all = (0..3).map(|_| run(&arguments, &input).saturating_sub(*harmless));
                 let within = |time: &Duration| *time <= Duration::from_millis(250);
                 let time = all.clone().find(within).or_else(|| all.min()).unwrap();

@@ -1,4 +1,4 @@
-//! Odds, simulation and advice through the front door, against numbers worked out by hand and by brute force.
+//! Odds, simulation and advice through the public API, compared with numbers computed by hand and by brute force.
 
 #[path = "lab/catalogues.rs"]
 mod catalogues;
@@ -76,7 +76,7 @@ fn a_pull_at_the_rope_has_the_odds_of_its_need() {
     let (odds, place) = strong.odds(&tug).unwrap();
     assert_eq!(values(&odds, "at"), [(-4, of(2, 10)), (2, of(8, 10))]);
     assert_eq!(place.actor.as_deref(), Some("Bob"));
-    // Who pulls the rope to his end ends the game.
+    // A player who pulls the rope to the own end wins the game.
     let over = |text: &str| odds.chance(|outcome| outcome.effects.contains(&Effect::Over { text: text.into() }));
     assert_eq!((over("Bob has won"), over("Ann has won")), (of(2, 10), of(0, 1)));
 }
@@ -173,7 +173,8 @@ fn questions_on_the_way_are_answered_as_it_is_said() {
     assert_eq!(default.answers.len(), 2);
     let stated = by(Answering::Default, &[("stake", 3.into())]).unwrap();
     assert_eq!(values(&stated, "gold"), [(-1, of(5, 10)), (3, of(5, 10))]);
-    // The player stakes for the most, the gm doubles where that costs the player: 2 stakes 4 then, of which 4 in 10 succeed.
+    // The player stakes for the highest value, the gm doubles if that costs the player: 2 then stakes 4, of which 4 in
+    // 10 succeed.
     let best = by(Answering::Best, &[]).unwrap();
     let worth = |stake: i64| of(8 - stake, 10) * of(stake, 1) - of(2 + stake, 10);
     let most =
@@ -261,8 +262,8 @@ fn answers_on_the_way_lead_to_a_card() {
     assert_eq!((place.actor.as_deref(), way), (Some("Bob"), vec!["Rest"]));
 }
 
-/// Degrees of an attack of 2d8 against a need of 2 to 18, in 64ths: failure, struggle, success, critical (RBF, the tables of
-/// its degrees).
+/// The degrees of an attack with 2d8 against a need of 2 to 18, in 64ths: failure, struggle, success, critical (RBF,
+/// tables of degrees).
 const TWO_EIGHTS: [[i64; 4]; 17] = [
     [1, 0, 20, 43],
     [1, 0, 27, 36],
@@ -283,7 +284,7 @@ const TWO_EIGHTS: [[i64; 4]; 17] = [
     [54, 9, 0, 1],
 ];
 
-/// The same with 3d8 of which the lower two count, in 512ths.
+/// Likewise for 3d8 of which the lower two count, in 512ths.
 const LOWER_TWO_EIGHTS: [[i64; 4]; 17] = [
     [22, 0, 278, 212],
     [22, 0, 336, 154],
@@ -329,8 +330,8 @@ fn the_degrees_of_an_attack_come_from_their_scripts() {
     }
 }
 
-/// What the better of two is ahead, how many contests he wins for one that he loses, and how many are drawn, as the rules
-/// print it, rounded (CON, the aid to odds).
+/// By the lead of the better of two: the contests won for each one lost, and the share of draws, as the rules print it,
+/// rounded (CON, the aid to odds).
 const CONTESTS: [(i64, f64, f64); 11] = [
     (0, 1.0, 0.65),
     (1, 1.4, 0.8),
@@ -350,7 +351,7 @@ fn the_odds_of_a_contest_come_from_their_scripts() {
     let contest = rules("contest");
     for (lead, won, drawn) in CONTESTS {
         let way = [("target", "Raider"), ("card", "melee")].map(|(topic, answer)| (topic.into(), answer.into()));
-        // The knight strikes with 16, the raider stands against it with 5 more than his base.
+        // The knight attacks with 16, the raider defends with 5 more than the base.
         let edits = vec![("Raider".into(), "base".into(), (11 - lead).to_string())];
         let strike =
             Position { actor: Some("Knight".into()), way: way.to_vec(), edits, ..position("melee_strike", &[]) };
@@ -365,7 +366,7 @@ fn the_odds_of_a_contest_come_from_their_scripts() {
             of_result[(result.signum() + 1) as usize].push(chance.clone());
         }
         let [loses, draws, wins] = of_result.map(dice::sum);
-        // By hand: the total of 3d12 and the lead, 18 to 21 a draw.
+        // Counted by hand: the total of 3d12 plus the lead, 18 to 21 for a draw.
         let mut ways = [0; 3];
         for roll in 0..1728 {
             let total = 3 + roll % 12 + roll / 12 % 12 + roll / 144 + lead;
@@ -392,7 +393,7 @@ fn ways_of(chance: &Fraction) -> f64 {
 #[test]
 fn the_success_table_of_the_third_rules_comes_from_their_scripts() {
     let third = rules("riskbreaker-0.0.3");
-    // RB3-049: 1 and 2 succeed always, 10 fails always, in between the stat or less on one die of ten.
+    // RB3-049: 1 and 2 always succeed, 10 always fails, otherwise the stat or less on one d10.
     for (stat, tenths) in [(1, 2), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7), (8, 8), (9, 9), (10, 9)] {
         let edits = ["muscle", "agility", "wit", "personality"]
             .map(|field| ("Fighter".into(), field.into(), stat.to_string()))
@@ -410,7 +411,7 @@ fn the_success_table_of_the_third_rules_comes_from_their_scripts() {
 
 #[test]
 fn the_dice_of_the_odds_are_those_of_the_game() {
-    // The same card played over and over: what the odds say comes up as often as they say.
+    // The same card played repeatedly: the frequencies agree with the odds.
     let tug = rules("tug");
     let odds = odds(&tug, &Position { actor: Some("Ann".into()), ..position("pull", &[("risk", 1.into())]) });
     let wins = values(&odds, "at")[0].1.clone();
@@ -504,15 +505,15 @@ fn what_is_counted_is_what_the_games_come_to() {
     });
     assert_eq!((used.used, used.rolled), (pulls, pulls));
     assert!(used.met > 0 && used.met < used.rolled);
-    // The rope hangs where it ended, on the average.
+    // The average position of the rope at the end.
     let games: u64 = tally.statistics["rope"].iter().map(|sum| sum.games).sum();
     assert_eq!(games, 60);
 }
 
 #[test]
 fn rounds_are_counted_whoever_sits_there() {
-    // Neither runs on inside the script machine: they have ties to settle and free acts. The last segment ends the game
-    // before it is written down.
+    // Neither plays several entries inside the script machine, because of ties and free acts. The last segment ends the
+    // game before it is recorded.
     for (id, kind, field, last) in [("rbf", "combat", "round", 0), ("silent-winter", "clock", "segment", 6)] {
         let rules = rules(id);
         let variant = Variant::new(id, &rules, Setup::default()).unwrap();
@@ -549,14 +550,14 @@ fn rules_that_are_compared_meet_the_same_dice() {
 fn games_that_fail_or_never_end_are_left_out_and_told() {
     let dicey = rules("dicey");
     let variant = Variant::new("dicey", &dicey, Setup::default()).unwrap();
-    // The first card that is possible is `again`; nothing ends this game.
+    // The first possible card is `again`; nothing ends this game.
     let mut plan = Simulation { seed: 1, actions: 50, ..plan(variant, "one", 3) };
     let found = run(&plan, 2, None);
     assert_eq!(found.tallies[0].trials, 0);
     assert_eq!(found.tallies[0].left_out.len(), 3);
     assert_eq!(found.tallies[0].left_out[2].trial, 3);
     assert!(!found.gave_up_on(0));
-    // None of the first games has ended: the others are not played, whatever the number of threads.
+    // None of the first games ended, so the others are not played, with any number of threads.
     plan.trials = 100_000;
     let found = run(&plan, 1, None);
     assert_eq!((found.tallies[0].left_out.len(), found.gave_up_on(0), found.complete), (25, true, true));
@@ -606,7 +607,8 @@ fn a_shard_gives_up_where_the_whole_does() {
     let manifest = "id = \"coin\"\ntitle = \"C\"\nversion = \"1\"\n";
     let files = [("coin/ruleset.toml", manifest), ("coin/kinds.luau", kinds), ("coin/play.luau", play)];
     let rules = Ruleset::load(&Library::from_files(files), "coin").unwrap();
-    // With seed 2 all of the first 25 games of the second shard fail, with seed 14 those of the first shard, and so of the whole.
+    // With seed 2 all of the first 25 games of the second shard fail, with seed 14 those of the first shard, and so of
+    // the whole.
     for (seed, gives_up) in [(2, false), (14, true)] {
         let variant = Variant::new("one", &rules, Setup::table(Value::map::<&str>([]))).unwrap();
         let plan = Simulation { seed, ..plan(variant, "coin", 500) };
@@ -642,7 +644,7 @@ fn advice_ranks_the_answers_by_what_they_are_worth_and_changes_nothing() {
     let advised = session.advise(question, AdviceLimits::within(std::time::Duration::from_secs(20)), None).unwrap();
     let advice = &advised.answers;
     assert_eq!((session.state_bytes(), session.log(), session.questions().to_vec()), before);
-    // Under 9: to pull by 3 is worth 8/10 * 3 - 2/10 * 3.
+    // Under 9: pulling by 3 has the value 8/10 * 3 - 2/10 * 3.
     assert_eq!(advice[0].text, "Pull");
     assert_eq!(advice[0].worth, Some(of(9, 5)));
     assert_eq!(advice[1].worth, Some(of(0, 1)));
@@ -650,7 +652,7 @@ fn advice_ranks_the_answers_by_what_they_are_worth_and_changes_nothing() {
     assert!(odds.answers.iter().any(|one| &*one.topic == "risk" && one.answer == "3"), "{:?}", odds.answers);
     let (rate, margin) = advice[0].played.unwrap().win_rate().unwrap();
     assert!((0.0..=1.0).contains(&rate) && margin > 0.0 && margin < 0.5, "{rate} {margin}");
-    // The policy's own answer is one of the two: how things stand now lies between them, as far as that is known.
+    // The policy's own answer is one of the two, so the current rate is between theirs, within the margins.
     let (now, off) = advised.now.unwrap().win_rate().unwrap();
     assert!(now <= rate + margin + off, "{now} {rate}");
 }
@@ -750,14 +752,14 @@ fn who_looks_ahead_knows_no_more_than_its_seat() {
         let tally = run(&plan, 1, None).tallies.remove(0);
         let right = tally.results.get("right").copied().unwrap_or_default();
         assert!(tally.trials == 60 && right < 30, "{mode}: {right} of {}", tally.trials);
-        // The same game is told.
+        // The replay gives the same game.
         plan.trials = 1;
         let told = plan.replay(0, 1, &mut |_| {}).unwrap().unwrap();
         assert_eq!(run(&plan, 1, None).tallies[0].outcomes, [(told, 1)].into(), "{mode}");
     }
 }
 
-/// The files of a ruleset of the tests, for a copy in memory.
+/// The files of a test ruleset, for a copy in memory.
 fn files_of(id: &str) -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets");
     let mut found = Vec::new();
@@ -829,7 +831,7 @@ fn a_card_that_fails_or_runs_away_in_some_games_costs_only_those() {
     let why = |part: &str| tally.left_out.iter().filter(|out| out.why.contains(part)).count();
     assert!(why("a splinter") > 0 && why("pull.luau") == tally.left_out.len(), "{:?}", tally.left_out);
     assert!(tally.left_out.len() > why("a splinter") && tally.trials > 0, "{:?}", tally.left_out);
-    // Which limit ends a loop first, work or time, is the machine's: the place is the same.
+    // Whether work or time ends a loop first depends on the machine; the location is the same.
     let places = |mut found: Findings| {
         for out in &mut found.tallies[0].left_out {
             out.why.truncate(out.why.find(" the script ").unwrap_or(out.why.len()));
@@ -837,7 +839,7 @@ fn a_card_that_fails_or_runs_away_in_some_games_costs_only_those() {
         found
     };
     assert_eq!(places(run(&plan, 1, None)), places(found.clone()));
-    // The trial plays it again, up to the same fault.
+    // Replaying the trial leads to the same fault.
     let out = tally.left_out.iter().find(|out| out.why.contains("a splinter")).unwrap();
     assert_eq!(plan.replay(0, out.trial, &mut |_| {}).unwrap(), Err(out.clone()));
 }
@@ -853,7 +855,7 @@ fn a_trial_is_played_again_as_it_was_whoever_sits_at_the_table() {
     assert_eq!((out.trial, &*out.why), (1, "it has not ended after 2 actions"));
     assert_eq!(run(&plan, 1, None).tallies[0].left_out[0], out);
     assert!(!told.is_empty());
-    // Somebody who looks ahead does so again.
+    // A seat that looks ahead does so again.
     let setup = Setup::scenario("two").seat("left", Driver::Policy("ahead".into()));
     plan.variants = vec![Variant::new("tug", &tug, setup).unwrap()];
     plan.actions = 2_000;
@@ -864,7 +866,7 @@ fn a_trial_is_played_again_as_it_was_whoever_sits_at_the_table() {
 #[test]
 fn a_trial_that_tells_very_much_ends_as_it_does_in_the_simulation() {
     let kinds = r#"local rb = require("@riskbreaker") return rb.kinds({ clock = { fields = { at = rb.int() } } })"#;
-    // The lines come to 70 MB, more than a game may keep of what nobody decided.
+    // The lines total 70 MB, more than a game may store without a decision.
     let play = r#"
         local rb = require("@riskbreaker")
         return rb.play({
@@ -946,14 +948,14 @@ fn damaged_findings_are_refused_with_what_cannot_be() {
     assert!(damaged("/plan/until", 1.5.into()).contains("`plan.until`"));
     assert!(damaged("/blocks", u64::MAX.into()).contains("`blocks` is 18446744073709551615, and can be 1 at most"));
     assert!(damaged("/shard/index", 3.into()).contains("no such shard"));
-    // One of very many shards is no reason to count the others one by one.
+    // One of very many shards must not lead to counting all others one by one.
     let mut one = found;
     one.shard = Some(Shard { index: 1, count: u64::MAX });
     let refused = Findings::merge(vec![("one".into(), one)]).unwrap_err().to_string();
     assert!(refused.starts_with("shard 2/") && refused.ends_with("more is missing"), "{refused}");
 }
 
-/// The places of all numbers of a JSON value.
+/// The JSON paths of all numbers in a value.
 fn numbers(at: &str, value: &serde_json::Value, found: &mut Vec<String>) {
     match value {
         serde_json::Value::Number(_) => found.push(at.to_owned()),
@@ -967,7 +969,8 @@ fn numbers(at: &str, value: &serde_json::Value, found: &mut Vec<String>) {
     }
 }
 
-/// Whatever number of the findings is changed: it is refused with the name of its field, or it is one that there could be.
+/// Each number of the findings is changed in turn: the file is refused with the name of the field, or the number is
+/// possible.
 #[test]
 fn no_impossible_count_is_merged() {
     let mut plan = simulation(&rules("tug"), "two", 300);
@@ -1007,7 +1010,7 @@ fn no_impossible_count_is_merged() {
                     refused += 1;
                     let (text, field) =
                         (error.to_string(), place.rsplit('/').find(|part| part.parse::<u64>().is_err()));
-                    // What does not add up is named by the part, or by its sum.
+                    // An inconsistency is reported with the name of the part, or of its sum.
                     assert!(text.contains('`') || text.contains("shard"), "{place} = {value}: {text}");
                     let of_all = must_be_refused
                         || ["/shard", "/plan", "/cards/", "/left_out/"].iter().any(|part| place.contains(part));
@@ -1016,10 +1019,10 @@ fn no_impossible_count_is_merged() {
                 Ok(_) if value.as_i64() == Some(was) => {}
                 Ok(read) => {
                     assert!(!impossible, "{place} = {value}");
-                    // One number less at the end of a game could be.
+                    // One number less at the end of a game is possible.
                     let fewer = place.contains("/games") && value.as_i64() < Some(was);
                     assert!(!must_be_refused || fewer, "{place} = {value}");
-                    // It is put together with the other shard, or refused as one of another simulation.
+                    // It is merged with the other shard, or refused as belonging to another simulation.
                     let parts = vec![("one".to_owned(), read), ("two".to_owned(), two.clone())];
                     assert!(
                         Findings::merge(parts).is_ok() || place.starts_with("/plan") || place.starts_with("/shard"),
@@ -1161,7 +1164,7 @@ return rb.play({
             tally.cards
         );
         assert_eq!((used("south", "three").used, used("south", "three").rolled), (1_200, 1_200), "{memo:?}");
-        // Of two cards that wait for a roll at once, nobody says whose it is.
+        // If two cards wait for a roll at once, the roll belongs to neither.
         assert_eq!((used("north", "one").rolled, used("south", "two").rolled), (0, 0), "{memo:?}");
         let met = used("south", "three").met;
         assert!((150..=250).contains(&met), "{memo:?}: {met}");

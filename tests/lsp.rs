@@ -1,4 +1,4 @@
-//! Conversations of an editor with the language server, which runs as the program that people install.
+//! Sessions of an editor with the language server, run as the installed program.
 #![cfg(feature = "cli")]
 
 #[path = "files/editor.rs"]
@@ -14,7 +14,7 @@ const REST: &str = "tug/maneuvers/rest.luau";
 fn a_mistake_is_shown_while_it_is_typed_and_its_fix_takes_it_away() {
     let mut editor = Editor::over(&["tug"]);
     assert_eq!(editor.open(REST), Vec::<Json>::new());
-    // What is typed is not saved. The column is counted in units of UTF-16, of which a die takes two.
+    // The edit is not saved. The column counts UTF-16 units, of which a die symbol takes two.
     editor.replace(REST, "ctx.actor:add(\"rests\", 1)", "rb.say(\"\u{1f3b2}\") ctx.actor:add(\"restz\", 1)");
     let found = editor.diagnostics(REST);
     let [one] = found.as_slice() else { panic!("{found:#?}") };
@@ -37,7 +37,7 @@ fn what_a_change_breaks_in_other_files_is_shown_there() {
     let mut editor = Editor::over(&["tug"]);
     editor.open("tug/kinds.luau");
     editor.replace("tug/kinds.luau", "rests = rb.int", "naps = rb.int");
-    // The card is not open, and reads the field that is gone.
+    // The card is not open, and reads the removed field.
     let found = editor.diagnostics_until(REST, |found| !found.is_empty());
     assert!(found.iter().any(|one| one["message"].as_str().unwrap().contains("rests")), "{found:#?}");
     editor.replace("tug/kinds.luau", "naps = rb.int", "rests = rb.int");
@@ -89,13 +89,13 @@ fn the_conversation_has_a_beginning_and_an_end() {
     assert_eq!(editor.request_raw("textDocument/hover", json!({}))["error"]["code"], -32600);
     editor.notify("exit", &Json::Null);
     assert_eq!(editor.code(), Some(0));
-    // An editor that is gone.
+    // The editor disappears.
     let mut editor = Editor::over(&["tug"]);
     editor.close_input();
     assert_eq!(editor.code(), Some(1));
 }
 
-/// A house rule over the small game: it reads the field `rests` and the card `rest`.
+/// A house rule over the small game, which reads the field `rests` and the card `rest`.
 fn with_house() -> Editor {
     let mut editor = Editor::before_initialize(&["tug"]);
     editor.write("house/ruleset.toml", "id = \"house\"\ntitle = \"House\"\nversion = \"1\"\nover = [\"tug\"]\n");
@@ -133,7 +133,7 @@ fn hovering_tells_what_a_word_a_rule_a_card_or_a_field_is() {
 
 const PULL: &str = "tug/maneuvers/pull.luau";
 
-/// What a hover says.
+/// The text of a hover.
 fn hovered(editor: &mut Editor, path: &str, piece: &str) -> String {
     let hover = editor.at("textDocument/hover", path, piece, 2, json!({}));
     hover["contents"]["value"].as_str().unwrap().to_owned()
@@ -146,19 +146,19 @@ fn hovering_over_a_card_shows_its_exact_odds_before_and_after_the_edit() {
     let odds = hovered(&mut editor, PULL, "\"pull\"");
     assert!(odds.contains("**Odds** in the scenario `two`, played by Ann"), "{odds}");
     assert!(odds.contains("| chance | outcome |") && odds.ends_with("exact, over 2 paths"), "{odds}");
-    // A failure costs nothing now. The file is not saved.
+    // A failure costs nothing now. The edit is not saved.
     editor.replace(PULL, "won and risk or -risk", "won and risk or 0");
     let odds = hovered(&mut editor, PULL, "\"pull\"");
     assert!(odds.contains("| saved | edited | outcome |"), "{odds}");
     assert!(odds.contains("| - | 50.00 % 1/2 | nothing changes |"), "{odds}");
     assert!(odds.contains("| 50.00 % 1/2 | 50.00 % 1/2 | rope 1 rope 0 -> -1 |"), "{odds}");
     assert!(odds.contains("| 50.00 % 1/2 | - | rope 1 rope 0 -> 1 |"), "{odds}");
-    // Another word changes no chance. The card is also shown at the word that makes it.
+    // Another word changes no chance. The odds are also shown at the word that declares the card.
     editor.replace(PULL, "won and risk or 0", "won and risk or -risk");
     editor.replace(PULL, "How hard?", "How hard");
     let odds = hovered(&mut editor, PULL, ".maneuver");
     assert!(odds.contains("The edit does not change them."), "{odds}");
-    // What does not load has no odds.
+    // Rules that do not load have no odds.
     editor.replace(PULL, "resolve = function", "resolve = = function");
     let odds = hovered(&mut editor, PULL, "\"pull\"");
     assert!(odds.contains("No odds: the rules do not load now."), "{odds}");
@@ -175,7 +175,7 @@ fn a_card_that_is_closed_has_its_odds_where_it_is_open() {
     editor.end();
 }
 
-/// A card with more ways than can be followed.
+/// A card with more paths than can be followed.
 const LONG: &str =
     "for at = 1, 400 do rb.roll(\"1d100\", \"{}\", at) rb.say(\"{}\", rb.roll(\"1d100\", \"again\")) end";
 
@@ -194,13 +194,13 @@ fn odds_that_take_long_are_no_exact_ones_and_end_with_the_request() {
     editor.notify("$/cancelRequest", &json!({ "id": 901 }));
     let answer = editor.next_response();
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(901), &json!(-32800)));
-    // The next keystroke ends them, too: the card is told without odds.
+    // The next keystroke ends them, too: the hover has no odds.
     ask(&mut editor, 902);
     editor.replace(REST, "at = 1, 400", "at = 1, 401");
     let answer = editor.next_response();
     let told = answer["result"]["contents"]["value"].as_str().unwrap();
     assert!(answer["id"] == 902 && told.contains("Do nothing") && !told.contains("Odds"), "{answer}");
-    // Nobody ends these: they are an estimate, and say so.
+    // Without an interruption, the result is an estimate and says so.
     let odds = hovered(&mut editor, REST, "\"rest\"");
     assert!(odds.contains("not exact"), "{odds}");
     editor.end();
@@ -271,7 +271,7 @@ fn completion_after_a_dot_offers_what_the_expression_has() {
     editor.replace(TIRED, "\nreturn rb.hook", "local near = require(\"lib/near\")\n\nreturn rb.hook");
     let labels = |editor: &mut Editor, typed: &str| -> Vec<String> {
         editor.replace(TIRED, "e.by = 0", typed);
-        // The line alone has this many tabs.
+        // The line itself has this number of tabs.
         let typed_line = format!("\t\t\t\t{typed}");
         let items = editor.at("textDocument/completion", TIRED, &typed_line, typed_line.len(), json!({}));
         editor.replace(TIRED, &typed_line, "\t\t\t\te.by = 0");
@@ -280,7 +280,7 @@ fn completion_after_a_dot_offers_what_the_expression_has() {
     assert_eq!(labels(&mut editor, "e."), ["by", "result", "rope", "who"]);
     assert_eq!(labels(&mut editor, "if e."), ["by", "result", "rope", "who"]);
     assert_eq!(labels(&mut editor, "local one = near.b"), ["by"]);
-    // Of all rulesets' kinds, only the one that the expression has.
+    // Of all kinds in the rulesets, only that of the expression counts.
     let of_rope = labels(&mut editor, "local rope = rb.first(\"rope\") local by = rope.");
     let of_puller = labels(&mut editor, "local all = rb.each(\"puller\") local by = all[1].");
     assert!(of_puller.contains(&"rests".into()) && !of_puller.contains(&"at".into()), "{of_puller:?}");
@@ -313,7 +313,7 @@ fn a_definition_is_the_file_or_the_line_that_declares_a_name() {
 fn completion_offers_words_verbs_fields_and_ids() {
     let mut editor = with_house();
     editor.open(TIRED);
-    // Nothing of this is whole: it is being typed.
+    // These texts are incomplete, as while typing.
     for (typed, label, detail) in [
         ("rb.", "each", "rb.each("),
         ("rb.ea", "each", "rb.each("),
@@ -357,7 +357,7 @@ fn a_field_is_renamed_over_two_layers() {
     assert_eq!(editor.text_of("tug/kinds.luau").matches("label = \"rests\"").count(), 1, "what people read stays");
     editor.notify("textDocument/didSave", &json!({ "textDocument": { "uri": editor.uri(TIRED) } }));
     assert_eq!(editor.diagnostics(TIRED), Vec::<Json>::new());
-    // What the game reads now is the new name, so nothing is found there either.
+    // The game reads the new name now, so no problem is found there.
     editor.open("tug/kinds.luau");
     assert_eq!(editor.diagnostics("tug/kinds.luau"), Vec::<Json>::new());
     for (piece, new, why) in [
@@ -426,13 +426,13 @@ fn symbols_lenses_and_formatting_are_answered() {
     assert!(line.ends_with(&format!("test tug --filter '{name}' --trace")), "{line}: {name}");
     let mut params = of(&editor, TIRED);
     params["options"] = json!({ "tabSize": 4, "insertSpaces": false });
-    // Without stylua there is no answer.
+    // Without stylua there are no edits.
     let edits = editor.request("textDocument/formatting", params);
     assert!(edits.is_null() || edits.as_array().unwrap().len() <= 1);
     editor.end();
 }
 
-/// Somebody types a file from its begin: every request is answered at every place.
+/// Each prefix of a file is sent, as while typing, and every request is answered at every position.
 #[test]
 fn each_beginning_of_a_file_is_answered() {
     let mut editor = Editor::over(&["tug"]);

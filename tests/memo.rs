@@ -1,7 +1,7 @@
-//! What a simulation has learned by rote comes to the same as the scripts that it does not run.
+//! Simulations with the memo give the same results as running every script.
 //!
-//! `RISKBREAKER_MEMO_SEED=5 RISKBREAKER_MEMO_TIMES=20 RISKBREAKER_MEMO_ONLY=arena cargo test --test memo every_scenario` plays the
-//! rulesets of that name twenty times as often, by other dice.
+//! `RISKBREAKER_MEMO_SEED=5 RISKBREAKER_MEMO_TIMES=20 RISKBREAKER_MEMO_ONLY=arena cargo test --test memo
+//! every_scenario` plays the rulesets of that name twenty times as often, with other dice.
 
 mod files;
 mod parallel;
@@ -29,7 +29,7 @@ fn plan(rules: &Arc<Ruleset>, setup: &Setup, scenario: &str, trials: u64, memo: 
 fn found(rules: &Arc<Ruleset>, setup: &Setup, scenario: &str, trials: u64, memo: MemoUse) -> Findings {
     let plan = plan(rules, setup, scenario, trials, memo);
     let mut found = plan.run(1, None, None, &mut |_, _| true).unwrap_or_else(|error| panic!("{error}"));
-    // Which limit ends a loop first, work or time, is the machine's: the place is the same.
+    // Whether work or time ends a loop first depends on the machine; the location is the same.
     for out in found.tallies.iter_mut().flat_map(|tally| &mut tally.left_out) {
         out.why.truncate(out.why.find(" the script ").unwrap_or(out.why.len()));
     }
@@ -54,7 +54,7 @@ fn every_scenario_comes_to_the_same_memo_under_every_policy() {
                 continue;
             }
             let rules = Ruleset::load(&library, &id).unwrap();
-            // The games that ship are big.
+            // The shipped games are large.
             let times = number("RISKBREAKER_MEMO_TIMES").unwrap_or(1);
             let trials = times * if folder == "rulesets" { 3 } else { 60 };
             for scenario in rules.scenarios().keys() {
@@ -73,7 +73,7 @@ fn every_scenario_comes_to_the_same_memo_under_every_policy() {
     assert!(plays.len() > 30 || only.is_some(), "only {} were compared", plays.len());
 }
 
-/// Tug of war with other rules: a card that does something before it is resolved, and what that needs besides.
+/// Tug of war with a card that runs `body` before it is resolved, and with further files.
 fn tug_with(body: &str, more: &[(&str, &str)]) -> Arc<Ruleset> {
     let mut files = files::of(&["tug"]);
     let card = files.get_mut("tug/maneuvers/pull.luau").unwrap();
@@ -126,7 +126,7 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
             "local k = next(ctx.rope) while k do if k == 'at' then ctx.actor:set('strength', ctx.rope[k] % 7 + 2) end k = next(ctx.rope, k) end",
             &[],
         ),
-        // A later look at a roll.
+        // A later use of a roll.
         ("if rb.under('1d6', 4, 'x') then ctx.actor:set('strength', rb.last_roll() + 2) end", &[]),
         (
             "if rb.band('2d6', { 5, 9 }, 'x') == 1 then ctx.actor:set('strength', rb.last_roll() % 7 + 2) rb.under('1d4', 3, 'y') ctx.actor:set('strength', (ctx.actor.strength + rb.last_roll()) % 7 + 2) end",
@@ -146,7 +146,7 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
             &[],
         ),
         ("ctx.actor:set('strength', #rb.agenda({ what = 'turn' }) + rb.agenda()[1].key[1] % 5 + 2)", &[]),
-        // Who is there.
+        // The number of entities.
         (
             "local n = #rb.each('puller') if n < 6 then local made = rb.spawn('puller', { name = `{n}`, seat = 'left', strength = n }) ctx.actor:set('other', made) ctx.actor:set('strength', made.strength + n) else rb.remove(rb.each('puller')[n]) end",
             &[],
@@ -159,7 +159,7 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
             "local other = ctx.actor.other if other and not other:exists() then error('a reference to nobody') end if other then rb.remove(other) end if ctx.actor.other == nil then ctx.actor:set('other', rb.spawn('puller', { name = 'x', seat = 'left' })) end",
             &[],
         ),
-        // Who of them holds a value, and whether a number is so large: before it changes and afterwards.
+        // Searches by value, and comparisons with a large number, before and after a change.
         (
             "local n = #rb.each('puller', { strength = 5 }) ctx.actor:set('strength', (ctx.actor.strength + n) % 7 + 2) if #rb.each('puller', { strength = 5 }) > 0 then ctx.actor:add('strength', 1) end if rb.first('puller', { strength = 4, pull = 1 }) == ctx.actor then ctx.actor:set('pull', 2) end",
             &[],
@@ -176,7 +176,7 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
             "if ctx.actor.other == nil then ctx.actor:set('other', rb.spawn('puller', { name = 'z', seat = 'left', strength = 3 })) end local o = ctx.actor.other if o:reaches('strength', 4) then rb.remove(o) ctx.actor:set('strength', if o:reaches('strength', 5) then 3 else 4) else o:add('strength', rb.roll('1d2')) end",
             &[],
         ),
-        // Adding to a number that a trace does not know: looked at before and after, and out of the field's bounds.
+        // Adding to a number that a trace does not know, read before and after, and out of the field's bounds.
         (
             "local a = ctx.actor if a:reaches('strength', 8) then a:shift('strength', -6) else a:shift('strength', rb.roll('1d3')) if a:reaches('strength', 5) then a:shift('strength', -1) ctx.rope:shift('at', if a.strength % 2 == 0 then 1 else -1) end end",
             &[],
@@ -189,7 +189,7 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
             "local a = ctx.actor a:shift('strength', 2) a:shift('rests', 0) if a:reaches('strength', 9) and rb.roll('1d200') > 20 then a:shift('strength', -4) end",
             &[],
         ),
-        // Entities that are made in play, met in any order, with their ids and without.
+        // Entities created in play, read in any order, with and without their ids.
         (
             "local made = rb.spawn('puller', { name = 'm', seat = 'left', strength = rb.roll('1d3') }) ctx.actor:set('other', made) for at, p in rb.each('puller') do if at > 3 and p ~= made then ctx.actor:set('strength', p.strength + 2) rb.remove(p) end end",
             &[],
@@ -210,7 +210,7 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
             "local chain, n = ctx.actor.other, 0 while chain do n += chain.strength chain = chain.other end ctx.actor:set('strength', n % 7 + 2) if n < 15 then ctx.actor:set('other', rb.spawn('puller', { name = 'm', seat = 'left', other = ctx.actor.other, strength = rb.roll('1d6') })) else rb.remove(ctx.actor.other) end",
             &[],
         ),
-        // What hangs on them.
+        // Attachments of entities.
         ("if #rb.attached(ctx.actor) == 0 then rb.attach('slick', ctx.actor, { left = 2 }) end", &hook),
         // Lists, texts, long ones and large numbers.
         (
@@ -229,10 +229,10 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
             "ctx.actor:set('number', (ctx.actor.number * 31 + 999999937) % 4000000000000) ctx.actor:set('strength', ctx.actor.number % 7 + 2)",
             &[],
         ),
-        // Written before it is read, and not read at all.
+        // Written before being read, and never read.
         ("ctx.actor:set('number', 3) ctx.actor:add('number', 2) ctx.actor:set('strength', ctx.actor.number)", &[]),
         ("if rb.roll('1d6') == 6 then ctx.actor:set('strength', 9) end", &[]),
-        // Rolls of all sorts, a policy's picks, and rolling again.
+        // Rolls of all kinds, a policy's picks, and rerolls.
         (
             "local f = rb.faces('3d6kh2') ctx.actor:set('strength', f[1] + rb.roll('1d4!') % 3) rb.band('2d6', { 4, 8 })",
             &[],
@@ -241,7 +241,7 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
             "local n = rb.again(function() local r = rb.roll('1d6') return if r > 2 then r else nil end) ctx.actor:set('strength', n + 1)",
             &[],
         ),
-        // Dice thrown together: what is needed comes from the state, lies out of reach, or is none.
+        // Dice rolled together: the need comes from the state, is out of reach, or is missing.
         (
             "local n = ctx.actor.strength if rb.under('2d6-1', n + 2) then ctx.actor:set('strength', n % 9 + 2) elseif rb.at_least('3d4', 13) then error('twelve is the most') elseif rb.at_most('1d1+4', 5) then ctx.actor:set('strength', rb.roll('2d3+1')) end",
             &[],
@@ -252,7 +252,7 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
         ),
         ("if rb.roll('1d200') == 1 then rb.under('1d6', 2.5) end", &[]),
         ("if rb.roll('1d200') == 1 then rb.at_least('1d6', 'three') end", &[]),
-        // What a lesson does not hold changes fields that others have looked at.
+        // An entry that cannot be recorded changes fields that others have read.
         (
             "local a = ctx.actor if a.strength > 6 then a:set('strength', #rb.agenda() % 4 + 2) else a:add('strength', if rb.at_least('1d6', 3) then 1 else -1) end if a.strength < 2 then a:set('strength', 2) end",
             &[],
@@ -261,7 +261,7 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
             "local a = ctx.actor if a.other == nil then local made = rb.spawn('puller', { name = 'y', seat = 'left', strength = 3 }) for _, p in rb.each('puller') do if p ~= made then p:set('other', made) end end elseif rb.under('1d6', 4) then rb.remove(a.other) end a:set('strength', if a.other then a.other.strength + 1 else 5)",
             &[],
         ),
-        // Ended early, failed, and gone astray.
+        // Actions that are cut short, fail, or end the game.
         ("ctx.actor:add('number', 1) if rb.roll('1d20') == 1 then rb.cut('it slips') end", &[]),
         ("ctx.actor:add('number', 1) if rb.roll('1d20') == 1 then rb.finish('{} tears it', ctx.actor) end", &[]),
         ("if rb.roll('1d200') == 1 then error('a splinter') end", &[]),
@@ -300,8 +300,8 @@ fn games_that_begin_differently_come_to_the_same_memo() {
     );
 }
 
-/// Imps that come, act in entries of their own by a key that is worked out, ties and all, and go; kinds with very many fields; and
-/// results and numbers that functions make of everything that can be read.
+/// Imps are created, act in entries with a computed key and ties, and are removed; kinds with very many fields; and
+/// results and statistics computed from everything that can be read.
 #[test]
 fn what_a_ruleset_follows_comes_to_the_same_memo() {
     let mut play = files::of(&["tug"])["tug/play.luau"].clone();
@@ -475,7 +475,7 @@ return rb.play({
     assert_eq!(found.tallies[0].left_out.len(), 4);
 }
 
-/// Imps who bind each other, in one direction or the other, and go: nothing else tells one game from another.
+/// Imps that bind each other in either direction and are removed: games differ in nothing else.
 const IMPS: [(&str, &str); 4] = [
     ("ruleset.toml", include_str!("data/imps/ruleset.toml")),
     ("kinds.luau", include_str!("data/imps/kinds.luau")),
@@ -539,7 +539,7 @@ fn racing(play: &str) -> Arc<Ruleset> {
     Ruleset::load(&Library::from_files(files), "track").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Entries that go first alone are replayed, though the ruleset says who goes first of several.
+/// Entries without a tie are replayed, even if the ruleset has a function for ties.
 #[test]
 fn ties_are_settled_by_script_and_the_rest_is_replayed() {
     let rules = racing(TIED);
@@ -549,7 +549,8 @@ fn ties_are_settled_by_script_and_the_rest_is_replayed() {
     assert!(report.replayed > report.run && report.unused.is_none(), "{report:?}");
 }
 
-/// An entry that is given its key always runs by script. What it reads was written by a replay, in a later slice of the game.
+/// An entry that gets its key always runs by script. It reads a value written by a replay, in a later slice of the
+/// game.
 #[test]
 fn an_entry_that_is_not_recorded_reads_what_was_replayed_before_it() {
     let rules = racing(
@@ -630,7 +631,7 @@ fn report(rules: &Arc<Ruleset>, setup: Setup, scenario: &str, trials: u64) -> Me
     plan.memo_report(&Arc::new(AtomicBool::new(false))).unwrap().remove(0)
 }
 
-/// What a game says at its end may name who has won: a trace depends on the name.
+/// The outcome of a game may name the winner, so a trace depends on the name.
 #[test]
 fn an_outcome_that_names_somebody_is_replayed() {
     let rename = "if rb.under('1d10', 3, 'luck') then ctx.actor:set('name', ctx.actor.name .. '!') end";

@@ -1,4 +1,4 @@
-//! Moving running games between rulesets and house rules: what is carried, what waits, and that every undo is exact.
+//! Moving running games between rulesets and house rules: carried values, dormant values, and exact undo.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,7 +29,7 @@ fn start(rules: &Arc<Ruleset>, scenario: &str, seed: u64) -> Session {
     session
 }
 
-/// Answers one open question as a policy would, with a card that does something where one is offered.
+/// Answers one open question like a policy, with a card that has an effect if one is offered.
 fn decide(session: &mut Session, n: u64) {
     let question = session.questions()[0].clone();
     let policy = if n.is_multiple_of(3) { "random" } else { "bold" };
@@ -56,7 +56,7 @@ fn refers(session: &Session, id: EntityId, field: &str) -> Option<EntityId> {
     }
 }
 
-/// Everything that both versions can express, in words that both share.
+/// Everything that both versions can express, in common words.
 fn facts(session: &mut Session) -> BTreeMap<String, String> {
     let ids: Vec<EntityId> = session.view().of_kind("character").collect();
     let mut facts = BTreeMap::new();
@@ -101,7 +101,7 @@ fn facts(session: &mut Session) -> BTreeMap<String, String> {
     facts
 }
 
-/// The lead of the first of the two sides that somebody stands on, in each fight that goes on, with what is owed to it.
+/// The lead of the first of the two sides with somebody on it, in each current fight, including what is owed to it.
 fn leads(session: &Session) -> BTreeMap<EntityId, i64> {
     let old = session.ruleset().id() == OLD;
     let view = session.view();
@@ -126,7 +126,7 @@ fn leads(session: &Session) -> BTreeMap<EntityId, i64> {
     sides.iter().filter(|(_, sides)| sides.len() == 2).map(|(fight, sides)| (*fight, lead(*fight, sides))).collect()
 }
 
-/// The fight that each character is in.
+/// The fight of each character.
 fn standings(session: &Session) -> BTreeMap<String, EntityId> {
     let view = session.view();
     let fight = |id| refers(session, refers(session, id, "side")?, "fight");
@@ -151,13 +151,13 @@ fn until(session: &mut Session, rules: &str, from: u64) -> bool {
     panic!("{rules} never comes into force");
 }
 
-/// Goes over to other rules and looks at what that did, with one undo and redo.
+/// Changes to other rules and checks the effects, with one undo and redo.
 fn go_over(session: &mut Session, to: &Arc<Ruleset>, from: u64) -> bool {
     let id = session.ruleset().id().to_string();
     match session.change_rules(to) {
         Ok(migration) => assert_eq!((&*migration.from, &*migration.to), (&*id, to.id())),
         Err(MigrationError::Refused { notes, .. }) => {
-            // Only a fight of three sides may stand in the way.
+            // Only a fight of three sides may prevent the change.
             assert!(notes.iter().all(|note| note.text.contains("sides")), "{notes:?}");
             return false;
         }
@@ -177,17 +177,18 @@ fn go_over(session: &mut Session, to: &Arc<Ruleset>, from: u64) -> bool {
     let fights_before: Vec<EntityId> = session.view().of_kind("fight").collect();
     for (fact, was) in &before {
         let now = &after[fact];
-        // Who was out and is healed acts again; a fight that was over or left without opponents is gone.
+        // A healed character who was out acts again; a fight that was over or without opponents is gone.
         let rises = fact.ends_with(" out") && was == "yes" && now == "no";
         let shut_out = fact.ends_with(" is on") && now == "no side" && session.view().of_kind("bar").next().is_some();
-        // The game has played on to a question: a round of the new rules may have begun, in which people whose fight was over
-        // meet in a new one.
+        // The game has played on to a question: a round of the new rules may have begun, in which people whose fight
+        // was over meet in a new one.
         let name = fact.strip_suffix(" is on");
         let meets = |name| fights_after.get(name).is_some_and(|fight| !fights_before.contains(fight));
         let meets = was == "no side" && name.is_some_and(meets);
         assert!(was == now || rises || shut_out || meets, "{fact}: {was} -> {now}");
     }
-    // What was owed is settled, and nothing else moves the lead; the game has played on since, so that the preview tells it.
+    // What was owed is settled, and nothing else changes the lead. The game has played on since, so the preview is
+    // compared.
     let preview = session.preview_rules(to).unwrap();
     assert_eq!(preview.waits_for, None);
     let told = preview.notes.iter().filter(|note| note.topic == "Advantage");
@@ -209,7 +210,7 @@ fn go_over(session: &mut Session, to: &Arc<Ruleset>, from: u64) -> bool {
     true
 }
 
-/// At every decision of a fight: there, a little further, and back; then all of it is undone.
+/// At every decision of a fight: changes the rules, plays on a little, and changes back; then undoes everything.
 fn there_and_back(from: &str, to: &str, scenario: &str, seed: u64, step: usize) {
     let library = library();
     let (home, away) = (load(&library, from), load(&library, to));
@@ -293,7 +294,7 @@ fn what_waits_can_be_called_off_and_undone() {
     session.redo().unwrap();
     assert!(session.pending_rules().is_some());
     decide(&mut session, 1);
-    // What was decided later is taken back first.
+    // Later decisions are undone first.
     session.undo().unwrap();
     assert!(session.pending_rules().is_some() || session.ruleset().id() == NEW);
     session.undo().unwrap();
@@ -319,7 +320,7 @@ fn an_undone_change_of_rules_is_done_again_where_it_was_made() {
     assert_eq!(session.ruleset().id(), NEW);
     for _ in 0..2 {
         session.undo().unwrap();
-        // The game goes on by the old rules, beyond the boundary.
+        // The game continues by the old rules, beyond the boundary.
         let _ = session.advance().unwrap();
         assert_eq!(session.ruleset().id(), OLD);
         assert!(session.state_bytes() != bytes);
@@ -328,7 +329,7 @@ fn an_undone_change_of_rules_is_done_again_where_it_was_made() {
         assert_eq!((session.ruleset().id(), session.state_bytes()), (NEW, bytes.clone()));
         assert_eq!(session.log(), log);
     }
-    // Who decides something by the old rules has gone another way.
+    // A decision by the old rules is a divergence.
     session.undo().unwrap();
     let _ = session.advance().unwrap();
     decide(&mut session, 1);
@@ -363,7 +364,7 @@ fn a_saved_game_goes_on_across_the_change_and_before_it() {
             assert_eq!(read.questions(), session.questions());
             assert_eq!(read.decisions(), session.decisions());
             if n == 15 {
-                // The game that was read can be taken back over the change as well.
+                // The loaded game can be undone across the change as well.
                 let (mut one, mut other) = (read, Session::load(&library, &session.save()).unwrap());
                 while one.undo().is_ok() {
                     other.undo().unwrap();
@@ -375,7 +376,7 @@ fn a_saved_game_goes_on_across_the_change_and_before_it() {
         decide(&mut session, n);
     }
     assert!(moved);
-    // The files are those of the library, as in a game that never changed its rules: it has none of them.
+    // The files are those of the library, as in a game that never changed its rules, so the save contains none.
     let text = session.save();
     let sources: usize = [&home, &away].iter().map(|rules| rules.cards().len()).sum();
     assert!(sources > 20 && !text.contains("--!strict"), "{sources}");
@@ -384,7 +385,7 @@ fn a_saved_game_goes_on_across_the_change_and_before_it() {
     assert!(missing.contains(OLD), "{missing}");
 }
 
-/// Every value of every house rule, in the middle of a fight and at its start.
+/// Tries every value of every house rule, in the middle of a fight and at its start.
 fn flip_all(id: &str) {
     let library = library();
     let rules = load(&library, id);
@@ -457,7 +458,7 @@ fn a_game_with_house_rules_on_top_is_named_with_them_and_an_empty_agenda_is_refu
     assert!(error.to_string().contains("agenda: nothing on it fits the new rules"), "{error}");
 }
 
-/// Two small games of their own: what the core does, whatever the rules.
+/// Two small games for what the core does with any rules.
 fn small(more: &[(&str, &str)]) -> Library {
     let game = "local rb = require(\"@riskbreaker\")\nreturn rb.play({ start = function() rb.spawn(\"hero\", { name = \"Ann\" }) \
                 rb.recur(\"turn\", { 1 }, { 1 }, rb.first(\"hero\")) end, entries = { turn = function(hero) \
@@ -491,7 +492,8 @@ fn small(more: &[(&str, &str)]) -> Library {
     Library::from_files(files)
 }
 
-/// Rulesets that differ in a field and in a house rule of the same name, by their bounds or values, or do not have them; all extend `one`.
+/// Rulesets with different bounds or values of a field and a house rule of the same name, or without them; all extend
+/// `one`.
 fn bounds() -> Library {
     let (manifest, kinds) =
         ("title = \"x\"\nversion = \"1\"\nextends = \"one\"\n", "local rb = require(\"@riskbreaker\")\n");
@@ -517,7 +519,7 @@ fn bounds() -> Library {
     small(&files)
 }
 
-/// Whatever rules lie in between, and whether or not something is done under them, and after undo, redo, saving and loading.
+/// For any rules in between, with or without a decision under them, and after undo, redo, saving and loading.
 #[test]
 fn what_other_rules_cannot_hold_is_there_again_after_any_way_back() {
     let library = bounds();
@@ -574,7 +576,7 @@ fn set_mana(session: &mut Session, mana: i64) {
     let _ = session.advance().unwrap();
 }
 
-/// A stand-in that somebody has changed counts, and not what it once replaced.
+/// A changed stand-in is used, and the value it replaced is dropped.
 #[test]
 fn a_value_that_was_changed_under_other_rules_stays_changed() {
     let library = bounds();
@@ -619,7 +621,7 @@ fn each_asking_for_other_rules_is_taken_back_alone() {
             session.redo().unwrap();
             assert_eq!(awaited(&session).as_deref(), expected);
         }
-        // What was called off does not come into force.
+        // A cancelled change does not come into force.
         for n in 0..12 {
             decide(&mut session, n);
             assert_eq!(session.ruleset().name(), OLD);
@@ -692,7 +694,7 @@ fn rules_that_come_in_before_an_open_action_are_told_the_same_when_they_are_done
     assert_eq!((session.ruleset().id(), seen(&session)), ("house", before));
 }
 
-/// The game is saved at the boundary, before it has gone on.
+/// The game is saved at the boundary, before it continues.
 #[test]
 fn a_game_that_was_saved_before_the_rules_it_waits_for_came_in_is_loaded() {
     let library = small(&[]);
@@ -709,7 +711,7 @@ fn a_game_that_was_saved_before_the_rules_it_waits_for_came_in_is_loaded() {
     assert_eq!(read.ruleset().id(), "one");
 }
 
-/// An undo over a reload keeps it: the actions behind it are played again, with other numbers.
+/// An undo across a reload keeps the reload: later actions are played again with other numbers.
 #[test]
 fn behind_an_undo_over_a_reload_other_rules_come_in_before_the_action_that_is_open() {
     let library = small(&[]);
@@ -743,7 +745,7 @@ fn behind_an_undo_over_a_reload_other_rules_come_in_before_the_action_that_is_op
     assert_eq!(seen(&mut session, redo), changed);
 }
 
-/// The edit comes before the answer, so that what is done again lies one action further on.
+/// The edit comes before the answer, so the redone answer is one action later.
 #[test]
 fn behind_other_dice_other_rules_come_in_without_taking_anything_back() {
     let game = "local rb = require(\"@riskbreaker\")\nreturn rb.play({ start = function() rb.spawn(\"hero\", { name = \"Ann\" }) \
@@ -888,7 +890,8 @@ fn what_a_conversion_leaves_to_the_game_master_is_told_to_nobody_else_where_ther
     }
 }
 
-/// The change came before an entry that its computed key puts first; the saved game has that key only when the game goes on.
+/// The change comes before an entry that its computed key puts first; the saved game has that key only when it
+/// continues.
 #[test]
 fn a_change_of_rules_before_an_entry_with_a_computed_key_is_loaded_with_the_whole_agenda() {
     let play = "local rb = require(\"@riskbreaker\")\nlocal function ask(topic) \
@@ -994,7 +997,7 @@ fn a_conversion_sees_what_was_and_keeps_notes_for_the_way_back() {
     assert_eq!((field(&session, "luck"), field(&session, "fate")), (Some(8), None));
 }
 
-/// Two entities that one list names: what the list was before the first of them went comes back.
+/// A list that refers to two entities is restored to its state before the first of them became dormant.
 #[test]
 fn references_to_all_entities_that_a_conversion_keeps_aside_return_with_them() {
     let kinds = "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ hero = { title = \"name\", fields = { name = rb.text(), \
@@ -1024,14 +1027,14 @@ fn references_to_all_entities_that_a_conversion_keeps_aside_return_with_them() {
     session.change_rules(&two).unwrap();
     let _ = session.advance().unwrap();
     assert_eq!(friends(&session), "Ann");
-    // Something is done, so that the way back is a conversion.
+    // A decision, so that the change back is a conversion.
     session.edit(Edit::Say { text: "something is done".into() }).unwrap();
     session.change_rules(&one).unwrap();
     let _ = session.advance().unwrap();
     assert_eq!(friends(&session), "Ann, Bob, Cid");
 }
 
-/// Rules that hold a whole number as a fraction, and a list of two numbers as one fraction.
+/// Rules that store a whole number as a fraction, and a list of two numbers as one fraction.
 #[test]
 fn a_value_that_other_rules_hold_in_another_form_returns_as_it_was_given() {
     let kinds = |fields: &str| {
@@ -1079,7 +1082,7 @@ fn a_value_that_other_rules_hold_in_another_form_returns_as_it_was_given() {
     assert!(session.dormant().is_empty(), "{:?}", session.dormant());
 }
 
-/// A value that was kept aside, and that somebody has overwritten, does not come back when its stand-in is given once more.
+/// A dormant value that was overwritten is not restored when its stand-in is set again.
 #[test]
 fn what_somebody_gives_later_counts_also_where_it_equals_an_old_stand_in() {
     let library = bounds();
@@ -1099,7 +1102,7 @@ fn what_somebody_gives_later_counts_also_where_it_equals_an_old_stand_in() {
     assert_eq!(field(&session, "mana"), Some(5));
 }
 
-/// Rules whose relation has other ends: it waits for rules with its own.
+/// A relation with other ends is dormant until rules have its own ends.
 #[test]
 fn a_relation_whose_ends_other_rules_do_not_have_returns() {
     let kinds = |one: &str, other: &str| {
@@ -1136,7 +1139,7 @@ fn a_relation_whose_ends_other_rules_do_not_have_returns() {
     let _ = session.advance().unwrap();
     assert_eq!(stands(&session), (Vec::new(), Some(Value::None)));
     assert_eq!(session.shelved().len(), 1);
-    // Something is done, so that the way back is a conversion.
+    // A decision, so that the change back is a conversion.
     session.edit(Edit::Say { text: "something is done".into() }).unwrap();
     session.change_rules(&one).unwrap();
     let _ = session.advance().unwrap();

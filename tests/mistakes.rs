@@ -1,5 +1,5 @@
-//! Mistakes as people who write rules make them, planted one at a time into sound rulesets: each is found in its file, at its
-//! line or the next, with something to do about it.
+//! Typical mistakes of rule authors, planted one at a time in correct rulesets: each is found in its file, at its line
+//! or the next, with a remedy.
 #![cfg(feature = "check")]
 
 mod files;
@@ -12,10 +12,10 @@ use planted::{Planted, planted};
 use riskbreaker::Library;
 use riskbreaker::check::findings;
 
-/// The file with its ruleset's folder, what stands there, what is put in its place, and a piece of what is told or of the cure.
+/// The file with its ruleset's folder, the original text, its replacement, and a part of the message or remedy.
 type Mistake = (&'static str, &'static str, &'static str, &'static str);
 
-/// Where the function of a card begins, and the same with a block in it.
+/// The beginning of the function of a card, and the same with a block in it.
 const RESOLVE: &str = "resolve = function(ctx)";
 macro_rules! in_resolve {
     ($opened:literal) => {
@@ -24,11 +24,11 @@ macro_rules! in_resolve {
 }
 
 const MISTAKES: &[Mistake] = &[
-    // Proposals of questions
+    // Defaults of questions
     ("contest/lib/running.luau", "\t\tdefault = true,\n\t}) then", "\t\tdefault = \"no\",\n\t}) then", "write false"),
     ("riskbreaker-0.0.1/lib/free_acts.luau", "default = 0,", "default = \"none\",", "expected a number"),
     ("riskbreaker-0.0.1/lib/calculation.luau", "default = {},", "default = \"none\",", "expected a list"),
-    // Questions that lack what each has, and answers that no option has
+    // Missing fields of questions, and answers that no option has
     (
         "contest/lib/running.luau",
         "seat = unit.side.seat,\n\t\ttopic = \"open_melee\"",
@@ -49,7 +49,7 @@ const MISTAKES: &[Mistake] = &[
         "two options are called `end`",
     ),
     ("riskbreaker-0.0.1/play.luau", "next_thing == \"end\"", "next_thing == \"wait\" or \"end\"", "always true"),
-    // House rules are not set by scripts
+    // House rules cannot be set by scripts
     (
         "house-critical/hooks/critical.luau",
         "rb.say(\"a critical success of {}\", e.actor)",
@@ -71,7 +71,7 @@ const MISTAKES: &[Mistake] = &[
     ),
     ("house-armour/hooks/armour.luau", "e.source ~= e.target", "e.target ~= \"Ann\"", "are never equal"),
     ("house-armour/hooks/armour.luau", "inflict_kill = function", "wound = function", "known: "),
-    // What a verb declares
+    // Declarations of verbs
     (
         "riskbreaker-0.0.1/lib/obstacles.luau",
         "rb.act.bar_way(who, beyond, rounds, what)",
@@ -111,7 +111,7 @@ const MISTAKES: &[Mistake] = &[
     ),
     ("contest/cast/dragon.toml", "agility = 4", "agility = \"4\"", "as it is in every other file of cast/"),
     ("contest/kinds.luau", "\"end\", \"over\" }", "\"end\", \"over\", \"end\" }", "names the value `end` twice"),
-    // Values in the wrong places, answers that nobody takes
+    // Arguments in the wrong order, answers that no question takes
     ("contest/policies/nimble.luau", "pick_id(q, \"flee\")", "pick_id(\"flee\", q)", "it is sense.pick_id(q, id)"),
     (
         "silent-winter/maneuvers/treat.luau",
@@ -160,7 +160,7 @@ const MISTAKES: &[Mistake] = &[
     ("contest/items/battleaxe.luau", "form = \"blunt\"", "form = \"blutn\"", "did you mean \"blunt\"?"),
     ("contest/policies/random.luau", "\"choose_many\"", "\"choose_meny\"", "did you mean `choose_many`?"),
     ("silent-winter/scenarios/duel.toml", "[seats]", "[seat]", "did you mean `seats`?"),
-    // A value of another sort in the place of an entity, a list or one of it
+    // A value of another type instead of an entity, a list or an element of it
     (
         "contest/maneuvers/melee.luau",
         "for _, foe in ipairs(foes) do",
@@ -222,7 +222,7 @@ const MISTAKES: &[Mistake] = &[
     ("tug/maneuvers/rest.luau", "require(\"@riskbreaker\")", "require(\"riskbreaker\")", "`@riskbreaker`"),
     ("house-armour/hooks/armour.luau", "e.amount -= soaked", "e.amount =- soaked", "write `-=`"),
     ("riskbreaker-0.0.3/hooks/watch.luau", "if #caught > 0 then", "if #caught >= 0 then", "always true"),
-    // Slips that read well
+    // Mistakes that look plausible
     ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(\"at\", math.clamp(by, 2, -2))", "least, greatest"),
     (
         "tug/maneuvers/rest.luau",
@@ -239,7 +239,7 @@ const MISTAKES: &[Mistake] = &[
     ("tug/maneuvers/rest.luau", "rests >= 2", "rests >= \"2\"", "without quotes"),
     ("rbf/verbs.luau", "if actor.overwatch > 0 then", "if actor.overwatch then", "always has a value"),
     ("silent-winter/verbs.luau", "#who.engages > 0 then", "who.engages then", "always has a value"),
-    // What does not read as Luau
+    // Syntax errors
     ("contest/play.luau", "unit:melee_combat()", "unit:melee_combat", "`unit:name()`"),
     ("contest/play.luau", "sum += if", "sum =+ if", "`n += 1`"),
     ("silent-winter/maneuvers/attack.luau", "\treturn talent\nend\n", "\treturn talent\n", "`end`"),
@@ -280,7 +280,7 @@ const MISTAKES: &[Mistake] = &[
     ),
     ("rbf/hooks/overwatch.luau", "\t\tstep = function", "\t\tstepp = function", "did you mean `step`?"),
     ("rbf/hooks/overwatch.luau", "\tafter = {", "\taftr = {", "did you mean `after`?"),
-    // Values of the wrong sort
+    // Values of the wrong type
     ("tug/maneuvers/rest.luau", "rb.say(\"{} rests\", ctx.actor)", "rb.say(5)", "expected a text"),
     ("tug/maneuvers/rest.luau", "rb.say(\"{} rests\", ctx.actor)", "rb.say(\"rests\" + 1)", "expected a text"),
     ("tug/maneuvers/rest.luau", "rests >= 2", "rests >= 2 and 2 > \"1\"", "without quotes"),
@@ -384,7 +384,7 @@ const MISTAKES: &[Mistake] = &[
         "did you mean `Foe`?",
     ),
     ("house-armour/specs/riskbreaker-0.0.1/armour.luau", "\"armour_limit\", 4", "\"armour_limit\", 9", "1 to 5"),
-    // What goes on for ever, or comes to nothing
+    // Endless loops, and functions without a result
     ("riskbreaker-0.0.1/lib/test.luau", "\treturn \"muscle\"", "\tlocal _ = \"muscle\"", "must return a value"),
     (
         "riskbreaker-0.0.1/lib/channelling.luau",
@@ -425,7 +425,7 @@ const MISTAKES: &[Mistake] = &[
         "must be an entity",
     ),
     ("riskbreaker-0.0.1/policies/bold.luau", "q.topic == \"card\"", "q.topic == \"crad\"", "did you mean `card`?"),
-    // Lists, verbs and functions that are used for what they are not
+    // Misused lists, verbs and functions
     ("riskbreaker-0.0.3/lib/calculation.luau", "local all = {}", "local all", "never gets a value"),
     ("riskbreaker-0.0.3/lib/ending.luau", "quiet > QUIET_ENOUGH", "quiet > nil", "this is nil"),
     ("riskbreaker-0.0.3/lib/calculation.luau", "\treturn math.max(0, own - against)\n", "", "must return a value"),
@@ -518,7 +518,7 @@ const MISTAKES: &[Mistake] = &[
         "amount",
     ),
     ("riskbreaker-0.0.1/lib/test.luau", "return test\n", "", "returns nothing to those that require it"),
-    // What beginners do
+    // Mistakes of beginners
     ("tug/maneuvers/pull.luau", "resolve = function(ctx)", "resolve = function()", "there is no `ctx`"),
     ("tug/maneuvers/pull.luau", "resolve =", "reslove =", "did you mean `resolve`?"),
     ("tug/maneuvers/pull.luau", "id = \"pull\"", "id = \"pul\"", "write id = \"pull\""),
@@ -589,7 +589,7 @@ const MISTAKES: &[Mistake] = &[
     ("tug/specs/maneuvers/pull.luau", "t:dice(5)", "t:dise(5)", "did you mean `dice`?"),
     ("tug/specs/maneuvers/pull.luau", "t:expect({", "t.expect({", "write t:expect"),
     ("tug/specs/maneuvers/pull.luau", "t:given({", "t:given{{", "a comma, a bracket or a word"),
-    // One letter, one word: what stands nowhere else, and what is not what the others are
+    // Names and values that occur only once, and values unlike all others
     ("tug/verbs.luau", "math.abs(rope.at)", "math.abs(\"at\")", "`math.abs` takes a number"),
     ("tug/policies/hasty.luau", "rb.pick(q, 3)", "rb.pick == 3", "call it"),
     ("house-critical/hooks/critical.luau", "rb.last_roll() == CRITICAL", "rb.last_roll == CRITICAL", "call it"),
@@ -606,7 +606,7 @@ const MISTAKES: &[Mistake] = &[
         "did you mean \"roll\"?",
     ),
     ("riskbreaker-0.0.3/ruleset.toml", "with = \"skill\"", "with = \"skil\"", "did you mean `skill`?"),
-    // What a function says it gives back, what a default stands for, and what is read too early
+    // Return values, meanings of defaults, and reads before initialization
     ("tug/maneuvers/pull.luau", "resolve = function(ctx)", "resolve = function(ctx, ctx)", "two parameters are called"),
     (
         "tug/maneuvers/rest.luau",
@@ -642,7 +642,7 @@ const MISTAKES: &[Mistake] = &[
         "\t\tlocal _ = rb.sum(",
         "the fact `roll_bonus` returns nothing",
     ),
-    // Order, sort and end of what is handed over and given back
+    // Order, type and end of arguments and results
     ("contest/play.luau", "boundary = \"round\"", "boundary = \"ronud\"", "did you mean `round`?"),
     ("contest/play.luau", "{ \"range\", \"Range", "{ \"rnage\", \"Range", "did you mean `range`?"),
     ("contest/play.luau", "step = \"string\"", "step = \"strng\"", "did you mean `string`?"),
@@ -656,7 +656,7 @@ const MISTAKES: &[Mistake] = &[
     ("tug/policies/hasty.luau", "return \"pull\"", "return \"pul\"", "did you mean \"pull\"?"),
     ("tug/policies/hasty.luau", "rb.pick(q, 3)", "rb.pick(3, q)", "expected a number, found a table"),
     ("tug/verbs.luau", "\t\t\trb.finish(\"{} has won\", who)\n", "\t\t\treturn by\n", "can end without one"),
-    // Blocks that do nothing, names in plain quotes, numbers in quotes, what is called and what is not
+    // Blocks without effect, names in plain quotes, numbers in quotes, missing and wrong calls
     ("contest/lib/opening.luau", "\t\tunit:set(\"clear\", false)\n", "", "this `if` does nothing"),
     (
         "tug/maneuvers/rest.luau",
@@ -724,7 +724,7 @@ const MISTAKES: &[Mistake] = &[
         "provoke(ctx.targets[1], 2)",
         "must be an entity",
     ),
-    // Types of what is read off a context or an event, conditions and loops that are always the same
+    // Types of members of contexts and events, conditions and loops that never change
     ("tug/maneuvers/rest.luau", "add(\"rests\", 1)", "add(\"rests\", \"2\")", "expected a number, found a text"),
     ("tug/maneuvers/rest.luau", "ctx.actor:add(\"rests\", 1)", "ctx.actor.rests = 1", "write :set(\"rests\", value)"),
     // Idioms of other environments
@@ -803,10 +803,10 @@ const MISTAKES: &[Mistake] = &[
     ),
 ];
 
-/// What is wrong with how a mistake is told, if anything.
+/// Describes what is wrong with the report of a mistake; `None` if it is right.
 fn missed((path, from, to, told): &Mistake) -> Option<String> {
     let folder = path.split('/').next().unwrap();
-    // A house rule is looked at over the game that it changes.
+    // A house rule is checked over the game that it changes.
     let (ruleset, ids) = match folder {
         house if house.starts_with("house-") => {
             (format!("riskbreaker-0.0.1+{house}"), vec![house, "riskbreaker-0.0.1", "riskbreaker-common"])
@@ -817,7 +817,7 @@ fn missed((path, from, to, told): &Mistake) -> Option<String> {
     let slice = files::of(&ids);
     let files = if slice.get(*path).is_some_and(|text| text.contains(from)) { slice } else { files::shipped(&ids) };
     let Planted { line, found } = planted(files, &ruleset, path, from, to);
-    // What is missing is told where it would have to be.
+    // A missing part is reported where it would have to be.
     let lines = if to.is_empty() { 1..=usize::MAX } else { line.saturating_sub(1)..=line + 2 };
     let right = found.iter().any(|problem| {
         let placed = problem.path == *path && problem.line.is_some_and(|line| lines.contains(&(line as usize)));

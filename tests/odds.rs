@@ -1,5 +1,5 @@
-//! Exact odds of hard cards against numbers that were counted without any script: every card of the ruleset `gambles` is
-//! written down a second time here, as a plain program over all its rolls.
+//! Exact odds of difficult cards, compared with numbers counted without scripts: every card of the ruleset `gambles` is
+//! implemented here a second time, as a plain program over all its rolls.
 
 #[path = "odds/enumeration.rs"]
 mod enumeration;
@@ -21,7 +21,7 @@ use riskbreaker::lab::{Effect, Limits, Odds, OddsQuery, Outcome, Position, Sessi
 use riskbreaker::play::{Answering, Given, Source};
 use riskbreaker::{Driver, Library, Refusal, Ruleset, Scenario, Session, Setup, Value, Viewer};
 
-/// Plays programs as cards and compares what they say with the chances that were counted, to the last digit.
+/// Plays programs as cards and compares their results exactly with counted chances.
 fn play_programs(counted: &[(&str, &str, enumeration::Chances)]) {
     let cards: Vec<programs::Program> = counted
         .iter()
@@ -52,7 +52,7 @@ fn play_programs(counted: &[(&str, &str, enumeration::Chances)]) {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), counted.len(), wrong.join("\n\n"));
 }
 
-/// After every 500 paths it is checked how much is left: the path before that counts as well.
+/// After every 500 paths the remaining chance is checked: the last path before that counts as well.
 #[test]
 fn every_path_that_was_followed_is_counted() {
     let sides = [499, 500, 1_000];
@@ -112,7 +112,7 @@ fn odds(card: &str) -> Odds {
     asked(card, Answering::Default, &[]).unwrap_or_else(|refusal| panic!("{card}: {refusal}"))
 }
 
-/// What came of it, without what was said and attached.
+/// The facts of an outcome, without log lines and attachments.
 fn facts_of(outcome: &Outcome) -> String {
     let fact = |effect: &Effect| match effect {
         Effect::Said { .. } | Effect::Attached { .. } => None,
@@ -125,7 +125,7 @@ fn facts_of(outcome: &Outcome) -> String {
     facts.join("; ")
 }
 
-/// Chances by what came of it.
+/// Chances by facts.
 #[derive(Debug, Default, PartialEq)]
 struct Table(BTreeMap<String, Fraction>);
 
@@ -142,7 +142,7 @@ impl Table {
         *self.0.entry(facts).or_default() += chance;
     }
 
-    /// All chances out of their sum: what did not stand is rolled again.
+    /// Divides all chances by their sum: other rolls are repeated.
     fn out_of_itself(mut self) -> Table {
         let sum = dice::sum(self.0.values());
         self.0.values_mut().for_each(|chance| *chance /= &sum);
@@ -150,7 +150,7 @@ impl Table {
     }
 }
 
-/// The facts of changed numbers; what is 0 has not changed.
+/// The facts of changed numbers; 0 is no change.
 fn facts(numbers: &[(&str, i64)]) -> String {
     let mut facts: Vec<String> =
         numbers.iter().filter(|(_, n)| *n != 0).map(|(name, n)| format!("{name} {n}")).collect();
@@ -158,7 +158,7 @@ fn facts(numbers: &[(&str, i64)]) -> String {
     facts.join("; ")
 }
 
-/// Goes through every roll of dice with so many sides, each as likely as any other.
+/// Goes through every roll of dice with these sides, with equal chances.
 fn every(sides: &[i64], mut each: impl FnMut(Fraction, &[i64])) {
     let whole: i64 = sides.iter().product();
     for n in 0..whole {
@@ -181,7 +181,7 @@ fn assert_counted(card: &str, table: Table) {
     assert!(odds.is_exact(), "{card}: {}", odds.remaining);
 }
 
-/// Numbers that another program has counted: for each expression how many ways there are, and how many to each total.
+/// Numbers counted by another program: for each expression the number of rolls, and the number for each total.
 #[test]
 fn totals_of_dice_are_as_another_program_counts_them() {
     let text = include_str!("data/dice.json");
@@ -217,7 +217,7 @@ fn rolls_that_are_made_until_they_stand_are_closed_exactly() {
     });
     assert_counted("nested_again", nested.out_of_itself());
 
-    // Each payment that succeeds, 4 in 6, is followed by 1, 3 or 5.
+    // Each successful payment, 4 in 6, is followed by 1, 3 or 5.
     let mut quaking = Table::default();
     let ways: Vec<(Fraction, i64, i64)> =
         std::iter::once((of(1, 3), 0, 0)).chain([1, 3, 5].map(|odd| (of(2, 9), 1, odd))).collect();
@@ -229,7 +229,7 @@ fn rolls_that_are_made_until_they_stand_are_closed_exactly() {
     assert_counted("quaking", quaking);
 }
 
-/// What was rolled before the question stands on the tape.
+/// The rolls before the question are on the tape.
 #[test]
 fn a_question_behind_rolls_that_were_made_again_has_odds() {
     let kinds = "local rb = require(\"@riskbreaker\")
@@ -276,7 +276,7 @@ fn a_function_that_counts_its_own_turns_is_no_turn_like_the_last() {
     assert_eq!(table.0["Ann gold 1"], of(2, 27));
     assert_eq!(table.0["Ann gold 5"], of(19, 54));
     assert_counted("again_twice", table);
-    // Two equal faces in a row come for each face alike.
+    // Two equal faces in a row are equally likely for each face.
     let mut even = Table::default();
     (1..=4).for_each(|face| even.add(of(1, 4), facts(&[("Ann gold", face)])));
     assert_counted("again_two_dice", even);
@@ -443,7 +443,7 @@ return rb.maneuver({
     let is_left = |outcome: &Outcome| outcome.watched == [Value::Int(3)];
     let all = odds.given(|_| true).unwrap();
     assert_eq!([odds.chance(is_left), all.chance(is_left)], [of(1, 2), of(1, 2)]);
-    // To the eye nothing tells them apart.
+    // In the printed outcomes nothing distinguishes them.
     assert_eq!(all.unwatched().outcomes.len(), 1);
 }
 
@@ -454,7 +454,7 @@ fn what_goes_too_many_ways_is_estimated_and_says_so() {
     let estimate = odds.estimate.as_ref().unwrap();
     assert_eq!(estimate.samples, Limits::default().samples);
     assert!(estimate.why.contains("more paths than the 3000"), "{}", estimate.why);
-    // The same call says the same.
+    // The same call gives the same result.
     assert_eq!(odds, asked_within("ledger", 3_000, Answering::Default, &[]).unwrap());
     let below = odds.outcomes.iter().map(|(_, chance)| chance).filter(|chance| !chance.is_zero());
     assert_eq!(dice::sum(below), Fraction::ONE);
@@ -477,13 +477,13 @@ fn what_is_too_much_work_is_estimated_from_fewer_plays() {
     };
     let (few, many) = (within(400_000), within(4_000_000));
     assert!(1 < few && few < many && many < Limits::default().samples, "{few} {many}");
-    // However little it may be, it is played once.
+    // Even with a tiny budget it is played once.
     assert_eq!(within(0), 1);
 }
 
 #[test]
 fn counts_in_a_loop_without_end_are_solved() {
-    // Rounds by how many hits both have; of those in which nobody hits there are any number.
+    // Rounds by the hits of both; there are any number of rounds without a hit.
     let mut rounds: BTreeMap<(i64, i64), Fraction> = BTreeMap::from([((0, 0), Fraction::ONE)]);
     let mut table = Table::default();
     while let Some(((own, other), chance)) = rounds.pop_first() {
@@ -491,7 +491,7 @@ fn counts_in_a_loop_without_end_are_solved() {
             table.add(chance, facts(&[("Ann gold", own - other)]));
             continue;
         }
-        // 3 in 6 hits for one, 2 in 6 for the other: with no hit, 12 in 36, the round is played again.
+        // 3 in 6 hit for one, 2 in 6 for the other: without a hit, 12 in 36, the round is repeated.
         for (more, others, part) in [(1, 1, of(6, 24)), (1, 0, of(12, 24)), (0, 1, of(6, 24))] {
             *rounds.entry((own + more, other + others)).or_default() += &chance * part;
         }
@@ -499,7 +499,7 @@ fn counts_in_a_loop_without_end_are_solved() {
     assert_counted("race", table);
 }
 
-/// The chances of sums of dice with so many sides each.
+/// The chances of sums of dice with these sides.
 fn sums(count: u32, sides: i64) -> BTreeMap<i64, Fraction> {
     let mut sums: BTreeMap<i64, Fraction> = BTreeMap::from([(0, Fraction::ONE)]);
     for _ in 0..count {
@@ -514,7 +514,7 @@ fn sums(count: u32, sides: i64) -> BTreeMap<i64, Fraction> {
     sums
 }
 
-/// Chances by how much gold Ann gets.
+/// Chances by Ann's gold.
 fn gold(chances: impl IntoIterator<Item = (i64, Fraction)>) -> Table {
     let mut table = Table::default();
     chances
@@ -557,7 +557,7 @@ fn sums_of_dice_that_are_rolled_one_by_one_are_exact() {
     assert_counted("many_dice", gold(many));
 }
 
-/// The chance to win a duel for who strikes first, by the points of both.
+/// The chance to win a duel for the first to strike, by the points of both.
 fn duel(own: i64, other: i64, known: &mut BTreeMap<(i64, i64), Fraction>) -> Fraction {
     if let Some(known) = known.get(&(own, other)) {
         return known.clone();
@@ -598,7 +598,7 @@ fn duels_and_random_walks_are_exact() {
 
 #[test]
 fn loops_that_keep_counts_tables_and_functions_are_exact() {
-    // Rows of 25 flips without a run of so many heads.
+    // Rows of 25 flips without a run of this number of heads.
     let without = |run: usize| -> Fraction {
         let mut rows = vec![Fraction::ONE];
         for length in 1..=25 {
@@ -678,7 +678,7 @@ fn loops_that_keep_counts_tables_and_functions_are_exact() {
 fn places_that_differ_in_what_scripts_can_see_are_told_apart() {
     assert_counted("shared", gold([(1, of(1, 2)), (0, of(1, 2))]));
     assert_counted("sorting", gold([(1, Fraction::ONE)]));
-    // What these come to is the engine's own affair: it is the same where nothing is merged.
+    // These results are up to the engine, but must be the same without merging.
     for card in ["holes", "own_order"] {
         let odds = odds(card);
         assert!(odds.is_exact(), "{card}");
@@ -776,7 +776,7 @@ fn pools_against_pools_are_counted_by_what_each_shows() {
 
 #[test]
 fn exploding_dice_of_which_only_success_is_seen_are_exact() {
-    // One die: every face below 6 ends it, a 6 goes on. Two come to less than 9 in finitely many ways.
+    // One die: every face below 6 ends it, a 6 continues. Two total less than 9 in finitely many ways.
     let mut die: BTreeMap<i64, Fraction> = BTreeMap::new();
     for face in 1..=5 {
         die.insert(face, of(1, 6));
@@ -800,7 +800,7 @@ fn exploding_dice_of_which_only_success_is_seen_are_exact() {
 fn bands_of_dice_that_are_rerolled_are_exact() {
     let reached = |cuts: &[i64], total: i64| cuts.iter().filter(|cut| total >= **cut).count() as i64;
     let mut bands = Table::default();
-    // Faces 2 to 6 as likely as each other; a 1 or 2 of eight is rolled again once and stands then.
+    // Faces 2 to 6 are equally likely; a 1 or 2 on a d8 is rerolled once.
     every(&[5, 5, 8, 8], |chance, roll| {
         let eight = if roll[2] < 3 { roll[3] } else { roll[2] };
         let band = reached(&[5, 7, 9, 11], roll[0] + roll[1] + 2);
@@ -823,7 +823,7 @@ fn what_comes_later_is_an_outcome_with_its_time_and_what_it_is_given() {
 fn what_comes_later_in_any_case_is_told() {
     let surely = odds("surely");
     assert_eq!(surely.lines(), ["rockfall of Bea at 9 with by: 2"]);
-    // It goes with its owner, and so does what is attached to her.
+    // It is removed with its owner, and so is what is attached to her.
     let odds = odds("farewell");
     let mut lines = odds.lines();
     lines.sort();
@@ -860,7 +860,7 @@ fn what_is_given_and_taken_again_is_no_change() {
 
 #[test]
 fn a_choice_after_the_roll_takes_the_roll_into_account() {
-    // A face of 1 or 2 is worth less than another throw.
+    // A face of 1 or 2 is worth less than another roll.
     let mut table = Table::default();
     every(&[4, 4, 4, 4], |chance, roll| {
         let kept = |face: i64, thrown: i64| if face < 3 { thrown } else { face };
@@ -873,7 +873,7 @@ fn a_choice_after_the_roll_takes_the_roll_into_account() {
     assert_eq!(Table::of(&none), Table::of(&both));
 }
 
-/// What comes of a lunge with a stake, parried or not, pressed on or not: each with its chance.
+/// The facts of a lunge with a stake, parried or not, pressed or not: each with its chance.
 fn fence(stake: i64, parry: bool, press: bool) -> Table {
     let mut table = Table::default();
     every(&[10, 6, 4], |chance, roll| {
@@ -890,7 +890,7 @@ fn fence(stake: i64, parry: bool, press: bool) -> Table {
     table
 }
 
-/// What a table is worth to Ann: what Bea is hurt less what she is.
+/// The value of a table to Ann: Bea's harm minus her own.
 fn worth(table: &Table) -> Fraction {
     let number = |facts: &str| {
         let fact = |name: &str| {
@@ -912,7 +912,8 @@ fn questions_of_both_sides_are_answered_as_it_is_said() {
             assert_eq!(told(Answering::Given, &given).unwrap(), fence(stake, parry, press));
         }
     }
-    // Bea parries where that is worth less to Ann, Ann presses on and stakes for the most: neither knows the dice to come.
+    // Bea parries if that is worth less to Ann, Ann presses and stakes for the highest value: neither knows the dice to
+    // come.
     let best = (1..=3).map(|stake| {
         let by = |parry: bool| {
             let press = [true, false].into_iter().max_by_key(|press| worth(&fence(stake, parry, *press))).unwrap();
@@ -928,7 +929,7 @@ fn questions_of_both_sides_are_answered_as_it_is_said() {
     let refusal = told(Answering::Given, &[("stake", 2.into())]).unwrap_err().to_string();
     assert!(refusal.contains("`parry`") || refusal.contains("`press`"), "{refusal}");
 
-    // The policy that guesses: a stake of 1 to 3, yes once in four times.
+    // The guessing policy: a stake of 1 to 3, yes one time in four.
     let mut guessed = Table::default();
     for stake in 1..=3 {
         for (parry, press, quarters) in [(true, true, 1), (true, false, 3), (false, true, 3), (false, false, 9)] {
@@ -968,7 +969,7 @@ fn what_comes_and_goes_within_an_action_is_no_outcome() {
     assert!(lines[1].1 == of(1, 4) && mail.starts_with(&lines[1].0), "{lines:?}");
 }
 
-/// What comes of drawing stones until `more` says no, given what is drawn and what is left.
+/// The facts of drawing stones until `more` returns false, given the sum and the stones left.
 fn drawn(sum: i64, left: &[i64], chance: Fraction, more: &dyn Fn(i64, &[i64]) -> bool, table: &mut Table) {
     if sum > 7 {
         return table.add(chance, facts(&[("Ann hurt", 3)]));
@@ -982,7 +983,7 @@ fn drawn(sum: i64, left: &[i64], chance: Fraction, more: &dyn Fn(i64, &[i64]) ->
     }
 }
 
-/// What the best of stopping and going on is worth to who draws.
+/// The value of the better of stopping and drawing on to the player.
 fn best_of_drawing(sum: i64, left: &[i64]) -> Fraction {
     if sum > 7 { of(-3, 1) } else { of(sum, 1).max(worth_of_drawing_on(sum, left)) }
 }
@@ -1007,7 +1008,7 @@ fn draws_without_putting_back_are_counted_with_whoever_decides_on_the_next() {
     let told = |answering: Answering, given: &[(&str, Value)]| Table::of(&asked("drawing", answering, given).unwrap());
     assert_eq!(told(Answering::Default, &[]), counted(&|sum, _| sum < 4));
     assert_eq!(told(Answering::Given, &[("more", true.into())]), counted(&|_, _| true));
-    // `yes` is the first answer: it is taken where both are worth the same.
+    // `yes` is the first answer, which wins a tie.
     assert_eq!(told(Answering::Best, &[]), counted(&|sum, left| worth_of_drawing_on(sum, left) >= of(sum, 1)));
 }
 
@@ -1021,7 +1022,7 @@ fn a_fault_on_the_way_is_told_with_the_dice_that_lead_to_it() {
     assert!(refusal.to_string().contains("the blade breaks"), "{refusal}");
 }
 
-/// A path that has taken somebody away leaves nothing behind for the next one, whatever that goes on from.
+/// A path that has removed somebody leaves nothing behind for the next one, wherever that resumes.
 #[test]
 fn who_was_taken_away_on_one_path_is_there_on_the_next() {
     const PLAY: &str = r#"
@@ -1061,10 +1062,10 @@ end })"#;
 
 // Odds that look ahead
 
-/// The chances of each number, such as the health that is left.
+/// The chances of each number, such as the health left.
 type Numbers = BTreeMap<i64, Fraction>;
 
-/// The health that arrows leave, of which each hits with its own chance and does 1 to 3 harm.
+/// The health left after arrows, of which each hits with its own chance and does 1 to 3 harm.
 fn after_arrows(health: i64, arrows: &[Fraction]) -> Numbers {
     let mut left = Numbers::from([(health, of(1, 1))]);
     for hits in arrows {
@@ -1085,7 +1086,7 @@ fn volley() -> Arc<Ruleset> {
     Ruleset::load(&library, "volley").unwrap()
 }
 
-/// What `aim` of Ann at Bob comes to, up to an entry.
+/// The odds of Ann's `aim` at Bob, up to an entry.
 fn aimed(until: &[&str], query: OddsQuery) -> Result<Odds, Refusal> {
     let until = until.iter().map(|name| Arc::from(*name)).collect();
     let query = OddsQuery { until, ..query };
@@ -1103,7 +1104,7 @@ fn health_of(odds: &Odds, title: &str) -> Numbers {
 #[test]
 fn odds_look_ahead_to_the_entry_that_is_named() {
     let names = || OddsQuery { against: Some("Bob".into()), ..OddsQuery::default() };
-    // Before the turn of Bob no arrow has flown.
+    // Before the turn of Bob no arrow has been shot.
     let next = aimed(&["turn"], names()).unwrap();
     assert!(next.is_exact() && health_of(&next, "Bob") == after_arrows(4, &[]), "{next:?}");
     let round = aimed(&["round"], names()).unwrap();
@@ -1111,7 +1112,7 @@ fn odds_look_ahead_to_the_entry_that_is_named() {
     assert_eq!(health_of(&round, "Bob"), after_arrows(4, &[of(1, 2)]));
     assert_eq!(health_of(&round, "Ann"), after_arrows(4, &[]));
     assert_eq!(round.hits(), [(Arc::from("Bob"), of(1, 2))]);
-    // Everything that was answered is named: the target as it was given, the others by their defaults.
+    // All answers are named: the target as given, the others by their defaults.
     let assumed: Vec<String> =
         round.answers.iter().map(|one| format!("{} {}: {} ({})", one.who, one.topic, one.answer, one.source)).collect();
     let expected = [
@@ -1121,9 +1122,9 @@ fn odds_look_ahead_to_the_entry_that_is_named() {
         "Cid card: wait (default)",
     ];
     assert_eq!(assumed, expected);
-    // The game does not come back to an entry that is over, so the odds go to the next round and no further.
+    // The game never returns to a past entry, so the odds extend to the next round and no further.
     let two = aimed(&["round"], OddsQuery { answering: Answering::Best, ..names() }).unwrap();
-    // Each of blue's units has something to gain by an arrow of its own: 1/2 of 2, against 2/3 by a shield.
+    // Each of blue's units gains by its own arrow: 1/2 of 2, against 2/3 by a shield.
     assert!(two.is_exact(), "{two:?}");
     assert_eq!(health_of(&two, "Bob"), after_arrows(4, &[of(1, 2)]));
     assert_eq!(health_of(&two, "Ann"), after_arrows(4, &[of(1, 2), of(1, 2)]));
@@ -1132,7 +1133,7 @@ fn odds_look_ahead_to_the_entry_that_is_named() {
 
 #[test]
 fn odds_look_ahead_by_the_drivers_of_seats_and_by_estimates() {
-    // Merged or not, exact or estimated, the same chances come out.
+    // The chances are the same merged or not, exact or estimated.
     let names = || OddsQuery { against: Some("Bob".into()), ..OddsQuery::default() };
     let exact = aimed(&["round"], names()).unwrap();
     let unmerged = aimed(&["round"], OddsQuery { unmerged: true, ..names() }).unwrap();
@@ -1185,7 +1186,8 @@ fn an_entry_that_no_rules_declare_is_refused_with_those_that_they_do() {
 
 #[test]
 fn names_answer_only_questions_whose_options_are_these_entities() {
-    // `Bob is hit, no dice` begins with a name, and `Bob is missed, no dice` stands for Bob: the referee's question is not answered.
+    // `Bob is hit, no dice` begins with a name, and `Bob is missed, no dice` means Bob: the referee's question is not
+    // answered.
     let by = |names: &str| aimed(&["round"], OddsQuery { against: Some(names.into()), ..OddsQuery::default() });
     let named = by("Bob").unwrap();
     assert!(named.answers.iter().all(|one| &*one.topic != "ruling" || one.source == Source::Default), "{named:?}");
@@ -1197,7 +1199,7 @@ fn names_answer_only_questions_whose_options_are_these_entities() {
     }
 }
 
-/// Two units of the contest game, 20 m apart, with finished numbers: Aim 15 against Ranged Defense 12.
+/// Two units of the contest game, 20 m apart, with final numbers: Aim 15 against Ranged Defense 12.
 const TWO_UNITS: &str = r#"
 title = "Two"
 [[sides]]
@@ -1237,7 +1239,8 @@ fn a_shot_that_is_declared_has_the_chances_of_the_end_of_its_round() {
         outcome.effects.iter().any(|effect| matches!(effect, Effect::Changed { field, .. } if &**field == "dead"))
     };
     assert_eq!(odds.chance(dead), thrown(34));
-    // A friend shoots at the same target in that round: only the own arrow counts, and the target is hurt more often than that.
+    // A friend shoots at the same target in that round: only the own arrow counts as a hit, but the target is hurt more
+    // often.
     let both = TWO_UNITS.replace("\"longbowman at 20, 0\"", "\"longbowman at 20, 0\", \"trainee_archer at 20, 4\"");
     let both = Position {
         setup: Setup { scenario: Scenario::read("both.toml", both.as_bytes()).unwrap(), ..Setup::default() },
@@ -1254,7 +1257,7 @@ fn a_shot_that_is_declared_has_the_chances_of_the_end_of_its_round() {
     assert!(low <= dice::float(&thrown(22)) && dice::float(&thrown(22)) <= high, "{low} to {high}");
     let (_, own_most) = with_friend.interval(&with_friend.hits()[0].1);
     assert!(dice::float(&with_friend.chance(hurt)) > own_most, "the friend shoots as well: {with_friend:?}");
-    // Of the record of the throw, which tells nothing at the table, no outcome speaks.
+    // No outcome mentions the record of the roll, which is not shown at the table.
     let is_record = |effect: &Effect| matches!(effect, Effect::Came { kind, .. } if &**kind == "contest");
     assert!(!odds.outcomes.iter().any(|(outcome, _)| outcome.effects.iter().any(is_record)), "{odds:?}");
     // A policy answers for the other seat, and is named.
@@ -1266,8 +1269,7 @@ fn a_shot_that_is_declared_has_the_chances_of_the_end_of_its_round() {
     assert!(both.answers.iter().any(|one| one.source == Source::Policy("steady".into())), "{:?}", both.answers);
 }
 
-/// The chances of what `says` makes of elements drawn from a deck one by one and of those that are left, over all orders of their
-/// places.
+/// The chances of the results of `says` for elements drawn from a deck one by one and for those left, over all orders.
 fn dealt_out(deck: &[i64], count: usize, says: &dyn Fn(&[i64], &[i64]) -> String) -> enumeration::Chances {
     fn draw(
         (taken, rest): (&mut Vec<i64>, &[i64]),
@@ -1292,8 +1294,8 @@ fn dealt_out(deck: &[i64], count: usize, says: &dyn Fn(&[i64], &[i64]) -> String
     chances
 }
 
-/// Equal elements share a branch, whatever a script does with what it draws: goes through it, sorts it, looks at its order, at what
-/// is left, or leaves off half-way.
+/// Equal elements share a branch, whatever a script does with the drawn list: iterates, sorts, reads its order or the
+/// rest, or stops half-way.
 #[test]
 fn several_drawn_at_once_are_exact_and_keep_their_order() {
     let joined = |list: &[i64]| list.iter().map(i64::to_string).collect::<Vec<_>>().join(" ");
@@ -1406,7 +1408,7 @@ fn several_drawn_at_once_are_exact_and_keep_their_order() {
     for (name, deck) in [("even", even), ("mixed", mixed)] {
         let text: Vec<String> = deck.iter().map(i64::to_string).collect();
         let body = |body: &str| format!("local deck = {{ {} }}\n{body}", text.join(", "));
-        // All of a deck in every order is too much for the enumeration here: three places of it are enough.
+        // The enumeration cannot handle all of a deck in every order: three places suffice.
         let counted = cases.iter().map(|(case, count, program, says)| {
             let found = dealt_out(deck, if *count == 99 { 2 } else { *count }, *says);
             (format!("{name}_{case}"), body(program), found)
@@ -1418,7 +1420,7 @@ fn several_drawn_at_once_are_exact_and_keep_their_order() {
     }
 }
 
-/// A shuffled list is drawn to its end. Roles of which several are equal, the first of a deck, and a search through it.
+/// A shuffled list is drawn to its end: roles of which several are equal, the first of a deck, and a search through it.
 #[test]
 fn a_shuffled_list_is_exact_where_equal_elements_can_be_merged() {
     let joined = |list: &[i64]| list.iter().map(i64::to_string).collect::<String>();
@@ -1437,7 +1439,8 @@ fn a_shuffled_list_is_exact_where_equal_elements_can_be_merged() {
     ]);
 }
 
-/// Hands of five cards and of seven against their counts by combinations; the full house comes from a deck of six ranks.
+/// Hands of five and seven cards, compared with their counts by combinations; the full house comes from a deck of six
+/// ranks.
 #[test]
 fn hands_of_a_whole_deck_are_exact() {
     let ways = |n: u64, k: u64| (1..=k).fold(1, |ways, at| ways * (n - k + at) / at);

@@ -1,4 +1,4 @@
-//! `riskbreaker dev --play`: a game at the prompt beside an editor. Each save plays it again from its start.
+//! `riskbreaker dev --play`: a game at the prompt next to an editor. Each save replays it from its start.
 #![cfg(feature = "cli")]
 
 mod files;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const LATEST: Duration = Duration::from_secs(60);
 const PULL: &str = "tug/maneuvers/pull.luau";
 
-/// A prompt that runs, with its files.
+/// A running prompt, with its files.
 struct Table {
     program: Child,
     input: ChildStdin,
@@ -37,7 +37,7 @@ impl Table {
         for (path, text) in files::of(&["tug"]) {
             let file = folder.join(&path);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
-            // The game is to last.
+            // The game must last long enough.
             fs::write(file, text.replace("max = 20\ndefault = 3", "max = 20\ndefault = 20")).unwrap();
         }
         let mut program = program(&folder)
@@ -70,8 +70,8 @@ impl Table {
         panic!("no `{wanted}` in:\n{}", seen.join("\n"));
     }
 
-    /// Saves a file and waits until the game is played again. A line that changes nothing is typed until then, since without a
-    /// terminal news are told before the next line.
+    /// Saves a file and waits until the game is replayed. Until then, types a line that changes nothing, since without
+    /// a terminal events are printed before the next line.
     fn save(&mut self, path: &str, from: &str, to: &str) -> String {
         let file = self.folder.join(path);
         let text = fs::read_to_string(&file).unwrap();
@@ -111,18 +111,18 @@ fn a_save_plays_the_game_again_with_the_same_answers_and_dice() {
     let (was, now) = told.split_once("It is now:").unwrap();
     assert!(was.contains("-> 3") || was.contains("-> -3"), "{told}");
     assert!(now.contains("-> 6") || now.contains("-> -6"), "{told}");
-    // What is not allowed any more is named, and the rest is played.
+    // An answer that is no longer allowed is named, and the rest is played.
     let told = table.save(PULL, "max = 3", "max = 2");
     assert!(told.contains("No longer possible:") && told.contains("risk 3"), "{told}");
-    // The answer is not forgotten before something else is decided.
+    // The answer is kept until something else is decided.
     let told = table.save(PULL, "max = 2", "max = 4");
     assert!(told.contains("3 decisions were made again") && !told.contains("No longer possible"), "{told}");
-    // A comment changes nothing, and the game goes on where it stood.
+    // A comment changes nothing, and the game continues.
     let told = table.save(PULL, "local rb", "-- A card.\nlocal rb");
     assert!(told.contains("3 decisions were made again; nothing differs."), "{told}");
     table.say("rest");
     table.until("Ann rests");
-    // `undo` takes back a line, also one that was played again.
+    // `undo` takes back a line, also a replayed one.
     table.say("undo");
     table.until("undid card: Rest");
     table.say("redo");

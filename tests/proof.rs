@@ -1,7 +1,9 @@
-//! What holds of every game, and of each house ruleset over the versions it lies over, whatever is played: random legal play ends and
-//! breaks nothing, a saved game goes on as the one that was never saved, and undo and redo meet every state again.
+//! Properties of every game, and of each house ruleset over the versions that it extends, under random legal play:
+//! games end, nothing breaks, a saved game continues like one that was never saved, and undo and redo restore every
+//! state.
 //!
-//! `RISKBREAKER_RANDOM_ACTIONS=100000 cargo test --release --test proof random` plays that many actions of each game.
+//! `RISKBREAKER_RANDOM_ACTIONS=100000 cargo test --release --test proof random` plays that number of actions of each
+//! game.
 
 mod answers;
 
@@ -18,8 +20,8 @@ fn library() -> &'static Library {
     LIBRARY.get_or_init(|| Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets")).unwrap())
 }
 
-/// What a game has of its own: the people in it, a number of theirs that the game master may set at any time, and how much of it is
-/// played without the environment variable. The scripts of the large games cost more than all the others together.
+/// The parameters of a game: the kind of its people, a number of theirs that the game master may edit, and the number
+/// of actions without the environment variable. The scripts of the large games take more time than all others together.
 struct Game {
     name: &'static str,
     people: &'static str,
@@ -42,12 +44,12 @@ impl Game {
     }
 }
 
-/// How many actions the long run plays of each game.
+/// The number of actions of each game in a long run.
 fn long_run() -> Option<usize> {
     std::env::var("RISKBREAKER_RANDOM_ACTIONS").ok().map(|actions| actions.parse().unwrap())
 }
 
-/// Every game and version with every house ruleset that can be played, under each name.
+/// Every game and version with every house ruleset that can be played, with each name.
 fn played() -> Vec<(String, Arc<Ruleset>)> {
     let names = library().ids().into_iter().flat_map(|id| library().ways_to_play(&id));
     let loaded = names.map(|name| {
@@ -57,7 +59,7 @@ fn played() -> Vec<(String, Arc<Ruleset>)> {
     loaded.filter(|(_, rules)| rules.cards().len() > 1).collect()
 }
 
-/// A small generator: other games for other seeds, the same games on every machine.
+/// A small random generator: the same games for the same seed on every machine.
 struct DiceRng(u64);
 
 impl DiceRng {
@@ -73,7 +75,8 @@ impl DiceRng {
     }
 }
 
-/// Gives the first open question some answer that stands, and goes on; a few things are asked anew when the rules refuse them.
+/// Answers the first open question with a random legal answer, and plays on. Some questions are asked again if the rules
+/// refuse the answer.
 fn decide(session: &mut Session, chance: &mut DiceRng, game: &str) -> Step {
     let before = session.decisions();
     for attempt in 0..20 {
@@ -97,7 +100,7 @@ fn story(session: &Session) -> String {
     session.log().iter().map(|event| event.happening.line()).collect::<Vec<_>>().join("\n")
 }
 
-/// What no play of a game may break.
+/// Checks the invariants of a game.
 fn look_over(session: &mut Session, game: &str) {
     let people: Vec<_> = session.view().of_kind(Game::of(game).people).collect();
     for id in people {
@@ -110,7 +113,7 @@ fn look_over(session: &mut Session, game: &str) {
         let name = session.view().title(id).to_string();
         let holds = match Game::of(game).name {
             "riskbreaker-" => {
-                // Nobody has taken more than can be taken, and whoever is out fights no more.
+                // Nobody has more damage than capacity, and people who are out are in no fight.
                 let (taken, capacity) = (whole(session, "kill_damage"), whole(session, "capacity"));
                 let out = is(session, "out");
                 (0..=10).contains(&taken)
@@ -163,7 +166,7 @@ fn random_legal_play_ends_and_every_card_is_played() {
         }
         let missing: Vec<&str> =
             rules.cards().iter().map(|card| &*card.title).filter(|title| !played.contains(*title)).collect();
-        // Many cards of the others need a position of their own: their specs play them.
+        // Many cards of the others need a special position: their specs play them.
         assert!(
             own.name != "riskbreaker-" || missing.is_empty(),
             "{name}: never played by chance: {}",
@@ -172,8 +175,8 @@ fn random_legal_play_ends_and_every_card_is_played() {
     }
 }
 
-/// Plays with people at every seat who decide anything, until so many decisions are made or the game is over; gives state and log
-/// before each, and at the end.
+/// Plays with people at every seat who give arbitrary answers, up to this number of decisions or the end of the game.
+/// Returns the state and log before each, and at the end.
 fn play_by_hand(session: &mut Session, seed: u64, decisions: usize, game: &str) -> Vec<(Vec<u8>, usize)> {
     let mut chance = DiceRng::new(seed);
     let mut moments = Vec::new();
@@ -193,7 +196,7 @@ fn play_by_hand(session: &mut Session, seed: u64, decisions: usize, game: &str) 
     }
 }
 
-/// The game master's hand on somebody's number.
+/// Edits a number of a random person.
 fn edit_something(session: &mut Session, chance: &mut DiceRng, game: &Game) {
     let people: Vec<_> = session.view().of_kind(game.people).collect();
     let who = people[chance.next() as usize % people.len()];
@@ -220,7 +223,7 @@ fn a_saved_game_and_one_undone_and_done_again_are_the_game_itself() {
             for (left, moment) in moments.iter().enumerate().rev() {
                 let now = (session.state_bytes(), session.log().len());
                 assert!(now == *moment, "{game}: another state with {left} decisions left");
-                // What is saved is read by playing it again: a replay.
+                // A saved game is loaded by replaying it.
                 if left % 4 == 0 {
                     let mut again =
                         Session::load(library(), &session.save()).unwrap_or_else(|error| panic!("{game}: {error}"));
@@ -259,7 +262,7 @@ fn every_value_of_every_switch_can_be_played() {
         if !Game::of(&name).switches && long_run().is_none() {
             continue;
         }
-        // House rules bring switches of their own; those below them are played without them.
+        // House rules may have their own switches; the layers below are played without them.
         let own = |path: &str| {
             rules.extra_layers().is_empty() || rules.extra_layers().iter().any(|layer| path.starts_with(&**layer))
         };
@@ -272,7 +275,7 @@ fn every_value_of_every_switch_can_be_played() {
                 SwitchKind::Range { min, max } => vec![Value::Int(*min), Value::Int(*max)],
             };
             for value in values {
-                // Two scenarios for each value, by turns.
+                // Two scenarios for each value, in turns.
                 for turn in 0..2_u64 {
                     let seed = 2 * tried + turn;
                     let scenario = scenarios[seed as usize % scenarios.len()];

@@ -1,4 +1,4 @@
-//! What is proposed to players: with `ok` alone a game comes to its end.
+//! Suggested answers: a game played with `ok` only reaches its end.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use riskbreaker::{Answer, Driver, Library, Ruleset, Session, Setup, Step};
 /// The most answers of one game.
 const MOST: usize = 3_000;
 
-/// The games, each with what its outcome says when the players have won.
+/// The games, each with a part of the outcome if the players have won.
 const GAMES: [(&str, &str); 5] = [
     ("riskbreaker-0.0.1", "Challenger won"),
     ("riskbreaker-0.0.3", "Heroes won"),
@@ -16,8 +16,8 @@ const GAMES: [(&str, &str); 5] = [
     ("rbf", "the players hold the field"),
 ];
 
-/// Plays a game in which each question to a person takes its proposal, and returns its outcome. The players are people, or the
-/// policy plays for them.
+/// Plays a game in which each question to a person gets its suggested answer, and returns the outcome. The players are
+/// people, or the policy plays for them.
 fn play_by(rules: &Arc<Ruleset>, seed: u64, policy: Option<&Arc<str>>) -> String {
     let mut setup = Setup::default().seed(seed);
     if let Some(policy) = policy {
@@ -40,7 +40,8 @@ fn play_by(rules: &Arc<Ruleset>, seed: u64, policy: Option<&Arc<str>>) -> String
     panic!("{}: no end after {MOST} answers", rules.id());
 }
 
-/// Plays the first scenario of each game with proposals alone and with the first policy, and compares how often the players win.
+/// Plays the first scenario of each game with suggested answers and with the first policy, and compares how often the
+/// players win.
 fn compare_wins(seeds: u64, most_behind: u64) {
     let library = Library::embedded();
     for (id, won) in GAMES {

@@ -1,4 +1,4 @@
-//! A question has one shape: what is wrong with it is found before anybody answers, and in the same words in every mode.
+//! Malformed questions are refused before anybody answers, with the same message in every mode.
 
 use riskbreaker::lab::{Effect, MemoUse, Odds, OddsQuery, SessionExt as _, Simulation, Variant};
 use riskbreaker::play::{Answering, Given, Source};
@@ -17,7 +17,7 @@ left = "The left one"
 right = "The right one"
 "#;
 
-/// A game that asks `left` whether to go, and then does what it is told to do.
+/// A game that asks `left` whether to go, and then runs `body`.
 fn library(body: &str, policy: &str) -> Library {
     library_with(body, policy, Vec::new())
 }
@@ -68,7 +68,7 @@ return rb.play({{
     Library::from_files(files.map(|(path, text)| (format!("asks/{path}"), text.into_bytes())))
 }
 
-/// A message without the place before it.
+/// A message without its location.
 fn tail(text: &str) -> String {
     let at = text.rfind(".luau:").map_or(0, |at| at + ".luau:".len());
     text[at..].trim_start_matches(|c: char| c.is_ascii_digit() || c == ':' || c == ' ').to_owned()
@@ -82,7 +82,7 @@ fn came(step: &Step) -> String {
     }
 }
 
-/// What comes of it in each mode, by the mode's name.
+/// The results in each mode, by the name of the mode.
 fn in_each_mode(body: &str, policy: &str) -> Vec<(&'static str, String)> {
     let library = library(body, policy);
     let rules = Ruleset::load(&library, "asks").unwrap_or_else(|error| panic!("{error}\n{body}"));
@@ -135,14 +135,14 @@ fn in_each_mode(body: &str, policy: &str) -> Vec<(&'static str, String)> {
     found
 }
 
-/// What comes of a question that is put to a person.
+/// The result of a question to a person.
 fn by_person(body: &str) -> String {
     let rules = Ruleset::load(&library(body, "return nil"), "asks").unwrap();
     let setup = Setup::scenario("start").seat("left", Driver::Policy("goes".into())).seat("gm", Driver::Absent);
     came(&Session::start(&rules, setup).unwrap().advance().unwrap())
 }
 
-/// What comes of it in a spec.
+/// The result in a spec.
 fn in_spec(body: &str) -> String {
     let text = "local rb = require(\"@riskbreaker\")\nrb.spec(\"A-1\", { \"A-1\" }, function(t)\n\tt:given({})\n\tt:answer(\"go\", true)\nend)";
     let source = SpecSource { path: "one.luau".into(), text: text.into() };
@@ -154,7 +154,7 @@ fn in_spec(body: &str) -> String {
     }
 }
 
-/// Questions that are badly written, and a part of what is said of each.
+/// Malformed questions, and a part of each message.
 const BAD: &[(&str, &str)] = &[
     // Options.
     ("rb.choose{ Q, options = { \"a\", \"b\", \"a\" } }", "two options have the id `a`"),
@@ -238,7 +238,7 @@ fn body_of(call: &str) -> String {
     format!("return {}", call.replace("Q", "seat = \"right\", topic = \"it\""))
 }
 
-/// A policy that answers anything.
+/// A policy with arbitrary answers.
 const POLICY: &str = "if q.kind == \"choose\" then return rb.open(q, \"nod\") or rb.open(q, \"a\") or \"a\" end
 	if q.kind == \"choose_many\" or q.kind == \"order\" then return { \"a\" } end
 	if q.kind == \"number\" then return 2 end
@@ -275,7 +275,7 @@ fn what_only_words_need_does_not_decide_how_a_game_goes() {
         ("rb.allot{ Q, options = { \"a\", \"b\" }, total = 2, why = function() return bob end }", "answered 1 1"),
         ("rb.line{ Q, why = function() return nil .. \"\" end }", "answered text"),
         ("rb.line{ Q, default = \"more\", options = function() error(\"none\") end }", "answered text"),
-        // A card that the policy does not look at.
+        // A card that the policy does not read.
         ("rb.choose{ Q, cards = rb.card_ids, ctx = nil }.id", "answered nod"),
         ("(function() rb.say(function() error(\"no words\") end) return 5 end)()", "answered 5"),
         ("(function() rb.say(function() return bob end) return 5 end)()", "answered 5"),
@@ -481,7 +481,7 @@ fn what_a_policy_has_drawn_that_gives_no_answer_was_drawn_for_nothing() {
     assert_eq!(session.advance().unwrap(), Step::Over(end));
 }
 
-/// What the odds say that comes of questions to people, where some are given their answers.
+/// The odds of questions to people, some with given answers.
 fn in_odds(body: &str, given: &[(&str, Value)]) -> String {
     let rules = Ruleset::load(&library(body, "return nil"), "asks").unwrap();
     let mut session = Session::start(&rules, Setup::scenario("start").seat("gm", Driver::Absent)).unwrap();
@@ -529,7 +529,7 @@ fn an_answer_to_the_open_question_is_none_to_one_that_is_asked_again() {
     let [assumed] = odds.answers.as_slice() else { panic!("{:?}", odds.answers) };
     assert_eq!((&*assumed.who, &*assumed.topic, &*assumed.answer), ("Ann", "again", "no"));
     assert_eq!(assumed.source, Source::Default);
-    // An answer by topic alone is one to each of them.
+    // An answer by topic alone applies to each of them.
     let given = vec![Given { once: false, ..Given::to(&question, Value::Bool(true)) }];
     let odds = session.odds_at(question.id, OddsQuery { given, ..OddsQuery::default() }).unwrap();
     assert_eq!(chances(&odds), ["125/216", "91/216"]);
@@ -564,16 +564,16 @@ fn odds_put_all_questions_of_a_race_before_a_person_answers_one() {
     let race = |questions: &str| format!("return {{ rb.race({{ {questions} }}) }}");
     const ONE: &str = r#"{ ask = "number", seat = "right", topic = "one", min = 1, max = 3, default = 1 }"#;
     const TWO: &str = r#"{ ask = "number", seat = "right", topic = "two", min = 1, max = 3, default = 2 }"#;
-    // What is wrong with the second one is found before anybody answers the first.
+    // The error in the second question is found before anybody answers the first.
     let unfit = race(&[ONE, &TWO.replace("default = 2", "default = 9")].join(", "));
     let fault = "fault: the default of the question `two` does not fit";
     assert!(by_person(&unfit).contains(fault), "{}", by_person(&unfit));
     assert!(in_odds(&unfit, &[]).contains(fault), "{}", in_odds(&unfit, &[]));
-    // What is answered in place closes what waits for people.
+    // An automatic answer closes the questions to people.
     let absent = race(&[ONE, &TWO.replace("right", "gm")].join(", "));
     assert_eq!(by_person(&absent), "answered 2 2");
     assert!(in_odds(&absent, &[]).contains("answered 2 2"), "{}", in_odds(&absent, &[]));
-    // Of those that wait, the one that is given its answer; without one, the first.
+    // The waiting question with a given answer wins; without one, the first.
     let both = race(&[ONE, TWO].join(", "));
     assert!(in_odds(&both, &[]).contains("answered 1 1"), "{}", in_odds(&both, &[]));
     let given = [("two", Value::Int(3))];
@@ -588,7 +588,7 @@ fn options_that_a_function_makes_are_there_on_every_way() {
     }
 }
 
-/// An edit comes before the open action, and what the action has made is not there then.
+/// An edit comes before the open action, when the entities created by the action do not exist.
 #[test]
 fn an_edit_of_what_the_open_action_has_made_is_refused_and_the_questions_stay() {
     let body = "local wolf = rb.spawn(\"one\", { name = \"Wolf\" })\nrb.schedule(\"turn\", { 5 }, wolf)\n\

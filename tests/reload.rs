@@ -1,4 +1,4 @@
-//! Rules that change while a game is under way.
+//! Rules that change during a game.
 
 mod files;
 
@@ -10,7 +10,7 @@ use riskbreaker::{
     Answer, DiceSource, Driver, Edit, EntityId, Happening, Library, Remedy, Ruleset, Session, Setup, Step, Value,
 };
 
-/// The files of the small game, to be changed at will.
+/// The files of the small game, for changes.
 #[derive(Clone)]
 struct Files(BTreeMap<String, String>);
 
@@ -105,7 +105,7 @@ fn an_action_under_way_runs_again_with_its_tape_where_that_fits() {
     assert_eq!(rope(&session), -9);
 }
 
-/// The same game, where the card `pull` is not to be had.
+/// Returns the same game without access to the card `pull`.
 fn without_pull(files: &Files) -> Files {
     let files = files.with(
         "maneuvers/pull.luau",
@@ -134,7 +134,7 @@ fn an_action_whose_tape_does_not_fit_starts_again_and_says_so() {
 fn an_answer_that_other_rules_drop_is_no_decision_any_more() {
     let files = Files::of_tug();
     let dry = without_pull(&files);
-    // The answer stands in the open action, or is there again after an undo that goes back over the reload.
+    // The answer is on the tape of the open action, or is restored after an undo across the reload.
     for plays_on in [false, true] {
         let mut session = start(&files, &[5, 5]);
         session.edit(Edit::Say { text: "wet".into() }).unwrap();
@@ -188,7 +188,7 @@ fn with_a_toss() -> Files {
     Files::of_tug().with("play.luau", "free = {", toss)
 }
 
-/// The faces that stand in the log, in their order.
+/// The rolled faces in the log, in their order.
 fn rolled(session: &Session) -> Vec<u32> {
     let log = session.log();
     let faces = log.iter().filter_map(|event| match &event.happening {
@@ -224,7 +224,7 @@ fn the_dice_of_a_free_act_do_not_fall_again_in_an_action_that_starts_again() {
 #[test]
 fn the_dice_of_a_free_act_do_not_fall_again_in_an_action_that_goes_another_way() {
     let files = with_a_toss();
-    // What is rolled first is nobody's to see, so that a free act comes before the action.
+    // The first roll is seen by nobody, so that a free act comes before the action.
     let files = files.with(
         "play.luau",
         "local ctx =",
@@ -244,7 +244,7 @@ fn the_dice_of_a_free_act_do_not_fall_again_in_an_action_that_goes_another_way()
     assert_eq!((rolled(&session), session.unrolled()), (vec![1], 4));
 }
 
-/// The same, where a turn rolls in secret, asks for a number that has to be 2 or more, and rolls again.
+/// Likewise; a turn rolls in secret, asks for a number that has to be at least 2, and rolls again.
 fn with_a_check() -> Files {
     let secret = "rb.roll({ \"1d10\", audience = \"nobody\" }, \"a secret\")";
     let asks = "rb.number({ seat = puller.seat, topic = \"pick\", about = puller, why = \"?\", min = 0, max = 3, default = 2, \
@@ -378,7 +378,7 @@ fn undo_goes_back_over_a_reload_and_the_new_rules_stay() {
     let _ = session.advance().unwrap();
     assert_eq!(rope(&session), 0);
     assert_eq!(field(&session, "Ann", "a_first"), Some(1.into()));
-    // The same pull again, by the rules of now.
+    // The same pull again, by the current rules.
     let _ = say(&mut session, &[("risk", 2.into())]);
     assert_eq!(rope(&session), -6);
     assert_ne!(session.state_bytes(), bytes);
@@ -422,7 +422,7 @@ fn house_rules_and_seats_are_carried_by_name() {
     assert_eq!(report.warnings.len(), 2, "{report:?}");
 }
 
-/// A slip in a file and its cure, with what was set before.
+/// A mistake in a file and its correction, with edits before.
 #[test]
 fn a_house_rule_and_a_value_that_a_reload_dropped_come_back_whatever_came_between() {
     let files = Files::of_tug();
@@ -443,7 +443,7 @@ fn a_house_rule_and_a_value_that_a_reload_dropped_come_back_whatever_came_betwee
         reload(&mut session, &files);
         assert_eq!(field(&session, "Ann", "strength"), Some(strength.into()));
     }
-    // An undo over all of them keeps the rules of now, and a redo leads back to the same.
+    // An undo of all of them keeps the current rules, and a redo leads back to the same state.
     let stands =
         |session: &Session| (session.dormant(), field(session, "Ann", "strength"), session.switch("wins_at").cloned());
     let before = stands(&session);
@@ -502,7 +502,7 @@ fn a_game_with_reloads_is_saved_and_read_with_all_its_rules() {
     reload(&mut session, &third);
     let _ = say(&mut session, &[("card", "pull".into())]);
     let text = session.save();
-    // Each version of a file is there once, and no other file is.
+    // Each version of a file is stored once, and no other file.
     let versions = ["rb.maneuver(", "rb.kinds("].map(|of| text.matches(of).count());
     assert_eq!(versions, [3, 2]);
     for library in [third.library(), files.library()] {
@@ -564,7 +564,7 @@ fn games_one_at_a_time_share_the_last_rulesets_and_follow_their_files() {
     let shared = |library: &Library| Ruleset::shared(library, "tug", &[]).unwrap_or_else(|error| panic!("{error}"));
     let files = Files::of_tug();
     let library = files.library();
-    // Other tests of this program load rulesets as well, so one game after the other may now and then find another ruleset.
+    // Other tests of this program load rulesets as well, so a game may sometimes find another ruleset.
     let kept = (0..50).any(|_| {
         let gone = Arc::downgrade(&shared(&library));
         gone.upgrade().is_some_and(|known| Arc::ptr_eq(&known, &shared(&library)))
@@ -577,7 +577,7 @@ fn games_one_at_a_time_share_the_last_rulesets_and_follow_their_files() {
     let gone: Vec<_> = versions.iter().map(|files| Arc::downgrade(&shared(&files.library()))).collect();
     assert!(gone.iter().filter(|rules| rules.strong_count() > 0).count() <= 4);
 
-    // On the disk: a change is found although nobody holds the rules, and a way back as well.
+    // On disk: a change is found even if nobody holds the rules, and so is a change back.
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("one-at-a-time");
     let write = |files: &Files| {
         for (path, text) in &files.0 {
@@ -597,7 +597,7 @@ fn games_one_at_a_time_share_the_last_rulesets_and_follow_their_files() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Entities whose kind a reload takes away while there are none come back by an undo: they wait for their kind.
+/// Entities whose kind was removed by a reload are restored by an undo as dormant.
 #[test]
 fn what_an_undo_brings_back_waits_for_rules_that_have_its_kind() {
     let files = Files::of_tug();
@@ -626,7 +626,7 @@ fn what_an_undo_brings_back_waits_for_rules_that_have_its_kind() {
     assert!(session.shelved().is_empty());
 }
 
-/// What becomes of a secret value is told to the game master alone.
+/// Changes of a secret value are reported to the game master only.
 #[test]
 fn a_reload_tells_no_secret_value() {
     let files = Files::of_tug();
@@ -651,7 +651,8 @@ fn a_reload_tells_no_secret_value() {
     }
 }
 
-/// A kind goes by a reload, and with it the numbers of the kinds behind it: an undo over that reads the state by its own kinds.
+/// A reload removes a kind, which shifts the numbers of later kinds: an undo across it reads the state by the old
+/// kinds.
 #[test]
 fn an_undo_goes_back_over_a_reload_that_takes_a_kind_away() {
     let play = "local rb = require(\"@riskbreaker\")\nreturn rb.play({ start = function() rb.spawn(\"hero\", { name = \"Ann\" }) \
@@ -686,7 +687,7 @@ fn an_undo_goes_back_over_a_reload_that_takes_a_kind_away() {
     assert_eq!(session.view().title(EntityId(1)).to_string(), "Ann");
 }
 
-/// The small game, whose need is a sum, and whose rolls add to it.
+/// The small game with a need computed as a sum, to which rolls add.
 fn of_sums() -> Files {
     Files::of_tug()
         .with(

@@ -1,4 +1,4 @@
-//! Scripts that are hostile or broken: each is contained, told by file and line, and the game is as it was.
+//! Hostile or broken scripts: each is contained and reported by file and line, and the game is unchanged.
 
 mod bad;
 
@@ -23,7 +23,7 @@ fn card(body: &str) -> String {
     )
 }
 
-/// Plays the card and gives its fault, after making sure that the game is as it was and goes on.
+/// Plays the card and returns its fault. Checks that the game is unchanged and continues.
 fn fault_of(body: &str) -> Fault {
     fault_of_file(&card(body))
 }
@@ -39,7 +39,7 @@ fn fault_of_file(body: &str) -> Fault {
     session.answer(question.id, question.read(&"trick".into()).unwrap()).unwrap();
     let step = session.advance().unwrap();
     let Step::Fault(fault) = step else { panic!("`{body}` was not stopped: {step:?}") };
-    // The entry that was popped stands again, and nothing of what the card did is left.
+    // The popped entry is restored, and nothing of the card's effects remains.
     session.undo().unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
     assert_eq!(session.state_bytes(), before, "`{body}` left something");
@@ -174,7 +174,7 @@ fn an_iterator_that_a_file_keeps_goes_on_in_no_call() {
     let kept = format!("local it = string.gmatch(\"a b\", \"%a\")\n{}", card("if it() then ctx.thing:add('n', 2) end"));
     let fault = fault_of_file(&kept);
     assert!(fault.message.contains("gmatch"), "{fault}");
-    // Within one call it goes on as ever.
+    // Within one call it works as usual.
     for (body, text) in [
         ("local s = '' for k, v in ('a=1, b=2'):gmatch('(%w+)=(%w+)') do s ..= k .. v end error(s)", "a1b2"),
         ("local s = '' for w in ('ab'):gmatch('x*') do s ..= `<{w}>` end error(s)", "<><><>"),
@@ -248,7 +248,7 @@ fn host_functions_refuse_garbage_with_a_sentence() {
     }
 }
 
-/// The faults of a card that a policy chooses where the game is told, in a saved game, where nobody listens, and of a person's.
+/// The faults of a card in each mode: chosen by a policy with events, in a saved game, headless, and by a person.
 fn faults_in_every_mode(body: &str) -> Vec<String> {
     let text = card(body);
     let policy = "return require('@riskbreaker').policy({ id = 'first', answer = function(q)
@@ -274,7 +274,7 @@ fn faults_in_every_mode(body: &str) -> Vec<String> {
     found
 }
 
-/// What a question is about is looked at before anybody answers it, so that every mode stops at the same place.
+/// The subject of a question is checked before anybody answers it, so that every mode stops at the same place.
 #[test]
 fn a_question_about_what_is_gone_is_stopped_in_every_mode() {
     for (body, part) in [
@@ -328,7 +328,7 @@ fn read_only_phases_only_read() {
     }
 }
 
-/// Where rolling is free, too: what keeps an element or leaves it out changes nothing.
+/// A filter may not have effects, even where rolling is allowed.
 #[test]
 fn what_rb_filter_asks_only_reads() {
     let fault = fault_of("rb.filter({ 1 }, function() return rb.roll('1d6', 'x') > 3 end)");
@@ -439,7 +439,7 @@ fn types_that_are_nested_without_end_are_refused() {
     assert!(Ruleset::load(&library(&[("kinds.luau", &deep)]), "bad").is_ok());
 }
 
-/// No file is too large by itself, and none is blamed; the one that takes most by itself is.
+/// No file alone is too large, so none is named; the one that is too large alone is named.
 #[test]
 fn files_that_are_too_much_together_are_refused_as_a_whole() {
     let error_of = |count: usize, text: &dyn Fn(usize) -> String| {
@@ -460,7 +460,7 @@ fn files_that_are_too_much_together_are_refused_as_a_whole() {
     assert!(problems.iter().any(|one| one.path == "bad/tables/t3.luau"), "{problems:#?}");
 }
 
-/// The parser takes it: it nests no more than 1000 deep at any place, but the tree of the chains is 100,000 deep.
+/// The parser accepts it: it nests at most 1000 deep, but the tree of the chains is 100,000 deep.
 #[test]
 fn an_expression_that_is_nested_too_deep_is_refused_with_its_line() {
     for link in ["+a", ".a", "()", "[1]"] {
@@ -498,7 +498,7 @@ fn all_problems_are_told_at_once() {
     }
 }
 
-/// A local that outlives the call would make a saved game load as another one.
+/// A local that outlives the call would make a saved game load differently.
 #[test]
 fn a_local_that_a_function_changes_after_loading_is_refused_with_its_line() {
     let rb = "local rb = require('@riskbreaker')\n";
@@ -516,7 +516,7 @@ fn a_local_that_a_function_changes_after_loading_is_refused_with_its_line() {
             "seen",
             4,
         ),
-        // Through a function that is made in the call, and one that a function made at load.
+        // Through a function created in the call, and one created at load.
         (
             "maneuvers/a.luau",
             "local n\nreturn rb.maneuver({ id = 'a', resolve = function(ctx)\n\tlocal f = function() n = 1 end\n\tf()\nend })",
@@ -550,13 +550,13 @@ fn locals_of_one_call_and_of_loading_are_free() {
         let fault = fault_of(&format!("{body}\nerror('n is ' .. ctx.thing.n)"));
         assert_eq!(fault.message, "n is 3", "{body}");
     }
-    // A counter of the file's own, which no function of the card reaches.
+    // A counter of the file that no function of the card reaches.
     let text = "local rb = require('@riskbreaker')\nlocal n = 0\nlocal function next_number() n += 1 return n end\n\
                 return rb.maneuver({ id = 'a', text = 'Number ' .. next_number(), resolve = function() end })";
     Ruleset::load(&library(&[("maneuvers/a.luau", text)]), "bad").unwrap();
 }
 
-/// A table that its file has frozen may hold another that it has not.
+/// A frozen table may contain another one that is not frozen.
 #[test]
 fn a_captured_table_is_frozen_to_its_depth() {
     for table in ["{ inner = {} }", "table.freeze({ inner = {} })", "table.freeze({ deep = { inner = {} } }).deep"] {
@@ -583,7 +583,7 @@ fn no_loop_runs_over_keys_whose_order_depends_on_addresses() {
         (2, "local t = { [ctx.thing] = 1 }\nfor thing in next, t do end"),
         (3, "local t = { [ctx.thing] = 1 }\nlocal step, over, first = pairs(t)\nfor thing in step, over, first do end"),
         (2, "local t = { [ctx.thing] = 1 }\nlocal first = next(t)"),
-        // The first key is a text; where it comes depends on the others.
+        // The first key is a text; its position depends on the others.
         (2, "local t = { a = 1, b = 2, [ctx.thing] = 3 }\nfor name in t do break end"),
         (3, "local t = { 1, 2, 3 }\nt[function() end] = 4\nfor at in t do break end"),
         (2, "local t = { [{}] = 1, [true] = 2 }\nfor key in t do end"),
@@ -611,14 +611,14 @@ fn no_loop_runs_over_keys_whose_order_depends_on_addresses() {
 fn tables_keyed_by_entities_serve_for_looking_up_and_other_loops_run() {
     for body in [
         "local seen = { [ctx.thing] = 3 }\nctx.thing:add('n', seen[ctx.thing])",
-        // What has been taken out again is no key.
+        // A removed key does not count.
         "local t = { a = 1, b = 2 }\nt[ctx.thing] = 1\nt[ctx.thing] = nil\nfor _, n in t do ctx.thing:add('n', n) end",
         "for key, n in { 1, a = 1, [0.5] = 1 } do ctx.thing:add('n', n) end",
         "for _ in {} do end for _ in pairs({}) do end ctx.thing:add('n', next({}) == nil and 3 or 0)",
         "for at, n in ipairs({ 1, 2, [ctx.thing] = 7 }) do ctx.thing:add('n', n) end",
         "for _, n in { 1, 2, nil } do ctx.thing:add('n', n) end",
         "local n = 0 for name in ctx.thing do n += 1 end for name in pairs({ 1, 2, 3 }) do ctx.thing:add('n', 1) end",
-        // However much of an entity has been read, it is gone through as a whole.
+        // An entity is iterated completely, however much of it was read before.
         "local all, read = 0, ctx.thing.n for _ in ctx.thing do all += 1 end for _ in pairs(ctx.thing) do all -= 1 end
          if all == 0 and next(ctx.thing, next(ctx.thing)) then ctx.thing:add('n', 3) end",
     ] {
@@ -627,7 +627,7 @@ fn tables_keyed_by_entities_serve_for_looking_up_and_other_loops_run() {
     }
 }
 
-/// The script has a text or a table once, and the host would keep it as often as it is declared.
+/// A text or table exists once in the script, but the host would store it for every declaration.
 #[test]
 fn what_is_declared_in_many_places_counts_in_each() {
     let vocabulary = "local rb = require('@riskbreaker') local long, made = ('x'):rep(200000), {}";
@@ -716,7 +716,7 @@ fn layers_change_what_lies_below_and_say_where_it_came_from() {
     let thing = session.view().find("it").unwrap();
     assert_eq!(session.view().field(thing, "n"), Some(&Value::Int(3)));
 
-    // The same again without a word for it is a clash that names both files, and so are two layers without an order.
+    // Redeclaring it without `replace` is a clash that names both files, and so are two layers without an order.
     let plain = "local rb = require('@riskbreaker') return rb.verbs({ grow = rb.verb({ 'thing' }, function() end) })";
     let clash = Library::overlay(house("clash", &[("verbs.luau", plain)]), library.clone());
     let error = Ruleset::load_with(&clash, "bad", &["clash".into()]).unwrap_err().to_string();
@@ -761,7 +761,7 @@ fn a_question_may_check_its_answer() {
     assert_eq!(session.view().field(thing, "n"), Some(&Value::Int(4)));
 }
 
-/// An act in between changes what an action asks: a place on the tape that waits is not filled by asking somebody else.
+/// An act in between changes what an action asks: a waiting slot of the tape must not be filled by asking another seat.
 #[test]
 fn an_open_place_goes_to_the_driver_of_the_seat_that_is_asked_now() {
     let play = PLAY.replace(
@@ -781,7 +781,7 @@ fn an_open_place_goes_to_the_driver_of_the_seat_that_is_asked_now() {
     assert_eq!(&*session.questions()[0].topic, "card");
 }
 
-/// `BODY` is an entry that comes again and again, and rolls; nobody is asked.
+/// `BODY` is a recurring entry that rolls; nobody is asked.
 const SPIN: &str = r#"local rb = require("@riskbreaker")
 return rb.play({
 	start = function(scenario)
@@ -836,7 +836,7 @@ fn a_game_that_asks_nobody_stops_and_lets_others_play_meanwhile() {
     assert!(done < stopped, "it waited for the one that never ends");
     let Step::Fault(fault) = step else { panic!("{step:?}") };
     assert!(fault.message.contains("without a decision by a person; the next entry is `spin`"), "{fault}");
-    // It can be let go on for as long again, and other loops have limits of their own.
+    // A retry allows the same limit again, and other loops have their own limits.
     session.remedy(Remedy::Retry).unwrap();
     assert_eq!(session.advance_by(5).unwrap(), Step::Ask);
 }

@@ -1,4 +1,4 @@
-//! What `riskbreaker new` writes is sound, and its specs hold; the types and the cards are written.
+//! The output of `riskbreaker new` is correct, and its specs hold; types and cards are written.
 #![cfg(feature = "cli")]
 
 use std::fs;
@@ -19,7 +19,7 @@ impl Place {
         Command::new(env!("CARGO_BIN_EXE_riskbreaker")).args(args).current_dir(&self.0).output().unwrap()
     }
 
-    /// Standard output of a call that must go well.
+    /// The standard output of a call that must succeed.
     fn well(&self, args: &[&str]) -> String {
         let output = self.call(args);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();

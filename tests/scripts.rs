@@ -1,4 +1,4 @@
-//! The scripts that come with the program: each runs to its end, and twice the same.
+//! The shipped scripts: each runs to its end, and gives the same output twice.
 #![cfg(feature = "cli")]
 
 use std::ffi::OsStr;
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 const FOLDER: &str = "scripts";
 
-/// The scripts, as paths from the project's folder, each with the arguments that run it.
+/// The scripts, as paths from the project's folder, each with its arguments.
 fn scripts() -> Vec<(PathBuf, Vec<&'static str>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER);
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));

@@ -1,4 +1,4 @@
-//! What a seat sees, and what it does not: hidden hands, sealed bids, private rolls, traps.
+//! What seats may see: hidden hands, sealed bids, private rolls, traps.
 
 mod answers;
 mod together;
@@ -63,18 +63,18 @@ fn reply(session: &mut Session, seat: &str, topic: &str, value: impl Into<Value>
     let _ = session.seat(seat).unwrap().reply(&[(topic.into(), value.into())]).unwrap();
 }
 
-/// All seats of a game and a watcher, without the game master.
+/// All seats of a game except the game master's, and a watcher.
 fn players(session: &Session) -> Vec<Viewer> {
     let seats = session.ruleset().seats().keys().filter(|seat| *seat != "gm");
     seats.map(|seat| Viewer::seat(seat)).chain([Viewer::watcher()]).collect()
 }
 
-/// A query that looks at a few ways.
+/// A query that follows a few paths.
 fn quick() -> OddsQuery {
     OddsQuery { limits: Limits { ways: 20, samples: 20, ..Limits::default() }, ..OddsQuery::default() }
 }
 
-/// Everything a viewer gets, odds of the open questions among it.
+/// Everything that a viewer gets, including odds of the open questions.
 fn gets(session: &mut Session, viewer: &Viewer, odds: bool) -> String {
     let mut seat = session.seen_by(viewer.clone());
     let mut text = seat.everything();
@@ -112,7 +112,7 @@ fn a_seat_sees_its_own_hand_and_nobody_the_deck() {
         }
         assert!(!text.contains("deck\":["), "{text}");
     }
-    // A derived value that reads a hidden field is refused, one that counts what is not there counts nothing.
+    // A derived value that reads a hidden field is refused; one that counts missing entities counts none.
     let mut seat = session.seat("north").unwrap();
     let sam = seat.view().find("Sam").unwrap();
     let refusal = seat.why(sam, "nerve").unwrap_err();
@@ -134,7 +134,7 @@ fn what_is_anothers_is_refused() {
     let mut south = session.seat("south").unwrap();
     assert!(south.questions().is_empty());
     assert_eq!(south.waiting(), ["gm".into()]);
-    // It may not even learn that the question is there.
+    // It may not even learn that the question exists.
     let refusal = south.answer(trap.id, Answer::Confirm(true)).unwrap_err();
     assert_eq!(refusal, Refusal::Stale { question: trap.id });
     assert_eq!(south.edit(Edit::Say { text: "hello".into() }).unwrap_err(), not_yours("gm"));
@@ -188,7 +188,7 @@ fn orders_of_several_parts_are_open_at_once_and_sealed_to_the_end() {
     reply(&mut session, "north", "bid", 4);
     reply(&mut session, "south", "bid", 0);
     reply(&mut session, "south", "note", "SOUTHERN");
-    // North's last part is still open, and nothing was told.
+    // North's last part is still open, and nothing was reported.
     let told = |session: &mut Session, seat: &str| {
         let log = session.seat(seat).unwrap().log();
         log.iter().filter(|event| matches!(event.happening, Happening::Answered { .. })).count()
@@ -198,18 +198,18 @@ fn orders_of_several_parts_are_open_at_once_and_sealed_to_the_end() {
     assert_eq!((told(&mut session, "north"), told(&mut session, "south"), told(&mut session, "gm")), (3, 3, 7));
     assert!(!gets(&mut session, &Viewer::seat("south"), true).contains("MARKED"));
     assert!(gets(&mut session, &Viewer::seat("north"), false).contains("MARKED"));
-    // Sealed outside of `rb.all`: told when the action ends.
+    // Sealed outside of `rb.all`: reported when the action ends.
     reply(&mut session, "north", "stay", true);
     assert_eq!(told(&mut session, "south"), 3);
     reply(&mut session, "south", "stay", false);
-    // First come: the answer of one closes the question for the other; an undo opens it again for both.
+    // First come, first served: one answer closes the question for the other seat; an undo opens it again for both.
     let both =
         |session: &Session| session.questions().iter().map(|question| question.seat.to_string()).collect::<Vec<_>>();
     assert_eq!(both(&session), ["north", "south"]);
     assert!(session.questions().iter().all(|question| question.race));
     reply(&mut session, "south", "call", true);
     assert!(session.log().iter().any(|event| event.happening.line().contains("Sam walks into a trap")));
-    // South has been told what north had answered in secret: only the game master takes that back.
+    // South has seen the secret answer of north, so only the game master can undo it.
     assert_eq!(session.seat("south").unwrap().undo().unwrap_err().kind(), "stands");
     session.undo().unwrap();
     let _ = session.advance().unwrap();
@@ -241,7 +241,7 @@ fn an_undo_says_to_each_what_it_may_know() {
     assert_eq!(back(&mut session, "gm", 0), [format!("undid card: {card}")]);
 }
 
-/// The rules lose an entry and a hook that belong to an imp.
+/// The rules lose an entry and a hook of an imp.
 #[test]
 fn a_reload_names_what_belongs_to_a_hidden_entity_to_the_game_master_alone() {
     let play = |entry: &str| {
@@ -279,7 +279,7 @@ return rb.play({{
     }
 }
 
-/// Nothing tells others that the thief has confessed to the game master.
+/// Others must not learn that the thief has confessed to the game master.
 #[test]
 fn an_undo_names_a_secret_free_act_to_its_seat_alone() {
     let mut session = start(&load("tests/rulesets", "manor"), 5);
@@ -298,7 +298,7 @@ fn an_undo_names_a_secret_free_act_to_its_seat_alone() {
     }
 }
 
-/// The imp that only north sees has no bond to anybody.
+/// The imp that only north sees has no bond.
 #[test]
 fn that_nothing_is_ended_by_hand_is_told_to_those_who_see_the_entity() {
     let bond = "\tbond = { relates = { \"from\", \"to\" }, fields = { from = rb.ref(\"imp\"), to = rb.ref(\"player\") } },\n})";
@@ -315,7 +315,7 @@ fn that_nothing_is_ended_by_hand_is_told_to_those_who_see_the_entity() {
     }
 }
 
-/// What a seat lists is what it may do.
+/// A seat only lists acts that it may take.
 #[test]
 fn no_free_act_is_listed_as_open_while_another_one_asks() {
     let call = "rb.confirm({ seat = seat, topic = \"sure\" })";
@@ -335,8 +335,8 @@ fn no_free_act_is_listed_as_open_while_another_one_asks() {
     assert_eq!(open(&mut session), (true, None));
 }
 
-/// The act of north fails between its two questions: the answer that the first one got is told to nobody else, also after a load
-/// and an undo.
+/// The act of north fails between its two questions: the first answer is not reported to others, also after a load and
+/// an undo.
 #[test]
 fn an_answer_in_an_action_that_fails_stays_untold() {
     let library = pets_that_call(
@@ -370,7 +370,7 @@ fn an_answer_in_an_action_that_fails_stays_untold() {
     fails_untold(&mut session);
 }
 
-/// North sells the imp, which is marked when it is south's.
+/// North sells the imp, which is marked when it belongs to south.
 #[test]
 fn an_undo_tells_no_value_that_was_written_for_another() {
     let kinds = r#"
@@ -410,7 +410,7 @@ return rb.play({
     }
 }
 
-/// What a seat is told to have changed, when it takes its last decision back.
+/// The changes reported to a seat when it undoes its last decision.
 fn undone_changes(session: &mut Session, seat: &str) -> Vec<String> {
     let undone = session.seat(seat).unwrap().undo().unwrap();
     let changes = undone.changes.into_iter().filter_map(|change| match change {
@@ -422,7 +422,7 @@ fn undone_changes(session: &mut Session, seat: &str) -> Vec<String> {
     changes
 }
 
-/// The pets with other files in the place of some.
+/// The pets with some files replaced.
 fn pets_with(other: &[(&str, &str)]) -> Arc<Ruleset> {
     Ruleset::load(&pets_library(other), "pets").unwrap_or_else(|error| panic!("{error}"))
 }
@@ -432,7 +432,7 @@ fn pets_library(other: &[(&str, &str)]) -> Library {
     Library::from_files(kept.chain(other).copied())
 }
 
-/// South is asked for a rest; north and south may call, which does what is given.
+/// South is asked to rest; north and south may call, which runs the given script.
 fn pets_that_call(call: &str) -> Library {
     let play = r#"
 local rb = require("@riskbreaker")
@@ -502,7 +502,7 @@ fn an_undo_names_what_is_gone_to_those_who_saw_it() {
     }
 }
 
-/// Everybody sees the mask, and its owner alone sees who wears it.
+/// Everybody sees the mask, but only its owner sees who wears it.
 #[test]
 fn a_title_that_not_everybody_sees_is_in_nothing_that_others_are_told() {
     let kinds = r#"
@@ -587,7 +587,7 @@ fn cards_of_value(session: &Session, seat: &str) -> Value {
     Value::text(&asked(session, seat, "card").ask.options()[0].label)
 }
 
-/// Another value that the field takes.
+/// A different value of the field's type.
 fn other_value(session: &Session, ty: &Type, now: &Value, n: i64) -> Option<Value> {
     Some(match ty {
         Type::Int { max, .. } => Value::Int(now.as_int()?.saturating_add(n).min(max.unwrap_or(i64::MAX))),
@@ -607,7 +607,7 @@ fn other_value(session: &Session, ty: &Type, now: &Value, n: i64) -> Option<Valu
     })
 }
 
-/// Writes another value into each field that a viewer may not see and that passes.
+/// Writes a different value to each field that a viewer may not see and that passes.
 fn change_secrets(session: &mut Session, viewer: &Viewer, n: i64, passes: impl Fn(&str) -> bool) -> usize {
     let master = session.view();
     let mut edits = Vec::new();
@@ -624,21 +624,21 @@ fn change_secrets(session: &mut Session, viewer: &Viewer, n: i64, passes: impl F
     let known = seat.view();
     edits.retain(|(id, field, _)| known.field(*id, field).is_none());
     for (entity, field, value) in &edits {
-        // Earlier edits may have led the open action another way.
+        // Earlier edits may have made the open action diverge.
         let _ = session.edit(Edit::Set { entity: *entity, field: field.clone(), value: value.clone() });
         let _ = session.advance().unwrap();
     }
     edits.len()
 }
 
-/// Whether no rule of the open action has told anybody of a field, or of whom something is.
+/// True if no rule of the open action has revealed a field, or what it depends on.
 fn is_untold(game: &str, session: &Session, field: &str) -> bool {
     let at = |topic: &str| session.questions().iter().any(|question| &*question.topic == topic);
     match (game, field) {
         (_, "seat" | "owner" | "finder" | "bearer" | "one" | "other") => false,
-        // The lot that is drawn from them is told to all.
+        // The lot that is drawn from them is public.
         ("auction", "lots") => false,
-        // A rumour that was bought in this action tells it.
+        // A rumour bought in this action reveals it.
         ("auction", "worth") => at("rumour"),
         // The detective may have watched in this action.
         ("manor", "role" | "hidden") => at("room"),
@@ -672,7 +672,7 @@ fn everything_a_seat_gets_is_the_same_when_only_secrets_of_others_differ() {
                     let untold = |field: &str| is_untold(game, &session, field);
                     changed += change_secrets(&mut one, &viewer, 1, untold);
                     change_secrets(&mut other, &viewer, 3, untold);
-                    // Looking ahead takes long: not at each step.
+                    // Looking ahead takes long, so not at each step.
                     let odds = step % 3 == 0;
                     let [first, second] = [&mut one, &mut other].map(|game| gets(game, &viewer, odds));
                     let differs = first.split(',').zip(second.split(',')).find(|(first, second)| first != second);
@@ -688,13 +688,13 @@ fn everything_a_seat_gets_is_the_same_when_only_secrets_of_others_differ() {
     }
 }
 
-/// Whether other answers to a question can differ without a viewer's learning of it at once.
+/// True if different answers to a question are not revealed to a viewer at once.
 fn is_secret(session: &Session, question: &Question, viewer: &Viewer) -> bool {
     let together = session.questions().iter().filter(|open| open.id.action == question.id.action && !open.race).count();
     !viewer.plays(&question.seat) && !question.race && (!viewer.sees(&question.audience) || together > 1)
 }
 
-/// In every game: two answers to a question of another seat, whose answer is not told yet, look the same.
+/// In every game: two different unrevealed answers of another seat look the same.
 #[test]
 fn an_answer_that_is_not_told_yet_changes_nothing_for_another_seat() {
     let mut games = vec![("tests/rulesets", "bluff".to_string())];
@@ -717,7 +717,7 @@ fn an_answer_that_is_not_told_yet_changes_nothing_for_another_seat() {
                     if !is_secret(&session, question, &viewer) {
                         continue;
                     }
-                    // Of a Maneuver that others do not know of they see what it costs, and who has acted.
+                    // Of a Maneuver that others do not know, they see its cost, and who has acted.
                     if id == "riskbreaker-0.0.3" && ["group", "risk"].contains(&&*question.topic) {
                         continue;
                     }
@@ -813,13 +813,13 @@ fn looking_ahead_deals_anew_what_the_seat_cannot_see() {
     wanted.sort_unstable();
     assert_eq!(found, wanted);
     assert!(odds.unseen_in_words().unwrap().starts_with("unseen, dealt anew by chance: "));
-    // South may lay any of the ten cards that north does not hold, and not only one of the two that it has.
+    // South may lay any of the ten cards that north does not hold, not only one of its own two.
     let lines = odds.lines().join("\n");
     let laid = (2..=13).filter(|rank| lines.contains(&format!("Sam lays Card {rank}\u{201d}"))).count();
     assert_eq!(laid, 10, "{held:?}\n{lines}");
-    // What a policy proposes does not depend on what the other holds.
+    // The suggestion of a policy does not depend on the other's hand.
     assert!(seat.suggest(card.id, "calm").unwrap().is_some());
-    // South is not asked, as far as it knows, what north is asked.
+    // South does not see north's question.
     let hidden = riskbreaker::QuestionId { action: 1, ordinal: 1 };
     let mut south = session.seat("south").unwrap();
     assert_eq!(south.questions().len(), 1);
@@ -881,7 +881,7 @@ fn a_suggestion_to_a_seat_does_not_foretell_the_next_die() {
     let rules = Ruleset::load(&Library::from_files(WHEEL.iter().copied()), "wheel");
     let rules = rules.unwrap_or_else(|error| panic!("{error}"));
     let (mut won, mut suggested) = (0, BTreeSet::new());
-    // 0 is the seed of a game that names none.
+    // 0 is the seed of a game without one.
     for seed in 0..4 {
         let (mut session, mut unasked) = (start(&rules, seed), start(&rules, seed));
         for _ in 0..20 {
@@ -907,7 +907,7 @@ fn a_suggestion_to_a_seat_does_not_foretell_the_next_die() {
     assert!(suggested.len() > 3, "{suggested:?}");
 }
 
-/// North holds a number that was drawn unseen, and a policy goes by it. `shown`: whether north is told of the number.
+/// North has a number that was drawn unseen, and a policy uses it. `shown`: true if north sees the number.
 fn drawn(shown: bool) -> Session {
     let kinds = format!(
         "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({{ player = {{ title = \"name\", fields = {{ name = rb.text(), \
@@ -967,7 +967,7 @@ fn a_suggestion_to_a_seat_foretells_no_face_that_was_given_ahead() {
     assert!(refusal.to_string().contains("would be rolled anew"), "{refusal}");
 }
 
-/// How often something is rolled in secret before north is asked depends on what only south may know.
+/// The number of secret rolls before north is asked depends on what only south may know.
 const KNOCK: &[(&str, &str)] = &[
     (
         "knock/ruleset.toml",
@@ -1033,7 +1033,7 @@ fn no_number_tells_how_much_was_rolled_or_asked_in_secret() {
             let question = north.asked()[0].clone();
             assert_eq!(question.id, riskbreaker::QuestionId { action: 1 + turn, ordinal: 0 });
             north.answer(question.id, Answer::Confirm(true)).unwrap();
-            // The answer that comes twice is late.
+            // A repeated answer is late.
             assert_eq!(north.answer(question.id, Answer::Confirm(true)), Err(Refusal::Stale { question: question.id }));
             if turn == 2 {
                 north.undo().unwrap();
@@ -1042,7 +1042,7 @@ fn no_number_tells_how_much_was_rolled_or_asked_in_secret() {
                 session.seat("north").unwrap().answer(again.id, Answer::Confirm(false)).unwrap();
             }
         }
-        // The game master has the game's own numbers.
+        // The game master gets the game's own numbers.
         let _ = session.advance().unwrap();
         let place = session.questions()[0].id;
         assert_eq!(place.ordinal, 2 * knocks as u32);
@@ -1054,7 +1054,7 @@ fn no_number_tells_how_much_was_rolled_or_asked_in_secret() {
     assert_eq!(seen[0], seen[1]);
 }
 
-/// The sheet of a kind that has none of its own lists the fields; a hidden one is named as hidden, and not given as its default.
+/// The sheet of a kind without one lists the fields; a hidden one is named as hidden, not given as its default.
 #[test]
 fn a_plain_sheet_says_what_is_hidden() {
     let rules = Ruleset::load(&Library::from_files(KNOCK.iter().copied()), "knock").unwrap();
@@ -1066,7 +1066,7 @@ fn a_plain_sheet_says_what_is_hidden() {
     let line = |label: &str, text: &str| (label.to_owned(), text.to_owned());
     assert_eq!(session.seat("north").unwrap().sheet(player).unwrap(), [line("hidden", "knocks")]);
     assert_eq!(session.seat("south").unwrap().sheet(player).unwrap(), [line("knocks", "2")]);
-    // What a seat may not see is refused as that, and what there is not by the nearest name.
+    // A hidden name is refused as hidden, and an unknown one with the nearest name.
     let mut north = session.seat("north").unwrap();
     assert_eq!(north.why(player, "knocks").unwrap_err().to_string(), "north may not see `knocks` of south");
     let missing = north.why(player, "knockz").unwrap_err();
@@ -1075,8 +1075,8 @@ fn a_plain_sheet_says_what_is_hidden() {
     assert_eq!(north.why(nobody, "knocks").unwrap_err(), Refusal::NoEntity { entity: nobody });
 }
 
-/// South makes as many secrets as it likes: entities with agenda entries, hooks and relations. Numbers of entities stand in
-/// titles, lines and options of what north is told.
+/// South creates any number of secrets: entities with agenda entries, hooks and relations. Titles, lines and options
+/// for north contain numbers of entities.
 const HUSH: &[(&str, &str)] = &[
     (
         "hush/ruleset.toml",
@@ -1182,7 +1182,7 @@ return rb.play({
     ),
 ];
 
-/// Everything that north and a watcher get while south makes so many secrets in each turn, step by step.
+/// Everything that north and a watcher get while south creates this number of secrets in each turn, step by step.
 fn hushed(rules: &Arc<Ruleset>, laid: i64, many: [i64; 4]) -> Vec<String> {
     let mut setup = Setup::table(Value::map([("laid", Value::Int(laid))])).seed(5);
     for seat in ["north", "south", "gm"] {
@@ -1254,7 +1254,7 @@ fn no_number_tells_how_many_entities_were_made_in_secret() {
     }
 }
 
-/// What others answer in secret, by game, topic and how often they were asked it: what no rule tells as long as it is played so.
+/// The secret answers of others, by game, topic and how often they were asked: no rule reveals these.
 fn secretly(game: &str, question: &Question, nth: usize, variant: usize) -> Value {
     match (game, &*question.topic) {
         ("decoys", "mine") => Value::Int(if nth < [0, 3, 8][variant] { 3 } else { 0 }),
@@ -1268,7 +1268,7 @@ fn secretly(game: &str, question: &Question, nth: usize, variant: usize) -> Valu
     }
 }
 
-/// Plays a game in which others make more or fewer secrets; gives what a viewer gets at each of its steps.
+/// Plays a game in which others create more or fewer secrets. Returns what a viewer gets at each step.
 fn played_beside(game: &str, viewer: &str, variant: usize) -> Vec<String> {
     let mut session = start(&load("tests/rulesets", game), 3);
     let (viewer, mut all, mut asked) = (Viewer::seat(viewer), Vec::new(), BTreeMap::new());
@@ -1313,7 +1313,7 @@ fn played_beside(game: &str, viewer: &str, variant: usize) -> Vec<String> {
             let _ = session.advance().unwrap();
             let undone = session.seen_by(viewer.clone()).undo();
             all.push(format!("{undone:?}"));
-            // What stands is taken back by the game master.
+            // The game master undoes what a seat may not.
             if undone.is_ok() || session.undo().is_ok() {
                 let _ = session.advance().unwrap();
                 all.push(gets(&mut session, &viewer, false));
@@ -1340,7 +1340,7 @@ fn games_of_strangers_tell_nobody_how_many_secrets_another_made() {
     }
 }
 
-/// Four cards, two of them in two hands, and a ward that only its owner knows of.
+/// Four cards, two of them in two hands, and a ward that only its owner knows.
 const DUEL: &[(&str, &str)] = &[
     (
         "duel/ruleset.toml",
@@ -1441,7 +1441,7 @@ fn set(session: &mut Session, values: &[(&str, &str, Value)]) {
     }
 }
 
-/// Deals the other seat a card that the seat does not hold, and a ward by this rule.
+/// A `deal` that gives the other seat a card that the seat does not hold, and a ward by this rule.
 fn deal(ward: &str) -> String {
     format!(
         "deal = function(seat)
@@ -1495,7 +1495,7 @@ fn odds_of_hidden_cards_are_exact_over_all_that_can_be_held() {
 
 #[test]
 fn seats_that_share_a_screen_look_ahead_from_the_hand_of_the_one_that_is_asked() {
-    // In the order of the names, the seat that is asked stands first, and then last.
+    // In the order of names, the asked seat is first, and then last.
     for together in [["north", "south"], ["north", "east"]] {
         let mut session = duel(&deal("false"));
         for (own, wins) in [(1, 0), (2, 1), (3, 2), (4, 3)] {
@@ -1531,7 +1531,7 @@ fn odds_that_depend_on_a_hidden_field_are_refused_where_the_rules_do_not_deal_it
     assert!(refusal.to_string().contains("depends on what north may not see: held"), "{refusal}");
 }
 
-/// The game that asks the first seats the same thing together.
+/// The game that asks the first seats the same question together.
 fn together(way: &str, is_about: bool, seats: usize) -> Session {
     let rules = Ruleset::load(&together::library(way, is_about, seats), "together");
     start(&rules.unwrap_or_else(|error| panic!("{error}")), 3)
@@ -1553,7 +1553,7 @@ fn an_answer_that_waits_for_those_of_others_is_done_again_in_secret() {
     }
 }
 
-/// The odds of what is given, as a viewer works them out from a question; the sums of all pawns are watched.
+/// The odds of given answers, computed for a viewer; the sums of all pawns are watched.
 fn odds_of_sums(session: &mut Session, viewer: &Viewer, question: &Question, given: Vec<Given>) -> Odds {
     let pawns = (1..).map_while(|n| session.view().find(&format!("Pawn {n}")).ok());
     let watch = pawns.map(|pawn| (pawn, Arc::from("sum"))).collect();
@@ -1621,7 +1621,7 @@ fn a_given_answer_wins_the_race_for_its_seat() {
     }
 }
 
-/// Among those who play safe, a bold pawn wins 2 of 5 games with 4 points, and has none in the others.
+/// Among safe players, a bold pawn wins 2 of 5 games with 4 points, and has none in the others.
 #[test]
 fn a_hint_plays_games_for_each_seat_that_is_asked_together_with_others() {
     for (is_about, seats) in [(true, 2), (false, 3)] {
@@ -1641,7 +1641,7 @@ fn a_hint_plays_games_for_each_seat_that_is_asked_together_with_others() {
                         assert!((played.average - 4.0 * rate).abs() < 1e-6, "{seat}: {played:?}");
                     }
                 }
-                // Its answer is not theirs: what the others have does not depend on dice.
+                // Its answer does not apply to the others, whose points do not depend on dice.
                 let odds = one.odds.as_ref().unwrap();
                 let own = format!("Pawn {}", 1 + together::SEATS.iter().position(|known| known == seat).unwrap());
                 let mut others = odds.fields.iter().filter(|field| *field.title != *own);
@@ -1651,7 +1651,7 @@ fn a_hint_plays_games_for_each_seat_that_is_asked_together_with_others() {
     }
 }
 
-/// South has chosen to be bold, which nobody else has been told: not even the hint of the game master knows it.
+/// South has chosen to be bold, which nobody else has seen: not even the hint for the game master uses it.
 #[test]
 fn a_hint_does_not_know_an_answer_that_is_not_told_yet() {
     let mut session = together(together::ALL, true, 2);
@@ -1682,7 +1682,7 @@ fn a_hint_plays_games_for_each_seat_of_a_race() {
 
 #[test]
 fn a_hint_ends_early_if_no_game_can_be_played_to_its_end() {
-    // Without a policy and a default, nobody says whether a pawn pushes.
+    // Without a policy and a default, nothing decides whether a pawn pushes.
     let mut files = together::files(together::ALL, false, 2);
     files.retain(|(path, _)| !path.contains("policies"));
     for (_, text) in &mut files {
@@ -1705,7 +1705,7 @@ fn an_option_is_open_or_greyed_by_what_its_seat_knows() {
     assert_eq!(asked(&session, "north", "card").ask, before.ask, "a hidden ward is not told");
     let text = gets(&mut session, &Viewer::seat("north"), false);
     assert!(!text.contains("has a ward"), "{text}");
-    // It counts all the same.
+    // It counts nevertheless.
     let coins = |session: &Session| session.view().field(session.view().find("south").unwrap(), "coins").cloned();
     set(&mut session, &[("north", "held", Value::Int(4)), ("south", "held", Value::Int(1))]);
     reply(&mut session, "north", "card", "strike");
@@ -1715,7 +1715,7 @@ fn an_option_is_open_or_greyed_by_what_its_seat_knows() {
     assert_eq!(coins(&session), Some(Value::Int(4)));
 }
 
-/// A client that keeps a log by the stream alone.
+/// A client that keeps a log from the stream only.
 #[derive(Default)]
 struct Client {
     revision: u64,
@@ -1762,7 +1762,7 @@ fn a_client_that_applies_the_stream_has_the_log_after_any_steps() {
                         }
                     }
                 }
-                // Some readers look between a step and what comes of it, some seldom.
+                // Some readers read between a step and its effects, some rarely.
                 if chance.next().is_multiple_of(3) {
                     clients[0].follow(&mut session, &viewers[0]);
                 }
@@ -1807,7 +1807,7 @@ fn an_audience_that_is_no_seat_is_refused_with_the_nearest() {
     assert!(error.contains("the kind `player` has the audience `suoth`"), "{error}");
 }
 
-/// Values that no form for people would give.
+/// Values that no input form would give.
 fn wild_values() -> Vec<Value> {
     let nested = |wrap: fn(Value) -> Value| (0..20_000).fold(Value::Int(1), |inner, _| wrap(inner));
     let mut values: Vec<Value> =
@@ -1839,10 +1839,10 @@ fn wild_answers() -> Vec<Answer> {
     ]
 }
 
-/// Whatever an embedder hands in is taken or refused; nothing of it ends the process, the game or another game.
+/// Any value from an embedder is accepted or refused; it never ends the process, the game or another game.
 #[test]
 fn no_value_of_an_embedder_ends_anything() {
-    // Taking a deeply nested value apart goes as deep as it is: these are never dropped.
+    // Dropping a deeply nested value recurses as deeply, so these are never dropped.
     let values: &'static [Value] = Box::leak(wild_values().into_boxed_slice());
     let rules = load("tests/rulesets", "auction");
     let mut session = start(&rules, 7);
@@ -1923,7 +1923,7 @@ fn no_value_of_an_embedder_ends_anything() {
             break;
         }
     }
-    // The neighbour has noticed nothing.
+    // The neighbour game is unaffected.
     assert_eq!(witness.state_bytes(), start(&rules, 7).state_bytes());
 }
 
@@ -1977,7 +1977,8 @@ fn dice_take_any_number() {
     assert!(Dice::parse("2d6").unwrap().roll_faces(&[0, u32::MAX]).is_err());
 }
 
-/// The rolls of an action before it asks north, in their order, and whether odds for north may begin before the first hidden one.
+/// The rolls of an action before it asks north, in their order, and true if odds for north may begin before the first
+/// hidden one.
 #[test]
 fn no_odds_roll_anew_what_the_seat_has_seen() {
     let dark = "rb.roll({ \"1d6\", audience = \"south\" }, \"south peeks\")\n";
@@ -2013,7 +2014,7 @@ fn no_odds_roll_anew_what_the_seat_has_seen() {
         let question = asked(&session, "north", "bet");
         let given = vec![Given::to(&question, true.into())];
         let query = |viewer| OddsQuery { given: given.clone(), viewer, ..OddsQuery::default() };
-        // What has been rolled stands for the game master: one outcome.
+        // For the game master the rolls are known: one outcome.
         let all = session.odds_at(question.id, query(None)).unwrap();
         assert_eq!((all.is_exact(), all.outcomes.len()), (true, 1), "{rolls}");
         for viewer in [Viewer::seat("north"), Viewer::watcher()] {
@@ -2055,7 +2056,7 @@ fn trappers(dice: &[u32], open_traps: &str) -> Session {
     session
 }
 
-/// What is said while a trap is laid in [`trappers`], with a mark in each text.
+/// The answers for laying a trap in [`trappers`], with a mark in each text.
 const LAYS: [(&str, &str); 8] = [
     ("card", "create_trigger"),
     ("skill", "Scout"),
@@ -2067,8 +2068,8 @@ const LAYS: [(&str, &str); 8] = [
     ("extras", "none"),
 ];
 
-/// Who may not know of the trap gets nothing of it: neither while it is laid nor afterwards, nor when it is undone, loaded, or
-/// carried over to other rules and back.
+/// Viewers that may not know of the trap get nothing of it: while it is laid, afterwards, after an undo or load, and
+/// after changing to other rules and back.
 #[test]
 fn a_trap_of_0_0_3_is_in_nothing_that_others_get() {
     let words = ["MARKED", "rolls Scout", "what sets it off", "create_trigger with Scout", "Create Trigger (RB3"];
@@ -2089,7 +2090,7 @@ fn a_trap_of_0_0_3_is_in_nothing_that_others_get() {
     hides(&mut session, "when it is laid");
     let own = gets(&mut session, &Viewer::seat("players"), false);
     assert!(own.contains("MARKED TRAP") && own.contains("MARKED CELLAR") && own.contains("rolls Scout"), "{own}");
-    // Its roll is a secret that the players have seen; the game master takes it back.
+    // Its roll is a secret that the players have seen, so the game master undoes it.
     let refused = session.seat("players").unwrap().undo().unwrap_err();
     assert_eq!(refused.kind(), "stands", "{refused}");
     let told = session.seen_by(Viewer::seat("foes")).events_since(0).unwrap().len();
@@ -2124,7 +2125,7 @@ fn a_trap_of_0_0_3_is_in_nothing_that_others_get() {
     assert!(gets(&mut session, &Viewer::master(), false).contains("MARKED TRAP"));
 }
 
-/// The switch restores the open way.
+/// The switch makes traps public.
 #[test]
 fn open_traps_of_0_0_3_are_seen_by_everybody() {
     let mut session = trappers(&[3], "on");
@@ -2141,7 +2142,7 @@ fn open_traps_of_0_0_3_are_seen_by_everybody() {
     }
 }
 
-/// Two seats at one screen have seen what one of them was shown; another ruleset may let more stand, or less.
+/// Two seats at one screen have seen what one of them was shown; another ruleset may protect more, or less.
 #[test]
 fn what_was_shown_at_a_screen_stands_there() {
     let library = library("tests/rulesets");
@@ -2174,7 +2175,7 @@ fn what_was_shown_at_a_screen_stands_there() {
     }
     assert_eq!(try_undo(&with("dice"), "roll", both()), Err("stands"));
     assert_eq!(try_undo(&with("dice"), "pass", both()), Ok(()));
-    // What was shown before a save stands behind it.
+    // What was shown before a save is still protected after loading it.
     let mut session = start(&usual, 5);
     reply(&mut session, "a", "card", "look");
     let mut session = Session::load(&library, &session.save()).unwrap();
@@ -2242,8 +2243,8 @@ return rb.play({{
     Ruleset::load(&Library::from_files(files), "sealed").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// No look-ahead knows what another seat has bid under seal: not that of the seat, nor that of both at one screen, nor that of the
-/// game master. What a seat itself has bid is known to it.
+/// No look-ahead knows the sealed bid of another seat: not that of the seat, nor of both at one screen, nor of the game
+/// master. A seat knows its own bid.
 #[test]
 fn odds_and_hints_know_no_sealed_answer_of_another_seat() {
     for at_once in [true, false] {
@@ -2276,7 +2277,7 @@ fn odds_and_hints_know_no_sealed_answer_of_another_seat() {
             hints.sort();
             found.extend(hints);
             all.push(found);
-            // The answer itself stands.
+            // The answer itself is kept.
             reply(&mut session, "south", "bid", 2);
             let south = session.view().find("south").unwrap();
             assert_eq!(session.view().field(south, "coins"), Some(&Value::Int(0)));
@@ -2292,7 +2293,7 @@ fn odds_and_hints_know_no_sealed_answer_of_another_seat() {
     }
 }
 
-/// Scripts read in `scenario.seats` who plays; a game of an older version of the program keeps what its scripts read.
+/// Scripts read in `scenario.seats` who plays; a game by an older version of the program keeps what its scripts read.
 #[test]
 fn scenario_seats_include_the_seats_of_the_setup() {
     let rules = load("rulesets", "rbf");

@@ -1,4 +1,4 @@
-//! The protocol: transcripts, clients that come and go, silly messages, and the clients in other languages.
+//! The protocol: transcripts, clients that connect and leave, malformed messages, and the clients in other languages.
 
 #![cfg(feature = "serve")]
 
@@ -32,7 +32,7 @@ fn root(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// Sends a request, carries it out, and gives its answer with whatever else was told.
+/// Sends a request, runs it, and returns its answer and all other messages.
 fn ask(connection: &Connection, method: &str, params: Json) -> (Json, Vec<Json>) {
     let message = json!({ "jsonrpc": "2.0", "id": "x", "method": method, "params": params }).to_string();
     let mut told: Vec<Json> =
@@ -56,7 +56,7 @@ fn refused(connection: &Connection, method: &str, params: Json) -> Json {
     if error["kind"] == "refused" { error["refusal"].clone() } else { error.clone() }
 }
 
-/// What a client knows that never asks again.
+/// The knowledge of a client that never asks again.
 #[derive(Clone)]
 struct Mirror {
     viewer: Json,
@@ -124,7 +124,7 @@ impl Mirror {
             assert_eq!(self.view[name], fresh[name], "{name}");
         }
         let steps = fresh["steps"].as_array().cloned().unwrap_or_default();
-        // A client may have fewer lines, where old ones were out of its first view, or more than a view shows.
+        // A client may have fewer lines if old ones were not in its first view, or more than a view shows.
         let (own, fresh) = (self.view["log"].as_array().unwrap(), fresh["log"].as_array().unwrap());
         let count = own.len().min(fresh.len());
         assert_eq!(own[own.len() - count..], fresh[fresh.len() - count..]);
@@ -139,7 +139,7 @@ impl Mirror {
     }
 }
 
-/// Random numbers that are the same each time.
+/// A deterministic random number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -155,7 +155,7 @@ impl Dice {
     }
 }
 
-/// A value that a schema of the protocol takes.
+/// A value that a schema of the protocol accepts.
 fn sample(schema: &Json, definitions: &Json) -> Json {
     let of = |part: &Json| sample(part, definitions);
     if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
@@ -179,7 +179,7 @@ fn sample(schema: &Json, definitions: &Json) -> Json {
     }
 }
 
-/// Values that a schema of the protocol does not take.
+/// Values that a schema of the protocol refuses.
 fn unfit(schema: &Json) -> Vec<Json> {
     let types = schema["type"].to_string();
     match schema["$ref"].as_str().or(schema["anyOf"][0]["$ref"].as_str()) {
@@ -201,7 +201,7 @@ fn ids_come_back_as_sent_and_notifications_are_never_answered() {
         let told = operator.call(&format!(r#"{{"jsonrpc":"2.0","method":"ping","id" : {id}}}"#));
         assert_eq!(told, [format!(r#"{{"id":{id},"jsonrpc":"2.0","result":{{}}}}"#)]);
     }
-    // The examples of the JSON-RPC specification, and others of their kind.
+    // The examples of the JSON-RPC specification, and similar ones.
     for notification in [
         r#"{"jsonrpc":"2.0","method":"update","params":[1,2,3,4,5]}"#,
         r#"{"jsonrpc":"2.0","method":"foobar"}"#,
@@ -248,7 +248,7 @@ fn many_watchers_are_a_count_and_cost_few_notices() {
     let notices: Vec<Json> = master.outbox().take().iter().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(notices.len(), 1, "{notices:?}");
     assert!(watchers.iter().all(|watcher| watcher.outbox().take().is_empty()));
-    // The last state comes once its second is over.
+    // The last state comes when its second is over.
     let last = master.outbox().wait().unwrap();
     let last: Json = serde_json::from_str(&last[0]).unwrap();
     let counted = json!([{ "role": "game_master", "viewers": 1 }, { "role": "watcher", "viewers": 60 }]);
@@ -408,7 +408,7 @@ fn clients_that_drop_resume_repeat_and_send_late_know_what_a_fresh_view_tells() 
             presence.push(serde_json::from_str(&message).unwrap());
         }
         mirrors.iter_mut().for_each(|mirror| mirror.take(&presence));
-        // Presence that was told while others came in went to those who were there; a fresh view has it all.
+        // Presence notices went only to those who were connected at the time; a new view is complete.
         for mirror in &mut mirrors {
             mirror.view["presence"] = done(&other, "view", json!({ "viewer": mirror.viewer })).0["presence"].clone();
         }
@@ -429,7 +429,7 @@ fn clients_that_drop_resume_repeat_and_send_late_know_what_a_fresh_view_tells() 
                     let questions = view["questions"].as_array().unwrap();
                     let key = format!("a{turn}");
                     match questions.first() {
-                        // It is over: the game master takes something back.
+                        // It is over: the game master undoes something.
                         None => ("undo", json!({ "viewer": mirrors[3].viewer, "expect": view["seq"], "key": key })),
                         Some(question) => {
                             let options = question["ask"]["options"].as_array().cloned().unwrap_or_default();
@@ -456,7 +456,7 @@ fn clients_that_drop_resume_repeat_and_send_late_know_what_a_fresh_view_tells() 
                 mirror.assert_fresh(&other);
             }
             if dice.below(8) == 0 {
-                // One drops, and comes back to where it was.
+                // One disconnects, and continues where it was.
                 let known = mirrors[who].clone();
                 done(&other, "bye", json!({ "viewer": known.viewer }));
                 let since = known.view["revision"].clone();
@@ -506,7 +506,7 @@ fn odds_of_a_seat_answer_no_question_of_another() {
             };
             assert_eq!(one["answer"], expected, "{one}");
         }
-        // The same ranking twice, however many threads there are; the seed of the game is in nothing that a seat gets.
+        // The same ranking twice, with any number of threads; no data of a seat contain the seed of the game.
         let params = json!({ "viewer": welcome["viewer"], "question": own["id"], "games": 200 });
         let (hint, _) = done(&connection, "hint", params.clone());
         assert_eq!(hint["answers"].as_array().map(Vec::len), Some(2), "{hint}");
@@ -530,8 +530,8 @@ fn a_repeated_key_gets_the_first_result_and_another_request_with_it_is_refused()
     assert_eq!(refused(&connection, "edit", other)["kind"], "key_reused");
 }
 
-/// A client that keeps nothing but the last step knows what is asked: after an undo, after a reroll, after an edit, and where
-/// the question is the one that stood there before.
+/// A client that keeps only the last step knows the open questions: after an undo, a reroll, an edit, and if the
+/// question is the same as before.
 #[test]
 fn every_step_says_what_is_asked() {
     let host = host();
@@ -560,7 +560,7 @@ fn every_step_says_what_is_asked() {
     let (_, told) = done(&connection, "undo", json!({ "table": "a", "expect": seq, "to": 1 }));
     let again = asked(&told);
     assert_eq!((&again["topic"], &again["ask"]), (&first["topic"], &first["ask"]));
-    // It is asked anew, and an answer to the question before is late.
+    // It is asked anew, and an answer to the previous question is late.
     assert_eq!(refused(&connection, "answer", answer)["questions"][0], again);
     let value = json!({ "viewer": welcome["viewer"], "question": again["id"], "value": "rest" });
     done(&connection, "answer", value);
@@ -623,14 +623,14 @@ fn roles_come_from_the_connection() {
     assert_eq!(refused(other_after(&other), "view", json!({}))["kind"], "unknown_viewer");
 }
 
-/// The connection, once it has been told what happened to its viewers.
+/// The connection, once its viewers have been sent away.
 fn other_after(connection: &Connection) -> &Connection {
     let told = connection.outbox().take();
     assert!(told.iter().any(|line| line.contains(r#""method":"bye""#)), "{told:?}");
     connection
 }
 
-/// Requests that came before an invitation was revoked, and are carried out after that.
+/// Requests sent before an invitation was revoked, and run after that.
 #[test]
 fn what_waits_behind_a_revocation_is_refused() {
     let host = host();
@@ -708,14 +708,14 @@ fn what_only_the_game_master_may_see_is_in_no_message_to_others() {
     }
     told.extend(other.outbox().take());
     for line in &told {
-        // A seat may not be told an edit of what it may not see; the edit's line names the value.
+        // A seat may not see an edit of a hidden value, since the log line contains the value.
         assert!(!line.contains(MARK), "{line}");
     }
 }
 
 /// A table with a connection for each seat and one for a watcher.
 struct World {
-    /// Keeps the table; its outbox is not looked at.
+    /// Keeps the table; its outbox is not read.
     _host: Host,
     operator: Connection,
     others: Vec<(String, Connection)>,
@@ -745,7 +745,7 @@ impl World {
         done(&self.operator, "view", json!({ "table": "a" })).0
     }
 
-    /// Everything that a viewer has been told and can ask for, as one text.
+    /// Everything that a viewer was sent and can request, as one text.
     fn gets(&self, viewer: usize, names: &[&str]) -> String {
         let connection = &self.others[viewer].1;
         let mut all = connection.outbox().take();
@@ -776,11 +776,11 @@ impl World {
     }
 }
 
-/// Two worlds in which everything is alike but for a secret of one seat: whatever another is told, asks for or is refused is
-/// alike as well, with all numbers and the order.
+/// Two worlds that differ only in a secret of one seat: everything that another viewer is sent, requests or is refused
+/// is equal, including all numbers and the order.
 #[test]
 fn no_message_to_a_viewer_depends_on_a_secret_of_another() {
-    // Secrets that no rule tells before the end: of which kind of entity, which fields, and two values of each.
+    // Secrets that no rule reveals before the end: the kind of entity, the fields, and two values of each.
     type Secret = (&'static str, Json, Json);
     let games: [(&str, &[&str], &str, Vec<Secret>); 3] = [
         (
@@ -883,7 +883,7 @@ fn a_ping_is_answered_while_a_table_works() {
     assert!(connection.outbox().take()[0].contains(r#""table":"t1""#));
 }
 
-/// Messages that are nearly right, and others: `RISKBREAKER_FUZZ=100000 cargo test --release --test serve silly`.
+/// Malformed and nearly correct messages: `RISKBREAKER_FUZZ=100000 cargo test --release --test serve silly`.
 #[test]
 fn silly_messages_are_answered_and_touch_no_other_game() {
     let count = std::env::var("RISKBREAKER_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(3_000);
@@ -923,7 +923,7 @@ fn silly_messages_are_answered_and_touch_no_other_game() {
         }
         if turn % 500 == 0 {
             ask(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
-            // Games that the messages began.
+            // Games started by the messages.
             for name in done(&operator, "table.list", json!({})).0["tables"].as_array().unwrap() {
                 if name != "a" && name != "witness" {
                     done(&operator, "table.close", json!({ "table": name }));
@@ -959,7 +959,7 @@ fn silly(dice: &mut Dice, methods: &[(&str, Vec<String>)]) -> String {
     }
     let mut text = message.to_string();
     if dice.below(10) == 0 {
-        // Cut or bent in the middle, on a character's edge.
+        // Cut or changed in the middle, on a character boundary.
         let at = (0..=dice.below(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         if dice.below(2) == 0 {
             text.truncate(at)
@@ -1035,7 +1035,7 @@ fn too_long_and_too_deep_messages_are_refused() {
     }
 }
 
-/// Who saves a paused game goes on with a paused game.
+/// A saved paused game is loaded paused.
 #[test]
 fn a_pause_is_kept_in_a_saved_game() {
     let host = host();
@@ -1051,7 +1051,7 @@ fn a_pause_is_kept_in_a_saved_game() {
     }
 }
 
-/// An id is repeated as it was sent, or refused.
+/// An id is repeated exactly, or refused.
 #[test]
 fn an_id_that_would_be_rounded_is_refused() {
     let host = host();
@@ -1090,7 +1090,7 @@ impl Program {
         Program { child, input, output }
     }
 
-    /// Sends a line, and gives what comes up to its answer.
+    /// Sends a line, and returns all lines up to its answer.
     fn send(&mut self, line: &str) -> Vec<String> {
         writeln!(self.input, "{line}").unwrap();
         let mut told = Vec::new();
@@ -1111,7 +1111,8 @@ impl Program {
     }
 }
 
-/// `>` is sent, `<` comes back. `TRYCMD=overwrite cargo test --test serve transcripts` writes anew what comes back.
+/// `>` lines are sent, `<` lines are expected. `TRYCMD=overwrite cargo test --test serve transcripts` updates the
+/// expected lines.
 #[test]
 fn transcripts_are_as_written() {
     let mut paths: Vec<PathBuf> =
@@ -1161,7 +1162,7 @@ fn everything_that_was_asked_before_the_end_of_input_is_answered() {
     assert!(program.child.wait().unwrap().success());
 }
 
-/// The questions of a view, without what tells the games of a table apart.
+/// The questions of a view, without the generation of the game.
 fn asked(view: &Json) -> Json {
     let mut questions = view["questions"].clone();
     for question in questions.as_array_mut().unwrap() {
@@ -1252,7 +1253,7 @@ fn a_campaign_has_each_acknowledged_answer_and_every_branch() {
         assert!(done["result"]["seq"].is_u64(), "{done}");
     }
     let before = program.request("view", json!({ "table": "a" }))["result"].clone();
-    // Nobody saved, and the program is gone.
+    // Nobody has saved, and the program ends.
     program.child.kill().unwrap();
     let _ = program.child.wait();
     let mut program = Program::start();
@@ -1271,9 +1272,9 @@ fn a_campaign_has_each_acknowledged_answer_and_every_branch() {
     };
     let first = entries(&mut program);
     assert!(first.len() >= 4 && first.last().unwrap()["here"] == true, "{first:?}");
-    // Two decisions back, another answer: both branches are there.
+    // After two undone decisions and another answer, both branches exist.
     let back = first[first.len() - 3]["entry"].clone();
-    // A command that leaves no entry has a number as well, and that one does not come again either.
+    // A command without an entry has a step number as well, which is not reused either.
     let paused = program.request("pause", json!({ "table": "a", "paused": false }));
     assert!(paused["result"]["seq"].as_u64() > loaded["result"]["seq"].as_u64(), "{paused}");
     program.child.kill().unwrap();
@@ -1288,7 +1289,7 @@ fn a_campaign_has_each_acknowledged_answer_and_every_branch() {
     assert!(second.len() > first.len(), "{second:?}");
     assert!(second.iter().filter(|entry| entry["last"] == true).count() >= 2, "{second:?}");
     let last = first.last().unwrap()["entry"].clone();
-    // Who comes back behind a `goto` is told that the revisions are others now.
+    // A client that returns after a `goto` is told that the revisions are different.
     let known = program.request("view", json!({ "table": "a" }))["result"].clone();
     let back = json!({ "table": "a", "since": known["revision"], "seq": known["seq"] });
     let view = program.request("view", back.clone())["result"].clone();
@@ -1298,7 +1299,7 @@ fn a_campaign_has_each_acknowledged_answer_and_every_branch() {
     assert!(view["after"].is_null() && view["log"] != json!([]), "{view}");
     let there = program.request("view", json!({ "table": "a" }))["result"].clone();
     assert_eq!(there["entities"], before["entities"]);
-    // Undo goes back to the beginning, further than what was loaded has in memory.
+    // Undo reaches the beginning, beyond the decisions in memory.
     let mut steps = 0;
     while steps < 20 {
         let seq = program.request("view", json!({ "table": "a" }))["result"]["seq"].clone();
@@ -1325,7 +1326,7 @@ fn without_descriptions(schema: Json) -> Json {
     }
 }
 
-/// `TRYCMD=overwrite` writes it anew.
+/// `TRYCMD=overwrite` updates it.
 #[test]
 fn the_published_schema_is_that_of_the_program() {
     let path = root("docs/protocol.schema.json");
@@ -1344,7 +1345,7 @@ fn the_published_schema_is_that_of_the_program() {
     }
 }
 
-/// Events for everybody have no `audience`, odds of somebody who sees all have no `unseen`.
+/// Public events have no `audience`, odds of a viewer that sees all have no `unseen`.
 #[test]
 fn the_schema_does_not_require_what_may_be_left_out() {
     let schema = schema();
@@ -1354,7 +1355,7 @@ fn the_schema_does_not_require_what_may_be_left_out() {
     }
 }
 
-/// Runs a test of a client in another language, where the language is installed.
+/// Runs a test of a client in another language, if the language is installed.
 fn client(program: &str, arguments: &[&str]) {
     if Command::new(program).arg("--version").output().is_err() {
         eprintln!("{program} is not installed: its client is not tested");
@@ -1392,7 +1393,7 @@ fn the_c_interface_plays() {
     }
     let built = Path::new(env!("CARGO_BIN_EXE_riskbreaker")).with_file_name("examples");
     let library = built.join("libriskbreaker_c.so");
-    // `cargo test` builds it; `cargo test --test serve` builds it with `--example riskbreaker_c` besides.
+    // `cargo test` builds it; `cargo test --test serve` needs `--example riskbreaker_c` in addition.
     if !library.exists() {
         eprintln!("{} is not built: the C interface is not tested", library.display());
         return;
@@ -1411,7 +1412,8 @@ fn the_c_interface_plays() {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// `cargo test --release --test serve measured -- --ignored --nocapture`: answers a second with 500 games, over pipes.
+/// `cargo test --release --test serve measured -- --ignored --nocapture` prints the answers a second with 500 games,
+/// over pipes.
 #[ignore = "a measurement"]
 #[test]
 fn answers_a_second_are_measured() {
@@ -1426,7 +1428,7 @@ fn answers_a_second_are_measured() {
     }
     let mut output = program.output;
     let mut input = program.input;
-    // What is asked in each game, as the step told it.
+    // The question of each game, from the last step.
     let mut asked: Vec<Option<String>> = vec![Some(r#"{"action":2,"ordinal":0}"#.to_owned()); GAMES];
     let mut is_card = vec![true; GAMES];
     let (mut answered, mut line) = (0, String::new());
@@ -1468,7 +1470,7 @@ fn answers_a_second_are_measured() {
     assert!(program.child.wait().unwrap().success());
 }
 
-/// North decides in secret, one of its questions has one answer only, and then south is asked in the same action.
+/// North decides in secret, one of its questions has only one answer, and then south is asked in the same action.
 const FOG: &[(&str, &str)] = &[
     (
         "fog/ruleset.toml",
@@ -1535,7 +1537,7 @@ return rb.play({
     ),
 ];
 
-/// Where south is asked, after north has planned something.
+/// Plays to south's question, after north has planned something.
 fn in_fog(plan: &str) -> (Host, Connection, [Json; 2]) {
     let host = Host::new(Library::from_files(FOG.iter().copied()));
     let connection = host.connect(true);
@@ -1605,13 +1607,13 @@ fn settings_name_the_layers_in_force() {
     let rules = &master.view["settings"]["rules"];
     assert_eq!((&rules["id"], &rules["layers"], &rules["pending"]), (&json!("fog"), &layers, &Json::Null));
     master.assert_fresh(&connection);
-    // A game that begins with them says the same.
+    // A game that starts with them gives the same.
     done(&connection, "table.new", json!({ "table": "b", "ruleset": "fog", "layers": layers }));
     let (view, _) = done(&connection, "view", json!({ "table": "b" }));
     assert_eq!(view["settings"]["rules"], *rules);
 }
 
-/// The request for them does not wait any more where they have come into force.
+/// After they have come into force, the request for them does not wait any more.
 #[test]
 fn an_undo_to_a_step_before_other_rules_came_into_force_takes_back_all_since() {
     let host = Host::new(Library::from_files(FOG.iter().chain(MIST).copied()));
@@ -1638,7 +1640,7 @@ fn a_reply_answers_for_its_own_seat_alone() {
     let (_host, connection, [north, south]) = in_fog("wait");
     done(&connection, "answer", json!({ "viewer": south, "question": { "action": 1, "ordinal": 0 }, "value": false }));
     done(&connection, "reply", json!({ "viewer": north, "pairs": [["again", false]] }));
-    // South is asked later in the action that north begins: that is still south's to answer.
+    // South is asked later in the action that north begins: that question is still south's.
     let refusal = refused(&connection, "reply", json!({ "viewer": north, "pairs": [["listen", true]] }));
     assert_eq!(refusal["kind"], "not_asked", "{refusal}");
     let pairs = json!([["plan", "wait"], ["listen", true]]);
@@ -1669,7 +1671,7 @@ fn no_reply_tells_whether_its_own_answer_set_off_a_hidden_roll() {
     assert!(told[0][2].contains("`pairs` is empty"), "{:?}", told[0]);
 }
 
-/// North is asked twice in one action, with a roll between the two questions. Another plan fails, and names a spy.
+/// North is asked twice in one action, with a roll in between. Another plan fails, and names a spy.
 const OMEN: &[(&str, &str)] = &[
     (
         "omen/ruleset.toml",
@@ -1723,11 +1725,11 @@ fn a_seat_cannot_look_at_what_a_reply_comes_to_and_take_it_back() {
     assert_eq!(step["questions"][0]["topic"], "then", "the roll stands: {step}");
     assert!(step["events"].to_string().contains("No answer here is called `neither`"), "{step}");
     reply(json!([["then", "low"]]));
-    // Nor is the seat told what has failed.
+    // Nor does the seat see what failed.
     let step = reply(json!([["plan", "fail"], ["then", "low"]]));
     assert_eq!(step["state"], json!({ "is": "fault" }));
     assert!(!step.to_string().contains("Mata"), "{step}");
-    // What is open at once is taken as a whole, or not at all.
+    // Answers to questions that are open at once are accepted as a whole, or not at all.
     done(&connection, "undo", json!({ "table": "a", "expect": 4 }));
     let refusal = refused(&connection, "reply", json!({ "viewer": north, "pairs": [["plan", "neither"]] }));
     assert_eq!(refusal["kind"], "not_an_option", "{refusal}");
@@ -1749,11 +1751,11 @@ fn no_refusal_depends_on_what_another_has_done_in_secret() {
         note("why", json!({ "entity": 1, "name": "ward" }));
         note("acts", json!({}));
         note("view", json!({}));
-        // A free act comes before the open action, also where that has rolled what the seat does not see.
+        // A free act comes before the open action, even if that has rolled what the seat does not see.
         note("act", json!({ "name": "strike" }));
         let south = format!("\"viewer\": Number({south})");
         for told in all.iter_mut().filter(|told| told.starts_with("act ")) {
-            // Only what south is told: north is told other things.
+            // Only the messages to south: those to north differ.
             *told = told.split("Object {\"jsonrpc\"").filter(|told| told.contains(&south)).collect();
             assert!(told.contains("a blow"), "{told}");
         }
@@ -1768,7 +1770,7 @@ fn no_refusal_depends_on_what_another_has_done_in_secret() {
     assert!(!all.contains("Agent north") && !all.contains("queen\\\\"), "{all}");
 }
 
-/// Games that never ask: `spin` by many short entries, `hang` by a script without end.
+/// Games that never ask: `spin` by many short entries, `hang` by a script without an end.
 const ENDLESS: &[(&str, &str)] = &[
     (
         "spin/ruleset.toml",
@@ -1829,11 +1831,11 @@ fn a_job_gives_its_thread_back_between_two_actions_and_ends_with_the_same_answer
     let first = told();
     assert!(slices > 3, "{slices} slices: {first}");
     assert!(first.contains(r#""id":3"#) && first.contains("took long without a decision"), "{first}");
-    // The same request again: it is answered, and nothing happens.
+    // The same request again is answered without effect.
     assert!(job(4, "reply", json!({ "viewer": 1, "pairs": [["go", "spin"]], "key": "k" })).run_slice().is_none());
     let again = told();
     assert!(again.contains(r#""seq":2"#) && !again.contains("step"), "{again}");
-    // A table that is closed in the midst: the rest is refused.
+    // A table that is closed meanwhile: the rest is refused.
     let rest = job(5, "remedy", json!({ "viewer": 1, "remedy": "retry" })).run_slice().unwrap();
     done(&connection, "table.close", json!({ "table": "a" }));
     assert!(rest.run_slice().is_none());
@@ -1841,7 +1843,7 @@ fn a_job_gives_its_thread_back_between_two_actions_and_ends_with_the_same_answer
     assert!(closed.contains(r#""id":5"#) && closed.contains("unknown_table"), "{closed}");
 }
 
-/// A game without end: retries share one ceiling of what the table keeps, and no step sends all that was told.
+/// A game without an end: retries share one limit of stored events, and a step does not send all events.
 #[test]
 fn retries_share_a_ceiling_and_steps_have_a_size() {
     let talks = ENDLESS.iter().map(|(path, text)| {
@@ -1919,7 +1921,7 @@ return rb.play({
 })
 "#;
 
-/// The table of such a game where a turn has failed.
+/// The table of such a game at a fault.
 fn failed(folder: &Path) -> (Host, Connection, Mirror) {
     let host = Host::new(Library::open(folder).unwrap());
     let connection = host.connect(true);
@@ -1971,7 +1973,7 @@ fn other_rules_wait_for_the_end_of_an_action_that_failed_and_that_is_said() {
     }
 }
 
-/// A folder of its own for the files of one test.
+/// A new folder for the files of one test.
 fn saves(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -1979,7 +1981,8 @@ fn saves(name: &str) -> PathBuf {
     folder
 }
 
-/// Another program changes the file of a table: commands are refused until the file is as it was, or the game is saved elsewhere.
+/// Another program changes the file of a table: commands are refused until the file is restored, or the game is saved
+/// elsewhere.
 #[test]
 fn a_table_whose_campaign_file_was_changed_is_saved_elsewhere_or_retried() {
     let folder = saves("changed");
@@ -1999,14 +2002,14 @@ fn a_table_whose_campaign_file_was_changed_is_saved_elsewhere_or_retried() {
     assert!(refusal["message"].as_str().unwrap().contains("since the last line was kept"), "{refusal}");
     let retry = || json!({ "table": "a", "remedy": "retry" });
     assert_eq!(ask(&operator, "remedy", retry()).0["error"]["data"]["kind"], "file");
-    // The file is there again.
+    // The file is restored.
     overwrite(&newest);
     assert_eq!(ask(&operator, "edit", say("two")).0["error"]["data"]["kind"], "file");
     done(&operator, "remedy", retry());
     done(&operator, "edit", say("two"));
     let entries = |table: &str| done(&operator, "entries", json!({ "table": table, "all": true })).0["entries"].clone();
     let before = entries("a");
-    // It never is, and the game goes on in another file.
+    // It is never restored, and the game continues in another file.
     overwrite(b"");
     assert_eq!(ask(&operator, "edit", say("three")).0["error"]["data"]["kind"], "file");
     done(&operator, "table.save", json!({ "table": "a", "path": other }));
@@ -2018,7 +2021,8 @@ fn a_table_whose_campaign_file_was_changed_is_saved_elsewhere_or_retried() {
     assert_eq!(entries("b"), before);
 }
 
-/// Keys, invitations and the pause outlive the host. The file knows a token by its hash only, and a copy knows nothing of them.
+/// Keys, invitations and the pause survive a restart. The file contains a token only as its hash, and a copy contains
+/// none of them.
 #[test]
 fn a_campaign_remembers_keys_invitations_and_the_pause() {
     let folder = saves("remembered");
@@ -2073,7 +2077,7 @@ fn a_campaign_remembers_keys_invitations_and_the_pause() {
     assert_eq!(entries("a"), before + 1);
 }
 
-/// Nothing but saved games is overwritten, and `--saves` confines paths to a folder.
+/// Only saved games are overwritten, and `--saves` confines paths to a folder.
 #[test]
 fn files_of_others_are_neither_overwritten_nor_reached() {
     let folder = saves("confined");
@@ -2121,23 +2125,23 @@ fn files_of_others_are_neither_overwritten_nor_reached() {
     assert!(!folder.join("new.json").exists());
 }
 
-/// A table of a shipped ruleset whose secrets are marked, with a connection for each viewer.
+/// A table of a shipped ruleset with marked secrets, and a connection for each viewer.
 struct Marked {
-    /// Keeps the table; its outbox is not looked at.
+    /// Keeps the table; its outbox is not read.
     _host: Host,
     operator: Connection,
     viewers: Vec<(&'static str, Connection)>,
-    /// A text that stands for a secret, and the seats that may know it.
+    /// The text that marks each secret, and the seats that may know it.
     marks: Vec<(&'static str, Vec<&'static str>)>,
-    /// The beginning of a secret name, as somebody types it who guesses.
+    /// The beginning of a secret name, as a guess.
     guess: &'static str,
-    /// Marks that each viewer was told, by their place.
+    /// The marks that each viewer was sent, by their index.
     told: Vec<Vec<bool>>,
     campaign: PathBuf,
 }
 
 impl Marked {
-    /// Each test keeps its campaign under a `name` of its own.
+    /// Starts the game. Each test stores its campaign under its own `name`.
     fn begin(name: &str, ruleset: &str, position: Json, viewers: &[&'static str]) -> Marked {
         let host = Host::new(Library::open(root("rulesets")).unwrap());
         let operator = host.connect(true);
@@ -2166,13 +2170,13 @@ impl Marked {
         done(&self.operator, "view", json!({ "table": "a" })).0
     }
 
-    /// What the game master does. Whether it is accepted.
+    /// Sends a command of the game master. True if it is accepted.
     fn master(&self, method: &str, mut params: Json) -> bool {
         params["table"] = "a".into();
         ask(&self.operator, method, params).0.get("error").is_none()
     }
 
-    /// Answers the first open question: by `chosen` where that says something and it is taken, else as the policy `random` does.
+    /// Answers the first open question: by `chosen` if that returns an accepted answer, else like the policy `random`.
     fn play(&self, chosen: impl Fn(&str, &str) -> Option<Json>) -> bool {
         let view = self.view();
         let Some(question) = view["questions"].as_array().and_then(|open| open.first()) else { return false };
@@ -2192,8 +2196,8 @@ impl Marked {
         self.master("answer", json!({ "question": id, "value": value }))
     }
 
-    /// Asks everything that a viewer can ask, about every entity that there is, and looks for marks in what it is told. `ahead`: odds
-    /// and hints, too, which take their time.
+    /// Sends every request that a viewer can send, about every entity, and searches the answers for marks. `ahead`:
+    /// true to include odds and hints, which take long.
     fn look(&mut self, when: &str, ahead: bool) {
         let master = self.view();
         let ids: Vec<Json> = master["entities"].as_array().unwrap().iter().map(|entity| entity["id"].clone()).collect();
@@ -2216,7 +2220,7 @@ impl Marked {
             }
             let open = view["questions"].as_array().unwrap();
             let is_asked = open.iter().any(|question| question["yours"] == true);
-            // Whoever is asked for a text would have given it.
+            // A viewer that is asked for a text would have written it.
             for topic in topics.iter().map(|topic| topic.as_str().unwrap()).chain(["who", "target", "card", "place"]) {
                 if !is_asked {
                     note("reply", json!({ "pairs": [[topic, self.guess]] }));
@@ -2262,8 +2266,8 @@ impl Marked {
         }
     }
 
-    /// The game master goes back to an early entry of the campaign and forward again, and closes the table. The recaps of the
-    /// campaign tell nobody more.
+    /// The game master moves to an early entry of the campaign and back, and closes the table. The recaps of the
+    /// campaign reveal nothing more.
     fn go_back_and_tell(&mut self) {
         let entries = done(&self.operator, "entries", json!({ "table": "a", "all": true })).0["entries"].clone();
         let entries: Vec<&Json> = entries.as_array().unwrap().iter().map(|entry| &entry["entry"]).collect();
@@ -2289,7 +2293,7 @@ impl Marked {
         }
     }
 
-    /// Every mark has reached those who may know it: a test that looks for what is nowhere would prove nothing.
+    /// Checks that every mark has reached those who may know it, since otherwise the search would prove nothing.
     fn all_were_told(&self) {
         for (n, (mark, may)) in self.marks.iter().enumerate().filter(|(_, (mark, _))| *mark != "MARKNOTE") {
             for (at, (seat, _)) in self.viewers.iter().enumerate() {
@@ -2299,7 +2303,7 @@ impl Marked {
     }
 }
 
-/// A game of 0.0.3 in which a trap with marks has been laid, and the game master has laid another.
+/// A game of 0.0.3 with a marked trap, and another one laid by the game master.
 fn marked_trap(name: &str, open_traps: bool) -> Marked {
     let position = json!({
         "us": ["A = W5: Set Trap; P5: Scout; idle", "B = M4: Sword"], "them": ["X = M4: Sword; P5: Observation", "Y = M4: Sword"],
@@ -2342,7 +2346,7 @@ fn the_search_for_marks_finds_an_open_trap() {
     marked_trap("marked_open_trap", true);
 }
 
-/// Marks in a trap, in the place that only its makers have heard of, and in a trap of the game master, over some dozens of
+/// Marks in a trap, in the place that only its makers know, and in a trap of the game master, over some dozens of
 /// actions with undo, redo, edits and a change of rules.
 #[test]
 fn no_request_tells_a_marked_trap_of_0_0_3_to_others() {
@@ -2411,7 +2415,7 @@ fn the_search_for_marks_finds_a_unit_that_is_seen() {
     marked_unit("marked_seen_unit", false);
 }
 
-/// Marks in what an unseen unit is and has, in its place and in a modifier, while it creeps about.
+/// Marks in the fields of an unseen unit, in its place and in a modifier, while it sneaks.
 #[test]
 fn no_request_tells_a_marked_unseen_unit_of_contest_to_others() {
     let mut game = marked_unit("marked_unit", true);
@@ -2431,7 +2435,7 @@ fn no_request_tells_a_marked_unseen_unit_of_contest_to_others() {
             game.look(&format!("in {act}, after {topic}"), false);
         }
     }
-    // What it does stays unseen.
+    // Its acts stay unseen.
     let cards = ["wait", "sneak_attack", "dodge", "contest", "lie_down", "move", "maneuver"];
     for round in 0..36 {
         let quiet = |about: &str, topic: &str| match (about, topic) {
@@ -2461,15 +2465,15 @@ fn no_request_tells_a_marked_unseen_unit_of_contest_to_others() {
     game.all_were_told();
 }
 
-/// A late answer never meets a question of another game, or of another moment of the campaign: the names of questions are not used
-/// twice at a table.
+/// A late answer never matches a question of another game, or of another entry of the campaign: names of questions are
+/// not reused at a table.
 #[test]
 fn a_late_answer_meets_no_question_of_another_game() {
     let path = saves("late").join("a.rbsave");
     let host = host();
     let operator = host.connect(true);
     let mut names: Vec<Json> = Vec::new();
-    // What the seat and the game master are asked. No name was there before, and answers to all earlier ones are late.
+    // The questions of the seat and the game master. All names are new, and answers to all earlier ones are late.
     let mut asked_anew = |viewer: &Json| {
         for asks in [json!({ "viewer": viewer }), json!({ "table": "a" })] {
             let name = done(&operator, "view", asks.clone()).0["questions"][0]["id"].clone();
@@ -2516,7 +2520,7 @@ fn a_late_answer_meets_no_question_of_another_game() {
     done(&operator, "answer", json!({ "viewer": viewer, "question": asked, "value": "pull" }));
 }
 
-/// A seat sees in `undo.reach` the earliest step that it may name; one step further back is refused.
+/// `undo.reach` of a seat is the earliest step that it may name; one step further back is refused.
 #[test]
 fn the_reach_of_an_undo_is_the_earliest_step_that_it_takes() {
     for policy in ["own", "ask", "game_master"] {
@@ -2548,7 +2552,7 @@ fn the_reach_of_an_undo_is_the_earliest_step_that_it_takes() {
     }
 }
 
-/// The campaign remembers what its table allows.
+/// The campaign stores the options of its table.
 #[test]
 fn options_of_a_table_survive_a_restart() {
     let folder = saves("options");
@@ -2610,7 +2614,7 @@ fn a_vote_survives_a_restart() {
     assert!(view(&connection, &left).get("vote").is_none());
 }
 
-/// A game master prepares an encounter of sheets, looks at its chances, begins it as the next scene, and goes back.
+/// A game master prepares an encounter from sheets, checks its chances, starts it as the next scene, and goes back.
 #[test]
 fn an_encounter_is_a_scene_of_the_campaign() {
     let folder = saves("encounter");
@@ -2658,7 +2662,7 @@ fn an_encounter_is_a_scene_of_the_campaign() {
     assert_eq!(done(&connection, "scenes", json!({ "viewer": master })).0["scenes"].as_array().unwrap().len(), 1);
 }
 
-/// Whoever listens is told of each new question once, as everybody may know it, and never of a seat that a policy plays.
+/// A listener is told of each new question once, in its public form, and never of a seat that a policy plays.
 #[test]
 fn whose_turn_it_is_is_told_to_whoever_listens() {
     let host = host();
@@ -2679,7 +2683,8 @@ fn whose_turn_it_is_is_told_to_whoever_listens() {
     assert!(told.try_recv().is_err());
 }
 
-/// Watchers of a table with a delay are told everything later, also over a new connection; players and the program at once.
+/// Watchers of a table with a delay get everything later, also over a new connection; players and the program get it at
+/// once.
 #[test]
 fn watchers_see_the_game_later() {
     let host = host();
@@ -2706,7 +2711,7 @@ fn watchers_see_the_game_later() {
     done(&operator, "say", json!({ "table": "a", "text": "well pulled" }));
     assert_eq!(methods(&log), ["step", "chat"]);
     assert!(methods(&watcher).is_empty());
-    // Neither a view nor another connection tells it sooner.
+    // Neither a view nor another connection reveals it earlier.
     let late = host.connect(true);
     let welcome = hello(&late);
     assert_eq!(welcome["view"]["seq"], before);
@@ -2716,7 +2721,7 @@ fn watchers_see_the_game_later() {
         params["viewer"] = viewer.clone();
         assert_eq!(refused(&watcher, method, params)["kind"], "unavailable", "{method}");
     }
-    // With a short delay they are told when it is over.
+    // With a short delay they get it when that is over.
     done(&operator, "options", json!({ "table": "a", "delay": 1 }));
     for connection in [&watcher, &late] {
         methods(connection);
@@ -2730,7 +2735,7 @@ fn watchers_see_the_game_later() {
     while shown(&watcher, &viewer)["seq"].as_u64().unwrap() <= before {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    // Without a delay, everything is told at once again.
+    // Without a delay, everything is sent at once again.
     done(&operator, "options", json!({ "table": "a", "delay": 0 }));
     done(&operator, "say", json!({ "table": "a", "text": "again" }));
     assert_eq!(shown(&watcher, &viewer)["seq"], done(&operator, "view", json!({ "table": "a" })).0["seq"]);

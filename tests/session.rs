@@ -1,4 +1,4 @@
-//! The core, driven through its front door with the smallest game.
+//! The core through its public API, with the smallest game.
 
 mod answers;
 mod parallel;
@@ -65,7 +65,7 @@ fn what_can_be_done_again_stays_so_where_a_reply_is_refused_or_taken_back_to_a_m
     session.back_to(mark).unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
     assert_eq!((session.state_bytes(), session.decisions()), (before, 0));
-    // Nothing of what was refused is done again, but what was undone before.
+    // Redo restores what was undone, not what was refused.
     session.redo().unwrap();
     session.redo().unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
@@ -106,7 +106,7 @@ fn a_line_of_several_answers_is_the_same_game_as_one_answer_at_a_time() {
     assert_eq!(say(&mut single, &[("card", "pull".into())]), Step::Ask);
     assert_eq!(say(&mut single, &[("risk", 2.into())]), Step::Ask);
     assert_eq!((line.save(), line.log()), (single.save(), single.log()));
-    // Each answer is a decision of its own: it is undone and done again alone.
+    // Each answer is a decision of its own, with its own undo and redo.
     assert_eq!(line.decisions(), 2);
     line.undo().unwrap();
     assert_eq!(line.advance().unwrap(), Step::Ask);
@@ -114,7 +114,7 @@ fn a_line_of_several_answers_is_the_same_game_as_one_answer_at_a_time() {
     line.redo().unwrap();
     assert_eq!(line.advance().unwrap(), Step::Ask);
     assert_eq!((line.save(), line.log()), (single.save(), single.log()));
-    // What is said of this action is no answer to the next one.
+    // An answer for this action does not answer the next one.
     let mut session = start(&[3, 7]);
     assert_eq!(session.advance().unwrap(), Step::Ask);
     let twice = [("card", "pull".into()), ("risk", Value::list([Value::Int(1), Value::Int(2)]))];
@@ -132,7 +132,7 @@ fn an_answer_that_no_rule_asks_for_is_refused_before_dice_fall() {
     let refusal = session.reply(&[stays.clone(), ("jugde".into(), true.into())]).unwrap_err();
     assert!(refusal.to_string().starts_with("nothing asks for `jugde`"), "{refusal}");
     assert_eq!((session.save(), session.log()), before, "nothing was rolled");
-    // What is asked behind the dice is taken on the same line.
+    // The question after the dice is answered on the same line.
     let _ = session.reply(&[stays, ("judge".into(), true.into())]).unwrap();
     assert_eq!(topics(&session), ["stay", "stay"]);
     assert_eq!(session.decisions(), 3);
@@ -237,7 +237,7 @@ fn a_saved_game_is_read_again_between_an_answer_and_what_comes_of_it() {
             assert!(read.questions().iter().any(|asked| asked.id == question.id), "it is asked again");
             refused += 1;
         }
-        // Behind a step that is taken back, before the game goes on.
+        // After an undone step, before the game continues.
         session.undo().unwrap();
         let mut read = load(&session);
         let _ = (session.advance().unwrap(), read.advance().unwrap());
@@ -325,7 +325,8 @@ fn a_saved_game_is_read_again_at_every_decision() {
     panic!("the game did not end");
 }
 
-/// A save goes on at its checkpoint as it does by its tape, also behind it: undo, redo, reasons and another save.
+/// A loaded save behaves the same from its checkpoint as from its tape, also later: undo, redo, reasons and another
+/// save.
 #[test]
 fn a_saved_game_goes_on_from_its_checkpoint_as_by_its_tape() {
     let library = games();
@@ -355,7 +356,7 @@ fn a_saved_game_goes_on_from_its_checkpoint_as_by_its_tape() {
             assert_eq!(standing(read), standing(&mut session), "{game}");
         }
         assert_eq!(both[0].save(), both[1].save(), "{game}");
-        // The fields of an entity that has changed, with the actions that changed them.
+        // The fields of a changed entity, with the actions that changed them.
         let reasons = |session: &mut Session| {
             let view = session.view();
             let last = view.entities().last().unwrap();
@@ -381,7 +382,7 @@ fn a_saved_game_goes_on_from_its_checkpoint_as_by_its_tape() {
     }
 }
 
-/// What stands at the end of a save: 128 bits of FNV-1a of what stands before.
+/// The seal at the end of a save: 128 bits of FNV-1a of the text before it.
 fn sealed(text: &str) -> String {
     let (before, _) = text.rsplit_once(",\"checksum\":\"").unwrap();
     let step = |hash: u128, byte: u8| (hash ^ u128::from(byte)).wrapping_mul((1 << 88) + 0x13b);
@@ -389,7 +390,7 @@ fn sealed(text: &str) -> String {
     format!("{before},\"checksum\":\"{sum:032x}\"}}")
 }
 
-/// A checkpoint that somebody has made up is refused, or not looked at, or it plays; it never ends the program.
+/// A forged checkpoint is refused, ignored, or plays; it never ends the program.
 #[test]
 fn a_forged_checkpoint_ends_nothing() {
     let library = games();
@@ -405,7 +406,7 @@ fn a_forged_checkpoint_ends_nothing() {
     for at in ends {
         for number in ["7", "4294967295", "9223372036854775807", "-1", "null", "\"x\"", "[]"] {
             let forged = sealed(&format!("{}{number}{}", &text[..at], &text[at + 1..]));
-            // Without the hash of the state nothing tells that it is another one before the tape is played.
+            // Without the hash of the state, the forgery is found only when the tape is played.
             let state = forged.find("\"state\":\"").unwrap();
             let unhashed = sealed(&format!("{}{}", &forged[..state], &forged[state + 44..]));
             for forged in [forged, unhashed] {
@@ -469,7 +470,7 @@ fn redo_plays_on_to_where_it_was_decided() {
     assert_eq!(session.state_bytes(), end);
 }
 
-/// Who sits at a table: policies everywhere, and what the game master does.
+/// A table with policies on all seats, and the acts of the game master.
 struct Table<'a> {
     rules: &'a Arc<Ruleset>,
     scenario: &'a str,
@@ -492,15 +493,15 @@ impl Table<'_> {
         Session::start(self.rules, setup).unwrap()
     }
 
-    /// Plays to the end, the game master taking every default: the state, the events and how many actions it took. `None`
-    /// where the game waits for somebody after all.
+    /// Plays to the end with the game master taking every default. Returns the state, the events and the number of
+    /// actions. `None` if the game waits for a person.
     fn play(&self, quiet: bool) -> Option<(Vec<u8>, Vec<String>, u64)> {
         let mut session = self.start();
         session.set_headless(quiet);
         loop {
             match session.advance().unwrap() {
                 Step::Over(_) => break,
-                // Two that only wait for each other are stopped by the host's limit, however they are watched.
+                // Two seats that only wait for each other are stopped by the host's limit, in every mode.
                 Step::Fault(fault) if fault.message.contains("without a decision by a person") => return None,
                 Step::Fault(fault) => panic!("{} {} {}: {fault}", self.scenario, self.policy, self.seed),
                 Step::Ask => {
@@ -514,8 +515,7 @@ impl Table<'_> {
     }
 }
 
-/// A game that nobody listens to, one where no person sits and one with a person at the table are run in three ways, and
-/// all go the same way.
+/// A headless game, one without people and one with a person at the table are run in three ways, with the same result.
 #[test]
 fn a_game_goes_the_same_way_whoever_watches() {
     let mut games = Vec::new();
@@ -523,7 +523,7 @@ fn a_game_goes_the_same_way_whoever_watches() {
         let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
         for id in library.ids().into_iter().filter(|id| !id.ends_with("-common") && !id.starts_with("house-")) {
             let rules = Ruleset::load(&library, &id).unwrap();
-            // Nobody there makes an end of it.
+            // Nobody ends the game there.
             let endless = |scenario: &str, policy: &str| {
                 ["approach", "one"].contains(&scenario) || (scenario, policy) == ("ambush", "plain")
             };
@@ -595,7 +595,7 @@ fn typed_roll(library: &Library) -> Session {
 
 const NO_DICE: [u32; 0] = [];
 
-/// The sides of the dice that are to be thrown now; empty if no roll is asked for.
+/// The sides of the dice to be rolled now; empty if no roll is asked for.
 fn asked_dice(session: &Session) -> Vec<u32> {
     match &session.questions()[0].ask {
         Ask::Dice { sides, .. } => sides.clone(),
@@ -603,7 +603,7 @@ fn asked_dice(session: &Session) -> Vec<u32> {
     }
 }
 
-/// Types a throw, and gives the sides of the dice in the next one.
+/// Types a roll, and returns the sides of the dice in the next one.
 fn throw(session: &mut Session, faces: &str) -> Vec<u32> {
     let question = session.questions()[0].clone();
     let answer = question.read(&faces.into()).unwrap_or_else(|refusal| panic!("{refusal}"));
@@ -612,7 +612,7 @@ fn throw(session: &mut Session, faces: &str) -> Vec<u32> {
     asked_dice(session)
 }
 
-/// The faces and the total of the last roll that was told.
+/// The faces and the total of the last roll in the log.
 fn last_roll(session: &Session) -> (Vec<u32>, i64) {
     let mut rolls = session.log().into_iter().filter_map(|event| match event.happening {
         Happening::Rolled { faces, total, .. } => Some((faces, total)),
@@ -676,7 +676,7 @@ fn of_typed_dice_each_that_explodes_counts_with_what_it_brought() {
     let read = Session::load(&library, &session.save()).unwrap();
     assert_eq!(read.log(), session.log());
 
-    // Typed as 6, 1, 1, 3, which would be a complete roll if each die had been thrown to its end before the next.
+    // Typed as 6, 1, 1, 3, which would be a complete roll if each die had been rolled to its end before the next.
     let mut session = typed_roll(&council_that_rolls("\"2d6ro1!\""));
     assert_eq!(throw(&mut session, "6, 1"), [6, 6]);
     assert_eq!(throw(&mut session, "1, 3"), [6]);
@@ -698,7 +698,7 @@ fn undo_in_the_middle_of_a_typed_roll_takes_back_one_throw() {
     assert_eq!(throw(&mut session, "2"), NO_DICE);
     assert_eq!(last_roll(&session), (vec![6, 2, 3], 11));
 
-    // The same when the roll is complete, and in a game that was saved then.
+    // Likewise when the roll is complete, and in a game saved at that time.
     let mut read = Session::load(&library, &session.save()).unwrap();
     for game in [&mut session, &mut read] {
         game.undo().unwrap();
@@ -791,7 +791,7 @@ fn council_of(library: &Library) -> Session {
     session
 }
 
-/// Two bids under seal, which have to be even.
+/// Two sealed bids, which have to be even.
 fn even_bids() -> Library {
     let kinds = "local rb = require('@riskbreaker')\nreturn rb.kinds({ side = { title = 'name', fields = { name = rb.text(), bid = rb.int() } } })";
     let play = r#"
@@ -823,10 +823,10 @@ fn what_belongs_to_another_session_or_to_nobody_is_refused() {
     let (mut session, mut other) = (start(&[3, 7, 3, 7]), start(&[3, 7]));
     assert_eq!((session.advance().unwrap(), other.advance().unwrap()), (Step::Ask, Step::Ask));
     let before = (session.state_bytes(), session.seats().clone(), session.questions().to_vec());
-    // A seat that nobody knows.
+    // An unknown seat.
     let refusal = session.set_seat("middle", Driver::Absent).unwrap_err().to_string();
     assert!(refusal.contains("there is no seat `middle`; known: gm, left, right"), "{refusal}");
-    // Entities that are not there, for the session and for a seat.
+    // Missing entities, for the session and for a seat.
     let ann = session.view().find("ann").unwrap();
     let gone = riskbreaker::EntityId(99);
     for (entity, args) in [(gone, vec![]), (ann, vec![Value::Entity(gone)])] {
@@ -847,7 +847,7 @@ fn what_belongs_to_another_session_or_to_nobody_is_refused() {
     assert!(matches!(refusal, riskbreaker::Refusal::Stale { .. }), "{refusal:?}");
     assert!(refusal.to_string().contains("or is one of another game"), "{refusal}");
     assert_eq!((session.state_bytes(), session.seats().clone(), session.questions().to_vec()), before);
-    // Its own are taken.
+    // Its own are accepted.
     let mark = session.mark();
     let _ = say(&mut session, &[("card", "pull".into()), ("risk", 2.into())]);
     session.back_to(mark).unwrap();
@@ -862,7 +862,7 @@ fn what_was_undone_is_no_answer_to_a_question_of_another_action() {
     let _ = say(&mut session, &[("card", "rest".into())]);
     session.undo().unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
-    // A policy plays on, to a question of another seat that looks the same.
+    // A policy plays on, to a similar question of another seat.
     session.set_seat("left", Driver::Policy("hasty".into())).unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
     let asked = session.questions().to_vec();
@@ -882,7 +882,7 @@ fn a_part_that_its_check_refuses_is_asked_again_at_once_and_the_others_stay() {
         assert!(question.checked);
         let id = question.id;
         session.answer(id, Answer::Number(bid)).unwrap();
-        // Whoever loads the game here is asked the same.
+        // Loading the game here gives the same question.
         let saved = session.save();
         let step = session.advance().unwrap();
         let loaded = Session::load(&library, &saved).unwrap();
@@ -972,7 +972,7 @@ fn answer(session: &mut Session, place: usize, answer: Answer) -> Step {
     session.advance().unwrap()
 }
 
-/// Takes the last decision back and makes it again: all is as before.
+/// Undoes and redoes the last decision: everything is as before.
 fn back_and_forth(session: &mut Session) {
     let before = (session.state_bytes(), session.log(), session.questions().to_vec());
     session.undo().unwrap();
@@ -994,7 +994,7 @@ fn the_dice_fall_the_same_when_the_answer_to_one_of_several_open_questions_is_gi
     }
 }
 
-/// Somebody is asked beside a policy that leaves its answer to chance.
+/// A person is asked next to a policy that answers at random.
 fn council_with_a_policy(act: &str) -> (Library, Session) {
     let play = r#"
         local rb = require("@riskbreaker")
@@ -1125,7 +1125,7 @@ fn a_copy_of_a_game_tells_nothing_also_after_a_suggestion() {
     assert_eq!(copy.take_events(), []);
 }
 
-/// Answers everything that is open with its proposal.
+/// Answers all open questions with their defaults.
 fn answer_all(session: &mut Session, seat: &str, by_program: bool) {
     while let Step::Ask = session.advance().unwrap() {
         let Some(question) = session.questions().iter().find(|question| &*question.seat == seat).cloned() else {
@@ -1197,7 +1197,7 @@ fn other_dice_come_before_pushed_faces_and_behind_them() {
     let mut loaded = Session::load(&library(), &session.save()).unwrap();
     let _ = loaded.advance().unwrap();
     assert_eq!(loaded.state_bytes(), session.state_bytes());
-    // An undo plays the whole tape.
+    // An undo replays the whole tape.
     for _ in 0..session.decisions() {
         loaded.undo().unwrap();
     }
@@ -1232,7 +1232,7 @@ fn pulled_once() -> Session {
     session
 }
 
-/// No flipped bit makes another game of a saved one: it is refused, or it is the same game.
+/// A save with a flipped bit is refused, or is the same game.
 #[test]
 fn a_damaged_save_is_refused() {
     let (session, library) = (pulled_once(), library());
@@ -1255,11 +1255,11 @@ fn a_damaged_save_is_refused() {
     assert!(accepted < 8, "{accepted} are accepted");
 }
 
-/// What was forged with care is refused where it does not fit, and never ends the program.
+/// A carefully forged save is refused if it does not fit, and never ends the program.
 #[test]
 fn forged_saves_are_refused_with_a_sentence() {
     let (session, library) = (pulled_once(), library());
-    // The format before had no checksums.
+    // The previous format had no checksums.
     let text = session.save().replace("\"format\":2", "\"format\":1");
     assert!(Session::load(&library, &text).is_ok());
     for (from, to) in [
@@ -1302,7 +1302,7 @@ fn ratios_of_the_largest_numbers_are_values_or_nothing() {
     assert_eq!(Value::ratio(i64::MIN, -1), None);
 }
 
-/// None of them keeps something between calls, which would be refused.
+/// None of them keeps values between calls, which would be refused.
 #[test]
 fn every_ruleset_of_the_repository_loads() {
     for folder in ["rulesets", "tests/rulesets"] {
@@ -1336,7 +1336,7 @@ fn saved_games_share_one_ruleset_with_whoever_has_it_loaded() {
         assert!(Arc::ptr_eq(given.ruleset(), session.ruleset()));
         assert_eq!(given.state_bytes(), session.state_bytes());
     }
-    // Another ruleset than the one that is given is not taken for it.
+    // A different ruleset than the one given is not used.
     let other = Ruleset::load(&library, "contest").unwrap();
     assert_eq!(Session::load_with(&library, &other, &saved).unwrap().ruleset().id(), "tug");
 }
@@ -1433,7 +1433,7 @@ fn five_hundred_games_of_one_ruleset() {
     }
 }
 
-/// Something that is open, left to a number.
+/// An open option, chosen by a number.
 fn any_choice(session: &Session, number: usize) -> (riskbreaker::QuestionId, Answer) {
     let question = session.questions()[0].clone();
     let riskbreaker::Ask::Choose { options, .. } = &question.ask else { panic!("{question:?}") };
@@ -1441,7 +1441,7 @@ fn any_choice(session: &Session, number: usize) -> (riskbreaker::QuestionId, Ans
     (question.id, Answer::Choice(open[number % open.len()].id.clone()))
 }
 
-/// No relation has lost an end, and nothing waits for what is gone.
+/// Checks that every relation has both ends, and that no entry waits for a removed entity.
 fn relations_hold(session: &Session, what: &str) {
     let view = session.view();
     for (kind, ends) in [
@@ -1482,7 +1482,7 @@ fn relations_and_what_lasts_survive_saves_undo_and_the_game_masters_hand() {
             }
             seen += session.view().of_kind("grip").count();
             if turn % 7 == 3 {
-                // Taken away by hand, and put back by one undo.
+                // Removed by edits, and restored by one undo.
                 let before = session.state_bytes();
                 let everybody: Vec<_> = session.view().of_kind("fighter").collect();
                 let gone = everybody[turn % everybody.len()];
@@ -1540,7 +1540,7 @@ fn a_sketch_shows_the_first_letter_of_a_name() {
     assert!(shown.iter().any(|(_, row)| row.contains('É')), "{shown:?}");
 }
 
-/// Turns by speed: keys follow from a field, and what a turn writes follows from the keys that it sees.
+/// Turns by speed: keys depend on a field, and the writes of a turn depend on the keys that it sees.
 fn by_speed() -> Library {
     let kinds = r#"
         local rb = require("@riskbreaker")
@@ -1586,7 +1586,7 @@ fn by_speed() -> Library {
     Library::from_files([("keys/ruleset.toml", manifest), ("keys/kinds.luau", kinds), ("keys/play.luau", play)])
 }
 
-/// A turn that asks and rolls, and goes another way once a flag is up; a free act puts it up.
+/// A turn that asks and rolls, and diverges once a flag is raised; a free act raises it.
 fn by_flag(rewrite: impl Fn(&str) -> String) -> Library {
     let kinds = r#"
         local rb = require("@riskbreaker")
@@ -1638,11 +1638,11 @@ fn what_an_edit_or_a_free_act_made_the_open_action_drop_comes_back_with_an_undo(
         let hero = session.view().of_kind("hero").next().unwrap();
         match by_hand {
             true => session.edit(Edit::Set { entity: hero, field: "flag".into(), value: Value::Bool(true) }),
-            // Nobody has seen dice yet where it comes before the open action.
+            // Nobody has seen dice yet if it comes before the open action.
             false => session.act("right", "raise"),
         }
     };
-    // How many answers are given before, behind, and whether the game is saved and loaded in between.
+    // The number of answers before and after, and whether the game is saved and loaded in between.
     for (by_hand, before, behind, saved) in [true, false]
         .into_iter()
         .flat_map(|by_hand| (0..3).map(move |before| (by_hand, before)))
@@ -1698,7 +1698,7 @@ fn faces_that_are_set_by_hand_go_back_with_an_undo_also_behind_their_action() {
     let rules = Ruleset::load(&library, "flag").unwrap_or_else(|error| panic!("{error}"));
     let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([])).seed(3)).unwrap();
     let _ = standing(&mut session);
-    // A game that is played again from its tape tells it, too.
+    // A game replayed from its tape reports it, too.
     session.reload(with_more("\n-- later")).unwrap();
     let mut all = vec![standing(&mut session)];
     for at in 0..4 {
@@ -1714,7 +1714,7 @@ fn faces_that_are_set_by_hand_go_back_with_an_undo_also_behind_their_action() {
     check_undo_and_redo(&mut session, &all, "faces");
 }
 
-/// Undoes all and does it again; `all`: how the game stood after each decision.
+/// Undoes and redoes everything. `all`: the state of the game after each decision.
 fn check_undo_and_redo(session: &mut Session, all: &[Standing], case: &str) {
     for then in all.iter().rev().skip(1) {
         session.undo().unwrap();
@@ -1728,7 +1728,7 @@ fn check_undo_and_redo(session: &mut Session, all: &[Standing], case: &str) {
 
 type Standing = (Step, String, Vec<riskbreaker::Event>, String, u32);
 
-/// What can be seen of a game by the game master.
+/// Everything that the game master can see of a game.
 fn standing(session: &mut Session) -> Standing {
     let step = session.advance().unwrap();
     let state = String::from_utf8(session.state_bytes()).unwrap();
@@ -1745,7 +1745,7 @@ fn behind_an_action_that_is_left_out_the_dice_and_numbers_are_those_of_before_af
     let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([])).seed(3)).unwrap();
     let mut all = vec![standing(&mut session)];
     assert!(matches!(all[0].0, Step::Fault(_)));
-    // The failed action is older than the edits that come before it.
+    // The failed action is older than the edits before it.
     for words in [1, 2] {
         session.edit(Edit::OtherDice { words }).unwrap();
         all.push(standing(&mut session));
@@ -1776,7 +1776,7 @@ fn a_game_that_ended_since_nothing_was_left_to_do_is_loaded_also_behind_other_ru
     let _ = standing(&mut session);
     session.reload(with_more("\n-- later")).unwrap();
     let _ = standing(&mut session);
-    // Its turn goes with it.
+    // Its turn is removed with it.
     let hero = session.view().of_kind("hero").next().unwrap();
     session.edit(Edit::Remove { entity: hero }).unwrap();
     let ended = standing(&mut session);
@@ -1784,7 +1784,7 @@ fn a_game_that_ended_since_nothing_was_left_to_do_is_loaded_also_behind_other_ru
     assert_eq!(standing(&mut Session::load(&library, &session.save()).unwrap()), ended);
 }
 
-/// The rules with something more at the end of `play.luau`.
+/// The rules with a text appended to `play.luau`.
 fn with_more(more: &str) -> Arc<Ruleset> {
     Ruleset::load(&by_flag(|play| format!("{play}{more}")), "flag").unwrap()
 }
@@ -1806,7 +1806,8 @@ fn rules_that_are_reloaded_and_reloaded_back_leave_a_game_that_can_be_loaded() {
     assert_eq!(standing(&mut Session::load(&library, &session.save()).unwrap()), back);
 }
 
-/// A game with so many entries whose keys are computed so. It ends with the first and the last key behind the first entry.
+/// A game with this number of entries with computed keys. It ends with the first and the last key after the first
+/// entry.
 fn many_keys(count: usize, key: &str) -> Step {
     let play = r#"
         local rb = require("@riskbreaker")
@@ -1840,7 +1841,7 @@ fn many_keys(count: usize, key: &str) -> Step {
 #[test]
 fn computing_the_keys_of_all_entries_is_the_work_of_one_action() {
     assert_eq!(many_keys(600, "{ entry.key[1] }"), Step::Over("2 to 600".into()));
-    // Each of them looks at all the others.
+    // Each of them reads all the others.
     let Step::Fault(fault) = many_keys(600, "{ #rb.agenda() }") else { panic!("it goes on") };
     assert!(fault.message.contains("work"), "{fault}");
     assert_eq!(fault.action.as_deref(), Some("turn"));
@@ -1930,7 +1931,7 @@ fn keys_that_a_ruleset_computes_follow_edits_the_same_in_saved_and_undone_games(
     }
 }
 
-/// The tape held what closed the first question, and the second is answered by itself now.
+/// The tape contained the closing of the first question, and the second is now answered automatically.
 #[test]
 fn a_race_that_ends_by_the_only_answer_possible_after_an_edit_leaves_a_tape_that_fits() {
     let rb = |text: &str| format!("local rb = require(\"@riskbreaker\")\nreturn rb.{text}");

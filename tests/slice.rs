@@ -1,4 +1,4 @@
-//! Four very different games, one small turn of each, on one core.
+//! Four very different games, a short turn of each, on one core.
 
 mod answers;
 
@@ -17,7 +17,7 @@ fn rules(id: &str) -> Arc<Ruleset> {
     Ruleset::load(library, id).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A game with written dice, in which nobody sits at the game master's seat.
+/// A game with written dice, without a person as game master.
 struct Table {
     session: Session,
 }
@@ -35,7 +35,7 @@ impl Table {
         table
     }
 
-    /// Answers what is asked of `about` by topic, one after the other; whoever else is asked at the same time waits.
+    /// Answers the questions about `about` by topic, one after the other; other seats asked at the same time wait.
     fn say(&mut self, about: &str, replies: &[(&str, Value)]) -> Step {
         let mut step = Step::Ask;
         for (topic, value) in replies {
@@ -92,14 +92,14 @@ impl Table {
         self.story().contains(text)
     }
 
-    /// Every face that was written has been rolled.
+    /// Checks that every written face was rolled.
     fn done(&self) {
         assert_eq!(self.session.unrolled(), 0, "dice are left over\n{}", self.story());
     }
 }
 
-/// Plays with people at every seat who answer anything, and take any free act now and then; undoes every decision, does
-/// each of them again, and compares the state at each.
+/// Plays with people at every seat who give arbitrary answers and sometimes take a free act; undoes and redoes every
+/// decision, and compares the state at each.
 fn undo_and_redo(id: &str, scenario: &str, seed: u64, decisions: usize) {
     let mut session = Session::start(&rules(id), Setup::scenario(scenario).seed(seed)).unwrap();
     let mut n = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
@@ -186,7 +186,7 @@ fn injuries(table: &Table) -> Vec<(String, bool)> {
 
 #[test]
 fn contest_two_fighters_wound_each_other_and_both_wounds_land_when_the_round_ends() {
-    // The shot: 21 + 16 - 11 = 26, +2. The strike: 20 + 16 - 13 = 23, +1; it would miss if the shot counted already.
+    // The shot: 21 + 16 - 11 = 26, +2. The strike: 20 + 16 - 13 = 23, +1; it would miss if the shot already counted.
     let mut table = Table::new("contest", "point_blank", &[7, 7, 7, 6, 7, 7]);
     let _ = table.say("Knight", &[("target", "Archer".into())]);
     let _ = table.say("Archer", &[("target", "nobody".into()), ("answer", "shoot".into())]);
@@ -214,7 +214,7 @@ fn contest_a_mortal_wound_lets_its_bearer_finish_the_round() {
     let _ = table.say("Q", &[("advantage", "melee strike".into())]);
     assert_eq!(injuries(&table), [("critical injury of Q".to_string(), true), ("flesh wound of R".to_string(), true)]);
     assert_eq!((table.derived("Q", "melee_combat"), table.derived("R", "melee_combat")), (4, 13));
-    // What was -10 a moment ago counts in the next contest: 20 + 13 - 4 = 29 is decisive.
+    // The previous -10 counts in the next contest: 20 + 13 - 4 = 29 is decisive.
     let _ = table.say("P", &[("target", "nobody".into())]);
     let _ = table.say("Q", &[("target", "nobody".into())]);
     let _ = table.say("R", &[("target", "Q".into())]);
@@ -248,7 +248,7 @@ fn contest_plays_itself() {
 
 #[test]
 fn silent_winter_the_duel_of_the_catalogue_runs_on_its_segments() {
-    // SW-EX-01, 02, 05: with an Engage of 5 the Corpse's own Engage is under way until 11, and it is Undefended till then.
+    // SW-EX-01, 02, 05: with an Engage of 5 the Corpse's own Engage lasts until 11, and it is Undefended until then.
     let setup = Setup::scenario("duel").switch("engage_delay", 5);
     let dice = [4, 11, 9, 3, 4, 4, 15, 10, 13, 5, 5, 14, 6, 6, 2];
     let mut table = Table::with("silent-winter", setup.dice(DiceSource::Written(dice.to_vec())));
@@ -286,7 +286,7 @@ fn silent_winter_an_engage_is_answered_by_a_free_act() {
     assert_eq!(table.field("Walking Corpse", "engaging"), Value::Entity(table.id("Lothaire")));
     assert_eq!(table.int("clock", "segment"), 5);
     assert_eq!(table.session.questions()[0].topic, open[0].topic);
-    // 11 + 8 against 17 + 2: no hit, since the Corpse is not Undefended any more.
+    // 11 + 8 against 17 + 2: no hit, since the Corpse is no longer Undefended.
     let _ = table.say("Lothaire", &[("card", "attack".into()), ("talent", "none".into())]);
     assert_eq!(table.int("Walking Corpse", "health"), 20);
     let _ = table.say("Walking Corpse", &[("card", "attack".into())]);
@@ -296,8 +296,8 @@ fn silent_winter_an_engage_is_answered_by_a_free_act() {
 
 #[test]
 fn silent_winter_a_broken_spell_goes_off_on_the_segment_of_its_second_declaration() {
-    // SW-EX-23. Initial delays 5 (Archer), 3 (Mage), 6 (Corpse); Lothaire misses on 5; the Archer hits on 6: damage 2 and 3, Endurance
-    // 6 + 4 against 14; on 11 Spark: 12 + 9 against 10 + 3, damage 4, 2, 5 less nothing.
+    // SW-EX-23. Initial delays 5 (Archer), 3 (Mage), 6 (Corpse); Lothaire misses on 5; the Archer hits on 6: damage 2
+    // and 3, Endurance 6 + 4 against 14; on 11 Spark: 12 + 9 against 10 + 3, damage 4, 2, 5 without reduction.
     let dice = [5, 3, 6, 1, 20, 15, 5, 2, 3, 6, 14, 12, 10, 4, 2, 5];
     let mut table = Table::new("silent-winter", "spell", &dice);
     let _ = table.say("Lothaire", &[("card", "engage".into()), ("target", "Mage".into())]);
@@ -331,12 +331,12 @@ fn silent_winter_a_broken_spell_goes_off_on_the_segment_of_its_second_declaratio
 
 #[test]
 fn silent_winter_a_stun_breaks_a_spell_without_a_roll_and_lets_nobody_declare() {
-    // Stunning Blow on 5 for 3 segments: nothing of the Mage's on 6, 7 and 8.
+    // Stunning Blow on 5 for 3 segments: the Mage does nothing on 6, 7 and 8.
     let dice = [6, 3, 6, 20, 1, 2, 2];
     let mut table = Table::new("silent-winter", "spell", &dice);
     let _ = table.say("Lothaire", &[("card", "engage".into()), ("target", "Mage".into())]);
     let _ = table.say("Mage", &[("card", "daze".into()), ("target", "Archer".into())]);
-    // The hit itself costs Pain and asks for Endurance; a second roll would be one too many.
+    // The hit itself costs Pain and requires Endurance; a second roll would be one too many.
     let question = table.asked("Lothaire", "card");
     assert_eq!(&*question.topic, "card");
     table.session.set_dice(DiceSource::Written(vec![20, 1, 2, 2, 20, 1]));
@@ -360,7 +360,7 @@ fn silent_winter_a_stun_breaks_a_spell_without_a_roll_and_lets_nobody_declare() 
 
 #[test]
 fn silent_winter_who_is_ready_may_avoid_an_engage() {
-    // SW-EX-06, other segments: the Archer waits from 2 on, Lothaire comes in on 7; 15 + 5 against 9 + 6.
+    // SW-EX-06, other segments: the Archer waits from 2 on, Lothaire joins on 7; 15 + 5 against 9 + 6.
     let mut table = Table::new("silent-winter", "ambush", &[6, 1, 1, 20, 15, 9]);
     let _ = table.say("Mage", &[("card", "spark".into())]);
     for segment in 2..7 {
@@ -405,7 +405,7 @@ fn rbf_overwatch_shoots_first_and_the_mover_stays_where_he_was_shot() {
     assert_eq!(table.field("Raider", "pinned"), Value::Bool(true));
     assert!(table.told("Raider is stopped at 60 metres"));
     assert_eq!(table.field("Gunner", "weapon_is"), Value::from("empty"));
-    // The second action is an entry of its own, and the Overwatch is spent.
+    // The second action is its own entry, and the Overwatch is spent.
     assert_eq!(table.refused("Raider", "card", "move"), "Move is not open: pinned (RBF-141)");
     let _ = table.say("Raider", &[("card", "free yourself".into())]);
     assert_eq!(table.field("Raider", "pinned"), Value::Bool(false));
@@ -434,7 +434,7 @@ fn rbf_a_trigger_may_pass_and_overwatch_ends_with_the_watchers_next_turn() {
     let _ = table.say("Blade", &[("card", "move".into()), ("to", 15.into())]);
     let _ = table.say("Raider", &[("overwatch", false.into())]);
     assert_eq!(table.int("Blade", "x"), 15);
-    // In range from the start: the next action triggers before it is done.
+    // In range from the start: the next action triggers it before it is done.
     let _ = table.say("Blade", &[("card", "aim".into())]);
     assert_eq!(table.int("Blade", "aim"), 0);
     let _ = table.say("Raider", &[("overwatch", false.into())]);
@@ -446,7 +446,8 @@ fn rbf_a_trigger_may_pass_and_overwatch_ends_with_the_watchers_next_turn() {
 
 #[test]
 fn rbf_rolls_are_read_in_four_degrees_faces_first() {
-    // Melee 3 against 11, Ann beside the thug: the two dice, and what the thug has left of 10 HP (weapon 6 + 3, half of it 4).
+    // Melee 3 against 11, Ann next to the thug: the two dice, and the thug's remaining HP of 10 (weapon 6 + 3, half of
+    // it 4).
     let cases: [(&[u32], &str, i64); 6] = [
         (&[8, 8], "critical", 0),
         (&[7, 7], "critical", 0),
@@ -507,8 +508,8 @@ fn rbf_plays_itself() {
 
 // riskbreaker-cards
 
-/// The ambush up to the first turn: the Fighter (Skill Level 5 with the sword), then Lookout and Thief
-/// (4, the side with less Advantage first), then the Bandit (3). The party leads by 9 to 7 and has 5 in Advantage.
+/// The ambush up to the first turn: the Fighter (Skill Level 5 with the sword), then Lookout and Thief (4, the side
+/// with less Advantage first), then the Bandit (3). The party leads by 9 to 7 and has 5 in Advantage.
 fn ambush(dice: DiceSource) -> Table {
     let mut table = Table::with("riskbreaker-cards", Setup::scenario("ambush").dice(dice));
     let _ = table.say("Fighter", &[("declare", "M:Sword".into())]);
@@ -577,7 +578,7 @@ fn riskbreaker_cards_the_same_maneuver_with_the_same_skill_is_greyed_the_next_ti
     let _ = table.say("Fighter", &[("skill", "P:Intimidate".into()), ("risk", 1.into())]);
     let _ = table.say("Lookout", &[("card", "pass".into())]);
     let _ = table.say("Thief", &[("card", "pass".into())]);
-    // The Bandit has one skill only: the whole card is greyed.
+    // The Bandit has only one skill: the whole card is greyed.
     assert_eq!(
         table.refused("Bandit", "card", "gain advantage"),
         "Gain Advantage is not open: Gain Advantage with P:Observation was Bandit's last maneuver (RB3-036)"

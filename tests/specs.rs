@@ -1,4 +1,4 @@
-//! Specs of the rulesets, and that the runner finds what it should.
+//! The specs of the rulesets, and the spec runner.
 
 mod mutants;
 mod parallel;
@@ -14,13 +14,13 @@ fn folder(path: &str) -> Library {
     Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
 }
 
-/// Plays specs, and none of the ruleset's own.
+/// Runs specs without those of the ruleset.
 fn run_only(library: &Library, id: &str, further: Vec<SpecSource>, filter: Option<&str>) -> SpecReport {
     let run = SpecRun { further, only_further: true, filter: filter.map(str::to_owned), ..SpecRun::default() };
     run.of(library, id, &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every ruleset's own specs pass, and cover every rule that is not the game master's.
+/// Checks that the specs of every ruleset pass, and cover every rule except the game master's.
 fn is_proved(library: &Library) {
     let ids: Vec<String> = library.ids().iter().flat_map(|id| library.ways_to_play(id)).collect();
     let all_wrong = on_every_core(&ids, |id| {
@@ -54,7 +54,7 @@ fn readme_block(language: &str, with: &str) -> String {
     readme_blocks(language).into_iter().find(|block| block.contains(with)).unwrap_or_else(|| panic!("no block: {with}"))
 }
 
-/// A free act that asks what only one answer is possible to asks nobody; what is said of it is compared.
+/// A question of a free act with only one possible answer is not asked; answers to it are compared.
 #[test]
 fn what_is_said_of_a_free_act_that_asks_nobody_is_compared() {
     let library = folder("rulesets");
@@ -69,7 +69,7 @@ fn what_is_said_of_a_free_act_that_asks_nobody_is_compared() {
     }
 }
 
-/// Two house rules on one test: one rolls again, the other looks at the face. Whichever lies on top, there is one roll to see.
+/// Two house rules change one test: one rerolls, the other reads the face. In either order there is one visible roll.
 #[test]
 fn two_house_rules_that_touch_the_same_test_stack() {
     let library = folder("rulesets");
@@ -107,7 +107,7 @@ fn two_house_rules_that_touch_the_same_test_stack() {
     }
 }
 
-/// House rules that are nothing but the README's: the manifest and the card, as anyone would copy them.
+/// House rules copied from the README: the manifest and the card.
 #[test]
 fn the_readmes_card_works_in_both_versions() {
     let card = readme_block("luau", "\"taunt\"");
@@ -156,7 +156,7 @@ fn a_layer_over_something_unknown_is_told() {
     assert!(found[0].starts_with("low/ruleset.toml:4:16: `over` names `tugg`, which is not there"), "{found:?}");
 }
 
-/// Two layers may not both say what a field is, unless one says that it lies over the other.
+/// Two layers may not both declare a field, unless one says that it comes after the other.
 #[test]
 fn layers_that_touch_one_field_are_told_with_both_files() {
     let layer = |id: &str, more: &str| {
@@ -192,7 +192,7 @@ fn the_rulesets_that_ship_are_proved() {
     is_proved(&folder("rulesets"));
 }
 
-/// A sample of the expected values of a ruleset's specs, each made wrong in turn: the spec must fail.
+/// Makes a sample of the expected values of a ruleset's specs wrong, in turn: the spec must fail.
 fn no_mutant_survives(id: &str) {
     let library = folder("rulesets");
     let rules = Ruleset::load(&library, id).unwrap_or_else(|error| panic!("{error}"));
@@ -226,18 +226,18 @@ fn specs_of_0_0_3_whose_expected_values_are_mutated_fail() {
     no_mutant_survives("riskbreaker-0.0.3");
 }
 
-/// Runs one spec against the tug of war and gives the message of its failure.
+/// Runs one spec against the tug of war and returns the message of its failure.
 fn failure(body: &str) -> String {
     failure_in("tests/rulesets", "tug", body)
 }
 
-/// Runs one spec against a ruleset, and none of its own.
+/// Runs one spec against a ruleset, without its own specs.
 fn report_of(rulesets: &str, id: &str, body: &str) -> SpecReport {
     let text = format!("local rb = require(\"@riskbreaker\")\nrb.spec(\"it\", {{}}, function(t)\n{body}\nend)\n");
     run_only(&folder(rulesets), id, vec![SpecSource { path: "it.luau".into(), text }], None)
 }
 
-/// Runs one spec against a ruleset, and gives the message of its failure.
+/// Runs one spec against a ruleset, and returns the message of its failure.
 fn failure_in(rulesets: &str, id: &str, body: &str) -> String {
     let report = report_of(rulesets, id, body);
     assert_eq!(report.results.len(), 1, "{:?}", report.broken);
@@ -300,7 +300,7 @@ fn a_failed_expectation_says_what_was_found() {
     );
 }
 
-/// What an action leaves to its defaults is not assumed by a look at its middle.
+/// A look at the middle of an action does not assume the defaults of its later questions.
 #[test]
 fn a_look_into_the_middle_of_an_action_takes_no_defaults() {
     let begun = "t:given('two') t:dice(5) t:play('Ann', 'pull') ";
@@ -309,12 +309,12 @@ fn a_look_into_the_middle_of_an_action_takes_no_defaults() {
     assert!(message.contains("rope.at was looked up in the middle of an action: 0 there, -1 at its end"), "{message}");
     assert_eq!(failure(&format!("{looked}t:answer('risk', 2) t:expect({{ rope = {{ at = -2 }} }})")), "");
     assert_eq!(failure(&format!("{begun}t:expect({{ rope = {{ at = -1 }} }}) t:equal(t:value('rope', 'at'), -1)")), "");
-    // What the rest of the action does not change can be looked up in its middle.
+    // A value that the rest of the action does not change can be read in its middle.
     assert_eq!(failure(&format!("{begun}t:equal(t:value('Ann', 'rests'), 0)")), "");
     assert_eq!(failure(&format!("{begun}t:equal(t:titles('puller'), {{ 'Ann', 'Bob' }})")), "");
 }
 
-/// A free act that asks is played to its end before anything is expected, and whatever was looked at before.
+/// A free act with questions is played to its end before any expectation or look.
 #[test]
 fn a_free_act_is_done_before_anything_is_expected() {
     let given = "t:given({ us = { 'A = M5: Sword' }, them = { 'B = M5: Sword' }, advantage = { 0, 0 }, turns = { 'A' }, \
@@ -344,7 +344,7 @@ fn a_list_is_not_one_answer() {
     assert!(message.contains("from 1 to 3"), "{message}");
 }
 
-/// Specs expect a refusal by what it is, and those that expect the host's wording are told what to write instead.
+/// Specs expect a refusal by its kind; those that expect the host's wording are told what to write instead.
 #[test]
 fn a_refusal_is_expected_by_its_kind_and_rule() {
     let refused = |wanted: &str| format!("t:given('two') t:refused('Ann', 'pull', {{ risk = 4 }}, {wanted})");
@@ -490,7 +490,7 @@ fn a_folder_of_specs_is_run_alone() {
     assert_eq!(names, ["one", "two"]);
 }
 
-/// A second free act is refused while the first one asks, and the first one stands.
+/// A second free act is refused while the first one asks, and the first one is kept.
 #[test]
 fn a_free_act_that_asks_is_finished_before_the_next() {
     let given = "t:given({ us = { 'A = M5: Sword' }, them = { 'B = M5: Sword' }, advantage = { 0, 0 }, turns = { 'A' }, \
@@ -568,7 +568,7 @@ fn odds_know_who_is_gone_or_unchanged() {
 #[test]
 fn odds_of_several_things_are_compared_at_once() {
     let odds = |behind: &str| failure(&format!("t:given('two') t:odds('Ann', 'pull', {{ risk = 2 }}, {behind})"));
-    // Derived values, comparisons, and all of it at once; such a spec has nothing else.
+    // Derived values, comparisons, and all at once; such a spec contains nothing else.
     assert_eq!(odds("{ rope = { at = '< 0' }, Ann = { need = 6, rests = 0 } }, '1/2'"), "");
     let pairs = "{ { { rope = { at = -2 } }, '1/2' }, { { rope = { at = '>= 2' } }, '50 %' }, { { Ann = { need = 7 } }, '0' } }";
     assert_eq!(odds(pairs), "");
@@ -581,7 +581,7 @@ fn odds_of_several_things_are_compared_at_once() {
     assert!(odds("{ { 'said' } }").contains("pairs { wanted, chance }"));
     assert!(odds("{ rope = { at = 2 } }, '3/2'").contains("`3/2` is no chance"));
     assert!(odds("{ Nobody = { at = 2 } }, '1/2'").contains("Nobody"));
-    // What a field cannot hold is a slip, and no chance of nothing.
+    // A value that a field cannot have is a mistake, not a chance of zero.
     let message = odds("{ rope = { at = 'far' } }, '0'");
     assert!(message.contains("`at` of rope 1 takes a whole number"), "{message}");
     assert!(odds("{ rope = { at = '>= far' } }, '0'").contains("not a text (>= far)"));
@@ -624,7 +624,7 @@ fn lines_and_cards_that_nothing_reached_are_listed() {
     assert!(lines.reached > 0 && lines.reached < lines.lines, "{lines:?}");
 }
 
-/// The tug of war with house rules on it: files by their path in `house`.
+/// The tug of war with house rules: files by their path in `house`.
 fn house(files: &[(&str, &str)]) -> Library {
     let manifest = "id = \"house\"\ntitle = \"House\"\nversion = \"1\"\nextends = \"tug\"\n";
     let own = files.iter().map(|(path, text)| (format!("house/{path}"), *text));
@@ -653,7 +653,7 @@ fn house_rules_overrule_specs_of_what_lies_below() {
     assert_eq!(run(&hook("return"), own), (1, 0, false));
 }
 
-/// Outcomes leave out a field that is not told at the table and changes alike in all of them.
+/// Outcomes omit a hidden field that changes in the same way in all of them.
 #[test]
 fn odds_know_that_who_always_changes_is_never_unchanged() {
     let card = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"spit\", title = \"Spit\", resolve = function(ctx) \
@@ -666,7 +666,7 @@ fn odds_know_that_who_always_changes_is_never_unchanged() {
     assert!(report.is_green() && report.results.len() == 1, "{:?}", report.results);
 }
 
-/// What differs between two rulesets, as text of each side; nothing where it does not differ.
+/// The difference between two rulesets as text of each side; `None` if there is none.
 fn contrast(first: &str, second: &str, title: &str, name: &str) -> Option<(Option<String>, Option<String>)> {
     let library = folder("rulesets");
     let load = |id: &str| riskbreaker::Ruleset::load(&library, id).unwrap_or_else(|error| panic!("{error}"));
@@ -696,7 +696,7 @@ fn what_differs_between_rulesets_is_told_in_words_and_numbers() {
     assert!(both("rolls", "a Counter Roll").unwrap().1.contains("1d10"));
     assert_eq!(both("verbs", "heal").unwrap().1, "worked out in riskbreaker-common/verbs.luau");
     assert_eq!(both("fields", "character.kill_damage"), None);
-    // And the same through layers: only what the layer says.
+    // Likewise for layers: only the changes of the layer.
     let armoured = format!("{old}+house-armour");
     assert!(contrast(old, &armoured, "fields", "character.armour").unwrap().0.is_none());
     assert_eq!(contrast(old, &armoured, "fields", "character.level"), None);

@@ -1,6 +1,7 @@
-//! Campaigns in files: kept before they are told, opened again at the same question, whole whatever happens to the program.
+//! Campaigns in files: stored before they are acknowledged, reopened at the same question, and intact whatever happens
+//! to the program.
 //!
-//! `STORE_ROUNDS=500` plays the random tests longer; a few rounds are enough to notice what is broken.
+//! `STORE_ROUNDS=500` runs the random tests longer; a few rounds are enough to detect an error.
 
 #![cfg(feature = "cli")]
 
@@ -36,12 +37,12 @@ fn rounds(few: u64) -> u64 {
     std::env::var("STORE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(few)
 }
 
-/// Where the folder of a test is.
+/// The folder of a test.
 fn folder_of(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("store").join(name)
 }
 
-/// An empty folder of a test.
+/// Creates an empty folder for a test.
 fn folder(name: &str) -> PathBuf {
     let folder = folder_of(name);
     let _ = fs::remove_dir_all(&folder);
@@ -49,13 +50,13 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// What the game is at this moment, for comparing.
+/// The current state of the game, for comparison.
 fn moment(session: &mut Session) -> (Vec<u8>, String, Step) {
     let step = session.advance().unwrap();
     (session.state_bytes(), format!("{:?}", session.questions()), step)
 }
 
-/// Answers one open question in some way, or remedies a fault.
+/// Answers one open question by a number, or remedies a fault.
 fn decide(session: &mut Session, n: u64) -> bool {
     match session.advance().unwrap() {
         Step::Over(_) => false,
@@ -74,7 +75,7 @@ fn decide(session: &mut Session, n: u64) -> bool {
     }
 }
 
-/// A campaign of tug of some decisions, with a branch, an edit and two scenes.
+/// A campaign of tug with some decisions, a branch, an edit and two scenes.
 fn played(path: &Path, library: &Library) -> Campaign {
     let rules = tug(library);
     let store = Store::open(path, library).unwrap();
@@ -123,7 +124,7 @@ fn a_campaign_opens_at_every_decision_as_the_uninterrupted_game_stands() {
         let rules = Ruleset::load(library, id).unwrap_or_else(|error| panic!("{id}: {error}"));
         let mut setup = Setup::default().seed(11);
         for seat in rules.seats().keys() {
-            // Several seats are played by people, so that questions are out together.
+            // Several seats are played by people, so that questions are open together.
             setup = setup.seat(seat, Driver::Human);
         }
         let mut control = Session::start(&rules, setup.clone()).unwrap();
@@ -147,7 +148,7 @@ fn a_campaign_opens_at_every_decision_as_the_uninterrupted_game_stands() {
                 break;
             }
         }
-        // Everything is taken back as it is in the game that was never closed.
+        // Everything is undone as in the game that was never closed.
         while control.undo().is_ok() {
             session.undo().unwrap();
             assert_eq!(moment(&mut session), moment(&mut control), "{id}");
@@ -195,7 +196,7 @@ fn undo_reaches_back_beyond_what_is_in_memory_and_to_the_scene_before() {
         let mut session = campaign.go_to(after).unwrap();
         assert!(moment(&mut session).0 == *expected, "forth at entry {after}");
     }
-    // From a checkpoint on, an undo in memory and one from the file are the same.
+    // From a checkpoint on, an undo in memory and one from the file give the same.
     let mut session = campaign.session().unwrap();
     let mut undone = 0;
     while session.undo().is_ok() {
@@ -227,7 +228,7 @@ fn what_was_undone_stays_reachable_and_what_comes_again_is_known() {
     let _ = session.advance().unwrap();
     assert_eq!(campaign.keep(&mut session).unwrap(), Kept::Known(4));
     assert_eq!(moment(&mut session), end);
-    // Another decision is a branch; the old one is still there.
+    // Another decision is a branch; the old one still exists.
     session.undo().unwrap();
     let _ = session.advance().unwrap();
     campaign.keep(&mut session).unwrap();
@@ -285,18 +286,18 @@ fn lines_of_json_are_read_back_to_the_same_game() {
     assert_eq!(moment(&mut copy.session().unwrap()), moment(&mut campaign.session().unwrap()));
     assert_eq!(store.verify().unwrap().problems, Vec::<String>::new());
     copy.replay(None, |_| ControlFlow::Continue(())).unwrap();
-    // Lines that are cut off are refused, and leave nothing behind.
+    // Truncated lines are refused, and leave nothing behind.
     let cut: Vec<u8> = lines[..lines.len() / 2].to_vec();
     let store = Store::open(folder.join("cut.rbsave"), &library).unwrap();
     assert!(store.import(cut.as_slice()).is_err());
     assert!(store.first().unwrap().is_none());
 }
 
-/// A page of the file, in bytes.
+/// The page size of the file, in bytes.
 const PAGE: usize = 4096;
 
-/// The counts of the first line may be too low, as where somebody has put lines together. What is kept later must not get a
-/// number that is taken: it would not be written.
+/// The counts of the first line may be too low, if somebody joined lines. Later entries must not get a number that is
+/// already used, since they would not be written.
 #[test]
 fn what_is_kept_after_an_import_is_there_whatever_the_first_line_counts() {
     let library = library("tests/rulesets");
@@ -324,12 +325,12 @@ fn what_is_kept_after_an_import_is_there_whatever_the_first_line_counts() {
         decide(&mut session, 1);
         campaign.keep(&mut session).unwrap();
         campaign.note("after all").unwrap();
-        // That note, and that people sat down.
+        // That note, and the start of the sitting.
         assert_eq!(campaign.notes().unwrap().len(), notes + 2);
     }
     let mut campaign = Store::open(&copy, &library).unwrap().first().unwrap().unwrap();
     assert_eq!(campaign.session().unwrap().seats()["left"], Driver::Policy("hasty".into()));
-    // Entries behind the last one are refused.
+    // Entries after the last one are refused.
     let mut fewer = counting(first);
     fewer["campaign"]["moments"] = 1.into();
     let store = Store::open(folder.join("fewer.rbsave"), &library).unwrap();
@@ -338,7 +339,7 @@ fn what_is_kept_after_an_import_is_there_whatever_the_first_line_counts() {
     assert!(store.first().unwrap().is_none());
 }
 
-/// Whatever the file with the lines is called, it is there afterwards.
+/// The input file is kept, whatever its name.
 #[test]
 fn an_import_leaves_the_file_that_it_reads() {
     let folder = folder("import");
@@ -424,7 +425,7 @@ fn a_damaged_file_is_refused_or_recovered_and_never_another_game() {
     assert!(refused > 0 && identical > 0 && recovered > 0, "{refused} {identical} {recovered}");
 }
 
-/// A note that is lost takes no other note with it, and no recap.
+/// A lost note does not affect other notes or recaps.
 #[test]
 fn the_notes_of_a_recovered_campaign_are_those_that_are_left() {
     let library = library("tests/rulesets");
@@ -446,7 +447,7 @@ fn the_notes_of_a_recovered_campaign_are_those_that_are_left() {
     campaign.recap(&Viewer::watcher()).unwrap();
 }
 
-/// An undo leads back to the entry that stood there, also where that is a change of the roster.
+/// An undo leads back to the previous entry, also if that is a change of the roster.
 #[test]
 fn an_undo_leads_back_to_a_change_of_the_roster() {
     let library = library("tests/rulesets");
@@ -496,7 +497,7 @@ fn characters_go_with_the_campaign_and_their_changes_are_entries() {
     assert!(campaign.roster().unwrap().characters.is_empty());
     let mut session = campaign.go_to(kept + 1).unwrap();
     campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
-    // Back over it, and another way in one go: every entry on the way still leads to the next.
+    // Undone and played differently in one go: every entry still leads to the next.
     for words in 1..4 {
         while session.decisions() > 2 {
             session.undo().unwrap();
@@ -556,7 +557,8 @@ fn redo_meets_the_same_dice_and_only_the_game_masters_reroll_meets_others() {
     assert!(others > 3, "{others}");
 }
 
-/// `STORE_LONG=100000 cargo test --release --test store long -- --nocapture` measures a campaign of so many entries.
+/// `STORE_LONG=100000 cargo test --release --test store long -- --nocapture` measures a campaign with this number of
+/// entries.
 #[test]
 fn a_long_campaign_opens_and_undoes_from_its_end() {
     let long: u32 = std::env::var("STORE_LONG").ok().and_then(|long| long.parse().ok()).unwrap_or(300);
@@ -649,7 +651,7 @@ fn rules_travel_with_the_campaign() {
     campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
 }
 
-/// The fields of somebody that a sheet can say, by name; what refers to others in the scene is left out.
+/// The fields of an entity that a sheet can contain, by name, without references to others in the scene.
 fn fields_of(session: &Session, title: &str) -> std::collections::BTreeMap<String, riskbreaker::Value> {
     let view = session.view();
     let entity = view.find(title).unwrap_or_else(|_| panic!("nobody is called {title}"));
@@ -744,7 +746,7 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// What the program prints when it plays a campaign by the rules of a folder and reads these lines.
+/// The output of the program when it plays a campaign by the rules of a folder and reads these lines.
 fn sitting(place: &Path, rulesets: &Path, args: &[&str], lines: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
     command.current_dir(place).args(["play", "game"]).args(args).arg("--rulesets").arg(rulesets);
@@ -790,7 +792,7 @@ fn a_campaign_of_an_older_version_says_what_is_new_and_keeps_its_rules_until_the
             assert!(told.contains(part), "{id}: no `{part}` in\n{told}");
         }
         assert!(told.contains("is in force, after") || told.contains("into force"), "{id}:\n{told}");
-        // What it plays by is kept in its file: a third sitting finds it as the second has left it.
+        // The rules are stored in the campaign file: a third sitting finds them unchanged.
         sitting(&place, &shipped, &[], "auto\nquit\n");
     }
 }
@@ -817,7 +819,7 @@ fn the_ruleset_in_force_lists_what_changed_in_its_files() {
     assert!(!told.contains("edited since"), "{told}");
 }
 
-/// Texts that were said in the game of a file.
+/// The texts said in the game of a file.
 fn said(path: &Path) -> Vec<String> {
     let library = library("tests/rulesets");
     let campaign = Store::open(path, &library).unwrap().first().unwrap().unwrap();
@@ -872,8 +874,8 @@ fn a_killed_program_has_kept_all_that_it_told() {
     }
 }
 
-/// As a program leaves it that is killed while the database writes: the file has part of a change, and beside it lies the
-/// journal with what was there before.
+/// Like a program that is killed while the database writes: the file contains part of a change, and the journal next to
+/// it has the previous contents.
 #[test]
 fn half_a_write_is_taken_back_by_whoever_reads_first() {
     let (folder, library) = (folder("half"), library("tests/rulesets"));
@@ -899,12 +901,12 @@ fn half_a_write_is_taken_back_by_whoever_reads_first() {
         let output = program(&folder, &args).output().unwrap();
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
-    // So it is before anything is recovered: nothing is lost of a file that is whole.
+    // Without recovery nothing is lost, since the file can be repaired.
     leave();
     let recovered = recover(&half, &library).unwrap();
     assert_eq!((recovered.lost, said(&half)), (Vec::<String>::new(), told.clone()));
     fs::remove_file(folder.join("half.rbsave-damaged")).unwrap();
-    // Somebody who plays it meets no half write, and others can read it meanwhile.
+    // A game opened from it has no half write, and others can read it meanwhile.
     leave();
     let store = Store::open(&half, &library).unwrap();
     assert_eq!(Store::read(&half, &library).unwrap().campaigns().unwrap(), store.campaigns().unwrap());
@@ -921,7 +923,8 @@ fn a_full_disk_loses_nothing_and_play_goes_on_when_there_is_room() {
     let run = |limited: bool, input: &str| {
         let binary = env!("CARGO_BIN_EXE_riskbreaker");
         let rulesets = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets");
-        // Blocks of 512 bytes or of 1024: the file of one scene fits into the limit, some hundred lines more do not.
+        // Blocks of 512 bytes or of 1024: the file of one scene fits into the limit, with some hundred more lines it
+        // does not.
         let limit = if limited { "ulimit -f 200;" } else { "" };
         let mut child = Command::new("sh")
             .args([
@@ -1006,7 +1009,7 @@ fn the_second_program_is_told_who_plays() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     assert!(told.contains(&format!("is held by process {} on ", std::process::id())), "{told}");
-    // Who only reads sees what was kept last.
+    // Read-only commands see the last stored state.
     for command in ["verify", "export", "recap", "replay"] {
         let output = program(&folder, &[command, "evening"]).output().unwrap();
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
@@ -1018,7 +1021,7 @@ fn the_second_program_is_told_who_plays() {
     assert!(!folder.join("evening.rbsave-lock").exists() && !folder.join("evening.rbsave-journal").exists());
 }
 
-/// The program may be killed when the file is made and its first scene is not kept yet.
+/// The program may be killed after the file is created and before its first scene is stored.
 #[test]
 fn a_campaign_without_a_scene_begins_when_it_is_played() {
     let folder = folder("unbegun");
@@ -1031,7 +1034,7 @@ fn a_campaign_without_a_scene_begins_when_it_is_played() {
     assert_eq!(said(&path), ["it goes on"]);
 }
 
-/// Files of every format that was ever released are kept for ever, and open.
+/// Files of every released format can always be opened.
 #[test]
 fn files_of_every_format_open() {
     let library = library("tests/rulesets");
@@ -1041,7 +1044,7 @@ fn files_of_every_format_open() {
         let text = fs::read_to_string(saves.join(format!("format-{format}.json"))).unwrap();
         let mut session = Session::load(&library, &text).unwrap();
         assert_eq!((session.decisions(), session.advance().unwrap()), (decisions, Step::Ask));
-        // What was saved as JSON goes on as a campaign.
+        // A JSON save can be continued as a campaign.
         let json = folder.join(format!("json-{format}.rbsave"));
         let mut campaign = Store::open(json, &library).unwrap().create("json").unwrap();
         campaign.adopt(&session, "as it was").unwrap();
@@ -1058,7 +1061,7 @@ fn files_of_every_format_open() {
     }
 }
 
-/// What the program says to these lines; standard error behind it.
+/// The output of the program for these lines, followed by standard error.
 fn said_to(folder: &Path, rules: &str, args: &[&str], lines: &str) -> String {
     let mut command = program(folder, args);
     let rulesets = Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets");
@@ -1081,12 +1084,12 @@ fn a_sheet_is_written_step_by_step_and_refused_with_the_reason() {
     let told = play("roster new Ann\n5: Sword\nagility 4: Maneuver\n");
     assert!(told.contains("Muscle 5: Sword: costs 6, 4 of 10 left"), "{told}");
     assert!(told.contains("Agility 4: Maneuver: costs 1, 3 of 10 left"), "{told}");
-    // What is not legal is refused with the reason, and leaves the sheet as it is.
+    // An illegal step is refused with the reason, and leaves the sheet unchanged.
     let told = play("roster edit Ann\nmuscle 0: Sword\n");
     assert!(told.contains("Muscle 0 is too low: the least is 1."), "{told}");
     let told = play("roster edit Ann\nmuscle 6: Sword, Axe, Push, Knockdown, Staff, Spear\n");
     assert!(told.contains("points, but only 10 are available."), "{told}");
-    // Each step is an entry: it was kept, and is taken back.
+    // Each step is an entry: it is stored, and can be undone.
     let told = play("roster edit Ann\nshow\nundo\nshow\ndone\nroster\n");
     assert!(told.contains("undid roster: Ann, Agility 4: Maneuver"), "{told}");
     assert!(told.contains("Ann is in the roster.") && told.contains("muscle 5: Sword"), "{told}");
@@ -1145,12 +1148,12 @@ fn a_reopened_campaign_shows_all_of_it_and_takes_back_whole_lines() {
     for text in ["first 0", "first 119", "second 0"] {
         assert!(told.matches(text).count() >= 2, "{text}: {told}");
     }
-    // Back beyond the beginning of the scene, and beyond what a program that was started anew has in memory.
+    // Back beyond the beginning of the scene, and beyond the memory of a restarted program.
     let told = play("undo\nundo\nundo 3\nlog 2\n");
     assert!(told.contains("undid scene: ") && told.contains("undid the edit: first 117"), "{told}");
     assert!(told.contains("The game is in “") && told.contains("” now."), "{told}");
     assert!(told.trim_end().ends_with("first 115\n  first 116"), "{told}");
-    // An entry is what a line decided, and one `undo` takes all of it back, also in a program that was started anew.
+    // An entry contains what a line decided, and one `undo` takes all of it back, also in a restarted program.
     let folder = folder.join("lines");
     fs::create_dir_all(&folder).unwrap();
     let play = |lines: &str| {
@@ -1187,7 +1190,7 @@ fn a_disk_that_fails_loses_nothing_and_play_goes_on_when_it_works_again() {
         if let Err(error) = kept {
             failed += 1;
             assert!(error.may_pass(), "{n}: {error}");
-            // What was acknowledged before stands, in this program and in the next one.
+            // What was acknowledged is kept, in this program and in the next one.
             if n % 3 == 0 {
                 drop((campaign, store));
                 store = Store::open(&path, &library).unwrap_or_else(|error| panic!("{n}: {error}"));
@@ -1212,12 +1215,12 @@ fn a_folder_in_which_nothing_can_be_written_is_said_and_the_campaign_is_as_it_wa
     let play = |lines: &str| said_to(&folder, "tests", &["play", "evening", "--rules", "tug"], lines);
     play("say here\n");
     let before = fs::read(folder.join("evening.rbsave")).unwrap();
-    // Where a journal cannot be made, whoever runs this: its name is taken by a folder.
+    // No journal can be created for any user: its name is taken by a folder.
     fs::create_dir(folder.join("evening.rbsave-journal")).unwrap();
     let told = play("say there\n");
     assert!(told.contains("evening.rbsave") && !told.contains("panicked"), "{told}");
     assert_eq!(fs::read(folder.join("evening.rbsave")).unwrap(), before, "{told}");
-    // When it is gone, all is as it was.
+    // Once it is gone, everything works again.
     fs::remove_dir(folder.join("evening.rbsave-journal")).unwrap();
     let told = said_to(&folder, "tests", &["replay", "evening", "--verify"], "");
     assert!(told.contains("the replay is the game that was kept"), "{told}");
@@ -1242,12 +1245,12 @@ fn a_file_of_an_older_format_is_copied_verified_and_replaced() {
     let texts: Vec<String> = read.log(true, usize::MAX).unwrap().into_iter().map(|entry| entry.text).collect();
     drop(read);
     assert_eq!((fs::read(&path).unwrap(), format(&path)), (old.clone(), 1));
-    // No room for the copy: it stays as it is, and says so.
+    // No room for the copy: the file is unchanged, and an error says so.
     fs::create_dir(folder.join("old.rbsave-upgrading")).unwrap();
     assert!(Store::open(&path, &library).is_err());
     assert_eq!(fs::read(&path).unwrap(), old);
     fs::remove_dir(folder.join("old.rbsave-upgrading")).unwrap();
-    // What an attempt that was cut off has left is no harm.
+    // The rest of an interrupted attempt does no harm.
     fs::write(folder.join("old.rbsave-upgrading"), &old[..5000]).unwrap();
     let store = Store::open(&path, &library).unwrap();
     let mut campaign = store.first().unwrap().unwrap();
@@ -1261,7 +1264,7 @@ fn a_file_of_an_older_format_is_copied_verified_and_replaced() {
     drop((campaign, store));
     assert_eq!(format(&path), 3);
     assert!(!folder.join("old.rbsave-upgrading").exists());
-    // A damaged one is refused, as it is, and recovered.
+    // A damaged one is refused and left unchanged, and can be recovered.
     let mut broken = old.clone();
     let at = broken.windows(5).rposition(|part| part == b"pull\n" || part == b"Ann s").unwrap_or(broken.len() - 700);
     broken[at] ^= 0x20;
@@ -1330,7 +1333,7 @@ fn the_log_of_typed_dice_has_no_gaps() {
     assert!(told.contains("d10 [3]") && !told.contains("{}"), "{told}");
 }
 
-/// No text is written over a campaign.
+/// A text never overwrites a campaign.
 #[test]
 fn an_export_does_not_replace_a_campaign() {
     let folder = folder("export");
@@ -1341,7 +1344,7 @@ fn an_export_does_not_replace_a_campaign() {
     assert_eq!(said(&folder.join("evening.rbsave")), told);
 }
 
-/// A skill that other rules call by another name goes along by that name.
+/// A skill that other rules call by another name is carried over with that name.
 #[test]
 fn a_character_of_another_version_plays_on_with_the_names_of_this_one() {
     let folder = folder("versions");
@@ -1356,7 +1359,7 @@ fn a_character_of_another_version_plays_on_with_the_names_of_this_one() {
     );
 }
 
-/// Messages name what helps.
+/// Messages name a remedy that works.
 #[test]
 fn what_cannot_be_recovered_or_loaded_is_told_with_a_cure_that_helps() {
     let folder = folder("cures");
@@ -1370,7 +1373,7 @@ fn what_cannot_be_recovered_or_loaded_is_told_with_a_cure_that_helps() {
     assert!(told.contains("text.rbsave is a campaign: leave this game, and `riskbreaker play text.rbsave`."), "{told}");
 }
 
-/// JSON holds such a name with a replacement character.
+/// In JSON such a name has a replacement character.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_campaign_whose_name_is_not_utf_8_is_listed() {
@@ -1384,7 +1387,7 @@ fn a_campaign_whose_name_is_not_utf_8_is_listed() {
     }
 }
 
-/// A name that is too long, a folder and a dead link are told as what they are.
+/// A name that is too long, a folder and a dead link are reported as such.
 #[test]
 #[cfg(unix)]
 fn what_cannot_be_the_file_of_a_campaign_is_told_as_what_it_is() {
@@ -1405,7 +1408,7 @@ fn what_cannot_be_the_file_of_a_campaign_is_told_as_what_it_is() {
         let told = said_to(&folder, "tests", args, "");
         assert!(told.contains("folder.rbsave: it is a folder, or no regular file"), "{told}");
     }
-    // With 241 letters the lock has room, and the journal does not.
+    // With 241 letters the name of the lock fits, and that of the journal does not.
     for letters in [241, 244] {
         let name = "n".repeat(letters);
         let told = said_to(&folder, "tests", &["play", name.as_str(), "--rules", "tug"], "");
@@ -1413,7 +1416,7 @@ fn what_cannot_be_the_file_of_a_campaign_is_told_as_what_it_is() {
     }
 }
 
-/// What is noted before the first line of a session belongs to that session.
+/// A note before the first line of a session belongs to that session.
 #[test]
 fn a_note_before_the_first_line_is_told_in_the_recap() {
     let (folder, library) = (folder("first_note"), library("tests/rulesets"));
@@ -1427,7 +1430,7 @@ fn a_note_before_the_first_line_is_told_in_the_recap() {
     assert_eq!(texts, [None, Some("we were late".into()), Some("and tired".into())]);
 }
 
-/// Who opens a campaign with options of a new game is told that they do not count; not if they say what is so.
+/// Options of a new game that have no effect on an opened campaign are reported, unless they match its settings.
 #[test]
 fn options_that_a_begun_campaign_does_not_take_are_named() {
     let folder = folder("options");
@@ -1453,7 +1456,7 @@ fn options_that_a_begun_campaign_does_not_take_are_named() {
     assert!(told.contains("no effect: `--seed`, `--dice`, `--set`, `--seat`."), "{told}");
 }
 
-/// A link to a campaign is the campaign: it has the same lock, and what is recovered is the file itself.
+/// A link to a campaign is the campaign: it has the same lock, and recovery acts on the file itself.
 #[test]
 #[cfg(unix)]
 fn a_link_leads_to_the_campaign_itself() {
@@ -1470,7 +1473,7 @@ fn a_link_leads_to_the_campaign_itself() {
     assert_eq!((said(&link), said(&path)), (told.clone(), told));
 }
 
-/// A line is not acknowledged where the file that it is written into has lost its name.
+/// A line is not acknowledged if the file that it is written to has lost its name.
 #[test]
 #[cfg(unix)]
 fn nothing_is_kept_in_a_file_that_was_moved_away() {
@@ -1487,7 +1490,7 @@ fn nothing_is_kept_in_a_file_that_was_moved_away() {
     assert_eq!(campaign.head(), here);
 }
 
-/// The log of a campaign names those whom an edit was about, also once the campaign was recovered or read from lines.
+/// The log of a campaign names the entities of an edit, also after the campaign was recovered or imported.
 #[test]
 fn the_words_of_entries_are_recovered_and_imported() {
     let (folder, library) = (folder("words"), library("tests/rulesets"));
@@ -1509,7 +1512,7 @@ fn the_words_of_entries_are_recovered_and_imported() {
     assert_eq!(words(&path), before);
 }
 
-/// A text of the rules that is lost in the file is taken from the disk, if it is there.
+/// A text of the rules that is lost in the file is taken from the disk, if it exists there.
 #[test]
 fn lost_texts_of_the_rules_are_taken_from_the_disk() {
     let (folder, library) = (folder("lost_texts"), library("tests/rulesets"));
@@ -1527,7 +1530,7 @@ fn lost_texts_of_the_rules_are_taken_from_the_disk() {
     assert_eq!(said(&path), told);
 }
 
-/// An entry that was made under other rules than those on the disk goes on by its own, as when the campaign is opened there.
+/// An entry made under other rules than those on disk continues by its own rules, as when the campaign is opened there.
 #[test]
 fn an_earlier_entry_plays_on_by_the_rules_that_it_was_made_by() {
     let folder = folder("earlier_rules");
@@ -1553,12 +1556,12 @@ fn an_earlier_entry_plays_on_by_the_rules_that_it_was_made_by() {
     let mut third = prompt();
     let mut told = third.line("goto 1");
     assert!(told.contains("plays on by the rules kept in its file"), "{told}");
-    // Changes are told in their order: if the files were watched here, this one would be told before the last one.
+    // Changes are reported in order: if the files were watched here, this one would be reported before the last one.
     change("Still more.");
     told += &third.line("log --all");
     told += &third.line("rules tug yes");
     assert!(!told.contains("reloaded"), "{told}");
-    // Once it has gone over to those on the disk, their files are watched.
+    // Once the game has changed to the rules on disk, their files are watched.
     change("Most.");
     for _ in 0..100_000 {
         told = third.line("who");
@@ -1569,7 +1572,7 @@ fn an_earlier_entry_plays_on_by_the_rules_that_it_was_made_by() {
     panic!("{told}");
 }
 
-/// A prompt at a pipe that is given one line after the other.
+/// A prompt at a pipe that gets one line after the other.
 struct Prompt {
     child: std::process::Child,
     out: BufReader<std::process::ChildStdout>,
@@ -1583,7 +1586,7 @@ impl Prompt {
         Prompt { child, out, lines: 0 }
     }
 
-    /// Types a line; gives what is printed up to the next one.
+    /// Types a line. Returns the output up to the next one.
     fn line(&mut self, line: &str) -> String {
         self.lines += 1;
         let mark = format!("line {} was carried out", self.lines);
@@ -1605,14 +1608,14 @@ impl Drop for Prompt {
     }
 }
 
-/// Writes other content into a file, which stays the same file of the disk.
+/// Overwrites a file in place.
 fn overwrite(path: &Path, bytes: &[u8]) {
     let mut file = fs::OpenOptions::new().write(true).truncate(true).open(path).unwrap();
     file.write_all(bytes).unwrap();
 }
 
-/// Another program writes an older copy, nothing, a part or a single bit into the open file. No line is acknowledged then, and the
-/// game that was kept is saved elsewhere, or goes on when the file is there again.
+/// Another program writes an older copy, nothing, a part or a single bit into the open file. No line is then
+/// acknowledged, and the stored game is saved elsewhere, or continues when the file is restored.
 #[test]
 fn a_file_that_is_changed_in_place_is_written_no_more_and_the_game_is_still_there() {
     let (folder, library) = (folder("in_place"), library("tests/rulesets"));
@@ -1638,7 +1641,7 @@ fn a_file_that_is_changed_in_place_is_written_no_more_and_the_game_is_still_ther
         assert_eq!(fs::read(&path).unwrap(), bytes, "{n}: nothing was written into it");
         assert_eq!(moment(&mut campaign.session().unwrap()), here, "{n}");
         assert!(campaign.retry().is_err(), "{n}");
-        // All of it is saved elsewhere, and goes on there.
+        // All of it is saved elsewhere, and continues there.
         let other = folder.join(format!("other {n}.rbsave"));
         {
             let mut copy = campaign.save_as(&other, "other").unwrap();
@@ -1650,7 +1653,7 @@ fn a_file_that_is_changed_in_place_is_written_no_more_and_the_game_is_still_ther
         }
         let copy = Store::read(&other, &library).unwrap();
         assert_eq!(copy.verify().unwrap().problems, Vec::<String>::new());
-        // It is there again, in place or under its name.
+        // It is restored, in place or under its name.
         match n % 2 {
             0 => overwrite(&path, &newest),
             _ => {
@@ -1672,7 +1675,7 @@ fn a_file_that_is_changed_in_place_is_written_no_more_and_the_game_is_still_ther
     assert_eq!(moment(&mut store.first().unwrap().unwrap().session().unwrap()), here);
 }
 
-/// The same at the prompt.
+/// Likewise at the prompt.
 #[test]
 fn the_prompt_keeps_a_game_whose_file_was_overwritten() {
     let folder = folder("in_place_prompt");
@@ -1681,7 +1684,7 @@ fn the_prompt_keeps_a_game_whose_file_was_overwritten() {
     let old = fs::read(&path).unwrap();
     said_to(&folder, "tests", &["play", "evening"], "say two\n");
     let new = fs::read(&path).unwrap();
-    // A pipe stops at the first line that is refused.
+    // A pipe stops at the first refused line.
     let run = |before: &str, lines: &[&str]| {
         let mut child = program(&folder, &["play", "evening"]).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
@@ -1707,7 +1710,7 @@ fn the_prompt_keeps_a_game_whose_file_was_overwritten() {
     assert!(told.contains("not carried out") && told.contains("save OTHER.rbsave"), "{told}");
     assert_eq!(fs::read(&path).unwrap(), old);
     overwrite(&path, &new);
-    // The third line was acknowledged, and the file does not have it.
+    // The third line was acknowledged, but is not in the file.
     let told = run("yes\n", &["save other.rbsave", "say four"]);
     assert!(told.contains("saved in other.rbsave"), "{told}");
     assert_eq!(said(&folder.join("other.rbsave")), ["one", "two", "three", "four"]);
@@ -1743,7 +1746,7 @@ fn a_campaign_has_a_printable_name() {
     assert_eq!(store.campaigns().unwrap().len(), 1);
 }
 
-/// Whatever a program passes to a campaign, it takes its own session as it stands and no other one.
+/// A campaign accepts only its own session in its current state.
 #[test]
 fn a_campaign_takes_no_session_but_its_own() {
     let (folder, library) = (folder("own_session"), library("tests/rulesets"));
@@ -1770,12 +1773,12 @@ fn a_campaign_takes_no_session_but_its_own() {
     refused(&mut campaign, &mut whole);
     decide(&mut second, 1);
     campaign.keep(&mut second).unwrap();
-    // The session of another campaign, and one that was kept there meanwhile.
+    // The session of another campaign, and one that was stored there meanwhile.
     let store = Store::open(folder.join("other.rbsave"), &library).unwrap();
     let mut other = store.create("other").unwrap();
     let mut begun = other.begin(&rules, Setup::default().seed(1), "one").unwrap();
     refused(&mut campaign, &mut begun);
-    // It has to stand where its tape leads to.
+    // Its state has to be that at the end of its tape.
     refused(&mut other, &mut begun);
     let _ = begun.advance().unwrap();
     other.keep(&mut begun).unwrap();
@@ -1790,7 +1793,7 @@ fn a_campaign_takes_no_session_but_its_own() {
     assert!(matches!(other.note("lost"), Err(StoreError::Refused(_))));
     drop((other, twice));
     assert_eq!(store.verify().unwrap().problems, Vec::<String>::new());
-    // A file in which such a session was kept before is found out: its tape belongs to another seed.
+    // A file in which such a session was once stored is detected: its tape belongs to another seed.
     drop((campaign, store));
     let mut lines = Vec::new();
     Store::read(&path, &library).unwrap().first().unwrap().unwrap().export(&mut lines).unwrap();
@@ -1801,7 +1804,7 @@ fn a_campaign_takes_no_session_but_its_own() {
     assert!(store.first().unwrap().is_none());
 }
 
-/// Where a file is cut, no entry is lost but those whose rows stood behind the cut. Each recovered file is whole.
+/// If a file is truncated, only entries with rows after the cut are lost. Each recovered file is intact.
 #[test]
 fn a_file_that_is_cut_at_any_page_loses_what_stood_behind_the_cut() {
     let (folder, library) = (folder("cuts"), library("tests/rulesets"));
@@ -1822,7 +1825,7 @@ fn a_file_that_is_cut_at_any_page_loses_what_stood_behind_the_cut() {
         .map(|n| {
             let text = format!("line {n:04} ");
             let at = whole.windows(text.len()).enumerate().filter(|(_, part)| *part == text.as_bytes());
-            // The page in which the text ends, which has the row; twice: on the tape and in the words of the entry.
+            // The page in which the text ends, which has the row; twice: on the tape and in the text of the entry.
             at.map(|(at, _)| (at / PAGE + 1) * PAGE).max().unwrap()
         })
         .collect();
@@ -1847,13 +1850,13 @@ fn a_file_that_is_cut_at_any_page_loses_what_stood_behind_the_cut() {
             }
             Err(_) => 0,
         };
-        // The entries themselves stand in the table that is written first: two pages more have all of them. The first 65 are moved
-        // to a new page when they fill the first page of their table.
+        // The entries themselves are in the table that is written first: two more pages contain all of them. The first
+        // 65 are moved to a new page when they fill the first page of their table.
         assert!(saved + 70 >= least, "at {cut} of {}: {saved} of at least {least}", whole.len());
         best = best.max(saved);
     }
     assert!(best > 60, "{best}");
-    // The files of the rules stand at the end of a new campaign, and are on the disk as well.
+    // The files of the rules are at the end of a new campaign, and are on disk as well.
     let new = folder.join("new.rbsave");
     drop({
         let mut campaign = Store::open(&new, &library).unwrap().create("new").unwrap();
@@ -1868,8 +1871,8 @@ fn a_file_that_is_cut_at_any_page_loses_what_stood_behind_the_cut() {
     assert_eq!((told.campaigns[0].entries, told.lost), (1, Vec::<String>::new()));
 }
 
-/// Bits, pages of an older copy, zeros and cuts: a file that `verify` calls whole is played, exported and read back; what is
-/// recovered is whole; and no other game ever comes of it.
+/// Flipped bits, pages of an older copy, zeros and cuts: a file that `verify` accepts is played, exported and read
+/// back; a recovered file is intact; and none gives a different game.
 #[test]
 fn one_function_decides_whether_a_file_is_whole() {
     let (folder, library) = (folder("whole_or_not"), library("tests/rulesets"));
@@ -1931,7 +1934,7 @@ fn one_function_decides_whether_a_file_is_whole() {
             let store = Store::open(&text, &library).unwrap();
             assert_eq!(moment(&mut store.import(lines.as_slice()).unwrap().session().unwrap()), here, "round {round}");
         } else if let Ok(told) = recover(&copy, &library) {
-            // Of an index and of the words of entries nothing is lost: they are made anew.
+            // Nothing of an index and of the texts of entries is lost: they are rebuilt.
             let all = told.campaigns[0].entries == entries;
             assert!(!told.lost.is_empty() || all, "round {round}: {told:?}");
             let found = Store::read(&copy, &library).unwrap().verify().unwrap();
@@ -1971,7 +1974,8 @@ fn a_note_is_corrected_and_a_roster_that_is_left_behind_is_told() {
     assert!(told.contains("The roster is the one of entry 1: without Ann. `goto 2` goes back"), "{told}");
 }
 
-/// An older copy is put back, or a copy was played on elsewhere: the program says what is missing, and a branch brings it back.
+/// An older copy is restored, or a copy was played elsewhere: the program reports what is missing, and a branch
+/// restores it.
 #[test]
 fn a_copy_that_lacks_entries_is_played_after_a_yes_and_a_conflicting_one_is_added_as_a_branch() {
     let (folder, library) = (folder("conflict"), library("tests/rulesets"));
@@ -1982,12 +1986,12 @@ fn a_copy_that_lacks_entries_is_played_after_a_yes_and_a_conflicting_one_is_adde
     fs::copy(&path, &other).unwrap();
     play("evening", "say two\nsay three\n");
     let newest = fs::read(&path).unwrap();
-    // A sync program puts the older copy back.
+    // A sync program restores the older copy.
     fs::copy(&other, &path).unwrap();
     let told = play("evening", "no\n");
     assert!(told.contains("lacks 2 of the 4 entries that were stored here"), "{told}");
     assert_eq!(fs::read(&path).unwrap(), fs::read(&other).unwrap());
-    // The other machine, which knows nothing of the two.
+    // The other machine, which does not know the two entries.
     fs::remove_dir_all(folder.join("state")).unwrap();
     play("laptop", "say deux\nsay trois\nsay quatre\n");
     fs::write(&path, &newest).unwrap();
@@ -2004,14 +2008,14 @@ fn a_copy_that_lacks_entries_is_played_after_a_yes_and_a_conflicting_one_is_adde
     assert_eq!((after.head(), after.entries()), (before.head(), before.entries() + 3));
     let told = play("evening", "log --all\ngoto 7\nlog\n");
     assert!(told.contains("deux") && told.contains("quatre"), "{told}");
-    // A second time there is nothing to add.
+    // The second time there is nothing to add.
     assert!(import("laptop.rbsave", "evening").contains("has 0 entries more"));
     // Another campaign is no copy.
     begin("stranger", "say hello\n");
     assert!(import("stranger.rbsave", "evening").contains("two campaigns, not two copies of one"));
 }
 
-/// The list of known entries of a campaign, as an earlier version wrote it: with the checksums of the rows.
+/// The list of known entries of a campaign as an earlier version wrote it: with the checksums of the rows.
 fn earlier_list(folder: &Path, campaign: &Campaign) -> PathBuf {
     let path = folder.join("state/riskbreaker/entries").join(campaign.identity().unwrap());
     let lines: String = campaign.row_sums(1).iter().map(|sum| format!("{:016x}\n", sum.cast_unsigned())).collect();
@@ -2019,8 +2023,8 @@ fn earlier_list(folder: &Path, campaign: &Campaign) -> PathBuf {
     path
 }
 
-/// A copy that was played on elsewhere is noticed although nothing but a text in it differs, and what an earlier version remembered
-/// is no false alarm.
+/// A copy that was played elsewhere is detected even if it differs only in a text, and the list of an earlier version
+/// causes no false alarm.
 #[test]
 fn a_copy_that_differs_in_a_text_alone_is_noticed() {
     let (folder, library) = (folder("texts"), library("tests/rulesets"));
@@ -2034,7 +2038,7 @@ fn a_copy_that_differs_in_a_text_alone_is_noticed() {
     let list = folder.join("state/riskbreaker/entries").join(format!("{}-2", ours.identity().unwrap()));
     let known = fs::read_to_string(&list).unwrap();
     assert_eq!(known.lines().count(), 3);
-    // The other machine, whose word has the same number in its file.
+    // The other machine, whose text has the same number in its file.
     fs::remove_file(&list).unwrap();
     play("laptop", "say owt\n");
     fs::write(&list, &known).unwrap();
@@ -2046,12 +2050,12 @@ fn a_copy_that_differs_in_a_text_alone_is_noticed() {
     drop((ours, theirs));
     let told = play("evening", "no\n");
     assert!(told.contains("lacks 1 of the 3 entries that were stored here"), "{told}");
-    // An export that was imported again has other numbers, and is the same.
+    // An imported export has other numbers, but is the same.
     let output = program(&folder, &["export", "laptop", "--json"]).output().unwrap();
     let lines = Store::open(folder.join("again.rbsave"), &library).unwrap().import(&output.stdout[..]).unwrap();
     assert_eq!(lines.entry_sums(1), campaign().entry_sums(1));
     drop(lines);
-    // What an earlier version remembered.
+    // The list of an earlier version.
     fs::remove_file(&list).unwrap();
     let earlier = earlier_list(&folder, &campaign());
     let told = play("evening", "say three\n");
@@ -2067,11 +2071,11 @@ fn a_copy_that_differs_in_a_text_alone_is_noticed() {
     assert!(told.contains("lacks 1 of the 4 entries that were stored here") && earlier.exists(), "{told}");
 }
 
-/// Makes the command that starts a program in a certain way.
+/// Builds the command that starts a program in a certain way.
 type Start = Box<dyn Fn(&mut Command) -> Command>;
 
-/// Starts programs for which a folder cannot be written: on a file system that is mounted read-only where that is possible, otherwise
-/// without the right to write. `None` if whoever runs the tests may write everywhere and mount nothing.
+/// Returns a way to start programs for which a folder cannot be written: on a read-only file system if possible,
+/// otherwise without the right to write. `None` if the user of the tests may write everywhere and mount nothing.
 fn read_only(folder: &Path) -> Option<Start> {
     let mounted = |command: &mut Command| {
         let mut all = Command::new("unshare");
@@ -2112,7 +2116,7 @@ fn read_only(folder: &Path) -> Option<Start> {
     None
 }
 
-/// Where a campaign cannot be written it can be looked at, and whatever writes says what to do.
+/// A campaign that cannot be written can be read, and a command that writes says what to do.
 #[test]
 fn a_campaign_on_a_read_only_disk_is_looked_at_and_not_written() {
     let place = folder("read_only");
@@ -2154,7 +2158,7 @@ fn a_campaign_on_a_read_only_disk_is_looked_at_and_not_written() {
         let (done, told) = run(&args, "");
         assert!(!done && told.contains("use a folder that can be written"), "{args:?}: {told}");
     }
-    // It goes on elsewhere.
+    // It continues elsewhere.
     let other = place.join("other.rbsave");
     let (done, told) = run(&["play", "evening"], &format!("save {}\nsay more\n", other.display()));
     assert!(done, "{told}");
@@ -2167,7 +2171,8 @@ fn a_campaign_on_a_read_only_disk_is_looked_at_and_not_written() {
     }
 }
 
-/// Prints how long it takes to save and load games of many answers: `cargo test --release --test store -- --ignored --nocapture many`.
+/// `cargo test --release --test store -- --ignored --nocapture many` prints the time to save and load games of many
+/// answers.
 #[test]
 #[ignore = "a measurement"]
 fn saving_and_loading_many_answers_takes() {
@@ -2221,7 +2226,8 @@ fn saving_and_loading_many_answers_takes() {
     }
 }
 
-/// A fight that was played to its end is told as a story: in sentences of the cards, with its turning points, from events.
+/// A fight that was played to its end is told as a story: in sentences of the cards, with its turning points, from
+/// events.
 #[test]
 fn a_recap_tells_who_did_what_and_how_it_ended() {
     let folder = folder("told");
@@ -2254,7 +2260,7 @@ fn a_recap_tells_who_did_what_and_how_it_ended() {
     );
 }
 
-/// The cards of a party: its sheets with boxes, and no sheet on the back of something that is cut.
+/// The cards of a party: its sheets with boxes, and no sheet on the back of something to cut.
 #[test]
 fn the_cards_of_a_campaign_are_those_of_its_party() {
     let folder = folder("party");
@@ -2268,7 +2274,7 @@ fn the_cards_of_a_campaign_are_those_of_its_party() {
     for part in ["RBF-", "In RULES.md", "<h2></h2>", "<h2>&nbsp;</h2>", "Thug"] {
         assert!(!page.contains(part), "{part}");
     }
-    // Fronts and backs take turns, so that what is cut has its own back.
+    // Fronts and backs alternate, so that each cut card has its own back.
     let pages: Vec<&str> =
         page.split("<section class=\"").skip(1).map(|page| page.split('"').next().unwrap()).collect();
     assert!(pages.len() > 4 && pages.len().is_multiple_of(2), "{pages:?}");
@@ -2277,7 +2283,7 @@ fn the_cards_of_a_campaign_are_those_of_its_party() {
     assert!(told.contains("there is no such file"), "{told}");
 }
 
-/// What is both a campaign and a scenario is refused to a script, with the spelling for each.
+/// A name that is both a campaign and a scenario is refused in a script, with the spelling for each.
 #[test]
 fn a_script_is_told_how_to_spell_a_campaign_that_hides_a_scenario() {
     let folder = folder("both");

@@ -1,8 +1,8 @@
-//! Games of hidden information that know nothing of each other: two worlds that differ only in a secret look the same.
+//! Games of hidden information: two worlds that differ only in a secret look the same to others.
 //!
-//! Each ruleset in `tests/strangers` has the scenarios `one` and `other`. They differ in what the seats of `secret` know; all
-//! other seats, and a watcher, have to get the same bytes in both, for `steps` decisions. Somebody else's rulesets are tried
-//! by `RISKBREAKER_STRANGERS=FOLDER cargo test --test strangers`.
+//! Each ruleset in `tests/strangers` has the scenarios `one` and `other`. They differ in what the seats of `secret`
+//! know; all other seats, and a watcher, have to get the same bytes in both, for `steps` decisions.
+//! `RISKBREAKER_STRANGERS=FOLDER cargo test --test strangers` tests other rulesets.
 
 #![cfg(feature = "serve")]
 
@@ -29,13 +29,13 @@ fn library() -> Library {
     Library::open(folder()).unwrap()
 }
 
-/// A game with what its scenarios say of the comparison.
+/// A game with the parameters of the comparison from its scenarios.
 struct Game {
     rules: Arc<Ruleset>,
-    /// Who knows the secret.
+    /// The seats that know the secret.
     secret: BTreeSet<String>,
     steps: usize,
-    /// All texts of the scenarios: names that somebody may guess.
+    /// All texts of the scenarios: names that could be guessed.
     words: BTreeSet<String>,
 }
 
@@ -78,7 +78,7 @@ impl Game {
         session
     }
 
-    /// Those who may not learn of the secret.
+    /// The viewers that may not learn the secret.
     fn viewers(&self) -> Vec<Viewer> {
         let seats = self.rules.seats().keys().filter(|seat| *seat != "gm" && !self.secret.contains(*seat));
         seats.map(|seat| Viewer::seat(seat)).chain([Viewer::watcher()]).collect()
@@ -91,7 +91,7 @@ fn go_on(session: &mut Session) {
     }
 }
 
-/// Random numbers that are the same each time.
+/// A deterministic random number generator.
 struct Chance(u64);
 
 impl Chance {
@@ -101,7 +101,7 @@ impl Chance {
     }
 }
 
-/// All exact answers that can be told apart, a few of a line of text.
+/// All distinguishable exact answers, and a few lines for a question for text.
 fn answers(question: &Question) -> Vec<Answer> {
     let lines = || ["one", "two words", "W:Line"].map(|text| Answer::Line(text.into())).to_vec();
     let mut answers = question.answers(400).unwrap_or_else(lines);
@@ -109,7 +109,7 @@ fn answers(question: &Question) -> Vec<Answer> {
     answers
 }
 
-/// An answer that is there in both worlds.
+/// An answer that is possible in both worlds.
 fn common(questions: &[Question; 2], chance: &mut Chance) -> Option<[Answer; 2]> {
     let [first, second] = questions.each_ref().map(|question| {
         let told = answers(question).into_iter().map(|answer| (question.tell(&answer), answer));
@@ -120,7 +120,7 @@ fn common(questions: &[Question; 2], chance: &mut Chance) -> Option<[Answer; 2]>
     (!both.is_empty()).then(|| both[chance.next(both.len())].clone())
 }
 
-/// A query that looks at a few ways.
+/// A query that follows a few paths.
 fn quick() -> OddsQuery {
     OddsQuery { limits: Limits { ways: 20, samples: 20, ..Limits::default() }, ..OddsQuery::default() }
 }
@@ -137,7 +137,7 @@ fn looks(session: &mut Session, viewer: &Viewer, game: &Game, entities: &BTreeSe
             text.push_str(&format!("{policy:?}: {:?}\n", seat.suggest(question.id, policy)));
         }
     }
-    // Whatever there is in one of the worlds is asked for by its number, and by its name.
+    // Everything that exists in one of the worlds is requested by its number, and by its name.
     for id in entities {
         let (sheet, overview) = (seat.sheet(*id), seat.overview(*id));
         let (why, derived) = (seat.why(*id, "name"), seat.derived(*id, "worth", &[]));
@@ -152,7 +152,7 @@ fn looks(session: &mut Session, viewer: &Viewer, game: &Game, entities: &BTreeSe
     text
 }
 
-/// What a viewer is told when it tries something: each attempt is one at the same game.
+/// The results of a viewer's attempts, each on the same game.
 fn attempts(session: &Session, viewer: &Viewer, game: &Game) -> Vec<String> {
     let saved = session.save();
     let again = || {
@@ -163,7 +163,7 @@ fn attempts(session: &Session, viewer: &Viewer, game: &Game) -> Vec<String> {
     let mut told = Vec::new();
     let mut copy = again();
     let mut seat = copy.seen_by(viewer.clone());
-    // Answers that do not fit, and answers to what may be somebody else's question.
+    // Answers that do not fit, and answers to questions that may belong to another seat.
     for action in 0..8 {
         for ordinal in 0..4 {
             let id = QuestionId { action, ordinal };
@@ -206,7 +206,7 @@ fn attempts(session: &Session, viewer: &Viewer, game: &Game) -> Vec<String> {
     told
 }
 
-/// Two texts of many fields: where they begin to differ.
+/// Compares two texts of many fields; panics at the first difference.
 fn must_be_equal(one: &str, other: &str, what: impl Fn() -> String) {
     if one != other {
         let at = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
@@ -257,7 +257,7 @@ fn who_does_not_know_the_secret_gets_the_same_in_both_worlds() {
     }
 }
 
-/// Audiences are seats, lists of seats and entities in these rules: the check takes them all.
+/// These rules use seats, lists of seats and entities as audiences: the check accepts them all.
 #[test]
 #[cfg(feature = "check")]
 fn the_check_finds_nothing_in_these_rules() {
@@ -267,7 +267,7 @@ fn the_check_finds_nothing_in_these_rules() {
     }
 }
 
-/// Somebody who plays by the protocol, and writes down what each viewer is told.
+/// A client of the protocol that records the messages to each viewer.
 struct Client {
     connection: Connection,
     viewers: BTreeMap<String, Json>,
@@ -291,7 +291,7 @@ impl Client {
         client
     }
 
-    /// Sends a request of a viewer's, and gives the answer.
+    /// Sends a request of a viewer and returns the answer.
     fn ask(&mut self, viewer: &str, method: &str, mut params: Json) -> Json {
         if let Some(number) = self.viewers.get(viewer) {
             params["viewer"] = number.clone();
@@ -301,7 +301,7 @@ impl Client {
         let last = lines.pop().unwrap();
         for line in lines {
             let notice: Json = serde_json::from_str(&line).unwrap();
-            // When it comes depends on the clock.
+            // Its time depends on the clock.
             if notice["method"] == "presence" {
                 continue;
             }
@@ -313,7 +313,7 @@ impl Client {
         serde_json::from_str(&last).unwrap()
     }
 
-    /// All that a viewer asks for besides its game.
+    /// Sends all requests of a viewer that do not change the game.
     fn look(&mut self, viewer: &str, game: &Game, entities: &BTreeSet<EntityId>, odds: bool) {
         let view = self.ask(viewer, "view", json!({ "since": 0 }))["result"].clone();
         self.ask(viewer, "acts", json!({}));

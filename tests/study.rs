@@ -7,7 +7,7 @@ use riskbreaker::{Library, Ruleset, Setup};
 
 const KINDS: &str = r#"local rb = require("@riskbreaker") return rb.kinds({ purse = { fields = { seat = rb.text({ show = false }), coins = rb.int() } } })"#;
 
-/// Two purses; `body` is what a turn does with them.
+/// A game of two purses; `body` is the script of a turn.
 fn rules(body: &str) -> Arc<Ruleset> {
     let play = format!(
         r#"local rb = require("@riskbreaker")
@@ -82,7 +82,7 @@ fn a_study_is_the_same_for_any_number_of_threads_and_one_trial_can_be_played_alo
     assert_eq!(games, recorded(&whole, 3).games);
     let alone = recorded(&Study { first: 17, trials: 1, ..whole }, 1).games;
     assert_eq!(alone, games[16..17]);
-    // One question a game, with two open answers; who has the coin has led since the toss.
+    // One question a game, with two open answers; the player with the coin has led since the toss.
     let figures = recorded(&study(&coin, 40, 7), 2).figures();
     let toss = &figures.topics[0];
     assert_eq!((&*toss.seat, toss.asked.asked, toss.asked.open, toss.asked.single), ("left", 40, 80, 0));
@@ -97,9 +97,9 @@ fn a_game_without_end_is_named_as_endless() {
     assert!(figures.results.is_empty() && figures.rounds.is_none(), "{figures:?}");
 }
 
-/// A game of one card: `left` plays a card that wins with its chance in ten, else `right` wins. `sure` is used wherever it is open,
-/// then `fair`; nobody plays `poor`, `shut` is always closed, and no question names `spare`. In one game of four, by the die, only
-/// `fair` is open.
+/// A game of one card: `left` plays a card that wins with its chance in ten, else `right` wins. `sure` is used whenever
+/// it is open, then `fair`; `poor` is never played, `shut` is always closed, and no question names `spare`. In one game
+/// of four, by the die, only `fair` is open.
 fn cards() -> Arc<Ruleset> {
     let card = |id: &str| {
         let text = format!(
@@ -177,7 +177,7 @@ fn cards_that_nobody_can_or_does_play_are_named() {
     );
     let fair = figures.cards.iter().find(|card| &*card.card == "fair").expect("it was offered");
     let single = &figures.topics[0].single;
-    // `fair` is chosen where nothing else is open.
+    // `fair` is chosen if nothing else is open.
     assert_eq!((fair.offer.named, fair.offer.offered, fair.offer.chosen), (100, 100, single.count));
 }
 
@@ -194,7 +194,7 @@ fn the_interval_of_the_worth_of_a_card_holds_the_true_worth_in_about_95_of_100_s
         let sure = of("sure");
         assert_eq!((sure.worth.pairs, sure.forced, sure.left_out), (60, 0, 0));
         holds += u32::from((sure.worth.average - truth).abs() <= sure.worth.margin);
-        // Where only `fair` is open it is played all the same, and `poor` never takes its place: nothing changes.
+        // If only `fair` is open it is played nevertheless, and `poor` never replaces it: nothing changes.
         forced += of("fair").forced;
         assert_eq!(of("fair").worth.average, 0.0);
         assert_eq!(worth.len(), 2, "{worth:?}");
@@ -263,7 +263,7 @@ fn an_exchange_of_policies_tells_the_seat_from_its_policy() {
     }
 }
 
-/// A die decides between two sides: the stronger wins two more of ten games, and the one that is listed first one more.
+/// A die decides between two sides: the stronger wins two more of ten games, and the one listed first one more.
 fn bout() -> Arc<Ruleset> {
     let play = r#"local rb = require("@riskbreaker")
 return rb.play({
@@ -318,7 +318,7 @@ fn a_stronger_side_and_the_first_place_have_their_known_advantages() {
         let found = mirrored(&study, Exchange::Order);
         order += holds(&found.exchanged, 0.2);
         rest += holds(&found.seat, 0.4);
-        // What `left` had goes to `right`, with its place: `left` wins 0.2. The seat itself is worth nothing.
+        // `right` gets what `left` had, with its place: `left` wins 0.2. The seat itself has no effect.
         let found = mirrored(&study, Exchange::Sides);
         sides += holds(&found.exchanged, 0.6);
         rest += holds(&found.seat, 0.0);
@@ -338,7 +338,7 @@ fn cards_that_are_made_dominated_are_found_by_exact_odds() {
     let found = weigh(2);
     let pairs: Vec<(&str, &str)> = found.never_better.iter().map(|pair| (&*pair.card, &*pair.than)).collect();
     assert_eq!(pairs, [("poor", "fair"), ("fair", "sure"), ("poor", "sure")]);
-    // A question with one open card is none to weigh; all others are.
+    // A question with one open card is not examined; all others are.
     let open = 60 - recorded.figures().topics[0].asked.single;
     assert_eq!((found.questions, found.not_exact), (open, 0));
     assert!(found.never_better.iter().all(|pair| pair.positions == open && pair.equal == 0));
@@ -357,13 +357,13 @@ fn a_ladder_of_players_tells_skill_from_dice() {
         let study = study(&rules, 60, seed);
         let recorded = recorded(&study, 2);
         let found = study.ladder(&recorded, &seats(), &[pair("yes", "random")], 2, &mut |_| true).unwrap();
-        // With `random`, `left` wins a half of the games; with `yes` 0.725.
+        // With `random`, `left` wins half of the games; with `yes` 0.725.
         better += holds(&found[0].ahead_by, 0.225);
     }
     assert!((90..=100).contains(&better), "{better}");
     let study = study(&rules, 30, 1);
     let found = study.ladder(&recorded(&study, 2), &seats(), &[pair("ahead", "yes")], 2, &mut |_| true).unwrap();
-    // Both take the best card: the dice alone decide, whoever sits where.
+    // Both take the best card: the dice alone decide, in any seats.
     assert_eq!((found[0].ahead_by.average, found[0].decided_by_dice.count, found[0].decided_by_dice.of), (0.0, 30, 30));
     let unknown = study.ladder(&recorded(&study, 2), &seats(), &[pair("ahead", "nobody")], 2, &mut |_| true);
     assert!(unknown.unwrap_err().to_string().contains("nobody"));

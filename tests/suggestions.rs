@@ -1,4 +1,4 @@
-//! What the prompt suggests is taken: each line that a message names in backquotes is typed in the place of the refused one.
+//! Suggestions of the prompt work: each line in backquotes in a message is typed instead of the refused one.
 #![cfg(feature = "cli")]
 
 #[allow(dead_code)] // another test reads what was printed, too
@@ -43,11 +43,11 @@ const REFUSED: &[(&str, &[&str], &str)] = &[
     ("rbf", &["ok"], "with sword"),
 ];
 
-/// What stands before something to type.
+/// The texts before a suggestion.
 const SUGGESTS: [&str; 9] =
     ["Did you mean `", "type `", "Type `", "line: `", "out: `", "example `", "only `", "such as `", "no: `"];
 
-/// What is printed on standard error, and whether all lines were taken.
+/// Plays the lines. Returns true if all were accepted, and the text on standard error.
 fn play(rules: &str, before: &[&str], line: &str) -> (bool, String) {
     let typed = typed::play(rules, before, line);
     (typed.taken, typed.wrong)
@@ -62,14 +62,14 @@ fn every_suggestion_of_a_refusal_is_taken_when_it_is_typed() {
         for said in SUGGESTS {
             let parts = message.split(said).skip(1);
             for suggestion in parts.filter_map(|part| part.split('`').next()) {
-                // A word that was likely meant stands for the one that is repeated first.
+                // A suggested word replaces the word that is quoted first.
                 let slip = message.split('`').nth(1).unwrap_or_default();
                 let tries = [suggestion.to_owned(), line.replace(slip, suggestion)];
-                // A line for later comes after the answer that is due; the rules may keep it closed.
+                // A line for later comes after the due answer; the rules may keep it closed.
                 let later = [*before, &["ok"]].concat();
                 let is_read_later = || {
                     let (taken, refusal) = play(rules, &later, suggestion);
-                    // Somebody else may have to answer before it as well.
+                    // Another seat may have to answer before it as well.
                     taken || refusal.contains("is not open") || refusal.contains("must answer")
                 };
                 let works = tries.iter().any(|line| play(rules, before, line).0)
@@ -85,7 +85,7 @@ fn every_suggestion_of_a_refusal_is_taken_when_it_is_typed() {
     assert!(typed > REFUSED.len() / 2, "only {typed} suggestions");
 }
 
-/// `odds` of a card that is closed where the scenario asks for it names a call with a changed position. That call is taken.
+/// `odds` of a card that is closed in the scenario suggests a call with a changed position. That call works.
 #[test]
 fn the_position_that_odds_suggests_for_a_closed_card_opens_it() {
     let odds = |words: &[&str]| {
@@ -107,7 +107,7 @@ fn the_position_that_odds_suggests_for_a_closed_card_opens_it() {
         for card in cards {
             let (_, message) = odds(&["odds", card, "--rules", rules, "--scenario", "duel"]);
             let Some((_, call)) = message.split_once("It is open in this position:\nriskbreaker ") else { continue };
-            // A word with a blank in it stands in single quotes.
+            // A word with a blank in it is in single quotes.
             let parts = call.trim().split('\'').enumerate();
             let words: Vec<&str> = parts
                 .flat_map(|(at, part)| if at % 2 == 1 { vec![part] } else { part.split_whitespace().collect() })

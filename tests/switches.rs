@@ -1,5 +1,5 @@
-//! House rules turned in the middle of fights, alone and in pairs: the game goes on, is the same after saving and loading, goes
-//! back by undo to where it was, and forth by redo to where it went. Each has a spec that turns it and asserts two results.
+//! House rules changed in the middle of fights, alone and in pairs: the game continues, is the same after saving and
+//! loading, and undo and redo restore its states. Each house rule has a spec that changes it and asserts two results.
 
 mod parallel;
 
@@ -13,17 +13,17 @@ use riskbreaker::{Answer, Ask, Driver, Library, Ruleset, Session, Setup, Step, V
 
 const GAMES: [&str; 5] = ["contest", "riskbreaker-0.0.1", "riskbreaker-0.0.3", "silent-winter", "rbf"];
 
-/// The games of which every house rule has a spec that turns it in play.
+/// The games in which every house rule has a spec that changes it in play.
 const PROVED: [&str; 4] = ["contest", "riskbreaker-0.0.1", "riskbreaker-0.0.3", "rbf"];
 
-/// How many decisions are made after house rules were turned.
+/// The number of decisions after house rules were changed.
 const DECISIONS: u64 = 8;
 
 fn library() -> Library {
     Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets")).unwrap()
 }
 
-/// The values of a house rule besides the one in force.
+/// The values of a house rule other than the current one.
 fn other_values(switch: &Switch, now: &Value) -> Vec<Value> {
     let all: Vec<Value> = match &switch.kind {
         SwitchKind::Choice { values } => values.iter().map(Value::text).collect(),
@@ -33,7 +33,7 @@ fn other_values(switch: &Switch, now: &Value) -> Vec<Value> {
     all.into_iter().filter(|value| value != now).collect()
 }
 
-/// A number that looks random and is the same on every machine.
+/// A pseudo-random number that is the same on every machine.
 fn mixed(n: u64) -> u64 {
     let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -48,7 +48,7 @@ fn advance(session: &mut Session, what: &str) -> bool {
     }
 }
 
-/// Answers an open question by one of the policies, in turn; whether the game goes on.
+/// Answers an open question by one of the policies, in turn. True if the game continues.
 fn decide(session: &mut Session, n: u64, what: &str) -> bool {
     let questions = session.questions();
     let question = questions[(mixed(n) % questions.len() as u64) as usize].clone();
@@ -63,7 +63,7 @@ fn decide(session: &mut Session, n: u64, what: &str) -> bool {
     advance(session, what)
 }
 
-/// A fight after so many decisions of people, with somebody asked for every seat but the game master's.
+/// A fight after this number of decisions of people, with a person on every seat except the game master's.
 fn fight(rules: &Arc<Ruleset>, scenario: &str, seed: u64, decisions: u64) -> Option<Session> {
     let mut setup = Setup::scenario(scenario).seed(seed);
     for seat in rules.seats().keys() {
@@ -78,7 +78,7 @@ fn fight(rules: &Arc<Ruleset>, scenario: &str, seed: u64, decisions: u64) -> Opt
     goes_on.then_some(session)
 }
 
-/// Turns house rules, plays on, saves and loads, goes back, and forth again.
+/// Changes house rules, plays on, saves and loads, undoes, and redoes.
 fn turn(library: &Library, session: &mut Session, turned: &[(&str, &Value)], seed: u64, what: &str) {
     let place = |session: &Session| (session.state_bytes(), session.questions().to_vec(), session.switches().clone());
     let before = place(session);
@@ -87,7 +87,7 @@ fn turn(library: &Library, session: &mut Session, turned: &[(&str, &Value)], see
     for (at, (name, value)) in turned.iter().enumerate() {
         session.set_switch(name, (*value).clone()).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
         goes_on = goes_on && advance(session, what);
-        // The second is turned some decisions later.
+        // The second is changed some decisions later.
         for n in 0..if at + 1 < turned.len() { 3 } else { 0 } {
             goes_on = goes_on && decide(session, seed + n, what);
         }
@@ -123,7 +123,7 @@ fn turn(library: &Library, session: &mut Session, turned: &[(&str, &Value)], see
     let _: bool = advance(session, what);
 }
 
-/// One game, one scenario, one seed: every house rule alone, and as many random pairs.
+/// For one game, scenario and seed: changes every house rule alone, and as many random pairs.
 fn turn_all(game: &str, seed: u64) {
     let library = library();
     let rules = Ruleset::load(&library, game).unwrap_or_else(|error| panic!("{error}"));
@@ -146,7 +146,7 @@ fn turn_all(game: &str, seed: u64) {
     }
 }
 
-/// The seeds to play: `SEEDS=100..140` for others than those of every run.
+/// The seeds to play: `SEEDS=100..140` for others than the default ones.
 fn seeds() -> std::ops::Range<u64> {
     let given = std::env::var("SEEDS").ok();
     let range = given.as_deref().and_then(|given| given.split_once(".."));
@@ -159,7 +159,7 @@ fn every_house_rule_and_random_pairs_can_be_turned_in_the_middle_of_a_fight() {
     on_every_core(&jobs, |(game, seed)| turn_all(game, *seed));
 }
 
-/// What a spec calls on `t`, besides `switch`.
+/// The methods of `t` in specs, other than `switch`.
 const METHODS: [&str; 30] = [
     "answer",
     "asked",
@@ -193,8 +193,8 @@ const METHODS: [&str; 30] = [
     "undo",
 ];
 
-/// The specs of a file that carry `ALL-R-1` and name the house rule between backticks; `pinned` is the value that the house rule
-/// has from the start and keeps, whatever the spec turns it to.
+/// The specs of a file that carry `ALL-R-1` and name the house rule between backquotes. `pinned`: the value that the
+/// house rule keeps from the start, even if the spec changes it.
 fn pinned(source: &SpecSource, switch: &str, pinned: Option<&str>) -> String {
     let methods = METHODS.map(|name| format!("\"{name}\"")).join(", ");
     let (begin, turn) = match pinned {
@@ -204,7 +204,7 @@ fn pinned(source: &SpecSource, switch: &str, pinned: Option<&str>) -> String {
         ),
         None => (String::new(), "t:switch(name, value)".to_string()),
     };
-    // All of it stands on the line of the `require`, so that the lines of the file keep their numbers.
+    // All of it is on the line of the `require`, so that the lines of the file keep their numbers.
     let prelude = format!(
         "local plain = require(\"@riskbreaker\") local rb = table.clone(plain) \
          local function keeps(name) \
@@ -220,7 +220,8 @@ fn pinned(source: &SpecSource, switch: &str, pinned: Option<&str>) -> String {
     source.text.replacen("local rb = require(\"@riskbreaker\")", &prelude, 1)
 }
 
-/// The values that a house rule is held at: all, or of a range its ends, the default and those that the lines about it name.
+/// The values at which a house rule is held: all, or of a range its ends, the default and those that the lines about it
+/// name.
 fn held_at(switch: &Switch, default: &Value, text: &str) -> Vec<String> {
     match &switch.kind {
         SwitchKind::Choice { values } => values.iter().map(|value| format!("\"{value}\"")).collect(),
@@ -237,8 +238,8 @@ fn held_at(switch: &Switch, default: &Value, text: &str) -> Vec<String> {
     }
 }
 
-/// What comes of the specs of a game, or of a house rule for it, that name its switches: as they are written, and with each value
-/// held from the start to the end.
+/// The results of the specs of a game, or of a house rule for it, that name its switches: as written, and with each
+/// value held from start to end.
 fn specs_held(library: &Library, game: &str, layers: &[String]) -> Vec<SpecResult> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets");
     let folder = match layers {
@@ -272,13 +273,13 @@ fn specs_held(library: &Library, game: &str, layers: &[String]) -> Vec<SpecResul
     report.results
 }
 
-/// Of each house rule there is a spec that holds as it is written, and under no single value that the house rule keeps from the
-/// start to the end: it turns the house rule in play, and asserts a result of the value before and another of the value after.
+/// The house rules without a spec that holds as written, but under no single value held from start to end: such a spec
+/// changes the house rule in play, and asserts a result of the value before and another one of the value after.
 fn turned_in_a_spec(game: &str) -> Vec<String> {
     let library = library();
     let rules = Ruleset::load(&library, game).unwrap_or_else(|error| panic!("{error}"));
     let mut results = specs_held(&library, game, &[]);
-    // A switch about the table's own cards has results where a house rule brings one.
+    // A switch about the table's own cards has results only with a house rule that adds some.
     for house in library.ids().iter().filter(|id| id.starts_with("house-")) {
         results.extend(specs_held(&library, game, std::slice::from_ref(house)));
     }

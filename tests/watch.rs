@@ -1,4 +1,4 @@
-//! Rulesets on the disk that change as editors change them.
+//! Rulesets on disk that change like under an editor.
 #![cfg(feature = "watch")]
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use riskbreaker::watch::{Watched, Watcher};
 use riskbreaker::{Driver, Library, Remedy, Ruleset, Session, Setup, Step};
 
-/// A copy of the small game on the disk, with a house rule that lies on it.
+/// A copy of the small game on disk, with a house rule over it.
 struct Table {
     root: PathBuf,
     rules: Arc<Ruleset>,
@@ -36,7 +36,7 @@ impl Table {
         let library = Library::open(&root).unwrap();
         let rules = Ruleset::load_with(&library, "tug", &["wet".into()]).unwrap();
         let watcher = Watcher::start(&library, &rules).expect("it lies on the disk");
-        // The first look takes a moment.
+        // The first scan takes a moment.
         thread::sleep(Duration::from_millis(300));
         Table { root, rules, watcher }
     }
@@ -45,7 +45,7 @@ impl Table {
         self.root.join(path)
     }
 
-    /// The text of the card with another stake at most.
+    /// The text of the card with another maximum stake.
     fn pull(&self, most: u32) -> String {
         let text = self.rules.source("tug/maneuvers/pull.luau").unwrap();
         text.replace("max = 3", &format!("max = {most}"))
@@ -62,7 +62,7 @@ impl Table {
         }
     }
 
-    /// Waits for exactly one reload, of the card with this stake at most.
+    /// Waits for exactly one reload, of the card with this maximum stake.
     fn one_reload(&self, most: u32) {
         let (rules, changed) = self.loaded();
         assert_eq!(rules.source("tug/maneuvers/pull.luau"), Some(&*self.pull(most)), "{changed:?}");
@@ -106,12 +106,12 @@ fn every_way_of_saving_is_one_reload() {
     std::io::Write::write_all(&mut file, tail.as_bytes()).unwrap();
     drop(file);
     table.one_reload(5);
-    // Written beside it and moved over it.
+    // Written next to it and moved over it.
     fs::write(table.path("tug/maneuvers/.pull.luau.swp"), "\0").unwrap();
     fs::write(table.path("tug/maneuvers/pull.luau.tmp"), table.pull(6)).unwrap();
     fs::rename(table.path("tug/maneuvers/pull.luau.tmp"), &card).unwrap();
     table.one_reload(6);
-    // Moved away as a backup and made anew.
+    // Moved away as a backup and created anew.
     fs::rename(&card, table.path("tug/maneuvers/pull.luau~")).unwrap();
     fs::write(&card, table.pull(7)).unwrap();
     table.one_reload(7);
@@ -163,7 +163,7 @@ fn what_is_broken_is_told_once_and_the_repair_as_well() {
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     assert_eq!(error.problems[0].path, "tug/maneuvers/pull.luau");
     assert_eq!(error.problems[0].line, Some(1));
-    // Whoever saves the same mistake in other words hears of it again, and of the same file does not.
+    // Saving the same mistake in another text reports it again; saving the same file does not.
     fs::write(&card, "return {  ").unwrap();
     let Watched::Broken(again) = table.next() else { panic!("it is still broken") };
     assert_eq!(again.problems[0].to_string(), error.problems[0].to_string());
@@ -183,7 +183,7 @@ fn a_folder_that_vanishes_and_returns_is_watched_again() {
     assert!(matches!(table.next(), Watched::Broken(_)));
     copy(&aside, &table.root);
     assert!(table.loaded().1.is_empty());
-    // The new folder, which is another than the one watched first.
+    // The new folder, which is not the one watched first.
     fs::write(table.path("tug/maneuvers/pull.luau"), table.pull(8)).unwrap();
     table.one_reload(8);
     fs::remove_dir_all(table.path("tug")).unwrap();
@@ -216,7 +216,7 @@ fn a_ruleset_inside_the_program_is_not_watched() {
     }
 }
 
-/// A storm of saves while a game plays: every set of rules that came into force was whole, and the last one is on the disk.
+/// Many saves while a game plays: all rules that came into force were complete, and the last version is on disk.
 #[test]
 fn a_storm_of_saves_never_mixes_rules_and_never_misses_the_last() {
     let table = Table::new();
@@ -256,7 +256,8 @@ fn a_storm_of_saves_never_mixes_rules_and_never_misses_the_last() {
                 session.reload(rules.clone()).unwrap();
                 (last, reloads, quiet) = (rules, reloads + 1, Instant::now());
             }
-            // A writer that has to wait between emptying a file and filling it leaves a broken one: told, and not in force.
+            // A writer that is delayed between emptying a file and filling it leaves a broken one: reported, and not in
+            // force.
             Some(Watched::Broken(_)) => quiet = Instant::now(),
             Some(_) => {}
             None if !writer.is_finished() => quiet = Instant::now(),
@@ -268,7 +269,7 @@ fn a_storm_of_saves_never_mixes_rules_and_never_misses_the_last() {
                 session.answer(question.id, question.default.clone().unwrap()).unwrap();
             }
             Step::Over(_) => session = Session::start(&last, setup()).unwrap(),
-            // A writer that has to wait between removing the card and writing it leaves rules without it.
+            // A writer that is delayed between removing the card and writing it leaves rules without it.
             Step::Fault(_) if session.ruleset().source("tug/maneuvers/pull.luau").is_none() => {
                 session.remedy(Remedy::SkipAction).unwrap();
             }
@@ -283,7 +284,7 @@ fn a_storm_of_saves_never_mixes_rules_and_never_misses_the_last() {
     assert_eq!(session.ruleset().hash(), last.hash());
 }
 
-/// Each version holds a script machine and its threads: of those that nobody takes only the latest stays.
+/// Each version holds a script machine and its threads, so of unread versions only the latest is kept.
 #[test]
 fn a_reader_that_is_late_gets_the_latest_version_only() {
     let table = Table::new();
@@ -294,7 +295,7 @@ fn a_reader_that_is_late_gets_the_latest_version_only() {
     let (rules, changed) = table.loaded();
     assert_eq!(rules.source("tug/maneuvers/pull.luau"), Some(&*table.pull(8)));
     assert!(changed.len() == 1 && changed[0].contains("3 -> 8"), "{changed:?}");
-    // What comes and goes while nobody reads is no news.
+    // Changes that are reverted before anybody reads are not reported.
     for most in [9, 8] {
         fs::write(table.path("tug/maneuvers/pull.luau"), table.pull(most)).unwrap();
         thread::sleep(Duration::from_millis(400));
@@ -302,7 +303,7 @@ fn a_reader_that_is_late_gets_the_latest_version_only() {
     assert!(table.watcher.poll().is_none());
 }
 
-/// From a save to the rules being there: `cargo test --test watch -- --ignored --nocapture`.
+/// The time from a save to the reloaded rules: `cargo test --test watch -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn how_long_a_save_takes() {
@@ -322,14 +323,14 @@ fn how_long_a_save_takes() {
     eprintln!("a save is in force after {:?} (median), {:?} (p95), {:?} (most)", times[30], times[56], times[59]);
 }
 
-/// Bytes of this process in memory, where the system says.
+/// The memory of this process in bytes, if the system reports it.
 fn resident() -> Option<usize> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS"))?;
     Some(line.split_whitespace().nth(1)?.parse::<usize>().ok()? << 10)
 }
 
-/// One save of a card, as one editor or another does it.
+/// Saves a card in the manner of one of several editors.
 fn save_by(pattern: usize, root: &Path, text: &str, n: usize) {
     let card = root.join("tug/maneuvers/pull.luau");
     let beside = |ending: &str| root.join(format!("tug/maneuvers/pull.luau{ending}"));
@@ -344,29 +345,29 @@ fn save_by(pattern: usize, root: &Path, text: &str, n: usize) {
             thread::sleep(Duration::from_millis(3));
             std::io::Write::write_all(&mut file, tail.as_bytes()).unwrap();
         }
-        // Beside it, and moved over it.
+        // Next to it, and moved over it.
         2 => {
             fs::write(beside(".tmp"), text).unwrap();
             fs::rename(beside(".tmp"), &card).unwrap();
         }
-        // The old one becomes the backup, and a new file takes its place.
+        // The old file becomes the backup, and a new file replaces it.
         3 => {
             let _ = fs::rename(&card, beside("~"));
             fs::write(&card, text).unwrap();
         }
-        // Gone and there again.
+        // Removed and created again.
         4 => {
             let _ = fs::remove_file(&card);
             fs::write(&card, text).unwrap();
         }
-        // With the litter of an editor.
+        // With the temporary files of an editor.
         5 => {
             fs::write(root.join("tug/maneuvers/.pull.luau.swp"), "\0\0").unwrap();
             fs::write(root.join("tug/maneuvers/4913"), "").unwrap();
             fs::write(&card, text).unwrap();
             let _ = fs::remove_file(root.join("tug/maneuvers/4913"));
         }
-        // Fifty files, as a checkout writes them.
+        // Fifty files, like a checkout.
         6 => {
             fs::create_dir_all(root.join("tug/lib")).unwrap();
             for at in 0..50 {
@@ -374,7 +375,7 @@ fn save_by(pattern: usize, root: &Path, text: &str, n: usize) {
             }
             fs::write(&card, text).unwrap();
         }
-        // Emacs: a lock that is a link to nowhere, an unfinished copy, and the old file moved aside.
+        // Emacs: a lock that is a dangling link, an unfinished copy, and the old file moved aside.
         7 => {
             #[cfg(unix)]
             let _ = std::os::unix::fs::symlink("me@here.1:1", root.join("tug/maneuvers/.#pull.luau"));
@@ -384,7 +385,7 @@ fn save_by(pattern: usize, root: &Path, text: &str, n: usize) {
             let _ = fs::remove_file(root.join("tug/maneuvers/#pull.luau#"));
             let _ = fs::remove_file(root.join("tug/maneuvers/.#pull.luau"));
         }
-        // A link takes the place of the file.
+        // A link replaces the file.
         #[cfg(unix)]
         8 => {
             fs::write(root.join("tug/pull.txt"), text).unwrap();
@@ -392,7 +393,7 @@ fn save_by(pattern: usize, root: &Path, text: &str, n: usize) {
             std::os::unix::fs::symlink("../pull.txt", beside(".link")).unwrap();
             fs::rename(beside(".link"), &card).unwrap();
         }
-        // The ruleset is a link to a folder elsewhere, and another takes that one's place.
+        // The ruleset is a link to a folder elsewhere, which is replaced by another one.
         #[cfg(unix)]
         9 => {
             let (tug, around) = (root.join("tug"), root.parent().unwrap());
@@ -410,7 +411,7 @@ fn save_by(pattern: usize, root: &Path, text: &str, n: usize) {
                 fs::remove_dir_all(old).unwrap();
             }
         }
-        // The folder goes, and comes back with the card in it.
+        // The folder is removed, and restored with the card in it.
         _ => {
             let (folder, aside) = (root.join("tug/maneuvers"), root.join("aside"));
             fs::rename(&folder, &aside).unwrap();
@@ -420,9 +421,9 @@ fn save_by(pattern: usize, root: &Path, text: &str, n: usize) {
     }
 }
 
-/// The storm that is judged by: `cargo test --test watch thousand -- --ignored --nocapture`.
+/// The reference measurement: `cargo test --test watch thousand -- --ignored --nocapture`.
 ///
-/// First saves without end, then saves in bursts, each followed until its last version is in force.
+/// First continuous saves, then saves in bursts, each followed until its last version is in force.
 #[test]
 #[ignore = "a measurement"]
 fn a_thousand_saves_while_a_game_plays_at_full_speed() {
@@ -440,7 +441,7 @@ fn a_thousand_saves_while_a_game_plays_at_full_speed() {
     storm.end();
 }
 
-/// The same, small enough for every day.
+/// A smaller version for every run.
 #[test]
 fn every_editor_at_once_while_a_game_plays_at_full_speed() {
     let mut storm = Storm::begin();
@@ -449,11 +450,11 @@ fn every_editor_at_once_while_a_game_plays_at_full_speed() {
     storm.end();
 }
 
-/// A game that plays at full speed while its rules are saved, and what has come of it.
+/// A game that plays at full speed while its rules are saved, with the results.
 struct Storm {
     table: Table,
     session: Session,
-    /// Every version of the card that is ever whole.
+    /// Every complete version of the card.
     known: BTreeSet<String>,
     last: Arc<Ruleset>,
     saves: usize,
@@ -462,7 +463,7 @@ struct Storm {
     broken: usize,
     away: usize,
     games: usize,
-    /// Bytes in memory after the first games.
+    /// The memory in bytes after the first games.
     base: Option<usize>,
 }
 
@@ -497,30 +498,30 @@ impl Storm {
         Setup::default().seed(seed).switch("wins_at", 20).seat("left", hasty.clone()).seat("right", hasty)
     }
 
-    /// The card as the save of this number has it.
+    /// The card as saved by this save.
     fn text(&self, n: usize) -> String {
         self.table.pull(n as u32 % 40 + 3)
     }
 
-    /// Plays a game to its end, by whatever rules have come by then.
+    /// Plays a game to its end, by the rules known at the time.
     fn play(&mut self) {
         while let Some(news) = self.table.watcher.poll() {
             match news {
-                // Between two halves of a save the machine may have gone to others for longer than any save takes.
+                // Between two halves of a save the machine may be busy for longer than any save takes.
                 Watched::Loaded { rules, .. } if rules.card("pull").is_none() => self.away += 1,
                 Watched::Loaded { rules, .. } => {
                     self.is_whole(&rules);
                     self.session.reload(rules.clone()).unwrap();
                     (self.last, self.reloads) = (rules, self.reloads + 1);
                 }
-                // A folder that is away for a moment is told; the game goes on by the last good rules.
+                // A folder that is missing for a moment is reported; the game continues by the last good rules.
                 Watched::Broken(_) => self.broken += 1,
                 _ => {}
             }
         }
         match self.session.advance().unwrap() {
             Step::Over(_) => {
-                // No rule of two sets at once: the game was played by what it says it was.
+                // The rules are never mixed: the game was played by those it names.
                 assert_eq!(self.session.ruleset().hash(), self.last.hash());
                 (self.seed, self.games) = (self.seed + 1, self.games + 1);
                 self.session = Session::start(&self.last, Storm::setup(self.seed)).unwrap();
@@ -529,7 +530,7 @@ impl Storm {
         }
     }
 
-    /// The card is one that was saved, and the files of a checkout are of one checkout.
+    /// Checks that the card is one that was saved, and that the files of a checkout belong together.
     fn is_whole(&self, rules: &Ruleset) {
         let card = rules.source("tug/maneuvers/pull.luau");
         assert!(card.is_some_and(|card| self.known.contains(card)), "half a card is in force: {card:?}");
@@ -537,7 +538,7 @@ impl Storm {
         assert!(pieces.iter().all(|piece| *piece == pieces[0]), "half a checkout is in force: {pieces:?}");
     }
 
-    /// Saves on and on, so many milliseconds apart.
+    /// Saves continuously, this number of milliseconds apart.
     fn without_end(&mut self, saves: usize, apart: u64) {
         let (root, first) = (self.table.root.clone(), self.saves);
         let texts: Vec<String> = (first..first + saves).map(|n| self.text(n)).collect();
@@ -555,7 +556,7 @@ impl Storm {
         self.until_in_force();
     }
 
-    /// Saves in bursts of one to seven; gives how long each took from its last save to its rules being in force.
+    /// Saves in bursts of one to seven. Returns the time from each last save to its rules being in force.
     fn in_bursts(&mut self, saves: usize) -> Vec<Duration> {
         let (end, mut times) = (self.saves + saves, Vec::new());
         while self.saves < end {
@@ -588,7 +589,7 @@ impl Storm {
         );
         assert!(self.reloads >= 2, "{}", self.reloads);
         assert!(self.away <= 1 + self.reloads / 20, "{} of {} reloads lack the card", self.away, self.reloads);
-        // It levels off between 20 and 40 MiB, after ten reloads as after a hundred.
+        // The growth levels off between 20 and 40 MiB, after ten reloads as after a hundred.
         assert!(grown.is_none_or(|grown| grown <= 64), "grown by {grown:?} MiB");
     }
 }

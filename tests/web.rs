@@ -1,5 +1,6 @@
-//! The protocol in the network: people with their devices and codes, the same bytes over every transport, and clients that come and
-//! go. The points of the security list that the server keeps by itself are in `crates/web/tests`; the others are named `c3_NN` here.
+//! The protocol in the network: people with their devices and codes, the same bytes over every transport, and clients
+//! that connect and leave. Points of the security list that the server itself ensures are tested in `crates/web/tests`;
+//! the others are named `c3_NN` here.
 
 #![cfg(feature = "web")]
 
@@ -24,7 +25,7 @@ fn host() -> Host {
     Host::new(Library::open(RULESETS).unwrap())
 }
 
-/// Sends a request, and gives its answer with whatever else was told before.
+/// Sends a request, and returns its answer and all messages before it.
 fn ask(connection: &Connection, method: &str, params: Json) -> (Json, Vec<Json>) {
     let message = json!({ "jsonrpc": "2.0", "id": "x", "method": method, "params": params }).to_string();
     let mut told: Vec<Json> =
@@ -90,7 +91,7 @@ fn the_waiting_room_admits_whom_the_game_master_names() {
     let typed = format!("{}-{}", &join[..5], &join[5..]);
     let waits = done(&phone, "hello", json!({ "code": typed, "name": "  Ann \u{202e} of Lorch " }));
     assert_eq!((&waits["waiting"], &waits["role"], &waits["view"]), (&json!(true), &Json::Null, &Json::Null));
-    // Nothing about the table is told before, not even its name.
+    // Nothing about the table is sent before, not even its name.
     assert!(!waits.to_string().contains("\"a\"") && !waits.to_string().contains("tug"), "{waits}");
     assert_eq!(refused(&phone, "view", json!({})), "unknown_viewer");
     let token = text(&waits, "token").to_owned();
@@ -117,7 +118,7 @@ fn the_waiting_room_admits_whom_the_game_master_names() {
     let told: Json = serde_json::from_str(other.outbox().take().last().unwrap()).unwrap();
     assert_eq!((&told["method"], &told["params"]["admitted"]), (&json!("admitted"), &json!(false)));
     assert_eq!(refused(&other, "hello", json!({ "token": waits["token"] })), "unknown_token");
-    // A closed waiting room takes nobody.
+    // A closed waiting room accepts nobody.
     done(&operator, "lobby", json!({ "table": "a", "open": false }));
     assert_eq!(refused(&host.connect_limited(), "hello", json!({ "code": join })), "unknown_token");
 }
@@ -146,7 +147,7 @@ fn c3_20_a_second_device_and_the_late_close_of_an_old_socket_change_nothing_for_
     let second = done(&tablet, "hello", json!({ "code": further }));
     assert_eq!((&second["person"], &second["seat"]), (&welcome["person"], &welcome["seat"]));
     assert_ne!(second["token"], welcome["token"]);
-    // The phone comes back before its old socket is closed.
+    // The phone reconnects before its old socket is closed.
     let again = host.connect_limited();
     let back = done(&again, "hello", json!({ "token": welcome["token"] }));
     assert_eq!(back["view"]["presence"][0]["viewers"], 3);
@@ -155,7 +156,7 @@ fn c3_20_a_second_device_and_the_late_close_of_an_old_socket_change_nothing_for_
     done(&tablet, "view", json!({}));
     let devices = people(&operator)["people"][0]["devices"].clone();
     assert_eq!(devices.as_array().unwrap().iter().map(|device| &device["viewers"]).collect::<Vec<_>>(), [1, 1]);
-    // One device is taken away; the other stays.
+    // One device is revoked; the other remains.
     done(&operator, "revoke", json!({ "table": "a", "device": devices[1]["device"] }));
     assert!(tablet.outbox().take().iter().any(|line| line.contains("\"bye\"")));
     assert_eq!(refused(&host.connect_limited(), "hello", json!({ "token": second["token"] })), "unknown_token");
@@ -188,7 +189,7 @@ fn a_person_has_several_seats_a_name_and_at_most_eight_devices() {
     done(&phone, "hello", json!({ "token": welcome["token"] }));
     let ninth = code(&operator, json!({ "person": person }));
     assert_eq!(refused(&host.connect_limited(), "hello", json!({ "code": ninth })), "full");
-    // The oldest device that is not in use makes room.
+    // The oldest unused device makes room.
     held[2].close();
     done(&host.connect_limited(), "hello", json!({ "code": ninth }));
     assert_eq!(people(&operator)["people"][0]["devices"].as_array().unwrap().len(), 8);
@@ -223,7 +224,7 @@ fn after_a_restart_everybody_is_back_and_no_copy_has_their_tokens() {
     assert_eq!(refused(&host.connect_limited(), "hello", json!({ "token": gone["token"] })), "unknown_token");
     assert_eq!(people(&operator)["lobby"]["watch"], false);
 
-    // Neither a token nor its hash is in a copy; the campaign itself has hashes only.
+    // Neither a token nor its hash is in a copy; the campaign itself contains only hashes.
     let token = text(&welcome, "token");
     let hash: String = {
         use std::fmt::Write as _;
@@ -333,7 +334,7 @@ fn c3_15_a_connection_has_limits_and_five_wrong_tokens_end_it() {
     let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })) }));
     let is_too_fast = |answer: &Json| answer["error"]["data"]["kind"] == "too_fast";
     assert!((0..10_000).any(|_| is_too_fast(&ask(&phone, "ping", json!({})).0)));
-    // All devices of a person have one limit; somebody else has another.
+    // All devices of a person share one limit; another person has another one.
     let tablet = host.connect_limited();
     let (answer, _) = ask(&tablet, "hello", json!({ "token": welcome["token"] }));
     assert!(answer.get("result").is_some(), "{answer}");
@@ -347,7 +348,7 @@ fn c3_15_a_connection_has_limits_and_five_wrong_tokens_end_it() {
         assert_eq!(refused(&guesser, "hello", json!({ "token": format!("{at:032}") })), "unknown_token");
     }
     assert!(guesser.outbox().is_closed());
-    // Fifty in a minute, from anybody: then codes pause, and tokens do not.
+    // After fifty in a minute, by all clients, codes pause, and tokens do not.
     let of_seat = code(&operator, json!({ "seats": ["left"] }));
     for at in 0..45 {
         refused(&host.connect_limited(), "hello", json!({ "code": format!("{at:010}") }));
@@ -401,7 +402,7 @@ fn c3_17_a_repeated_key_gets_the_first_result_from_another_device() {
 
 // Over the wire
 
-/// Clients that are all the operator: the transcripts need one.
+/// Clients that are all the operator, as the transcripts need.
 struct Operators {
     host: Host,
     queue: Arc<Queue>,
@@ -474,7 +475,7 @@ fn socket_at(host: &str) -> WebSocket<TcpStream> {
     tungstenite::client(format!("ws://{host}/v1/ws"), stream).unwrap().0
 }
 
-/// Sends a message and gives all lines up to its answer.
+/// Sends a message and returns all lines up to its answer.
 fn over_socket(socket: &mut WebSocket<TcpStream>, message: &str) -> Vec<String> {
     socket.send(Message::text(message)).unwrap();
     let mut lines = Vec::new();
@@ -488,7 +489,8 @@ fn over_socket(socket: &mut WebSocket<TcpStream>, message: &str) -> Vec<String> 
     }
 }
 
-/// Makes a request, again after each wait that the host asks for. `take` gets what comes up to each answer, and gives the answer.
+/// Sends a request, again after each wait that the host asks for. `take` gets the lines up to each answer, and returns
+/// the answer.
 fn patiently(
     socket: &mut WebSocket<TcpStream>,
     method: &str,
@@ -557,7 +559,7 @@ fn the_transcripts_give_the_same_bytes_over_websocket_and_post() {
     }
 }
 
-/// What a client knows that counts steps.
+/// The knowledge of a client that counts steps.
 struct Mirror {
     token: Json,
     viewer: Json,
@@ -620,7 +622,7 @@ impl Mirror {
 
     fn assert_fresh(&mut self) {
         let viewer = self.viewer.clone();
-        // What comes before the answer is applied before they are compared.
+        // Messages before the answer are applied before the comparison.
         let fresh = self.ask("view", json!({ "viewer": viewer }))["result"].clone();
         for name in ["seq", "state", "settings", "entities", "questions", "waiting", "undo"] {
             assert_eq!(self.view[name], fresh[name], "{name}");
@@ -651,7 +653,7 @@ fn clients_that_disconnect_resume_repeat_and_send_late_know_what_a_fresh_view_te
             let at = below(clients.len());
             match below(6) {
                 0 => {
-                    // A socket that breaks without a goodbye; the old one may still be there when the new one comes.
+                    // A socket that breaks without a close; the old one may still exist when the new one connects.
                     let token = clients[at].token.clone();
                     clients[at] = Mirror::join(&server, json!({ "token": token }));
                 }
@@ -718,7 +720,7 @@ fn c3_19_what_a_viewer_is_told_is_on_the_disk() {
         store.campaigns().unwrap()[0].entries
     };
     let before = entries(&file);
-    // The transport is woken by the first message about the answer: the entry is there by then.
+    // The transport is woken by the first message about the answer: the entry is stored by then.
     let (seen, path) = (Arc::new(std::sync::Mutex::new(Vec::new())), file.clone());
     let found = seen.clone();
     phone.outbox().on_filled(move || found.lock().unwrap().push(entries(&path)), 256, 1 << 20);
@@ -730,7 +732,7 @@ fn c3_19_what_a_viewer_is_told_is_on_the_disk() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Odds and hints that a seat asks for, and then answers the question without waiting for them.
+/// A seat requests odds and hints, and then answers the question without waiting for them.
 #[test]
 fn c3_18_odds_are_told_beside_the_table_one_at_a_time_and_end_with_their_question() {
     let (host, operator) = table(None);
@@ -742,7 +744,7 @@ fn c3_18_odds_are_told_beside_the_table_one_at_a_time_and_end_with_their_questio
         phone.receive(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string())
     };
     let started = |received: Received| match received {
-        // The part at the table copies the game, and the rest waits in a line of its own.
+        // The part at the table copies the game, and the rest waits in its own line.
         Received::Job(job) => job.run_slice().expect("odds are worked out beside the table"),
         _ => panic!("it is work"),
     };
@@ -751,7 +753,7 @@ fn c3_18_odds_are_told_beside_the_table_one_at_a_time_and_end_with_their_questio
     let second = started(request(2, "odds", json!({ "question": question["id"] })));
     assert_eq!(first.line(), second.line(), "one at a time for each seat");
     assert_ne!(first.line(), "a", "not in the line of the table");
-    // The table goes on while they wait, and the question goes with the answer.
+    // The table continues while they wait, and the question is closed by the answer.
     done(&phone, "answer", json!({ "question": question["id"], "value": question["ask"]["options"][0]["id"] }));
     phone.outbox().take();
     first.run();
@@ -761,7 +763,7 @@ fn c3_18_odds_are_told_beside_the_table_one_at_a_time_and_end_with_their_questio
     for line in &told {
         assert!(line["error"].is_object() || line["result"]["partial"] == true, "it was interrupted: {line}");
     }
-    // What is asked for an open question is told whole.
+    // A request for an open question is answered completely.
     let view = done(&phone, "view", json!({}));
     let open = view["questions"].as_array().unwrap().iter().find(|question| question["yours"] == true);
     if let Some(question) = open {
@@ -770,7 +772,7 @@ fn c3_18_odds_are_told_beside_the_table_one_at_a_time_and_end_with_their_questio
     }
 }
 
-/// What a socket is told, as bytes, by requests that are sent one after the other.
+/// The bytes that a socket gets, by requests that are sent one after the other.
 struct Ear {
     socket: WebSocket<TcpStream>,
     heard: String,
@@ -792,8 +794,8 @@ impl Ear {
     }
 }
 
-/// Marks stand in a hidden field of North and in its sealed bid. Nobody else's socket brings them in any byte, whatever is asked
-/// there, and the sockets of North and of the game master do.
+/// Marks are in a hidden field of North and in its sealed bid. No other socket gets them in any byte, whatever it
+/// requests, and the sockets of North and of the game master do.
 #[test]
 fn c3_11_c3_12_and_c3_13_no_frame_has_what_its_viewer_may_not_know() {
     const LIMIT: &str = "777001";
@@ -851,13 +853,13 @@ fn c3_11_c3_12_and_c3_13_no_frame_has_what_its_viewer_may_not_know() {
         for mark in [LIMIT, BID] {
             let knows = at == 0 || (at == 3 && mark == LIMIT);
             let line = ear.heard.lines().find(|line| line.contains(mark));
-            // A game master may be told a sealed bid, or not.
+            // A game master may or may not see a sealed bid.
             assert!(at == 3 && mark == BID || line.is_some() == knows, "{at} {mark}: {line:?}");
         }
     }
 }
 
-/// The program `riskbreaker table`, running.
+/// A running `riskbreaker table`.
 #[cfg(feature = "cli")]
 struct Program {
     child: std::process::Child,
@@ -884,7 +886,7 @@ impl Program {
             .unwrap();
         let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
         let line = lines.by_ref().map(Result::unwrap).find(|line| line.contains("#gm=")).expect("it names the address");
-        // It writes its log to the end.
+        // Its log is read to the end.
         std::thread::spawn(move || lines.for_each(drop));
         let (address, rest) =
             line.split_once("http://").unwrap().1.split_once("/#gm=").expect("an address with a code");
@@ -898,7 +900,7 @@ impl Program {
     }
 }
 
-/// What the campaign of a folder has been told with `say`.
+/// The texts of `say` in the campaign of a folder.
 #[cfg(feature = "cli")]
 fn said_in(folder: &Path) -> Vec<String> {
     let library = Library::open(RULESETS).unwrap();
@@ -917,8 +919,8 @@ fn said_in(folder: &Path) -> Vec<String> {
     said
 }
 
-/// The program is killed while commands come over a socket: whatever it had acknowledged is in the campaign, once, and the token
-/// holds in the next process. `KILLS=500` for the long run.
+/// The program is killed while commands come over a socket: all acknowledged commands are in the campaign, once, and
+/// the token is valid in the next process. `KILLS=500` for the long run.
 #[cfg(feature = "cli")]
 #[test]
 fn a_table_that_is_killed_has_kept_all_that_it_acknowledged() {
@@ -950,7 +952,7 @@ fn a_table_that_is_killed_has_kept_all_that_it_acknowledged() {
             socket.send(Message::text(message)).unwrap();
         }
         let mut program = Some(program);
-        // What the program has sent before its end counts as acknowledged, even what is read later.
+        // Everything that the program sent before its end counts as acknowledged, even if it is read later.
         while let Ok(message) = socket.read() {
             let Message::Text(line) = message else { continue };
             let line: Json = serde_json::from_str(&line).unwrap();
@@ -974,7 +976,7 @@ fn a_table_that_is_killed_has_kept_all_that_it_acknowledged() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Watchers that come back again and again leave nothing behind.
+/// Watchers that connect again and again leave nothing behind.
 #[test]
 fn a_storm_of_connections_leaves_nothing_behind() {
     let (host, operator) = table(None);
@@ -993,7 +995,7 @@ fn a_storm_of_connections_leaves_nothing_behind() {
                     let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "hello", "params": { "token": token } });
                     let told = over_socket(&mut socket, &hello.to_string());
                     assert!(told.last().unwrap().contains("result"), "{told:?}");
-                    // Half of them go without a goodbye.
+                    // Half of them disconnect without a close.
                     if turn % 2 == 0 {
                         socket.close(None).unwrap();
                     }
@@ -1001,13 +1003,13 @@ fn a_storm_of_connections_leaves_nothing_behind() {
             });
         }
     });
-    // Those who have gone are counted no more, as soon as their sockets are seen to be closed.
+    // Disconnected viewers are no longer counted as soon as their sockets are seen to be closed.
     let mut there = u64::MAX;
     for _ in 0..100 {
         let view = master.ask("view", json!({}));
         let presence = view["result"]["presence"].as_array().unwrap().clone();
         there = presence.iter().map(|present| present["viewers"].as_u64().unwrap()).sum();
-        // The game master alone.
+        // Only the game master.
         if there == 1 {
             return;
         }
@@ -1016,7 +1018,7 @@ fn a_storm_of_connections_leaves_nothing_behind() {
     panic!("{there} viewers are left");
 }
 
-/// Copies the ruleset `tug` into a folder; gives the folder of the copy.
+/// Copies the ruleset `tug` to a folder. Returns the folder of the copy.
 #[cfg(feature = "cli")]
 fn copied_rules(folder: &Path) -> std::path::PathBuf {
     let rules = folder.join("rulesets/tug");
@@ -1035,7 +1037,7 @@ fn copied_rules(folder: &Path) -> std::path::PathBuf {
     rules
 }
 
-/// Another version of an installed ruleset comes to a table: the game master is told of the difference, and decides.
+/// Another version of an installed ruleset is installed: the game master is told of the difference, and decides.
 #[cfg(feature = "cli")]
 #[test]
 fn an_update_waits_for_the_game_master_at_the_table() {
@@ -1078,7 +1080,8 @@ fn an_update_waits_for_the_game_master_at_the_table() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// A file of the rules is saved while a table is played: the host reads it again, the rules change, and the game master is told.
+/// A file of the rules is saved while a table is played: the host reloads it, the rules change, and the game master is
+/// notified.
 #[cfg(feature = "cli")]
 #[test]
 fn rules_that_change_on_the_disk_come_to_the_table() {
@@ -1117,7 +1120,7 @@ fn a_look_as_a_seat_sees_what_it_sees_and_is_nobody() {
     let pairs = json!([["card", "pull"]]);
     assert_eq!(refused(&phone, "reply", json!({ "viewer": viewer, "pairs": pairs })), "forbidden");
     assert_eq!(refused(&phone, "say", json!({ "viewer": viewer, "text": "hello" })), "forbidden");
-    // The code holds once; its token opens the look again.
+    // The code is valid once; its token opens the look again.
     let again = host.connect_limited();
     assert_eq!(refused(&again, "hello", json!({ "code": look["code"] })), "unknown_token");
     let welcome = done(&again, "hello", json!({ "token": welcome["token"] }));

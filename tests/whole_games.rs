@@ -1,4 +1,4 @@
-//! Whole games against a solver of their own, written down a second time here.
+//! Whole games, compared with a separate solver.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,12 +8,13 @@ use riskbreaker::dice::{self, Fraction, ratio as of};
 use riskbreaker::lab::{GameLimits, GameOdds, game_odds};
 use riskbreaker::{Driver, Library, Ruleset, Session, Setup, Step};
 
-/// The chance to win for who strikes next, by the health of both: a blow hits half of the time, for 1 to 3.
+/// The chance to win for the next to strike, by the health of both: a blow hits half of the time, for 1 to 3.
 fn wins(own: i64, other: i64, known: &mut BTreeMap<(i64, i64), Fraction>) -> Fraction {
     if let Some(chance) = known.get(&(own, other)) {
         return chance.clone();
     }
-    // Both miss with a quarter: then it is as it was. `hits` is what comes of the own hits, `missed` of the other's alone.
+    // Both miss with a chance of a quarter, which changes nothing. `hits`: the sum over the own hits, `missed`: over
+    // the other's hits alone.
     let (mut hits, mut missed) = (Fraction::ZERO, Fraction::ZERO);
     for harm in 1..=3 {
         let lost = if other - harm <= 0 { Fraction::ZERO } else { wins(other - harm, own, known) };
@@ -42,7 +43,7 @@ fn a_small_game_is_solved_exactly() {
     let few = GameLimits { states: 10, ..GameLimits::default() };
     let bounds = game_odds(&rules, Setup::default(), few, None).unwrap();
     assert!(bounds.limit.as_ref().unwrap().contains("more states") && !bounds.remaining.is_zero(), "{bounds:?}");
-    // What is proven holds the exact chances, and so does the estimate.
+    // The proven bounds contain the exact chances, and so does the estimate.
     let estimate = bounds.estimate.unwrap();
     assert_eq!((estimate.games, estimate.left_out, estimate.results.len()), (2_000, 0, 2));
     for (result, exact) in &results {
@@ -54,9 +55,10 @@ fn a_small_game_is_solved_exactly() {
     }
 }
 
-/// The chance that whoever rolls next wins Pig, by the scores of both, from the highest down. A turn ends at 20, or at the goal.
+/// The chance that the next to roll wins Pig, by the scores of both, from the highest down. A turn ends at 20, or at
+/// the goal.
 fn pig(goal: usize) -> Fraction {
-    // The chances of what a turn adds: nothing after a 1.
+    // The chances of the gain of a turn: nothing after a 1.
     let turn = |need: usize| {
         let (mut gains, mut open) = (BTreeMap::<usize, Fraction>::new(), BTreeMap::from([(0_usize, Fraction::ONE)]));
         while let Some((pot, chance)) = open.pop_first() {
@@ -72,7 +74,8 @@ fn pig(goal: usize) -> Fraction {
     let mut wins = vec![vec![Fraction::ZERO; goal]; goal];
     for own in (0..goal).rev() {
         for other in (own..goal).rev() {
-            // The chance of the one with `from` points, if the turn brings nothing with `stays`: known + stays * (1 - the other's).
+            // The chance of the player with `from` points, if the turn gains nothing with the chance `stays`: known +
+            // stays * (1 - the other's).
             let known = |from: usize, against: usize, wins: &[Vec<Fraction>]| {
                 let (mut sum, mut stays) = (Fraction::ZERO, Fraction::ZERO);
                 for (gain, chance) in turn(goal - from) {
@@ -95,7 +98,7 @@ fn pig(goal: usize) -> Fraction {
     wins[0][0].clone()
 }
 
-/// Pig by a solver of its own: as fractions, and where those may not grow long, as decimals whose error is proven.
+/// Pig by a separate solver: as fractions, and if these may not grow long, as decimals with a proven error.
 #[test]
 fn a_game_with_long_fractions_gets_decimals_with_a_proven_error() {
     let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
@@ -120,7 +123,7 @@ fn a_game_with_long_fractions_gets_decimals_with_a_proven_error() {
     assert!(off.abs() < 1e-9, "{off}");
 }
 
-/// What scripts work out once and keep, such as lists of cards, is no reason to refuse a game.
+/// Values that scripts compute once and keep, such as lists of cards, are no reason to refuse a game.
 #[test]
 fn the_ready_duel_is_solved_as_often_as_it_is_asked() {
     let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets")).unwrap();
@@ -135,7 +138,7 @@ fn the_ready_duel_is_solved_as_often_as_it_is_asked() {
     assert!(sum.is_one() && found[0].results.len() == 3, "{:?}", found[0].results);
 }
 
-/// The states of a game that grows are large long before they are many.
+/// The states of a growing game become large long before they become many.
 #[test]
 fn a_game_that_grows_is_refused_by_the_size_of_its_states() {
     let files = [
@@ -163,7 +166,7 @@ fn a_game_that_grows_is_refused_by_the_size_of_its_states() {
     let states = refusal.strip_prefix("the game has more states than the ").and_then(|rest| rest.split(' ').next());
     let states: u32 = states.unwrap_or_else(|| panic!("{refusal}")).parse().unwrap();
     assert!((100..4_000).contains(&states), "{refusal}");
-    // So is one whose ways take much work; a quarter of it has to lead to some end.
+    // So is one whose paths take much work; a quarter of it has to lead to some end.
     let little = GameLimits { work: 4_000_000, ..GameLimits::default() };
     let refusals = [(); 2].map(|()| limit_of(little));
     let told = "none of them is an end, and no random game came to one";
@@ -171,7 +174,8 @@ fn a_game_that_grows_is_refused_by_the_size_of_its_states() {
     assert_eq!(refusals[0], refusals[1]);
 }
 
-/// A game that never ends in some states is followed as far as that is: the chance of its ends is bounded, and the rest is open.
+/// A game that never ends in some states is followed as far as possible: the chance of its ends is bounded, and the
+/// rest is open.
 #[test]
 fn a_game_that_may_go_on_for_ever_is_partial() {
     let play = "local rb = require(\"@riskbreaker\")
@@ -199,12 +203,12 @@ return rb.play({
     assert!(found.is_partial() && found.never_ends && !found.interrupted, "{found:?}");
     let [(name, least)] = found.results.as_slice() else { panic!("{found:?}") };
     assert_eq!(name, "done");
-    // What is proven is rounded down.
+    // Proven chances are rounded down.
     assert!(*least <= of(1, 4) && *least > of(249, 1000), "{least}");
     assert_eq!(least + &found.remaining, Fraction::ONE);
 }
 
-/// What the host keeps of rolls counts, whether they are rolled or gone through.
+/// The host's records of rolls are charged, whether they are rolled or explored.
 #[test]
 fn an_action_has_the_same_memory_in_a_game_and_in_its_odds() {
     let manifest = "id = \"full\"\ntitle = \"Full\"\nversion = \"1.0.0\"\nscenario = \"start\"\n\
@@ -240,7 +244,7 @@ return rb.play({
     }
 }
 
-/// What an action leaves behind is collected between runs, in its odds as well.
+/// The garbage of an action is collected between runs, in its odds as well.
 #[test]
 fn what_an_action_leaves_behind_is_collected_in_its_odds_too() {
     let play = "local rb = require(\"@riskbreaker\")
@@ -276,7 +280,7 @@ fn rounds(more: &str, policy: &str) -> Arc<Ruleset> {
     rounds_of(&format!("{entry} {more}"), "rb.recur(\"e\", { 1 }, { 1 })", policy)
 }
 
-/// The same with other entries.
+/// Likewise with other entries.
 fn rounds_of(parts: &str, start: &str, policy: &str) -> Arc<Ruleset> {
     let play =
         format!("local rb = require(\"@riskbreaker\")\nreturn rb.play({{ start = function() {start} end, {parts} }})");
@@ -306,7 +310,7 @@ fn by_policy(rules: &Arc<Ruleset>) -> Result<BTreeMap<String, Fraction>, String>
     Ok(odds.results.into_iter().collect())
 }
 
-/// States that differ only in the time of entries are not merged where a script sees it outside of the entries, too.
+/// States that differ only in the time of entries are not merged if a script reads it outside of the entries, too.
 #[test]
 fn the_time_of_an_entry_counts_wherever_a_script_reads_it() {
     let round = "rb.agenda({ what = \"e\" })[1].key[1]";
@@ -323,7 +327,8 @@ fn the_time_of_an_entry_counts_wherever_a_script_reads_it() {
     }
     let found = by_policy(&rounds(&format!("result = function() return `{{{round}}}` end,"), "return nil")).unwrap();
     assert!(found["2"] < of(1, 2) + of(1, 1_000_000) && found["3"] < of(1, 4) + of(1, 1_000_000), "{found:?}");
-    // Two entries of one time go in one order before the third round, and in the other from then on: 7/12 for the second.
+    // Two entries at one time run in one order before the third round, and in the other from then on: 7/12 for the
+    // second.
     let tie = "entries = { e = { run = function(_, args) if rb.at_least(\"1d2\", 2, \"x\") then rb.finish(\"{}\", args.n) end end, \
                tie = function(entries) return if entries[1].key[1] >= 3 then 1 else 2 end } },";
     let found = by_policy(&rounds_of(
@@ -336,7 +341,7 @@ fn the_time_of_an_entry_counts_wherever_a_script_reads_it() {
     assert!(off < of(1, 1_000_000) && off > of(-1, 1_000_000), "{found:?}");
 }
 
-/// A game whose states never return, since a script sees the time, is followed until hardly anything is left of it.
+/// A game whose states never repeat, since a script reads the time, is followed until hardly any chance is left.
 #[test]
 fn a_game_that_counts_its_rounds_comes_to_what_it_comes_to_without_the_count() {
     let [counted, blind] = ["key[1] > 0 and ", ""].map(|seen| {
@@ -356,7 +361,7 @@ fn a_game_that_counts_its_rounds_comes_to_what_it_comes_to_without_the_count() {
     }
 }
 
-/// The start and each entry that has run are an action, as in a simulation. That nothing is left to do is none.
+/// The start and each entry that ran are actions, as in a simulation. The empty agenda is none.
 #[test]
 fn the_end_of_the_agenda_is_no_action() {
     let rules =
@@ -368,7 +373,7 @@ fn the_end_of_the_agenda_is_no_action() {
     }
 }
 
-/// Whether a policy takes a free act is decided outside of the dice that are gone through.
+/// A policy's decision about a free act is outside of the explored dice.
 #[test]
 fn a_policy_that_draws_for_a_free_act_is_refused() {
     let free =

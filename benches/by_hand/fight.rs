@@ -1,29 +1,30 @@
-//! The fight in plain Rust, decided as the ruleset decides it. Whatever the policy `bold` never plays is left out.
+//! The fight in hand-written Rust, with the decisions of the ruleset's policy `bold`. Cards that `bold` never plays are
+//! left out.
 
 use super::{Ending, PEOPLE, Standing};
 
 const DIE: u32 = 10;
-/// A roll is under the stat plus this (RB1-072).
+/// A roll succeeds below the stat plus this margin (RB1-072).
 const MARGIN: i32 = 2;
 const MOST_RISK: i32 = 3;
-/// What a failed attack costs, times the Risk (RB1-095).
+/// The cost of a failed attack, in multiples of the Risk (RB1-095).
 const LOSS_FACTOR: i32 = 2;
 /// The Heroes' Advantage at the start.
 const OPENING: i32 = 1;
 const COUNTERS: i32 = 3;
 const COUNTER_DAMAGE: i32 = 1;
-/// Out of a fight the policy stakes no more.
+/// Outside of a fight, the policy stakes no more than this.
 const HEALED: i32 = 1;
 
-/// People on a side: the first half of everyone are the Heroes.
+/// The people on a side: the first half are the Heroes.
 const SIDE: usize = PEOPLE / 2;
 
 struct Person {
-    /// The stat one fights with; it is also the Kill Damage that removes one.
+    /// The stat used in a fight; it is also the Kill Damage that removes the person.
     rating: i32,
-    /// The best stat with a skill besides the one fought with.
+    /// The best stat with another skill than the one used.
     other: i32,
-    /// The stat of a healing skill, 0 without one.
+    /// The stat of a healing skill; 0 without one.
     healing: i32,
 }
 
@@ -42,7 +43,8 @@ const EVERYONE: [Person; PEOPLE] = [
     person(4, 4, 0), // Archer
 ];
 
-/// Everyone by place in the list, the highest rating first, equals as they stand. Nothing lowers a rating in this fight.
+/// The indices of all people, the highest rating first, equal ones in list order. Nothing lowers a rating in this
+/// fight.
 const ORDER: [usize; PEOPLE] = order();
 
 const fn order() -> [usize; PEOPLE] {
@@ -63,18 +65,18 @@ const fn order() -> [usize; PEOPLE] {
 struct Fight<D> {
     die: D,
     people: [Standing; PEOPLE],
-    /// Of the Heroes.
+    /// The Advantage of the Heroes.
     advantage: i32,
-    /// How many of each side stand.
+    /// The number of people of each side who are not out.
     up: [i32; 2],
-    /// Skill level of the Heroes less that of the Bandits.
+    /// The skill level of the Heroes minus that of the Bandits.
     level_lead: i32,
-    /// Lead in heads at the last calculation.
+    /// The lead in people at the last calculation.
     counted_lead: i32,
     turns: u32,
 }
 
-/// Plays the fight to its end; `die` gives a face of a die with so many sides.
+/// Plays the fight to its end. `die` returns a face of a die with this number of sides.
 pub fn fight(die: impl FnMut(u32) -> u32) -> Ending {
     let mut fight = Fight {
         die,
@@ -104,7 +106,7 @@ pub fn fight(die: impl FnMut(u32) -> u32) -> Ending {
     Ending { outcome: outcome.into(), rounds, turns: fight.turns, advantage: fight.advantage, people: fight.people }
 }
 
-/// What the one Advantage counts for somebody: +1 for Heroes, -1 for Bandits.
+/// The factor of the one Advantage for a person: +1 for Heroes, -1 for Bandits.
 fn sign(who: usize) -> i32 {
     if who < SIDE { 1 } else { -1 }
 }
@@ -143,7 +145,8 @@ impl<D: FnMut(u32) -> u32> Fight<D> {
         }
     }
 
-    /// Equals act: in a tie across sides all of one side, then all of the other. Who is out does not tie.
+    /// Lets people of equal rating act: in a tie across sides, all of one side, then all of the other. People who are
+    /// out do not tie.
     fn equals(&mut self, people: &[usize]) {
         let (mut ours, mut theirs) = (false, false);
         for &who in people.iter().filter(|who| !self.people[**who].out) {
@@ -159,7 +162,7 @@ impl<D: FnMut(u32) -> u32> Fight<D> {
         people.iter().filter(|who| sign(**who) != first).for_each(|&who| self.turn(who));
     }
 
-    /// The side that goes first in a tie: the one with less Advantage; at 0 the lower roll (RB1-054).
+    /// The side that acts first in a tie: the one with less Advantage; at 0 the lower roll (RB1-054).
     fn side_going_first(&mut self) -> i32 {
         if self.advantage != 0 {
             return -self.advantage.signum();
@@ -184,7 +187,7 @@ impl<D: FnMut(u32) -> u32> Fight<D> {
         let sign = sign(actor);
         let own = self.advantage * sign;
         if own <= 0 {
-            // Nothing to strike with: win Advantage.
+            // Without a weapon: gain Advantage.
             let success = self.roll() < EVERYONE[actor].other + MARGIN;
             self.advantage += if success { sign * MOST_RISK } else { -sign * MOST_RISK };
             return;
@@ -198,7 +201,7 @@ impl<D: FnMut(u32) -> u32> Fight<D> {
         }
     }
 
-    /// The weakest enemy takes what it can, the rest goes on to the others in turn (RB1-093).
+    /// Deals points to the weakest enemy, and the rest to the others in turn (RB1-093).
     fn strike(&mut self, actor: usize, points: i32) {
         let standing = foes(actor).filter(|foe| !self.people[*foe].out);
         let Some(weakest) = standing.min_by_key(|foe| self.room(*foe)) else { return };
@@ -210,7 +213,7 @@ impl<D: FnMut(u32) -> u32> Fight<D> {
         }
     }
 
-    /// Deals points to somebody who stands; gives those that were taken.
+    /// Deals points to a person. Returns the number taken.
     fn hurt(&mut self, target: usize, points: i32) -> i32 {
         let taken = points.min(self.room(target));
         self.people[target].kill_damage += taken;
@@ -225,7 +228,7 @@ impl<D: FnMut(u32) -> u32> Fight<D> {
         taken
     }
 
-    /// The fight is over, the round is not: a healer sees to the friend who is hurt most.
+    /// After the fight, a healer heals the friend with the most damage until the round is over.
     fn rest(&mut self, actor: usize) {
         let healing = EVERYONE[actor].healing;
         if healing == 0 {

@@ -1,6 +1,6 @@
-//! Four against four of `riskbreaker-0.0.1` three times: through the complete ruleset, by hand in one Luau file, and by hand in
-//! Rust. All three play both sides by the policy `bold` and draw the same dice in the same order, so that their endings can be
-//! compared, and what a ruleset costs with them.
+//! Four against four of `riskbreaker-0.0.1` in three implementations: the complete ruleset, one hand-written Luau file,
+//! and hand-written Rust. All play both sides by the policy `bold` and draw the same dice in the same order, so that
+//! their results and costs can be compared.
 
 mod fight;
 mod script;
@@ -18,27 +18,27 @@ use riskbreaker::{Driver, EntityId, Happening, Library, Ruleset, Session, Setup,
 
 pub const SCENARIO: &str = "four-against-four";
 
-/// The seed of all fights; each has a stream of its own.
+/// The seed of all fights; each fight has its own stream.
 pub const SEED: u64 = 1;
 
 pub const PEOPLE: usize = 8;
 
-/// Everyone in the order of the scenario: Heroes, then Bandits.
+/// The names of all people in the order of the scenario: Heroes, then Bandits.
 const NAMES: [&str; PEOPLE] = ["Fighter", "Thief", "Mage", "Ranger", "Captain", "Bandit", "Bandit 2", "Archer"];
 
-/// How a fight ended.
+/// The end of a fight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ending {
     pub outcome: Cow<'static, str>,
     pub rounds: u32,
-    /// Turns in which a card was played.
+    /// The number of turns in which a card was played.
     pub turns: u32,
-    /// Of the Heroes.
+    /// The Advantage of the Heroes.
     pub advantage: i32,
     pub people: [Standing; PEOPLE],
 }
 
-/// What a fight did to somebody.
+/// The condition of a person after a fight.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Standing {
     pub kill_damage: i32,
@@ -57,7 +57,7 @@ pub fn rules() -> Arc<Ruleset> {
     Ruleset::load(&library, "riskbreaker-0.0.1").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// So many fights through the ruleset.
+/// Returns a simulation of this number of fights with the ruleset.
 pub fn simulation(rules: &Arc<Ruleset>, trials: u64) -> Simulation {
     let bold = || Driver::Policy("bold".into());
     let setup = Setup::scenario(SCENARIO).seat("players", bold()).seat("foes", bold()).seat("gm", Driver::Absent);
@@ -73,7 +73,7 @@ pub fn simulation(rules: &Arc<Ruleset>, trials: u64) -> Simulation {
     }
 }
 
-/// Plays one fight of a simulation with everything told; gives its ending and how many dice were rolled.
+/// Plays one fight of a simulation with all events. Returns its end and the number of rolled dice.
 pub fn told(simulation: &Simulation, trial: u64) -> (Ending, usize) {
     let mut session = simulation.game(0, trial).expect("the scenario starts");
     play(&mut session);
@@ -87,7 +87,7 @@ pub fn told(simulation: &Simulation, trial: u64) -> (Ending, usize) {
     (ending(&session, turns as u32), rolled)
 }
 
-/// Plays a fight to its end; what stops it before is told.
+/// Plays a fight to its end. Panics if it stops early.
 pub fn play(session: &mut Session) {
     let step = session.advance().expect("the fight plays");
     assert!(matches!(step, Step::Over(_)), "a fight of policies ends: {step:?}");

@@ -1,4 +1,4 @@
-//! The fight by hand in Luau, in a machine of its own: without sandbox, budgets and interrupts.
+//! The fight in hand-written Luau, in a separate machine without sandbox, budgets and interrupts.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use super::{Ending, PEOPLE, Standing, dice};
 /// The levels of optimization at which the file is compiled to bytecode.
 pub const LEVELS: [u8; 2] = [1, 2];
 
-/// A machine with `fight.luau` in it.
+/// A machine that has loaded `fight.luau`.
 pub struct Machine {
     /// The machine lives as long as this handle.
     _lua: Lua,
@@ -33,13 +33,13 @@ impl Machine {
         Ok(Machine { _lua: lua, fight, everyone, chance })
     }
 
-    /// Plays a fight with these dice; gives outcome, rounds, turns and the Advantage of the Heroes.
+    /// Plays a fight with these dice. Returns its outcome, rounds, turns and the Advantage of the Heroes.
     pub fn fight(&self, chance: DiceRng) -> mlua::Result<(LuaString, u32, u32, i32)> {
         *self.chance.borrow_mut() = chance;
         self.fight.call(())
     }
 
-    /// The same, with what became of everyone.
+    /// Like [`Machine::fight`], with the condition of all people.
     pub fn ending(&self, chance: DiceRng) -> mlua::Result<Ending> {
         let (outcome, rounds, turns, advantage) = self.fight(chance)?;
         let mut people = [Standing::default(); PEOPLE];

@@ -1,11 +1,11 @@
-/* A bot that plays seats through the C interface, and goes on when it is killed.
+/* A bot that plays seats through the C interface, and continues after it was killed.
  *
  *     bot RULESETS RULESET SEAT[,SEAT] CAMPAIGN.rbsave [SEED]
  *
- * The host is a part of the program that calls it, and ends with it. So the first process only watches: it starts another
- * one, which has the host and plays, and starts that again whenever it ends by a signal or its host has ended. The last step
- * is in memory that both share. Needs POSIX; JSON is read by the few functions below. No argument may have a quotation mark or
- * a backslash.
+ * The host runs inside the process that opens it, and ends with that process. So the first process only watches: it starts
+ * a second process, which has the host and plays, and starts it again if a signal or the end of the host has ended it. Both
+ * share memory with the number of the last step. Needs POSIX. The functions below read JSON. No argument may have a quotation
+ * mark or a backslash.
  */
 
 #define _DEFAULT_SOURCE
@@ -23,7 +23,7 @@
 
 enum { MOST_SEATS = 8, MOST_RESTARTS = 20, HOST_HAS_ENDED = 10 };
 
-/* What the watching and the playing process share. */
+/* The memory that the watching and the playing process share. */
 struct progress {
     volatile pid_t player;
     volatile unsigned long answers;
@@ -34,12 +34,12 @@ struct progress {
 
 struct game {
     const char *rulesets, *ruleset, *seats, *campaign, *seed;
-    const char *more; /* further parameters of `table.new`, each behind a comma */
+    const char *more; /* further parameters of `table.new`, each after a comma */
 };
 
-/* Reading JSON: a value is the place in the text where it begins, NULL if there is none. The host writes no spaces. */
+/* Reading JSON. A value is a pointer to its first character in the text, or NULL if there is none. The host writes no spaces. */
 
-/* The end of a value. */
+/* Returns the end of a value. */
 static const char *behind(const char *at)
 {
     int depth = 0;
@@ -57,7 +57,7 @@ static const char *behind(const char *at)
     return at;
 }
 
-/* The value of a member of an object. */
+/* Returns the value of a member of an object. */
 static const char *member(const char *object, const char *name)
 {
     size_t length = strlen(name);
@@ -73,7 +73,7 @@ static const char *member(const char *object, const char *name)
     return NULL;
 }
 
-/* An item of a list, counted from 0. */
+/* Returns an item of a list, counted from 0. */
 static const char *item(const char *list, size_t number)
 {
     if (list == NULL || *list != '[' || list[1] == ']')
@@ -111,7 +111,7 @@ static int length(const char *value)
 
 /* Talking to the host */
 
-/* Sends a request. Gives what the host says, to be freed; the result or the error is in its last line. */
+/* Sends a request and returns the messages of the host, to be freed. The last line has the result or the error. */
 static char *request(Riskbreaker *host, const char *method, const char *params, ...)
 {
     char message[4096], given[3072];
@@ -132,7 +132,7 @@ static const char *last_line(const char *said)
     return line == NULL ? said : line + 1;
 }
 
-/* The result of a request; NULL, with the error on standard error, if it was refused. */
+/* Returns the result of a request. If it was refused, prints the error on standard error and returns NULL. */
 static const char *result(const char *said)
 {
     const char *error = member(last_line(said), "error"), *message = member(error, "message");
@@ -141,7 +141,7 @@ static const char *result(const char *said)
     return member(last_line(said), "result");
 }
 
-/* A number that follows from a text alone (FNV-1a). */
+/* Returns the hash of a text (FNV-1a). */
 static unsigned long hash(const char *text, int length)
 {
     unsigned long value = 2166136261u;
@@ -152,7 +152,7 @@ static unsigned long hash(const char *text, int length)
 
 /* Playing */
 
-/* Answers the first question of a viewer. Gives 1 if there is none, 0 if it was answered, -1 if that was refused. */
+/* Answers the first question of a viewer. Returns 1 if there is none, 0 if it was answered, -1 if the answer was refused. */
 static int answer(Riskbreaker *host, struct progress *progress, int at, unsigned long viewer)
 {
     unsigned long seq = progress->last[at].seq, revision = progress->last[at].revision;
@@ -176,7 +176,7 @@ static int answer(Riskbreaker *host, struct progress *progress, int at, unsigned
         const char *id = member(mine, "id"), *entities = member(view, "entities"), *value = member(mine, "proposal");
         char *choices = request(host, "answers", "\"viewer\":%lu,\"question\":%.*s,\"most\":200", viewer, length(id), id);
         const char *answers = member(result(choices), "answers");
-        /* The choice follows from the state alone: after a restart it is the same one. */
+        /* The choice depends on the state alone, so after a restart it is the same. */
         if (count(answers) > 0)
             value = item(answers, hash(entities, length(entities)) % count(answers));
         char *answered = request(host, "answer", "\"viewer\":%lu,\"question\":%.*s,\"value\":%.*s", viewer, length(id), id,
@@ -192,7 +192,7 @@ static int answer(Riskbreaker *host, struct progress *progress, int at, unsigned
     return done;
 }
 
-/* Opens the campaign and plays. Gives 0 at the end of the game, 1 if it cannot be played, 2 if others have to decide. */
+/* Opens the campaign and plays. Returns 0 at the end of the game, 1 if it cannot be played, 2 if others have to decide. */
 static int play(const struct game *game, struct progress *progress)
 {
     Riskbreaker *host = riskbreaker_open(game->rulesets);
@@ -237,7 +237,7 @@ static int play(const struct game *game, struct progress *progress)
     return outcome;
 }
 
-/* Keeps a process that plays. Gives what `play` gives. */
+/* Starts the process that plays, again if it ends early. Returns the result of `play`. */
 static int watch(const struct game *game, struct progress *progress)
 {
     for (int fruitless = 0; fruitless <= MOST_RESTARTS; fruitless++) {

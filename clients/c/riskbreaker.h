@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /*
- A host of games, with the caller as its operator.
+ A host of games. The caller is its operator.
  */
 typedef struct Riskbreaker Riskbreaker;
 
@@ -20,8 +20,8 @@ extern "C" {
 /*
  Opens a host.
 
- `rulesets` is the folder of the rulesets; NULL stands for `./rulesets`, or else those that are built in. Gives NULL if the
- folder cannot be read, or is no UTF-8.
+ `rulesets` is the folder of the rulesets; NULL means `./rulesets`, or else the built-in ones. Returns NULL if the folder
+ cannot be read, or if its name is not UTF-8.
 
  # Safety
 
@@ -30,14 +30,14 @@ extern "C" {
 struct Riskbreaker *riskbreaker_open(const char *rulesets);
 
 /*
- Sends a message and waits until it is carried out.
+ Sends a message and waits until the host has handled it.
 
- Gives everything that the host says since the last call, one message a line, the answer last; an empty text for a message
- without an id that nobody is told of. The text has to be given back with `riskbreaker_free`. Gives NULL if an argument is
- NULL. A host is used by one thread at a time.
+ Returns all messages of the host since the last call, one a line, the answer last. The text is empty for a notification
+ without further messages. Free it with `riskbreaker_free`. Returns NULL if an argument is NULL. Only one thread at a time
+ may use a host.
 
  After `shutdown`, and after a failure of the host, each message is answered at once by an error of the kind `ended`, with
- the text "riskbreaker has ended" and without an id. Close the host then and open another one: it goes on with a campaign
+ the text "riskbreaker has ended" and without an id. Then close the host and open another one: it continues a campaign
  file by `table.load`, and `hello` takes the last `seq`. See `bot.c`.
 
  # Safety
@@ -48,16 +48,16 @@ char *riskbreaker_call(struct Riskbreaker *host,
                        const char *message);
 
 /*
- Gives a text back.
+ Frees a text.
 
  # Safety
 
- `text` is NULL or comes from `riskbreaker_call`, and was not given back before.
+ `text` is NULL or comes from `riskbreaker_call`, and was not freed before.
  */
 void riskbreaker_free(char *text);
 
 /*
- Ends a host with all its games.
+ Closes a host with all its games.
 
  # Safety
 

@@ -1,4 +1,4 @@
-/* Plays two turns through the C interface, and lets the bot play while it is killed: `test_client RULESETS`. */
+/* Plays two turns through the C interface, and kills the bot repeatedly while it plays: `test_client RULESETS`. */
 
 #define RISKBREAKER_BOT_WITHOUT_MAIN
 #include "bot.c"
@@ -7,7 +7,7 @@
 
 static int failures = 0;
 
-/* Sends a message; what comes back has to contain a text. */
+/* Sends a message and checks that the reply contains a text. */
 static void expect(Riskbreaker *host, const char *message, const char *wanted)
 {
     char *said = riskbreaker_call(host, message);
@@ -18,7 +18,7 @@ static void expect(Riskbreaker *host, const char *message, const char *wanted)
     riskbreaker_free(said);
 }
 
-/* The decisions of a campaign, one a line. */
+/* Returns the decisions of a campaign, one on each line. */
 static char *decisions(const char *rulesets, const char *campaign)
 {
     Riskbreaker *host = riskbreaker_open(rulesets);
@@ -35,7 +35,7 @@ static char *decisions(const char *rulesets, const char *campaign)
     return lines;
 }
 
-/* The bot makes the same decisions whether it is killed or not, and goes on to the end of the game. */
+/* Checks that the bot makes the same decisions and plays to the end of the game, whether it is killed or not. */
 static void expect_survival(const char *rulesets)
 {
     char folder[] = "/tmp/riskbreaker-XXXXXX", whole[64], killed[64];
@@ -56,7 +56,7 @@ static void expect_survival(const char *rulesets)
     if (watching == 0)
         _exit(watch(&game, progress));
     while (status == 0 && waitpid(watching, &status, WNOHANG) == 0) {
-        /* After every other answer, and at other moments of it each time. */
+        /* Kills the bot after every second answer, each time after a different delay. */
         struct timespec moment = {0, 200000L * (long)(at % 17)};
         pid_t player = progress->player;
         if (progress->answers >= at && player > 0 && player != former) {
@@ -84,7 +84,7 @@ static void expect_survival(const char *rulesets)
 
 int main(int argc, char **argv)
 {
-    /* Before this process has a host, whose threads no copy of the process has. */
+    /* Must run before this process opens a host, since `fork` does not copy the threads of the host. */
     expect_survival(argc > 1 ? argv[1] : NULL);
     Riskbreaker *host = riskbreaker_open(argc > 1 ? argv[1] : NULL);
     if (host == NULL) {

@@ -8,7 +8,7 @@ shows the open questions of a person to that person alone, with buttons, menus o
 only one seat may see of a step goes to its player as an ephemeral message. Each interaction is acknowledged before the game
 is asked, since Discord waits for three seconds.
 
-`Tables` knows the game and no Discord; `controls` gives the layout of a question, and the rest hands both to discord.py.
+`Tables` keeps the games without Discord; `controls` returns the layout of a question; the rest connects both to discord.py.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ BUTTONS_PER_ROW, ROWS, MENU_OPTIONS, LABEL, MESSAGE = 5, 4, 25, 80, 1900
 
 
 HIDDEN_LINES = 10
-"""How many earlier lines that only a seat may see are told to whoever sits down."""
+"""The number of earlier lines for a seat alone that are sent to a person who sits down there."""
 
 
 class Reply(Protocol):
-    """Where the answer to an interaction goes. The first call must come within three seconds."""
+    """The ways to answer an interaction. The first call must come within three seconds."""
 
     async def defer(self) -> None:
-        """Acknowledges the interaction; what follows is seen by its author alone."""
+        """Acknowledges the interaction; only its author sees what follows."""
 
     async def private(self, text: str, question: Optional[Question] = None) -> None:
         """Writes to the author alone; a question comes with its controls."""
@@ -49,7 +49,7 @@ class Reply(Protocol):
 
 @dataclass
 class Seated:
-    """A person at a table. `reply` is the last interaction, through which private lines reach the person."""
+    """A person at a table. Private lines are sent through `reply`, the last interaction of the person."""
 
     viewer: Viewer
     reply: Reply
@@ -58,7 +58,7 @@ class Seated:
 
 @dataclass
 class Table:
-    """The game of a channel. `watcher` sees what everybody may see."""
+    """The game of a channel. `watcher` is a viewer that sees what everybody may see."""
 
     watcher: Viewer
     seats: Dict[int, Seated] = field(default_factory=dict)
@@ -114,7 +114,7 @@ class Tables:
         await self.tell(seated)
 
     async def answer(self, channel: int, person: int, reply: Reply, question: Json, value: Any) -> None:
-        """Answers the question with this id, tells the channel what happened and everybody their secrets."""
+        """Answers the question with this id. Then writes the events to the channel, and private lines to each person."""
         await self.act(channel, person, reply, lambda viewer: viewer.call("answer", question=question, value=value))
 
     async def undo(self, channel: int, person: int, reply: Reply) -> None:
@@ -134,12 +134,12 @@ class Tables:
                 lines = list(other.hidden)
                 try:
                     await self.tell(other, questions=False)
-                except discord.DiscordException:  # the last interaction is too old: the next one tells it
+                except discord.DiscordException:  # the last interaction is too old: the lines wait for the next one
                     other.hidden = lines + other.hidden
         await self.tell(seated)
 
     async def tell(self, seated: Seated, questions: bool = True) -> None:
-        """Tells a person what only they may see, and what they are asked."""
+        """Sends a person the private lines, and their open questions."""
         hidden, seated.hidden = seated.hidden, []
         mine = seated.viewer.mine() if questions else []
         if mine:
@@ -166,7 +166,7 @@ class Tables:
 
 
 class Trouble(Exception):
-    """What a person did wrong, in words."""
+    """A request that cannot be carried out; the text is for its author."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class Control:
 
 
 def controls(question: Question, page: int = 0) -> List[Control]:
-    """The controls of a question, within the limits of Discord. Further options are on further pages."""
+    """Returns the controls of a question, within the limits of Discord. More options are on further pages."""
     ask = question["ask"]
     kind = ask["kind"]
     options = [option for option in ask.get("options", []) if option["enabled"]]
@@ -209,7 +209,7 @@ def controls(question: Question, page: int = 0) -> List[Control]:
 
 
 def read(question: Question, text: str) -> Any:
-    """The exact answer of a form: a line as it is, a number, ids with commas, or points such as `a 1, b 2`."""
+    """Reads the answer from the text of a form: a line, a number, ids with commas, or points such as `a 1, b 2`."""
     kind, parts = question["ask"]["kind"], [part.strip() for part in text.split(",") if part.strip()]
     ids = {option["label"].casefold(): option["id"] for option in question["ask"].get("options", [])}
     try:
@@ -244,7 +244,7 @@ def waiting(table: Table) -> str:
 
 
 def words(line: Event) -> str:
-    """An event in words. Characters that Discord reads as format are escaped, so a ruleset cannot mention anybody."""
+    """Returns an event in words. Characters that Discord reads as format are escaped, so a ruleset cannot mention anybody."""
     if line["event"] == "rolled":
         text = f"{line['label']}: {line['dice']} gives {line.get('explain') or line['total']}"
         text += f" ({line['need']})" if line.get("need") else ""
@@ -260,7 +260,7 @@ def shortened(label: str) -> str:
 
 
 class Interaction(Reply):
-    """A `Reply` through discord.py."""
+    """An interaction of discord.py as a `Reply`."""
 
     def __init__(self, interaction: discord.Interaction, tables: Tables) -> None:
         self.interaction, self.tables = interaction, tables
@@ -280,7 +280,7 @@ class Interaction(Reply):
 
 
 class Controls(discord.ui.View):
-    """The buttons, the menu or the form of a question."""
+    """The controls of a question as a view of discord.py."""
 
     def __init__(self, tables: Tables, question: Question, page: int = 0) -> None:
         super().__init__(timeout=14 * 60)  # an ephemeral message can be used for 15 minutes
@@ -324,7 +324,7 @@ class Controls(discord.ui.View):
 
 
 class Form(discord.ui.Modal):
-    """A line of text."""
+    """A form with one text field, as a modal of discord.py."""
 
     def __init__(self, controls: Controls, control: Control) -> None:
         super().__init__(title=shortened(controls.question["topic"])[:45])
@@ -345,7 +345,7 @@ class Form(discord.ui.Modal):
 
 
 async def guarded(reply: Reply, work: Awaitable[None]) -> None:
-    """Does the work of an interaction; what is refused is told to its author."""
+    """Runs the work of an interaction, and tells its author if it was refused."""
     try:
         await work
     except (Refused, Trouble) as trouble:
@@ -353,7 +353,7 @@ async def guarded(reply: Reply, work: Awaitable[None]) -> None:
 
 
 def commands(tree: app_commands.CommandTree[discord.Client], tables: Tables) -> None:
-    """Adds the slash commands."""
+    """Adds the slash commands to the tree of discord.py."""
 
     @tree.command(description="Begins a game in this channel")
     async def new(interaction: discord.Interaction, ruleset: str, seed: Optional[int] = None) -> None:

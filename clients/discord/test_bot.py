@@ -1,6 +1,6 @@
 """Tests of the Discord bot without Discord: `python3 test_bot.py PROGRAM RULESETS`.
 
-`Told` stands for an interaction. It fails if anything is sent before the interaction is acknowledged.
+`Told` replaces an interaction. It fails if anything is sent before the interaction is acknowledged.
 """
 
 from __future__ import annotations

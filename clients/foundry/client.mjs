@@ -1,2 +1,2 @@
-// The JavaScript client. In a packed module this file names the copy of it; see packaging/foundry.
+// Exports the JavaScript client. In a packed module this file names its copy; see packaging/foundry.
 export { SocketHost } from "../javascript/socket.mjs";

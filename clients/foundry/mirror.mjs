@@ -1,16 +1,16 @@
-// Mirrors a table into Foundry. `foundry` has the few calls of Foundry that are used: module.mjs hands in the real ones, the tests a
-// stand-in.
+// Mirrors a table into Foundry. The parameter `foundry` has the few calls of Foundry that are used: module.mjs passes the real
+// ones, the tests a stand-in.
 
 import { message, page, sentence } from "./text.mjs";
 
 /** The longest pause before another attempt to connect, in milliseconds. */
 const LONGEST_PAUSE = 30_000;
-/** The last lines that are remembered: the log of a view has no more. */
+/** The number of last lines that are remembered: the log of a view has no more. */
 const TAIL = 50;
 
 /**
- * A table that is mirrored: the lines of each step as a chat message, the state as a journal page. It enters as a watcher, so that
- * nothing is shown to all which only some may know.
+ * A table that is mirrored: the lines of each step as a chat message, the state as a journal page. It enters as a watcher, so it
+ * never sees anything that only some may know.
  */
 export class Mirror {
   #foundry;
@@ -19,17 +19,17 @@ export class Mirror {
   #viewer;
   #failures = 0;
   #stopped = false;
-  /** Work on the documents of Foundry, one after the other. */
+  /** The last change of a document of Foundry; changes are made one after the other. */
   #work = Promise.resolve();
   #shown;
 
-  /** `connect(address)` gives a host, as `SocketHost.connect` does. */
+  /** Takes `connect(address)`, which returns a host as `SocketHost.connect` does. */
   constructor(foundry, connect) {
     this.#foundry = foundry;
     this.#connect = connect;
   }
 
-  /** Connects, and mirrors until `stop`. Gives true if it has entered the table. */
+  /** Connects, and mirrors until `stop`. Returns true if it has entered the table. */
   async start() {
     const foundry = this.#foundry;
     const { address, token, code } = foundry.settings();
@@ -62,7 +62,7 @@ export class Mirror {
     this.#host?.close();
   }
 
-  /** Resolves when Foundry has everything that came so far. */
+  /** Resolves when Foundry has everything that was received so far. */
   async settled() {
     for (let work; work !== this.#work; ) await (work = this.#work);
   }
@@ -80,14 +80,14 @@ export class Mirror {
     }
   }
 
-  /** Shows the lines that came while nobody mirrored, and the state. */
+  /** Shows the lines of the time without a mirror, and the state. */
   #catchUp() {
     const { view } = this.#viewer;
     const lines = [...view.log];
     this.#do(async () => {
       const seen = this.#foundry.seen(view.table) ?? { numbering: 0, tail: [] };
       const known = overlap(seen.tail, lines.map(sentence));
-      // A table that was loaded anew counts its lines from the start.
+      // A table that was loaded again counts its lines from the start.
       const goesOn = known > 0 && lines[known - 1].revision === seen.revision;
       const numbering = goesOn ? seen.numbering : seen.numbering + 1;
       await this.#show(lines.slice(known), view, { ...seen, numbering, tail: lines.slice(-TAIL).map(sentence) });
@@ -96,7 +96,7 @@ export class Mirror {
 
   #take(lines) {
     const { view } = this.#viewer;
-    // Without the lines that were taken back.
+    // Only the lines that were not taken back.
     const tail = view.log.slice(-TAIL).map(sentence);
     this.#do(() => this.#show(lines, view, { ...this.#foundry.seen(view.table), tail }));
   }
@@ -119,7 +119,7 @@ export class Mirror {
     this.#shown = shown;
   }
 
-  /** Strikes the messages of lines that were taken back. */
+  /** Strikes out the messages of lines that were taken back. */
   async #strike(table, numbering, to) {
     for (const { document, content, flag } of this.#foundry.messages()) {
       if (flag.table !== table || flag.numbering !== numbering || flag.revision <= to || flag.struck) continue;
@@ -128,7 +128,7 @@ export class Mirror {
   }
 }
 
-/** How many of the first new lines are known: the most that are in one piece among the old ones. */
+/** Returns how many of the first new lines are known: the length of the longest start of `lines` that occurs in `old`. */
 export function overlap(old, lines) {
   let most = 0;
   for (let start = 0; start < old.length; start++) {
@@ -139,7 +139,7 @@ export function overlap(old, lines) {
   return most;
 }
 
-/** The address of the WebSocket of a server that is named by its page: `http://127.0.0.1:7777`. */
+/** Returns the address of the WebSocket for the address of a page, such as `http://127.0.0.1:7777`. */
 export function socketAddress(address) {
   const url = new URL(/^[a-z]+:\/\//i.test(address) ? address : `http://${address}`);
   const secure = ["https:", "wss:"].includes(url.protocol);

@@ -1,12 +1,12 @@
-// The module for Foundry VTT: hands Foundry's calls to the mirror, in the browser of the active game master alone.
+// The module for Foundry VTT: runs the mirror with Foundry's calls, only in the browser of the active game master.
 
 import { SocketHost } from "./client.mjs";
 import { Mirror } from "./mirror.mjs";
 
 const ID = "riskbreaker";
 
-/** The calls of Foundry that the mirror uses. */
-export function foundryCalls({ game, ui, ChatMessage, JournalEntry, origin }) { // taken after the hook `init`
+/** Returns the calls of Foundry that the mirror uses. */
+export function foundryCalls({ game, ui, ChatMessage, JournalEntry, origin }) { // must be called after the hook `init`
   const get = (name) => game.settings.get(ID, name);
   const set = (name, value) => game.settings.set(ID, name, value);
   return {
@@ -34,7 +34,7 @@ export function foundryCalls({ game, ui, ChatMessage, JournalEntry, origin }) { 
   };
 }
 
-/** Declares the settings. A change of the address or of the code starts anew. */
+/** Declares the settings. A change of the address or of the code starts the mirror again. */
 export function registerSettings(game, restart) {
   const declare = (name, data) => game.settings.register(ID, name, { scope: "world", default: "", type: String, ...data });
   declare("address", {
@@ -53,13 +53,13 @@ export function registerSettings(game, restart) {
 export function install(surroundings, connect = (address) => SocketHost.connect(address)) {
   let mirror;
   const { Hooks } = surroundings;
-  // Messages of several browsers would come several times.
+  // If several browsers mirrored, each message would come several times.
   const isChosen = () => surroundings.game.users.activeGM?.isSelf === true;
   const restart = async () => {
     mirror?.stop();
     mirror = undefined;
     if (!isChosen()) return;
-    // A new code is a new entry.
+    // A new code replaces the token of the last entry.
     if (surroundings.game.settings.get(ID, "code")) await surroundings.game.settings.set(ID, "token", "");
     mirror = new Mirror(foundryCalls(surroundings), connect);
     await mirror.start();

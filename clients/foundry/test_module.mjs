@@ -22,7 +22,7 @@ if (globalThis.WebSocket === undefined && !process.execArgv.includes("--experime
   process.exit(status ?? 1);
 }
 
-// Texts of others are never markup.
+// Texts of rulesets and players are escaped.
 {
   assert.equal(message([{ event: "said", text: "<img src=x onerror=alert(1)>" }]), "<p>&lt;img src=x onerror=alert(1)&gt;</p>");
   assert.equal(sentence({ event: "rolled", label: "Ann strikes", total: 9, need: "under 7", success: false }), "Ann strikes: rolled 9, needs under 7, failure");
@@ -44,7 +44,7 @@ if (globalThis.WebSocket === undefined && !process.execArgv.includes("--experime
   assert.equal(version, JSON.parse(readFileSync(new URL("../javascript/package.json", import.meta.url))).version);
 }
 
-// Without an address, and in the browser of somebody else, nothing is done.
+// Without an address, and in a browser of another user, the module does nothing.
 for (const isActiveGM of [true, false]) {
   const foundry = world({ isActiveGM });
   const module = install(foundry.surroundings, () => assert.fail("it connects"));
@@ -60,7 +60,7 @@ if (!program) process.exit(0);
 const folder = mkdtempSync(join(tmpdir(), "foundry-"));
 const running = new Set();
 
-/** Starts a table. Gives its port, and the code of its game master. */
+/** Starts a table. Returns its port, and the code of its game master. */
 async function table(port) {
   const args = ["table", "evening", "--no-browser", "--port", port, "--rules", "riskbreaker-0.0.1", "--rulesets", rulesets, "--allow-origin", "http://localhost:30000"];
   const child = spawn(program, args, { cwd: folder, env: { ...process.env, XDG_STATE_HOME: folder, NO_COLOR: "1" }, stdio: ["ignore", "pipe", "inherit"] });
@@ -88,7 +88,7 @@ try {
   const gm = await master.enter({ code: first.code, name: "Ann" });
   assert.equal(gm.role, "game_master");
 
-  // Everybody may watch this table. A game master is no watcher.
+  // Everybody may watch this table; the mirror refuses a game master's code.
   const foundry = world();
   const { game } = foundry.surroundings;
   const module = install(foundry.surroundings);
@@ -123,7 +123,7 @@ try {
   assert.notEqual(shown(), before);
   assert.ok(foundry.messages.every(({ content, flags }) => content.startsWith("<p>") && flags.riskbreaker.table === "evening"));
 
-  // What is taken back is struck.
+  // Messages of lines that were taken back are struck out.
   const struck = () => foundry.messages.filter(({ content }) => content.startsWith("<s>")).length;
   assert.equal(struck(), 0);
   await gm.undo();
@@ -131,7 +131,7 @@ try {
   await module.mirror().settled();
   const messages = foundry.messages.length;
 
-  // The program ends and comes back: the mirror follows, and no line comes twice.
+  // When the program was started again, the mirror follows, and no line comes twice.
   first.child.kill();
   await new Promise((resolve) => first.child.on("close", resolve));
   await until("a warning", () => foundry.warnings.some((text) => text.includes("is lost")));

@@ -1,9 +1,9 @@
-// What Foundry shows of a table, as HTML. Texts come from rulesets and players, so all of them are escaped.
+// Makes the HTML that Foundry shows of a table. Texts come from rulesets and players, so all of them are escaped.
 
 const MARKS = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 export const escape = (text) => String(text ?? "").replace(/[&<>"']/g, (mark) => MARKS[mark]);
 
-/** A line of the log as a sentence; null for an event that nobody reads. */
+/** Returns a line of the log as a sentence; null for an event that is not shown. */
 export function sentence(line) {
   const { event, title, label, text, reason } = line;
   switch (event) {
@@ -20,12 +20,12 @@ export function sentence(line) {
 
 const verdict = ({ success }) => (success === undefined || success === null ? undefined : success ? "success" : "failure");
 
-/** The lines of a step as the content of a chat message; an empty text if none is to be read. */
+/** Returns the lines of a step as the content of a chat message; an empty text if none is shown. */
 export function message(lines) {
   return lines.map(sentence).filter(Boolean).map((line) => `<p>${escape(line)}</p>`).join("");
 }
 
-/** What everybody may know of the state, as a page. */
+/** Returns the journal page: the parts of the state that everybody may know. */
 export function page(view) {
   const { rules } = view.settings;
   const shown = view.entities.filter(({ numbers }) => numbers?.length);

@@ -1,5 +1,5 @@
-// A bot that plays seats: the first answer that each question takes, another one each time it is asked again. With a campaign
-// file it survives the end of its host.
+// A bot that plays seats. It gives the first answer that a question takes, and the next one each time the question comes again.
+// With a campaign file it continues after the host has ended.
 //
 //     node bot.mjs PROGRAM RULESETS RULESET SEAT[,SEAT] [SEED] [CAMPAIGN.rbsave]
 
@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 import { Host } from "./riskbreaker.mjs";
 
 /**
- * Plays until the game is over or others have to decide; gives the outcome. Each turn follows from the view alone, so it may
- * begin anew after a restart: an answer whose result was lost is in the view, or its question is open again.
+ * Plays until the game is over or others have to decide, and returns the outcome. Each turn depends on the view alone, so it may
+ * be repeated after a restart: an answer whose result was lost is in the view, or its question is open again.
  */
 export async function play(viewer, most = 500) {
   for (let turn = 0; turn < most; turn++) {
@@ -20,7 +20,7 @@ export async function play(viewer, most = 500) {
   return undefined;
 }
 
-/** The same for several seats, in turn. */
+/** Plays several seats in turn until the game is over or others have to decide, and returns the outcome. */
 export async function playAll(viewers) {
   for (;;) {
     const before = viewers[0].view.seq;
@@ -30,7 +30,7 @@ export async function playAll(viewers) {
   }
 }
 
-/** An answer that the question takes; the proposal where there are too many to list. */
+/** Returns an answer that the question takes; the proposal if there are too many to list. */
 export async function choose(viewer, question, turn) {
   const { answers } = await viewer.call("answers", { question: question.id, most: 200 });
   return answers?.length ? answers[turn % answers.length] : (question.proposal ?? "");
@@ -41,7 +41,7 @@ async function main(program, rulesets, ruleset, seats, seed = "1", campaign = un
   const viewers = [];
   try {
     const outcome = await host.withRestarts(async () => {
-      // It sits down, unless that was before a restart.
+      // Sits down, unless that was done before a restart.
       const params = { ruleset, seed: Number(seed) };
       const open = async () => (campaign ? host.open(campaign, params) : (await host.call("table.new", params)).table);
       const table = viewers[0]?.table ?? (await open());

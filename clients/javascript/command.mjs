@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-// `npx riskbreaker` is the program, with the same terminal, arguments and exit code.
+// `npx riskbreaker`: runs the program with the same terminal, arguments and exit code.
 
 import { spawn } from "node:child_process";
 import { findProgram } from "./program.mjs";
 
 const program = findProgram();
 const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
-// The terminal sends them to the program as well, which decides what they mean.
+// The terminal sends these signals to the program as well, and the program decides when to end.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => signal === "SIGINT" || child.kill(signal));
 child.on("error", (error) => {
   console.error(error.code === "ENOENT" ? noProgram() : `${program}: ${error.message}`);

@@ -1,8 +1,8 @@
-// A host that sends views and steps in every order: late, twice, not at all, many at once. For the tests of the client.
+// A host for the tests of the client. It sends views and steps in every order: late, twice, not at all, many at once.
 //
 //     node fake_host.mjs SEED
 //
-// `poke` makes steps and sends them as it likes, `truth` gives the view, `hang` is never answered, `noise` writes `text`, `odd`
+// `poke` makes steps and sends them at random, `truth` returns the view, `hang` is never answered, `noise` writes `text`, `odd`
 // writes line separators that are not ends of lines, and `die` ends it.
 
 import { createInterface } from "node:readline";
@@ -47,7 +47,7 @@ function advance() {
   return steps.at(-1);
 }
 
-/** New steps in any order, some of them lost, and old ones again. */
+/** Makes steps, and returns messages: the new steps in any order without some of them, and old steps again. */
 function someSteps() {
   const out = [];
   for (let count = below(5); count > 0; count--) {
@@ -56,7 +56,7 @@ function someSteps() {
       behind = true;
       out.push({ jsonrpc: "2.0", method: "resync", params: { viewer: 1, reason: "slow" } });
     } else if (!behind && chance() < 0.1) {
-      step = advance(); // the one before is lost without a word: this one shows it
+      step = advance(); // the step before is never sent: the gap before this one shows it
     }
     if (!behind) out.push(step);
     if (chance() < 0.2 && steps.length > 1) out.push(steps[below(steps.length - 1)]);
@@ -84,7 +84,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line);
   if (request.method === "die") break;
   const noise = request.method === "noise" ? `${request.params.text}\n` : "";
-  // All of it is one write, so it arrives together.
+  // One write, so that all messages arrive together.
   process.stdout.write(noise + answer(request).map((message) => `${JSON.stringify(message)}\n`).join(""));
 }
 process.exit();

@@ -1,9 +1,10 @@
-// Finds the program: the variable RISKBREAKER, then the package for this system that npm has installed beside the client.
+// Finds the program: by the environment variable RISKBREAKER, else in the package for this system that npm has installed beside
+// the client.
 
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-/** The path of the program; its bare name, which `PATH` resolves, if no package for this system is installed. */
+/** Returns the path of the program; its bare name, which `PATH` resolves, if no package for this system is installed. */
 export function findProgram() {
   if (process.env.RISKBREAKER) return process.env.RISKBREAKER;
   const { resolve } = createRequire(import.meta.url);
@@ -14,13 +15,13 @@ export function findProgram() {
       const file = process.platform === "win32" ? "riskbreaker.exe" : "riskbreaker";
       return join(dirname(resolve(`${each}/package.json`)), file);
     } catch {
-      // It is not installed.
+      // The package is not installed.
     }
   }
   return "riskbreaker";
 }
 
-/** Whether this is a Linux without glibc, such as Alpine. */
+/** True on a Linux without glibc, such as Alpine. */
 function isMusl() {
   return !process.report?.getReport?.().header?.glibcVersionRuntime;
 }

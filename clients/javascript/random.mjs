@@ -1,4 +1,4 @@
-/** Random numbers from 0 to 1 that are the same each time (mulberry32). */
+/** Returns a generator of numbers from 0 to 1 that depend on the seed alone (mulberry32). */
 export function random(seed) {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;

@@ -21,14 +21,14 @@ export interface Question {
 }
 export interface Line { revision: number; event: string; roll?: Roll; [name: string]: unknown }
 export type OutcomeKind = "success" | "failure" | "other";
-/** The amounts of the parts add up to the total. */
+/** A roll of dice. The amounts of the parts add up to the total. */
 export interface Roll {
   parts: { dice?: string; faces?: Face[]; amount: number }[]; total: number;
   need?: { is: "under" | "at_most" | "at_least"; value: number }; result?: string; kind: OutcomeKind;
 }
 export interface Face { sides: number; value: number; fate?: "dropped" | "rerolled"; exploded?: boolean }
 export interface Named { title: string; entity?: number }
-/** With `harm`, more of it is worse. */
+/** A number on the status line of an entity. With `harm`, more of it is worse. */
 export interface EntityNumber {
   name: string; label: string; value: number; max?: number; unit?: string; harm?: boolean;
 }
@@ -56,7 +56,7 @@ export interface View {
   };
   presence: { role: Role; seat?: string; seats?: string[]; viewers: number }[];
   seats?: string[]; order?: Order | null; chat?: ChatLine[];
-  /** The revision after which `log` begins, where it does not replace what was known. */
+  /** The revision after which `log` begins; undefined if `log` replaces the known log. */
   after?: number; log: Line[];
   /** The steps of the lines, the oldest first: `first` and `last` are revisions. */
   steps?: { seq: number; first: number; last: number }[];
@@ -74,10 +74,10 @@ export class Host {
   static start(program?: string, ...options: string[]): Promise<Host>;
   readonly ended: boolean;
   readonly pid: number;
-  /** Gets what a callback throws; prints it unless it is replaced. */
+  /** Called with each exception of a callback. By default it prints the exception. */
   onError: (error: unknown) => void;
   call(method: string, params?: object): Promise<any>;
-  /** Goes on with a campaign file, or begins one with the parameters of `table.new`; gives the table. */
+  /** Opens the table of a campaign file, or a new one with the parameters of `table.new`; returns its name. */
   open(campaign: string, params?: object): Promise<string>;
   hello(as: { table: string; role: Role; seat?: string }): Promise<Viewer>;
   restart(): Promise<void>;
@@ -91,7 +91,7 @@ export class Viewer {
   readonly role: Role;
   readonly seat?: string;
   readonly number: number;
-  /** Why this viewer is no more. */
+  /** Why this viewer has ended; undefined while it is open. */
   readonly left?: string;
   view: View;
   onStep: (step: Step) => unknown;

@@ -15,7 +15,7 @@ import { Connection, Ended, Refused, Viewer } from "./viewer.mjs";
 
 export { Ended, Refused, Viewer };
 
-/** The program, as its operator. Messages are taken one after the other, as they come. */
+/** A host: the program `riskbreaker serve --stdio`, with this process as its operator. Messages are handled in order. */
 export class Host extends Connection {
   #command;
   #process;
@@ -38,17 +38,17 @@ export class Host extends Connection {
     return host;
   }
 
-  /** Whether the program has ended. */
+  /** True if the program has ended. */
   get ended() {
     return this.#ended;
   }
 
-  /** The number of the process. */
+  /** The id of the process. */
   get pid() {
     return this.#process.pid;
   }
 
-  /** Opens the table of a campaign file; without such a file a new one, with the parameters of `table.new`. */
+  /** Opens the table of a campaign file; if the file does not exist, a new table with the parameters of `table.new`. */
   async open(campaign, params = {}) {
     for (const [table, path] of this.#campaigns) if (path === campaign) return table;
     try {
@@ -79,9 +79,9 @@ export class Host extends Connection {
   }
 
   /**
-   * Does `work`. If the program ends meanwhile, restarts it and does `work` again; gives up after `most` restarts in a row that
-   * no step followed. `work` must look at the views again, or give each command the same `key` each time: then nothing is done
-   * twice.
+   * Calls `work`. If the program ends meanwhile, restarts it and calls `work` again. Gives up after `most` restarts in a row
+   * without a step between them. So that nothing is done twice, `work` must read the views again each time, or give each
+   * command the same `key` each time.
    */
   async withRestarts(work, most = 20) {
     for (let fruitless = 0; ; ) {
@@ -97,7 +97,7 @@ export class Host extends Connection {
     }
   }
 
-  /** Ends the program when everything is answered, or kills it after `patience` milliseconds. Is never rejected. */
+  /** Ends the program when all requests are answered, or kills it after `patience` milliseconds. Is never rejected. */
   async close(patience = 10_000) {
     this.#closed = true;
     const watchdog = setTimeout(() => this.#process?.kill("SIGKILL"), patience);
@@ -129,7 +129,7 @@ export class Host extends Connection {
       process.on("close", resolve);
       process.on("error", (failure) => resolve((error = failure)));
     }).then(() => process === this.#process && this.#end(error));
-    process.stdin.on("error", () => {}); // its end is told by `close`
+    process.stdin.on("error", () => {}); // the event `close` reports its end
     let rest = "";
     process.stdout.setEncoding("utf8").on("data", (text) => {
       rest += text;
@@ -193,13 +193,13 @@ export class Host extends Connection {
     try {
       message = JSON.parse(line);
     } catch {
-      // It is no host.
+      // The line is not a message, so the program is not a host.
     }
     if (message === null || typeof message !== "object") return void this.#process.kill("SIGKILL");
     this.receive(message);
   }
 
-  /** Remembers which file has which table, for `restart`. */
+  /** Remembers the campaign file of each table, for `restart`. */
   noteResult({ method, params }, result) {
     const path = method === "table.new" ? params.campaign : params.path;
     if (["table.new", "table.load", "table.save"].includes(method) && path?.endsWith(".rbsave")) {

@@ -4,7 +4,7 @@ export { Ended, Refused, Viewer };
 
 /** A viewer that a connection over the network has opened. */
 export interface Guest extends Viewer {
-  /** Opens the viewer another time; undefined for a mere watcher. */
+  /** The token that opens this viewer again; undefined for a viewer that entered by `watch`. */
   readonly token?: string;
 }
 
@@ -16,7 +16,7 @@ export class SocketHost {
   /** Called when the connection is lost. */
   onLost: () => unknown;
   enter(as: { token: string; seat?: string } | { code: string; name?: string; seat?: string } | { watch: true }): Promise<Guest>;
-  /** Connects again; each viewer follows from its last step. */
+  /** Connects again; each viewer continues from its last step. */
   reconnect(): Promise<void>;
   call(method: string, params?: object): Promise<any>;
   close(): void;

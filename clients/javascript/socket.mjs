@@ -8,14 +8,14 @@ import { Connection, Ended, Refused, Viewer } from "./viewer.mjs";
 
 export { Ended, Refused, Viewer };
 
-/** A WebSocket with the viewers that it opened. It is not the operator: a token or a code says who a viewer is. */
+/** A WebSocket with the viewers that it opened. It is not the operator of the host: each viewer enters by a token or a code. */
 export class SocketHost extends Connection {
   #address;
   #WebSocket;
   #socket;
-  /** What each viewer shows when it comes back. */
+  /** The parameters by which each viewer enters again. */
   #credentials = new Map();
-  /** Those in a waiting room. */
+  /** The promises of those in a waiting room. */
   #admissions = new Set();
   #closed = false;
   /** Called when the connection is lost. */
@@ -34,14 +34,14 @@ export class SocketHost extends Connection {
     return host;
   }
 
-  /** Whether the connection is lost or closed. */
+  /** True if the connection is lost or closed. */
   get ended() {
     return this.#socket?.readyState !== 1;
   }
 
   /**
    * Opens a viewer by a `token`, by a `code` with a `name`, or with `watch` at a table that everybody may watch. In a waiting room
-   * it waits until a game master lets it in. `viewer.token` opens it another time; it is undefined for a mere watcher.
+   * it waits until a game master lets it in. `viewer.token` opens the viewer again; it is undefined for a viewer by `watch`.
    */
   async enter({ token, code, name, seat, watch }) {
     const params = watch ? { watch } : token ? { token, seat } : { code, name };
@@ -51,7 +51,7 @@ export class SocketHost extends Connection {
     return this.enter({ token: result.token, seat });
   }
 
-  /** Connects again after the connection was lost; each viewer follows from its last step. */
+  /** Connects again after the connection was lost; each viewer continues from its last step. */
   async reconnect() {
     await this.#open();
     for (const [viewer, credentials] of [...this.#credentials]) {

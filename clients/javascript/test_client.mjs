@@ -1,4 +1,4 @@
-// Plays against the program: `node test_client.mjs PROGRAM RULESETS`.
+// Tests the client against the program: `node test_client.mjs PROGRAM RULESETS`.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -17,7 +17,7 @@ const hasEnded = (error) => error instanceof Ended && error.message === "riskbre
 const host = await Host.start(program, "--rulesets", rulesets);
 const refusedAs = (kind) => (error) => error instanceof Refused && error.kind === kind;
 
-// Two bots play a game to its end, and know what a fresh view tells.
+// Two bots play a game to its end, and their views equal a view that is requested.
 {
   const { table } = await host.call("table.new", { ruleset: "tug", seed: 5 });
   const seats = await Promise.all(["left", "right"].map((seat) => host.hello({ table, role: "seat", seat })));
@@ -50,7 +50,7 @@ const refusedAs = (kind) => (error) => error instanceof Refused && error.kind ==
   assert.equal(left.mine()[0].topic, "card");
 }
 
-// Viewers hear of presence and of their end.
+// Viewers get notices of presence and of their end.
 {
   const { table } = await host.call("table.new", { ruleset: "tug", seed: 5 });
   const left = await host.hello({ table, role: "seat", seat: "left" });
@@ -60,14 +60,14 @@ const refusedAs = (kind) => (error) => error instanceof Refused && error.kind ==
   left.onBye = (reason) => heard.push(reason);
   await right.close();
   await right.close();
-  // The host tells it at most once a second.
+  // The host sends notices of presence at most once a second.
   for (let times = 0; times < 50 && heard.at(-1)?.join() !== "left"; times++) await pause(100);
   await host.call("table.close", { table });
   assert.deepEqual(heard.slice(-2), [["left"], "the table was closed"]);
   for (const viewer of [left, right]) await assert.rejects(viewer.call("view"), /this viewer has left/);
 }
 
-// An exception in a callback is reported, and the view goes on.
+// An exception in a callback is reported, and the view continues to change.
 {
   const { table } = await host.call("table.new", { ruleset: "tug", seed: 5 });
   const left = await host.hello({ table, role: "seat", seat: "left" });
@@ -100,7 +100,7 @@ const refusedAs = (kind) => (error) => error instanceof Refused && error.kind ==
 await host.close();
 assert.deepEqual(children(), []);
 
-// Pending and later calls fail at once, and `close` leaves nothing.
+// After the end of the program, pending and later calls fail at once, and `close` leaves no process.
 {
   const host = await Host.start(...FAKE_HOST, "1");
   const viewer = await host.hello({ table: "a", role: "watcher" });
@@ -116,12 +116,12 @@ assert.deepEqual(children(), []);
   await viewer.close();
   for (let times = 0; times < 3; times++) await host.close();
   assert.ok(Date.now() - began < 5000);
-  // A call in the moment of the end, whose message the pipe does not take any more.
+  // A call while the program ends, when its input does not accept the message any more.
   const other = await Host.start(...FAKE_HOST, "1");
   process.kill(other.pid, "SIGKILL");
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
   await assert.rejects(other.call("ping"), hasEnded);
-  // One that was stopped, or writes what is no message.
+  // A program that was stopped, and one that writes a line that is no message.
   const stopped = await Host.start(...FAKE_HOST, "1");
   process.kill(stopped.pid, "SIGSTOP");
   await stopped.close(300);
@@ -135,7 +135,7 @@ assert.deepEqual(children(), []);
   await assert.rejects(Host.start("/no/such/program"), { code: "ENOENT" });
 }
 
-// A view and steps in every order, also together in one piece, leave the newest state.
+// Views and steps in any order, also many in one piece, lead to the newest state.
 for (let seed = 0; seed < 13; seed++) {
   const host = await Host.start(...FAKE_HOST, String(seed));
   const viewer = await host.hello({ table: "a", role: "watcher" });
@@ -160,7 +160,7 @@ for (let seed = 0; seed < 13; seed++) {
 
 const folder = mkdtempSync(join(tmpdir(), "riskbreaker-"));
 try {
-  // No answer is lost or doubled under repeated kills.
+  // No answer is lost or given twice while the host is killed repeatedly.
   const whole = await playedGame("whole", false);
   const killed = await playedGame("killed", true);
   assert.deepEqual([killed.outcome, killed.decisions], [whole.outcome, whole.decisions]);
@@ -184,7 +184,7 @@ try {
     await host.close();
   }
 
-  // A table without a campaign file says goodbye, and its viewers do not act as others, whose numbers are counted anew.
+  // A restart ends tables without a campaign file. Their viewers end, and do not act as new viewers with the same numbers.
   {
     const host = await Host.start(program, "--rulesets", rulesets);
     const { table } = await host.call("table.new", { ruleset: "tug", seed: 5 });
@@ -210,7 +210,7 @@ try {
     await host.close();
   }
 
-  // A host that ends each time is given up.
+  // `withRestarts` gives up a host that ends after each start.
   {
     const host = await Host.start(...FAKE_HOST, "1");
     const starts = new Set();
@@ -223,7 +223,7 @@ try {
     await host.close();
   }
 
-  // The bot program goes on when its host is killed.
+  // The bot program continues when its host is killed.
   {
     const campaign = `${folder}/bot.rbsave`;
     const bot = fileURLToPath(new URL("bot.mjs", import.meta.url));
@@ -238,7 +238,7 @@ try {
         try {
           kills += process.kill(pid, "SIGKILL") ? 1 : 0;
         } catch {
-          // It has ended meanwhile.
+          // The process has ended meanwhile.
         }
       }
     }
@@ -251,7 +251,7 @@ try {
 }
 console.log("ok");
 
-/** A host that is killed again and again while it is `mortal`: some moment after every few requests. */
+/** Starts a host that is killed repeatedly while it is `mortal`: some time after every few requests. */
 async function dyingHost() {
   const host = await Host.start(program, "--rulesets", rulesets);
   const dying = { mortal: false, life: 4, kills: 0, lastKill: undefined };
@@ -265,7 +265,7 @@ async function dyingHost() {
         try {
           if (host.pid === pid && !host.ended) dying.kills += process.kill(pid, "SIGKILL") ? 1 : 0;
         } catch {
-          // It has ended meanwhile.
+          // The process has ended meanwhile.
         }
       });
     }
@@ -274,7 +274,7 @@ async function dyingHost() {
   return { host, dying };
 }
 
-/** Plays a game in which each answer follows from the state. */
+/** Plays a game in which each answer depends on the state alone. */
 async function playedGame(name, mortal) {
   const { host, dying } = await dyingHost();
   const table = await host.open(`${folder}/${name}.rbsave`, { ruleset: "tug", seed: 5, switches: { wins_at: 10 } });
@@ -317,7 +317,7 @@ function processes() {
   });
 }
 
-/** The processes that this one has started and not waited for, dead ones included. */
+/** Returns the child processes of this process that it has not waited for, also those that have ended. */
 function children() {
   return processes().filter(({ parent, name }) => parent === process.pid && name !== "ps");
 }

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { Host } from "riskbreaker";
 
 delete process.env.RISKBREAKER;
-process.env.PATH = "/no/such/folder"; // the program is that of the package
+process.env.PATH = "/no/such/folder"; // so that only the program of the package can be found
 
 const host = await Host.start();
 const { table } = await host.call("table.new", {

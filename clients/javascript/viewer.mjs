@@ -1,6 +1,6 @@
-// What a client knows of a table, however it is connected. Runs in Node.js and in browsers.
+// A viewer's copy of a table, kept up to date over any kind of connection. Runs in Node.js and in browsers.
 
-/** The host did not carry a request out. `kind` and `data` say why, for programs; the message is for people. */
+/** The error of a request that the host refused. `kind` and `data` give the reason to programs, the message to people. */
 export class Refused extends Error {
   constructor(error) {
     super(error.message);
@@ -10,7 +10,7 @@ export class Refused extends Error {
   }
 }
 
-/** The program has ended, so the request has no result. `Host.restart` shows whether it was carried out. */
+/** The error of a request without a result: the program has ended. After a restart the view shows whether it was carried out. */
 export class Ended extends Error {
   constructor() {
     super("riskbreaker has ended");
@@ -118,15 +118,14 @@ export class Connection {
   }
 }
 
-/**
- * Somebody at a table. `view` is what this viewer knows, and always up to date.
+ * A viewer of a table. `view` is everything that the viewer may know, and always up to date.
  *
- * Callbacks: `onStep` gets each step, `onView` a view that replaced the one before (after `resync` or a restart), `onPresence`
- * the list of who is there, `onBye` the reason why this viewer is no more; `left` has it then, too.
+ * Callbacks: `onStep` gets each step, `onView` a view that replaced the last one (after `resync` or a restart), `onPresence` the
+ * list of those who are connected, `onBye` the reason for which this viewer has ended; `left` keeps that reason.
  */
 export class Viewer {
   #host;
-  /** Steps that came before an earlier one, by `seq`. */
+  /** Steps that came too early, since an earlier one is missing, by `seq`. */
   #steps = new Map();
   #asking = false;
   #stale = false;
@@ -153,8 +152,8 @@ export class Viewer {
   }
 
   /**
-   * Answers exactly: an option's id, a list of ids, a number, points by id, true or false, a line. After a restart a seat's
-   * questions have other numbers: take the question from the view again.
+   * Answers a question with an exact value: an option's id, a list of ids, a number, points by id, true or false, a line. After a
+   * restart a seat's questions have other numbers: take the question from the view again.
    */
   answer(question, value, key) {
     return this.call("answer", { question: question.id, value, key });
@@ -171,7 +170,7 @@ export class Viewer {
     this.#host.forget(this);
   }
 
-  /** Asks for a view. One that is older than the last step is dropped. */
+  /** Requests a view. A view that is older than the last step is dropped. */
   async refresh() {
     this.#stale = true;
     if (this.#asking) return;
@@ -181,7 +180,7 @@ export class Viewer {
         this.#stale = false;
         const { seq, revision } = this.view;
         await this.#request("view", { since: revision, seq }, (view) => this.#takeView(view));
-        // Steps may still wait for one that was lost.
+        // Some steps may still wait for a lost one.
         this.#stale ||= this.#steps.size > 0 && this.view.seq > seq;
       }
     } finally {
@@ -189,7 +188,7 @@ export class Viewer {
     }
   }
 
-  /** Takes the view of a `hello`. The numbers of a restarted host are above all earlier ones. */
+  /** Takes the number and the view from the result of a `hello`. After a restart of the host `seq` is above all earlier ones. */
   begin(number, view) {
     const again = this.view !== undefined;
     this.number = number;
@@ -198,7 +197,7 @@ export class Viewer {
     if (again) this.#host.report(this.onView, view);
   }
 
-  /** Brings `view` to where the table is now. A step counts once, in the order of `seq`, whenever it comes. */
+  /** Handles a notice. Steps are applied to `view` once each, in the order of `seq`, whatever the order in which they come. */
   take(method, params) {
     if (method === "step") {
       if (params.seq > this.view.seq) this.#steps.set(params.seq, params);
@@ -210,7 +209,7 @@ export class Viewer {
       this.view.presence = params.presence;
       this.#host.report(this.onPresence, params.presence);
     } else if (method === "chat") {
-      // A view that was asked for meanwhile may have the line already.
+      // A view that was requested meanwhile may have the line already.
       const lines = (this.view.chat ??= []);
       if (!(lines.at(-1)?.id >= params.line.id)) lines.push(params.line);
     } else if (method === "bye") {
@@ -272,16 +271,16 @@ export class Viewer {
   }
 }
 
-/** The log after more events. */
+/** Returns a log with more events applied. */
 function withEvents(log, events) {
   for (const line of events) {
     if (line.event === "back") log = log.filter((known) => known.revision <= line.to);
-    else if (line.event !== "aside") log.push(line); // an aside is said beside the log
+    else if (line.event !== "aside") log.push(line); // an aside is not a line of the log
   }
   return log;
 }
 
-/** Calls back. `onError` gets an exception, but for the end of the connection. */
+/** Calls a callback. An exception goes to `onError`, unless it says that the connection has ended. */
 function callBack(callback, values, onError) {
   const failed = (error) => {
     if (error instanceof Ended) return;
@@ -292,7 +291,7 @@ function callBack(callback, values, onError) {
     }
   };
   try {
-    // It may be asynchronous.
+    // The callback may be asynchronous.
     Promise.resolve(callback(...values)).catch(failed);
   } catch (error) {
     failed(error);

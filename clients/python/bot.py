@@ -1,4 +1,4 @@
-"""A bot that plays seats: random answers that the questions take. With a campaign file it survives the end of its host.
+"""A bot that plays seats with random answers. With a campaign file it continues after the host has ended.
 
     python3 bot.py [--program riskbreaker] [--rulesets DIR] [--campaign FILE.rbsave] RULESET SEAT[,SEAT] [SEED]
 """
@@ -14,7 +14,7 @@ from riskbreaker import Ended, Host, Json, Question, Refused, Viewer
 
 
 def choose(viewer: Viewer, question: Question, dice: random.Random) -> Any:
-    """An answer: any that the question takes, the proposal where there are too many to list."""
+    """Returns a random answer that the question takes; the proposal if there are too many to list."""
     answers = viewer.call("answers", question=question["id"], most=200)["answers"]
     if answers:
         return dice.choice(answers)
@@ -22,9 +22,9 @@ def choose(viewer: Viewer, question: Question, dice: random.Random) -> Any:
 
 
 def play(viewer: Viewer, dice: random.Random, most: int = 500) -> Optional[str]:
-    """Plays until the game is over or others have to decide; gives the outcome.
+    """Plays until the game is over or others have to decide, and returns the outcome.
 
-    Each turn follows from the view alone, so it may begin anew after a restart: an answer whose result was lost is in the
+    Each turn depends on the view alone, so it may be repeated after a restart: an answer whose result was lost is in the
     view, or its question is open again.
     """
     for _ in range(most):
@@ -42,7 +42,7 @@ def play(viewer: Viewer, dice: random.Random, most: int = 500) -> Optional[str]:
 
 
 def play_all(viewers: List[Viewer], dice: random.Random) -> Optional[str]:
-    """The same for several seats, in turn."""
+    """Plays several seats in turn until the game is over or others have to decide, and returns the outcome."""
     while True:
         before = viewers[0].view["seq"]
         for viewer in viewers:
@@ -67,7 +67,7 @@ def main() -> None:
         with Host(args.program, *options) as host:
 
             def game() -> Optional[str]:
-                """Sits down, unless that was before a restart, and plays."""
+                """Sits down, unless that was done before a restart, and plays."""
                 new = {"ruleset": args.ruleset, "seed": args.seed}
                 if not viewers:
                     table = host.open(args.campaign, **new) if args.campaign else host.call("table.new", **new)["table"]
@@ -83,7 +83,7 @@ def main() -> None:
 
 
 def told(line: Json) -> str:
-    """An event in words."""
+    """Returns an event in words."""
     if line["event"] == "rolled":
         words = [f"{line['label']}: {line['dice']} gives {line.get('explain') or line['total']}"]
         words += [f"({line['need']})"] if line.get("need") else []

@@ -1,6 +1,6 @@
 """A bot for a chat: each channel is a table, and whoever writes there plays.
 
-The chat library is used through `Chat`: for a real one, write a class with these two methods. Here it is the terminal.
+The chat library is used through `Chat`: for a real library, write a class with these two methods. This example uses the terminal.
 
     python3 chat_bot.py [--program riskbreaker] [--rulesets DIR] [--campaigns DIR]
     general alice: new tug
@@ -8,8 +8,8 @@ The chat library is used through `Chat`: for a real one, write a class with thes
     general alice: pull
 
 `new RULESET [SEED]`, `sit SEAT`, `sit gm`, `leave`, `who`, `undo`, `retry` and `skip` are commands; everything else
-answers. The game master is told in private what is hidden from the table, and a player what only that seat may see. With
-`--campaigns` each game is kept in a file and continues if the host ends.
+answers. What is hidden from the table is sent in private: all of it to the game master, and to a player what that seat may
+see. With `--campaigns` each game is kept in a file and continues after the host has ended.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ HIDDEN_LINES_SHOWN = 10
 
 
 class Chat(Protocol):
-    """What a chat library has to offer. The channel `@AUTHOR` is private."""
+    """The interface to a chat library. The channel `@AUTHOR` is private."""
 
     def messages(self) -> Iterator[Tuple[str, str, str]]:
-        """Channel, author and text of each message, as they come."""
+        """Yields channel, author and text of each message when it comes."""
 
     def send(self, channel: str, text: str) -> None:
         """Writes to a channel."""
 
 
 class Terminal:
-    """A chat of one's own: lines `CHANNEL AUTHOR: TEXT`."""
+    """A chat in the terminal: lines `CHANNEL AUTHOR: TEXT`."""
 
     def messages(self) -> Iterator[Tuple[str, str, str]]:
         for line in sys.stdin:
@@ -57,20 +57,20 @@ class Terminal:
 
 @dataclass
 class Channel:
-    """A table, with those who sit at it. `watcher` sees what everybody may see."""
+    """A table with its players. `watcher` is a viewer that sees what everybody may see."""
 
     name: str
     table: str
     watcher: Viewer
     seats: Dict[str, Viewer] = field(default_factory=dict)
-    asked: Dict[str, List[Question]] = field(default_factory=dict)  # in private, by author
-    heard: Dict[Viewer, List[str]] = field(default_factory=dict)  # the log, as it was told
+    asked: Dict[str, List[Question]] = field(default_factory=dict)  # the questions sent in private, by author
+    heard: Dict[Viewer, List[str]] = field(default_factory=dict)  # the lines of the log that were sent, by viewer
 
     def note(self, viewer: Viewer) -> None:
         self.heard[viewer] = [told(line) for line in viewer.view["log"][-50:]]
 
     def missed(self, viewer: Viewer) -> List[Json]:
-        """The lines of a view behind those that were told: the end of the host may lose a step that was carried out."""
+        """Returns the lines of a view that were not sent yet: if the host ends, the notice of a step may be lost."""
         log, heard = viewer.view["log"], self.heard.get(viewer, [])
         lines = [told(line) for line in log]
         for end in range(len(lines) if heard else 0, 0, -1):
@@ -90,16 +90,16 @@ class ChatBot:
 
     def run(self) -> None:
         for name, author, text in self.chat.messages():
-            # One key a message: if the host ends while it is carried out, it is repeated and counts once.
+            # One key for each message: if the host ends while it is carried out, it is repeated and counts once.
             key = uuid.uuid4().hex
             try:
                 self.host.with_restarts(lambda: self.take(name, author, text, key))
             except Ended:
                 raise
             except Refused as refused:
-                if refused.kind != "key_reused":  # otherwise it was done before the host ended
+                if refused.kind != "key_reused":  # with this kind it was carried out before the host ended
                     self.report(name, str(refused))
-            except Exception:  # a failure of this bot or of the chat is not the end of the other tables
+            except Exception:  # an error of this bot or of the chat must not end the other tables
                 traceback.print_exc()
                 self.report(name, "The bot failed at this message.")
 
@@ -122,7 +122,7 @@ class ChatBot:
         elif word == "sit":
             self.sit(channel, author, rest)
         elif word == "who":
-            # Asked for, since notices of presence may be a second late.
+            # A view is requested, since notices of presence may be a second late.
             present = channel.watcher.call("view")["presence"]
             self.chat.send(name, f"{presence(present)}\n{self.waiting(channel)}")
         elif viewer is None:
@@ -137,7 +137,7 @@ class ChatBot:
             self.answer(channel, viewer, text, key)
 
     def channel_of(self, name: str, author: str) -> Optional[Channel]:
-        """The game of a channel; that of the author's seat if the channel is private."""
+        """Returns the game of a channel; for a private channel the one at which the author has a seat."""
         if name in self.channels:
             return self.channels[name]
         seated = [channel for channel in self.channels.values() if author in channel.seats]
@@ -193,9 +193,9 @@ class ChatBot:
             self.chat.send(channel.name, f"{author} leaves {seat_of(viewer)}.")
 
     def answer(self, channel: Channel, viewer: Viewer, text: str, key: str) -> None:
-        """`CARD topic VALUE topic VALUE`: the first answer belongs to the open question.
+        """Answers with the text `VALUE topic VALUE topic VALUE`: the first value is for the open question.
 
-        The game master answers one question exactly, of those that no player sits there to answer.
+        The game master answers one question by an exact value, of those for seats without a player.
         """
         others = {seat_of(other) for other in channel.seats.values() if other is not viewer}
         mine = [question for question in viewer.mine() if question["seat"] not in others]
@@ -215,7 +215,7 @@ class ChatBot:
         self.chat.send(channel.name, "\n".join([*first, *lines, self.now(channel)]).strip())
 
     def tell_one(self, channel: Channel, author: str, events: List[Json], most: Optional[int] = None) -> None:
-        """Tells in private what the table must not know: events with an audience, and questions that it does not see."""
+        """Sends in private what the table must not see: events with an audience, and questions for the author alone."""
         viewer = channel.seats.get(author)
         if viewer is None:
             return
@@ -231,7 +231,7 @@ class ChatBot:
             self.chat.send(f"@{author}", "\n".join(lines))
 
     def now(self, channel: Channel) -> str:
-        """Where the game stands: the open questions that all may see, and whom the table waits for."""
+        """Returns the state of the game: the open questions that all may see, and the seats that the table waits for."""
         view = channel.watcher.view
         if view["state"]["is"] == "over":
             return f"The game is over: {view['state']['outcome']}"
@@ -252,7 +252,7 @@ def seat_of(viewer: Viewer) -> str:
 
 
 def exact(text: str) -> Any:
-    """An answer in its exact form: JSON, or else the id of an option or a text."""
+    """Reads an exact answer: JSON, or else the id of an option or a text."""
     try:
         return json.loads(text)
     except ValueError:
@@ -260,13 +260,13 @@ def exact(text: str) -> Any:
 
 
 def asked(question: Question) -> str:
-    """A question in words, with its options."""
+    """Returns a question in words, with its options."""
     options = ", ".join(option["id"] for option in question["ask"].get("options", []) if option["enabled"])
     return f"{question['seat']}: {question['why']} ({question['topic']}{': ' if options else ''}{options})"
 
 
 def hidden_questions(viewer: Viewer, watcher: Viewer) -> List[Question]:
-    """What a viewer may answer and the table does not see. Each viewer has numbers of its own, so the content counts."""
+    """Returns the questions that a viewer may answer and the table does not see, compared by content: ids differ by viewer."""
 
     def content(question: Question) -> Json:
         return {name: value for name, value in question.items() if name not in ("id", "yours")}

@@ -1,8 +1,8 @@
-"""A host that sends views and steps in every order: late, twice, not at all, many at once. For the tests of the client.
+"""A host for the tests of the client. It sends views and steps in every order: late, twice, not at all, many at once.
 
     python3 fake_host.py SEED
 
-`poke` makes steps and sends them as it likes, `truth` gives the view, `hang` is never answered, `noise` writes `text`, and
+`poke` makes steps and sends them at random, `truth` returns the view, `hang` is never answered, `noise` writes `text`, and
 `die` ends it.
 """
 
@@ -57,7 +57,7 @@ class FakeHost:
         return self.steps[-1]
 
     def some_steps(self) -> List[Json]:
-        """New steps in any order, some of them lost, and old ones again."""
+        """Makes steps, and returns messages: the new steps in any order without some of them, and old steps again."""
         out = []
         for _ in range(self.dice.randrange(5)):
             step = self.advance()
@@ -65,7 +65,7 @@ class FakeHost:
                 self.behind = True
                 out.append({"jsonrpc": "2.0", "method": "resync", "params": {"viewer": 1, "reason": "slow"}})
             elif not self.behind and self.dice.random() < 0.1:
-                # Lost without a word: the next one shows it.
+                # This step is never sent: the gap before the next one shows it.
                 step = self.advance()
             if not self.behind:
                 out.append(step)
@@ -106,7 +106,7 @@ def main() -> None:
             print(request["params"]["text"], flush=True)
         if request["method"] == "die":
             return
-        # All of it is one write, so it arrives together.
+        # One write, so that all messages arrive together.
         sys.stdout.write("".join(json.dumps(message) + "\n" for message in host.answer(request)))
         sys.stdout.flush()
 

@@ -1,7 +1,7 @@
-"""Makes a wheel from a program that is there already: `python3 make_wheel.py PROGRAM FOLDER [--platform TAG]`.
+"""Makes a wheel from a compiled program: `python3 make_wheel.py PROGRAM FOLDER [--platform TAG]`.
 
-The wheel has the program, so that `pip` puts it in `PATH`, and the client. Its platform tag is read from the program: on Linux
-the oldest glibc whose symbols it needs. `--platform` sets the tag of a program for another system, for example
+The wheel has the client and the program, which `pip` puts in `PATH`. Its platform tag is read from the program: on Linux it
+names the oldest glibc that has the symbols it needs. `--platform` sets the tag of a program for another system, for example
 `macosx_11_0_arm64` or `win_amd64`. `--glibc` prints that oldest glibc, or `static`, and makes no wheel. Needs Python 3.11.
 
 Equal content gives equal bytes; `SOURCE_DATE_EPOCH` sets the time of the files.
@@ -24,12 +24,12 @@ from typing import Dict, Iterator, List, Optional, Set, Tuple
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 MACHINES = {62: "x86_64", 183: "aarch64"}
-# What a manylinux wheel may expect of the system besides glibc itself (PEP 600); the C++ runtime should be inside the program.
+# The libraries of the system that a manylinux wheel may use (PEP 600). The C++ runtime should be inside the program.
 ALLOWED = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1", "libstdc++.so.6", "libgcc_s.so.1"}
 
 
 class Elf:
-    """The parts of an ELF file that say what it needs: its machine, its libraries and the versions of their symbols."""
+    """Reads the requirements of an ELF file: its machine, its libraries and the versions of their symbols."""
 
     def __init__(self, data: bytes) -> None:
         if data[:4] != b"\x7fELF" or data[4] != 2 or data[5] != 1:
@@ -38,11 +38,11 @@ class Elf:
         self.machine = MACHINES.get(struct.unpack_from("<H", data, 18)[0], "unknown")
         (table,) = struct.unpack_from("<Q", data, 40)
         size, count = struct.unpack_from("<HH", data, 58)
-        # type, flags, address, offset, size, link, info of each section
+        # of each section: type, flags, address, offset, size, link, info
         self.sections = [struct.unpack_from("<4xI8xQQQII", data, table + size * number) for number in range(count)]
 
     def _section(self, kind: int) -> Iterator[Tuple[int, int, int]]:
-        """Offset, size and offset of the linked string table of each section of a type."""
+        """Yields offset, size and offset of the linked string table of each section of a type."""
         for type_, _, offset, size, link, _ in self.sections:
             if type_ == kind:
                 yield offset, size, self.sections[link][2]
@@ -51,7 +51,7 @@ class Elf:
         return self.data[offset : self.data.index(b"\0", offset)].decode()
 
     def libraries(self) -> Set[str]:
-        """The shared libraries that it names."""
+        """Returns the shared libraries that the file names."""
         found = set()
         for offset, size, names in self._section(6):  # SHT_DYNAMIC
             for at in range(offset, offset + size, 16):
@@ -61,7 +61,7 @@ class Elf:
         return found
 
     def versions(self) -> List[str]:
-        """The symbol versions that it needs, such as `GLIBC_2.34`."""
+        """Returns the symbol versions that the file needs, such as `GLIBC_2.34`."""
         found = []
         for offset, _, names in self._section(0x6FFFFFFE):  # SHT_GNU_verneed
             while True:
@@ -77,18 +77,18 @@ class Elf:
         return found
 
     def glibc(self) -> Optional[Tuple[int, int]]:
-        """The oldest glibc that has all symbols; `None` for a program without shared libraries."""
+        """Returns the oldest glibc that has all symbols; `None` for a program without shared libraries."""
         known = [version[6:].split(".") for version in self.versions() if version.startswith("GLIBC_") and version[6].isdigit()]
         return max(((int(parts[0]), int(parts[1])) for parts in known), default=None)
 
 
 def linux_tag(elf: Elf) -> str:
-    """The platform tag of a program for Linux. Raises `ValueError` if it needs more than a wheel may expect."""
+    """Returns the platform tag of a program for Linux. Raises `ValueError` if it needs a library that is not allowed."""
     more = {name for name in elf.libraries() if name not in ALLOWED and not name.startswith("ld-linux")}
     if more:
         raise ValueError(f"it needs {', '.join(sorted(more))}, which not every system has")
     glibc = elf.glibc()
-    if glibc is None:  # static: it runs beside any C library
+    if glibc is None:  # a static program runs with any C library
         return f"manylinux_2_17_{elf.machine}.manylinux2014_{elf.machine}.musllinux_1_1_{elf.machine}"
     legacy = f".manylinux2014_{elf.machine}" if glibc <= (2, 17) else ""
     major, minor = max(glibc, (2, 17))
@@ -96,7 +96,7 @@ def linux_tag(elf: Elf) -> str:
 
 
 def metadata(project: Dict[str, object], version: str) -> str:
-    """The file METADATA: the fields of `[project]`, and the README."""
+    """Returns the file METADATA: the fields of `[project]`, and the README."""
     extras = project["optional-dependencies"]
     assert isinstance(extras, dict)
     lines = ["Metadata-Version: 2.4", f"Name: {project['name']}", f"Version: {version}", f"Summary: {project['description']}"]

@@ -1,4 +1,4 @@
-"""Plays against the program: `python3 test_client.py PROGRAM RULESETS`."""
+"""Tests the client against the program: `python3 test_client.py PROGRAM RULESETS`."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def kill(host: Host) -> None:
 
 
 def children() -> List[str]:
-    """The processes that this one has started and not waited for, dead ones included."""
+    """Returns the child processes of this process that it has not waited for, also those that have ended."""
     listing = subprocess.run(["ps", "-A", "-o", "ppid=,stat=,comm="], capture_output=True, text=True, check=True).stdout
     lines = [line.split(None, 2) for line in listing.splitlines()]
     return [" ".join(line[1:]) for line in lines if line[0] == str(os.getpid()) and line[2] != "ps"]
 
 
 class DyingHost(Host):
-    """A host that is killed again and again while it is `mortal`: some moment after every few requests."""
+    """A host that is killed repeatedly while it is `mortal`: some time after every few requests."""
 
     def __init__(self, *command: str, seed: int = 1) -> None:
         self.dice, self.mortal, self.life, self.kills = random.Random(seed), False, 4, 0
@@ -51,7 +51,7 @@ class DyingHost(Host):
 
 
 class Script:
-    """A chat that was written beforehand."""
+    """A chat with prepared messages. It keeps the messages that the bot sends."""
 
     def __init__(self, *lines: Tuple[str, str, str]) -> None:
         self.lines, self.sent = lines, []  # type: Tuple[Tuple[str, str, str], ...], List[Tuple[str, str]]
@@ -179,7 +179,7 @@ class ClientTest(unittest.TestCase):
         for secret in ("Sam", "south", "trap", "Snare"):
             self.assertNotIn(secret, private["ann"])
         self.assertIn("Sam peeks", private["dan"])
-        # Viewers that stood up, or whose table was closed, are gone.
+        # Viewers that left, or whose table was closed, are removed.
         self.assertEqual([viewer.role for viewer in self.host._viewers], ["watcher"])
 
     def test_a_chat_bot_goes_on_when_a_table_or_its_host_ends(self) -> None:
@@ -192,7 +192,7 @@ class ClientTest(unittest.TestCase):
         bot.run()
         self.assertIn(("den", "No game here. `new RULESET [SEED]` begins one."), chat.sent)
         kill(self.host)
-        # Nothing keeps this game.
+        # This game has no campaign file.
         chat.lines = (("den", "ann", "pull"), ("den", "ann", "new tug 5"), ("den", "ann", "sit left"), ("den", "ann", "pull"))
         bot.run()
         self.assertIn("riskbreaker has ended, and no campaign file has this table", [text for _, text in chat.sent][-5])
@@ -218,7 +218,7 @@ class ClientTest(unittest.TestCase):
 
 
 class EndTest(unittest.TestCase):
-    """What happens when the host ends."""
+    """Tests of the end of the host."""
 
     def assert_no_child(self) -> None:
         self.assertEqual(children(), [])
@@ -312,7 +312,7 @@ class EndTest(unittest.TestCase):
                 self.assertEqual(left.view[name], fresh[name])
             self.assertGreater(len(errors), 3)
             self.assertEqual({type(error) for error in errors}, {KeyError})
-            # A reporter that fails itself.
+            # A reporter that raises an exception itself.
             host.on_error = fail
             stderr, sys.stderr = sys.stderr, open(os.devnull, "w")
             try:
@@ -338,7 +338,7 @@ class EndTest(unittest.TestCase):
             left.on_bye = heard.append
             right.close()
             right.close()
-            # The host tells it at most once a second.
+            # The host sends notices of presence at most once a second.
             for _ in range(50):
                 if ["left"] in heard:
                     break
@@ -376,7 +376,7 @@ class EndTest(unittest.TestCase):
 
 
 class RestartTest(unittest.TestCase):
-    """Games that go on in another host."""
+    """Tests of games that continue after a restart of the host."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -384,7 +384,7 @@ class RestartTest(unittest.TestCase):
         self.folder = folder.name
 
     def play(self, name: str, mortal: bool) -> Tuple[str, List[Json], int]:
-        """Plays a game in which each answer follows from the state; gives the outcome, the decisions and the kills."""
+        """Plays a game in which each answer depends on the state alone. Returns outcome, decisions and number of kills."""
 
         def answer(viewer: Viewer, question: Json) -> None:
             answers = viewer.call("answers", question=question["id"])["answers"]
@@ -445,14 +445,14 @@ class RestartTest(unittest.TestCase):
             kill(host)
             host.with_restarts(lambda: host.call("ping"))
             self.assertEqual(reasons, ["riskbreaker has ended, and no campaign file has this table"])
-            # Numbers of viewers are counted anew: the lost one must not act as another.
+            # The restarted host counts viewers from 1: the lost one must not act as another.
             lost.close()
             self.assertEqual([lost.number, kept.number], [1, 1])
             self.assertEqual(kept.call("view")["seat"], "left")
             for viewer in (lost, closed):
                 self.assertRaisesRegex(Refused, "this viewer has left", viewer.call, "view")
             self.assertEqual(kept.mine()[0]["topic"], "risk")
-            # The same holds for a viewer that does not follow yet, when another one does.
+            # The same holds for a viewer that has not continued yet while another one has.
             other = host.hello(kept.table, "watcher")
             errors: List[Any] = []
             host.on_error = errors.append
@@ -461,7 +461,7 @@ class RestartTest(unittest.TestCase):
             host.with_restarts(lambda: host.call("ping"))
             self.assertEqual(errors, [])
             self.assertEqual(other.call("view")["role"], "watcher")
-            # A campaign that is no more.
+            # A campaign file that was removed.
             os.remove(f"{self.folder}/kept.rbsave")
             kept.on_bye = reasons.append
             kill(host)
@@ -499,7 +499,7 @@ class RestartTest(unittest.TestCase):
                 pulls = [line for channel, text in chat.sent for line in text.splitlines() if "Ann pulls" in line or "Bob pulls" in line]
                 told.append((pulls, chat.sent[-1][1].splitlines()[-1]))
                 self.assertEqual(host.kills > 0, mortal)
-        # Also the lines of a step that the end of the host has swallowed are told, and each once.
+        # Lines of a step whose notice was lost at the end of the host are sent, too, and each line once.
         self.assertEqual(told[0], told[1])
 
     def test_the_bot_program_goes_on_when_its_host_is_killed(self) -> None:

@@ -1,6 +1,6 @@
-"""Tests the simulations on clusters against one process: a local Ray and a local Dask of two workers each, and a pool of threads.
+"""Compares simulations on a local Ray, a local Dask and a pool of threads with those of one process.
 
-Run where the package `riskbreaker` is installed; a cluster whose package is missing is left out. `TRIALS=1000000` plays more.
+Run where the package `riskbreaker` is installed; a cluster whose package is missing is skipped. `TRIALS=1000000` plays more games.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tests of games, odds, simulations, frames and the asyncio client: `python3 test_package.py [PROGRAM]`.
 
-Without a program the one of the installed package is taken, with the rulesets inside it.
+Without an argument the tests use the program of the installed package, with the rulesets inside it.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
     async def test_views_and_steps_in_every_order_leave_the_newest_state(self) -> None:
         for seed in range(6):
             async with aio.Host(sys.executable, FAKE_HOST, str(seed)) as host:
-                # The fake host ignores the words behind its seed.
+                # The fake host ignores the arguments after its seed.
                 viewer = await host.hello("a", "watcher")
                 seen = [viewer.view["seq"]]
                 viewer.on_step = lambda step: seen.append(step["seq"])
@@ -274,7 +274,7 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
 
 
 class TypesTest(unittest.TestCase):
-    """The types are those of the schema."""
+    """Compares the types with the schema."""
 
     def test_types_have_the_keys_of_the_schema(self) -> None:
         program = riskbreaker.find_program()

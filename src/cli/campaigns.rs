@@ -14,10 +14,10 @@ use super::row::{Row, Span};
 use super::screen::Screen;
 use super::{call_error, library, state_folder, unnamed};
 
-/// How the file of a campaign ends.
+/// The extension of a campaign file.
 pub const ENDING: &str = "rbsave";
 
-/// Campaigns that are remembered, the one that was played last first.
+/// The number of recent campaigns that are remembered.
 const MOST_REMEMBERED: usize = 20;
 
 /// Lists campaigns: those in this folder, and those that were played last
@@ -28,7 +28,7 @@ pub struct Args {
     json: bool,
 }
 
-/// The file that a name means: `evening` is `evening.rbsave` in this folder.
+/// Returns the campaign file that a name means: `evening` is `evening.rbsave` in the current folder.
 pub fn file_of(name: &str) -> PathBuf {
     let path = Path::new(name);
     match path.extension().and_then(|ending| ending.to_str()) {
@@ -37,12 +37,12 @@ pub fn file_of(name: &str) -> PathBuf {
     }
 }
 
-/// What a campaign is called by its file.
+/// Returns the name of a campaign from its file.
 pub fn name_of(path: &Path) -> String {
     path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }
 
-/// Opens the campaign in a file, or begins it.
+/// Opens the campaign in a file, creating it if there is none.
 pub fn open(path: &Path, library: &Library) -> Result<Campaign, StoreError> {
     let store = Store::open(path, library)?;
     match store.first()? {
@@ -51,7 +51,7 @@ pub fn open(path: &Path, library: &Library) -> Result<Campaign, StoreError> {
     }
 }
 
-/// Says what a path is instead of a file; `None` for a file.
+/// Names the kind of a path that is not a file, such as a folder; `None` for a file.
 pub fn no_file(path: &Path) -> Option<&'static str> {
     match (path.metadata(), path.is_symlink()) {
         (Ok(found), _) if found.is_file() => None,
@@ -71,7 +71,7 @@ pub fn read(path: &Path, library: &Library) -> Result<Campaign> {
     store.first()?.ok_or_else(|| anyhow::anyhow!("{} holds no campaign", path.display()))
 }
 
-/// Remembers a campaign as the one that was played last.
+/// Records a campaign as the last one played.
 pub fn remember(path: &Path) {
     if unnamed::is_unnamed(path) {
         return;
@@ -83,11 +83,11 @@ pub fn remember(path: &Path) {
     paths.insert(0, path);
     paths.truncate(MOST_REMEMBERED);
     let lines: String = paths.iter().map(|path| format!("{}\n", path.display())).collect();
-    // It is a help, and no part of any game.
+    // The list is a convenience, so errors are ignored.
     let _ = super::file::replace(&list, lines);
 }
 
-/// The campaigns that were played last and are still there, the last one first.
+/// Returns the recent campaigns whose files still exist, the last one first.
 pub fn remembered() -> Vec<PathBuf> {
     let text = list_file().and_then(|list| fs::read_to_string(list).ok()).unwrap_or_default();
     text.lines().map(PathBuf::from).filter(|path| path.is_file()).collect()

@@ -28,7 +28,7 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let takes_all = args.path.as_deref().is_none_or(|path| path.is_dir() && !path.join("ruleset.toml").is_file());
     let (library, ids) = chosen(args.path, folder)?;
     let mut screen = Screen::stdout(args.json);
-    // A problem of a layer appears over each ruleset that it lies over, and is reported once.
+    // A problem of a layer occurs over each ruleset that it extends, and is reported once.
     let mut told: Vec<Problem> = Vec::new();
     let mut is_partial = false;
     let ways: Vec<Vec<String>> = ids.iter().map(|id| library.ways_to_play(id)).collect();
@@ -72,21 +72,21 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     if errors > 0 {
         screen.row(&Row::at(0).with(counted(errors, "problem", "problems"), Tone::Bad))?;
     }
-    // What was interrupted is partial too.
+    // An interrupted check is partial, too.
     Ok(if errors == 0 && !is_partial { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The number of problems that are no warnings.
+/// The number of problems that are errors, not warnings.
 fn errors(problems: &[Problem]) -> usize {
     problems.iter().filter(|problem| !problem.is_warning).count()
 }
 
-/// The work for several rulesets together: that of each, up to eight.
+/// The work budget for several rulesets: that of one for each, for up to eight.
 pub fn for_several(work: u64, rulesets: usize) -> u64 {
     work * rulesets.clamp(1, 8) as u64
 }
 
-/// Says that a check is partial, and what was not examined.
+/// Reports that a check is partial, and what was not examined.
 fn tell_unexamined(id: &str, report: &CheckReport, screen: &mut Screen) -> Result<()> {
     if screen.json() {
         let CheckReport { unexamined, interrupted, .. } = report;
@@ -111,12 +111,12 @@ pub fn tell(id: &str, problem: &Problem, library: &Library, screen: &mut Screen)
     Ok(())
 }
 
-/// The rulesets in the folder around one. Its parents may lie beside it, be among those of the call, or be built in.
+/// Opens the library of the folder `around`. Parents may also be in the folder of the call, or built in.
 pub fn around(around: &Path, folder: Option<&Path>) -> Result<Library> {
     Ok(Library::overlay(library::open(Some(around))?, library::open(folder)?))
 }
 
-/// The rulesets that a path means, and where they lie.
+/// Returns the rulesets that a path means, with their library.
 pub fn chosen(path: Option<PathBuf>, folder: Option<PathBuf>) -> Result<(Library, Vec<String>)> {
     let Some(path) = path else {
         let library = library::open(folder.as_deref())?;

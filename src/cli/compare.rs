@@ -11,7 +11,7 @@ use riskbreaker::lab::{
 use riskbreaker::{Refusal, Ruleset, Scenario, Setup, WorkBudget};
 use serde_json::json;
 
-use super::edition::{Edition, Editions, Named};
+use super::edition::{Edition, Editions, NamedTarget};
 use super::figures::likeliest;
 use super::interrupt::{INTERRUPTED, watched_briefly};
 use super::odds::OddsJson;
@@ -67,16 +67,16 @@ pub struct Args {
 
 /// The work for the odds of all cards, in steps of a script: about fifteen seconds.
 const WORK: u64 = 3_000_000_000;
-/// When so many actions were played, no more games are begun.
+/// The number of actions after which no more games are started.
 const MOST_ACTIONS: u64 = 20_000_000;
 
-/// What a comparison has found.
-struct Comparison {
+/// The result of a comparison.
+struct CompareResult {
     scenario: String,
     names: [String; 2],
     now: Arc<Ruleset>,
     cards: Result<ComparedCards, Refusal>,
-    /// Cards that the first has and the second has not.
+    /// Cards of the first side that the second side lacks.
     gone: Vec<Arc<str>>,
     findings: Findings,
 }
@@ -92,7 +92,7 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     let budget = WorkBudget::new(WORK).until(&watched_briefly());
     let cards = compare_cards(&variants[0], &variants[1], &budget);
-    // Each plays its own where they share none.
+    // If they share no scenario, each plays its own.
     let scenario = scenario.unwrap_or_else(|| {
         let mut own: Vec<&str> = sides.iter().filter_map(|side| side.rules.default_scenario()).collect();
         own.dedup();
@@ -116,7 +116,7 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let ids = |at: usize| sides[at].rules.cards().iter().map(|card| card.id.clone()).collect::<BTreeSet<Arc<str>>>();
     let gone = ids(0).difference(&ids(1)).cloned().collect();
     let [before, now] = sides;
-    let found = Comparison { scenario, names: [before.name, now.name], now: now.rules, cards, gone, findings };
+    let found = CompareResult { scenario, names: [before.name, now.name], now: now.rules, cards, gone, findings };
     let mut screen = Screen::stdout(args.json);
     if args.json {
         screen.object(&found.json())?;
@@ -132,7 +132,7 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The two editions to compare, the older one first, and the scenario if one is named.
+/// Returns the two editions to compare, the older one first, and the scenario if one is named.
 fn sides(args: &Args, editions: &Editions) -> Result<([Edition; 2], Option<String>)> {
     let (mut named, mut scenario) = (Vec::new(), None);
     if let Some(folder) = &args.against {
@@ -140,8 +140,8 @@ fn sides(args: &Args, editions: &Editions) -> Result<([Edition; 2], Option<Strin
     }
     for word in &args.what {
         match editions.named(word)? {
-            Named::Edition(edition) => named.push(edition),
-            Named::Scenario(name) => scenario = Some(name),
+            NamedTarget::Edition(edition) => named.push(edition),
+            NamedTarget::Scenario(name) => scenario = Some(name),
         }
     }
     let mut named = named.into_iter();
@@ -171,7 +171,7 @@ fn sides(args: &Args, editions: &Editions) -> Result<([Edition; 2], Option<Strin
     Ok((sides, scenario))
 }
 
-/// The scenario for both, if none is named: the default of the second, or else of the first, if the other has it.
+/// The scenario for both if none is named: the default of the second, or else of the first, provided that both have it.
 fn shared_scenario(sides: &[Edition; 2]) -> Option<String> {
     let usual = sides.iter().rev().filter_map(|side| side.rules.default_scenario());
     let mut shared = usual.filter(|name| sides.iter().all(|side| side.rules.scenarios().contains_key(*name)));
@@ -186,13 +186,13 @@ fn setup(args: &Args, scenario: Option<&str>, side: &Edition) -> Setup {
     with_pairs(setup, args.set.iter().chain(&side.set), &args.seat)
 }
 
-impl Comparison {
+impl CompareResult {
     /// The cards whose odds differ.
     fn differing(&self) -> impl Iterator<Item = &CardOdds> {
         self.cards.iter().flat_map(|cards| &cards.cards).filter(|card| card.differs())
     }
 
-    /// What a card is called, and who could play it.
+    /// The title of a card, and who could play it.
     fn title(&self, card: &CardOdds) -> String {
         let title = self.now.card(&card.card).map_or(&*card.card, |card| &*card.title);
         match &card.actor {
@@ -201,7 +201,7 @@ impl Comparison {
         }
     }
 
-    /// The reason why no cards are listed; `None` if some are.
+    /// Returns the reason for which no cards are listed; `None` if some are.
     fn without_cards(&self) -> Option<String> {
         match &self.cards {
             Err(refusal) => Some(refusal.to_string()),
@@ -214,7 +214,7 @@ impl Comparison {
         }
     }
 
-    /// What is missing, one line for each; empty after a whole comparison.
+    /// The missing parts of the comparison, a line each; empty if it is complete.
     fn missing(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Ok(cards) = &self.cards {
@@ -233,7 +233,7 @@ impl Comparison {
         lines
     }
 
-    /// How many games have another result with the same dice.
+    /// The share of games with another result on the same dice, in words.
     fn otherwise(&self) -> String {
         let pairs = &self.findings.pairs[0];
         let games: u64 = pairs.values().flat_map(|results| results.values()).sum();
@@ -241,12 +241,12 @@ impl Comparison {
         format!("With the same dice, {} of the games have another result.", rate_text(&Rate::of(games - same, games)))
     }
 
-    /// How many games count.
+    /// The number of games that count.
     fn games(&self) -> u64 {
         self.findings.tallies.iter().map(|tally| tally.trials).max().unwrap_or_default()
     }
 
-    /// The games that were not finished, one line for each edition that has some.
+    /// The unfinished games, a line for each edition that has some.
     fn left_out(&self, seed: u64) -> Vec<String> {
         let both = (0..).zip(self.names.iter().zip(&self.findings.tallies));
         let lines = both.filter_map(|(at, (name, tally))| {
@@ -344,13 +344,13 @@ fn row(text: &mut String, cells: [&str; 3]) {
     let _ = writeln!(text, "| {} |", cells.join(" | "));
 }
 
-/// Outcomes that a cell names.
+/// The number of outcomes in a cell.
 const NAMED: usize = 4;
 
 fn told(odds: &Result<Odds, Refusal>) -> String {
     match odds {
         Ok(odds) => likeliest(odds, NAMED).join("; "),
-        // The card is not among those that somebody is asked to choose from.
+        // The card is not among the options of the question.
         Err(Refusal::NotAnOption { .. }) => "not offered".to_owned(),
         Err(refusal) => refusal.to_string(),
     }

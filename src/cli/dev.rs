@@ -96,11 +96,11 @@ pub fn dev(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
 }
 
-/// Where the verdicts are told.
+/// A ruleset under development, and where its verdicts are printed.
 struct Room {
     library: Library,
     id: String,
-    /// The ids under which it is played. A layer has one for each ruleset that it lies over.
+    /// The ids under which it can be played: for a layer, one for each ruleset that it extends.
     ways: Vec<String>,
     layers: Vec<String>,
     screen: Screen,

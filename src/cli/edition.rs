@@ -10,22 +10,22 @@ use riskbreaker::{Library, Ruleset};
 use super::revision::Revision;
 use super::{CallError, call_error, library};
 
-/// Rules with a name, and the house rules set in them.
+/// A set of rules with a name and its house rules, as one side of a comparison.
 pub struct Edition {
     pub name: String,
     pub rules: Arc<Ruleset>,
     pub set: Vec<(String, String)>,
-    /// Whether these rules are older than the current ones.
+    /// True if these rules are older than the current ones.
     pub older: bool,
 }
 
-/// What a word of the call names.
-pub enum Named {
+/// The target of a word on the command line.
+pub enum NamedTarget {
     Edition(Edition),
     Scenario(String),
 }
 
-/// The source of editions: the current rules.
+/// The current rules, from which editions are made.
 pub struct Editions {
     folder: PathBuf,
     library: Library,
@@ -33,7 +33,7 @@ pub struct Editions {
 }
 
 impl Editions {
-    /// The ruleset of `--rules`, or the first one among the words, or the default.
+    /// Opens the ruleset of `--rules`, or the first one among the words, or the default.
     pub fn open(folder: Option<&Path>, rules: Option<&str>, words: &[String]) -> Result<Editions> {
         let library = library::open(folder)?;
         let named = words.iter().find(|word| library::is_ruleset(&library, word)).map(String::as_str);
@@ -48,52 +48,52 @@ impl Editions {
         &self.library
     }
 
-    /// A ruleset of this library.
+    /// Returns a ruleset of this library as an edition.
     pub fn ruleset(&self, id: &str) -> Result<Edition> {
         Ok(edition(id, library::load(&self.library, id, &[])?))
     }
 
-    /// The rules as they are here.
+    /// Returns the current rules as an edition.
     pub fn here(&self, name: &str) -> Result<Edition> {
         Ok(edition(name, library::load(&self.library, &self.id, &[])?))
     }
 
-    /// The same ruleset in another folder: a folder of rulesets, or one that holds such a folder.
+    /// Returns the same ruleset from another folder: a folder of rulesets, or one that contains such a folder.
     pub fn in_folder(&self, name: &str, folder: &Path) -> Result<Edition> {
         let inner = folder.join(Library::FOLDER);
         let there = library::open(Some(if inner.is_dir() { &inner } else { folder }))?;
-        // What is a folder here must be one there: a built-in ruleset of the same name is another one.
+        // A ruleset on disk here must be on disk there: a built-in one with the same id is a different ruleset.
         let on_disk = |library: &Library, id: &str| library.folder_of(id).is_some();
         if let Some(id) = self.id.split('+').find(|id| on_disk(&self.library, id) && !on_disk(&there, id)) {
             return Err(call_error(format!("there is no ruleset `{id}` in {}", there.describe())));
         }
         let rules = library::load(&there, &self.id, &[]).map_err(|error| match error.is::<CallError>() {
             true => error,
-            // Both copies name their files alike.
+            // Both copies have files with the same names.
             false => error.context(format!("in {}", there.describe())),
         })?;
         Ok(Edition { older: true, ..edition(name, rules) })
     }
 
-    /// What a word of the call means.
-    pub fn named(&self, word: &str) -> Result<Named> {
+    /// Interprets a word of the command line.
+    pub fn named(&self, word: &str) -> Result<NamedTarget> {
         if library::is_ruleset(&self.library, word) {
-            return Ok(Named::Edition(self.ruleset(word)?));
+            return Ok(NamedTarget::Edition(self.ruleset(word)?));
         }
         if word.contains('=') {
             let here = self.here(word)?;
-            return Ok(Named::Edition(Edition { set: settings(&here.rules, word)?, ..here }));
+            return Ok(NamedTarget::Edition(Edition { set: settings(&here.rules, word)?, ..here }));
         }
         let here = self.here(word)?;
         if here.rules.scenarios().contains_key(word) {
-            return Ok(Named::Scenario(word.to_owned()));
+            return Ok(NamedTarget::Scenario(word.to_owned()));
         }
         let folder = Path::new(word);
         if folder.is_dir() {
-            return Ok(Named::Edition(self.in_folder(word, folder)?));
+            return Ok(NamedTarget::Edition(self.in_folder(word, folder)?));
         }
         if let Some(revision) = Revision::find(&self.folder, word)? {
-            return Ok(Named::Edition(self.in_folder(word, &revision.folder())?));
+            return Ok(NamedTarget::Edition(self.in_folder(word, &revision.folder())?));
         }
         let rulesets = library::listed(&self.library)?;
         let known = here.rules.scenarios().keys().map(|name| &**name).chain(rulesets.iter().map(String::as_str));
@@ -110,7 +110,7 @@ fn edition(name: &str, rules: Arc<Ruleset>) -> Edition {
     Edition { name: name.to_owned(), rules, set: Vec::new(), older: false }
 }
 
-/// House rules as they are typed: `one=value,other=value`.
+/// Parses house rules: `one=value,other=value`.
 fn settings(rules: &Ruleset, word: &str) -> Result<Vec<(String, String)>> {
     let pair = |part: &str| {
         let Some((switch, value)) = part.split_once('=') else {

@@ -87,7 +87,7 @@ pub fn import(args: &ImportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     let from = File::open(&args.from)
         .map_err(|error| call_error(format!("{}: {}", args.from.display(), system_message(&error))))?;
-    // The file gets its name when it is complete, so that an interrupted import leaves no campaign.
+    // The file is renamed when it is complete, so that an interrupted import leaves no campaign.
     let beside = |ending: &str| {
         let mut name = path.clone().into_os_string();
         name.push(ending);
@@ -120,7 +120,7 @@ fn import_copy(from: &Path, path: &Path, library: &Library) -> Result<ExitCode> 
     }
     let mut campaign = campaigns::open(path, library)?;
     let added = campaign.add_branches_of(&copy).with_context(|| from.display().to_string())?;
-    // The entries of the copy have other numbers here: from now on those of this file are known.
+    // The entries of the copy have other numbers here, so the known ones are recorded anew from this file.
     if let Some(mut known) = KnownEntries::of(&campaign) {
         known.start_over(&campaign);
     }

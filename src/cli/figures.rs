@@ -8,29 +8,29 @@ use riskbreaker::lab::{Chance, Odds};
 pub use riskbreaker::lab::{chance_of, fraction, fraction_of, percent, percent_of, share_within};
 use serde_json::{Value as Json, json};
 
-/// A number with what it counts: `1 entry`, `2 entries`.
+/// A number with its noun: `1 entry`, `2 entries`.
 pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
     format!("{count} {}", if count == N::from(1) { one } else { many })
 }
 
-/// A number with its sign, as a change.
+/// A change with its sign.
 pub fn change(by: &Fraction) -> String {
     let text = fraction(by);
     let exact = if text.contains('/') { format!(" ({text})") } else { String::new() };
     format!("{:+.3}{exact}", float(by))
 }
 
-/// A number that is known exactly, for machines.
+/// An exact number for JSON.
 pub fn chance_json(chance: &Fraction) -> Json {
     json!(Chance::exactly(chance))
 }
 
-/// A chance of some odds for machines: the fraction only if it is exact, else the interval.
+/// A chance for JSON: the fraction only if it is exact, else the interval.
 pub fn chance_of_json(odds: &Odds, chance: &Fraction) -> Json {
     json!(odds.stated(chance))
 }
 
-/// A value as JSON says it.
+/// Converts a value to JSON.
 pub fn plain_json(value: &Value) -> Json {
     match value {
         Value::None => Json::Null,
@@ -42,7 +42,7 @@ pub fn plain_json(value: &Value) -> Json {
     }
 }
 
-/// A bar for a share of the longest.
+/// A bar for a share, in proportion to the largest share.
 pub fn bar(share: f64, most: f64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = if most > 0.0 { (share / most * width as f64 * 8.0).round() as usize } else { 0 };
@@ -50,18 +50,19 @@ pub fn bar(share: f64, most: f64, width: usize) -> String {
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
 }
 
-/// A bar of full width for a share of the whole: what is missing is shown as well.
+/// A bar of full width for a share of the whole, with a light rest.
 pub fn full_bar(share: f64, width: usize) -> String {
     let full = ((share * width as f64).round() as usize).min(width);
     format!("{}{}", "█".repeat(full), "░".repeat(width - full))
 }
 
-/// A text for a page: rules and players write it, so nothing in it can begin a tag, steer a terminal or turn the line round.
+/// Escapes a text for HTML. Texts of rules and players cannot start a tag, control a terminal or change the direction
+/// of writing.
 pub fn escaped(text: &str) -> String {
     super::row::harmless(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A picture of bars, each with its label and its figure.
+/// A bar chart as SVG, each bar with its label and figure.
 pub fn svg_bars(title: &str, rows: &[(String, f64, String)]) -> String {
     const ROW: usize = 22;
     let letters = rows.iter().map(|(label, ..)| label.chars().count()).max().unwrap_or(0).min(60);
@@ -95,7 +96,7 @@ pub fn svg_bars(title: &str, rows: &[(String, f64, String)]) -> String {
     svg
 }
 
-/// The likeliest outcomes of a card, at most so many of them, and how many more there are.
+/// The likeliest outcomes of a card, at most `most` of them, and the number of further ones.
 pub fn likeliest(odds: &Odds, most: usize) -> Vec<String> {
     let lines = odds.lines();
     let told = lines.iter().zip(&odds.outcomes).take(most);

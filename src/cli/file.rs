@@ -1,4 +1,4 @@
-//! Files that the user names: regular files only, never through a link, written whole or not at all.
+//! Reads and writes files that the user names: regular files only, never through a link, written atomically.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
@@ -12,11 +12,11 @@ use super::call_error;
 /// The most bytes of a file that is read whole, such as a saved game.
 const MOST_READ: u64 = 256 << 20;
 
-/// Writes a file so that the old one stays until the new one is complete and on the disk.
+/// Writes a file so that the old one is kept until the new one is complete and on disk.
 ///
 /// # Errors
 ///
-/// Whatever the system says; a link, a pipe or a device in the place of the file.
+/// An error of the system; a link, a pipe or a device at the path.
 pub fn replace(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
     let old = regular(path)?;
     let (draft, mut file) = draft_of(path)?;
@@ -39,7 +39,7 @@ pub fn replace(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// As for [`replace`]; a link on the way.
+/// Those of [`replace`]; a link in the path.
 pub fn replace_inside(folder: &Path, inside: &str, text: impl AsRef<[u8]>) -> io::Result<PathBuf> {
     let path = folder.join(inside);
     fs::create_dir_all(folder)?;
@@ -60,11 +60,11 @@ pub fn replace_inside(folder: &Path, inside: &str, text: impl AsRef<[u8]>) -> io
     Ok(path)
 }
 
-/// Finds out whether a file can be written, without changing anything.
+/// Checks whether a file can be written, without changing anything.
 ///
 /// # Errors
 ///
-/// What [`replace`] would say.
+/// Those of [`replace`].
 pub fn can_be_written(path: &Path) -> io::Result<()> {
     regular(path)?;
     let (draft, _) = draft_of(path)?;
@@ -75,7 +75,7 @@ pub fn can_be_written(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Whatever the system says; what is no regular file, is too long, or is not UTF-8.
+/// An error of the system; a file that is not regular, is too long, or is not UTF-8.
 pub fn read(path: &Path) -> io::Result<String> {
     let mut options = File::options();
     #[cfg(unix)]
@@ -99,11 +99,11 @@ pub fn read(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
 }
 
-/// Reads a script that the call names, which may come from a pipe. `what` says what it is instead of a folder.
+/// Reads a script that the command line names, which may come from a pipe. `what`: the advice if the path is a folder.
 ///
 /// # Errors
 ///
-/// A wrong call: what cannot be read, is too long, or is not UTF-8.
+/// A call error: a file that cannot be read, is too long, or is not UTF-8.
 pub fn read_script(path: &Path, longest: u64, what: &str) -> anyhow::Result<String> {
     let name = path.display();
     if path.is_dir() {
@@ -126,7 +126,7 @@ pub fn read_script(path: &Path, longest: u64, what: &str) -> anyhow::Result<Stri
     })
 }
 
-/// What is at a path now: nothing, or a regular file.
+/// Returns the metadata of a regular file; `None` if there is no file.
 fn regular(path: &Path) -> io::Result<Option<Metadata>> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => Ok(Some(found)),
@@ -179,14 +179,14 @@ mod tests {
 
     use super::*;
 
-    struct Scratch(PathBuf);
+    struct TestFolder(PathBuf);
 
-    impl Scratch {
-        fn new(name: &str) -> Scratch {
+    impl TestFolder {
+        fn new(name: &str) -> TestFolder {
             let folder = std::env::temp_dir().join(format!("riskbreaker-file-{name}-{}", std::process::id()));
             let _ = fs::remove_dir_all(&folder);
             fs::create_dir_all(&folder).unwrap();
-            Scratch(folder)
+            TestFolder(folder)
         }
 
         fn names(&self) -> Vec<String> {
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    impl Drop for Scratch {
+    impl Drop for TestFolder {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn only_regular_files_are_written() {
-        let scratch = Scratch::new("write");
+        let scratch = TestFolder::new("write");
         let (file, link, folder) = (scratch.0.join("a.json"), scratch.0.join("link"), scratch.0.join("folder"));
         replace(&file, "one").unwrap();
         replace(&file, "two").unwrap();
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn nothing_is_written_outside_of_a_folder() {
-        let scratch = Scratch::new("inside");
+        let scratch = TestFolder::new("inside");
         let (folder, other) = (scratch.0.join("rules"), scratch.0.join("other"));
         fs::create_dir(&folder).unwrap();
         fs::create_dir(&other).unwrap();
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn pipes_and_devices_are_not_read() {
-        let scratch = Scratch::new("read");
+        let scratch = TestFolder::new("read");
         let pipe = scratch.0.join("pipe");
         let name = std::ffi::CString::new(pipe.to_str().unwrap()).unwrap();
         // SAFETY: the name is a text that ends with zero.

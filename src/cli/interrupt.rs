@@ -1,25 +1,26 @@
-//! Ctrl-C: long work stops early with a partial result. A second Ctrl-C ends the program at once.
+//! Handling of Ctrl-C: long work stops early with a partial result. A second Ctrl-C ends the program at once.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// How a program ends that was interrupted.
+/// The exit code of an interrupted program.
 pub const INTERRUPTED: u8 = 130;
 
-/// How a program ends that was asked to stop by its scheduler: the same call continues.
+/// The exit code after SIGTERM: the same call continues the work.
 #[cfg(unix)]
 const STOPPED: u8 = 75;
 
-/// Whether the system has asked the program to stop.
+/// True if the system has asked the program to stop.
 #[cfg(unix)]
 static TERMINATED: AtomicBool = AtomicBool::new(false);
 
 /// The flag that Ctrl-C sets.
 static WANTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// Lets SIGTERM end long work like Ctrl-C; a second one ends the program at once. Elsewhere than on Unix there is no such signal.
+/// Makes SIGTERM end long work like Ctrl-C; a second one ends the program at once. Does nothing on systems without this
+/// signal.
 pub fn heed_termination() {
     #[cfg(unix)]
     {
@@ -41,7 +42,7 @@ extern "C" fn on_termination(_: libc::c_int) {
     }
 }
 
-/// The exit code of work that was interrupted: by Ctrl-C, or by the system.
+/// The exit code of interrupted work: by Ctrl-C, or by SIGTERM.
 pub fn interrupted_code() -> u8 {
     #[cfg(unix)]
     if TERMINATED.load(Ordering::Relaxed) {
@@ -53,35 +54,35 @@ pub fn interrupted_code() -> u8 {
 /// The number of pieces of work that watch for Ctrl-C. At zero, Ctrl-C ends the program.
 static WATCHING: AtomicUsize = AtomicUsize::new(0);
 
-/// A flag that Ctrl-C sets, to the end of the program.
+/// Returns the flag that Ctrl-C sets, watched until the program ends.
 pub fn watched() -> Arc<AtomicBool> {
-    static FOR_EVER: OnceLock<Watch> = OnceLock::new();
-    FOR_EVER.get_or_init(Watch::begin).wanted()
+    static FOR_EVER: OnceLock<CtrlCWatch> = OnceLock::new();
+    FOR_EVER.get_or_init(CtrlCWatch::begin).wanted()
 }
 
-/// The same for an analysis whose result is printed at its end: if the program has not ended by itself half a second after
-/// Ctrl-C, it is ended.
+/// Like [`watched`], for an analysis whose result is printed at its end: half a second after Ctrl-C, the program is
+/// ended if it has not ended by itself.
 pub fn watched_briefly() -> Arc<AtomicBool> {
     IS_BRIEF.store(true, Ordering::Relaxed);
     watched()
 }
 
-/// Whether the program ends soon after Ctrl-C, whatever it does.
+/// True if the program is ended soon after Ctrl-C.
 static IS_BRIEF: AtomicBool = AtomicBool::new(false);
 
 /// The time for a partial result after Ctrl-C; a build without optimization takes longer for the same work.
 const GRACE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 4_000 } else { 420 });
 
 /// Watches for Ctrl-C during one piece of work at the prompt.
-pub struct Watch(Arc<AtomicBool>);
+pub struct CtrlCWatch(Arc<AtomicBool>);
 
-/// While this is there, Ctrl-C belongs to another program at the same screen, such as a pager.
-pub struct Elsewhere(());
+/// While this exists, Ctrl-C is left to another program in the terminal, such as a pager.
+pub struct CtrlCSuspended(());
 
-/// The number of [`Elsewhere`].
+/// The number of [`CtrlCSuspended`].
 static ELSEWHERE: AtomicUsize = AtomicUsize::new(0);
 
-/// The flag, with the handler that sets it. Without the handler, Ctrl-C ends the program.
+/// The flag, with the handler that sets it. If the handler cannot be installed, Ctrl-C ends the program.
 fn flag() -> &'static Arc<AtomicBool> {
     WANTED.get_or_init(|| {
         let wanted = Arc::new(AtomicBool::new(false));
@@ -94,7 +95,7 @@ fn flag() -> &'static Arc<AtomicBool> {
                 std::process::exit(INTERRUPTED.into());
             }
             if IS_BRIEF.load(Ordering::Relaxed) {
-                // A second Ctrl-C is not heard in the meantime, and is not needed.
+                // A second Ctrl-C during this time is ignored.
                 std::thread::sleep(GRACE);
                 let _ = writeln!(std::io::stderr(), "interrupted: no more is known");
                 std::process::exit(INTERRUPTED.into());
@@ -104,30 +105,30 @@ fn flag() -> &'static Arc<AtomicBool> {
     })
 }
 
-impl Elsewhere {
-    pub fn begin() -> Elsewhere {
+impl CtrlCSuspended {
+    pub fn begin() -> CtrlCSuspended {
         flag();
         ELSEWHERE.fetch_add(1, Ordering::Relaxed);
-        Elsewhere(())
+        CtrlCSuspended(())
     }
 }
 
-impl Drop for Elsewhere {
+impl Drop for CtrlCSuspended {
     fn drop(&mut self) {
         ELSEWHERE.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl Watch {
-    /// What was pressed before does not count.
-    pub fn begin() -> Watch {
+impl CtrlCWatch {
+    /// Begins to watch. An earlier Ctrl-C does not count.
+    pub fn begin() -> CtrlCWatch {
         let wanted = flag().clone();
         wanted.store(false, Ordering::Relaxed);
         WATCHING.fetch_add(1, Ordering::Relaxed);
-        Watch(wanted)
+        CtrlCWatch(wanted)
     }
 
-    /// Set once Ctrl-C was pressed.
+    /// The flag that is set once Ctrl-C was pressed.
     pub fn wanted(&self) -> Arc<AtomicBool> {
         self.0.clone()
     }
@@ -137,7 +138,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for CtrlCWatch {
     fn drop(&mut self) {
         WATCHING.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,5 +1,5 @@
-//! The entries of campaigns that were acknowledged on this machine, in the state folder: a file that lacks one is an older copy, or
-//! one that was played on elsewhere.
+//! The entries of campaigns that were acknowledged on this machine, stored in the state folder. A file that lacks one
+//! is an older copy, or a copy that was played elsewhere.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,14 +10,14 @@ use riskbreaker::store::Campaign;
 
 use super::state_folder;
 
-/// The entries of one campaign.
+/// The acknowledged entries of one campaign.
 pub struct KnownEntries {
     path: PathBuf,
     /// The identity of the campaign.
     identity: String,
     /// The checksums of its entries, from entry 1 on.
     known: Vec<i64>,
-    /// The list of an earlier version, where there is no other. Its checksums are those of the rows.
+    /// The list of an earlier version, if there is no current one. It has the checksums of rows.
     earlier: Option<PathBuf>,
 }
 
@@ -27,7 +27,7 @@ fn read(path: &Path) -> Option<Vec<i64>> {
 }
 
 impl KnownEntries {
-    /// Those of a campaign; `None` if it has no identity yet, or if there is no state folder.
+    /// Reads the known entries of a campaign; `None` if it has no identity yet, or if there is no state folder.
     pub fn of(campaign: &Campaign) -> Option<KnownEntries> {
         let identity = campaign.identity()?.to_owned();
         if !identity.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
@@ -62,8 +62,8 @@ impl KnownEntries {
         self.known.iter().enumerate().filter(lacks).count()
     }
 
-    /// Adds the entries that the campaign has got since. They are a help, and no part of the game: an error is ignored.
-    /// A list of an earlier version is replaced.
+    /// Adds the new entries of the campaign, and replaces a list of an earlier version. Errors are ignored, since the
+    /// list is not part of the game.
     pub fn note(&mut self, campaign: &Campaign) {
         if self.earlier.is_some() {
             return self.start_over(campaign);
@@ -80,7 +80,7 @@ impl KnownEntries {
         }
     }
 
-    /// Forgets what the campaign lacks: somebody has agreed to go on without it.
+    /// Forgets the entries that the campaign lacks, after the user has agreed to continue without them.
     pub fn start_over(&mut self, campaign: &Campaign) {
         for path in self.earlier.take().iter().chain([&self.path]) {
             let _ = fs::remove_file(path);
@@ -90,7 +90,7 @@ impl KnownEntries {
     }
 }
 
-/// Asks whether to go on with a file that lacks entries which were acknowledged here, if it does. After a yes they are forgotten.
+/// Asks whether to continue with a file that lacks acknowledged entries, if it does. After a yes they are forgotten.
 ///
 /// # Errors
 ///
@@ -105,7 +105,7 @@ pub fn ask_about_missing(path: &Path, campaign: &Campaign) -> Result<()> {
     Ok(())
 }
 
-/// Asks whether to go on with a file that lacks entries.
+/// Asks whether to continue with a file that lacks entries.
 ///
 /// # Errors
 ///

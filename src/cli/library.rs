@@ -9,8 +9,8 @@ use super::figures::counted;
 use super::screen::Screen;
 use super::{call_error, packages, report};
 
-/// Finds the rulesets: in the named folder alone; else in `./rulesets`, in the user's folder, and in the program. If a ruleset is
-/// in both folders, the first one is used, and a note names both.
+/// Finds the rulesets: with `folder`, in that folder only; else in `./rulesets`, in the user's folder, and in the
+/// program. If a ruleset is in both folders, the first one is used, and a note names both.
 pub fn open(folder: Option<&Path>) -> Result<Library> {
     let refused = |error: LibraryError| call_error(error.to_string());
     let user = match (folder, packages::user_folder()) {
@@ -28,11 +28,11 @@ pub fn open(folder: Option<&Path>) -> Result<Library> {
             Library::overlay(local, user)
         }
     };
-    // A ruleset on the disk may extend a built-in one.
+    // A ruleset on disk may extend a built-in one.
     Ok(found.backed_by(Library::embedded()))
 }
 
-/// Says once that a ruleset is in two places.
+/// Reports once that a ruleset is in two places.
 fn tell_twice(id: &str, first: &Path, second: &Path) {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| {
@@ -40,13 +40,13 @@ fn tell_twice(id: &str, first: &Path, second: &Path) {
     });
 }
 
-/// The ruleset that is played if none is named. It is the first in the folder that can be played by itself; one named after the
-/// program comes before the others. If there is none, it is a ruleset that a layer in the folder lies over.
+/// Returns the ruleset to play if none is named: the first in the folder that can be played by itself, with one named
+/// after the program before others. If there is none, a ruleset that a layer in the folder extends.
 pub fn default_ruleset(library: &Library) -> Result<String> {
     let own = all(library)?;
     let listed = mentioned(library, &own);
     let playable = |id: &&String| library.manifest(id).is_ok_and(|manifest| manifest.scenario.is_some());
-    // What extends another ruleset is played by its scenarios.
+    // A ruleset that extends another one is played by its scenarios.
     let extends = |id: &&String| library.manifest(id).is_ok_and(|manifest| manifest.extends.is_some());
     let after_program = |id: &&String| id.starts_with(env!("CARGO_PKG_NAME"));
     own.iter()
@@ -60,7 +60,7 @@ pub fn default_ruleset(library: &Library) -> Result<String> {
         .ok_or_else(|| call_error("There is no ruleset to play; `riskbreaker new ruleset NAME` writes one."))
 }
 
-/// All rulesets that a call can name: those in the folder, and the built-in ones behind it.
+/// All rulesets that a command line can name: those in the folder, and the built-in ones they do not hide.
 pub fn listed(library: &Library) -> Result<Vec<String>> {
     let mut found = all(library)?;
     found.extend(Library::embedded().ids().into_iter().filter(|id| library.contains(id)));
@@ -69,7 +69,7 @@ pub fn listed(library: &Library) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// The rulesets in the folder, and those elsewhere that they extend or lie over.
+/// The rulesets in the folder, and those elsewhere that they extend.
 fn mentioned(library: &Library, own: &[String]) -> Vec<String> {
     let mut found = own.to_vec();
     let mut at = 0;
@@ -87,7 +87,7 @@ fn mentioned(library: &Library, own: &[String]) -> Vec<String> {
     found
 }
 
-/// Layers of the folder that lie over a ruleset and are not in force by default.
+/// The layers in the folder that extend a ruleset and are not applied by default.
 pub fn layers_over(library: &Library, id: &str) -> Vec<String> {
     let lies_over = |layer: &String| {
         let over = library.manifest(layer).map(|manifest| manifest.over).unwrap_or_default();
@@ -113,12 +113,12 @@ pub fn load(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Rulese
     Ruleset::load_with(library, id, layers).map_err(|error| broken(&error, library))
 }
 
-/// Whether a name is that of a ruleset; `game+house` names two.
+/// True if a name is that of a ruleset; `game+house` names two.
 pub fn is_ruleset(library: &Library, name: &str) -> bool {
     name.split('+').all(|id| library.contains(id))
 }
 
-/// Requires that a name is that of a ruleset, working or broken; `game+house` names two.
+/// Requires that a ruleset of this name exists, working or broken; `game+house` names two.
 pub fn known(library: &Library, name: &str) -> Result<()> {
     match name.split('+').find(|id| !library.contains(id)) {
         None => Ok(()),
@@ -126,7 +126,7 @@ pub fn known(library: &Library, name: &str) -> Result<()> {
     }
 }
 
-/// All rulesets in the folder: at least one.
+/// All rulesets in the folder.
 pub fn all(library: &Library) -> Result<Vec<String>> {
     let ids = library.ids();
     if ids.is_empty() {
@@ -135,17 +135,17 @@ pub fn all(library: &Library) -> Result<Vec<String>> {
     Ok(ids)
 }
 
-/// The folders that are left out, as a clause for the end of a message.
+/// The folders that were skipped, as a clause for the end of a message.
 pub fn left_out(library: &Library) -> String {
     library.left_out().iter().map(|problem| format!("; {problem}")).collect()
 }
 
-/// The name of the folder that a problem is about.
+/// The name of the folder of a problem.
 pub fn folder_of(problem: &Problem) -> &str {
     problem.path.split('/').next().unwrap_or_default()
 }
 
-/// Prints all problems of a ruleset and returns their sum as an error.
+/// Prints all problems of a ruleset and returns their count as an error.
 fn broken(error: &LoadError, library: &Library) -> anyhow::Error {
     let screen = Screen::stderr();
     for problem in &error.problems {

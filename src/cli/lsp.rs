@@ -16,7 +16,7 @@ pub struct Args {
 }
 
 pub fn lsp(_: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
-    // Standard output has only messages.
+    // Standard output carries only messages.
     let open = move |around: &Path| -> Option<Library> { check::around(around, folder.as_deref()).ok() };
     let asked = riskbreaker::lsp::serve(BufReader::new(io::stdin()), io::stdout(), open)
         .context("serving an editor over standard input and output")?;

@@ -155,15 +155,15 @@ enum Command {
 #[error("{0}")]
 struct CallError(String);
 
-/// Makes the error of a wrong call.
+/// Creates a call error.
 pub fn call_error(message: impl Into<String>) -> anyhow::Error {
     CallError(message.into()).into()
 }
 
-/// How a part of a simulation ends that can never work, however often a scheduler starts it again.
+/// The exit code of a part of a simulation that can never succeed, however often a scheduler starts it again.
 const NEVER_WORKS: u8 = 42;
 
-/// Ends a part of a simulation: a wrong call is reported here, since a scheduler tells it by another exit code.
+/// Ends a part of a simulation: a call error is reported here, since schedulers get another exit code for it.
 pub fn end_part(error: anyhow::Error) -> Result<ExitCode> {
     if error.downcast_ref::<CallError>().is_none() {
         return Err(error);
@@ -178,7 +178,7 @@ const NARROW: usize = 80;
 /// Runs the command line. The exit code is 0 for success, 1 if the checked thing is wrong, 2 if the call is wrong.
 pub fn run() -> ExitCode {
     #[cfg(unix)]
-    outlive_file_limits();
+    ignore_sigxfsz();
     let (call, around) = ruleset_path::as_ids(call());
     // A narrow terminal has no room beside long options.
     let narrow = screen::terminal_width() < NARROW;
@@ -201,15 +201,15 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Lets a write beyond a limit on the size of files (`ulimit -f`) fail like one on a full disk; its signal would end the program
-/// in the middle of the write.
+/// Makes a write beyond the file size limit (`ulimit -f`) fail like one on a full disk. Otherwise its signal would end
+/// the program in the middle of the write.
 #[cfg(unix)]
-fn outlive_file_limits() {
+fn ignore_sigxfsz() {
     // SAFETY: no code runs for a signal that is ignored.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// Takes `-5` behind an option as its value, so that [`whole`] says what is wrong with it.
+/// Accepts `-5` after an option as its value, so that [`whole`] can report the error.
 fn with_negative_numbers(command: clap::Command) -> clap::Command {
     let of_option = |arg: clap::Arg| {
         let takes = !arg.is_positional() && arg.get_action().takes_values();
@@ -218,13 +218,13 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
     command.mut_args(of_option).mut_subcommands(with_negative_numbers)
 }
 
-/// Reads a number of the command line.
+/// Parses a whole number of the command line.
 fn whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     let least = if "-1".parse::<T>().is_err() { " from 0 upwards" } else { "" };
     text.parse().map_err(|_| format!("write a whole number{least}"))
 }
 
-/// Whether a line begins like a call of the program: `play evening.play`, `riskbreaker sim`.
+/// True if a line begins like a call of the program: `play evening.play`, `riskbreaker sim`.
 pub fn is_call(line: &str) -> bool {
     let line = line.trim();
     let called = line.strip_prefix("riskbreaker ").unwrap_or(line);
@@ -235,7 +235,7 @@ pub fn is_call(line: &str) -> bool {
     known && (called.len() < line.len() || rest.trim_start().starts_with(plain))
 }
 
-/// The call as it was made, what `odds` takes for topics turned into options.
+/// The arguments of the program, with the topics after `odds` converted to options.
 fn call() -> Vec<std::ffi::OsString> {
     let program = Cli::command();
     let of_odds = program.find_subcommand("odds").into_iter().flat_map(clap::Command::get_arguments);
@@ -252,11 +252,11 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         None => {
             let asked = cli.table == play::TableArgs::default();
-            let choice = if asked { go_on::offer(folder.as_deref())? } else { go_on::Choice::New };
+            let choice = if asked { go_on::offer(folder.as_deref())? } else { go_on::GameChoice::New };
             let scenario = match choice {
-                go_on::Choice::Campaign(name) => Some(name),
-                go_on::Choice::New => None,
-                go_on::Choice::Nothing => return Ok(ExitCode::SUCCESS),
+                go_on::GameChoice::Campaign(name) => Some(name),
+                go_on::GameChoice::New => None,
+                go_on::GameChoice::Nothing => return Ok(ExitCode::SUCCESS),
             };
             play::play(
                 play::Args { scenario, begin: None, entry: None, table: cli.table, notify: NotifyArgs::default() },
@@ -311,7 +311,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
     }
 }
 
-/// The manual page: the program, then each command with its options. All are on one page, so it refers to no others.
+/// Renders the manual page: the program, then each command with its options, all on one page.
 fn manual(program: &clap::Command, text: &mut Vec<u8>) -> io::Result<()> {
     let page = clap_mangen::Man::new(program.clone());
     page.render_title(text)?;
@@ -323,7 +323,7 @@ fn manual(program: &clap::Command, text: &mut Vec<u8>) -> io::Result<()> {
     page.render_version_section(text)
 }
 
-/// The sections of the commands of a command; `above` stands before their names.
+/// Renders the sections of the subcommands of a command. `above`: the prefix of their names.
 fn manual_of_commands(command: &clap::Command, above: &str, text: &mut Vec<u8>) -> io::Result<()> {
     for command in command.get_subcommands().filter(|command| !command.is_hide_set()) {
         let name = format!("{above}{}", command.get_name().to_uppercase());
@@ -336,7 +336,7 @@ fn manual_of_commands(command: &clap::Command, above: &str, text: &mut Vec<u8>) 
     Ok(())
 }
 
-/// Whether the reader of the output has closed it, as `head` does.
+/// True if the reader of the output has closed it, as `head` does.
 fn reader_left(error: &anyhow::Error) -> bool {
     error
         .chain()
@@ -344,17 +344,18 @@ fn reader_left(error: &anyhow::Error) -> bool {
         .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// The folder in which the program may keep files of its own, such as the history of the prompt.
+/// The folder for private files of the program, such as the history of the prompt.
 pub fn state_folder() -> Option<PathBuf> {
     user_folder("XDG_STATE_HOME", "state")
 }
 
-/// The folder for data of the user that other programs may read, such as added rulesets.
+/// The folder for the user's data that other programs may read, such as added rulesets.
 pub fn data_folder() -> Option<PathBuf> {
     user_folder("XDG_DATA_HOME", "share")
 }
 
-/// A folder of the user: that of an environment variable, else its usual place below `~/.local`. `None` if the system names none.
+/// A folder of the user: that of an environment variable, else the default below `~/.local`. `None` if the system names
+/// none.
 fn user_folder(variable: &str, below_local: &str) -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if cfg!(windows) {

@@ -1,4 +1,4 @@
-//! Tells a command of the person who runs the program whose turn it is, for games that are played over days.
+//! Runs a command of the user whenever it is another seat's turn, for games that are played over days.
 
 use std::io::Write as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -13,13 +13,13 @@ use serde_json::json;
 
 use super::rule_text;
 
-/// Notices that wait for the command. Further ones are dropped.
+/// The most notices that wait for the command. Further ones are dropped.
 const MOST_WAITING: usize = 64;
-/// How long the command may take.
+/// The time limit of the command.
 const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 2 } else { 20 });
-/// How long the program waits at its end for notices that were not told yet.
+/// The time that the program waits at its end for notices that were not sent yet.
 const LONGEST_END: Duration = Duration::from_secs(3);
-/// How often a running command is looked at.
+/// The interval at which a running command is checked.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The option of the commands that play games.
@@ -31,12 +31,12 @@ pub struct NotifyArgs {
 }
 
 impl NotifyArgs {
-    /// Whether a command is named.
+    /// True if a command is given.
     pub fn is_given(&self) -> bool {
         self.notify.is_some()
     }
 
-    /// Tells the command whose turn it is at the tables of a host; `log` gets a line when the command fails.
+    /// Runs the command for turns at the tables of a host. `log` gets a line when the command fails.
     pub fn follow(&self, host: &Host, log: impl Fn(String) + Send + Sync + 'static) {
         let Some(notifier) = self.begin() else { return };
         host.tell_turns(move |table, notice| {
@@ -47,17 +47,17 @@ impl NotifyArgs {
         });
     }
 
-    /// Starts the thread that runs the command; `None` if none is named.
+    /// Starts the thread that runs the command; `None` if none is given.
     pub fn begin(&self) -> Option<Notifier> {
         self.notify.clone().map(Notifier::begin)
     }
 }
 
-/// Runs a command for each notice, one at a time, in a thread of its own. The game never waits for it.
+/// Runs a command for each notice, one at a time, on a thread of its own. The game never waits for it.
 pub struct Notifier {
     queue: Option<SyncSender<String>>,
     worker: Option<JoinHandle<()>>,
-    /// What went wrong with the command, until it is shown.
+    /// The last error of the command that was not shown yet.
     failure: Arc<Mutex<Option<String>>>,
 }
 
@@ -73,7 +73,7 @@ impl Notifier {
         Notifier { queue: Some(queue), worker: worker.ok(), failure }
     }
 
-    /// Hands a notice to the command. `table` names the game, if it has a name.
+    /// Queues a notice for the command. `table`: the name of the game, if it has one.
     pub fn tell(&self, table: Option<&str>, notice: &TurnNotice) {
         let title = rule_text::without_ids(&notice.title);
         let mut message = json!({ "seat": notice.seat, "title": title });
@@ -88,7 +88,7 @@ impl Notifier {
         }
     }
 
-    /// What went wrong since the last call, as a line for a person.
+    /// Takes the last error, as a line for the user.
     pub fn failure(&self) -> Option<String> {
         let found = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
         found.map(|found| format!("The command of `--notify` failed: {found}. The game continues."))
@@ -96,7 +96,7 @@ impl Notifier {
 }
 
 impl Drop for Notifier {
-    /// Waits a moment for notices that were not told yet.
+    /// Waits up to [`LONGEST_END`] for notices that were not sent yet.
     fn drop(&mut self) {
         self.queue = None;
         let end = Instant::now() + LONGEST_END;
@@ -118,13 +118,13 @@ fn note(failure: &Mutex<Option<String>>, wrong: String) {
     *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(wrong);
 }
 
-/// Runs the command as the shell reads it. What the game says is on its standard input only, so no game can add to the command.
+/// Runs the command in a shell. The notice is only on its standard input, so that a game cannot extend the command.
 fn run(command: &str, message: &str) -> Result<(), String> {
     let mut shell = shell(command);
     shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = shell.spawn().map_err(|error| error.to_string())?;
     let input = child.stdin.take();
-    // A command that reads nothing must not hold up this thread, and need not read.
+    // A command need not read its input, and must not block this thread.
     let message = message.to_owned();
     let writer = std::thread::spawn(move || input.map(|mut input| input.write_all(message.as_bytes())));
     let ended = wait(&mut child);
@@ -140,7 +140,7 @@ fn run(command: &str, message: &str) -> Result<(), String> {
     }
 }
 
-/// How the command has ended; `None` if it takes too long.
+/// The exit status of the command; `None` if it exceeds the time limit.
 fn wait(child: &mut Child) -> Option<std::io::Result<ExitStatus>> {
     let end = Instant::now() + LONGEST;
     loop {
@@ -157,7 +157,8 @@ fn wait(child: &mut Child) -> Option<std::io::Result<ExitStatus>> {
 fn shell(command: &str) -> Command {
     use std::os::unix::process::CommandExt as _;
     let mut shell = Command::new("/bin/sh");
-    // A group of its own: all that the command has started can be ended with it, and Ctrl-C at the game is not for it.
+    // The command gets its own process group, so that it can be ended with its children, and Ctrl-C at the game does
+    // not reach it.
     shell.arg("-c").arg(command).process_group(0);
     shell
 }
@@ -169,7 +170,7 @@ fn shell(command: &str) -> Command {
     shell
 }
 
-/// Ends the command and what it has started.
+/// Ends the command and its children.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     if let Ok(group) = i32::try_from(child.id()) {

@@ -1,4 +1,4 @@
-//! The report of a simulation as one self-contained HTML page.
+//! Renders the report of a simulation as one self-contained HTML page.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::figures::{escaped, percent};
 use super::sim::{self, rate_text, results};
 
 const COLOURS: [&str; 6] = ["#3f6fb0", "#d1702f", "#4f9a5b", "#8a5fb0", "#b04a5a", "#6b7280"];
-/// The style of every page.
+/// The style sheet of every page.
 pub const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1f2430;background:#fff;max-width:60rem;margin:2rem auto;\
 padding:0 1rem}h1{font-size:1.5rem;margin:0}h2{font-size:1.1rem;margin:2.2rem 0 .6rem}p.note,li{color:#5b6272}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{text-align:left;vertical-align:top;padding:.3rem 1.1rem .3rem 0;\
@@ -20,7 +20,7 @@ li,code,h1,h2{overflow-wrap:anywhere}\
 table{display:block;overflow-x:auto;font-size:.8rem}th,td{padding:.3rem .6rem .3rem 0}}.key span{margin-right:1.2rem}\
 .key i{display:inline-block;width:.8rem;height:.8rem;border-radius:2px;margin-right:.4rem;vertical-align:-.05rem}";
 
-/// Writes the page.
+/// Renders the page.
 pub fn page(findings: &Findings, folder: Option<&Path>) -> String {
     let plan = &findings.plan;
     let names: Vec<&str> = plan.variants.iter().map(|variant| variant.name.as_str()).collect();
@@ -74,7 +74,8 @@ pub fn page(findings: &Findings, folder: Option<&Path>) -> String {
     page
 }
 
-/// The variants with a number of that name, in groups. Numbers of different rulesets get separate pictures.
+/// The indices of the variants with a statistic of that label, grouped by ruleset: those of different rulesets get
+/// separate pictures.
 fn by_ruleset(findings: &Findings, label: &str) -> Vec<Vec<usize>> {
     let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
     for (at, variant) in findings.plan.variants.iter().enumerate() {
@@ -89,7 +90,7 @@ fn by_ruleset(findings: &Findings, label: &str) -> Vec<Vec<usize>> {
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// The number of games behind the first and the last point of each line.
+/// The number of games at the first and last point of each line, in words.
 fn behind(findings: &Findings, label: &str, variants: &[usize]) -> String {
     let told = variants.iter().filter_map(|at| {
         let tally = &findings.tallies[*at];
@@ -106,13 +107,14 @@ fn colour(at: usize) -> &'static str {
     COLOURS[at % COLOURS.len()]
 }
 
-/// The width of a picture on a large page, and on the screen of a telephone.
+/// The widths of a picture: on a large page, and on the screen of a phone.
 const WIDE: usize = 800;
 const NARROW: usize = 360;
-/// The most letters of a result that stand beside its bar.
+/// The most letters of a result that fit next to its bar.
 const BESIDE: usize = 24;
 
-/// A picture in both widths; the page shows the one that fits. `draw` takes a width, and gives the picture and its height.
+/// Renders a picture in both widths; the page shows the one that fits. `draw` takes a width and returns the picture and
+/// its height.
 pub fn pictures(draw: impl Fn(f64) -> (String, usize)) -> String {
     let one = |class: &str, wide: usize| {
         let (body, tall) = draw(wide as f64);
@@ -124,10 +126,10 @@ pub fn pictures(draw: impl Fn(f64) -> (String, usize)) -> String {
     one("wide", WIDE) + &one("narrow", NARROW)
 }
 
-/// The shares of the results, each with its interval. On a narrow page the text of a bar stands above it.
+/// Draws the shares of the results with their intervals. On a narrow page, the text of a bar is above it.
 fn ends(findings: &Findings) -> String {
     pictures(|wide| {
-        // A long name stands above its bar, too, so that it is not cut.
+        // A long name is above its bar, too, so that it is not cut.
         let beside = wide > NARROW as f64 && results(findings).iter().all(|result| result.chars().count() <= BESIDE);
         let (left, long) = if beside { (190.0, 390.0) } else { (2.0, wide - 20.0) };
         let mut body = String::new();
@@ -177,11 +179,11 @@ fn ends(findings: &Findings) -> String {
     })
 }
 
-/// How many games lasted how many rounds.
+/// Draws the number of games by number of rounds.
 fn lengths(findings: &Findings) -> String {
     let first = findings.tallies.iter().filter_map(|tally| tally.rounds.keys().next()).min().copied().unwrap_or(0);
     let last = findings.tallies.iter().filter_map(|tally| tally.rounds.keys().last()).max().copied().unwrap_or(0);
-    // Long tails are gathered in the last column.
+    // A long tail is combined in the last column.
     let last = last.min(first + 39);
     let share = |tally: &Tally, round: u32| {
         let games: u64 = match round == last {
@@ -227,7 +229,7 @@ fn lengths(findings: &Findings) -> String {
     })
 }
 
-/// The average of a number from round to round.
+/// Draws the average of a statistic from round to round.
 fn course(findings: &Findings, label: &str, variants: &[usize]) -> String {
     let lines: Vec<(usize, Vec<f64>)> = variants
         .iter()
@@ -285,7 +287,7 @@ fn course(findings: &Findings, label: &str, variants: &[usize]) -> String {
     })
 }
 
-/// The distance between four to eight marks of a scale: 1, 2 or 5 times a power of ten.
+/// The distance between the marks of a scale, for four to eight marks: 1, 2 or 5 times a power of ten.
 fn step(long: f64) -> f64 {
     let rough = long / 4.0;
     let power = 10_f64.powf(rough.log10().floor());
@@ -297,7 +299,7 @@ fn cards(findings: &Findings, names: &[&str]) -> String {
     if keys.is_empty() {
         return String::new();
     }
-    // Cards that roll nothing, or several dice, have no share of success.
+    // Cards that roll nothing, or several dice, have no success rate.
     let rolled = findings.tallies.iter().flat_map(|tally| tally.cards.values());
     let rolled = rolled.flat_map(|cards| cards.values()).any(|count| count.rolled > 0);
     let mut table = String::from("<h2>Cards</h2>\n<table><tr><th rowspan=\"2\">seat</th><th rowspan=\"2\">card</th>");
@@ -357,7 +359,7 @@ fn played_by(findings: &Findings) -> String {
     text + "</ul>\n"
 }
 
-/// Games that are named one by one.
+/// The most games that are named individually.
 const NAMED: usize = 20;
 
 fn left_out(page: &mut String, findings: &Findings, variant: usize, folder: Option<&Path>) {

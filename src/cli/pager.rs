@@ -2,17 +2,17 @@ use std::env;
 use std::io::{self, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-use super::interrupt::Elsewhere;
+use super::interrupt::CtrlCSuspended;
 
-/// What `less` shows below a page, in place of a colon.
+/// The prompt of `less` below a page.
 const HOW_TO_RETURN: &str = "-Ps Space shows more, q goes back";
 
 /// Shows long output page by page: the program that `PAGER` names, or `less`.
 pub struct Pager {
     child: Child,
     input: Option<ChildStdin>,
-    /// Ctrl-C is for the pager and does not end the game.
-    _interrupt: Elsewhere,
+    /// Leaves Ctrl-C to the pager, so that it does not end the game.
+    _interrupt: CtrlCSuspended,
 }
 
 impl Pager {
@@ -26,12 +26,12 @@ impl Pager {
         if env::var_os("LESS").is_none() {
             command.env("LESS", "FRX"); // ends at once where all fits, keeps colours, leaves the text standing
         }
-        // Lines of the game that are typed too early are commands of the pager: it must not write files or start programs.
+        // Lines typed too early become commands of the pager: it must not write files or start programs.
         command.env("LESSSECURE", "1");
         if program == "less" {
             command.arg(HOW_TO_RETURN);
         }
-        let interrupt = Elsewhere::begin();
+        let interrupt = CtrlCSuspended::begin();
         let mut child = command.spawn().ok()?;
         let input = child.stdin.take();
         Some(Pager { child, input, _interrupt: interrupt })

@@ -42,7 +42,7 @@ pub struct Args {
     pub notify: NotifyArgs,
 }
 
-/// How the table is set.
+/// The settings of the table.
 #[derive(clap::Args, Clone, Debug, Default, PartialEq)]
 pub struct TableArgs {
     /// The ruleset; ID+LAYER plays it with house rules
@@ -95,7 +95,7 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     sit_down(args, || library::open(folder.as_deref()), false)
 }
 
-/// Plays a scenario beside an editor: at each save the game is played again from its start under the new rules.
+/// Plays a scenario next to an editor: at each save the game is played again from its start under the new rules.
 pub fn play_beside(library: &Library, rules: &str, scenario: String, table: TableArgs) -> Result<ExitCode> {
     let known = library::load(library, rules, &table.layers)?;
     if !known.scenarios().contains_key(&scenario) {
@@ -138,14 +138,14 @@ fn sit_down(args: Args, open_library: impl FnOnce() -> Result<Library>, replays:
     let campaign_path = args.scenario.as_deref().filter(|_| !replays).map(campaigns::file_of);
     let is_path = |path: &&Path| path.is_file() || path.extension().is_some_and(|extension| extension == "json");
     let saved = args.scenario.as_deref().map(Path::new).filter(|path| !replays && is_path(path));
-    let Opening { mut session, setup, title, about, mut campaign, mut notes, goes_on } = match saved {
+    let StartingGame { mut session, setup, title, about, mut campaign, mut notes, goes_on } = match saved {
         Some(path)
             if args.begin.is_none()
                 && entry.is_none()
                 && path.extension().is_none_or(|ending| ending != campaigns::ENDING) =>
         {
             let title = path.display().to_string();
-            Opening {
+            StartingGame {
                 session: resume(path, &library)?,
                 setup: None,
                 title,
@@ -209,12 +209,12 @@ fn sit_down(args: Args, open_library: impl FnOnce() -> Result<Library>, replays:
 }
 
 impl TableArgs {
-    /// The table of a game beside an editor.
+    /// The table options of a game next to an editor.
     pub fn beside(layers: Vec<String>, seed: Option<u64>, json: bool) -> TableArgs {
         TableArgs { layers, seed, json, ..TableArgs::default() }
     }
 
-    /// Which options have no effect on a game that was begun before; nothing if they only say what is so already.
+    /// The options that have no effect on a game that was begun before; `None` if they match its settings.
     fn without_effect(&self, session: &Session) -> Option<String> {
         let rules = session.ruleset();
         let wanted = self.rules.iter().chain(&self.layers).map(String::as_str).collect::<Vec<_>>().join("+");
@@ -244,8 +244,8 @@ impl TableArgs {
     }
 }
 
-/// Refuses typed dice at a screen that is only for seats of players: the game master alone types rolls, also of other seats
-/// and of hidden dice.
+/// Refuses typed dice at a screen that is only for seats of players. Only the game master types rolls, including hidden
+/// dice and those of other seats.
 fn refuse_typed_dice(dice: Option<&DiceSource>, only: &[String]) -> Result<()> {
     if dice != Some(&DiceSource::Typed) || is_masters(only) {
         return Ok(());
@@ -257,21 +257,21 @@ fn refuse_typed_dice(dice: Option<&DiceSource>, only: &[String]) -> Result<()> {
     )))
 }
 
-/// Whether the screen is everybody's, or the game master sits at it.
+/// True if the screen shows everything, or if the game master uses it.
 fn is_masters(only: &[String]) -> bool {
     only.is_empty() || only.iter().any(|seat| seat == "gm")
 }
 
-/// The first line of a script, read like a command line.
+/// The options in the first line of a script, parsed like a command line.
 #[derive(clap::Parser)]
 #[command(name = "# riskbreaker play", no_binary_name = true)]
-struct Call {
+struct ScriptCall {
     #[command(flatten)]
     args: Args,
 }
 
 fn read_call(call: &str) -> Result<Args> {
-    let parsed = Call::try_parse_from(call.split_whitespace());
+    let parsed = ScriptCall::try_parse_from(call.split_whitespace());
     if parsed.as_ref().is_ok_and(|call| call.args.notify.is_given()) {
         return Err(call_error(
             "the script's first line has `--notify`; a command to run is taken from the command line only",
@@ -286,11 +286,11 @@ fn read_call(call: &str) -> Result<Args> {
     })
 }
 
-/// How a script's file name ends.
+/// The extension of a script.
 const SCRIPT: &str = "play";
 
 impl Args {
-    /// A file that ends in `.play` is a script, with or without `--script`.
+    /// Treats a scenario that ends in `.play` as a script, with or without `--script`.
     fn with_script(self) -> Result<Args> {
         let Some(path) = self.scenario.as_deref().map(Path::new) else { return Ok(self) };
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
@@ -310,7 +310,7 @@ impl Args {
         Ok(self)
     }
 
-    /// These options, completed by those of `other`.
+    /// Completes these options by those of `other`.
     fn or(self, other: Args) -> Args {
         let (own, other_table) = (self.table, other.table);
         let both = |first: Vec<(String, String)>, then: Vec<(String, String)>| [first, then].concat();
@@ -322,7 +322,7 @@ impl Args {
             table: TableArgs {
                 rules: own.rules.or(other_table.rules),
                 layers: if own.layers.is_empty() { other_table.layers } else { own.layers },
-                // What is set later counts.
+                // The last value counts.
                 set: both(other_table.set, own.set),
                 seat: both(other_table.seat, own.seat),
                 script: own.script,
@@ -337,33 +337,33 @@ impl Args {
     }
 }
 
-/// A game to sit down at.
-struct Opening {
+/// A game ready to be played.
+struct StartingGame {
     session: Session,
-    /// How it was started, if it was not loaded.
+    /// Its setup, if it was not loaded.
     setup: Option<Setup>,
     title: String,
     about: String,
     campaign: Option<Campaign>,
-    /// What has to be said of its rules.
+    /// Notes about its rules.
     notes: Vec<String>,
-    /// Whether it was begun before.
+    /// True if it was begun before.
     goes_on: bool,
 }
 
-/// What a name stands for that may be a campaign and a scenario.
+/// The meaning of a name that may be a campaign and a scenario.
 enum Meant {
-    /// It is not both.
+    /// The name is not ambiguous.
     AsWritten,
     /// The campaign in this file.
     Campaign(String),
     /// The scenario of a ruleset: the ruleset and the name.
     Scenario(String, String),
-    /// The person has left.
+    /// The user left without a choice.
     Nothing,
 }
 
-/// Finds out what a name stands for. If it is both a campaign and a scenario, a person is asked, and a script is refused.
+/// Resolves a name. If it is both a campaign and a scenario, the user is asked, and a script is refused.
 fn meant(name: &str, table: &TableArgs, library: &Library, scripted: bool) -> Result<Meant> {
     let file = campaigns::file_of(name);
     let is_file_name = Path::new(name).extension().is_some_and(|ending| ending == campaigns::ENDING);
@@ -371,7 +371,7 @@ fn meant(name: &str, table: &TableArgs, library: &Library, scripted: bool) -> Re
         return Ok(Meant::AsWritten);
     }
     let id = table.rules.clone().map_or_else(|| library::default_ruleset(library), Ok)?;
-    // Rules that are broken have no scenario that could be meant.
+    // Broken rules have no scenarios.
     let Ok(rules) = library::load(library, &id, &table.layers) else { return Ok(Meant::AsWritten) };
     if !rules.scenarios().contains_key(name) {
         return Ok(Meant::AsWritten);
@@ -401,7 +401,7 @@ fn meant(name: &str, table: &TableArgs, library: &Library, scripted: bool) -> Re
     }
 }
 
-/// A ruleset that has a scenario of that name, or of one like it, with the scenario.
+/// Finds a ruleset with a scenario of that name, or of a similar one. Returns the ruleset and the scenario.
 fn scenario_elsewhere(library: &Library, name: &str) -> Option<(String, String)> {
     let of = |id: String| {
         let files = library.read(&id).ok()?.files;
@@ -412,13 +412,13 @@ fn scenario_elsewhere(library: &Library, name: &str) -> Option<(String, String)>
         Some((found != name, id, found.to_owned()))
     };
     let mut found: Vec<(bool, String, String)> = library.ids().into_iter().filter_map(of).collect();
-    // The same name comes before one like it.
+    // The same name is better than a similar one.
     found.sort();
     found.into_iter().next().map(|(_, id, scenario)| (id, scenario))
 }
 
-/// Starts a game, or opens the campaign of that name. A name that is neither a scenario nor a file begins a campaign, unless it
-/// names only a scenario.
+/// Starts a game, or opens the campaign of that name. A name that is neither a scenario nor a file starts a campaign,
+/// unless it names only a scenario.
 fn open(
     name: Option<String>,
     begin: Option<String>,
@@ -426,7 +426,7 @@ fn open(
     table: &TableArgs,
     library: &Library,
     only_scenario: bool,
-) -> Result<Opening> {
+) -> Result<StartingGame> {
     let path = name.as_deref().filter(|_| !only_scenario).map(campaigns::file_of);
     let mut unbegun = false;
     if let (Some(path), Some(name)) = (&path, &name)
@@ -452,7 +452,7 @@ fn open(
             }
             return Ok(opening);
         }
-        // The program ended before it wrote the first scene: the scene begins now.
+        // The program ended before it stored the first scene, so the scene begins now.
         unbegun = true;
     }
     if let Some(entry) = entry {
@@ -520,10 +520,10 @@ fn open(
         shown = format!("new campaign {} · {title}", path.display());
         campaign = Some(new);
     }
-    Ok(Opening { session, setup: Some(setup), title: shown, about, campaign, notes: Vec::new(), goes_on: false })
+    Ok(StartingGame { session, setup: Some(setup), title: shown, about, campaign, notes: Vec::new(), goes_on: false })
 }
 
-fn open_campaign(path: &Path, mut campaign: Campaign, entry: Option<u32>, library: &Library) -> Result<Opening> {
+fn open_campaign(path: &Path, mut campaign: Campaign, entry: Option<u32>, library: &Library) -> Result<StartingGame> {
     let session = match entry {
         Some(entry) => campaign.go_to(entry),
         None => campaign.session(),
@@ -535,11 +535,11 @@ fn open_campaign(path: &Path, mut campaign: Campaign, entry: Option<u32>, librar
     let name = if unnamed::is_unnamed(path) { "game without a name".into() } else { path.display().to_string() };
     let title = format!("{name} · {} · entry {}", campaign.scene_title()?, campaign.head());
     let notes = rules_note(&session, library).into_iter().chain(news(&session, library)).collect();
-    Ok(Opening { session, setup, title, about: String::new(), campaign: Some(campaign), notes, goes_on: true })
+    Ok(StartingGame { session, setup, title, about: String::new(), campaign: Some(campaign), notes, goes_on: true })
 }
 
-/// Why a campaign does not open at an entry. If this program comes to another state there, the message names the last entry that
-/// opens.
+/// The error for a campaign that does not open at an entry. If this program reaches another state there, the message
+/// names the last entry that opens.
 fn not_opened(error: StoreError, path: &Path, campaign: &Campaign) -> anyhow::Error {
     let StoreError::Diverged { .. } = error else { return error.into() };
     let name = path.with_extension("");
@@ -554,7 +554,7 @@ fn not_opened(error: StoreError, path: &Path, campaign: &Campaign) -> anyhow::Er
     anyhow::anyhow!("{error}. The version of the program that kept this campaign may still open it; {cure}")
 }
 
-/// The notice for a game whose rules differ from those on the disk.
+/// The notice for a game whose rules differ from those on disk; `None` if they are equal.
 pub fn rules_note(session: &Session, library: &Library) -> Option<String> {
     let rules = session.ruleset();
     let name = rules.name();
@@ -581,10 +581,10 @@ pub fn rules_note(session: &Session, library: &Library) -> Option<String> {
     }
 }
 
-/// The most differences of the rules on the disk that are listed when a campaign is opened.
+/// The most differences from the rules on disk that are listed when a campaign is opened.
 const MOST_DIFFERENCES: usize = 8;
 
-/// What is new in the rules on the disk since the version that a game plays by: what they say of it, and the differences.
+/// The changes in the rules on disk since the version of the game: from their change log, and the differences.
 fn news(session: &Session, library: &Library) -> Vec<String> {
     let rules = session.ruleset();
     let Ok(today) = Ruleset::load_with(library, rules.id(), rules.extra_layers()) else { return Vec::new() };
@@ -604,7 +604,7 @@ fn resume(path: &Path, library: &Library) -> Result<Session> {
     Session::load(library, &text).map_err(|error| anyhow::anyhow!("{name}: {error}"))
 }
 
-/// The first line of output: the ruleset, the scenario and the dice.
+/// Prints the first line of output: the ruleset, the scenario and the dice.
 fn head(
     screen: &mut Screen,
     session: &Session,
@@ -614,7 +614,7 @@ fn head(
     told: bool,
 ) -> Result<()> {
     let rules = session.ruleset().id();
-    // The folder may not have this ruleset, which is then built in; house rules over it may be in the folder.
+    // The ruleset may be built in while its house rules are in the folder.
     let built_in = |id: &str| library.folder_of(id).is_none() && Library::embedded().contains(id);
     let place = |id: &str| if built_in(id) { Library::embedded() } else { library.clone() }.describe();
     let mut from = place(rules);
@@ -638,7 +638,7 @@ fn head(
     Ok(())
 }
 
-/// The greeting for newcomers, and the text of the scenario.
+/// Prints the greeting for newcomers, and the text of the scenario.
 fn introduce(screen: &mut Screen, about: &str, library: &Library, rules: &Ruleset) -> Result<()> {
     let welcome = "You play a tabletop game. The program asks; type the number or the name of an answer. `hint` advises you, `help` \
                    explains the game and its words, `new` lists other scenarios, `quit` leaves.";
@@ -662,7 +662,7 @@ fn introduce(screen: &mut Screen, about: &str, library: &Library, rules: &Rulese
     Ok(())
 }
 
-/// A setup with the house rules and the seats that a call names.
+/// Returns a setup with the house rules and seats of a call.
 pub fn with_pairs<'p>(
     setup: Setup,
     set: impl IntoIterator<Item = &'p (String, String)>,

@@ -32,7 +32,7 @@ pub struct Args {
     html: Option<PathBuf>,
 }
 
-/// Who reads a recap.
+/// The audience of a recap.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Reader {
     /// What everybody may know
@@ -62,7 +62,7 @@ pub fn recap(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A recap as rows: a blank one between two paragraphs.
+/// A recap as rows, with a blank one between two paragraphs.
 pub fn rows(recap: &Recap) -> Vec<Row> {
     let mut rows = Vec::new();
     for text in recap.paragraphs() {
@@ -79,7 +79,7 @@ background:#fff}h1{font-size:1.6rem;margin:0 0 1rem}h2{font-size:1.2rem;margin:2
 .turn{border-left:.25rem solid #d1702f;padding-left:.8rem}@media(prefers-color-scheme:dark){body{color:#e6e6e6;background:#16181d}}\
 @media print{body{margin:0;max-width:none;color:#000;background:#fff}}";
 
-/// A recap as one self-contained page.
+/// A recap as one self-contained HTML page.
 fn page(recap: &Recap, name: &str) -> String {
     let title = escaped(name);
     let mut page = format!(

@@ -1,4 +1,4 @@
-//! `replay`: plays a campaign or a saved game again, with the same or other rules.
+//! The command `replay`: replays a campaign or a saved game, with the same or other rules.
 
 use std::io::BufRead as _;
 use std::ops::ControlFlow;
@@ -102,7 +102,7 @@ pub fn replay(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says where a game first differs under other rules, if it does.
+/// Prints where a game first differs under other rules, or that it does not.
 fn show_difference(args: &Args, screen: &mut Screen, rules: &str, found: Option<FirstDifference>) -> Result<ExitCode> {
     let Some(found) = found else {
         screen.row(&Row::at(0).plain(format!("Under {rules} nothing changes.")))?;
@@ -125,7 +125,7 @@ fn show_difference(args: &Args, screen: &mut Screen, rules: &str, found: Option<
     Ok(ExitCode::FAILURE)
 }
 
-/// Shows an entry that was played again, and waits if that is wanted.
+/// Prints a replayed entry, and waits for Enter with `--step`.
 fn show_entry(args: &Args, screen: &mut Screen, entry: &Replayed<'_>) -> std::io::Result<()> {
     if args.verify {
         return Ok(());
@@ -152,7 +152,7 @@ fn show_entry(args: &Args, screen: &mut Screen, entry: &Replayed<'_>) -> std::io
     Ok(())
 }
 
-/// A saved game has no entries, so its events are printed.
+/// Replays a saved game. It has no entries, so its events are printed.
 fn replay_save(args: &Args, library: &riskbreaker::Library, screen: &mut Screen) -> Result<ExitCode> {
     if args.under.is_some() || args.to.is_some() || args.step {
         return Err(call_error(

@@ -10,7 +10,7 @@ use super::call_error;
 use super::row::{folded, harmless};
 use super::screen::colour_wanted;
 
-/// Prints the reason for the exit on standard error.
+/// Prints an error with its causes on standard error.
 pub fn error(error: &anyhow::Error) {
     let mut text = String::new();
     for (depth, cause) in error.chain().enumerate() {
@@ -27,7 +27,7 @@ pub fn error(error: &anyhow::Error) {
     eprintln!("{word}: {}", lines.join("\n"));
 }
 
-/// A named output file that cannot be written.
+/// The error for a named output file that cannot be written.
 pub fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
     call_error(match folder {
@@ -36,7 +36,7 @@ pub fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
     })
 }
 
-/// A script error for its author: the source line, the problem, the remedy.
+/// Formats a script error for its author: the source line, the problem, the remedy.
 pub fn fault(fault: &Fault, colour: bool, width: Option<usize>) -> String {
     let mut message = fault.message.clone();
     if let Some(action) = &fault.action {
@@ -45,7 +45,7 @@ pub fn fault(fault: &Fault, colour: bool, width: Option<usize>) -> String {
     let card = fault.card.iter().map(|card| format!("in the card {card}"));
     let called = fault.chain.iter().map(|place| format!("called from {place}"));
     let notes: Vec<String> = called.chain(card).chain(fault.context.iter().cloned()).collect();
-    let told = Told {
+    let told = ReportedMessage {
         message: &message,
         path: fault.path.as_deref(),
         line: fault.line,
@@ -58,10 +58,10 @@ pub fn fault(fault: &Fault, colour: bool, width: Option<usize>) -> String {
     told.render(colour, width)
 }
 
-/// A problem of a ruleset that does not load, with its source line where that can be read.
+/// Formats a problem of a ruleset, with its source line if that can be read.
 pub fn problem(problem: &Problem, library: &Library, colour: bool, width: Option<usize>) -> String {
     let source = problem.line.and_then(|line| source_line(library, &problem.path, line));
-    let told = Told {
+    let told = ReportedMessage {
         message: &problem.message,
         path: Some(&problem.path),
         line: problem.line,
@@ -74,14 +74,14 @@ pub fn problem(problem: &Problem, library: &Library, colour: bool, width: Option
     told.render(colour, width)
 }
 
-/// The text of a line of a ruleset's file on the disk.
+/// A line of a ruleset's file on disk.
 fn source_line(library: &Library, path: &str, line: u32) -> Option<String> {
     let (id, inside) = path.split_once('/')?;
     let text = std::fs::read_to_string(library.folder_of(id)?.join(inside)).ok()?;
     text.lines().nth(line.checked_sub(1)? as usize).map(str::to_owned)
 }
 
-struct Told<'a> {
+struct ReportedMessage<'a> {
     message: &'a str,
     path: Option<&'a str>,
     line: Option<u32>,
@@ -90,11 +90,11 @@ struct Told<'a> {
     length: usize,
     source: Option<&'a str>,
     cure: Option<&'a str>,
-    /// Notes below: the calls that led there, and the action.
+    /// Notes below the source: the calls that led to the error, and the action.
     notes: &'a [String],
 }
 
-impl Told<'_> {
+impl ReportedMessage<'_> {
     fn render(&self, colour: bool, width: Option<usize>) -> String {
         let message = harmless(self.message);
         let (Some(path), Some(line), Some(source)) = (self.path, self.line, self.source) else {
@@ -111,7 +111,7 @@ impl Told<'_> {
             group = group.element(Level::NOTE.message(harmless(note)));
         }
         if let Some(cure) = self.cure {
-            // The margin beside the text of a help note takes a dozen columns.
+            // The margin of a help note takes a dozen columns.
             let room = width.unwrap_or(usize::MAX).saturating_sub(14).max(20);
             group = group.element(Level::HELP.message(folded(cure, room)));
         }
@@ -119,7 +119,7 @@ impl Told<'_> {
         renderer.term_width(width.unwrap_or(160)).render(&[group])
     }
 
-    /// One line, and one more for what to do.
+    /// Formats the error as one line, and another one for the remedy.
     fn plain(&self, message: &str) -> String {
         let mut text = "error: ".to_owned();
         if let Some(path) = self.path {
@@ -136,7 +136,7 @@ impl Told<'_> {
         text
     }
 
-    /// The bytes of the source line that are marked: from the column on the word that begins there, or all but the indent.
+    /// The marked bytes of the source line: the word at the column, or all but the indent.
     fn mark(&self, source: &str) -> std::ops::Range<usize> {
         let text = source.trim_end();
         let from = match self.column {
@@ -157,8 +157,8 @@ impl Told<'_> {
 mod tests {
     use super::*;
 
-    fn told<'a>(source: Option<&'a str>, column: Option<u32>) -> Told<'a> {
-        Told {
+    fn told<'a>(source: Option<&'a str>, column: Option<u32>) -> ReportedMessage<'a> {
+        ReportedMessage {
             message: "unknown key `tittle`",
             path: Some("my-game/ruleset.toml"),
             line: Some(2),

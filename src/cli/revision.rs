@@ -14,8 +14,8 @@ pub struct Revision {
 }
 
 impl Revision {
-    /// Takes the rulesets of `folder` out of a revision; `None` if `folder` is in no git repository, or the repository has no
-    /// such revision.
+    /// Extracts the rulesets of `folder` from a revision. `None` if `folder` is in no git repository, or if the
+    /// repository has no such revision.
     pub fn find(folder: &Path, revision: &str) -> Result<Option<Revision>> {
         let commit = format!("{revision}^{{commit}}");
         if revision.starts_with('-') || git(folder, &["rev-parse", "--verify", "--quiet", &commit], None).is_err() {
@@ -50,7 +50,7 @@ impl Drop for Revision {
     }
 }
 
-/// Runs git in a folder and gives back the first line that it prints.
+/// Runs git in a folder and returns the first line of its output.
 fn git(folder: &Path, args: &[&str], index: Option<&Path>) -> Result<String> {
     let mut call = Command::new("git");
     call.arg("-C").arg(folder).args(args);

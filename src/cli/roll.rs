@@ -38,13 +38,13 @@ pub fn roll(args: Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Rolls dice that no game asked for.
+/// Rolls dice outside of a game.
 pub fn roll_by(dice: &Dice, chance: &mut DiceRng) -> Result<Roll> {
-    // A generator never runs out of faces, so that only a condition that no face meets could end a roll.
+    // A generator never runs out of faces, so only a condition that no face meets can fail.
     dice.roll_with(&mut |sides| Some(chance.face(sides))).ok_or_else(|| anyhow::anyhow!("{dice} rerolls for ever"))
 }
 
-/// A seed that is easy to read out and to type again: 1 to 999 999, by the chance of the operating system.
+/// A random seed that is easy to read out and type: 1 to 999 999.
 pub fn random_seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(()) % 999_999 + 1

@@ -12,14 +12,14 @@ pub enum Tone {
     Note,
 }
 
-/// A piece of text in one tone.
+/// A piece of text with a style.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     text: String,
     tone: Tone,
 }
 
-/// One line of output, wrapped where the terminal ends.
+/// One line of output, wrapped at the width of the terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     indent: usize,
@@ -79,13 +79,13 @@ impl Row {
         self.spans.iter().map(|span| span.text.len()).sum()
     }
 
-    /// The row without colour, wrapped nowhere.
+    /// The row as plain text, without wrapping.
     #[cfg(test)]
     pub fn bare(&self) -> String {
         self.printed(None, false).concat()
     }
 
-    /// Its lines as they are printed on a terminal of that width.
+    /// The lines for a terminal of this width.
     pub fn printed(&self, width: Option<usize>, colour: bool) -> Vec<String> {
         self.lines(width).iter().map(|line| paint(line, colour)).collect()
     }
@@ -133,9 +133,9 @@ impl Row {
     }
 }
 
-/// Rows whose cells stand under each other, two blanks between them.
+/// Aligns cells in columns, two blanks apart.
 ///
-/// On a terminal too narrow for columns, the cells of a row follow each other.
+/// On a terminal that is too narrow, the cells of a row follow each other.
 pub fn columns(indent: usize, cells: Vec<Vec<Span>>, width: Option<usize>) -> Vec<Row> {
     let count = cells.iter().map(Vec::len).max().unwrap_or(0);
     let mut wides = vec![0; count];
@@ -144,14 +144,14 @@ pub fn columns(indent: usize, cells: Vec<Vec<Span>>, width: Option<usize>) -> Ve
             wides[at] = wides[at].max(width_of(&cell.text));
         }
     }
-    // A column that is empty in every row is left out.
+    // A column that is empty in every row is omitted.
     let start: usize = wides.iter().take(count.saturating_sub(1)).filter(|wide| **wide > 0).map(|wide| wide + 2).sum();
     let last = wides.last().copied().unwrap_or(0);
     let fits = width.is_none_or(|width| indent + start + last.min(12.max(width / 3)) <= width);
     cells
         .into_iter()
         .map(|row| {
-            // Too narrow for columns, a row without a first cell goes on from the row above.
+            // If it is too narrow for columns, a row without a first cell continues the row above.
             let goes_on = !fits && row.first().is_some_and(|cell| cell.text.is_empty());
             let mut built = Row::at(if goes_on { indent + 2 } else { indent });
             built.hang = if fits { indent + start } else { indent + 4 };
@@ -176,7 +176,7 @@ pub fn columns(indent: usize, cells: Vec<Vec<Span>>, width: Option<usize>) -> Ve
         .collect()
 }
 
-/// The text without anything that could steer a terminal: rules and players write it, and a line is a line.
+/// Removes everything that could control a terminal from a text of rules or players, and puts it on one line.
 pub fn harmless(text: &str) -> String {
     text.chars()
         .filter_map(|letter| match letter {
@@ -188,17 +188,17 @@ pub fn harmless(text: &str) -> String {
         .collect()
 }
 
-/// A text wrapped at that width.
+/// Wraps a text at this width.
 pub fn folded(text: &str, width: usize) -> String {
     Row::prose(0).plain(text).printed(Some(width), false).join("\n")
 }
 
-/// Columns that a text takes on a terminal.
+/// The number of terminal columns of a text.
 pub fn width_of(text: &str) -> usize {
     text.width()
 }
 
-/// Words and the blanks between them, in turn.
+/// Splits a text into words and the blanks between them.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

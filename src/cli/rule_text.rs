@@ -1,8 +1,8 @@
-//! Reads rule texts: their items and table rows, and the line that explains a word.
+//! Parses rule texts: their items and table rows, and the line about a word.
 
 use std::borrow::Cow;
 
-/// The blocks of a rule text, each joined into one line: headings, items, table rows and paragraphs.
+/// The blocks of a rule text, each joined to one line: headings, items, table rows and paragraphs.
 pub fn paragraphs(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     // Whether a plain line continues the last block.
@@ -24,41 +24,41 @@ pub fn paragraphs(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether a line begins a new block: an item, a table row, a heading or a code fence.
+/// True if a line begins a new block: an item, a table row, a heading or a code fence.
 fn begins_anew(line: &str) -> bool {
     let item = line.strip_prefix(['-', '*', '+']).is_some_and(|rest| rest.starts_with(' '));
     item || line.starts_with(['#', '|', '`'])
 }
 
-/// The line that begins with `key` - the id of a rule, or a word in backticks - as its text. Of a row of a table each cell
-/// has the head of its column in front: `seat: owner · what is asked: which weapon`.
+/// Finds the line that begins with `key`, a rule id or a word in backquotes, and returns its text. In a table row, each
+/// cell is preceded by the heading of its column: `seat: owner · what is asked: which weapon`.
 pub fn line_of<'t>(texts: impl Iterator<Item = &'t str>, key: &str) -> Option<String> {
     let cells = cells_of(texts, key)?;
     let told = cells.into_iter().map(|(head, cell)| if head.is_empty() { cell } else { format!("{head}: {cell}") });
     Some(told.collect::<Vec<_>>().join(" · "))
 }
 
-/// The same, in parts: the heads of the columns with the cells. What has no column has no head, nor has the only cell of a
-/// row.
+/// Like [`line_of`], as cells with the headings of their columns. A heading is empty outside of tables and for the only
+/// cell of a row.
 pub fn cells_of<'t>(texts: impl Iterator<Item = &'t str>, key: &str) -> Option<Cells> {
     // The text of the topmost ruleset is last in the list, and is searched first.
     let texts: Vec<&str> = texts.collect();
     best(texts.iter().rev().flat_map(|text| rows_of(text)).filter(|row| names(&row.key, key)))
 }
 
-/// Parts of a line with the heads of their columns.
+/// The cells of a line with the headings of their columns.
 pub type Cells = Vec<(String, String)>;
 
-/// A line that begins with a word or an id, or with a list of them.
+/// A line that begins with a word or an id, or a list of them.
 #[derive(Clone)]
 struct KeyedLine {
-    /// The head of its first column; empty outside of a table.
+    /// The heading of its first column; empty outside of a table.
     column: String,
     key: String,
     cells: Cells,
 }
 
-/// The first row; if a word is in several tables, that of the table of questions.
+/// The first row; but if a word is in several tables, the row in the table of questions.
 fn best(mut rows: impl Iterator<Item = KeyedLine>) -> Option<Cells> {
     let first = rows.next()?;
     let asks = |row: &KeyedLine| row.column == "topic";
@@ -66,7 +66,7 @@ fn best(mut rows: impl Iterator<Item = KeyedLine>) -> Option<Cells> {
     Some(asked.unwrap_or(first).cells)
 }
 
-/// Each line of a text that begins with a word or an id.
+/// The lines of a text that begin with a word or an id.
 fn rows_of(text: &str) -> Vec<KeyedLine> {
     let lines = paragraphs(text);
     let below = lines.iter().skip(1).map(String::as_str).chain([""]);
@@ -75,7 +75,7 @@ fn rows_of(text: &str) -> Vec<KeyedLine> {
         if !line.trim_start().starts_with('|') {
             head = "";
         } else if is_rule_of_table(below) {
-            // It says what the columns are, and nothing of a word.
+            // This is the heading of a table.
             head = line;
             continue;
         }
@@ -85,13 +85,13 @@ fn rows_of(text: &str) -> Vec<KeyedLine> {
     found
 }
 
-/// Whether a line parts the head of a table from its rows.
+/// True for the line between the heading and the rows of a table.
 fn is_rule_of_table(line: &str) -> bool {
     let line = line.trim();
     line.starts_with('|') && line.contains('-') && line.chars().all(|letter| "|-: ".contains(letter))
 }
 
-/// What a line begins with, and the rest of it.
+/// Splits a line into its key and the cells after it.
 fn told(line: &str, head: &str) -> Option<(String, Cells)> {
     let line = line.trim();
     if line.starts_with('|') {
@@ -116,17 +116,17 @@ fn told(line: &str, head: &str) -> Option<(String, Cells)> {
     Some((first.to_owned(), vec![(String::new(), rest.trim_start_matches([':', ' ']).to_owned())]))
 }
 
-/// Whether a cell is `key`, or a list with it.
+/// True if a cell is `key`, or a list that contains it.
 fn names(cell: &str, key: &str) -> bool {
     cell.split(',').any(|part| plain(part).eq_ignore_ascii_case(key))
 }
 
-/// A word or an id without its marks.
+/// Removes the Markdown marks of a word or an id.
 fn plain(part: &str) -> &str {
     part.trim().trim_matches(['`', '*', ':'])
 }
 
-/// A text without the ids of rules that stand in brackets in it: `no enemy is in reach (CON-040)` loses the brackets, too.
+/// Removes rule ids in brackets from a text: `no enemy is in reach (CON-040)` loses the brackets, too.
 pub fn without_ids(text: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let mut rest = text;
@@ -150,7 +150,7 @@ pub fn without_ids(text: &str) -> Cow<'_, str> {
     if rest.len() == text.len() { Cow::Borrowed(text) } else { Cow::Owned(kept + rest) }
 }
 
-/// Whether a text is ids of rules and nothing else: `RB1-029`, `RB1-A-12 to RB1-A-15`.
+/// True if a text consists of rule ids only: `RB1-029`, `RB1-A-12 to RB1-A-15`.
 fn names_rules(text: &str) -> bool {
     let is_id = |word: &str| {
         let (first, rest) = word.split_once('-').unwrap_or((word, ""));

@@ -66,7 +66,7 @@ pub enum Args {
     Diff(Pair),
 }
 
-/// Columns of what is written into a file or a pipe and has long texts.
+/// The width for files and pipes with long texts.
 const PAGE: usize = 100;
 
 #[derive(clap::Args)]
@@ -125,7 +125,7 @@ pub fn rules(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
 }
 
-/// Prints a file by the path that messages name; of a ruleset or a folder in it, the files.
+/// Prints a file, given by the path in messages; or the list of files of a ruleset or folder.
 fn source(library: &Library, file: &str, screen: &mut Screen) -> Result<ExitCode> {
     let (id, inside) = file.split_once('/').unwrap_or((file, ""));
     if !library.contains(id) {
@@ -151,7 +151,7 @@ fn source(library: &Library, file: &str, screen: &mut Screen) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// Moves a saved game to other rules and writes it to `out`, if that is given.
+/// Moves a saved game to other rules, and writes it to `out` if that is given.
 fn switch(
     library: &Library,
     save: &Path,
@@ -289,17 +289,17 @@ pub fn summary(rules: &Ruleset, library: &Library) -> Vec<(String, String)> {
     pairs.into_iter().filter(|(_, text)| !text.is_empty()).map(|(label, text)| (label.to_owned(), text)).collect()
 }
 
-/// A word of the prompt, with the question that it answers where that has another name.
+/// A small word of the prompt, with its topic if that has another name.
 fn small_word((word, topic): (&String, &String)) -> String {
     if word == topic { readable_name(word) } else { format!("{word} ({})", readable_name(topic)) }
 }
 
-/// What a scenario calls itself.
+/// The title of a scenario.
 pub fn scenario_title(scenario: &Value) -> Option<&str> {
     Scenario::title_of(scenario)
 }
 
-/// What a scenario says that it is about.
+/// The description of a scenario.
 pub fn scenario_text(scenario: &Value) -> Option<&str> {
     match scenario {
         Value::Map(fields) => fields.get("text").and_then(Value::as_text),
@@ -307,7 +307,7 @@ pub fn scenario_text(scenario: &Value) -> Option<&str> {
     }
 }
 
-/// The name of the scenario that a game begins with, and the scenario. A position of one's own has no name.
+/// The name and contents of the scenario of a setup. A custom position has no name.
 pub fn scenario_of<'s>(rules: &'s Ruleset, setup: &'s Setup) -> (&'s str, Option<&'s Value>) {
     let name = match &setup.scenario {
         Scenario::Table(table) => return ("", Some(table)),
@@ -317,7 +317,7 @@ pub fn scenario_of<'s>(rules: &'s Ruleset, setup: &'s Setup) -> (&'s str, Option
     (name, rules.scenarios().get(name))
 }
 
-/// The cards as a table.
+/// Prints the cards as a table.
 pub fn show_cards(rules: &Ruleset, screen: &mut Screen) -> io::Result<()> {
     if screen.json() {
         return screen.event("cards", &json!({ "cards": rules.cards() }));
@@ -326,7 +326,7 @@ pub fn show_cards(rules: &Ruleset, screen: &mut Screen) -> io::Result<()> {
     screen.table(&["card", "title", "text"], rows.collect())
 }
 
-/// The same for those who play: a card is named by its title.
+/// Like [`show_cards`], for players: cards are listed by title.
 pub fn list_cards(rules: &Ruleset, screen: &mut Screen) -> io::Result<()> {
     if screen.json() {
         return show_cards(rules, screen);
@@ -338,7 +338,7 @@ pub fn list_cards(rules: &Ruleset, screen: &mut Screen) -> io::Result<()> {
 /// Functions of a card that are not facts.
 const RUN_BY_THE_HOST: &[&str] = &["when", "resolve", "note", "before", "after", "wrap"];
 
-/// A fact of a card for players; `None` if it has no content.
+/// A fact of a card in words; `None` if it is empty.
 pub fn fact_in_words(name: &str, fact: &Fact) -> Option<String> {
     fn words(value: &Value) -> String {
         match value {
@@ -355,8 +355,8 @@ pub fn fact_in_words(name: &str, fact: &Fact) -> Option<String> {
     }
 }
 
-/// The facts of a card that players see, with their names: those that the ruleset lists, otherwise all, in the order of the
-/// card's file.
+/// The facts of a card for players, with their names: those that the ruleset lists, otherwise all, in the order of the
+/// file.
 pub fn told_facts<'c>(card: &'c Card, rules: &Ruleset) -> Vec<(String, String)> {
     let fact = |name: &str, fact: &'c Fact| fact_in_words(name, fact);
     match rules.printed() {
@@ -386,7 +386,7 @@ fn in_order<'c>(card: &'c Card, rules: &Ruleset) -> Vec<(&'c String, &'c Fact)> 
     facts
 }
 
-/// A card as it is read on the table.
+/// Prints a card for players.
 pub fn show_card(card: &Card, rules: &Ruleset, screen: &mut Screen) -> io::Result<()> {
     if screen.json() {
         return screen.event("card", &json!({ "card": card }));
@@ -433,7 +433,7 @@ fn explain(card: &Card, mut screen: Screen) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The sections that are asked for: all, if none is.
+/// The requested sections of a comparison; all if none is requested.
 fn chosen(mut contrast: Contrast, only: &[String]) -> Result<Contrast> {
     let plain = |title: &str| title.replace(' ', "-");
     if let Some(unknown) = only.iter().find(|name| !Contrast::TITLES.iter().any(|title| plain(title) == **name)) {
@@ -480,7 +480,7 @@ fn facts(card: &Card) -> impl Iterator<Item = (&str, String)> {
     })
 }
 
-/// The item that a text names, by its whole id or title.
+/// Finds the item with this id or title.
 pub fn find_item<'r>(rules: &'r Ruleset, text: &str) -> Option<&'r Card> {
     let spellings = || rules.items().iter().flat_map(|item| [(item, &*item.id), (item, &*item.title)]);
     let plain = spelling(text);
@@ -490,11 +490,11 @@ pub fn find_item<'r>(rules: &'r Ruleset, text: &str) -> Option<&'r Card> {
     })
 }
 
-/// The card that a person names by its id or title (see [`typed`]).
+/// Finds the card that a person names by its id or title (see [`typed`]).
 ///
 /// # Errors
 ///
-/// [`Refusal::Ambiguous`] with the cards that it may be, or a sentence if there is none.
+/// [`Refusal::Ambiguous`] with the candidates, or a sentence if there is no such card.
 pub fn find_card<'r>(rules: &'r Ruleset, text: &str) -> Result<&'r Card, Refusal> {
     let cards = rules.cards();
     let spellings = || cards.iter().flat_map(|card| [(card, &*card.id), (card, &*card.title)]);

@@ -1,19 +1,19 @@
-//! Rulesets named by the path of their folder instead of their id.
+//! Accepts the path of a ruleset's folder instead of its id.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Commands that take paths by themselves.
+/// Commands that parse paths themselves.
 const BY_THEMSELVES: [&str; 7] = ["check", "dev", "cards", "types", "new", "pack", "add"];
-/// Commands whose first argument is not a ruleset. There only `--rules` takes a path.
+/// Commands whose first argument is not a ruleset, so that only `--rules` takes a path.
 const BY_OPTION: [&str; 3] = ["play", "sim", "odds"];
 /// Options and commands that are followed by the name of a ruleset.
 const BEFORE_A_NAME: [&str; 5] = ["--rules", "--compare", "test", "show", "diff"];
 
-/// A call in which each path of a ruleset's folder is its id, and the folder in which those rulesets lie.
+/// Replaces the paths of rulesets in a call by ids. Returns the call, and the folder that contains these rulesets.
 ///
-/// `rulesets/contest` and `rulesets/contest+my-house` are paths, and `contest` is one behind `test` or `--rules` where the
-/// folder is here and no folder `rulesets` is.
+/// `rulesets/contest` and `rulesets/contest+my-house` are paths. `contest` is one after `test` or `--rules` if the
+/// current folder contains it and has no folder `rulesets`.
 pub fn as_ids(call: Vec<OsString>) -> (Vec<OsString>, Option<PathBuf>) {
     let words: Vec<String> = call.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let command = words.iter().skip(1).find(|word| !word.starts_with('-')).cloned().unwrap_or_default();
@@ -31,7 +31,7 @@ pub fn as_ids(call: Vec<OsString>) -> (Vec<OsString>, Option<PathBuf>) {
         };
         let by_name = option.is_some() || BEFORE_A_NAME.contains(&before);
         let found = list.split(',').map(|name| id_of(name, by_name && bare)).collect::<Option<Vec<_>>>();
-        // All of them have to lie side by side.
+        // All of them have to be in the same folder.
         let side_by_side = found.as_ref().is_some_and(|found| {
             found.iter().all(|(_, folder)| around.as_ref().is_none_or(|around| around == folder))
                 && found.iter().all(|(_, folder)| *folder == found[0].1)
@@ -56,7 +56,7 @@ pub fn as_ids(call: Vec<OsString>) -> (Vec<OsString>, Option<PathBuf>) {
     (turned, around)
 }
 
-/// The id that a path stands for, with the house rules behind it, and the folder around it.
+/// The id of a path, with the house rules after it, and the folder that contains it.
 fn id_of(name: &str, bare: bool) -> Option<(String, PathBuf)> {
     let (path, layers) = name.split_once('+').map_or((name, None), |(path, layers)| (path, Some(layers)));
     let looks_like_one = path.contains(['/', '\\']) || path.starts_with('.');

@@ -17,7 +17,7 @@ pub struct Args {
     file: PathBuf,
 }
 
-/// The longest program, in bytes.
+/// The most bytes of a program.
 const LONGEST: u64 = 1 << 20;
 
 pub fn run(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {

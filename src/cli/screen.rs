@@ -7,28 +7,28 @@ use serde::Serialize;
 use super::pager::Pager;
 use super::row::{Row, Span, columns, harmless, width_of};
 
-/// Where the program's data goes: a terminal of some width, a pipe, or one JSON object a line.
+/// The output of the program: a terminal of some width, a pipe, or lines of JSON objects.
 pub struct Screen {
     out: Box<dyn Write>,
-    /// Columns of the terminal; `None` where nothing is wrapped.
+    /// The width of the terminal; `None` if nothing is wrapped.
     width: Option<usize>,
     colour: bool,
     json: bool,
-    /// Whether the ids of rules are printed where nobody asks for them.
+    /// True if rule ids are printed in questions, options and refusals.
     rule_ids: bool,
-    /// Lines that are kept back for the pager.
+    /// Lines that are buffered for the pager.
     page: Option<Vec<String>>,
 }
 
 #[derive(Serialize)]
-struct Named<'a, T> {
+struct NamedEvent<'a, T> {
     event: &'a str,
     #[serde(flatten)]
     rest: &'a T,
 }
 
 impl Screen {
-    /// Standard output as it is: wrapped and coloured on a terminal, plain in a pipe.
+    /// Standard output: wrapped and coloured on a terminal, plain in a pipe.
     pub fn stdout(json: bool) -> Screen {
         let terminal = io::stdout().is_terminal();
         Screen {
@@ -41,7 +41,7 @@ impl Screen {
         }
     }
 
-    /// Standard output for what is long: page by page on a terminal.
+    /// Standard output for long texts: page by page on a terminal.
     pub fn paged(json: bool) -> Screen {
         let mut screen = Screen::stdout(json);
         if screen.width.is_some()
@@ -53,7 +53,7 @@ impl Screen {
         screen
     }
 
-    /// Standard error: for what is wrong, not for data.
+    /// Standard error, for errors.
     pub fn stderr() -> Screen {
         let terminal = io::stderr().is_terminal();
         Screen {
@@ -70,7 +70,7 @@ impl Screen {
         self.json
     }
 
-    /// Prints the ids of rules in questions, options and refusals, too.
+    /// Sets whether rule ids are printed in questions, options and refusals.
     pub fn with_rule_ids(mut self, rule_ids: bool) -> Screen {
         self.rule_ids = rule_ids;
         self
@@ -88,20 +88,20 @@ impl Screen {
         self.width
     }
 
-    /// The same, no wider than that also where it is no terminal.
+    /// Limits the width, also if the output is no terminal.
     pub fn at_most(mut self, width: usize) -> Screen {
         self.width = self.width.or(Some(width));
         self
     }
 
-    /// Takes the width of the terminal anew: it may have been dragged since.
+    /// Updates the width of the terminal, which may have been resized.
     pub fn measure(&mut self) {
         if self.width.is_some() {
             self.width = Some(terminal_width());
         }
     }
 
-    /// Writes one row; in JSON mode rows are for people and are left out.
+    /// Writes one row. In JSON mode nothing is written, since rows are for people.
     pub fn row(&mut self, row: &Row) -> io::Result<()> {
         if self.json {
             return Ok(());
@@ -109,7 +109,7 @@ impl Screen {
         row.printed(self.width, self.colour).iter().try_for_each(|line| self.line(line))
     }
 
-    /// Writes one line, or keeps it back for the pager.
+    /// Writes one line, or buffers it for the pager.
     fn line(&mut self, line: &str) -> io::Result<()> {
         if let Some(page) = &mut self.page {
             page.push(line.to_owned());
@@ -119,12 +119,12 @@ impl Screen {
         self.out.flush()
     }
 
-    /// From now on lines are kept back until [`Screen::end_page`].
+    /// Buffers lines until [`Screen::end_page`].
     pub fn begin_page(&mut self) {
         self.page.get_or_insert_default();
     }
 
-    /// Writes what was kept back: through the pager if the terminal would have to be scrolled back by more than a screen.
+    /// Writes the buffered lines, through the pager if they fill at least two screens.
     pub fn end_page(&mut self) -> io::Result<()> {
         let Some(lines) = self.page.take() else { return Ok(()) };
         let tall = terminal_size::terminal_size().map_or(usize::MAX, |(_, height)| usize::from(height.0));
@@ -140,13 +140,13 @@ impl Screen {
         rows.iter().try_for_each(|row| self.row(row))
     }
 
-    /// Rows whose cells stand under each other; the last cell of a row wraps in its own column.
+    /// Writes rows with aligned cells. The last cell of a row wraps in its own column.
     pub fn columns(&mut self, indent: usize, cells: Vec<Vec<Span>>) -> io::Result<()> {
         let rows = columns(indent, cells, self.width);
         self.rows(&rows)
     }
 
-    /// Text that already has its layout, line by line.
+    /// Writes a preformatted text, line by line.
     pub fn verbatim(&mut self, text: &str) -> io::Result<()> {
         if self.json {
             return Ok(());
@@ -154,27 +154,28 @@ impl Screen {
         text.trim_end().lines().try_for_each(|line| self.line(line))
     }
 
-    /// One JSON object on a line of its own.
+    /// Writes one JSON object as a line.
     pub fn object(&mut self, object: &impl Serialize) -> io::Result<()> {
         let line = plain_json(serde_json::to_string(object)?);
         writeln!(self.out, "{line}")?;
         self.out.flush()
     }
 
-    /// A JSON object that begins with what it is.
+    /// Writes a JSON object whose first member is the name of the event.
     pub fn event(&mut self, event: &str, rest: &impl Serialize) -> io::Result<()> {
-        self.object(&Named { event, rest })
+        self.object(&NamedEvent { event, rest })
     }
 
-    /// Whether the columns of a table stand beside each other without a broken word.
+    /// True if the columns of a table fit next to each other without breaking a word.
     pub fn fits(&self, header: &[&str], rows: &[Vec<String>]) -> bool {
         let wanted: usize = longest_words(header, rows).iter().map(|wide| wide + GAP).sum();
         self.width.is_none_or(|width| wanted <= width)
     }
 
-    /// A table with a header, fitted to the terminal; where that is too narrow for columns, one paragraph a row.
+    /// Writes a table with a header, fitted to the terminal; if that is too narrow for columns, one paragraph for each
+    /// row.
     pub fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>) -> io::Result<()> {
-        // Labels of fields are among the headings, and rules write them.
+        // Headings may be labels of fields, which rules choose.
         let header: Vec<String> = header.iter().map(|heading| harmless(heading)).collect();
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
         if !self.fits(&header, &rows) {
@@ -199,13 +200,13 @@ impl Screen {
     }
 }
 
-/// A line under the headings, and nothing else.
+/// A table style with only a line under the headings.
 const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// Columns of the terminal that a column of a table takes besides its text.
+/// The width that a column of a table takes in addition to its text.
 const GAP: usize = 3;
 
-/// The longest word of each column, in columns of the terminal: a narrower column would break it.
+/// The width of the longest word of each column: a narrower column would break it.
 fn longest_words(header: &[&str], rows: &[Vec<String>]) -> Vec<usize> {
     let longest = |text: &str| text.split(' ').map(width_of).max().unwrap_or(0);
     let of_column = |(at, head): (usize, &&str)| {
@@ -216,7 +217,7 @@ fn longest_words(header: &[&str], rows: &[Vec<String>]) -> Vec<usize> {
 }
 
 impl Screen {
-    /// The rows one below the other, below the heading of their first column.
+    /// Writes the rows one below the other, below the heading of their first column.
     fn paragraphs(&mut self, header: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
         if let Some(first) = header.first().filter(|first| !first.is_empty()) {
             self.row(&Row::at(0).faint(format!("{first}:")))?;
@@ -224,7 +225,7 @@ impl Screen {
         rows.iter().try_for_each(|row| self.paragraph(header, row))
     }
 
-    /// A row of a table as its first cell with the others below, each behind its heading.
+    /// Writes a row of a table as its first cell with the others below, each after its heading.
     fn paragraph(&mut self, header: &[&str], row: &[String]) -> io::Result<()> {
         let mut cells = header.iter().zip(row);
         if let Some((_, first)) = cells.next() {
@@ -236,13 +237,13 @@ impl Screen {
     }
 }
 
-/// Whether colour may be used at all: `NO_COLOR` and terminals that know none say no.
+/// True if colour may be used: not with `NO_COLOR`, or on a terminal without colours.
 pub fn colour_wanted() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !set("NO_COLOR") && std::env::var("TERM").map_or(true, |term| term != "dumb")
 }
 
-/// Columns of the terminal; 80 where there is none.
+/// The width of the terminal; 80 if there is none.
 pub fn terminal_width() -> usize {
     terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0).max(8))
 }

@@ -13,7 +13,7 @@ use riskbreaker::serve::{Host, Queue, schema, stdio};
 use riskbreaker_web::{Page, Server, StartError};
 use serde_json::{Value as Json, json};
 
-use super::interrupt::Watch;
+use super::interrupt::CtrlCWatch;
 use super::notify::NotifyArgs;
 use super::table::NetworkArgs;
 use super::{call_error, campaigns, library, table};
@@ -48,7 +48,7 @@ pub struct Args {
     schema: bool,
 }
 
-/// Reads an address with a port. A port alone is one of this computer.
+/// Parses an address with a port. A port alone is on this computer.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let local = |port| SocketAddr::from(([127, 0, 0, 1], port));
     let wrong = |_| "write an address with a port, such as `127.0.0.1:7777`, or only a port".to_owned();
@@ -75,7 +75,7 @@ pub fn serve(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     };
     args.notify.follow(&host, |line| eprintln!("{line}"));
     let queue = Arc::new(Queue::start(std::thread::available_parallelism().map_or(2, usize::from))?);
-    let watch = (!args.stdio).then(Watch::begin);
+    let watch = (!args.stdio).then(CtrlCWatch::begin);
     let mut server = match args.websocket {
         Some(address) => Some(listen(args, address, &host, &queue)?),
         None => None,
@@ -96,7 +96,7 @@ pub fn serve(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens the campaigns of the call, and serves at an address.
+/// Opens the campaigns of the call and starts the server.
 fn listen(args: &Args, address: SocketAddr, host: &Host, queue: &Arc<Queue>) -> Result<Server> {
     let operator = host.connect(true);
     for name in &args.campaigns {
@@ -117,7 +117,7 @@ fn listen(args: &Args, address: SocketAddr, host: &Host, queue: &Arc<Queue>) -> 
         error => anyhow::anyhow!("{address}: {error}"),
     })?;
     host.set_address(listening.addresses().shared().to_string());
-    // Standard output has only messages.
+    // Standard output carries only messages.
     eprintln!("{}v1/ws", listening.addresses().shared().to_string().replacen("http", "ws", 1));
     if !address.ip().is_loopback() {
         eprintln!("The connection is not encrypted: whoever is in this network can read what is sent.");

@@ -1,4 +1,4 @@
-//! Which part of a simulation a call plays: as it is typed, or by the variables of a scheduler.
+//! The option `--shard`: the part of a simulation to play, given explicitly or by the variables of a scheduler.
 
 use anyhow::Result;
 use riskbreaker::lab::Shard;
@@ -12,17 +12,17 @@ pub enum ShardArg {
     Part(Shard),
     /// `env`, `env/N`, `env:SCHEDULER` or `env:SCHEDULER/N`.
     Environment {
-        /// The scheduler, where several may be visible.
+        /// The scheduler; `None` to detect it.
         scheduler: Option<&'static Scheduler>,
-        /// How many parts there are, where the scheduler sets no count.
+        /// The number of parts, if the scheduler does not set it.
         count: Option<u64>,
     },
 }
 
-/// The variables by which a scheduler numbers the tasks of an array.
+/// The environment variables by which a scheduler numbers the tasks of an array.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Scheduler {
-    /// What `env:` names it by.
+    /// The name after `env:`.
     pub name: &'static str,
     index: &'static str,
     count: Option<&'static str>,
@@ -33,7 +33,7 @@ pub struct Scheduler {
 #[derive(Debug, PartialEq, Eq)]
 enum First {
     Is(u64),
-    /// In a variable, with the step between two indices in another one.
+    /// The index is in a variable, and the step between two indices in another variable.
     In {
         first: &'static str,
         step: &'static str,
@@ -63,11 +63,11 @@ static SCHEDULERS: [Scheduler; 5] = [
     Scheduler { name: "parallel", index: "PARALLEL_SEQ", count: None, first: First::Is(1) },
 ];
 
-/// Reads the value of `--shard`.
+/// Parses the value of `--shard`.
 ///
 /// # Errors
 ///
-/// What to write instead.
+/// A message with the expected form.
 pub fn shard(text: &str) -> Result<ShardArg, String> {
     let wrong =
         || "a shard is one of several, such as 1/4 or 4/4; or `env`, with `env/4` where the scheduler sets no count";
@@ -96,11 +96,11 @@ pub fn shard(text: &str) -> Result<ShardArg, String> {
 }
 
 impl ShardArg {
-    /// The part, by the environment where that decides.
+    /// Returns the shard, read from the environment if requested.
     ///
     /// # Errors
     ///
-    /// A wrong call: no scheduler is visible, or several; no count, or a number that is none.
+    /// A call error: no scheduler is detected, or several; a missing count, or an invalid number.
     pub fn settled(&self) -> Result<Shard> {
         self.settled_by(&|name| std::env::var(name).ok())
     }

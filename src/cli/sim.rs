@@ -108,18 +108,18 @@ pub struct Args {
 
     /// Compares with games in which this is exchanged between two seats, on the same dice
     #[arg(long, value_name = "WHAT", conflicts_with = "ban", conflicts_with_all = NO_PAIRS)]
-    mirror: Option<Mirror>,
+    mirror: Option<MirrorKind>,
 
     #[command(flatten)]
     output: Output,
 }
 
-/// Options that `--ban` and `--mirror` do not take.
+/// Options that conflict with `--ban` and `--mirror`.
 const NO_PAIRS: [&str; 8] = ["games", "until", "every_script", "why_slow", "shard", "save", "trial", "html"];
 
 /// What `--mirror` exchanges.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Mirror {
+enum MirrorKind {
     /// Who plays the seats
     Policies,
     /// The order in which the scenario lists what belongs to seats
@@ -128,7 +128,7 @@ enum Mirror {
     Sides,
 }
 
-/// Where the findings go.
+/// The output options.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Output {
     /// Writes a JSON object
@@ -175,7 +175,7 @@ fn played(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         }
         return why_slow(&simulation, args.output.json);
     }
-    // What cannot be written is known before anything is played.
+    // Output errors are reported before anything is played.
     for path in args.save.iter().chain(&args.output.html) {
         if path.is_dir() {
             return Err(call_error(format!("{} is a folder; name a file", path.display())));
@@ -211,7 +211,7 @@ fn played(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     };
     let found = simulation.run_with_rows(threads, shard, before, &mut told, rows);
     meter.finish_and_clear();
-    // A disk that is full now may have room later: no wrong call.
+    // A full disk may have room later, so this is not a call error.
     let at_work = |error: anyhow::Error| anyhow::anyhow!("{error}");
     written.map_err(at_work)?;
     rows_written.and_then(|()| games.map_or(Ok(()), GamesFile::finish)).map_err(at_work)?;
@@ -225,7 +225,7 @@ fn played(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         }),
     })?;
     if let Some(path) = &args.save {
-        // All of it, and also where there was nothing to play.
+        // All findings, even if nothing was left to play.
         write(path, &findings, folder.as_deref()).map_err(at_work)?;
     }
     let code = show(&findings, &args.output, folder.as_deref())?;
@@ -236,7 +236,7 @@ fn played(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// Plays every trial twice, and tells what differs: `--ban` and `--mirror`.
+/// Plays every trial twice and prints the differences, for `--ban` and `--mirror`.
 fn in_pairs(args: &Args, simulation: Simulation) -> Result<ExitCode> {
     let [variant] = <[Variant; 1]>::try_from(simulation.variants).map_err(|_| {
         call_error("`--ban` and `--mirror` compare games of one ruleset; name one, and one value of each switch")
@@ -258,9 +258,9 @@ fn in_pairs(args: &Args, simulation: Simulation) -> Result<ExitCode> {
         None => Columns::without(simulation.scenario, study, &args.ban),
         Some(mirror) => {
             let exchange = match mirror {
-                Mirror::Policies => Exchange::Policies,
-                Mirror::Order => Exchange::Order,
-                Mirror::Sides => Exchange::Sides,
+                MirrorKind::Policies => Exchange::Policies,
+                MirrorKind::Order => Exchange::Order,
+                MirrorKind::Sides => Exchange::Sides,
             };
             Columns::mirrored(simulation.scenario, study, exchange)?
         }
@@ -268,11 +268,11 @@ fn in_pairs(args: &Args, simulation: Simulation) -> Result<ExitCode> {
     columns.show(&Work::new(None, watched(), threads(args)?), args.output.json)
 }
 
-/// The file for a row of each game, if it is wanted.
+/// Creates the file for game rows, if requested.
 ///
 /// # Errors
 ///
-/// A wrong call: `before` has games whose rows are not known.
+/// A call error: `before` has games whose rows are not known.
 fn games_file(args: &Args, simulation: &Simulation, before: Option<&Findings>) -> Result<Option<GamesFile>> {
     let Some(path) = &args.games else { return Ok(None) };
     if let (Some(save), Some(_)) = (&args.save, before.filter(|before| before.blocks > 0)) {
@@ -285,7 +285,7 @@ fn games_file(args: &Args, simulation: &Simulation, before: Option<&Findings>) -
     GamesFile::create(path, names).map(Some)
 }
 
-/// How many threads play.
+/// The number of threads.
 fn threads(args: &Args) -> Result<usize> {
     match args.threads {
         Some(0) => Err(call_error("`--threads` must be at least 1; leave it out to use all processors")),
@@ -294,10 +294,10 @@ fn threads(args: &Args) -> Result<usize> {
     }
 }
 
-/// What is to be played, by the command line.
+/// The simulation that the command line describes.
 fn planned(args: &Args, folder: Option<&Path>) -> Result<Simulation> {
     let library = library::open(folder)?;
-    // The name of a ruleset simulates its own scenario: `sim contest`.
+    // With the name of a ruleset, its own scenario is simulated: `sim contest`.
     let named = args.scenario.as_ref().filter(|name| args.rules.is_empty() && library::is_ruleset(&library, name));
     let ids = match (named, args.rules.as_slice()) {
         (Some(id), _) => vec![id.clone()],
@@ -348,7 +348,7 @@ fn planned(args: &Args, folder: Option<&Path>) -> Result<Simulation> {
     })
 }
 
-/// The scenario for all, if none is named: the first with which one of them begins and that all have.
+/// The scenario for all rulesets if none is named: the first default scenario of one that all have.
 fn usual_scenario(all: &[Arc<Ruleset>]) -> Result<Option<String>> {
     let usual: Vec<&str> = all.iter().filter_map(|rules| rules.default_scenario()).collect();
     let is_shared = |name: &str| all.iter().all(|rules| rules.scenarios().contains_key(name));
@@ -366,7 +366,7 @@ fn usual_scenario(all: &[Arc<Ruleset>]) -> Result<Option<String>> {
     Err(call_error(format!("these rules begin with different scenarios, {}; {help}", usual.join(" and "))))
 }
 
-/// Every combination of the values that house rules are to have.
+/// All combinations of the values of house rules.
 fn combinations(set: &[(String, String)]) -> Vec<Vec<(String, String)>> {
     let mut all = vec![Vec::new()];
     for (switch, values) in set {
@@ -404,10 +404,10 @@ fn tell_trial(simulation: &Simulation, trial: u64, json: bool) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Rows of what was new that are shown.
+/// The most rows of new branches.
 const MOST_BRANCHES: usize = 30;
 
-/// Shows how much the memo carries, and what it could not record.
+/// Prints how much the memo replays, and what it could not record.
 fn why_slow(simulation: &Simulation, json: bool) -> Result<ExitCode> {
     let interrupted = watched();
     let reports = simulation.memo_report(&interrupted).map_err(|error| call_error(error.to_string()))?;
@@ -448,23 +448,23 @@ fn why_slow(simulation: &Simulation, json: bool) -> Result<ExitCode> {
     Ok(if interrupted.load(Ordering::Relaxed) { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
-/// What `--save` adds to the findings in its file.
+/// What `--save` stores in addition to the findings.
 #[derive(Deserialize)]
-struct Beside {
-    /// The folder of rulesets that was named.
+struct SavedOptions {
+    /// The value of `--rulesets`.
     rulesets: Option<PathBuf>,
 }
 
-/// Findings that `--save` has kept, and the folder of rulesets that they were played from if it was named.
+/// Reads findings stored by `--save`, with the value of `--rulesets` at that time.
 pub fn read(path: &Path) -> Result<(Findings, Option<PathBuf>)> {
     let name = path.display();
     let text = file::read(path).map_err(|error| call_error(format!("{name}: {}", system_message(&error))))?;
     let findings = Findings::read(&text).map_err(|error| call_error(format!("{name}: {error}")))?;
-    let beside: Option<Beside> = serde_json::from_str(&text).ok();
+    let beside: Option<SavedOptions> = serde_json::from_str(&text).ok();
     Ok((findings, beside.and_then(|beside| beside.rulesets)))
 }
 
-/// Writes the file whole or not at all.
+/// Writes the file atomically.
 fn write(path: &Path, findings: &Findings, folder: Option<&Path>) -> Result<()> {
     let mut kept = serde_json::to_value(findings)?;
     if let Some(folder) = folder {
@@ -473,13 +473,13 @@ fn write(path: &Path, findings: &Findings, folder: Option<&Path>) -> Result<()> 
     file::replace(path, kept.to_string()).map_err(|error| unwritable(path, &error))
 }
 
-/// A bar on a terminal: how far it is, and how long it still takes.
+/// A progress bar with the remaining time.
 pub fn meter() -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:24} {percent:>3} % · {pos} of {len} · {eta} left");
     ProgressBar::new(0).with_style(style.expect("the template is well formed").progress_chars("█▉▊▋▌▍▎▏ "))
 }
 
-/// Tells what a part has cost: the time, and the most memory that it used.
+/// Prints the cost of a part: its time and peak memory.
 fn tell_cost(took: Duration) {
     let seconds = took.as_secs_f64();
     match most_memory() {
@@ -488,7 +488,7 @@ fn tell_cost(took: Duration) {
     }
 }
 
-/// The most memory that the program has used, in bytes; `None` if the system does not say.
+/// The peak memory of the program in bytes; `None` if the system does not report it.
 fn most_memory() -> Option<u64> {
     #[cfg(unix)]
     {
@@ -505,7 +505,7 @@ fn most_memory() -> Option<u64> {
     None
 }
 
-/// How to go on with what was interrupted.
+/// Prints how to continue interrupted work.
 fn tell_interrupted(save: Option<&Path>) {
     match save {
         Some(path) => {
@@ -515,7 +515,7 @@ fn tell_interrupted(save: Option<&Path>) {
     }
 }
 
-/// Tells what was found, as the call wants it: 1 if no game counts. `folder`: where the rules are, if that was said.
+/// Prints the findings as the call requests. The exit code is 1 if no game counts. `folder`: the value of `--rulesets`.
 pub fn show(findings: &Findings, output: &Output, folder: Option<&Path>) -> Result<ExitCode> {
     let mut screen = Screen::stdout(output.json);
     if output.json {
@@ -530,7 +530,7 @@ pub fn show(findings: &Findings, output: &Output, folder: Option<&Path>) -> Resu
     Ok(if counted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The findings with the shares that follow from them.
+/// The findings as JSON, with the shares computed from them.
 fn findings_json(findings: &Findings, folder: Option<&Path>) -> Json {
     let rates: Vec<Json> = findings
         .tallies
@@ -553,7 +553,7 @@ pub fn rate_text(rate: &Rate) -> String {
     format!("{} ({} to {})", percent(rate.share), percent(rate.low), percent(rate.high))
 }
 
-/// Every result that came, the most frequent first.
+/// Every result that occurred, the most frequent first.
 pub fn results(findings: &Findings) -> Vec<String> {
     let mut all: Vec<(u64, String)> = Vec::new();
     for tally in &findings.tallies {
@@ -621,12 +621,12 @@ fn tables(screen: &mut Screen, findings: &Findings, folder: Option<&Path>) -> Re
     Ok(())
 }
 
-/// Columns of the longest bar.
+/// The width of the longest bar in columns.
 const BAR: usize = 24;
-/// Results that get a row; the rarest are counted.
+/// The most results that get a row; the rest is counted.
 pub const MOST_RESULTS: usize = 20;
 
-/// How often each result came, with a bar for its share; of several variants one below the other.
+/// Prints the share of each result with a bar; with several variants, one below the other.
 pub fn result_bars(screen: &mut Screen, findings: &Findings) -> Result<()> {
     let all = results(findings);
     let rates = |result: &str| findings.tallies.iter().map(|tally| tally.rate(result)).collect::<Vec<_>>();
@@ -652,15 +652,15 @@ pub fn result_bars(screen: &mut Screen, findings: &Findings) -> Result<()> {
     Ok(())
 }
 
-/// What is said of results that get no row.
+/// The note about results without a row.
 pub fn rarer(more: usize) -> String {
     format!("and {more} rarer results: `--json` lists all, `result` in play.luau can group them")
 }
 
-/// A terminal with fewer columns has short bars.
+/// A terminal with fewer columns gets short bars.
 const NARROW: usize = 100;
 
-/// How many games of a variant do not count.
+/// The number of games of a variant that do not count, in words.
 pub fn left_out(findings: &Findings, variant: usize) -> String {
     let tally = &findings.tallies[variant];
     let out = tally.left_out.len() as u64;
@@ -668,7 +668,7 @@ pub fn left_out(findings: &Findings, variant: usize) -> String {
     format!("{out} of {} games {} left out{no_more}", tally.trials + out, if out == 1 { "is" } else { "are" })
 }
 
-/// The call that plays one trial of a variant again.
+/// The call that replays one trial of a variant.
 pub fn replay(plan: &Plan, variant: usize, trial: u64, folder: Option<&Path>) -> String {
     let variant = &plan.variants[variant];
     let mut words = vec!["riskbreaker".to_owned(), "sim".into(), plan.scenario.clone()];
@@ -687,7 +687,7 @@ pub fn replay(plan: &Plan, variant: usize, trial: u64, folder: Option<&Path>) ->
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -728,7 +728,7 @@ fn cards(screen: &mut Screen, findings: &Findings, names: &[&str]) -> Result<()>
     Ok(screen.table(&header, rows)?)
 }
 
-/// Rounds that the table of averages shows.
+/// The most rounds in the table of averages.
 const ROUNDS: usize = 10;
 
 fn statistics(screen: &mut Screen, findings: &Findings) -> Result<()> {
@@ -767,7 +767,7 @@ fn statistics(screen: &mut Screen, findings: &Findings) -> Result<()> {
     if screen.fits(&header, &rows) {
         return Ok(screen.table(&header, rows)?);
     }
-    // On a narrow terminal the rounds stand below each other.
+    // On a narrow terminal the rounds are below each other.
     for rows in of_variants {
         let header: Vec<&str> = std::iter::once("after round").chain(rows.iter().map(|row| row[0].as_str())).collect();
         let of_round = |(at, round): (usize, &String)| {
@@ -778,7 +778,8 @@ fn statistics(screen: &mut Screen, findings: &Findings) -> Result<()> {
     Ok(())
 }
 
-/// Rounds of a series that enough games came to: a hundredth of them, and ten, if there were as many.
+/// The number of rounds of a series that enough games reached: at least a hundredth of them, and ten if there were as
+/// many.
 pub fn told_rounds(series: &[Sum], tally: &Tally) -> usize {
     let few = (tally.trials / 100).max(tally.trials.min(10)).max(1);
     series.iter().take_while(|sum| sum.games >= few).count()

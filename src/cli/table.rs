@@ -18,16 +18,16 @@ use riskbreaker::{Library, Ruleset};
 use riskbreaker_web::{Addresses, BaseUrl, Config, Listening, Page, QrCode, Server, StartError};
 use serde_json::json;
 
-use super::interrupt::Watch;
+use super::interrupt::CtrlCWatch;
 use super::known_entries::{self, KnownEntries};
 use super::notify::NotifyArgs;
 use super::row::{Row, Span, harmless};
 use super::screen::Screen;
 use super::{call_error, campaigns, go_on, library};
 
-/// The port of a table that has none yet.
+/// The default port of a table.
 const PORT: u16 = 7777;
-/// The name of a campaign that nobody has named.
+/// The name of an unnamed campaign.
 const UNNAMED: &str = "table";
 
 /// Plays a campaign in the browser: a laptop, phones and a television
@@ -68,7 +68,7 @@ pub struct Args {
     page: Option<PathBuf>,
 }
 
-/// Who may reach a server.
+/// The options for access to a server.
 #[derive(clap::Args)]
 pub struct NetworkArgs {
     /// Lets phones in the same network join. The connection is not encrypted
@@ -85,17 +85,17 @@ pub struct NetworkArgs {
 }
 
 impl NetworkArgs {
-    /// The settings of a server at an address.
+    /// The configuration of a server at an address.
     pub fn config(&self, listens: SocketAddr, page: Page) -> Config {
         Config { listens, public: self.public_url.clone(), guests: self.allow_origin.clone(), page }
     }
 
-    /// Whether every network may reach the server.
+    /// True if every network may reach the server.
     pub fn is_open(&self) -> bool {
         self.lan
     }
 
-    /// Where a server listens by default.
+    /// The default address to listen at.
     pub fn ip(&self) -> IpAddr {
         if self.lan { Ipv4Addr::UNSPECIFIED.into() } else { Ipv4Addr::LOCALHOST.into() }
     }
@@ -134,7 +134,7 @@ pub fn table(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let to = log.clone();
     let network = NetworkHost::new(host, queue.clone(), move |line| to.line(line));
     let codes = codes(&operator)?;
-    let watch = Watch::begin();
+    let watch = CtrlCWatch::begin();
     let mut server = serve(listening, network)?;
     operator.watch()?;
     let mut files = RuleFiles::default();
@@ -159,7 +159,7 @@ pub fn table(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    // Every command is on the disk already.
+    // Every command is already on disk.
     operator.call("table.close", json!({})).ok();
     server.stop();
     queue.finish();
@@ -177,38 +177,38 @@ pub fn serve(listening: Listening, network: NetworkHost) -> Result<Server> {
     Server::start(listening, Arc::new(network)).context("starting the server")
 }
 
-/// What is to be played.
+/// The game to play.
 struct Chosen {
     name: String,
     rules: Option<String>,
     scenario: Option<String>,
 }
 
-/// The campaign of the call, or the one that somebody chooses.
+/// The campaign of the call, or the one that the user chooses.
 fn chosen(args: &Args, folder: Option<&Path>, library: &Library) -> Result<Option<Chosen>> {
     let (rules, scenario) = (args.rules.clone(), args.scenario.clone());
     match &args.campaign {
-        // The name of a ruleset begins a campaign of it.
+        // With the name of a ruleset, a campaign of it is started.
         Some(name) if library::is_ruleset(library, name) && rules.is_none() && !campaigns::file_of(name).is_file() => {
             Ok(Some(Chosen { name: name.clone(), rules: Some(name.clone()), scenario }))
         }
         Some(name) => Ok(Some(Chosen { name: name.clone(), rules, scenario })),
         None if rules.is_some() => Ok(Some(Chosen { name: free_name(), rules, scenario })),
         None => match go_on::offer(folder)? {
-            go_on::Choice::Campaign(name) => Ok(Some(Chosen { name, rules: None, scenario: None })),
-            go_on::Choice::Nothing => Ok(None),
-            go_on::Choice::New => ask_game(library),
+            go_on::GameChoice::Campaign(name) => Ok(Some(Chosen { name, rules: None, scenario: None })),
+            go_on::GameChoice::Nothing => Ok(None),
+            go_on::GameChoice::New => ask_game(library),
         },
     }
 }
 
-/// A name for a campaign of which there is no file.
+/// A name for a campaign whose file does not exist.
 fn free_name() -> String {
     let names = std::iter::once(UNNAMED.to_owned()).chain((2..).map(|number| format!("{UNNAMED}-{number}")));
     names.into_iter().find(|name| !campaigns::file_of(name).exists()).unwrap_or_default()
 }
 
-/// Asks which game to begin; without a terminal, the first one.
+/// Asks which game to start; without a terminal, the first one.
 fn ask_game(library: &Library) -> Result<Option<Chosen>> {
     let default = library::default_ruleset(library)?;
     let chosen = |rules: String| Ok(Some(Chosen { name: free_name(), rules: Some(rules), scenario: None }));
@@ -254,7 +254,7 @@ struct Operator {
 }
 
 impl Operator {
-    /// Makes a request, carries it out, and gives the result.
+    /// Sends a request, runs it, and returns the result.
     fn call(&self, method: &str, params: Json) -> Result<Json> {
         let mut params = params;
         params["table"] = json!(self.table);
@@ -267,7 +267,7 @@ impl Operator {
         }
     }
 
-    /// Opens the viewers that the log is written from: what everybody sees, and who comes and goes.
+    /// Opens the viewers for the log: one for who connects and leaves, one for public events.
     fn watch(&self) -> Result<()> {
         self.call("hello", json!({ "role": "game_master", "unseen": true }))?;
         self.call("hello", json!({ "role": "watcher", "unseen": true }))?;
@@ -275,7 +275,7 @@ impl Operator {
     }
 }
 
-/// Loads the campaign, or begins it. Gives the name of its rules.
+/// Loads the campaign, or starts it. Returns the name of its rules.
 fn open(operator: &Operator, chosen: &Chosen, file: &Path, args: &Args) -> Result<String> {
     let path = file.display().to_string();
     let opened = if file.is_file() {
@@ -297,7 +297,7 @@ fn open(operator: &Operator, chosen: &Chosen, file: &Path, args: &Args) -> Resul
     Ok(opened["ruleset"].as_str().unwrap_or_default().to_owned())
 }
 
-/// Why the port cannot be used, and what to type.
+/// The error for a port that cannot be used, with advice.
 fn not_listening(error: StartError, port: u16, remembered: bool) -> anyhow::Error {
     match error {
         StartError::Taken(_) if remembered => call_error(format!(
@@ -313,11 +313,11 @@ fn not_listening(error: StartError, port: u16, remembered: bool) -> anyhow::Erro
     }
 }
 
-/// What is printed once.
+/// The codes that are printed once.
 struct Codes {
-    /// The game master's, to type or to open again. It holds while this program runs.
+    /// The game master's code to type or open again, valid while this program runs.
     printed: String,
-    /// The game master's, for the browser that is opened. It holds once.
+    /// The game master's code for the opened browser, valid once.
     opened: String,
     /// The join code, if the waiting room is open.
     join: Option<String>,
@@ -403,7 +403,7 @@ fn say_addresses(
     Ok(())
 }
 
-/// Opens an address in the browser, where there is one.
+/// Opens an address in the browser, if there is one.
 fn open_browser(address: &str) {
     let (program, args): (_, &[&str]) = if cfg!(target_os = "macos") {
         ("open", &[])
@@ -422,25 +422,26 @@ fn open_browser(address: &str) {
     }
 }
 
-/// The files of the rules in force: when they are edited on the disk, the host reads them again. Another version that was
-/// installed, or that was there when the campaign was opened, waits for the game master.
+/// Watches the files of the current rules. When they are edited on disk, the host reloads them. Another version that
+/// was installed, or that was there when the campaign was opened, has to be accepted by the game master.
 #[derive(Default)]
 struct RuleFiles {
     id: String,
     layers: Vec<String>,
     hash: Json,
-    /// The version of the rules in force.
+    /// The version of the current rules.
     version: String,
-    /// `None` if all of them are inside the program.
+    /// The watcher; `None` if all rules are built in.
     watcher: Option<Watcher>,
-    /// The rules on the disk as they were seen last.
+    /// The last known rules on disk.
     seen: Option<Arc<Ruleset>>,
-    /// Whether the rules on the disk are others than those in force and wait for the game master; `None` before the first look.
+    /// True if the rules on disk differ from the current ones and wait for the game master; `None` before the first
+    /// check.
     others: Option<bool>,
 }
 
 impl RuleFiles {
-    /// Watches the files of the rules that the `settings` of a view or of a step name, if it has them.
+    /// Watches the files of the rules named in the `settings` of a view or step, if it has any.
     fn follow(&mut self, library: &Library, told: &Json) {
         let rules = &told["settings"]["rules"];
         let Some(id) = rules["id"].as_str() else { return };
@@ -460,7 +461,7 @@ impl RuleFiles {
         self.others = Some(is_other && self.others != Some(false));
     }
 
-    /// Takes up files that have changed. Returns what there is to say about it, line by line.
+    /// Handles changed files. Returns the lines to print.
     fn read_again(&mut self, operator: &Operator) -> Vec<String> {
         let Some(seen) = self.watcher.as_ref().and_then(Watcher::poll) else { return Vec::new() };
         let Watched::Loaded { rules, .. } = &seen else { return seen.lines() };
@@ -477,7 +478,7 @@ impl RuleFiles {
         if self.others == Some(true) { Vec::new() } else { self.put_in_force(rules, seen.lines(), operator) }
     }
 
-    /// What there is to say when a table is opened whose campaign has other rules than the folder.
+    /// The lines to print when a table is opened whose campaign has other rules than the folder.
     fn opened(&self, operator: &Operator) -> Vec<String> {
         match &self.seen {
             Some(seen) if self.others == Some(true) => self.offer(&[self.step_to(seen)], operator),
@@ -485,7 +486,7 @@ impl RuleFiles {
         }
     }
 
-    /// The versions of the rules in force and of other rules of the same name.
+    /// The versions of the current rules and of others with the same name.
     fn step_to(&self, rules: &Ruleset) -> String {
         match self.version == rules.version() {
             true => format!("{} {}, edited since", rules.name(), self.version),
@@ -493,7 +494,7 @@ impl RuleFiles {
         }
     }
 
-    /// Tells what other rules would change. The game master switches on the page, or at the prompt.
+    /// The lines about other rules and their changes. The game master switches on the page, or at the prompt.
     fn offer(&self, updates: &[String], operator: &Operator) -> Vec<String> {
         let mut lines = vec![format!(
             "Other rules are installed: {}. This game stays as it is until a game master switches it.",
@@ -525,13 +526,13 @@ impl RuleFiles {
     }
 }
 
-/// The most differences of installed rules that are listed.
+/// The most differences from installed rules that are listed.
 const MOST_CHANGES: usize = 8;
 
 /// The log in the terminal.
 #[derive(Default)]
 struct Log {
-    /// Who was there last, and who waited.
+    /// The people who were connected last, and those who waited.
     known: Mutex<(Vec<String>, Vec<String>)>,
 }
 
@@ -539,18 +540,19 @@ impl Log {
     fn line(&self, text: &str) {
         let _lock = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut out = io::stdout().lock();
-        // Without a reader the table goes on.
+        // If the output is closed, the table continues.
         let _ = writeln!(out, "{}", harmless(&in_one_line(text)));
         let _ = out.flush();
     }
 
-    /// Writes down what the host says to the operator's viewers: the first sees who comes and goes, the second what everybody sees.
+    /// Logs a notice to the operator's viewers: the first one for who connects and leaves, the second for public
+    /// events.
     fn notice(&self, message: &Json, operator: &Operator, queue: &Queue) {
         let params = &message["params"];
         match (message["method"].as_str(), params["viewer"].as_u64()) {
             (Some("presence"), Some(1)) => self.presence(&params["presence"]),
             (Some("people"), Some(1)) => {
-                // A job of the table waits for those before it.
+                // A job of the table waits for the jobs before it.
                 let ask = json!({ "jsonrpc": "2.0", "id": "people", "method": "people", "params": { "viewer": 1 } });
                 if let Received::Job(job) = operator.connection.receive(&ask.to_string()) {
                     queue.push(job);
@@ -617,7 +619,7 @@ impl Log {
     }
 }
 
-/// A line for an event that everybody sees; `None` for those that only change a number.
+/// A line for a public event; `None` for events that only change a number.
 fn told(event: &Json) -> Option<String> {
     let text = |name: &str| event[name].as_str().unwrap_or_default();
     match text("event") {

@@ -141,19 +141,19 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(if green { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The specs of a folder that is named, if one is.
+/// The specs in the given folder, if any.
 fn specs_in(folder: Option<&PathBuf>) -> Result<Vec<SpecSource>> {
     folder.map_or(Ok(Vec::new()), |folder| SpecSource::read_folder(folder).map_err(call_error))
 }
 
-/// Runs the specs again with every change.
+/// Runs the specs again at every change.
 fn watch(args: &Args, library: &Library, id: &str, screen: &mut Screen) -> Result<ExitCode> {
-    // A layer is watched, and played, over the rulesets that it lies over.
+    // A layer is watched and played over the rulesets that it extends.
     let ways = library.ways_to_play(id);
     let Some(watcher) = Watcher::of_files(library, &ways[0], &args.layers) else {
         return Err(call_error(format!("{id} is not on the disk, so it cannot change")));
     };
-    // The first news are what the ruleset is now.
+    // The first event is the current state of the ruleset.
     loop {
         let Some(news) = watcher.wait(Duration::from_secs(3600)) else { continue };
         match &news {
@@ -182,14 +182,15 @@ fn watch(args: &Args, library: &Library, id: &str, screen: &mut Screen) -> Resul
     }
 }
 
-/// Writes a new spec file into a folder under `specs` of the topmost of the layers on the disk, or of the ruleset itself: the game
-/// may need any of them. `None` if all rules are built in.
+/// Writes a new spec file to a folder under `specs` of the topmost layer on disk, or of the ruleset itself, since the
+/// game may need any of them. `None` if all rules are built in.
 pub fn write_spec(library: &Library, rules: &Ruleset, place: &str, stem: &str, spec: &str) -> Result<Option<PathBuf>> {
     let (id, parts) = (rules.id(), rules.parts());
     let main = parts.iter().position(|part| part == id).unwrap_or_default();
     let on_disk = parts[main..].iter().rev().find_map(|part| Some((part, library.folder_of(part)?)));
     let Some((part, on_disk)) = on_disk else { return Ok(None) };
-    // The specs of a layer run over each ruleset that it names; those in a folder of that name over this one alone.
+    // The specs of a layer run over each ruleset that it extends; those in a folder named after one, only over that
+    // one.
     let specs = if part == id { format!("specs/{place}") } else { format!("specs/{id}/{place}") };
     let names = (1..1000).map(|n| if n == 1 { format!("{stem}.luau") } else { format!("{stem}_{n}.luau") });
     let Some(name) = names.into_iter().find(|name| !on_disk.join(&specs).join(name).exists()) else {
@@ -296,7 +297,7 @@ fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     Ok(())
 }
 
-/// The specs of what lies below that come out otherwise now: what house rules have changed, said by the rules themselves.
+/// Lists specs of lower layers whose result changes under these house rules.
 pub fn tell_overruled(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     for result in told.overruled() {
         let why = result.failure.as_ref().map(|failure| format!("  {}", failure.fault.message)).unwrap_or_default();
@@ -305,7 +306,7 @@ pub fn tell_overruled(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     Ok(())
 }
 
-/// What specs should write differently, though they hold.
+/// Prints the warnings about specs that hold but should be written differently.
 pub fn tell_warnings(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     for (result, warning) in told.warnings() {
         let place = warning.line.map_or_else(|| result.path.clone(), |line| format!("{}:{line}", result.path));
@@ -315,10 +316,10 @@ pub fn tell_warnings(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     Ok(())
 }
 
-/// How much of what happened is told: the rest is further back than anybody looks.
+/// The most lines of a log that are printed.
 const LINES_TOLD: usize = 40;
 
-/// A spec that fails, with what led there: enough to see it without running it again.
+/// Prints a failed spec with the events before the failure.
 pub fn tell_failure(result: &SpecResult, screen: &mut Screen) -> Result<()> {
     let Some(failure) = result.failure.as_ref().filter(|_| result.has_failed()) else { return Ok(()) };
     screen.row(&Row::at(0).with("failed  ", Tone::Bad).strong(&result.name).faint(format!("  {}", result.path)))?;
@@ -326,14 +327,14 @@ pub fn tell_failure(result: &SpecResult, screen: &mut Screen) -> Result<()> {
     tell_course(&failure.given, &failure.dice, &failure.log, screen)
 }
 
-/// What happened in a spec that holds, if that was kept.
+/// Prints the trace of a spec that holds, if it was recorded.
 fn tell_trace(result: &SpecResult, screen: &mut Screen) -> Result<()> {
     let Some(trace) = &result.trace else { return Ok(()) };
     screen.row(&Row::at(0).with("holds  ", Tone::Good).strong(&result.name).faint(format!("  {}", result.path)))?;
     tell_course(&trace.given, &trace.dice, &trace.log, screen)
 }
 
-/// What led to the end of a spec.
+/// Prints the position, dice and log of a spec.
 fn tell_course(given: &str, dice: &[u32], log: &[String], screen: &mut Screen) -> Result<()> {
     let mut led: Vec<Vec<Span>> = Vec::new();
     if !given.is_empty() {

@@ -28,10 +28,10 @@ pub struct Args {
     reference: bool,
 }
 
-/// The letters of all types that are written.
+/// The work budget: the number of letters of all types.
 const WORK: u64 = 100_000_000;
 
-/// The file that `require("@riskbreaker")` means to an editor, inside a ruleset's folder; the game does not read it.
+/// The file that `require("@riskbreaker")` means to an editor, in the folder of a ruleset. The game does not read it.
 pub const DEFINITION: &str = ".riskbreaker/riskbreaker.luau";
 
 pub fn types(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
@@ -87,13 +87,13 @@ pub fn types(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a file of a ruleset, and nothing outside of its folder.
+/// Writes a file in the folder of a ruleset, never outside of it.
 pub fn write_inside(folder: &Path, inside: &str, text: &str) -> Result<PathBuf> {
     file::replace_inside(folder, inside, text).map_err(|error| report::unwritable(&folder.join(inside), &error))
 }
 
-/// Settings by which editors start the language server, and by which luau-lsp finds the module; and what a coding assistant has to
-/// know of rules.
+/// The files for editors: settings that start the language server and locate the module for luau-lsp, and instructions
+/// for coding assistants.
 pub fn settings() -> BTreeMap<String, String> {
     let all = [
         (".luaurc", include_str!("../../templates/editors/luaurc.json")),

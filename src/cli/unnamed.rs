@@ -1,4 +1,4 @@
-//! Games that nobody has named: at a terminal each is a campaign in the state folder from its first line.
+//! Unnamed games: at a terminal, each game is a campaign in the state folder from its first line.
 
 use std::fmt;
 use std::fs;
@@ -12,21 +12,21 @@ use super::campaigns::ENDING;
 use super::figures::counted;
 use super::state_folder;
 
-/// Unnamed games that are kept, the newest ones.
+/// The number of unnamed games that are kept, the newest ones.
 const MOST_KEPT: usize = 20;
 
-/// What the campaign of an unnamed game is called in its file.
+/// The name of an unnamed game in its campaign file.
 const NAME: &str = "unnamed";
 
-/// How a copy ends that versions up to 0.1 kept of an unsaved game.
+/// The extension of a copy of an unsaved game by versions up to 0.1.
 const COPY: &str = "json";
 
-/// A game that nobody has named.
+/// An unnamed game.
 pub struct UnnamedGame {
     pub path: PathBuf,
     /// The rules, the scene and the position, or the reason why it cannot be continued.
     about: String,
-    /// When its last line was carried out.
+    /// The time of its last line.
     left: SystemTime,
 }
 
@@ -35,16 +35,16 @@ fn folder() -> Option<PathBuf> {
     Some(state_folder()?.join("riskbreaker").join("games"))
 }
 
-/// Whether a file is that of an unnamed game.
+/// True if a file is that of an unnamed game.
 pub fn is_unnamed(path: &Path) -> bool {
     folder().is_some_and(|folder| path.parent() == Some(&folder))
 }
 
-/// Keeps a game that has just begun or was loaded, as a campaign without a name. Older games make room.
+/// Stores a game that was just started or loaded as an unnamed campaign. Removes the oldest games.
 ///
 /// # Errors
 ///
-/// Why it is not kept, for a person.
+/// Why it is not stored, for a person.
 pub fn begin(library: &Library, session: &mut Session, title: &str) -> Result<(Campaign, PathBuf), String> {
     let folder = folder().ok_or("the system names no folder for it")?;
     fs::create_dir_all(&folder).map_err(|error| riskbreaker::ruleset::system_message(&error))?;
@@ -65,7 +65,7 @@ pub fn begin(library: &Library, session: &mut Session, title: &str) -> Result<(C
     Ok((campaign, path))
 }
 
-/// Removes an unnamed game that nobody needs any more.
+/// Removes an unnamed game.
 pub fn remove(path: &Path) {
     for beside in ["", "-journal", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
@@ -74,7 +74,7 @@ pub fn remove(path: &Path) {
     }
 }
 
-/// The files of all unnamed games, the one that was played last first.
+/// The files of all unnamed games, the last played first.
 pub fn files() -> Vec<PathBuf> {
     let copies = state_folder().map(|folder| folder.join("riskbreaker").join("unsaved"));
     let of = |folder: Option<PathBuf>, ending: &'static str| {
@@ -87,17 +87,17 @@ pub fn files() -> Vec<PathBuf> {
     files.into_iter().map(|(_, path)| path).collect()
 }
 
-/// Whether it is a copy that an earlier version kept.
+/// True if it is a copy by an earlier version.
 pub fn is_copy(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == COPY)
 }
 
-/// When a file was written last.
+/// The time of the last write to a file.
 pub fn left(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|found| found.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// The unnamed games, the one that was played last first.
+/// The unnamed games, the last played first.
 pub fn games(library: &Library) -> Vec<UnnamedGame> {
     let described = |path: PathBuf| UnnamedGame { about: about(&path, library), left: left(&path), path };
     files().into_iter().map(described).collect()
@@ -134,7 +134,7 @@ fn prune(library: &Library) {
     }
 }
 
-/// How long ago something was, in words.
+/// The time since a moment, in words.
 pub fn ago(moment: SystemTime) -> String {
     let minutes = moment.elapsed().unwrap_or(Duration::ZERO).as_secs() / 60;
     match minutes {

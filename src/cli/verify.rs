@@ -1,4 +1,4 @@
-//! `verify` and `recover`: checks whether a file is whole, and saves what can be read of a damaged one.
+//! The commands `verify` and `recover`: check whether a file is complete, and save what can be read of a damaged one.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

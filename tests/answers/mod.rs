@@ -1,8 +1,8 @@
-//! Answers of somebody who takes anything that is open.
+//! Arbitrary possible answers.
 
 use riskbreaker::{Answer, Ask, Question};
 
-/// Some answer that the question takes, another one for another `n`.
+/// Returns a possible answer to the question, different for another `n`.
 pub fn any_answer(question: &Question, n: u64) -> Answer {
     let open: Vec<_> = question.ask.options().iter().filter(|option| option.enabled).collect();
     match &question.ask {

@@ -1,4 +1,4 @@
-//! Parts of a small ruleset, `bad`, into which tests put what is hostile or broken.
+//! Parts of a small ruleset, `bad`, for hostile or broken scripts.
 
 pub const KINDS: &str = r#"local rb = require("@riskbreaker")
 return rb.kinds({ thing = { title = "name", fields = {
@@ -17,6 +17,6 @@ return rb.play({
 	end },
 })"#;
 
-/// A card that is neither.
+/// A harmless card.
 pub const HONEST: &str = r#"local rb = require("@riskbreaker")
 return rb.maneuver({ id = "honest", resolve = function(ctx) ctx.thing:add("n", 1) end })"#;

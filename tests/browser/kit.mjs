@@ -1,4 +1,4 @@
-// What the browser tests share: Chromium, devices, checks, pictures.
+// Helpers of the browser tests: Chromium, devices, checks, pictures.
 
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -32,14 +32,14 @@ export function check(holds, text) {
   }
 }
 
-/** Waits until `test` holds in the page. */
+/** Waits until `test` returns true in the page. */
 export const until = (page, test, ...values) => page.waitForFunction(test, { timeout: 60_000, polling: 50 }, ...values);
 
 // Pages.
 
 export const browser = await puppeteer.launch({ executablePath: chromium, headless: true, protocolTimeout: 600_000, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 
-/** A page of its own device: nothing is shared with the others. */
+/** Opens a page on a device of its own, which shares no storage with the others. */
 export async function device(name, width, height, theme, touch = false) {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
@@ -68,19 +68,19 @@ const shots = option("shots");
 if (shots) mkdirSync(shots, { recursive: true });
 export const shoot = async (page, name, fullPage = false) => shots && page.screenshot({ path: join(shots, `${name}.png`), fullPage });
 
-/** What must hold of every screen: no finding of axe, nothing wider than the page, targets of 44 pixels. */
+/** Checks a screen: no finding of axe, nothing wider than the page, and targets of at least 44 pixels. */
 export async function inspect(page, what) {
   check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${what}: scrolls sideways`);
   const small = await page.evaluate(() => [...document.querySelectorAll("button, summary, input, select, textarea")].filter((node) => node.checkVisibility() && !node.closest(".heard"))
     .map((node) => [node.getBoundingClientRect(), node.textContent.slice(0, 30) || node.name]).filter(([{ width, height }]) => width > 0 && (height < 43.9 || width < 43.9)).map(([{ width, height }, text]) => `${text} ${width}x${height}`));
   check(small.length === 0, `${what}: targets below 44 px: ${small.slice(0, 5).join("; ")}`);
-  // The policy of the page forbids `eval`, so the checker comes as a script of the debugger.
+  // The content security policy of the page forbids `eval`, so axe is loaded through the debugger.
   await page.evaluate(axe);
   const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"], rules: { "color-contrast": { enabled: true } } }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary.slice(0, 200)}`).join(" | ")}`)));
   check(found.length === 0, `${what}: axe: ${found.join("\n")}`);
 }
 
-/** Ends the program with the result of all checks. */
+/** Ends the process with the result of all checks. */
 export async function finish() {
   await browser.close();
   console.log(failures.length ? `${failures.length} of ${checks} checks failed.` : `All ${checks} checks hold.`);

@@ -1,4 +1,4 @@
-// Takes the picture of the page in README.md: `node tests/browser/picture.mjs [--shots docs/images]`. A game master plays the first turns
+// Takes the screenshot of the page for README.md: `node tests/browser/picture.mjs [--shots docs/images]`. A game master plays the first turns
 // of a game at the page of `riskbreaker table`; `RISKBREAKER` names the program.
 
 import { spawn } from "node:child_process";

@@ -1,4 +1,4 @@
-// `riskbreaker table` in a folder of its own, for tests at its page.
+// Runs `riskbreaker table` in a folder of its own, for tests of its page.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { option, pause, root } from "./kit.mjs";
 
-/** A port that is free now. */
+/** Returns a port that is free now. */
 export const freePort = () => new Promise((done) => {
   const server = createServer().listen(0, "127.0.0.1", () => {
     const { port } = server.address();

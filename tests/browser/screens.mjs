@@ -1,8 +1,8 @@
-// Looks at every screen of the page and every kind of question, without the program: messages come from a socket made up in the page.
+// Checks every screen of the page and every kind of question without the program: a fake socket in the page sends the messages.
 //
 //     node tests/browser/screens.mjs [--short] [--shots FOLDER]
 //
-// `--short` looks at the narrowest and at the widest screen alone.
+// `--short` checks only the narrowest and the widest screen.
 
 import { createServer } from "node:http";
 import { existsSync, readFileSync } from "node:fs";
@@ -24,7 +24,7 @@ const server = createServer((request, answer) => {
 await new Promise((resolve) => server.once("listening", resolve));
 const address = `http://127.0.0.1:${server.address().port}/`;
 
-// A table, made up.
+// The messages of a fake table.
 
 const option_ = (id, label, more = {}) => ({ id, label, enabled: true, ...more });
 const OPTIONS = [option_("strike", "Strike", { note: "one weapon, one target" }), option_("guard", "Guard"), option_("run", "Run for the gate, and take the banner along", { note: "up to your speed" }),
@@ -73,7 +73,7 @@ const REPLIES = {
 };
 const FAULT = { message: "`ctx.bonus` is nil", chain: ["arena/maneuvers/strike.luau:21"], fatal: false, path: "arena/maneuvers/strike.luau", line: 21, column: 13, length: 9, source_line: "\treturn 1 + ctx.bonus", card: "Strike", action: "Ann: Strike", context: ["d10 rolled 7"], cure: "look whether it is there first" };
 
-/** Opens the page with a made-up socket: `hello` gets `welcome`, everything else its reply of above. */
+/** Opens the page with a fake socket: `hello` gets `welcome`, every other request its reply in `replies`. */
 async function open(name, width, height, theme, path, welcome, replies = REPLIES) {
   const page = await device(name, width, height, theme, width < 500);
   await page.evaluateOnNewDocument((hello, replies) => {
@@ -211,7 +211,7 @@ await themes(async (theme) => {
   await close(unknown);
 });
 
-// Keys alone: each kind of question gets its answer.
+// Every kind of question can be answered with the keyboard alone.
 
 const sentAnswer = (page) => page.evaluate(() => globalThis.sent.filter(({ method }) => method === "answer").at(-1)?.params.value);
 const byKeys = {
@@ -222,7 +222,7 @@ for (const [kind, keys] of Object.entries(byKeys)) {
   const page = await open(kind, 390, 844, "light", "", seat({ questions: [question(kind, 0)] }));
   for (const key of keys.slice(0, -1)) {
     await page.keyboard.press(key);
-    // Two digits in time are one number, so different answers wait.
+    // Two digits in quick succession are one number, so the test waits between answers.
     await pause(["dice", "many", "order"].includes(kind) && !(kind === "dice" && (key === "1" || key === "2")) ? 800 : 60);
   }
   const value = await sentAnswer(page);
@@ -230,7 +230,7 @@ for (const [kind, keys] of Object.entries(byKeys)) {
   await close(page);
 }
 
-// A half-typed answer survives a reload, a step and a lost connection; a new question takes no focus from it.
+// A half-typed answer survives a reload, a step and a lost connection, and a new question does not take its focus.
 
 const page = await open("draft", 390, 844, "light", "", seat({ questions: [question("line", 0)] }));
 await page.type("textarea", "over the w");
@@ -249,7 +249,7 @@ await pause(200);
 check(await page.evaluate(() => document.activeElement.matches(".ask h2")), "a new question takes the focus if nothing is typed");
 await close(page);
 
-// The accessibility tree names what is asked and what can be pressed.
+// The accessibility tree names the questions and the buttons.
 
 const tree = await open("tree", 390, 844, "light", "", seat({ questions: [question("choose", 0)] }));
 const names = [];

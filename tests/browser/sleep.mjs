@@ -1,9 +1,9 @@
-// Measures how long a phone takes to be current again after it has slept: in a page that the browser froze, and with a connection that
-// is dead although the browser calls it open, as phones have them.
+// Measures how long a phone takes to be current again after it has slept: with a page that the browser froze, and with a dead
+// connection that the browser still reports as open, as on phones.
 //
 //     node tests/browser/sleep.mjs [--seconds 30] [--times 5]
 //
-// The time is taken in the page: from its event `resume` to the drawing of the last step.
+// The time is measured in the page: from its event `resume` to the drawing of the last step.
 
 import { connect, createServer } from "node:net";
 import { check, device, finish, goTo, option, pause, until } from "./kit.mjs";
@@ -13,7 +13,7 @@ const SECONDS = Number(option("seconds") ?? 30);
 const TIMES = Number(option("times") ?? 5);
 const MOST = 300;
 
-/** A relay before the server whose connections can be cut without a word: nothing more comes out of them, and nobody is told. */
+/** A proxy before the server that can drop its connections silently: it sends nothing more, and closes neither side. */
 async function relay(to) {
   const pairs = new Set();
   const server = createServer((client) => {
@@ -53,7 +53,7 @@ await phone.evaluate(() => {
 const lifecycle = await phone.createCDPSession();
 const seq = (page) => page.evaluate(() => Number(document.body.dataset.seq));
 
-/** Writes a note on the game master's page: a step for everybody. */
+/** Writes a note on the game master's page, which is a step for all viewers. */
 async function note(text) {
   const before = await seq(gm);
   await gm.evaluate((words) => {
@@ -91,7 +91,7 @@ for (const dead of [false, true]) {
   }
   const what = dead ? "a dead connection that seems open" : "a frozen page";
   console.log(`After ${SECONDS} s of sleep, with ${what}: ${times.join(", ")} ms.`);
-  // On a busy machine single times are those of other programs.
+  // On a busy machine a single time may be that of other programs.
   const median = times.sort((a, b) => a - b)[times.length >> 1];
   check(median <= MOST, `current again after ${median} ms with ${what}, not ${MOST}`);
 }

@@ -1,11 +1,11 @@
-// Plays at the page of `riskbreaker table` in Chromium: a game master, four phones and a television. Phones go offline and sleep in
-// between, and the program is killed once and started again.
+// Plays at the page of `riskbreaker table` in Chromium: a game master, four phones and a television. Meanwhile phones go offline and
+// sleep, and the program is killed once and started again.
 //
 //     node tests/browser/table.mjs [--game RULESET/SCENARIO]... [--page FOLDER] [--shots FOLDER] [--most ANSWERS]
 //
 // `RISKBREAKER` in the environment names the program (default: target/debug/riskbreaker); `--page` takes the page from a folder
-// instead of the program. Without Chromium or the modules of `package.json`, the test says so and ends well; with `CI_ALL=1` in the
-// environment it fails instead.
+// instead of the program. Without Chromium or the modules of `package.json`, the test prints that and succeeds; with `CI_ALL=1` in
+// the environment it fails.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const MOST_REQUESTS = 12;
 
 // Playing.
 
-/** Gives one answer on a page, by keys alone or by presses. Returns what was done, or undefined if nothing is asked here. */
+/** Gives one answer on a page, by keys or by clicks. Returns a description of it, or undefined if the page has no question. */
 async function answerOnce(page, keys) {
   const before = await page.evaluate(() => {
     const card = document.querySelector(".ask.active");
@@ -47,7 +47,7 @@ async function answerOnce(page, keys) {
 
 const over = (page) => page.evaluate(() => Boolean(document.querySelector(".waits.over")));
 
-/** Plays on the phones, and on the game master's page what nobody else can answer, until the game is over. */
+/** Plays on the phones until the game is over; questions that no phone can answer are answered on the game master's page. */
 async function playOn({ gm, phones }, most, events) {
   let given = 0;
   let idle = 0;
@@ -56,7 +56,7 @@ async function playOn({ gm, phones }, most, events) {
     delete events[given];
     if (await over(gm)) return given;
     let answer;
-    // Chance alone ends no fight: later on, the game master lets a policy answer for the players.
+    // Random answers may never end a fight: after some time the game master lets a policy answer for the players.
     if (given > 40) {
       answer = await gm.evaluate(() => {
         const found = [...document.querySelectorAll(".play.two button")].find(({ textContent }) => textContent.startsWith("Let policy"));
@@ -73,7 +73,7 @@ async function playOn({ gm, phones }, most, events) {
     if (answer) {
       given += 1;
       idle = 0;
-      // The page has the next step, or says why not.
+      // The page shows the next step, or a refusal.
       await at.waitForFunction((seq) => {
         const card = document.querySelector(".ask.active");
         return document.body.dataset.seq !== seq || card?.querySelector(".refusal, .go:not([aria-disabled=true])");
@@ -87,7 +87,7 @@ async function playOn({ gm, phones }, most, events) {
   return given;
 }
 
-/** Says what each page shows of the game: all must have seen the same step. */
+/** Returns the number of the last step that each page shows. */
 const seqs = (pages) => Promise.all(pages.map((page) => page.evaluate(() => document.body.dataset.seq)));
 
 async function same(pages, what) {
@@ -99,13 +99,13 @@ async function same(pages, what) {
   check(false, `${what}: the pages show different steps: ${await seqs(pages)}`);
 }
 
-/** Takes the network from a page until `meanwhile` is done. Returns how long it took to connect again, in milliseconds. */
+/** Takes a page offline until `meanwhile` is done. Returns how long it took to connect again, in milliseconds. */
 async function offline(page, meanwhile) {
   const client = await page.createCDPSession();
   const network = (gone) => client.send("Network.emulateNetworkConditions", { offline: gone, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
   await client.send("Network.enable");
   await network(true);
-  // Emulation lets open sockets live; the event of a real loss ends them.
+  // The emulation keeps open sockets alive, so the event of a real loss is sent as well.
   await page.evaluate(() => dispatchEvent(new Event("offline")));
   await until(page, () => document.querySelector(".link.lost"));
   check(await page.evaluate(() => Boolean(document.querySelector(".ask, .waits, .tv"))), "the page stays readable without a connection");
@@ -118,7 +118,7 @@ async function offline(page, meanwhile) {
   return Date.now() - start;
 }
 
-/** Freezes a page, as phones do with those in the background, until `meanwhile` is done. Returns the milliseconds to the last step. */
+/** Freezes a page until `meanwhile` is done, as phones do in the background. Returns the milliseconds to the last step. */
 async function asleep(page, meanwhile, awake) {
   const client = await page.createCDPSession();
   await client.send("Page.setWebLifecycleState", { state: "frozen" });
@@ -163,7 +163,7 @@ const drive = (gm, seat, driver) => gm.evaluate(([of, to]) => {
   select.dispatchEvent(new Event("change", { bubbles: true }));
 }, [seat, driver]);
 
-/** Does on the game master's page what only a game master can do; the others see it. */
+/** Uses the tools on the game master's page and checks their effect on the other pages. */
 async function manage(gm, phone, tv, name) {
   const has = (page, text) => until(page, (words) => document.body.textContent.includes(words), text).catch(() => check(false, `${name}, ${page.name}: nowhere says "${text}"`));
   const press = async (page, text) => {
@@ -202,7 +202,7 @@ async function manage(gm, phone, tv, name) {
   await fill(gm, "Faces in the order they are rolled, such as 7, 2, 10", "1, 1");
   await press(gm, "Give");
   await press(gm, "Take all away");
-  // One of the games can be carried over to another one.
+  // One of the games can be migrated to another version.
   if (name.startsWith("riskbreaker-0.0.1")) {
     await fill(gm, "Ruleset", "riskbreaker-0.0.3");
     await press(gm, "Preview");
@@ -212,7 +212,7 @@ async function manage(gm, phone, tv, name) {
   await press(phone, "Say");
   for (const page of [gm, tv]) await has(page, "Hello, table!");
   await fill(gm, "Who takes decisions back", "the table votes");
-  // What a seat was shown since then stands in some games; then there is no such button.
+  // In some games secrets were shown since then, so the button does not exist.
   if (await phone.evaluate(() => [...document.querySelectorAll("button")].some(({ textContent }) => textContent === "Undo"))) {
     await press(phone, "Undo");
     await press(phone, "Ask the table");
@@ -252,7 +252,7 @@ async function game(name, table) {
   await goTo(gm, `${address}#gm=${codes.gm}`);
   await until(gm, () => document.querySelector(".gm"));
   await goTo(tv, `${address}tv`);
-  // Two by the waiting room, one by a code for a seat, and one for the other side.
+  // Two phones enter by the waiting room, one by a code for a seat, and one for the other side.
   const seats = ["players", "players", "players", "foes"];
   for (const [place, who] of ["Ann", "Bo", "Cy", "Di"].entries()) {
     const page = phones[place];
@@ -319,7 +319,7 @@ async function game(name, table) {
   await table.stop();
 }
 
-/** The bytes and requests of the page, as the server sends it. */
+/** Returns the number of bytes and requests that load the page. */
 async function weigh(address) {
   const folder = join(root, "crates/web/page");
   const files = readdirSync(folder);

@@ -1,4 +1,4 @@
-//! Ctrl-C: long work ends soon with what is known.
+//! Ctrl-C ends long work soon, with a partial result.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// How long the program works before it is interrupted. Without the interruption it would work for minutes.
+/// The time before the interruption. Without it, the program would work for minutes.
 const A_WHILE: Duration = Duration::from_secs(3);
 
-/// Calls the program, interrupts it as a terminal does, and waits for its end.
+/// Runs the program, interrupts it like a terminal, and waits for its end.
 fn interrupted(args: &[&str]) -> Output {
     interrupted_after(A_WHILE, args)
 }
@@ -104,7 +104,7 @@ fn a_whole_game_ends_with_what_its_results_are_at_least() {
     panic!("it knows no result");
 }
 
-/// A scheduler ends a part before its time is over; the same call goes on from there.
+/// A scheduler terminates a part early; the same call continues it.
 #[test]
 fn a_part_that_is_terminated_keeps_its_counts_and_says_so_by_its_exit_code() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("terminated.json");
@@ -126,7 +126,7 @@ fn a_part_that_is_terminated_keeps_its_counts_and_says_so_by_its_exit_code() {
     let kept: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     assert!(kept["blocks"].as_u64() > Some(0) && kept["complete"] == false, "{kept}");
     assert_eq!((&kept["shard"]["index"], &kept["shard"]["count"]), (&2.into(), &2.into()));
-    // The file belongs to another simulation: that can never work.
+    // The file belongs to another simulation, so retrying can never succeed.
     let other = part("1000").output().expect("the program starts");
     assert_eq!(other.status.code(), Some(42), "{other:?}");
     assert!(String::from_utf8_lossy(&other.stderr).contains("another simulation"), "{other:?}");

@@ -1,11 +1,11 @@
-//! Rulesets that are packed, added, updated and taken away, as different people would do it.
+//! Rulesets that are packed, added, updated and removed, as by different people.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A table's folder, the folders of authors beside it, and nothing of the machine's own.
+/// Folders for a table and for authors, without any files of the user.
 struct Desk {
     root: PathBuf,
 }
@@ -121,7 +121,7 @@ fn a_package_is_shown_added_played_updated_and_taken_back() {
     assert!(desk.refused(&["add", &text(&file), "--yes"]).contains("riskbreaker update house-wave"));
     assert!(desk.done(&["update"]).contains("up to date"));
 
-    // A newer version without the card, and with another one, from the same place.
+    // A newer version without the card, and with another one, at the same place.
     fs::remove_dir_all(&first).unwrap();
     let second = desk.author("one", "house-wave", "1.1.0", "");
     fs::rename(second.join("maneuvers/wave_house_wave.luau"), second.join("maneuvers/bow.luau")).unwrap();
@@ -146,7 +146,7 @@ fn a_package_is_shown_added_played_updated_and_taken_back() {
     );
     desk.done(&["rollback", "house-wave"]);
 
-    // Another machine gets the same, or nothing.
+    // Another machine gets the same content, or nothing.
     fs::remove_dir_all(desk.root.join("table/rulesets")).unwrap();
     desk.done(&["add", "--locked"]);
     assert!(desk.has("rulesets/house-wave/maneuvers/bow.luau"));
@@ -182,7 +182,7 @@ fn packages_that_do_not_fit_say_what_to_do() {
     let bound = desk.author("four", "house-four", "1.0.0", "[requires]\n\"house-one\" = \">=1, <2\"\n");
     desk.done(&["add", &text(&bound), "--yes"]);
     assert!(desk.refused(&["remove", "house-one"]).contains("house-four needs house-one"));
-    // A version that another one cannot use is no update.
+    // A version that another package does not accept is no update.
     let manifest = fs::read_to_string(one.join("ruleset.toml")).unwrap();
     write(&one.join("ruleset.toml"), &manifest.replace("1.0.0", "2.0.0"));
     assert!(desk.refused(&["update", "house-one", "--yes"]).contains("house-four needs house-one"), "it is 2.0.0 now");
@@ -213,7 +213,7 @@ fn a_ruleset_whose_name_is_taken_is_added_under_another() {
     let manifest = |folder: &Path| fs::read_to_string(folder.join("ruleset.toml")).unwrap();
     assert_eq!(manifest(&desk.root.join("table/rulesets/house-bow")), manifest(&second), "the files stay unchanged");
 
-    // It has this name everywhere.
+    // The alias is used everywhere.
     let listed = desk.done(&["list"]);
     assert!(listed.contains("house-bow") && listed.contains("house-wave from "), "{listed}");
     assert!(desk.done(&["rules", "show", "riskbreaker-0.0.1+house-bow"]).contains("Wave house_wave"));
@@ -240,7 +240,7 @@ fn a_ruleset_whose_name_is_taken_is_added_under_another() {
     desk.done(&["rollback", "house-bow"]);
     desk.done(&["check", "house-bow"]);
     fs::remove_dir_all(desk.root.join("table/rulesets")).unwrap();
-    // The campaign carries its rules with this name in them.
+    // The rules stored in the campaign use this alias.
     assert!(desk.with_lines(&["play", "evening"], "rules\n").contains("house-bow"));
 }
 
@@ -275,7 +275,7 @@ fn forged_and_faulty_packages_change_nothing() {
     assert!(desk.has("rulesets/house-failing"));
 }
 
-/// Packs files into a zip file by another program than ours.
+/// Packs files into a zip file with another library.
 fn zip(path: &Path, files: &[(&str, &[u8])]) {
     let mut writer = zip::ZipWriter::new(fs::File::create(path).unwrap());
     for (name, bytes) in files {
@@ -303,7 +303,7 @@ fn hostile_files_are_refused_and_write_nothing() {
         refused(&[own, (path, b"x")], "leads out of its folder");
     }
     refused(&[own, ("house-x/nul.md", b"x")], "cannot be written on every system");
-    // A bomb: 64 MiB of zeros, which fit into 64 KiB.
+    // A bomb: 64 MiB of zeros, which compress to 64 KiB.
     refused(&[own, ("house-x/bomb.md", &vec![b'0'; 64 << 20])], "a file of a ruleset has at most");
     let page = vec![b'0'; 200 << 10];
     let names: Vec<String> = (0..200).map(|n| format!("house-x/page-{n}.md")).collect();
@@ -362,7 +362,7 @@ fn a_pinned_key_admits_its_author_alone() {
     let lock = fs::read_to_string(desk.root.join("table/riskbreaker.lock")).unwrap();
     assert!(lock.contains("[keys]\nhouse-sealed = \"RW"), "{lock}");
 
-    // The key is asked for at each update, and when the ruleset is added again.
+    // The key is required at each update, and when the ruleset is added again.
     write(&house.join("RULES.md"), "# Rules\n\n- **HOUSE-1** Everybody has to wave.\n");
     desk.done(&["pack", &text(&house), "--out", "out"]);
     assert!(!signature.exists(), "it would be that of another file");
@@ -412,7 +412,7 @@ fn a_campaign_is_told_of_a_new_version_and_carries_a_renamed_field_over() {
     write(&place.join("convert/house-nerve.luau"), convert);
     desk.done(&["update", "--yes"]);
 
-    // It stays as it was until somebody switches it.
+    // The game is unchanged until it is switched.
     let told = desk.with_lines(&["play", "evening"], "set Fighter grit 6\nquit\n");
     for part in [
         "the folder has house-nerve 1.3.0, the campaign 1.2.0",
@@ -441,7 +441,7 @@ fn an_update_under_a_running_game_waits_for_the_game_master() {
     let (tell, lines) = std::sync::mpsc::channel();
     let out = game.stdout.take().unwrap();
     std::thread::spawn(move || BufReader::new(out).lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
-    // Types `look` until the game shows a text; gives all that it showed.
+    // Types `look` until the output contains a text. Returns all output.
     let until = |says: &mut std::process::ChildStdin, text: &str| {
         let (began, mut shown) = (std::time::Instant::now(), String::new());
         while !shown.contains(text) {
@@ -462,14 +462,14 @@ fn an_update_under_a_running_game_waits_for_the_game_master() {
     let shown = until(&mut says, "puts it in force");
     assert!(shown.contains("~ Installed: house-live 1.0.0 -> 1.1.0. This game stays as it is"), "{shown}");
     assert!(shown.contains("changes `text` of Wave house_live") && !shown.contains("reloaded"), "{shown}");
-    // An edit of the new files changes nothing either.
+    // Editing the new files changes nothing either.
     let installed = desk.root.join("table/rulesets/house-live/maneuvers/wave_house_live.luau");
     write(&installed, &fs::read_to_string(&installed).unwrap().replace("twice", "thrice"));
     std::thread::sleep(std::time::Duration::from_millis(500));
     writeln!(says, "rules {rules} yes\nok\nauto").unwrap();
     let shown = until(&mut says, "is in force");
     assert!(!shown.contains("reloaded"), "{shown}");
-    // Those that are in force now are reloaded when they are edited.
+    // Rules in force are reloaded when they are edited.
     write(&installed, &fs::read_to_string(&installed).unwrap().replace("thrice", "four times"));
     until(&mut says, "wave_house_live.luau reloaded");
     writeln!(says, "quit").unwrap();

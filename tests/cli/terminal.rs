@@ -1,4 +1,4 @@
-//! The prompt as somebody at a terminal has it: what is asked once more, what is shown before it is done, what comes by pages.
+//! The prompt at a terminal: confirmations, previews, and the pager.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -9,10 +9,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long the program may take for one answer where tests share the machine.
+/// The time limit for one answer, while tests share the machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Nothing more is shown where nothing came for so long.
+/// The time without output after which the output counts as complete.
 const QUIET: Duration = Duration::from_millis(500);
 
 /// A game at a terminal of 80 by 24 characters.
@@ -20,17 +20,17 @@ struct Terminal {
     program: Child,
     keys: File,
     output: Receiver<String>,
-    /// What was shown since the last line was typed.
+    /// The output since the last typed line.
     shown: String,
 }
 
 impl Terminal {
     fn open(args: &[&str], home: &str) -> Terminal {
-        // What goes through the pager has a bar before each line.
+        // The pager puts a bar before each line.
         Terminal::with_pager(args, home, "sed s/^/|/")
     }
 
-    /// The same in the folder as another one left it.
+    /// Starts a game in the folder of an earlier one.
     fn again(args: &[&str], home: &str) -> Terminal {
         Terminal::start(args, &Path::new(env!("CARGO_TARGET_TMPDIR")).join(home), "sed s/^/|/")
     }
@@ -45,10 +45,10 @@ impl Terminal {
     fn start(args: &[&str], home: &Path, pager: &str) -> Terminal {
         let (mut ours, mut theirs) = (0, 0);
         let size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
-        // SAFETY: all that is handed over lives on, and what is left out may be null.
+        // SAFETY: all pointers are valid during the call, and the others may be null.
         let opened = unsafe { libc::openpty(&mut ours, &mut theirs, std::ptr::null_mut(), std::ptr::null(), &size) };
         assert_eq!(opened, 0, "a terminal can be had");
-        // SAFETY: nobody else has these two.
+        // SAFETY: the descriptors are open and owned by nobody else.
         let (ours, theirs) = unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) };
         let stdio = || Stdio::from(theirs.try_clone().expect("it can be shared"));
         let program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
@@ -68,7 +68,7 @@ impl Terminal {
             let mut bytes = [0; 4096];
             while let Ok(read @ 1..) = reader.read(&mut bytes) {
                 let text = String::from_utf8_lossy(&bytes[..read]).into_owned();
-                // A terminal is asked where its cursor stands.
+                // The cursor position was requested.
                 for _ in text.matches("\u{1b}[6n") {
                     let _ = answering.write_all(b"\x1b[1;1R");
                 }
@@ -80,7 +80,7 @@ impl Terminal {
         Terminal { program, keys: ours, output, shown: String::new() }
     }
 
-    /// Types a line and waits for what it has to show.
+    /// Types a line and waits for the expected output.
     fn types(&mut self, line: &str, expected: &str) -> String {
         self.shown.clear();
         self.keys.write_all(format!("{line}\r").as_bytes()).expect("it listens");
@@ -96,14 +96,14 @@ impl Terminal {
                 Err(_) => panic!("`{expected}` is not shown: {:?}", self.shown),
             }
         }
-        // What is typed before the prompt stands there again may get lost.
+        // Text typed before the next prompt may get lost.
         while let Ok(text) = self.output.recv_timeout(QUIET) {
             self.shown.push_str(&text);
         }
         self.shown.clone()
     }
 
-    /// Leaves the game, which asks nothing before.
+    /// Leaves the game, which asks nothing.
     fn leaves(mut self) {
         self.types("quit", "");
         let began = Instant::now();
@@ -123,7 +123,7 @@ fn the_first_screen_lists_everybody_and_nothing_is_lost() {
     let mut terminal = Terminal::open(&["play", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "1"], home);
     let first = terminal.shows("Type yes or no");
     assert!(first.contains("fights with") && first.contains("Duellist"), "{first}");
-    // A rule and the sides begin the turn.
+    // The turn begins with a rule and the sides.
     assert!(first.contains("── ") && first.contains("Kill\u{a0}Damage\u{a0}0/"), "{first}");
     terminal.types("ok", "which action?");
     terminal.types("log --all", "*2 ");
@@ -134,7 +134,7 @@ fn the_first_screen_lists_everybody_and_nothing_is_lost() {
     let begun = terminal.types("encounter yes", "Type yes or no");
     assert!(begun.contains("· seed ") && begun.contains("Bandit"), "{begun}");
     terminal.leaves();
-    // All of it is there, without a name, and a name is given once.
+    // The unnamed game is complete, and naming it is offered once.
     let mut terminal = Terminal::again(&["play", "contest"], home);
     let first = terminal.shows("closed: `why`");
     assert!(first.contains("1 earlier game without a name: `recover` lists them."), "{first}");
@@ -187,7 +187,7 @@ fn a_command_is_told_whose_turn_it_is() {
     let mut terminal = Terminal::open(&args, home);
     terminal.shows("Type yes or no");
     terminal.types("ok", "which action?");
-    // A command that fails does not stop the game, which says so once it knows.
+    // A failing command does not stop the game, which reports it later.
     terminal.types("look", "The command of `--notify` failed: exit status: 3. The game continues.");
     terminal.leaves();
     let lines = std::fs::read_to_string(told).expect("the command was run");
@@ -202,7 +202,7 @@ fn a_free_act_that_asks_nothing_says_first_what_it_would_do() {
         Terminal::open(&["play", "duel", "--rules", "riskbreaker-0.0.3", "--seed", "1"], "terminal-free");
     terminal.shows("Type yes or no");
     terminal.types("surrender", "Type `surrender yes` to do it.");
-    // What was only shown is not done again.
+    // A preview cannot be redone.
     terminal.types("redo", "There is nothing to redo");
     let after = terminal.types("look", "where");
     assert!(after.contains("Fighter") && after.contains("Duellist"), "{after}");
@@ -211,7 +211,7 @@ fn a_free_act_that_asks_nothing_says_first_what_it_would_do() {
 
 #[test]
 fn ctrl_c_in_the_pager_does_not_end_the_game() {
-    // A pager in which Ctrl-C is pressed, which goes to the game as well.
+    // A pager in which Ctrl-C is pressed, which also reaches the game.
     let pager = Path::new(env!("CARGO_TARGET_TMPDIR")).join("interrupting-pager");
     std::fs::write(&pager, "kill -INT $PPID\nsed 's/^/|/'\n").expect("it can be written");
     let args = ["play", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "1"];
@@ -299,7 +299,7 @@ fn a_name_that_fits_several_is_asked_about_with_numbers() {
     let sheet = terminal.types("sheet ann", "2  Ann (#2)");
     assert!(sheet.contains("Type the number of the one you mean"), "{sheet}");
     terminal.types("2", "3 of 5");
-    // Anything else is a new line, and the number is an answer again.
+    // Anything else is a new line, and a number is then an answer again.
     terminal.types("sheet ann", "2  Ann (#2)");
     terminal.types("who", "Ann (#1), Ann (#2)");
     let answered = terminal.types("1", "Ann (#2)");

@@ -1,4 +1,4 @@
-"""The games: how a state of OpenSpiel reads in our rulesets, and which of our answers is which of its actions."""
+"""Maps the states and actions of each game of OpenSpiel to the states and answers of our ruleset."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import pyspiel
 
 Entities = Sequence[Mapping[str, Any]]
 Policy = Dict[int, float]
-"""The chance of each action."""
+"""The probability of each action."""
 
 
 def fields(entities: Entities, kind: str) -> List[Mapping[str, Any]]:
-    """The fields of all entities of a kind, in the order in which they were made."""
+    """Returns the fields of all entities of a kind, in the order of their creation."""
     return [one["fields"] for one in entities if one["kind"] == kind]
 
 
 def signs(state: Any) -> List[int]:
-    """The chance outcomes of a state's history, in order."""
+    """Returns the chance outcomes of a state's history, in order."""
     return [one.action for one in state.full_history() if one.player == pyspiel.PlayerId.CHANCE]
 
 
 class Mirror:
-    """One game. `seats` are ours in the order of OpenSpiel's players; `values` names pairs of policies that both sides have."""
+    """One game. `seats` are ours in the order of OpenSpiel's players; `values` are pairs of policies to compare by value."""
 
     ruleset: str
     scenario: str
@@ -37,61 +37,61 @@ class Mirror:
         self.title = spiel.removeprefix("turn_based_simultaneous_game(game=").replace("))", ")")
 
     def faces(self, state: Any, outcome: int) -> List[int]:
-        """The faces that our dice show for a chance outcome at this state. A card that is drawn is a place in the rest of the deck."""
+        """Returns the faces of our dice for a chance outcome at this state. A drawn card has the face of its place in the deck."""
         legal = state.legal_actions()
         return [legal.index(outcome) + 1] if len(legal) > 1 else []
 
     def sides(self, state: Any) -> Optional[int]:
-        """In how many ways, equally likely, our dice can fall at a chance state; `None` for a draw."""
+        """Returns the number of equally likely outcomes of our dice at a chance state; `None` for a draw from a deck."""
         return None
 
     def owner(self, nth: int) -> Optional[int]:
-        """The player who alone learns of the nth chance outcome, or `None` if everybody does."""
+        """Returns the only player who learns the nth chance outcome, or `None` if everybody learns it."""
         return None
 
     def is_sealed(self, state: Any) -> bool:
-        """Whether the others do not learn yet what is chosen here."""
+        """True if the choice at this state stays hidden from the others for now."""
         return False
 
     def asked(self, state: Any) -> List[int]:
-        """The players who have an open question at this state."""
+        """Returns the players who have an open question at this state."""
         return [state.current_player()]
 
     def action(self, state: Any, option: str) -> int:
-        """OpenSpiel's action for an option of ours."""
+        """Returns OpenSpiel's action for one of our options."""
         raise NotImplementedError
 
     def settled(self, state: Any) -> List[int]:
-        """Actions of OpenSpiel that are a part of the answer to the question that is open here."""
+        """Returns the actions already taken in OpenSpiel that are a part of the answer to our open question."""
         return []
 
     def answer(self, taken: List[int], options: Mapping[int, str]) -> Any:
-        """Our answer for these actions; `None` if more of them are needed."""
+        """Returns our answer for these actions; `None` if it needs more of them."""
         return options[taken[-1]]
 
     def plan(self, rng: random.Random) -> Callable[[Any], Optional[int]]:
-        """How a random game is led into a rare case: an action for a state, or `None` for any. It is called once for each game."""
+        """Returns a function that leads one random game into a rare case: the action for a state, or `None` for any."""
         return lambda state: None
 
     def position(self, state: Any) -> Any:
-        """What stands on the table of OpenSpiel, in a form that `found` has, too."""
+        """Returns the position of OpenSpiel's state, in the same form as `found`."""
         raise NotImplementedError
 
     def found(self, entities: Entities, over: bool) -> Any:
-        """What stands on our table, for the game master."""
+        """Returns the position at our table, as the game master sees it."""
         raise NotImplementedError
 
     def returns(self, entities: Entities) -> List[float]:
-        """The result for each player of a game that is over."""
+        """Returns the result for each player of a game that is over."""
         winner = next(one["winner"] for one in map(dict, (e["fields"] for e in entities)) if "winner" in one)
         return [1.0 if self._is(entities, winner, seat) else -1.0 for seat in self.seats]
 
     def policy(self, name: str, state: Any) -> Policy:
-        """What our policy of this name does here, on OpenSpiel's state."""
+        """Returns the choice of our policy with this name, for OpenSpiel's state."""
         raise NotImplementedError
 
     def value(self, result: str) -> List[float]:
-        """The returns that a result of `odds --game` names: `first +2`."""
+        """Returns the returns of the players for a result of `odds --game` such as `first +2`."""
         seat, points = result.rsplit(" ", 1)
         return [float(points) if one == seat else -float(points) for one in self.seats]
 
@@ -101,7 +101,7 @@ class Mirror:
         return any(one["id"] == wanted and one["fields"]["seat"] == seat for one in entities)
 
     def _stake(self, entities: Entities) -> List[float]:
-        """The returns of a poker: who has won gets what the other one has paid."""
+        """Returns the returns of a poker game: the winner gets what the other one has paid."""
         winner = fields(entities, "pot")[0]["winner"]
         if winner is None:
             return [0.0, 0.0]
@@ -170,7 +170,7 @@ class Leduc(Mirror):
         lines = self._lines(state)
         cards = signs(state)
         paid = [100 - int(money) for money in lines["Money (player_0 player_1)"].split()]
-        if state.is_terminal():  # the money of the winner has come back; the returns tell it
+        if state.is_terminal():  # the pot is paid out, so only the returns show the stakes
             return cards, int(lines["Round"]), None
         return cards, int(lines["Round"]), paid
 
@@ -351,7 +351,7 @@ class Hearts(Mirror):
         return "23456789TJQKA"[action // 4] + "CDHS"[action % 4]
 
     def _passing(self, state: Any) -> Optional[int]:
-        """How many cards have been chosen to be passed; `None` when no cards are passed now."""
+        """Returns how many cards have been chosen to be passed; `None` if no cards are passed now."""
         history = state.history()
         chosen = len(history) - 53
         return chosen if history[0] != 0 and 0 <= chosen < 12 else None
@@ -396,7 +396,7 @@ class Hearts(Mirror):
             lines = state.information_state_string(player).split("Hand: \n")[1].splitlines()[:4]
             hand = {rank + line[0] for line in lines for rank in line[2:] if line[2:] != "none"}
             hands.append(hand)
-        if not self._plays:  # ours keep their cards until all have chosen
+        if not self._plays:  # in our game all keep their cards until all have chosen
             history = state.history()[53:]
             for at, card in enumerate(history):
                 hands[at // 3].add(self._card(card))
@@ -465,7 +465,7 @@ class Goofspiel(Mirror):
 
 
 def all_games() -> List[Mirror]:
-    """Every game with the number of random games of it, in the order of the table."""
+    """Returns every game, in the order of the printed table."""
     pairs = (("own", "steps"), ("steps", "own"))
     return [
         Pig(100, 60),

@@ -1,4 +1,4 @@
-"""Plants faults in copies of the rulesets and plays them as `play.py` does: each has to be found.
+"""Plants faults in copies of the rulesets and plays them like `play.py`, which must find each fault.
 
     python3 planted.py --program riskbreaker [--only hearts]
 """
@@ -17,7 +17,7 @@ from play import RULESETS, run
 
 
 class Fault(NamedTuple):
-    """A text of a file, and what stands there instead. `games` says how many random games have to find it."""
+    """A text of a file and its replacement. `games` is the number of random games within which the fault must be found."""
 
     what: str
     game: str
@@ -69,7 +69,7 @@ FAULTS = [
 
 
 def found(fault: Fault, program: str) -> str:
-    """What was found first; empty if nothing was."""
+    """Returns the first difference that was found; empty if there is none."""
     with tempfile.TemporaryDirectory() as folder:
         rulesets = Path(folder) / "rulesets"
         shutil.copytree(RULESETS, rulesets)

@@ -1,4 +1,4 @@
-"""Plays games of OpenSpiel move by move against our rulesets of them, and compares everything that both know.
+"""Plays games of OpenSpiel move by move against our rulesets for them, and compares the states.
 
     python3 play.py --program riskbreaker [--games 10] [--only pig] [--json FILE] [--seed 1]
 
@@ -33,12 +33,12 @@ GENERATION = re.compile(r'"generation": \d+')
 
 
 def plain(message: Any) -> str:
-    """A message as text, without the number that tells the games of a host apart: it is drawn at random, not from the game."""
+    """Returns a message as text, without the number that a host draws at random for each game."""
     return GENERATION.sub('"generation": 0', json.dumps(message))
 
 
 class Recorder(Host):
-    """A host that keeps every message it hears, for each viewer."""
+    """A host that records every message, by viewer."""
 
     def __init__(self, *arguments: str) -> None:
         self.heard: List[str] = []
@@ -50,13 +50,13 @@ class Recorder(Host):
         return message
 
     def to(self, number: int) -> List[str]:
-        """The notices to a viewer, as they came; not those about who is connected, which wait for a clock."""
+        """Returns the notices to a viewer in order, without those of presence, which depend on a clock."""
         mark = f'"viewer": {number},'
         return [line for line in self.heard if mark in line and '"method"' in line and '"method": "presence"' not in line]
 
 
 class Report:
-    """What was compared of one game, and what differed."""
+    """The counts of comparisons for one game, and the differences."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -74,7 +74,7 @@ class Report:
 
 
 def kind_of(mirror: Mirror, state: Any) -> str:
-    """What falls at a chance state: a die or card of a player, or the nth for everybody."""
+    """Names the kind of a chance state: a die or card of a player, or the nth one for everybody."""
     nth = len(signs(state))
     if not mirror.secrets:
         return f"{len(state.legal_actions())} outcomes"
@@ -82,7 +82,7 @@ def kind_of(mirror: Mirror, state: Any) -> str:
 
 
 def trajectory(mirror: Mirror, rng: random.Random, seen: Set[Tuple[str, int]]) -> List[Tuple[bool, int]]:
-    """A random game of OpenSpiel: chance or not, and the action. Chance outcomes that no game had yet come first."""
+    """Returns a random game of OpenSpiel: for each move whether it is chance, and the action. Prefers new chance outcomes."""
     state, moves, plan = mirror.game.new_initial_state(), [], mirror.plan(rng)
     while not state.is_terminal():
         chance, legal = state.is_chance_node(), state.legal_actions()
@@ -95,7 +95,7 @@ def trajectory(mirror: Mirror, rng: random.Random, seen: Set[Tuple[str, int]]) -
 
 
 def faces_of(mirror: Mirror, moves: Sequence[Tuple[bool, int]]) -> List[int]:
-    """The faces of our dice for the chance outcomes of a game."""
+    """Returns the faces of our dice for the chance outcomes of a game."""
     state, faces = mirror.game.new_initial_state(), []
     for chance, action in moves:
         if chance:
@@ -105,7 +105,7 @@ def faces_of(mirror: Mirror, moves: Sequence[Tuple[bool, int]]) -> List[int]:
 
 
 class Table:
-    """One game of ours with all its viewers, whose dice fall as they fell in OpenSpiel."""
+    """One of our games with all its viewers. Its dice get the faces of OpenSpiel's game."""
 
     def __init__(self, host: Host, mirror: Mirror, faces: Sequence[int]) -> None:
         self.host, self.mirror = host, mirror
@@ -124,7 +124,7 @@ class Table:
         self.host.call("table.close", table=self.name)
 
     def compare(self, state: Any, report: Report) -> Optional[Dict[int, str]]:
-        """Compares this state; gives our options by OpenSpiel's action, or `None` at the end."""
+        """Compares this state. Returns our options by OpenSpiel's action, or `None` at the end."""
         mirror, view = self.mirror, self.master.view
         report.states.add(state.history_str() if mirror.secrets else str(state))
         over = self.master.outcome is not None
@@ -154,7 +154,7 @@ class Table:
         return options
 
     def play(self, state: Any, action: int, options: Dict[int, str]) -> bool:
-        """Plays an action of OpenSpiel here. False if our question needs more of them."""
+        """Plays an action of OpenSpiel at our table. Returns false if our question needs more actions."""
         player = state.current_player()
         answer = self.mirror.answer([*self.mirror.settled(state), action], options)
         if answer is None:
@@ -164,7 +164,7 @@ class Table:
         return True
 
     def refuses(self, state: Any, report: Report) -> None:
-        """Tries a closed option and the turn of somebody else: both are refused and change nothing."""
+        """Checks that a closed option and an answer out of turn are refused and change nothing."""
         player = state.current_player()
         question, seq = self.players[player].mine()[0], self.master.view["seq"]
         closed = [option["id"] for option in question["ask"]["options"] if not option["enabled"]]
@@ -183,7 +183,7 @@ class Table:
 
 
 def chances(mirror: Mirror, state: Any, outcome: int, report: Report) -> None:
-    """Compares a chance state: all outcomes are equally likely, and as many as our dice have. Notes which of them was seen."""
+    """Compares a chance state: all outcomes are equally likely, and our dice have as many. Counts the outcome as seen."""
     outcomes, kind = state.chance_outcomes(), kind_of(mirror, state)
     report.possible |= {(kind, action) for action in state.legal_actions()}
     report.seen.add((kind, outcome))
@@ -194,7 +194,7 @@ def chances(mirror: Mirror, state: Any, outcome: int, report: Report) -> None:
 
 
 def play_random(host: Host, mirror: Mirror, rng: random.Random, report: Report) -> None:
-    """Plays one random game of OpenSpiel on a table of ours."""
+    """Plays one random game of OpenSpiel at one of our tables."""
     moves = trajectory(mirror, rng, report.seen)
     table = Table(host, mirror, faces_of(mirror, moves))
     state = mirror.game.new_initial_state()
@@ -216,7 +216,7 @@ def play_random(host: Host, mirror: Mirror, rng: random.Random, report: Report) 
 
 
 def twin_of(mirror: Mirror, moves: Sequence[Tuple[bool, int]], rng: random.Random) -> List[Tuple[bool, int]]:
-    """The same game with another secret, such as a card, as far as the rules allow its moves."""
+    """Returns a game with the same moves and another secret, such as a card, as far as the rules allow the moves."""
     states = [mirror.game.new_initial_state()]
     for _, action in moves:
         states.append(states[-1].child(action))
@@ -230,7 +230,7 @@ def twin_of(mirror: Mirror, moves: Sequence[Tuple[bool, int]], rng: random.Rando
     other = rng.choice([action for action in legal if action != own])
     for at in places:
         if moves[place][0] and at > place and moves[at][1] == other and len(states[at].legal_actions()) != len(legal):
-            twin[at] = (True, own)  # a card that somebody else holds: the two are exchanged
+            twin[at] = (True, own)  # another player holds this card: the two are exchanged
     twin[place] = (moves[place][0], other)
     possible, state = [], mirror.game.new_initial_state()
     for chance, action in twin:
@@ -246,7 +246,7 @@ def play_twins(hosts: Sequence[Recorder], mirror: Mirror, rng: random.Random, re
     as soon as it tells something else."""
     moves = trajectory(mirror, rng, report.seen)
     twin = twin_of(mirror, moves, rng)
-    spare = [1] * 60  # the twin may end before dice that the first game still rolls
+    spare = [1] * 60  # the first game may roll more dice than the twin
     for host in hosts:
         host.heard.clear()
     tables = [Table(host, mirror, faces_of(mirror, game) + spare) for host, game in zip(hosts, (moves, twin))]
@@ -257,7 +257,7 @@ def play_twins(hosts: Sequence[Recorder], mirror: Mirror, rng: random.Random, re
         if not chance:
             whole = not mirror.settled(states[0])
             for player, seat in enumerate(mirror.seats):
-                # Whose turn it is shows who holds the two of clubs in Hearts; the texts of OpenSpiel leave it out.
+                # In Hearts the turn shows who holds the two of clubs; the texts of OpenSpiel leave that out.
                 told = [(state.current_player(), state.information_state_string(player)) for state in states]
                 heard = [host.to(table.players[player].number) for host, table in zip(hosts, tables)]
                 views = [table.players[player].call("view", since=0) for table in tables]
@@ -278,8 +278,8 @@ def play_twins(hosts: Sequence[Recorder], mirror: Mirror, rng: random.Random, re
 
 
 def exact_value(mirror: Mirror, names: Sequence[str]) -> List[float]:
-    """OpenSpiel's expected returns of fixed policies. States that read the same are one; games without an end in sight are followed
-    until less than 10^-13 of them is left."""
+    """Returns OpenSpiel's expected returns of fixed policies. States with equal text count as one; endless games are cut off when
+    their remaining probability is below 10^-13."""
     if mirror.secrets:
         return list(_expected(mirror, mirror.game.new_initial_state(), names))
     root = mirror.game.new_initial_state()
@@ -313,7 +313,7 @@ def _expected(mirror: Mirror, state: Any, names: Sequence[str]) -> Iterator[floa
 
 
 def our_value(program: str, rulesets: Path, mirror: Mirror, names: Sequence[str]) -> Optional[Tuple[float, str]]:
-    """The expected return of the first seat by `odds --game`, and as it is written exactly; `None` if it is not exact."""
+    """Returns the expected return of the first seat by `odds --game`, and its exact text; `None` if it is not exact."""
     command = [program, "odds", "--rulesets", str(rulesets), "--rules", mirror.ruleset, "--game", mirror.scenario, "--json"]
     for seat, name in zip(mirror.seats, names):
         command += ["--seat", f"{seat}={name}"]
@@ -341,7 +341,7 @@ def compare_values(program: str, rulesets: Path, mirror: Mirror, report: Report)
 
 
 def compare_tree(host: Host, mirror: Mirror, report: Report) -> None:
-    """Walks through every state of the game on our tables, and solves what they tell by OpenSpiel's solver."""
+    """Visits every state of the game at our tables, and solves the tree of their messages with OpenSpiel."""
     tree = Tree(mirror)
     tree.walk(lambda faces: Table(host, mirror, faces), report)
     ours, theirs = tree.equilibrium(), tree.equilibrium_of_the_original()
@@ -356,13 +356,13 @@ def run(mirror: Mirror, arguments: argparse.Namespace, rulesets: Path = RULESETS
     games = arguments.games or mirror.games
     options = ("--rulesets", str(rulesets))
     with Host(arguments.program, *options) as host:
-        # Until every chance outcome was seen, unless it was asked for so many games.
+        # Plays until every chance outcome was seen, unless `--games` sets the number.
         while report.games < games or not arguments.games and report.seen != report.possible and report.games < 10 * games:
             play_random(host, mirror, rng, report)
         if mirror.tree:
             compare_tree(host, mirror, report)
     if mirror.secrets:
-        # Both hosts hear the same from their start, so even the numbers of viewers and tables are the same.
+        # Both hosts get the same requests from their start, so even the numbers of viewers and tables are equal.
         with Recorder(arguments.program, *options) as host, Recorder(arguments.program, *options) as second:
             for _ in range(games):
                 play_twins((host, second), mirror, rng, report)

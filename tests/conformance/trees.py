@@ -1,4 +1,4 @@
-"""The whole tree of a small game, as our host tells it, and its solution by OpenSpiel."""
+"""Builds the whole tree of a small game from the messages of our host, and solves it with OpenSpiel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Moves = Tuple[Tuple[bool, int], ...]
 
 
 class Tree:
-    """Decisions and ends by their history. A decision has the information set that our messages to its player make."""
+    """The decisions and ends of a game by history. The information set of a decision is that of our messages to its player."""
 
     def __init__(self, mirror: Mirror) -> None:
         self.mirror = mirror
@@ -22,20 +22,20 @@ class Tree:
         self.sets: Dict[str, int] = {}
 
     def walk(self, table: Callable[[Sequence[int]], Any], report: Any) -> None:
-        """Plays every game: each way in which the dice can fall on a table of its own, the answers by undo."""
+        """Plays every game: each outcome of the dice at a table of its own, and all answers there by undo."""
         for outcomes in self._falls():
             self._seated = table(outcomes[0])
             self._walk(self.mirror.game.new_initial_state(), (), list(outcomes[1]), report)
             self._seated.close()
 
     def _falls(self) -> List[Tuple[List[int], List[int]]]:
-        """All chance outcomes of the longest games: our faces and OpenSpiel's actions."""
+        """Returns all chance outcomes of the longest games: our faces and OpenSpiel's actions."""
         falls: List[Tuple[List[int], List[int], Any]] = [([], [], self.mirror.game.new_initial_state())]
         done: List[Tuple[List[int], List[int]]] = []
         while falls:
             faces, actions, state = falls.pop()
             while not state.is_terminal() and not state.is_chance_node():
-                legal = state.legal_actions()  # a call leads to the next card of Leduc poker; elsewhere all dice fall first
+                legal = state.legal_actions()  # in Leduc poker a call leads to the next card; in the other games all dice are rolled first
                 state = state.child(1 if 1 in legal else legal[-1])
             if state.is_terminal():
                 done.append((faces, actions))
@@ -66,13 +66,13 @@ class Tree:
             self._seated.master.undo()
 
     def equilibrium(self) -> float:
-        """The value of the game to its first player, from what our host has told."""
+        """Returns the value of the game to its first player, from the messages of our host."""
         if not self.mirror.secrets:
             return self._minimax()
         return _solve(pyspiel.load_efg_game(self._efg()))
 
     def equilibrium_of_the_original(self) -> float:
-        """The same of OpenSpiel's own game."""
+        """Returns the value of OpenSpiel's own game to its first player."""
         if not self.mirror.secrets:
             return _minimax_of(self.mirror.game.new_initial_state(), {})
         return _solve(self.mirror.game)
@@ -95,7 +95,7 @@ class Tree:
         return value((), state)
 
     def _efg(self) -> str:
-        """The tree in Gambit's format. Chance outcomes are equally likely, as our dice and decks are."""
+        """Returns the tree in Gambit's format. All chance outcomes are equally likely, as with our dice and decks."""
         lines = ['EFG 2 R "Ours" { "first" "second" }']
         numbers: List[Dict[str, int]] = [{}, {}]
         chance_nodes = ends = 0
@@ -128,7 +128,7 @@ class Tree:
 
 
 def _knowledge(view: Any) -> str:
-    """What a view says, without the numbers that undo changes."""
+    """Returns the content of a view, without the numbers that undo changes."""
     log = [{name: value for name, value in event.items() if name != "revision"} for event in view["log"]]
     questions = [{name: value for name, value in one.items() if name != "id"} for one in view["questions"]]
     return json.dumps([view["entities"], log, questions, view["waiting"]], sort_keys=True)

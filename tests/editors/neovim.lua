@@ -1,5 +1,5 @@
--- What an author does in Neovim, with the settings that `riskbreaker new` writes: `nvim --headless -u NONE -l` or `-S` of this file in
--- a copy of tests/rulesets/tug and of a layer over it. `tests/editors/run` makes both.
+-- Tests the language server in Neovim with the settings that `riskbreaker new` writes. Run this file by `nvim --headless -u NONE -l`
+-- or `-S` in a copy of tests/rulesets/tug and of a layer over it; `tests/editors/run` makes both.
 
 local LATEST = 30000
 
@@ -18,7 +18,7 @@ local function step(what)
 	io.stdout:write("neovim: " .. what .. "\n")
 end
 
--- Menus take the first entry whose title contains a text.
+-- The title of the menu entry to take: the first one that contains this text.
 local choose = ""
 vim.ui.select = function(items, options, chosen)
 	local label = options.format_item or tostring
@@ -34,7 +34,7 @@ local function text_of(buffer)
 	return table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), "\n")
 end
 
--- Puts the cursor on a piece of the text; `within`: so many bytes behind its begin.
+-- Puts the cursor on a piece of the text, `within` bytes after its beginning.
 local function go_to(piece, within)
 	for at, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do
 		local begin = line:find(piece, 1, true)

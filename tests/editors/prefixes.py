@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Feeds beginnings of every shipped file to the server as unsaved text, as if somebody wrote the file.
+"""Sends prefixes of every shipped file to the server as unsaved text, as if an author typed the file.
 
-At each beginning the server takes the text and answers one request about its end. The program fails
-if the server ends, if a request panics, or if an answer takes longer than 5 s. Every so often it
-waits until all is checked, so that checks of unfinished texts run to their end.
+For each prefix the server answers one request about its end. The program fails if the server ends,
+if a request panics, or if an answer takes longer than 5 s. After every `--wait` prefixes it waits
+until the check is complete, so that unfinished texts are checked as a whole, too.
 
     prefixes.py [--step 7] [--wait 200] [--every 1] FOLDER...
 
-`--step` is the number of characters between two beginnings, `--wait` the number of beginnings
-between two complete checks, and `--every N` takes every Nth file only.
+`--step` is the number of characters between two prefixes, `--wait` the number of prefixes between
+two complete checks, and `--every N` takes every Nth file only.
 """
 
 import argparse
@@ -25,7 +25,7 @@ OF_FILE = ["documentSymbol", "codeLens"]
 
 
 def feed(server, path, arguments, count):
-    """Types a file; returns the number of beginnings that were fed."""
+    """Sends the prefixes of a file; returns their number so far."""
     whole = path.read_text("utf-8")
     uri = server.open(path, "")
     last = 0
@@ -42,7 +42,7 @@ def feed(server, path, arguments, count):
 
 
 def ask(server, uri, count):
-    """One request about the end of the text, a different one each time."""
+    """Sends one request about the end of the text, a different one each time."""
     text = server.texts[uri]
     end = position(text, len(text))
     document = {"textDocument": {"uri": uri}}
@@ -55,7 +55,7 @@ def ask(server, uri, count):
         place = position(text, max(0, len(text) - 1))
         more = {"newName": "some_other_name"} if method == "rename" else {"context": {"includeDeclaration": True}}
         answer = server.respond(f"textDocument/{method}", {**document, "position": place, **more})
-        # A name that cannot be renamed is refused with a reason; a panic is code -32603.
+        # Code -32803 refuses to rename a name that cannot be renamed; a panic has code -32603.
         if "error" in answer and answer["error"]["code"] != -32803:
             raise Fault(f"{method}: {answer['error']['message']}")
 

@@ -3,10 +3,10 @@
 
     random_edits.py [--edits 1000] [--seed 1] [--compare 100] FOLDER
 
-An edit inserts, deletes, moves or duplicates words or lines of an open file, or takes an earlier
-edit back, or closes a file without saving it and opens another. After every `--compare` edits, and
-after the last one, all is checked, and a new server is given the same unsaved texts. Every file must
-have the same diagnostics in both.
+An edit inserts, deletes, moves or duplicates words or lines of an open file, undoes an earlier edit,
+or closes a file without saving it and opens another. After every `--compare` edits, and after the
+last one, the check is completed and a new server gets the same unsaved texts. Both servers must have
+the same diagnostics for every file.
 """
 
 import argparse
@@ -25,7 +25,7 @@ WORDS = ["end", "function()", "return", "nil", '"', "{", "}", "(", ")", ",", "."
 
 
 def span(text, dice):
-    """A word or a line of a text."""
+    """Returns the span of a random word or line of a text."""
     pattern = r"\w+" if dice.random() < 0.7 else r"[^\n]*\n?"
     found = [match.span() for match in re.finditer(pattern, text) if match.end() > match.start()]
     return dice.choice(found) if found else (0, 0)
@@ -55,14 +55,14 @@ def key(found):
 
 
 def differences(server, folder, errors, seen):
-    """What a new server says otherwise about the same texts. Counts the diagnostics in `seen`."""
+    """Yields a line for each file for which a new server has other diagnostics. Counts the diagnostics in `seen`."""
     server.idle(60)
     with Server(folder, errors) as fresh:
-        # In the same order, as the first has opened them.
+        # In the order in which the first server has opened them.
         for uri, text in server.texts.items():
             fresh.open(Path(uri.removeprefix("file://")), text)
         fresh.idle(60)
-        # Of a ruleset without an open file, only what the last check has shown is known.
+        # Only open files are compared: a ruleset without an open file keeps the results of its last check.
         for uri in server.texts:
             old, new = key(server.diagnostics(uri)), key(fresh.diagnostics(uri))
             seen.append(len(new))
@@ -90,7 +90,7 @@ def main():
         paths = list(texts_of(root))
         server = Server(folder, errors)
         saved = {}
-        # Edits break a file for ever, so the last texts are kept to go back to.
+        # Edits would break a file for ever, so the last texts are kept for undo.
         history = []
         for count in range(1, arguments.edits + 1):
             if len(server.texts) < 2 or (dice.random() < 0.05 and len(server.texts) < MOST_OPEN):

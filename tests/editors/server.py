@@ -1,4 +1,4 @@
-"""A client of `riskbreaker lsp` without any editor: the standard library alone."""
+"""A client of `riskbreaker lsp` without an editor. Needs only the standard library."""
 
 import json
 import os
@@ -13,16 +13,16 @@ LATEST = 5.0
 
 
 class Fault(Exception):
-    """The server has ended, has answered too late or has refused what it must answer."""
+    """The error of a server that has ended, has answered too late or has refused a valid request."""
 
 
 def program():
-    """The program under test: the environment variable RISKBREAKER, or what the PATH has."""
+    """Returns the program under test: that of the environment variable RISKBREAKER, or else the one in PATH."""
     return os.environ.get("RISKBREAKER", "riskbreaker")
 
 
 def texts_of(folder):
-    """The files of rulesets that the server checks, in order."""
+    """Yields the files of rulesets that the server checks, in order."""
     for path in sorted(Path(folder).rglob("*")):
         if path.suffix in (".luau", ".toml") or path.name == "RULES.md":
             if not any(part.startswith(".") for part in path.relative_to(folder).parts):
@@ -30,14 +30,14 @@ def texts_of(folder):
 
 
 def position(text, at):
-    """The place of a character in a text, as the protocol counts: lines, and units of UTF-16."""
+    """Returns the position of a character in a text as the protocol counts: lines, and units of UTF-16."""
     line_start = text.rfind("\n", 0, at) + 1
     units = len(text[line_start:at].encode("utf-16-le")) // 2
     return {"line": text.count("\n", 0, at), "character": units}
 
 
 def offset(text, place):
-    """The character at a place of the protocol."""
+    """Returns the index of the character at a position of the protocol."""
     lines = text.split("\n")
     line = min(place["line"], len(lines) - 1)
     start = sum(len(one) + 1 for one in lines[:line])
@@ -51,7 +51,7 @@ def offset(text, place):
 
 
 def edited(text, edits):
-    """A text after edits of the protocol."""
+    """Returns a text after edits of the protocol."""
     for edit in sorted(edits, key=lambda edit: offset(text, edit["range"]["start"]), reverse=True):
         start, end = (offset(text, edit["range"][side]) for side in ("start", "end"))
         text = text[:start] + edit["newText"] + text[end:]
@@ -70,7 +70,7 @@ class Server:
         self.answers = queue.Queue()
         self.texts = {}
         self.versions = {}
-        # The last diagnostics of each file, by its address.
+        # The last diagnostics of each file, by its URI.
         self.published = {}
         self.slowest = (0.0, "")
         self.next_id = 0
@@ -111,7 +111,7 @@ class Server:
         self._write({"method": method, "params": params})
 
     def respond(self, method, params, latest=LATEST):
-        """The whole response to a request."""
+        """Sends a request and returns the whole response."""
         self.next_id += 1
         self._write({"id": self.next_id, "method": method, "params": params})
         begun = time.monotonic()
@@ -130,7 +130,7 @@ class Server:
                 return answer
 
     def request(self, method, params, latest=LATEST):
-        """The result of a request; a refusal is a fault."""
+        """Sends a request and returns its result. Raises `Fault` if the server refuses it."""
         answer = self.respond(method, params, latest)
         if "error" in answer:
             raise Fault(f"{method}: {answer['error']['message']}")
@@ -172,7 +172,7 @@ class Server:
         self.notify("textDocument/didChange", {"textDocument": document, "contentChanges": changes})
 
     def at(self, method, uri, at, **more):
-        """Requests something about a character of an open text."""
+        """Sends a request about a character of an open text."""
         place = position(self.texts[uri], at)
         return self.request(method, {"textDocument": {"uri": uri}, "position": place, **more})
 
@@ -184,7 +184,7 @@ class Server:
         return self.published.get(uri, [])
 
     def end(self):
-        """Says goodbye; the exit code must be 0."""
+        """Ends the server by `shutdown` and `exit`; the exit code must be 0."""
         self.request("shutdown", None)
         self.notify("exit", None)
         code = self.process.wait(LATEST)

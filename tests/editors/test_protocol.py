@@ -1,4 +1,4 @@
-"""What Neovim 0.7 lacks, asked by the client of pytest-lsp: semantic tokens, signature help, and the odds before and after an edit.
+"""Tests features that Neovim 0.7 lacks with pytest-lsp: semantic tokens, signature help, and the odds before and after an edit.
 
 The environment variable RISKBREAKER names the program, and RULESETS a folder with a copy of tests/rulesets/tug.
 """

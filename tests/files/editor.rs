@@ -1,4 +1,4 @@
-//! An editor of the tests: it speaks to the language server over standard input and output, and keeps the texts as an editor does.
+//! A test editor: talks to the language server over standard input and output, and keeps the texts like an editor.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,16 +16,16 @@ pub struct Editor {
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     folder: PathBuf,
-    /// Open texts with their versions, by path from the folder of rulesets.
+    /// The open texts with their versions, by path from the folder of rulesets.
     open: BTreeMap<String, (i64, String)>,
-    /// What the server has published, with the version.
+    /// The published diagnostics, with the version.
     published: Vec<(String, Option<i64>, Vec<Json>)>,
     next_id: i64,
 }
 
 #[allow(dead_code)]
 impl Editor {
-    /// An editor with the folder of some rulesets, after the greeting.
+    /// Starts an editor on the folder of some rulesets and initializes the server.
     pub fn over(ids: &[&str]) -> Editor {
         let mut editor = Editor::before_initialize(ids);
         editor.initialize();
@@ -58,7 +58,7 @@ impl Editor {
         answer
     }
 
-    /// Says goodbye and waits for the end of the server.
+    /// Shuts the server down and waits for its end.
     pub fn end(mut self) {
         assert_eq!(self.request("shutdown", Json::Null), Json::Null);
         self.notify("exit", &Json::Null);
@@ -83,14 +83,14 @@ impl Editor {
         self.raw(&json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string());
     }
 
-    /// The result of a request; an error is a failure.
+    /// Sends a request and returns its result; panics on an error.
     pub fn request(&mut self, method: &str, params: Json) -> Json {
         let answer = self.request_raw(method, params);
         assert!(answer.get("error").is_none(), "{method}: {answer}");
         answer["result"].clone()
     }
 
-    /// The whole response to a request.
+    /// Sends a request and returns its complete response.
     pub fn request_raw(&mut self, method: &str, params: Json) -> Json {
         self.next_id += 1;
         let id = self.next_id;
@@ -139,14 +139,14 @@ impl Editor {
         if file.starts_with('/') { format!("file://{file}") } else { format!("file:///{file}") }
     }
 
-    /// The path of an address, from the folder of rulesets.
+    /// The path of a URI, from the folder of rulesets.
     pub fn path_of(&self, uri: &Json) -> String {
         let uri = uri.as_str().unwrap();
         let root = self.uri("");
         uri.strip_prefix(root.trim_end_matches('/')).unwrap().trim_start_matches('/').to_owned()
     }
 
-    /// Opens a file; gives the diagnostics of the whole check.
+    /// Opens a file. Returns the diagnostics of the complete check.
     pub fn open(&mut self, path: &str) -> Vec<Json> {
         let text = fs::read_to_string(self.folder.join(path)).unwrap();
         self.open_with(path, &text)
@@ -163,7 +163,7 @@ impl Editor {
         &self.open[path].1
     }
 
-    /// Types one text in the place of another, as one change of a range.
+    /// Replaces a text by one change of a range.
     pub fn replace(&mut self, path: &str, from: &str, to: &str) {
         let text = self.text(path);
         let at = text.find(from).unwrap_or_else(|| panic!("{path} has no {from}"));
@@ -171,11 +171,11 @@ impl Editor {
         self.change(path, &[json!({ "range": range, "newText": to })]);
     }
 
-    /// Makes edits of one text, which do not overlap.
+    /// Applies edits of one text, which do not overlap.
     pub fn change(&mut self, path: &str, edits: &[Json]) {
         let uri = self.uri(path);
         let Some((version, text)) = self.open.get_mut(path) else {
-            // An editor opens what it changes.
+            // An editor opens a file that it changes.
             let file = self.folder.join(path);
             let text = applied(&fs::read_to_string(&file).unwrap(), edits);
             return fs::write(file, text).unwrap();
@@ -196,13 +196,13 @@ impl Editor {
         }
     }
 
-    /// What is shown of an open file after the whole check of its last version. A change is followed by the findings of its file
-    /// and then by those of its ruleset, so it is asked until the server has nothing more to say.
+    /// Returns the diagnostics of an open file after the complete check of its last version. After a change, the server
+    /// publishes those of the file and then those of the ruleset, so this waits until it is idle.
     pub fn diagnostics(&mut self, path: &str) -> Vec<Json> {
         self.diagnostics_until(path, |_| true)
     }
 
-    /// What is shown of a file once it is as wanted and the check of the whole ruleset is over.
+    /// Returns the diagnostics of a file once they are as wanted and the complete check is over.
     pub fn diagnostics_until(&mut self, path: &str, wanted: impl Fn(&[Json]) -> bool) -> Vec<Json> {
         self.wait_for_checks();
         let uri = self.uri(path);
@@ -212,12 +212,12 @@ impl Editor {
         found.to_vec()
     }
 
-    /// Waits until the last change is checked whole.
+    /// Waits until the last change is completely checked.
     fn wait_for_checks(&mut self) {
         self.request("riskbreaker/idle", Json::Null);
     }
 
-    /// The quick fixes in a range.
+    /// Requests the quick fixes in a range.
     pub fn actions(&mut self, path: &str, range: &Json) -> Vec<Json> {
         let params = json!({
             "textDocument": { "uri": self.uri(path) },
@@ -227,14 +227,14 @@ impl Editor {
         self.request("textDocument/codeAction", params).as_array().unwrap().clone()
     }
 
-    /// A request about the place where a piece of a text stands, some letters behind its begin.
+    /// Sends a request for the position of a piece of text, some characters after its beginning.
     pub fn at(&mut self, method: &str, path: &str, piece: &str, within: usize, more: Json) -> Json {
         let answer = self.at_raw(method, path, piece, within, more);
         assert!(answer.get("error").is_none(), "{method} at {piece}: {answer}");
         answer["result"].clone()
     }
 
-    /// The same; gives the whole response.
+    /// Like [`Editor::at`]; returns the complete response.
     pub fn at_raw(&mut self, method: &str, path: &str, piece: &str, within: usize, more: Json) -> Json {
         let text = self.text_of(path);
         let at = text.find(piece).unwrap_or_else(|| panic!("{path} has no {piece}")) + within;
@@ -243,12 +243,12 @@ impl Editor {
         self.request_raw(method, params)
     }
 
-    /// The end of a text.
+    /// The position of the end of a text.
     pub fn place(&self, text: &str) -> Json {
         position(text, text.len())
     }
 
-    /// Puts a whole text in the place of another.
+    /// Replaces a complete text.
     pub fn set(&mut self, path: &str, text: &str, change: &Json) {
         let uri = self.uri(path);
         let (version, shown) = self.open.get_mut(path).unwrap();
@@ -258,14 +258,14 @@ impl Editor {
         self.notify("textDocument/didChange", &json!({ "textDocument": document, "contentChanges": [change] }));
     }
 
-    /// Writes a file of the folder.
+    /// Writes a file in the folder.
     pub fn write(&self, path: &str, text: &str) {
         let file = self.folder.join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
     }
 
-    /// The text of a file: as it is open, else on the disk.
+    /// The text of a file: as it is open, else on disk.
     pub fn text_of(&self, path: &str) -> String {
         match self.open.get(path) {
             Some((_, text)) => text.clone(),

@@ -1,10 +1,10 @@
-//! The files of rulesets, to be changed at will.
+//! The files of rulesets, for tests that change them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Every file of some rulesets, by path from the folder of rulesets, `/` between its parts. Those of the tests come before
-/// those that ship: of the games with both, the tests mean the slice.
+/// Returns the files of some rulesets, by path from the folder of rulesets, with `/` as separator. Rulesets of the
+/// tests are preferred to shipped ones of the same name.
 pub fn of(ids: &[&str]) -> BTreeMap<String, String> {
     let of_tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets");
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets");
@@ -12,14 +12,14 @@ pub fn of(ids: &[&str]) -> BTreeMap<String, String> {
     read(ids.iter().map(|id| (root(id), root(id).join(id))).collect())
 }
 
-/// Every file of some rulesets that ship.
+/// Returns the files of some shipped rulesets.
 #[allow(dead_code)]
 pub fn shipped(ids: &[&str]) -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets");
     read(ids.iter().map(|id| (root.clone(), root.join(id))).collect())
 }
 
-/// The files in some folders, each with the folder from which their paths are counted.
+/// Reads the files in some folders, each with the folder from which paths are counted.
 fn read(mut folders: Vec<(PathBuf, PathBuf)>) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     while let Some((root, folder)) = folders.pop() {

@@ -1,4 +1,4 @@
-//! A mistake planted into a sound ruleset, and what the check finds of it.
+//! Plants a mistake in a correct ruleset and checks it.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use riskbreaker::Library;
 use riskbreaker::check::findings;
 use riskbreaker::ruleset::Problem;
 
-/// What is found in a ruleset with one mistake in it.
+/// The problems found in a ruleset with one mistake.
 pub struct Planted {
-    /// The line of the first letter that differs, from 1.
+    /// The line of the first character that differs, from 1.
     pub line: usize,
     pub found: Vec<Problem>,
 }
 
-/// Puts one text in the place of another, once, and checks the ruleset.
+/// Replaces one text, once, and checks the ruleset.
 pub fn planted(mut files: BTreeMap<String, String>, ruleset: &str, path: &str, from: &str, to: &str) -> Planted {
     let text = files.get_mut(path).unwrap_or_else(|| panic!("there is no {path}"));
     let at = text.find(from).unwrap_or_else(|| panic!("{path} has no `{from}`"));

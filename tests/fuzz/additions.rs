@@ -1,11 +1,11 @@
-//! What only some of the cases have: things that end by themselves, secrets, limits that are reached, a house rule on top.
+//! Parts that only some cases have: lasting effects, secrets, reached limits, a house rule on top.
 
 use super::generator::{Generator, Place};
 use super::model::Sort::{self, Body as Ent, Data, Number, Seat, Truth};
 use super::model::{Body, Card, Case, Field, Layer, Stat};
 
 impl Generator {
-    /// Adds what only some of the cases have.
+    /// Adds the parts that only some cases have.
     pub(super) fn enrich(&mut self, case: &mut Case) {
         let act = Place::Verb(self.parts.verbs);
         if self.features.lasting && self.random.one_in(4) {
@@ -52,14 +52,14 @@ impl Generator {
                 Some(Layer { from_start: self.random.one_in(2), cards, verbs, hook, field: self.random.one_in(3) });
         }
         if case.secret && case.cards.len() < 4 {
-            // What is rolled in secret counts behind the next roll: two ways that differ in it alone are not the same.
+            // A secret roll affects the next roll, so paths that differ only in it must not be merged.
             let text =
                 "me:set(\"purse\", rb.roll(\"1d4\"))\nif rb.under(\"1d6\", 4) then me:set(\"a\", me.purse % 3) end";
             let resolve = vec![Stat::new(text, Vec::new(), Vec::new())];
             case.cards.push(Card { when: Vec::new(), note: false, resolve });
         }
         if self.random.one_in(6) {
-            // A check refuses what both policies answer now and then.
+            // The check refuses some answers of both policies.
             let asked = "me:set(\"a\", rb.number({ seat = me.seat, topic = \"checked\", about = me, min = 0, max = 5, default = 2, check = function(value) return value ~= 4, \"not four\" end }) % 7)";
             case.cards[0].resolve.insert(0, Stat::new(asked, Vec::new(), Vec::new()));
             let given =
@@ -77,7 +77,7 @@ impl Generator {
         }
     }
 
-    /// What a change of rules waits for, and what is there for looking ahead and for going over to another ruleset.
+    /// Declares boundaries, parts for looking ahead, and parts for changing to another ruleset.
     pub(super) fn declare_more(&mut self, case: &mut Case) {
         if self.features.boundaries && self.random.one_in(3) {
             case.boundary = *self.random.pick(&[None, Some("turn"), Some("e0")]);
@@ -133,7 +133,7 @@ impl Generator {
             .collect()
     }
 
-    /// Adds words that nothing else uses.
+    /// Adds words of the vocabulary that the other parts do not use.
     pub(super) fn add_words(&mut self, case: &mut Case) {
         let act = Place::Verb(self.parts.verbs);
         case.acts = self.random.one_in(2);
@@ -217,7 +217,7 @@ impl Generator {
         }
     }
 
-    /// Does one thing or another by the value of a field, and gives the field another value: the same is met again otherwise.
+    /// Branches on the value of a field and changes that value, so that the same point has another result next time.
     fn toggles(&self, case: &Case) -> Vec<Stat> {
         let toggle = |name: &str| -> Option<(&str, &str)> {
             Some(match name {
@@ -239,7 +239,7 @@ impl Generator {
         toggles.collect()
     }
 
-    /// Adds a statement at the end of something that is done.
+    /// Adds a statement to the end of a random body.
     fn put_anywhere(&mut self, case: &mut Case, stat: Stat) {
         let bodies = case.cards.iter_mut().map(|card| &mut card.resolve);
         let bodies = bodies.chain(case.entries.iter_mut().map(|entry| &mut entry.run)).chain(&mut case.verbs);
@@ -248,7 +248,7 @@ impl Generator {
         bodies[at].push(stat);
     }
 
-    /// Moods and what ends them.
+    /// Writes a statement about moods and how they end.
     fn lasting(&mut self, place: Place) -> Stat {
         let room = "if #rb.each(\"mood\") < 4 then";
         match self.random.below(7) {
@@ -277,7 +277,7 @@ impl Generator {
         }
     }
 
-    /// What not every seat may see.
+    /// Writes a statement with values that not every seat may see.
     fn secret(&mut self, place: Place) -> Stat {
         const REFILL: &str = "if #world.deck < 2 then world:set(\"deck\", rb.shuffle({ 1, 2, 3, 4, 5 })) end";
         match self.random.below(9) {
@@ -308,7 +308,7 @@ impl Generator {
         }
     }
 
-    /// A limit is reached in the middle of an action, now and then.
+    /// Writes a statement that sometimes exceeds a limit in the middle of an action.
     fn too_much(&mut self, place: Place) -> Stat {
         let done = *self.random.pick(&[
             "for at = 1, 10050 do rb.say(\"much\") end",

@@ -1,23 +1,23 @@
-//! Writes small rulesets by chance.
+//! Generates small random rulesets.
 
 use super::model::{Body, Card, Case, Entry, Expr, Field, Hook, Sort, Stat};
 use super::random::Random;
 
-/// Declares the switches, all of them by name.
+/// Declares the switches of [`Features`] by name.
 macro_rules! features {
     ($($(#[$about:meta])* $name:ident: $now:literal,)*) => {
-        /// What the rulesets may do of which it is known that the modes do not agree on it, or did not.
+        /// Features that generated rulesets may use although the modes disagree, or once disagreed, on them.
         #[derive(Clone, Copy, Debug)]
         pub struct Features {
             $($(#[$about])* pub $name: bool,)*
         }
 
         impl Features {
-            /// What the modes agree on now.
+            /// The features on which the modes agree now.
             pub const NOW: Features = Features { $($name: $now,)* };
             pub const ALL: Features = Features { $($name: true,)* };
 
-            /// Turns a switch on, or `all`; says whether there is one of that name.
+            /// Turns a switch on, or `all`. Returns false if there is no such switch.
             pub fn turn_on(&mut self, name: &str) -> bool {
                 match name {
                     "all" => *self = Features::ALL,
@@ -33,57 +33,59 @@ macro_rules! features {
 features! {
     /// Row 1: a rule depends on the number of an entry.
     entry_numbers: true,
-    /// Row 2: the agenda holds as many entries as it may.
+    /// Row 2: the agenda is filled up to its limit.
     agenda_limit: true,
-    /// Row 3: a policy names one option twice, leaves one out, gives half a point, or a line that is too long.
+    /// Row 3: a policy names an option twice, omits one, gives half a point, or a line that is too long.
     refused_answers: true,
-    /// Row 6: the method of one entity is called for another; a plain table passes as an entity.
+    /// Row 6: the method of one entity is called on another; a plain table passes as an entity.
     borrowed_methods: false,
-    /// Row 7: `when` and policies change what they are given.
+    /// Row 7: `when` and policies modify their arguments.
     changed_questions: false,
     /// Row 7: numbers beyond 2^53.
     large_numbers: true,
-    /// A game that stands at the fault of a policy is saved and loaded.
+    /// A game at the fault of a policy is saved and loaded.
     faults_loaded: true,
-    /// A policy answers with the table of an option: where all is told, options are made anew before it is looked for.
+    /// A policy answers with the table of an option: with events, options are built again before it is looked up.
     option_tables: false,
-    /// A question has a default that does not fit, and its policy answers: nobody looks at the default where nobody listens.
+    /// A question has a default that does not fit, and its policy answers: without events, the default is not checked.
     unfit_defaults: true,
-    /// The words of a fault are compared where an answer is refused, or where something is done that may only read.
+    /// The messages of faults are compared for refused answers, and for changes where only reading is allowed.
     refusal_words: false,
     /// Keys of entries are computed before each pop.
     computed_keys: true,
-    /// The default of an allotment names its options: where nobody listens it is taken as it stands.
+    /// The default of an allotment names its options: without events it is used unchanged.
     named_allotments: false,
-    /// A `when` writes: it is seen where that `when` is run, which is not everywhere.
+    /// A `when` writes: the effect is visible only in modes that run it.
     writing_when: false,
-    /// Questions that are badly written: options of wrong types or twice the same, limits that are none, a topic that is no text.
+    /// Malformed questions: options of wrong types or duplicates, invalid limits, a topic that is no text.
     bad_questions: true,
-    /// A game is played with edits and free acts, and what was done is taken back and done again.
+    /// A game is played with edits and free acts, with undo and redo.
     hands: true,
-    /// Things that end by themselves.
+    /// Things with a duration.
     lasting: true,
     /// Fields, things, rolls and answers that not every seat may see, and a deck.
     secrets: true,
-    /// Limits of an action are reached in its middle.
+    /// Limits of an action are exceeded in its middle.
     limits: true,
-    /// A house rule lies over the ruleset, or comes over it in mid-game.
+    /// A house rule is on top of the ruleset, or is added during the game.
     layers: true,
-    /// There, the scripts are written anew in mid-game.
+    /// The scripts are changed during the game.
     reloads: true,
-    /// Words that the other parts have no use for: items, facts, places, further fields of questions, policies that act freely.
+    /// Words that the other parts do not use: items, facts, places, further fields of questions, policies with free
+    /// acts.
     words: true,
     /// A change of rules waits for another entry, or for none.
     boundaries: true,
     /// A derived value takes arguments.
     arguments: true,
-    /// Things are built of sheets, which are checked and priced.
+    /// Things are built from sheets, which are checked and priced.
     creation: true,
-    /// What a seat cannot see is dealt anew where it looks ahead.
+    /// The ruleset resamples hidden values for a look-ahead.
     deals: true,
-    /// A game goes over to another ruleset, and back.
+    /// A game changes to another ruleset, and back.
     converts: true,
-    /// One of several questions has a check: it runs when all are answered, and earlier where the game is saved and loaded in between.
+    /// One of several questions has a check: it runs when all are answered, or earlier if the game is saved and loaded
+    /// in between.
     checks_in_lists: false,
 }
 
@@ -100,7 +102,7 @@ pub fn generate(seed: u64, features: Features) -> Case {
     .case(seed)
 }
 
-/// How many of each there are, for those that name them.
+/// The number of parts of each kind, for code that names them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parts {
     fields: Vec<&'static str>,
@@ -112,15 +114,15 @@ pub(super) struct Parts {
     pub(super) creation: bool,
 }
 
-/// Where code stands.
+/// The contexts in which code runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Anything may be done.
+    /// Code that may do anything.
     Act,
     Start,
-    /// A verb of this number: it calls only later ones, so that calls end.
+    /// The verb with this number: it calls only later ones, so that calls end.
     Verb(usize),
-    /// Only reading.
+    /// Code that may only read.
     Pure,
     Policy,
 }
@@ -128,13 +130,13 @@ pub(super) enum Place {
 pub(super) struct Generator {
     pub(super) random: Random,
     pub(super) features: Features,
-    /// Locals in scope: their names and sorts.
+    /// The locals in scope: their names and sorts.
     pub(super) vars: Vec<(String, Sort)>,
     made: usize,
-    /// Statements that may still be written.
+    /// The number of statements that may still be written.
     room: usize,
     pub(super) parts: Parts,
-    /// Every number of an entry stands behind a comment.
+    /// True if every number of an entry is after a comment.
     commented: bool,
 }
 
@@ -144,7 +146,7 @@ fn leaf(sort: Sort, text: impl Into<String>) -> Expr {
     Expr::new(sort, text, Vec::new())
 }
 
-/// A number is added to, of which nothing else is known, and then somebody asks who holds it.
+/// Adds to a number whose value is unknown, and then searches by that field.
 fn shifted_and_asked_for(field: &str) -> String {
     format!(
         "me:shift(\"{field}\", if me:reaches(\"{field}\", 3) then -3 else 1)\nworld:shift(\"big\", #rb.each(\"thing\", {{ {field} = 1 }}))"
@@ -171,7 +173,7 @@ impl Generator {
         let verbs = (0..self.parts.verbs).map(|at| self.body(Place::Verb(at), 4)).collect();
         let hooks = always.into_iter().map(|always| self.hook(always)).collect();
         let cards = (0..1 + self.random.below(3)).map(|at| self.card(at)).collect();
-        // A computed key or a tie keeps a game from running on inside the machine.
+        // A computed key or a tie prevents running several entries inside the machine.
         let plain = !self.random.one_in(8);
         let entries = (0..self.parts.entries).map(|_| self.entry(plain)).collect();
         let policies = [self.policy(), self.policy()];
@@ -186,7 +188,7 @@ impl Generator {
             actions: if self.random.one_in(8) { 12 } else { 150 },
             trials: match (self.random.one_in(30), more.one_in(6)) {
                 (true, _) => 300,
-                // What was recorded is mostly met again after many games.
+                // A recorded trace is mostly met again only after many games.
                 (_, true) => 100,
                 _ => 16,
             },
@@ -218,8 +220,8 @@ impl Generator {
             case.filled = true;
             case.trials = 8;
             case.rounds = 5;
-            // Of one card, so that the same is done again and again. How often depends on dice: what one game did while there
-            // was room is met in another where there is none.
+            // With one card, the same is done again and again. How often depends on dice, so a game reaches a limit
+            // where another did not.
             case.cards.truncate(1);
             case.actions = 150;
             let count = 1_500 + self.random.below(4) * 500;
@@ -229,7 +231,7 @@ impl Generator {
             case.cards[0].resolve = vec![Stat::new(filled, Vec::new(), Vec::new())];
         }
         if self.features.entry_numbers && self.commented && self.random.one_in(3) {
-            // Whether an entry is made depends on dice, and what is written on its number.
+            // Dice decide whether an entry is created, and its number affects the state.
             let made = "if rb.under(\"1d6\", 4) then\n\tlocal id = -- its number\n\trb.schedule(\"e0\", { 900 }, me)\n\tme:set(\"a\", id % 7)\nend";
             case.cards[0].resolve.insert(0, Stat::new(made, Vec::new(), Vec::new()));
         }
@@ -253,7 +255,7 @@ impl Generator {
         case
     }
 
-    /// Lets a card ask what both policies now and then answer with what does not fit: elsewhere they seldom meet.
+    /// Makes a card ask a question to which both policies often give an unfit answer, which is rare otherwise.
     fn refuse(&mut self, case: &mut Case) {
         let (kind, answer) = *self.random.pick(REFUSED);
         let fields = match kind {
@@ -311,7 +313,7 @@ impl Generator {
             put("part", "rb.ratio()".into());
         }
         if self.random.one_in(30) {
-            // A kind with more fields than fit into a word.
+            // A kind with more fields than bits in a word.
             for name in MANY {
                 put(name, "rb.int({ max = 9 })".into());
             }
@@ -510,7 +512,7 @@ impl Generator {
         self.join(&format!("num(rb.act.v{verb}($, $))"), Number, &[Ent, Number], place, depth)
     }
 
-    /// A question, folded into a number.
+    /// Writes a question, converted to a number.
     fn ask(&mut self, place: Place, depth: usize) -> Expr {
         let question = self.question(place, depth, false);
         Expr::new(Number, "num($)", vec![question])
@@ -573,7 +575,7 @@ impl Generator {
                 if least {
                     fields.push("least = 1".into());
                 }
-                // It does not fit where there are more points to give.
+                // It does not fit if there are more points to divide.
                 let named = self.features.named_allotments;
                 (
                     "allot",
@@ -595,7 +597,7 @@ impl Generator {
                 _ => ("line", "\"hello\""),
             },
         };
-        // One in many has none, and waits where nobody answers.
+        // A few have none, and wait if nobody answers.
         if !default.is_empty() && (in_list || !self.random.one_in(40)) {
             if self.features.unfit_defaults && self.random.one_in(12) {
                 let unfit = number(self);
@@ -627,7 +629,7 @@ impl Generator {
         if self.random.one_in(8) {
             fields.push((*self.random.pick(AUDIENCES)).into());
         }
-        // Now and then: a game that stands at a question is compared no further.
+        // Rarely: a game that stops at a question is compared no further.
         let mut spoiled = ["", ""].map(String::from);
         if self.features.bad_questions && self.random.one_in(12) {
             let (of, bad) = *self.random.pick(BAD_FIELDS);
@@ -806,7 +808,7 @@ impl Generator {
     }
 
     fn key(&mut self, place: Place) -> &'static str {
-        // In a round after this one, so that every round ends.
+        // In a later round, so that every round ends.
         if place == Place::Act && self.random.one_in(3) {
             return ["{ \"+2\", $ % 9 }", "{ \"+3\", \"-1\" }", "{ \"+2\", \"+0\", 1 }", "\"+2\""]
                 [self.random.below(4)];
@@ -843,7 +845,7 @@ impl Generator {
             return self.plain(&call, &sorts, place);
         }
         let parts = sorts.iter().map(|sort| self.expr(*sort, place, 2)).collect();
-        // It can be counted with, and compared with nothing.
+        // It is usable as a number, and compared with nothing.
         self.made += 1;
         let name = format!("x{}", self.made);
         let text = match self.random.below(4) {
@@ -856,7 +858,7 @@ impl Generator {
         Stat::new(text, parts, Vec::new())
     }
 
-    /// Cancels or moves what is on the agenda.
+    /// Cancels or moves entries of the agenda.
     fn agenda(&mut self, place: Place) -> Stat {
         let what = self.random.below(self.parts.entries);
         let found = format!("local due = rb.agenda({{ what = \"e{what}\" }})");
@@ -883,7 +885,7 @@ impl Generator {
         let name = self.name(Ent);
         let title = if self.random.one_in(2) { ", name = \"imp\"" } else { "" };
         let body = if depth > 0 && self.random.one_in(2) { self.stats(place, depth - 1) } else { Vec::new() };
-        // The name is not known behind the condition.
+        // The name is unknown after the condition.
         self.vars.retain(|(other, _)| *other != name);
         Stat::new(
             format!(
@@ -907,9 +909,9 @@ impl Generator {
         }
     }
 
-    /// Relations, and whatever else leads from one entity that is made in play to another.
+    /// Writes statements about relations and other references between entities created in play.
     fn relating(&mut self, place: Place) -> Stat {
-        // What the ends of a relation are: its references are to one kind each.
+        // The ends of a relation: each of its references is to one kind.
         let (kind, near, far, near_kind) =
             *self.random.pick(&[("tie", "one", "other", "imp"), ("bond", "holder", "held", "thing")]);
         let fit = |one: &str, other: &str| {
@@ -1061,7 +1063,7 @@ impl Generator {
                     ("wrap", 1) => self.plain("if $ then proceed(e) end", &[Truth], Place::Act),
                     (_, 4) => self.plain("if holder.id then rb.set_data(holder.id, $) end", &[Data], Place::Act),
                     (_, 5) => self.plain("if holder.id and $ then rb.detach(holder.id) end", &[Truth], Place::Act),
-                    // It calls the verb that it hangs on, in a few cases too often.
+                    // It calls its own verb, sometimes too often.
                     (_, 6) if self.random.one_in(3) => {
                         let most = if self.random.one_in(4) { 90 } else { 3 };
                         self.plain(
@@ -1118,7 +1120,7 @@ impl Generator {
         if start.is_empty() || self.random.one_in(2) {
             start.push(self.schedule(Place::Start));
         }
-        // What it names is not known elsewhere.
+        // Its names are unknown elsewhere.
         self.vars.truncate(vars);
         start
     }
@@ -1135,7 +1137,7 @@ impl Generator {
             let (kind, answer) = *self.random.pick(answers);
             let answer = self.named(answer);
             let test = if bad {
-                // Now and then.
+                // Rarely.
                 leaf(Truth, "rb.pick(q, 24) == 1")
             } else if self.random.one_in(2) {
                 leaf(Truth, "true")
@@ -1157,7 +1159,7 @@ impl Generator {
         body
     }
 
-    /// Options by their ids where they may not be given as they are.
+    /// Replaces options by their ids if their tables are not allowed as answers.
     fn named(&self, answer: &str) -> String {
         if self.features.option_tables { answer.replace("named", "") } else { answer.to_string() }
     }
@@ -1181,7 +1183,7 @@ const AUDIENCES: &[&str] = &[
     "audience = \"everybody\"",
 ];
 
-/// What is wrong with a question, by its kind; of none, it is wrong with every kind.
+/// Malformed fields of a question, by its kind; without a kind, malformed for all.
 const BAD_FIELDS: &[(&str, &str)] = &[
     ("choose", "options = { \"a\", \"b\", \"a\" }"),
     ("choose", "options = { \"a\", 5 }"),
@@ -1228,7 +1230,7 @@ const OPTIONS: [&str; 3] = [
     "options = { \"a\", { id = \"b\", value = 4, note = \"a note\" }, { id = \"cc\", value = \"see\" } }, note = function(value, q) return \"beside\" end",
 ];
 
-/// Answers that fit, or mostly do.
+/// Answers that always or mostly fit.
 const GOOD: &[(&str, &str)] = &[
     ("choose", "rb.open(q, \"c1\") or rb.open(q, \"c2\") or named(q.options[1])"),
     ("choose", "rb.open(q, \"c\" .. rb.pick(q, 3) - 1) or rb.open(q, \"a\")"),
@@ -1267,7 +1269,7 @@ const BAD: &[(&str, &str)] = &[
     ("confirm", "0"),
 ];
 
-/// Answers that the table refuses and that a simulation took (row 3).
+/// Answers that the table refuses and that a simulation once accepted (row 3).
 const REFUSED: &[(&str, &str)] = &[
     ("choose_many", "{ \"a\", \"a\" }"),
     ("choose_many", "{ named(q.options[2]), named(q.options[2]) }"),

@@ -1,4 +1,4 @@
-//! Differential fuzzing: small rulesets that are written by chance are played in every mode, and the modes must agree.
+//! Differential fuzzing: small random rulesets are played in every mode, and the modes must agree.
 //!
 //! | group | modes | compared |
 //! |---|---|---|
@@ -9,11 +9,11 @@
 //! | hands | people who answer anything, edits, free acts, actions that are left out, scripts written anew, house rules and another ruleset that come and go: told, saved and loaded after each deed, taken back, done again | the same |
 //! | odds | every card of the first turn: enumerated, and counted by writing all faces one after the other; what a seat is told for whom hidden things are dealt anew, and the same cards with the deal written into them | the exact chance of each value of each field, and of each outcome |
 //!
-//! Of a table, what each seat may see is compared, too.
+//! For a table, the views of all seats are compared, too.
 //!
-//! Where a mode has less, less is compared: a game without listeners has no log and no tape, a simulation gives up after its
-//! number of actions, and a question that nobody answers is a fault where nobody could be asked, while a table waits. An undo that
-//! goes back over rules that were loaded again keeps them: from there on the game is only saved and loaded.
+//! A mode with less data is compared in that data only: a headless game has no log and no tape, a simulation stops at
+//! its limit of actions, and an unanswered question is a fault where nobody can be asked, while a table waits. An undo
+//! across reloaded rules keeps them: from there on the game is only saved and loaded.
 //!
 //! ```text
 //! cargo test --test fuzz                                               100 cases, of most in half of the groups
@@ -24,7 +24,7 @@
 //! RISKBREAKER_FUZZ_FAILURES=5 ...                                      goes on until so many cases have failed
 //! ```
 //!
-//! A case that fails is made smaller for as long as the same two modes disagree. Printed are its files, its seed, the group, and the
+//! A failed case is minimized as long as the same two modes disagree. Its files, seed and group are printed, and the
 //! lines in which the two modes differ.
 //!
 //! A switch of [`Features`] that is off names what few cases write or what takes long. Disagreements were found and mended with
@@ -47,7 +47,7 @@ use generator::{Features, generate};
 use model::Case;
 use modes::{Compared, Disagreement, Group, check};
 
-/// Cases that are played where no number is given.
+/// The number of cases by default.
 const CASES: u64 = 100;
 
 fn number(name: &str) -> Option<u64> {
@@ -83,7 +83,7 @@ fn all_modes_agree() {
                 if only.as_ref().is_some_and(|only| *only != format!("{group:?}").to_lowercase()) {
                     continue;
                 }
-                // Simulations are where modes differ most; of the other groups a case is played in half.
+                // Simulations differ most often; a case is played in half of the other groups.
                 if wanted.is_none() && group != Group::Simulated && (seed + group as u64).is_multiple_of(2) {
                     continue;
                 }
@@ -99,7 +99,7 @@ fn all_modes_agree() {
     let (all, failed) = (all.into_inner().unwrap(), failed.into_inner().unwrap());
     assert!(failed.is_empty(), "{}", failed.join("\n"));
     println!("{all:?}");
-    // The generator writes what there is to compare.
+    // The generator must write code that can be compared.
     assert!(all.unloaded as u64 * 10 < wanted.unwrap_or(CASES), "too many rulesets cannot be loaded: {all:?}");
     if wanted.is_none() {
         let compared = all.ended > all.left_out && all.decisions > 50 && all.hands > 50 && all.counted > 50;
@@ -107,7 +107,7 @@ fn all_modes_agree() {
     }
 }
 
-/// The smallest case that still fails in a group, in words.
+/// Minimizes a case that fails in a group and describes it.
 fn report(case: &Case, features: Features, group: Group, found: &Disagreement) -> String {
     let Err(first) = check(case, features, group) else {
         return format!("seed {}, {group:?}: it has failed once, and not again:\n{}", case.seed, found.lines());

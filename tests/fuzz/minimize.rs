@@ -1,14 +1,14 @@
-//! Makes a case smaller for as long as two modes disagree on it.
+//! Minimizes a case as long as two modes disagree on it.
 
 use super::model::{Body, Case, Expr, Sort, Stat};
 
-/// The smallest case that is found by taking parts away one after the other, with which `fails` still holds.
+/// Removes parts of a case one after the other while `fails` is true. Returns the smallest case found.
 pub fn minimized(case: &Case, fails: &dyn Fn(&Case) -> bool) -> Case {
     let mut best = case.clone();
     loop {
         let before = best.clone();
         let mut at = 0;
-        // What is taken away at a place leaves the next thing at the same place.
+        // After a removal, the next part has the same index.
         while let Some(smaller) = nth(&best, at) {
             if smaller != best && fails(&smaller) {
                 best = smaller;
@@ -22,7 +22,7 @@ pub fn minimized(case: &Case, fails: &dyn Fn(&Case) -> bool) -> Case {
     }
 }
 
-/// The case with one thing taken away: the `at`th of all that can be.
+/// Returns the case without its `at`th part.
 fn nth(case: &Case, at: usize) -> Option<Case> {
     let mut made = case.clone();
     let mut left = Some(at);
@@ -30,7 +30,7 @@ fn nth(case: &Case, at: usize) -> Option<Case> {
     left.is_none().then_some(made)
 }
 
-/// Whether it is the turn of this change; counts down to it.
+/// Counts down; true for the change whose turn it is.
 fn turn(left: &mut Option<usize>) -> bool {
     match left {
         Some(0) => {
@@ -114,7 +114,7 @@ impl Case {
         if let Some(ended) = &mut self.lasting {
             shrink_body(ended, left);
         }
-        // What names them keeps them there.
+        // They are kept while something names them.
         if self.lasting.is_some() && turn(left) {
             self.lasting = None;
         }
@@ -126,7 +126,7 @@ impl Case {
         if self.boundary != Some("clock") && turn(left) {
             self.boundary = Some("clock");
         }
-        // Calls of it stay, and fail where it is gone.
+        // Calls of it remain, and fail without it.
         if self.reach.is_some() && turn(left) {
             self.reach = None;
         }
@@ -168,7 +168,7 @@ fn shrink_list<T>(list: &mut Vec<T>, least: usize, left: &mut Option<usize>) {
 fn shrink_body(body: &mut Body, left: &mut Option<usize>) {
     shrink_list(body, 0, left);
     for at in 0..body.len() {
-        // A statement with bodies gives way to each of them.
+        // Replaces a statement with bodies by each of them.
         for inner in 0..body[at].bodies.len() {
             if turn(left) {
                 let inner = body[at].bodies.swap_remove(inner);

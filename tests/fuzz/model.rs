@@ -1,9 +1,9 @@
-//! The model of a small ruleset: its parts as trees, so that any of them can be taken away, and as files.
+//! The model of a small ruleset: its parts as trees, so that any part can be removed, and their conversion to files.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What an expression gives.
+/// The type of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sort {
     Number,
@@ -16,7 +16,7 @@ pub enum Sort {
     Seat,
 }
 
-/// An expression: its text with a `$` for each of its parts.
+/// An expression: its text with a `$` for each operand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
     pub sort: Sort,
@@ -24,7 +24,7 @@ pub struct Expr {
     pub parts: Vec<Expr>,
 }
 
-/// A statement: its text with a `$` for each of its parts, and a line `@` for each of its bodies.
+/// A statement: its text with a `$` for each operand, and a line `@` for each body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stat {
     pub text: String,
@@ -46,7 +46,7 @@ pub struct Field {
 pub struct Hook {
     pub always: bool,
     pub priority: i64,
-    /// The phase, the verb and what is done.
+    /// The phase, the verb and the body.
     pub parts: Vec<(&'static str, usize, Body)>,
 }
 
@@ -60,34 +60,34 @@ pub struct Card {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub run: Body,
-    /// Whether the function takes the key.
+    /// True if the function takes the key.
     pub keyed: bool,
-    /// The key as it is worked out before each pop.
+    /// The key as computed before each pop.
     pub key: Option<Expr>,
     pub tie: Option<Expr>,
 }
 
-/// A house rule: what it changes of the ruleset below.
+/// A house rule: its changes of the ruleset below.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// Whether the games begin with it; otherwise it comes in mid-game alone.
+    /// True if the games begin with it; otherwise it is only added during games.
     pub from_start: bool,
-    /// Cards by number, how each is changed, and what is done.
+    /// Cards by number, how each is changed, and the body.
     pub cards: Vec<(usize, &'static str, Body)>,
-    /// Verbs that do more before what is below.
+    /// Verbs with a body that runs before the original.
     pub verbs: Vec<(usize, Body)>,
-    /// A hook of its own, which is always in force.
+    /// Its own hook, which is always in force.
     pub hook: Option<Hook>,
-    /// Whether things have one field more.
+    /// True if things have an additional field.
     pub field: bool,
 }
 
-/// A ruleset with the numbers by which it is played.
+/// A ruleset with the parameters for playing it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     pub seed: u64,
     pub rounds: u64,
-    /// Actions after which a game is given up.
+    /// The limit on actions of a game.
     pub actions: u64,
     pub trials: u64,
     pub fields: Vec<Field>,
@@ -97,35 +97,35 @@ pub struct Case {
     pub cards: Vec<Card>,
     pub entries: Vec<Entry>,
     pub policies: [Body; 2],
-    /// What the seats may do at any time.
+    /// The free acts of the seats.
     pub free: Vec<Body>,
     pub start: Body,
-    /// Whether the game follows a number that a function works out.
+    /// True if the game follows a statistic that a function computes.
     pub follows: bool,
-    /// The cards are given by their ids alone.
+    /// True if the cards are offered by their ids only.
     pub cards_later: bool,
-    /// The agenda is filled: the game is long, and what is done only to look at it is left out.
+    /// True if the agenda is filled: the game is long, so parts that only read are left out.
     pub filled: bool,
-    /// What is done when a mood ends, where there are any.
+    /// The body that runs when a mood ends; `None` without moods.
     pub lasting: Option<Body>,
-    /// Whether some of it is hidden from some of the seats.
+    /// True if some values are hidden from some seats.
     pub secret: bool,
     pub layer: Option<Layer>,
-    /// Whether policies take free acts, which are not always open.
+    /// True if policies take free acts, which are not always open.
     pub acts: bool,
-    /// What the item does that things may carry; then cards have a fact, too.
+    /// The hook of the item that things may carry; cards then have a fact, too.
     pub item: Option<Hook>,
-    /// Whether there is a view and a prompt.
+    /// True if there is a view and a prompt.
     pub shown: bool,
-    /// The entry that other rules wait for.
+    /// The entry that a change of rules waits for.
     pub boundary: Option<&'static str>,
     /// A derived value that takes arguments.
     pub reach: Option<Expr>,
-    /// Whether things are built of sheets.
+    /// True if things are built from sheets.
     pub creation: bool,
-    /// Whether what a seat cannot see is dealt anew where it looks ahead.
+    /// True if hidden values are dealt anew for a look-ahead.
     pub deals: bool,
-    /// The ruleset `other`, by what converts a game to it and back.
+    /// The ruleset `other`, as the bodies that convert a game to it and back.
     pub converts: Option<[Body; 2]>,
 }
 
@@ -181,7 +181,7 @@ fn print_body(body: &[Stat], depth: usize, made: &mut String) {
             if line == "@" {
                 print_body(bodies.next().expect("there are as many bodies as places"), depth + 1, made);
             } else {
-                // A statement that begins with a bracket would be taken for the arguments of the one before.
+                // A statement that begins with a bracket would be parsed as the arguments of the previous one.
                 let apart = if line.starts_with('(') { "do end " } else { "" };
                 let _ = writeln!(made, "{}{apart}{line}", "\t".repeat(depth));
             }
@@ -382,7 +382,8 @@ impl Case {
         files
     }
 
-    /// The other ruleset, to which a game can go over: other bounds, a field more, and fewer entries, hooks and free acts.
+    /// The other ruleset that a game can change to: other bounds, an additional field, and fewer entries, hooks and
+    /// free acts.
     fn other(&self) -> Case {
         let mut case = Case { layer: None, converts: None, ..self.rewritten() };
         case.fields.push(Field { name: "z", declared: "rb.int({ default = 5 })".into(), default: None });
@@ -399,8 +400,8 @@ impl Case {
         case
     }
 
-    /// The same as somebody writes it anew in mid-game: the last statement of each card, verb and hook is gone, and in half of the
-    /// cases there is a field more.
+    /// The ruleset as edited during a game: without the last statement of each card, verb and hook, and in half of the
+    /// cases with an additional field.
     pub fn rewritten(&self) -> Case {
         let mut case = self.clone();
         if self.seed.is_multiple_of(2) {
@@ -596,13 +597,13 @@ impl Field {
     }
 }
 
-/// What policies have that take free acts.
+/// The function of policies for free acts.
 const ACT: &str = "\tact = function(seat, acts)\n\t\tlocal world = rb.first(\"world\")\n\t\treturn if (world.round + #acts + #seat) % 3 ~= 0 then acts[#acts] else nil\n\tend,\n";
 
 const MAY_ACT: &str =
     "\t\t\twhen = function(seat)\n\t\t\t\treturn rb.first(\"thing\").a % 3 ~= 1, \"not now\"\n\t\t\tend,\n";
 
-/// What `seat` cannot see is dealt anew.
+/// The function that deals hidden values anew for `seat`.
 pub const DEALT: &str = "for _, one in rb.each(\"thing\") do
 	if one.seat ~= seat then one:set(\"purse\", rb.roll(\"1d3\")) end
 end
@@ -696,7 +697,7 @@ impl Hook {
 }
 
 impl Layer {
-    /// The files of the house rule `house` for a ruleset with so many cards.
+    /// The files of the house rule `house` for a ruleset with this number of cards.
     fn files(&self, cards: usize) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
         let mut put = |path: &str, text: String| drop(files.insert(format!("house/{path}"), text));
@@ -706,7 +707,7 @@ impl Layer {
                 .into(),
         );
         for (at, how, body) in &self.cards {
-            // Made smaller, the ruleset may have fewer.
+            // After minimizing, the ruleset may have fewer.
             let (at, how) = if *at < cards { (*at, *how) } else { (cards, "new") };
             let body = printed(body, 2);
             let resolve = match how {
@@ -751,7 +752,7 @@ impl Layer {
     }
 }
 
-/// What a card's function begins with.
+/// The locals at the beginning of a card's function.
 const LOCALS: &str = "\t\tlocal me, it, n, world = ctx.actor, ctx.foe, 0, rb.first(\"world\")\n";
 
 const SECRET: &str =

@@ -1,4 +1,4 @@
-//! Plays a case in every mode and compares what comes of it.
+//! Plays a case in every mode and compares the results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,25 +18,25 @@ use super::generator::Features;
 use super::model::{Case, DEALT, Stat};
 use super::random::Random;
 
-/// Two modes that do not come to the same.
+/// Two modes with different results.
 #[derive(Clone, Debug)]
 pub struct Disagreement {
     pub modes: [&'static str; 2],
     pub found: [String; 2],
 }
 
-/// How much has been compared.
+/// The amount of compared data.
 #[derive(Clone, Debug, Default)]
 pub struct Compared {
-    /// Games that ended, and games that did not count.
+    /// The number of games that ended, and of games that did not count.
     pub ended: u64,
     pub left_out: u64,
     pub decisions: usize,
-    /// Answers, edits, free acts and what was taken back among them.
+    /// The number of answers, edits, free acts and undos.
     pub hands: usize,
-    /// Ways that odds were counted by.
+    /// The number of paths by which odds were counted.
     pub counted: usize,
-    /// Rulesets that could not be loaded.
+    /// The number of rulesets that could not be loaded.
     pub unloaded: usize,
 }
 
@@ -60,13 +60,13 @@ fn same<T: PartialEq + std::fmt::Debug>(modes: [&'static str; 2], one: &T, other
     Err(Box::new(Disagreement { modes, found: [format!("{one:#?}"), format!("{other:#?}")] }))
 }
 
-/// A simulation that stops where every game can be played.
+/// The disagreement for a simulation that stops although every game can be played.
 fn failed(error: String) -> Box<Disagreement> {
     Box::new(Disagreement { modes: ["games", "a simulation that stops"], found: [String::new(), error] })
 }
 
 impl Disagreement {
-    /// The lines of each mode that the other has not.
+    /// The lines of each mode that the other lacks.
     pub fn lines(&self) -> String {
         let told = |lines: &str, others: &str| -> String {
             let others: BTreeSet<&str> = others.lines().collect();
@@ -78,7 +78,7 @@ impl Disagreement {
     }
 }
 
-/// Lines of each mode that are printed.
+/// The most lines of each mode that are printed.
 const MOST_LINES: usize = 12;
 
 fn library(case: &Case) -> Library {
@@ -88,21 +88,21 @@ fn library(case: &Case) -> Library {
 /// The house rule of a case.
 const HOUSE: &str = "house";
 
-/// The games of a case are told this often.
+/// The number of games of a case that are also played with events.
 const TOLD: u64 = 3;
 
-/// Modes that are compared with each other.
+/// A group of modes that are compared with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// Simulations: every script run, memo, one thread and two.
+    /// Simulations: by scripts, with the memo, on one thread and on two.
     Simulated,
-    /// A simulation, and its games told one by one.
+    /// A simulation, and its games played one by one with events.
     Told,
-    /// One game: told, headless, with a person at the table, replayed from its tape.
+    /// One game: with events, headless, with a person at the table, replayed from its tape.
     Table,
-    /// A game of people: saved and loaded at each decision, taken back and done again.
+    /// A game of people: saved and loaded at each decision, with undo and redo.
     Decisions,
-    /// A game of people in which the game master edits and people act freely: saved and loaded, taken back, done again.
+    /// A game of people with edits and free acts: saved and loaded, with undo and redo.
     Hands,
     Odds,
 }
@@ -112,7 +112,7 @@ impl Group {
         [Group::Simulated, Group::Told, Group::Table, Group::Decisions, Group::Hands, Group::Odds];
 }
 
-/// Plays the case in the modes of a group. What the clock has stopped in one of them is not compared.
+/// Plays the case in the modes of a group. A case that a time limit stopped in one of them is not compared.
 pub fn check(case: &Case, features: Features, group: Group) -> Checked<Compared> {
     match check_all(case, features, group) {
         Err(found) if found.found.iter().any(|found| is_counted_anew(found)) => Ok(Compared::default()),
@@ -120,7 +120,7 @@ pub fn check(case: &Case, features: Features, group: Group) -> Checked<Compared>
     }
 }
 
-/// What is said of a game without end that has taken seconds, or much memory since somebody decided or loaded it.
+/// The messages for a game without an end that took seconds, or much memory, since the last decision or load.
 const COUNTED_ANEW: [&str; 4] = [
     "the game took long without a decision by a person",
     "MiB of what happened without a decision by a person",
@@ -165,7 +165,7 @@ fn check_all(case: &Case, features: Features, group: Group) -> Checked<Compared>
         actions: case.actions,
         memo,
     };
-    // A memo that meets a difference to its scripts stops the simulation.
+    // A memo that differs from its scripts stops the simulation.
     let run = |memo, trials, threads| -> Checked<Tally> {
         match simulation(trials, memo).run(threads, None, None, &mut |_, _| true) {
             Ok(Findings { mut tallies, .. }) => Ok(tallies.remove(0)),
@@ -202,7 +202,7 @@ fn check_all(case: &Case, features: Features, group: Group) -> Checked<Compared>
     Ok(compared)
 }
 
-/// The first games of a simulation, told one by one.
+/// Compares the first games of a simulation with the same games played with events.
 fn compare_told(first: &Tally, plan: &Simulation, features: Features) -> Checked<()> {
     let (mut results, mut outcomes, mut left_out) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
     for trial in 1..=plan.trials {
@@ -227,7 +227,7 @@ fn compare_told(first: &Tally, plan: &Simulation, features: Features) -> Checked
         if let Err(out) = &ended
             && stands_at != Some(features.words(&out.why))
         {
-            // A statistic has failed, which nobody works out in a game that is only told: it goes on.
+            // A statistic failed, which is not computed in a game with events, so that one continues.
             whole.truncate(by_action.len());
         }
         same(["told, action by action", "told"], &by_action, &whole)?;
@@ -253,7 +253,7 @@ fn one_game(library: &Library, rules: &Arc<Ruleset>, setup: Setup, features: Fea
     let step = quiet.advance().expect("there is a worker");
     let unanswered = matches!(&step, Step::Fault(fault) if fault.message.contains(UNANSWERED));
     if found.step == ASKS && unanswered {
-        // Nobody could be asked there: the table waits.
+        // Nobody could be asked there; the table waits.
         return Ok(());
     }
     let quiet_found = Found {
@@ -280,7 +280,7 @@ fn one_game(library: &Library, rules: &Arc<Ruleset>, setup: Setup, features: Fea
     same(["told", "replay of its tape"], &found, &Found::of(&mut loaded, &step, features))
 }
 
-/// What a thing's sheet is built to is the thing.
+/// Checks that building the sheet of a thing gives the same thing.
 fn built_again(session: &mut Session) -> Checked<()> {
     let all: Vec<EntityId> = session.view().of_kind("thing").take(SHEETS).collect();
     for id in all {
@@ -296,12 +296,12 @@ fn built_again(session: &mut Session) -> Checked<()> {
     Ok(())
 }
 
-/// What a game without a table says of a question that neither a policy nor a default answers; a table waits there.
+/// The message in a headless game for a question that neither a policy nor a default answers; a table waits there.
 const UNANSWERED: &str = "nobody answers the question";
 const ASKS: &str = "it asks";
 
 impl Features {
-    /// What a game stands at, the same whether nobody could be asked or nobody answered.
+    /// The fault of a game, in the same words whether nobody could be asked or nobody answered.
     fn words(self, why: &str) -> String {
         const REFUSED: [&str; 4] =
             ["the policy `", "the answer of the policy", "the answer to", "of a question must be"];
@@ -317,7 +317,7 @@ impl Features {
     }
 }
 
-/// What is found at the end of a game.
+/// The final data of a game.
 #[derive(Clone, Debug, PartialEq)]
 struct Found {
     step: String,
@@ -326,7 +326,7 @@ struct Found {
     log: Vec<String>,
     tape: Vec<String>,
     questions: Vec<String>,
-    /// What seats may know of it.
+    /// The views of the seats.
     seen: Vec<String>,
 }
 
@@ -353,21 +353,21 @@ impl Found {
         }
     }
 
-    /// What has to be the same again where something was taken back or done again.
+    /// The data that must be equal again after undo and redo.
     fn standing(&self) -> [Vec<String>; 5] {
         let Found { step, state, log, questions, seen, .. } = self.clone();
         [vec![step], state, log, questions, seen]
     }
 }
 
-/// Sheets that are compared.
+/// The number of sheets that are compared.
 const SHEETS: usize = 6;
 
-/// What a seat may know, in lines.
+/// The view of a seat, in lines.
 fn seen_by(session: &mut Session, name: &str) -> Vec<String> {
     let mut seat = session.seat(name).expect("there is such a seat");
     let mut lines = vec![format!("{name} waits for {:?}", seat.waiting())];
-    // A viewer counts the questions that it has been shown: where nobody looked in between it has been shown fewer.
+    // A viewer numbers the questions that it was shown; without a look in between, it was shown fewer.
     let unnumbered = |mut question: Question| {
         question.id = QuestionId { action: 0, ordinal: 0 };
         format!("{name} {question:?}")
@@ -393,7 +393,7 @@ fn seen_by(session: &mut Session, name: &str) -> Vec<String> {
     lines
 }
 
-/// The sheets of things, what is against them, and what they cost.
+/// The sheets of things, their errors and costs.
 fn sheets(session: &mut Session) -> Vec<String> {
     let rules = session.ruleset().clone();
     let all: Vec<EntityId> = session.view().of_kind("thing").take(SHEETS).collect();
@@ -412,7 +412,7 @@ fn sheets(session: &mut Session) -> Vec<String> {
     lines
 }
 
-/// The state, a line for each of its parts.
+/// The state, a line for each part.
 fn parts(state: &serde_json::Value) -> Vec<String> {
     let mut parts = Vec::new();
     for (name, part) in state.as_object().into_iter().flatten() {
@@ -440,16 +440,16 @@ fn digest(session: &mut Session) -> String {
     }
 }
 
-/// Decisions of people that are followed.
+/// The number of decisions of people that are followed.
 const DECISIONS: usize = 5;
 
-/// Plays with people who answer anything; saves and loads at every decision, and goes back and forth.
+/// Plays with people who give arbitrary answers; saves and loads at every decision, with undo and redo.
 fn decisions(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Features) -> Checked<usize> {
     let setup = Setup::scenario("start").seed(case.seed).seat("gm", Driver::Absent);
     let mut session =
         Session::start(rules, setup.seat("right", Driver::Policy("p1".into()))).expect("the seats are there");
     let mut random = Random::new(case.seed ^ 0xdec1);
-    // By the number of decisions: an answer that a check refuses is none.
+    // By the number of decisions: an answer refused by a check is none.
     let mut found = BTreeMap::new();
     let mut skipped = false;
     for _ in 0..DECISIONS {
@@ -492,7 +492,7 @@ fn decisions(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Fea
                 }
             }
         }
-        // One of the two goes on.
+        // One of the two continues.
         if random.one_in(2) {
             session = loaded;
         }
@@ -532,10 +532,10 @@ fn back_and_forth(session: &mut Session, found: &BTreeMap<u32, Found>, features:
 
 // Edits and free acts
 
-/// Deeds of a game that are followed.
+/// The number of deeds of a game that are followed.
 const DEEDS: usize = 14;
 
-/// Does something that a person can do at a table, by chance; nothing if there is nothing to do. Says what it was.
+/// Carries out a random act of a person at a table; `None` if there is nothing to do. Returns a description.
 fn deed(session: &mut Session, step: &Step, random: &mut Random, others: &[Arc<Ruleset>]) -> Option<(String, bool)> {
     let chance = random.below(12);
     if !others.is_empty() && random.one_in(10) {
@@ -563,7 +563,7 @@ fn deed(session: &mut Session, step: &Step, random: &mut Random, others: &[Arc<R
     Some((format!("{edit:?}"), session.edit(edit).is_ok()))
 }
 
-/// An edit of something that is there.
+/// A random edit.
 fn edit(session: &Session, random: &mut Random) -> Option<Edit> {
     let view = session.view();
     let all: Vec<EntityId> = ["thing", "imp", "tie", "bond"].iter().flat_map(|kind| view.of_kind(kind)).collect();
@@ -601,22 +601,22 @@ fn edit(session: &Session, random: &mut Random) -> Option<Edit> {
     })
 }
 
-/// Plays with people who answer anything, a game master who edits, and free acts. After each deed the game is saved and loaded,
-/// and goes on as the one or the other; now and then the last deeds are taken back and done again.
+/// Plays with people who give arbitrary answers, edits and free acts. After each deed the game is saved and loaded, and
+/// continues as the one or the other; sometimes the last deeds are undone and redone.
 fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Features) -> Checked<usize> {
     let setup = Setup::scenario("start").seed(case.seed).seat("gm", Driver::Absent);
     let mut session =
         Session::start(rules, setup.seat("right", Driver::Policy("p1".into()))).expect("the seats are there");
     let mut random = Random::new(case.seed ^ 0x4a4d5);
     let step = session.advance().expect("there is a worker");
-    // What was found behind each deed that stands.
+    // The data after each deed that was not undone.
     let mut found = vec![(session.decisions(), Found::of(&mut session, &step, features))];
     let mut done = 0;
     let mut deeds = Vec::new();
     let loaded = |library: &Library, id: &str, layers: &[&str]| {
         Ruleset::load_with(library, id, &layers.iter().map(ToString::to_string).collect::<Vec<_>>()).ok()
     };
-    // Rules that come in mid-game: without and with the house rule, another ruleset, and those of the same files rewritten.
+    // Rules added during the game: with and without the house rule, another ruleset, and rewritten files.
     let mut stacks: Vec<(&str, &[&str])> = vec![("small", &[])];
     stacks.extend(case.layer.is_some().then_some(("small", &[HOUSE][..])));
     stacks.extend(case.converts.is_some().then_some(("other", &[][..])));
@@ -625,22 +625,22 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
         _ => stacks.iter().filter_map(|(id, layers)| loaded(library, id, layers)).collect(),
     };
     let rewritten = self::library(&case.rewritten());
-    // How many decisions had been made at the last reload: an undo that goes further back keeps its rules.
+    // The number of decisions at the last reload: an undo across it keeps the new rules.
     let mut reloaded_at = None;
     let mut is_rewritten = false;
-    // How many had been made when other rules were asked for that are not in force yet, and which they are.
+    // The number of decisions when other rules were requested that are not in force yet, and their hash.
     let mut asked = None;
     for _ in 0..DEEDS {
         let step = session.advance().expect("there is a worker");
         let before = session.decisions();
         let (what, taken) = if features.reloads && random.one_in(16) {
-            // Back to the rules as they were, the second time.
+            // Back to the original rules the second time.
             let files = if is_rewritten { library } else { &rewritten };
             let layers: Vec<&str> = session.ruleset().extra_layers().iter().map(|layer| &**layer).collect();
             let Some(rules) = loaded(files, session.ruleset().id(), &layers) else { continue };
             is_rewritten = !is_rewritten;
             reloaded_at = Some(before);
-            // Nothing is as it was behind an undo that goes back over it.
+            // After an undo across a reload, nothing is as before.
             found.clear();
             ("reload".to_string(), session.reload(rules).is_ok())
         } else {
@@ -657,15 +657,15 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
         }
         let step = session.advance().expect("there is a worker");
         if matches!(&step, Step::Fault(fault) if is_counted_anew(&fault.message)) {
-            // A loaded game plays on for as long again, so there is nothing to compare, and much to write down.
+            // A loaded game may play on for its full limit again, so there is nothing to compare, and much to write.
             return Ok(done);
         }
-        // The change of rules is one entry, though others were made before it came into force.
+        // The change of rules is one entry, even if others were made before it came into force.
         let settled = asked.take_if(|_| session.pending_rules().is_none());
         if let Some((asked_at, _)) = &settled {
             found.retain(|(at, _)| at <= asked_at);
         }
-        // They are called off where they cannot hold the game as it stands by then.
+        // They are cancelled if they cannot hold the state at that time.
         let in_force = settled.is_some_and(|(_, hash)| hash == session.ruleset().hash());
         let now = Found::of(&mut session, &step, features);
         let loaded = with_deeds(saved_and_loaded(&session, library, &now, features), &deeds)?;
@@ -674,7 +674,7 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
             with_deeds(same(["told by hand", "saved and loaded"], &preview(&session), &preview(&loaded)), &deeds)?;
         }
         if in_force && session.undo().is_ok() {
-            // By the old rules it goes on beyond the boundary, and comes back to it.
+            // By the old rules the game continues beyond the boundary, and returns to it.
             let _: Step = session.advance().expect("there is a worker");
             session.redo().expect("it has been done");
             let step = session.advance().expect("there is a worker");
@@ -682,7 +682,7 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
             with_deeds(same(["rules in force", "undone and done again"], &now.standing(), &again.standing()), &deeds)?;
         }
         match found.last() {
-            // An answer that a check refuses is no decision.
+            // An answer refused by a check is no decision.
             Some((at, _)) if *at >= session.decisions() => {
                 found.retain(|(at, _)| *at < session.decisions());
             }
@@ -704,7 +704,7 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
     Ok(done)
 }
 
-/// The game as it is loaded again where it is the same.
+/// Loads the saved game and checks that it is the same.
 fn saved_and_loaded(session: &Session, library: &Library, now: &Found, features: Features) -> Checked<Session> {
     const MODES: [&str; 2] = ["told by hand", "saved and loaded"];
     match Session::load(library, &session.save()) {
@@ -717,7 +717,7 @@ fn saved_and_loaded(session: &Session, library: &Library, now: &Found, features:
     }
 }
 
-/// The disagreement with what was done before.
+/// Adds the previous deeds to a disagreement.
 fn with_deeds<T>(checked: Checked<T>, deeds: &[String]) -> Checked<T> {
     checked.map_err(|mut found| {
         found.found[0].insert_str(0, &format!("done before: {}\n", deeds.join("; ")));
@@ -725,8 +725,8 @@ fn with_deeds<T>(checked: Checked<T>, deeds: &[String]) -> Checked<T> {
     })
 }
 
-/// Takes so many deeds back and does them again. Behind a reload that is passed, other rules play the same decisions: then a game
-/// is only compared with itself, saved and loaded, and what was found before is forgotten.
+/// Undoes and redoes this number of deeds. After passing a reload, other rules play the same decisions: the game is
+/// then only compared with itself, saved and loaded, and the earlier data are dropped.
 fn there_and_back(
     session: &mut Session,
     library: &Library,
@@ -774,13 +774,13 @@ fn there_and_back(
 
 // Odds
 
-/// Chances by what they are of: fields of things with their values, and what the game ends with.
+/// The chances of facts: fields of things with their values, and the outcome of the game.
 type Chances = BTreeMap<String, Fraction>;
 
-/// Runs of a game by which odds are counted, at the most.
+/// The most runs of a game for counting odds.
 const MOST_RUNS: usize = 100;
 
-/// The odds of a card, if it answers this question.
+/// The query for the odds of a card, if it is an answer to this question.
 fn query_for(question: &Question, card: &str) -> OddsQuery {
     let (topic, about, value) = ("card".into(), question.about, Value::text(card));
     let given = vec![Given { topic, seat: None, about, value, once: false }];
@@ -788,7 +788,7 @@ fn query_for(question: &Question, card: &str) -> OddsQuery {
     OddsQuery { given, lenient: true, limits, ..OddsQuery::default() }
 }
 
-/// Compares the odds of every card of the first turn with all faces that dice can show, one after the other.
+/// Compares the odds of every card of the first turn with all possible faces of the dice, one after the other.
 fn odds(case: &Case) -> Checked<usize> {
     let mut plain = case.clone();
     plain.start.clear();
@@ -813,7 +813,7 @@ fn odds(case: &Case) -> Checked<usize> {
         same(["before odds", "after odds"], &before, &session.state_bytes())?;
         let enumerated = match worked_out {
             Enumerated::Faults(message) => {
-                // Only that it fails is compared: which course fails first is not the same.
+                // Only the failure is compared, since different courses may fail first.
                 if by_hand.fault.is_none() {
                     return same(["odds, counted", "odds, enumerated"], &"no course fails".to_string(), &message)
                         .map(|()| 0);
@@ -832,7 +832,7 @@ fn odds(case: &Case) -> Checked<usize> {
     Ok(counted)
 }
 
-/// Compares the odds that the left seat is told, for whom what it cannot see is dealt anew, with those of cards that deal first.
+/// Compares the odds for the left seat, with hidden values dealt anew, with those of cards that deal first.
 fn dealt_odds(case: &Case) -> Checked<usize> {
     let mut dealt = case.clone();
     dealt.cards.iter_mut().for_each(|card| card.when.clear());
@@ -871,7 +871,7 @@ fn dealt_odds(case: &Case) -> Checked<usize> {
     Ok(counted)
 }
 
-/// Chances in lines.
+/// Formats chances as lines.
 fn words_of(chances: &Chances) -> Vec<String> {
     let held = chances.iter().filter(|(_, chance)| !chance.is_zero());
     held.map(|(what, chance)| format!("{what}: {chance}")).collect()
@@ -884,7 +884,7 @@ fn start(rules: &Arc<Ruleset>, faces: Vec<u32>) -> Session {
 
 struct Counted {
     chances: Chances,
-    /// Fields of things that stand there before and behind each course.
+    /// The fields of things that exist before and after each course.
     fields: Vec<(EntityId, Arc<str>)>,
     fault: Option<String>,
     runs: usize,
@@ -893,12 +893,12 @@ struct Counted {
 enum Course {
     Ends(Chances),
     Faults(String),
-    /// A die of so many sides is rolled that was not written.
+    /// A die with this number of sides was rolled without a written face.
     Rolls(u32),
     TooMuch,
 }
 
-/// Goes through all faces by writing them.
+/// Goes through all faces of the dice by writing them.
 fn count(rules: &Arc<Ruleset>, card: &str) -> Option<Counted> {
     let mut counted = Counted { chances: Chances::new(), fields: Vec::new(), fault: None, runs: 0 };
     let mut todo = vec![(Vec::new(), Fraction::ONE)];
@@ -929,7 +929,7 @@ fn count(rules: &Arc<Ruleset>, card: &str) -> Option<Counted> {
     Some(counted)
 }
 
-/// What comes of a card when these faces are rolled.
+/// The result of a card with these faces.
 fn course(rules: &Arc<Ruleset>, card: &str, faces: &[u32], fields: &mut Vec<(EntityId, Arc<str>)>) -> Course {
     const NO_FACE: u32 = 2_000_000;
     let mut session = start(rules, faces.iter().copied().chain([NO_FACE]).collect());
@@ -953,7 +953,7 @@ fn course(rules: &Arc<Ruleset>, card: &str, faces: &[u32], fields: &mut Vec<(Ent
                     .split_once("but a die of ")
                     .and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
                 let saved: serde_json::Value = serde_json::from_str(&session.save()).expect("it is JSON");
-                // The fault of the next action is none of this one.
+                // The fault of the next action does not belong to this one.
                 return match sides {
                     _ if saved["open"]["number"] != first.id.action => Course::Ends(seen(&session, fields, None)),
                     Some(sides) => Course::Rolls(sides),
@@ -970,7 +970,7 @@ fn course(rules: &Arc<Ruleset>, card: &str, faces: &[u32], fields: &mut Vec<(Ent
         let Some(default) = question.default.clone() else { return Course::TooMuch };
         answered = session.answer(question.id, default);
     }
-    // An answer that a check refuses is asked for again and again.
+    // An answer refused by a check is asked for again and again.
     Course::TooMuch
 }
 
@@ -990,7 +990,7 @@ fn seen(session: &Session, fields: &[(EntityId, Arc<str>)], over: Option<&str>) 
 enum Enumerated {
     Chances(Chances),
     Faults(String),
-    /// Too much to go through, or dice without an end.
+    /// Too much work, or dice without an end.
     Passed,
 }
 

@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same for the same seed, on every machine.
+//! A random number generator that gives the same numbers for the same seed on every machine.
 
 /// The generator SplitMix64.
 #[derive(Clone, Debug)]

@@ -1,12 +1,12 @@
-//! Families of hostile scripts: each is made of a way to take long and a way to do it again and again.
+//! Families of hostile scripts: each combines a slow operation with a way to repeat it.
 
 /// A script and its name.
 pub type Hostile = (String, String);
 
-/// Two long texts, of digits, as large as a text may nearly be.
+/// Two long texts of digits, nearly of the maximum size.
 const LONG: &str = "local s = (\"7\"):rep(62000) s = s .. s .. s .. s local t, x, l = s .. \"8\", nil, {}\n";
 
-/// What takes time by the length of a text, or none.
+/// Operations whose time depends on the length of a text, and some that take none.
 const OPERATIONS: &[(&str, &str)] = &[
     ("add", "x = s + 1"),
     ("multiply", "x = s * t"),
@@ -40,7 +40,7 @@ const OPERATIONS: &[(&str, &str)] = &[
     ("max", "x = math.max(s, t)"),
 ];
 
-/// Patterns that go back, on a text of one letter.
+/// Patterns with much backtracking, on a text of one letter.
 const PATTERNS: &[&str] = &[
     ".-.-.-.-b",
     "a*a*a*a*b",
@@ -64,7 +64,7 @@ const SORTS: &[(&str, &str)] = &[
     ("sorts", "function(a, b) table.sort(l) return a < b end"),
 ];
 
-/// Tables: each is done for ever.
+/// Operations on tables, each repeated for ever.
 const TABLES: &[(&str, &str)] = &[
     ("create", "l = table.create(16000, 1)"),
     ("create_huge", "l = table.create(2 ^ 31, 1)"),
@@ -88,7 +88,7 @@ const TABLES: &[(&str, &str)] = &[
     ("nested", "l = { l }"),
 ];
 
-/// What is deep, in the source or when it runs.
+/// Scripts with deep nesting, in the source or at run time.
 fn deep() -> Vec<(&'static str, String)> {
     let both = |open: &str, inner: &str, close: &str, n: usize| {
         format!("local x = {}{inner}{}", open.repeat(n), close.repeat(n))
@@ -120,7 +120,7 @@ fn deep() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What is not there, and what is said with words that nobody wrote.
+/// Uses of missing functions, and errors with odd values.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("clock", "os.clock()"),
     ("date", "return os.date()"),
@@ -162,7 +162,7 @@ pub fn all() -> Vec<Hostile> {
         let unrolled = format!("{operation}\n").repeat(40_000 / (operation.len() + 1));
         all.push((format!("unrolled_{name}"), format!("{LONG}{unrolled}")));
         all.push((format!("loop_{name}"), format!("{LONG}while true do {operation} end")));
-        // Behind branches and functions, and with jumps over what would be counted.
+        // After branches and functions, and with jumps over counted instructions.
         let branches = format!("if x then x() else {operation} end\n").repeat(40_000 / (operation.len() + 26));
         all.push((format!("branches_{name}"), format!("{LONG}{branches}")));
     }

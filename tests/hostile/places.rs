@@ -1,4 +1,4 @@
-//! Places of a ruleset beside cards, policies and the like from which a hostile script is reached.
+//! Places of a ruleset other than cards and policies where a hostile script can run.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use super::{KINDS, PLAY, choose, files, plays_on, started};
 /// A place of a ruleset.
 pub struct Place {
     pub name: &'static str,
-    /// The file that it is in, with `BODY` where the script stands.
+    /// The file, with `BODY` at the position of the script.
     file: (&'static str, String),
-    /// Lets the script run; gives what is told of it.
+    /// Runs the script and returns the message.
     pub reach: fn(&Library) -> String,
 }
 
-/// Ways to take too much.
+/// Scripts that exceed a limit.
 pub const BODIES: [(&str, &str); 3] = [
     ("work", "while true do end"),
     ("memory", "local l = {} while true do l[#l + 1] = (\"x\"):rep(999) .. #l end"),
@@ -23,7 +23,7 @@ pub const BODIES: [(&str, &str); 3] = [
 ];
 
 impl Place {
-    /// The small ruleset with a script in this place, and another one that a game of it can change to.
+    /// The small ruleset with a script in this place, and another ruleset that a game of it can change to.
     pub fn library(&self, body: &str) -> Library {
         let mut all = files(&[("card", "rb.attach(\"curse\", ctx.thing) rb.act.poke(ctx.thing)")]);
         let manifest = all["bad/ruleset.toml"].replace("\"bad\"", "\"other\"");
@@ -41,7 +41,7 @@ impl Place {
     }
 }
 
-/// `play.luau` with something else in place of a part of it.
+/// `play.luau` with one part replaced.
 fn play(part: &str, instead: &str) -> (&'static str, String) {
     assert!(PLAY.contains(part), "{part}");
     ("bad/play.luau", PLAY.replace(part, instead))
@@ -55,7 +55,7 @@ fn bad(library: &Library) -> Arc<Ruleset> {
     Ruleset::load(library, "bad").unwrap()
 }
 
-/// Begins a game, which does not come to its first question.
+/// Starts a game that does not reach its first question.
 fn begins(library: &Library) -> String {
     let mut session = Session::start(&bad(library), Setup::table(Value::map::<&str>([]))).unwrap();
     match session.advance().unwrap() {
@@ -64,7 +64,7 @@ fn begins(library: &Library) -> String {
     }
 }
 
-/// Looks at something; the game plays on.
+/// Runs a view on a game, which then plays on.
 fn looks(library: &Library, look: impl FnOnce(&mut Session) -> String) -> String {
     let (mut session, before) = started(&bad(library));
     let told = look(&mut session);

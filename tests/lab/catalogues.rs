@@ -1,4 +1,4 @@
-//! The distributions that the catalogues of the rules print, row by row, as the scripts come to them: to the last digit.
+//! The distributions printed in the catalogues of the rules, compared exactly with those of the scripts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,8 +9,8 @@ use riskbreaker::lab::{Effect, Odds, OddsQuery, Outcome, Position};
 use riskbreaker::play::Given;
 use riskbreaker::{Library, Ruleset, Scenario, Setup, Value};
 
-/// Ways of 1728 by the result of a contest, for what A is ahead of B (CON, T2): the lead, the results -4 to +4, and in
-/// how many A wins, nobody does, and B wins.
+/// Of 1728 rolls, those with each result of a contest, by the lead of A (CON, T2): the lead, the results -4 to +4, and
+/// the wins of A, draws and wins of B.
 const CONTESTS: [(i64, [i64; 9], [i64; 3]); 31] = [
     (-15, [972, 392, 244, 100, 20, 0, 0, 0, 0], [0, 20, 1708]),
     (-14, [864, 412, 287, 130, 34, 1, 0, 0, 0], [1, 34, 1693]),
@@ -45,8 +45,8 @@ const CONTESTS: [(i64, [i64; 9], [i64; 3]); 31] = [
     (15, [0, 0, 0, 0, 20, 100, 244, 392, 972], [1708, 20, 0]),
 ];
 
-/// Ways to each sum of the two dice that are kept, 2 to 16 (RBF, T3): of two dice, of three the highest and the lowest
-/// two, of four the highest and the lowest two.
+/// The number of rolls for each sum of the two kept dice, 2 to 16 (RBF, T3): of two dice, of three the highest and the
+/// lowest two, of four the highest and the lowest two.
 const KEPT: [[i64; 5]; 15] = [
     [1, 1, 22, 1, 323],
     [2, 3, 39, 4, 508],
@@ -65,11 +65,11 @@ const KEPT: [[i64; 5]; 15] = [
     [1, 22, 1, 323, 1],
 ];
 
-/// Sources of advantage less those of disadvantage, for each column of `KEPT`.
+/// The sources of advantage minus those of disadvantage, for each column of `KEPT`.
 const NETS: [i64; 5] = [0, 1, -1, 2, -2];
 
-/// The degree of an attack whose kept dice come to `sum`, for what it needs (RBF, T1 and the rulings on it): both dice at
-/// their highest are critical and both at their lowest a failure, whatever is needed.
+/// The degree of an attack with the kept sum `sum`, for its need (RBF, T1 and the rulings on it). Both dice at their
+/// highest are critical and both at their lowest a failure, for any need.
 fn degree(sum: i64, need: i64) -> &'static str {
     match (sum, sum - need) {
         (2, _) => "failure",
@@ -100,7 +100,7 @@ fn odds(rules: &Arc<Ruleset>, position: &Position) -> Odds {
     odds
 }
 
-/// The number behind `result` in what is said of a contest.
+/// The number after `result` in the log line of a contest.
 fn result(outcome: &Outcome) -> i64 {
     let said = |effect: &Effect| match effect {
         Effect::Said { text } => {

@@ -1,4 +1,4 @@
-//! How good the advice of `hint` is, and whether the shipped policies play their own game.
+//! The quality of the advice of `hint`, and whether the shipped policies play well.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,15 +17,15 @@ fn shipped(id: &str) -> Arc<Ruleset> {
     Ruleset::load(&library, id).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A limit that a slow machine does not reach either.
+/// A limit that even a slow machine does not reach.
 const LONG: Duration = Duration::from_secs(600);
 
-/// The number of an environment variable, for longer runs.
+/// The number in an environment variable, for longer runs.
 fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-/// A game with people on all seats.
+/// Starts a game with people on all seats.
 fn begun(rules: &Arc<Ruleset>, scenario: &str, seed: u64) -> Session {
     let mut setup = Setup { scenario: riskbreaker::Scenario::Named(scenario.into()), ..Setup::default().seed(seed) };
     for seat in rules.seats().keys() {
@@ -34,13 +34,13 @@ fn begun(rules: &Arc<Ruleset>, scenario: &str, seed: u64) -> Session {
     Session::start(rules, setup).unwrap_or_else(|error| panic!("{scenario}: {error}"))
 }
 
-/// What the policy answers; the default where it does not, and for the game master.
+/// The policy's answer; the default if it gives none, and for the game master.
 fn usual(session: &mut Session, question: &Question, policy: &str) -> Option<Answer> {
     let own = if &*question.seat == "gm" { None } else { session.suggest(question.id, policy).ok().flatten() };
     own.or_else(|| question.default.clone()).or_else(|| question.answers(1_000)?.into_iter().next())
 }
 
-/// Plays up to `most` decisions by a policy; `look` sees each with the answer of the policy before it is given.
+/// Plays up to `most` decisions by a policy. `look` is called with each decision before the policy's answer is given.
 fn walk(session: &mut Session, policy: &str, most: usize, look: &mut dyn FnMut(&mut Session, &Question, &Answer)) {
     let mut decisions = 0;
     for _ in 0..20 * most {
@@ -66,8 +66,8 @@ fn odds_by(session: &mut Session, question: &Question, answer: &Answer, answerin
     session.odds_at(question.id, query).ok().filter(Odds::is_exact)
 }
 
-/// Whether an answer changes nothing: the value to the seat is the same in every outcome, and so is each field that is told at the
-/// table, but for what every answer changes in the same way, such as that somebody has acted.
+/// True if an answer changes nothing: the value to the seat is the same in every outcome, and so is each shown field,
+/// except for changes that every answer makes, such as that an actor has acted.
 fn does_nothing(own: &Odds, others: &[(Answer, Odds)]) -> bool {
     own.fields.iter().filter(|field| field.shown).all(|field| {
         let alike = |odds: &Odds| {
@@ -79,7 +79,7 @@ fn does_nothing(own: &Odds, others: &[(Answer, Odds)]) -> bool {
     })
 }
 
-/// The decisions of a policy for an answer that changes nothing, while another raises the value in some outcome.
+/// The decisions in which a policy chose an answer that changes nothing, while another could raise the value.
 fn idle_decisions(rules: &Arc<Ruleset>, scenario: &str, policy: &str, seed: u64, most: usize) -> Vec<String> {
     let mut found = Vec::new();
     let mut session = begun(rules, scenario, seed);
@@ -135,7 +135,7 @@ fn a_policy_does_not_idle_while_another_answer_may_raise_the_value() {
     assert!(found.is_empty(), "{} decisions:\n{}", found.len(), found.join("\n"));
 }
 
-/// What does not depend on machine, threads and clock.
+/// The parts of the advice that do not depend on machine, threads and time.
 fn told(advised: &Advised) -> Vec<(String, Option<usize>, Option<String>)> {
     let row = |one: &riskbreaker::lab::Advice| {
         (one.text.clone(), one.place, one.played.map(|played| format!("{played:?} {:?}", one.behind)))
@@ -165,21 +165,21 @@ fn one_seed_gives_one_ranking_for_any_number_of_threads_and_any_clock() {
     }
 }
 
-/// How often hints were wrong, and how often they named a clearly best answer alone.
+/// The numbers of wrong hints, and of hints that named only a clearly best answer.
 #[derive(Default, Debug)]
 struct Judged {
     hints: u64,
     late: u64,
-    /// The first answer is worse than another by more than the printed margin.
+    /// The number of hints whose first answer is worse than another by more than the printed margin.
     wrong: u64,
-    /// One answer leads by ten points or more; and of these, where the hint names it alone.
+    /// The number of positions in which one answer leads by at least ten points, and in which the hint names it alone.
     clear: u64,
     named: u64,
     games: u64,
 }
 
 impl Judged {
-    /// `truth`: the share of wins of each answer, by its words.
+    /// Counts a hint. `truth`: the share of wins of each answer, by its text.
     fn judge(&mut self, advised: &Advised, truth: &BTreeMap<String, f64>) {
         let (Some(first), true) = (advised.answers.first(), advised.is_by_games()) else { return };
         let of = |text: &str| truth.get(text).copied().unwrap_or_default();
@@ -202,7 +202,7 @@ impl Judged {
     }
 }
 
-/// Judges hints at positions of a game against estimates from many more games on other dice.
+/// Judges hints in positions of a game by estimates from many more games on other dice.
 fn judge(id: &str, positions: usize, seeds: u64, truth: u64, limits: AdviceLimits) -> Judged {
     let rules = shipped(id);
     let mut judged = Judged::default();

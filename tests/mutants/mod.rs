@@ -1,25 +1,25 @@
-//! Mutants of spec files: each has one expected value that is wrong. A mutant that survives is a spec that asserts nothing.
+//! Mutants of spec files, each with one wrong expected value. A mutant that survives shows a spec that asserts nothing.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// A file of specs in which one expected value is another.
+/// A spec file with one changed expected value.
 pub struct Mutant {
     /// The line of the value, from 1.
     pub line: usize,
-    /// What stood there, and what stands there now.
+    /// The original value, and the new one.
     pub was: String,
     pub now: String,
-    /// The spec that it belongs to, with the file's helpers; other specs are left out.
+    /// The spec that contains it, with the file's helpers; other specs are left out.
     pub text: String,
 }
 
-/// All mutants of a file of specs.
+/// Returns all mutants of a spec file.
 pub fn mutants(text: &str) -> Vec<Mutant> {
     let chunks = chunks(text);
     let mut found = Vec::new();
     for (at, chunk) in chunks.iter().enumerate() {
-        // A helper may be of use to every spec; whatever else there is declares specs of its own.
+        // A helper may be used by every spec; any other statement declares specs.
         let whole = is_helper(&text[chunk.clone()]);
         for (place, now) in wrong_values(&text[chunk.clone()]) {
             let place = chunk.start + place.start..chunk.start + place.end;
@@ -46,7 +46,7 @@ fn is_helper(chunk: &str) -> bool {
     chunk.trim_start().starts_with("local ") || chunk.trim_start().starts_with("--")
 }
 
-/// The statements of a file that begin in the first column, with what belongs to them.
+/// Splits a file into statements that begin in the first column, with the lines that belong to them.
 fn chunks(text: &str) -> Vec<Range<usize>> {
     let mut starts = vec![0];
     let mut at = 0;
@@ -113,7 +113,7 @@ fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
-/// Which arguments of the words of a spec say what is expected.
+/// The indices of the arguments with expected values, for each method of specs.
 fn expected_arguments(word: &str) -> &'static [usize] {
     match word {
         "expect" | "said" | "over" => &[0],
@@ -127,7 +127,7 @@ fn expected_arguments(word: &str) -> &'static [usize] {
     }
 }
 
-/// The values of a chunk that are expected, each with a wrong one.
+/// The expected values of a chunk, each with a wrong one.
 fn wrong_values(chunk: &str) -> Vec<(Range<usize>, String)> {
     let tokens = tokens(chunk);
     let word = |at: usize| tokens.get(at).map_or("", |token| &chunk[token.place.clone()]);
@@ -171,7 +171,7 @@ fn wrong_values(chunk: &str) -> Vec<(Range<usize>, String)> {
     found
 }
 
-/// Fields of the cases that nothing but an expectation reads.
+/// Fields of the cases that only an expectation reads.
 fn wrong_cases(chunk: &str, tokens: &[Token], expected: &BTreeSet<usize>) -> Vec<(Range<usize>, String)> {
     let word = |at: usize| tokens.get(at).map_or("", |token| &chunk[token.place.clone()]);
     let (mut read, mut elsewhere) = (BTreeSet::new(), BTreeSet::new());
@@ -190,7 +190,7 @@ fn wrong_cases(chunk: &str, tokens: &[Token], expected: &BTreeSet<usize>) -> Vec
     wrong.collect()
 }
 
-/// Another value than this one; nothing for what is no value.
+/// A different value; `None` if the token is no value.
 fn wrong(token: &Token, text: &str, method: &str) -> Option<String> {
     match (token.kind, text) {
         (Kind::Number, number) => number.parse::<i64>().ok().map(|number| (number + 1).to_string()),

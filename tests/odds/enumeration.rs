@@ -1,16 +1,16 @@
-//! Independent of the host: programs in Rust over all their rolls, and chains solved by plain elimination.
+//! Odds independent of the host: programs in Rust over all their rolls, and chains solved by Gaussian elimination.
 
 use std::collections::BTreeMap;
 
 use riskbreaker::dice::{Fraction, ratio};
 
-/// Chances by what a program says.
+/// The chances of the results of a program.
 pub type Chances = BTreeMap<String, Fraction>;
 
-/// Dice that go through every row of faces, one row after the other.
+/// Dice that go through every row of faces.
 #[derive(Default)]
 pub struct Every {
-    /// Face and sides.
+    /// The face and sides of each die.
     row: Vec<(i64, i64)>,
     at: usize,
 }
@@ -26,7 +26,7 @@ impl Every {
         face
     }
 
-    /// The next row; false after the last.
+    /// Moves to the next row; false after the last.
     fn advance(&mut self) -> bool {
         self.at = 0;
         while let Some((face, sides)) = self.row.pop() {
@@ -39,7 +39,7 @@ impl Every {
     }
 }
 
-/// What a program comes to, over every row of faces.
+/// The chances of the results of a program, over every row of faces.
 pub fn enumerated(program: impl Fn(&mut Every) -> String) -> Chances {
     let mut dice = Every::default();
     let mut chances = Chances::new();
@@ -53,15 +53,15 @@ pub fn enumerated(program: impl Fn(&mut Every) -> String) -> Chances {
     }
 }
 
-/// Where one step of a chain leads.
+/// The target of one step of a chain.
 pub enum Next<S> {
     On(S),
     End(String),
 }
 
-/// The ends of a chain with their chances: `step` gives where each state leads, every place as likely as the others.
+/// The chances of the ends of a chain. `step` returns the targets of each state, all equally likely.
 ///
-/// Plain Gaussian elimination over all states that can be reached.
+/// Solved by Gaussian elimination over all reachable states.
 pub fn absorbed<S: Clone + Ord>(start: S, step: impl Fn(&S) -> Vec<Next<S>>) -> Chances {
     let mut numbers: BTreeMap<S, usize> = BTreeMap::from([(start.clone(), 0)]);
     let mut states = vec![start];
@@ -84,7 +84,7 @@ pub fn absorbed<S: Clone + Ord>(start: S, step: impl Fn(&S) -> Vec<Next<S>>) -> 
         }
         rows.push(row);
     }
-    // The last state first: what leads to it leads to where it leads.
+    // The last state first: its predecessors get its targets.
     for last in (1..rows.len()).rev() {
         let (mut to, mut ends) = rows.pop().expect("it is there");
         if let Some(stays) = to.remove(&last) {

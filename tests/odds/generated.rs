@@ -1,4 +1,5 @@
-//! Random programs against brute force: each is written in Luau for the host, and run here over every row of faces.
+//! Random programs compared with brute force: each is written in Luau for the host, and run here over every row of
+//! faces.
 
 use std::fmt::Write as _;
 
@@ -7,18 +8,18 @@ use riskbreaker::dice::DiceRng;
 use super::enumeration::{Chances, Every, enumerated};
 use super::play_programs;
 
-/// A number that is worked out.
+/// A numeric expression.
 #[derive(Clone, Debug)]
 enum Term {
     Number(i64),
     Local(usize),
-    /// The count of a closure: how often and by how much it was called.
+    /// The count of a closure: the sum of its calls.
     Counter,
-    /// A place of the list, 0 where there is none.
+    /// An element of the list; 0 if there is none.
     Place(Box<Term>),
     Length,
     Roll(i64),
-    /// A sign of `SIGNS`, and all of it in the rest by 7.
+    /// An operator of `SIGNS`, modulo 7.
     Two(usize, Box<Term>, Box<Term>),
     If(Box<Term>, Box<Term>, Box<Term>),
 }
@@ -33,7 +34,7 @@ enum Step {
     Count(Term),
     If(Term, Vec<Step>, Vec<Step>),
     Times(i64, Vec<Step>),
-    /// At most three times, until the first is above the second.
+    /// Repeats up to three times, until the first is above the second.
     Until(Term, Term, Vec<Step>),
 }
 
@@ -68,7 +69,7 @@ impl Writer {
         }
     }
 
-    /// Steps that run so often: what is rolled in them counts so often.
+    /// Steps that run this number of times; their rolls count as often.
     fn steps(&mut self, most: u32, times: usize) -> Vec<Step> {
         let before = self.rolls;
         self.rolls /= times;
@@ -123,7 +124,7 @@ fn write_steps(steps: &[Step], turns: &mut usize, out: &mut String) {
     for step in steps {
         let _ = match step {
             Step::Local(at, term) => writeln!(out, "{} = {}", LOCALS[*at], written(term)),
-            // Only places that are there: a list without holes has one length.
+            // Only existing elements: a list without holes has one length.
             Step::Place(at, term) => {
                 writeln!(out, "do local at, to = {}, {} if t[at] then t[at] = to end end", written(at), written(term))
             }
@@ -154,7 +155,7 @@ fn write_steps(steps: &[Step], turns: &mut usize, out: &mut String) {
     }
 }
 
-/// A program under way.
+/// The state of a running program.
 #[derive(Default)]
 struct Running {
     locals: [i64; 3],
@@ -234,7 +235,7 @@ fn random_programs_come_to_what_brute_force_counts() {
     for seed in 0..150 {
         let mut writer = Writer { dice: DiceRng::new(seed), rolls: 7, depth: 0 };
         let mut steps: Vec<Step> = (0..8).map(|_| writer.step()).collect();
-        // What is rolled last makes what came before meet again.
+        // The last roll makes different paths meet again.
         steps.push(Step::Local(0, Term::Two(0, Term::Local(0).into(), Term::Roll(2).into())));
         let mut body = "local a, b, c = 0, 1, 2\nlocal t = { 1 }\nlocal n = 0\nlocal function count(by) n = (n + by) % 5 return n end\n".to_owned();
         write_steps(&steps, &mut 0, &mut body);

@@ -1,4 +1,5 @@
-//! Odd cards against brute force: each is written down twice, in Luau and in Rust, and enumerated there roll by roll.
+//! Unusual cards compared with brute force: each is written twice, in Luau and in Rust, and enumerated there roll by
+//! roll.
 
 use riskbreaker::dice::{Fraction, ratio, sum};
 
@@ -521,12 +522,12 @@ const CARDS: &[Card] = &[
     ),
 ];
 
-/// Dice that explode, of which the script sees what is exact however often they do.
+/// Exploding dice of which the script uses only what is exact, however often they explode.
 #[test]
 fn what_is_seen_of_exploding_dice_is_exact_where_it_can_be() {
     let of = |part: i64, whole: i64| ratio(part, whole);
     let two = |yes: Fraction| Chances::from([("true".into(), yes.clone()), ("false".into(), of(1, 1) - yes)]);
-    // The chance of each total of d4!>=3, by what its first face is.
+    // The chance of each total of d4!>=3, by its first face.
     let mut totals = vec![of(0, 1)];
     for total in 1..8_i64 {
         let first = if total < 3 { of(1, 4) } else { of(0, 1) };

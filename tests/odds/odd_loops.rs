@@ -1,10 +1,10 @@
-//! Loops without an end against chains that are written down a second time and solved by plain elimination.
+//! Unbounded loops compared with chains written a second time and solved by Gaussian elimination.
 
 use super::enumeration::Next::{End, On};
 use super::enumeration::{Chances, Next, absorbed};
 use super::play_programs;
 
-/// One place for each face of a die.
+/// One target for each face of a die.
 fn faces<S>(sides: i64, place: impl Fn(i64) -> Next<S>) -> Vec<Next<S>> {
     (1..=sides).map(place).collect()
 }
@@ -45,7 +45,7 @@ fn twenty_loops_come_to_what_their_chains_come_to() {
         "local seen, n, k = {}, 0, 0 while k < 4 and n < 15 do local r = roll(4) n += 1 if not seen[r] then seen[r] = true k += 1 end end return n .. \":\" .. k",
         absorbed((0_i64, 0_i64), |(n, k)| {
             faces(4, |face| {
-                // Which stickers are there does not matter, only how many.
+                // Only the number of stickers matters.
                 let (n, k) = (n + 1, k + i64::from(face > *k));
                 if k == 4 || n == 15 { end(format!("{n}:{k}")) } else { On((n, k)) }
             })
@@ -223,7 +223,7 @@ fn twenty_loops_come_to_what_their_chains_come_to() {
         "urns",
         "local t = { 2, 1 } while t[1] > 0 and t[2] > 0 and t[1] + t[2] < 7 do local r = roll(t[1] + t[2]) local i = if r <= t[1] then 1 else 2 if roll(2) == 1 then t[i] += 1 else t[i] -= 1 end end return t[1] .. \":\" .. t[2]",
         absorbed([2, 1], |t| {
-            // Every ball with both of what may happen to it.
+            // Every ball with both of its possible events.
             let places = (1..=t[0] + t[1]).flat_map(|r| [(r, 1), (r, -1)]);
             places
                 .map(|(r, by)| {

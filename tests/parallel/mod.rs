@@ -1,10 +1,10 @@
-//! A list that is worked through on every core.
+//! Processes a list on all cores.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// What the work makes of each item, in no order. A panic of the work is a panic of the caller.
+/// Returns the results of `work` for each item, in no order. A panic of `work` becomes a panic of the caller.
 pub fn on_every_core<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let (next, made) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work_on = || {

@@ -1,10 +1,10 @@
-//! Programs as cards: a ruleset is written whose cards say what a program came to.
+//! Programs as cards: writes a ruleset whose cards report the result of a program.
 
 use std::sync::Arc;
 
 use riskbreaker::{Library, Ruleset};
 
-/// A program as the body of a function that says what it came to. `roll(n)` rolls a die with `n` sides.
+/// A program as the body of a function that returns its result. `roll(n)` rolls a die with `n` sides.
 pub struct Program {
     pub name: String,
     pub body: String,

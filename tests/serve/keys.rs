@@ -1,4 +1,4 @@
-//! Idempotency keys: a program that is killed at any moment of a command does not carry it out twice.
+//! Idempotency keys: a program that is killed during a command does not run it twice.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ fn host() -> (Host, Connection) {
     (host, operator)
 }
 
-/// A host that goes on with a campaign file.
+/// A host that continues a campaign file.
 fn loaded(file: &Path) -> (Host, Connection) {
     let (host, operator) = host();
     done(&operator, "table.load", json!({ "table": "a", "path": file }));
@@ -70,7 +70,7 @@ fn view(operator: &Connection) -> Json {
     done(operator, "view", json!({ "table": "a" })).0
 }
 
-/// How the table stands on the disk: everything but the numbers that each host gives out anew.
+/// The state of the table on disk, without the numbers that each host assigns anew.
 fn standing(file: &Path, folder: &Path) -> Json {
     let copy = folder.join("looked-at.rbsave");
     fs::copy(file, &copy).unwrap();
@@ -80,13 +80,13 @@ fn standing(file: &Path, folder: &Path) -> Json {
     view["undo"]["reach"].take();
     let parts = ["state", "settings", "entities", "waiting", "undo", "log"];
     let view = parts.map(|part| view[part].take());
-    // Faces that wait for the next rolls are part of the game, too.
+    // Faces queued for the next rolls are part of the game, too.
     let _ = ask(&operator, "reply", json!({ "table": "a", "pairs": [["what", "pull"]] }));
     let next = done(&operator, "view", json!({ "table": "a" })).0["entities"].take();
     json!({ "view": view, "entries": entries, "next": next })
 }
 
-/// A command of the protocol, with what comes before it in the same host; that takes the number of undos in memory.
+/// A command of the protocol, with the commands before it in the same host; `undo` gets the number of undos in memory.
 struct Case {
     method: &'static str,
     before: fn(&Connection, usize),
@@ -110,11 +110,11 @@ fn expecting(operator: &Connection) -> Json {
     json!({ "expect": view(operator)["seq"] })
 }
 
-/// Entries of the campaign that a command finds: more than are in memory when it is opened.
+/// The number of entries in the campaign before the command: more than are in memory when it is opened.
 const EDITS: u64 = 102;
 
-/// The number of undos that a host has in memory when it opens the campaign. The next one goes back in the file, and viewers are told
-/// to look anew.
+/// The number of undos that a host has in memory when it opens the campaign. The next one goes back in the file, and
+/// viewers have to resynchronize.
 fn undos_in_memory(base: &Path, folder: &Path) -> usize {
     let copy = folder.join("counted.rbsave");
     fs::copy(base, &copy).unwrap();
@@ -143,7 +143,7 @@ const CASES: &[Case] = &[
     Case { method: "undo", before: nothing, params: expecting },
     Case { method: "undo", before: take_back, params: expecting },
     Case { method: "redo", before: |operator, _| take_back(operator, 1), params: expecting },
-    // Nothing is in memory that could be done again.
+    // There is nothing to redo in memory.
     Case {
         method: "redo",
         before: |operator, _| drop(done(operator, "goto", json!({ "table": "a", "entry": 90 }))),
@@ -167,7 +167,7 @@ const CASES: &[Case] = &[
     Case {
         method: "rules.keep",
         before: |operator, _| {
-            // Other rules wait for the end of the action that has failed.
+            // Other rules wait for the end of the failed action.
             says(operator, "slip");
             done(operator, "rules.change", json!({ "table": "a", "ruleset": "well", "layers": ["mud"] }));
         },
@@ -191,7 +191,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// The campaign that the commands find.
+/// The campaign before the commands.
 fn campaign(folder: &Path) -> PathBuf {
     let file = folder.join("base.rbsave");
     let (_host, operator) = host();
@@ -239,7 +239,7 @@ fn a_key_that_is_repeated_after_a_kill_never_acts_twice() {
         for copy in copies {
             let answer = again(&copy);
             let now = standing(&copy.join("a.rbsave"), &copy);
-            // A command that names what its client has seen last is refused by a host that has begun anew.
+            // A command with the last step of its client is refused by a restarted host.
             let expected = if answer.get("error").is_some() { &before_it } else { &once };
             assert_eq!(now, *expected, "{method} {number}: {}: {answer}", copy.display());
         }

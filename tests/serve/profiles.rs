@@ -1,4 +1,5 @@
-//! What rulesets declare for all who draw a game: numbers, sides, positions, the order of play. Each viewer gets its own part.
+//! Profiles for clients that draw a game: numbers, sides, positions, the order of play. Each viewer gets only what it
+//! may see.
 
 use std::fs;
 
@@ -150,7 +151,8 @@ fn an_entity_has_the_profile_that_its_viewer_may_know() {
     assert_eq!(entity(&master, "MARKED").get("side"), None, "an empty word is no side");
     assert_eq!(entity(&master, "Old Tower").get("numbers"), None);
 
-    // The seat sees its own number, but not the maximum; of the others neither number nor place, nor what is worked out of them.
+    // The seat sees its own number, but not the maximum; of the others it sees neither number nor place, nor values
+    // computed from them.
     let left = view(&operator, "left")["view"].clone();
     let hp = json!({ "name": "hp", "label": "HP", "value": 71701, "unit": "points" });
     assert_eq!(entity(&left, "Ann")["numbers"], json!([hp, armour(3), threat(71701)]));
@@ -207,11 +209,11 @@ fn the_order_of_play_comes_with_the_view_and_with_steps_that_change_it() {
     assert_eq!(step["changed"][0]["numbers"][0]["value"], 71700, "{step}");
 }
 
-/// Each hidden number is unique: it is in nothing that another viewer gets, as it is, doubled, or in metres.
+/// Each hidden number is unique: no other viewer gets it, unchanged, doubled, or in metres.
 #[test]
 fn hidden_numbers_and_places_are_in_no_profile_of_others() {
     let (_host, operator) = at_lookout("profiles-of-secrets");
-    // The mark, and who may know it besides the game master.
+    // The mark, and the seat that may know it in addition to the game master.
     let marks = [
         ("71701", "left"),
         ("143402", "left"),
@@ -249,7 +251,7 @@ fn hidden_numbers_and_places_are_in_no_profile_of_others() {
     }
 }
 
-/// The five games that come with the program declare sides, numbers and an order of play.
+/// The five shipped games declare sides, numbers and an order of play.
 #[test]
 fn every_shipped_game_declares_what_a_page_needs() {
     let host = Host::new(Library::open(super::root("rulesets")).unwrap());
@@ -332,7 +334,7 @@ fn an_undo_says_before_it_what_it_would_take_back() {
     done(&operator, "undo", json!({ "viewer": left["viewer"], "expect": last["seq"] }));
     let after = done(&operator, "view", json!({ "viewer": left["viewer"] })).0;
     assert_eq!(after["undo"]["redo"], true);
-    // The climb has shown the seat what not everybody may see.
+    // The climb has shown the seat a secret.
     assert_eq!(after["undo"].get("takes_back"), None);
     let refused = super::refused(&operator, "undo.preview", json!({ "viewer": left["viewer"] }));
     assert_eq!(refused["kind"], "stands");

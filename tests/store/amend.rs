@@ -1,10 +1,10 @@
-//! An entry that is decided in another way: see `Campaign::amend`.
+//! Amending an entry: see `Campaign::amend`.
 
 use super::*;
 use riskbreaker::store::Amendment;
 use riskbreaker::{Answer, Ask};
 
-/// The text by which an answer is typed, for answers that are one word.
+/// The typed form of an answer that is one word.
 fn typed(answer: &Answer) -> Option<String> {
     match answer {
         Answer::Choice(id) => Some(id.to_string()),
@@ -14,7 +14,7 @@ fn typed(answer: &Answer) -> Option<String> {
     }
 }
 
-/// Plays a scene with people at all seats, and gives the entries with the answers that were typed.
+/// Plays a scene with people at all seats. Returns the entries with the typed answers.
 fn with_answers(campaign: &mut Campaign, rules: &Arc<Ruleset>, decisions: u64) -> Vec<(u32, String)> {
     let mut setup = Setup::default().seed(11);
     for seat in rules.seats().keys() {
@@ -39,7 +39,7 @@ fn with_answers(campaign: &mut Campaign, rules: &Arc<Ruleset>, decisions: u64) -
     answers
 }
 
-/// An entry that is amended to what it is leads to the very entry where the campaign stood, whatever was rolled behind it.
+/// An entry amended to its own value leads to the same last entry, whatever was rolled after it.
 #[test]
 fn the_same_answer_and_the_same_dice_lead_to_the_same_game() {
     let (shipped, own) = (library("rulesets"), library("tests/rulesets"));
@@ -77,7 +77,7 @@ fn pull(campaign: &mut Campaign, session: &mut Session) -> u32 {
     campaign.head()
 }
 
-/// A campaign of tug with three pulls by turns: the entries of card and risk, and so on.
+/// A campaign of tug with three alternating pulls: the entries of card and risk.
 fn three_pulls(name: &str) -> (Campaign, Session, Vec<u32>) {
     let library = library("tests/rulesets");
     let rules = tug(&library);
@@ -106,7 +106,7 @@ fn other_faces_change_what_follows_and_the_old_course_stays() {
     let other = |face: &&u32| {
         let (session, _) = campaign.amend(entries[1], &Amendment::Dice(vec![**face])).unwrap();
         let differs = session.state_bytes() != before;
-        // The branch opens like any other, and the old course is there.
+        // The branch opens like any other, and the old course still exists.
         campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
         assert_ne!(campaign.head(), end);
         assert_eq!(campaign.go_to(end).unwrap().state_bytes(), before);
@@ -123,7 +123,7 @@ fn decisions_that_no_longer_apply_are_listed() {
     let left_out: Vec<(u32, &str)> = report.left_out.iter().map(|left| (left.entry, &*left.why)).collect();
     assert_eq!(left_out, [(entries[1], "nothing asks left for risk there")]);
     assert_eq!(report.made_again, 4);
-    // A change by hand, and two decisions behind it.
+    // A manual edit, and two decisions after it.
     let rope = session.view().entities().find(|id| session.view().kind(*id) == Some("rope")).unwrap();
     session.edit(Edit::Set { entity: rope, field: "at".into(), value: 0.into() }).unwrap();
     let _ = session.advance().unwrap();
@@ -152,8 +152,8 @@ fn decisions_that_no_longer_apply_are_listed() {
     }
 }
 
-/// An amended course is written in one piece: after a write that fails at any place nothing of it is there, and the campaign
-/// plays on, in this program and in the next.
+/// An amended course is written atomically: after a write that fails at any place nothing of it exists, and the
+/// campaign plays on, in this program and in the next.
 #[test]
 fn a_write_that_fails_leaves_nothing_of_an_amended_course() {
     let _alone = failing_disk::alone();
@@ -179,7 +179,7 @@ fn a_write_that_fails_leaves_nothing_of_an_amended_course() {
                 drop(campaign);
                 campaign = Store::open(&path, &library).unwrap().first().unwrap().unwrap();
             }
-            // Where the last sync has failed, all of it may be in the file, but never a part.
+            // If the last sync failed, all of it may be in the file, but never a part.
             assert_eq!(campaign.session().unwrap().decisions(), decisions, "{n}");
             assert!(n % 3 == 0 || campaign.head() == end, "{n}");
         } else {

@@ -1,7 +1,7 @@
-//! A disk that fails when it is told to: SQLite's own file system with syncs and writes that report an error. It also shows what a
-//! program leaves that is killed during a write.
+//! A simulated disk failure: SQLite's own file system with syncs and writes that report an error. It can also copy what
+//! a program killed during a write would leave.
 //!
-//! It stands before every file of this process; only those in a folder `failing-disk` ever fail.
+//! It wraps every file of this process; only those in a folder `failing-disk` ever fail.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -14,29 +14,29 @@ use rusqlite::ffi::{
     sqlite3_vfs, sqlite3_vfs_find, sqlite3_vfs_register,
 };
 
-/// How many syncs, and how many writes, still succeed. Below zero nothing fails.
+/// The numbers of syncs and writes that still succeed. Negative: nothing fails.
 static SYNCS: AtomicI64 = AtomicI64::new(-1);
 static WRITES: AtomicI64 = AtomicI64::new(-1);
 
-/// One test at a time lets the disk fail.
+/// Held by the one test that lets the disk fail.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets the sync after `syncs` more of them fail, and all that follow.
+/// Makes all syncs after the next `syncs` ones fail.
 pub fn fail_after_syncs(syncs: i64) {
     install();
     SYNCS.store(syncs, Ordering::SeqCst);
 }
 
-/// Lets the write after `writes` more of them find the disk full, and all that follow.
+/// Makes all writes after the next `writes` ones find the disk full.
 pub fn full_after_writes(writes: i64) {
     install();
     WRITES.store(writes, Ordering::SeqCst);
 }
 
-/// Nothing fails any more.
+/// Ends all failures.
 pub fn works_again() {
     install();
     SYNCS.store(-1, Ordering::SeqCst);
@@ -46,14 +46,14 @@ pub fn works_again() {
 /// The folder whose files are copied before each sync, the folder of the copies, and their number so far.
 static COPIED: Mutex<Option<(PathBuf, PathBuf, usize)>> = Mutex::new(None);
 
-/// From now on copies the files of a folder before each sync, as a program that is killed at that moment leaves them. The copies are
-/// folders in `to`, by number.
+/// Copies the files of a folder before each sync from now on, like a program killed at that moment. The copies are
+/// numbered folders in `to`.
 pub fn copy_before_syncs(folder: &Path, to: &Path) {
     install();
     *COPIED.lock().unwrap() = Some((folder.to_path_buf(), to.to_path_buf(), 0));
 }
 
-/// Copies no more; gives the folders of the copies.
+/// Stops copying. Returns the folders of the copies.
 pub fn stop_copying() -> Vec<PathBuf> {
     let copied = COPIED.lock().unwrap().take();
     copied.map_or_else(Vec::new, |(_, to, count)| (0..count).map(|at| to.join(at.to_string())).collect())
@@ -70,13 +70,13 @@ fn copy_files() {
     }
 }
 
-/// Whether the next one fails.
+/// True if the next one fails.
 fn fails(left: &AtomicI64) -> bool {
     let before = left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| (left > 0).then_some(left - 1));
     before == Err(0)
 }
 
-/// The methods of one open file: first those that SQLite calls, then those that stand behind them.
+/// The methods of one open file: first those that SQLite calls, then the original ones.
 #[repr(C)]
 struct Methods {
     own: sqlite3_io_methods,

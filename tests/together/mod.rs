@@ -1,17 +1,17 @@
-//! A ruleset that asks all its seats the same thing together.
+//! A ruleset that asks all its seats the same question together.
 
 use riskbreaker::Library;
 
 /// The seats, in the order in which they are asked. The pawn of the first one is `Pawn 1`.
 pub const SEATS: [&str; 3] = ["north", "south", "west"];
 
-/// What asks a list of questions together and gives the answers by their places: all of them, or that of a race.
+/// Scripts that ask a list of questions together and return the answers by index: all of them, or that of a race.
 pub const ALL: &str = "return rb.all(questions)";
 #[allow(dead_code)] // not every test runs a race
 pub const RACE: &str = "local at, answer = rb.race(questions) return { [at] = answer }";
 
-/// A pawn plays safe for 2 points, or boldly for 4 with a chance of 2/5. Then it may push for one more. The game is over after
-/// one round.
+/// A pawn plays safe for 2 points, or boldly for 4 with a chance of 2/5. Then it may push for one more. The game is
+/// over after one round.
 const PLAY: &str = r#"
 local rb = require("@riskbreaker")
 
@@ -74,8 +74,8 @@ return rb.policy({
 })
 "#;
 
-/// The files of the ruleset `together` for the first `seats` seats, by path. `way`: [`ALL`] or [`RACE`]; `is_about`: whether
-/// each question is about the pawn of its seat.
+/// The files of the ruleset `together` for the first `seats` seats, by path. `way`: [`ALL`] or [`RACE`]. `is_about`:
+/// true if each question is about the pawn of its seat.
 pub fn files(way: &str, is_about: bool, seats: usize) -> Vec<(&'static str, String)> {
     let seats = &SEATS[..seats];
     let declared: String = seats.iter().map(|seat| format!("{seat} = \"{seat}\"\n")).collect();

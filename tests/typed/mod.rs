@@ -1,19 +1,19 @@
-//! A line that a person types at the prompt of the program, after others.
+//! Types a line at the prompt of the program, after others.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// What became of a line.
+/// The result of a line.
 pub struct TypedLine {
-    /// Whether it was taken, as all lines before it.
+    /// True if it was accepted, like all lines before it.
     pub taken: bool,
-    /// What was printed for all lines.
+    /// The output for all lines.
     pub told: String,
-    /// What was printed on standard error.
+    /// The text on standard error.
     pub wrong: String,
 }
 
-/// Plays lines of the first scenario of a ruleset.
+/// Plays lines in the first scenario of a ruleset.
 pub fn play(rules: &str, before: &[&str], line: &str) -> TypedLine {
     let mut program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
         .args(["play", "--rules", rules, "--seed", "7"])

@@ -1,4 +1,4 @@
-"""Plays tabletop games whose rules are scripts: games, viewers, exact odds and simulations.
+"""Plays tabletop games whose rules are scripts, computes exact odds, and runs simulations.
 
     import riskbreaker
 
@@ -8,7 +8,7 @@
     with riskbreaker.Game("riskbreaker-0.0.1", scenario="duel", seed=7) as game:
         players = game.seat("players")
 
-`riskbreaker.aio` has the same for asyncio. A wheel brings the program; otherwise it is looked for in `PATH`.
+`riskbreaker.aio` has the same names for asyncio. The program is a part of the wheel; otherwise it is searched in `PATH`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`python -m riskbreaker` is the program."""
+"""Runs the program: `python -m riskbreaker`."""
 
 from __future__ import annotations
 

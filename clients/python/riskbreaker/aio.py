@@ -35,9 +35,9 @@ LONGEST_LINE = 256 * 1024 * 1024
 
 
 class Host(Records["Viewer"]):
-    """The program, as its operator. Tasks may share it: several requests may be under way.
+    """A host: the program `riskbreaker serve --stdio`, with this process as its operator. Several tasks may share it.
 
-    `Host(...)` describes the program; `async with`, or `start`, starts it.
+    `Host(...)` only stores the command; `async with`, or `start`, starts the program.
     """
 
     def __init__(self, program: str = NAME, *options: str) -> None:
@@ -76,7 +76,7 @@ class Host(Records["Viewer"]):
         return await self._request(method, params, lambda result: result)
 
     async def open(self, campaign: str, **new: Any) -> str:
-        """Opens the table of a campaign file; without such a file a new one, with the parameters of `table.new`."""
+        """Opens the table of a campaign file; if the file does not exist, a new table with the parameters of `table.new`."""
         table = self._table_of(campaign)
         if table is not None:
             return table
@@ -96,9 +96,9 @@ class Host(Records["Viewer"]):
         return viewer
 
     async def restart(self) -> None:
-        """Starts the program again. Each table with a campaign file is loaded, and its viewers follow from their last step.
+        """Starts the program again. Each table with a campaign file is loaded, and its viewers continue from their last step.
 
-        Viewers of other tables, and of those that cannot be loaded, get `bye`. Calls at the same time share one restart.
+        Viewers of other tables, and of those that cannot be loaded, get `bye`. Calls at the same time share a restart.
         """
         if self._restarting is None:
             self._restarting = asyncio.ensure_future(self._restart())
@@ -106,10 +106,10 @@ class Host(Records["Viewer"]):
         await asyncio.shield(self._restarting)
 
     async def with_restarts(self, work: Callable[[], Awaitable[Result]], most: int = 20) -> Result:
-        """Does `work`. If the program ends meanwhile, restarts it and does `work` again; gives up after `most` restarts in
-        a row that no step followed.
+        """Calls `work`. If the program ends meanwhile, restarts it and calls `work` again. Gives up after `most` restarts in
+        a row without a step between them.
 
-        `work` must look at the views again, or give each command the same `key` each time: then nothing is done twice.
+        So that nothing is done twice, `work` must read the views again each time, or give each command the same `key` each time.
         """
         fruitless = 0
         while True:
@@ -124,7 +124,7 @@ class Host(Records["Viewer"]):
                 await asyncio.sleep(min(0.005 * 2**fruitless, 1.0))
 
     async def close(self, patience: float = 10.0) -> None:
-        """Ends the program when everything is answered, or kills it after `patience` seconds."""
+        """Ends the program when all requests are answered, or kills it after `patience` seconds."""
         self._closed = True
         process = self._process
         if process is not None and not self.ended:
@@ -148,7 +148,7 @@ class Host(Records["Viewer"]):
         for future, _ in waiting.values():
             if not future.done():
                 future.set_exception(Ended())
-                future.exception()  # a request that nobody waits for any more is no warning
+                future.exception()  # prevents a warning for a request that nobody waits for any more
 
     async def _restart(self) -> None:
         await self._stop()
@@ -176,7 +176,7 @@ class Host(Records["Viewer"]):
             task.exception()
 
     async def _request(self, method: str, params: Json, take: Callable[[Any], Any]) -> Any:
-        """Sends a request. `take` makes the result, before any message that follows the answer is taken."""
+        """Sends a request. `take` makes the result from the answer, before any later message is handled."""
         process = self._process
         if self.ended or process is None or process.stdin is None:
             raise Ended()
@@ -191,7 +191,7 @@ class Host(Records["Viewer"]):
         self._waiting[number] = (future, taken)
         message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         try:
-            with contextlib.suppress(OSError):  # the end of the program is noticed where its output ends
+            with contextlib.suppress(OSError):  # the end of the program is detected by the end of its output
                 process.stdin.write(json.dumps(message).encode() + b"\n")
                 await process.stdin.drain()
             return await future
@@ -208,7 +208,7 @@ class Host(Records["Viewer"]):
                 self._take(message)
         except (OSError, ValueError):
             pass
-        # Its output has ended, so it is about to end; what writes anything else than messages is killed.
+        # The output has ended or has a line that is no message: the program must end within a second.
         await _ended(process, 1.0)
         if process is self._process:
             self._end()
@@ -248,7 +248,7 @@ class Host(Records["Viewer"]):
         await self._request("hello", {"table": viewer.table, "role": viewer.role, "seat": viewer.seat, **last}, take)
 
     def _report(self, callback: Callable[..., Any], *arguments: Any) -> None:
-        """Calls back; a callback may be a coroutine function. `on_error` gets an exception, but not that of an ended program."""
+        """Calls a callback, which may be a coroutine function. An exception goes to `on_error`, but not `Ended`."""
         try:
             result = callback(*arguments)
         except Exception as error:
@@ -258,7 +258,7 @@ class Host(Records["Viewer"]):
             self._spawn(result)
 
     def _spawn(self, work: Awaitable[Any]) -> None:
-        """Does work in a task of its own; the set keeps it from being collected."""
+        """Runs work in a task of its own. The set keeps a reference, so that the task is not collected."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
 
@@ -287,10 +287,10 @@ class Host(Records["Viewer"]):
 
 
 class Viewer(Follower):
-    """Somebody at a table. `view` is what this viewer knows, and always up to date.
+    """A viewer of a table. `view` is everything that the viewer may know, and always up to date.
 
-    The callbacks are those of the blocking client; they may be coroutine functions. `async for step in viewer.steps()` gives the
-    steps one after the other.
+    The callbacks are those of the blocking client; they may be coroutine functions. `async for step in viewer.steps()` yields
+    the steps one after the other.
     """
 
     def __init__(self, host: Host, table: str, role: str, seat: Optional[str]) -> None:
@@ -310,33 +310,33 @@ class Viewer(Follower):
         return await self._request(method, params, lambda result: result)
 
     def mine(self) -> List[Question]:
-        """The open questions that this viewer may answer."""
+        """Returns the open questions that this viewer may answer."""
         return [question for question in self.view["questions"] if question["yours"]]
 
     @property
     def outcome(self) -> Optional[str]:
-        """How the game has ended; `None` while it has not."""
+        """The outcome of the game; `None` while it runs."""
         return self.view["state"].get("outcome")
 
     async def answer(self, question: Question, value: Any, key: Optional[str] = None) -> int:
-        """Answers exactly: an option's id, a list of ids, a number, points by id, true or false, a line."""
+        """Answers with an exact value: an option's id, a list of ids, a number, points by id, true or false, a line."""
         return cast(int, (await self.call("answer", question=question["id"], value=value, key=key))["seq"])
 
     async def reply(self, answers: Mapping[str, Any], key: Optional[str] = None) -> int:
-        """Answers by topic, with values as somebody would type them: `{"card": "kill damage", "risk": 2}`."""
+        """Answers by topic, with values as they are typed at the prompt: `{"card": "kill damage", "risk": 2}`."""
         return cast(int, (await self.call("reply", pairs=[list(pair) for pair in answers.items()], key=key))["seq"])
 
     async def answers(self, question: Question, most: Optional[int] = None) -> Optional[List[Any]]:
-        """Every answer that a question takes; `None` if they are more than `most`."""
+        """Returns every answer that a question takes; `None` if there are more than `most`."""
         return cast("Optional[List[Any]]", (await self.call("answers", question=question["id"], most=most)).get("answers"))
 
     async def odds(self, question: Question, answers: Optional[Mapping[str, Any]] = None, until: Optional[str] = None) -> CardOdds:
-        """What the open action can lead to, with answers by topic. `until` names agenda entries; `action` is its end."""
+        """Returns the possible outcomes of the open action, with answers by topic, up to `until`: agenda entries, or `action`."""
         given = [list(pair) for pair in (answers or {}).items()]
         return CardOdds.read(await self.call("odds", question=question["id"], given=given, until=until))
 
     async def hint(self, question: Question, games: Optional[int] = None) -> Json:
-        """Ranks the answers to a question by games that are played from each."""
+        """Ranks the answers to a question by games that are played after each."""
         return cast(Json, await self.call("hint", question=question["id"], games=games))
 
     async def undo(self, key: Optional[str] = None) -> Json:
@@ -344,7 +344,7 @@ class Viewer(Follower):
         return cast(Json, await self.call("undo", expect=self.view["seq"], key=key))
 
     async def steps(self) -> AsyncIterator[Step]:
-        """Gives each step from now on, until the viewer leaves."""
+        """Yields each step from now on, until the viewer leaves."""
         queue: asyncio.Queue[Optional[Step]] = asyncio.Queue()
         self._queues.append(queue)
         try:
@@ -363,7 +363,7 @@ class Viewer(Follower):
         self._leave("it was closed")
 
     async def refresh(self) -> None:
-        """Asks for a view. One that is older than the last step is dropped."""
+        """Requests a view. A view that is older than the last step is dropped."""
         self._stale = True
         if self._asking:
             return
@@ -372,19 +372,19 @@ class Viewer(Follower):
             while self._stale and self.left is None:
                 self._stale, seq, newest = False, self.view["seq"], self.newest_waiting()
                 await self._request("view", {"since": self.view["revision"], "seq": seq}, self._take_fresh)
-                # Steps may still wait for one that was lost.
+                # Some steps may still wait for a lost one.
                 moved = self.view["seq"] > seq or self.newest_waiting() > newest
                 self._stale = self._stale or self.lacks_a_step() and moved
         finally:
             self._asking = False
 
     def greet(self, number: int, view: View) -> None:
-        """Takes the answer to a `hello`. The numbers of a restarted host are above all earlier ones."""
+        """Takes the result of a `hello`. After a restart of the host `seq` is above all earlier ones."""
         self.number = number
         self._report(self.begin(view))
 
     def take(self, method: str, params: Json) -> None:
-        """Takes a notice of the host."""
+        """Handles a notice of the host."""
         if method == "step":
             self.take_step(cast(Step, params))
             self._take_steps()
@@ -440,7 +440,7 @@ class Viewer(Follower):
 
 
 class Game:
-    """A table with a game, as `riskbreaker.Game`. `async with` starts it."""
+    """A table with a game, like `riskbreaker.Game`. `async with` starts it."""
 
     master: Viewer
     table: str
@@ -491,26 +491,26 @@ class Game:
 
     @property
     def outcome(self) -> Optional[str]:
-        """How the game has ended; `None` while it has not."""
+        """The outcome of the game; `None` while it runs."""
         return self.master.outcome
 
     def find(self, title: str) -> Entity:
-        """The entity with this title. Raises `KeyError` if there is none."""
+        """Returns the entity with this title. Raises `KeyError` if there is none."""
         for entity in self.master.view["entities"]:
             if entity["title"] == title:
                 return entity
         raise KeyError(title)
 
     async def log(self) -> List[Event]:
-        """Everything that has happened, also what a seat may not know."""
+        """Returns the whole log, also the events that are hidden from seats."""
         return cast("List[Event]", (await self.master.call("view", since=0))["log"])
 
     def entities_frame(self, kind: Optional[str] = None) -> DataFrame:
-        """A pandas frame with one row for each entity: its kind, its title and its fields."""
+        """Returns a pandas frame with one row for each entity: its kind, its title and its fields."""
         return entities_frame(self.master.view["entities"], kind)
 
     async def log_frame(self) -> DataFrame:
-        """A pandas frame with one row for each event."""
+        """Returns a pandas frame with one row for each event."""
         return log_frame(await self.log())
 
     async def close(self) -> None:
@@ -530,7 +530,7 @@ class Game:
 
 
 async def odds(dice: str, *, program: str = NAME) -> DiceOdds:
-    """The exact distribution of dice, as `riskbreaker.odds`."""
+    """Returns the exact distribution of dice, like `riskbreaker.odds`."""
     return DiceOdds.read(await run_json_async(program, dice_command(dice)))
 
 
@@ -549,7 +549,7 @@ async def card_odds(
     rulesets: Optional[str] = None,
     program: str = NAME,
 ) -> CardOdds:
-    """The odds of a card in a position, as `riskbreaker.card_odds`."""
+    """Returns the odds of a card in a position, like `riskbreaker.card_odds`."""
     command = card_command(card, rules, layers, scenario, actor, targets, answers, switches, edits, until, rulesets)
     return CardOdds.read(await run_json_async(program, command))
 
@@ -564,7 +564,7 @@ async def game_odds(
     rulesets: Optional[str] = None,
     program: str = NAME,
 ) -> GameOdds:
-    """The odds of a whole game, as `riskbreaker.game_odds`."""
+    """Returns the odds of a whole game, like `riskbreaker.game_odds`."""
     return GameOdds.read(await run_json_async(program, game_command(scenario, rules, layers, seats, switches, rulesets)))
 
 
@@ -582,7 +582,7 @@ async def simulate(
     rulesets: Optional[str] = None,
     program: str = NAME,
 ) -> Simulation:
-    """Plays a scenario many times, as `riskbreaker.simulate`."""
+    """Plays a scenario many times, like `riskbreaker.simulate`."""
     command = sim_command(scenario, rules, layers, trials, seed, seats, switches, until, threads, rulesets)
     return Simulation.read(await run_json_async(program, command))
 

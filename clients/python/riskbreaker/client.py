@@ -33,7 +33,10 @@ Result = TypeVar("Result")
 
 
 class Host(Records["Viewer"]):
-    """The program, as its operator. Threads may share it: their calls are carried out one after the other."""
+    """A host: the program `riskbreaker serve --stdio`, with this process as its operator.
+
+    Threads may share it: their calls are carried out one after the other.
+    """
 
     def __init__(self, program: str = NAME, *options: str) -> None:
         super().__init__()
@@ -54,7 +57,7 @@ class Host(Records["Viewer"]):
             self._last += 1
             number, process, answered = self._last, self._process, self._answered
             self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-            # A callback may call, too, and then reads the result that is waited for here; or it may restart the program.
+            # A callback may call the host as well, and then read the result for this call; or it may restart the program.
             while number not in answered:
                 if self._process is not process:
                     raise Ended()
@@ -70,7 +73,7 @@ class Host(Records["Viewer"]):
             return message["result"]
 
     def open(self, campaign: str, **new: Any) -> str:
-        """Opens the table of a campaign file; without such a file a new one, with the parameters of `table.new`."""
+        """Opens the table of a campaign file; if the file does not exist, a new table with the parameters of `table.new`."""
         with self._lock:
             table = self._table_of(campaign)
             if table is not None:
@@ -92,7 +95,7 @@ class Host(Records["Viewer"]):
             return viewer
 
     def restart(self) -> None:
-        """Starts the program again. Each table with a campaign file is loaded, and its viewers follow from their last step.
+        """Starts the program again. Each table with a campaign file is loaded, and its viewers continue from their last step.
 
         Viewers of other tables, and of those that cannot be loaded, get `bye`.
         """
@@ -118,10 +121,10 @@ class Host(Records["Viewer"]):
                     viewer.take("bye", {"reason": reason})
 
     def with_restarts(self, work: Callable[[], Result], most: int = 20) -> Result:
-        """Does `work`. If the program ends meanwhile, restarts it and does `work` again; gives up after `most` restarts in
-        a row that no step followed.
+        """Calls `work`. If the program ends meanwhile, restarts it and calls `work` again. Gives up after `most` restarts in
+        a row without a step between them.
 
-        `work` must look at the views again, or give each command the same `key` each time: then nothing is done twice.
+        So that nothing is done twice, `work` must read the views again each time, or give each command the same `key` each time.
         """
         fruitless = 0
         while True:
@@ -137,7 +140,7 @@ class Host(Records["Viewer"]):
                 time.sleep(min(0.005 * 2**fruitless, 1.0))
 
     def close(self, patience: float = 10.0) -> None:
-        """Ends the program when everything is answered, or kills it after `patience` seconds. Never raises."""
+        """Ends the program when all requests are answered, or kills it after `patience` seconds. Never raises."""
         self._closed = True
         try:
             process = self._process
@@ -169,7 +172,7 @@ class Host(Records["Viewer"]):
             raise
 
     def _stop(self) -> None:
-        """Ends the program at once if it has not ended, and leaves neither a process nor a pipe."""
+        """Kills the program if it has not ended, and leaves neither a process nor a pipe."""
         self.ended = True
         process = self._process
         for release in (process.kill, process.wait, process.stdin.close, process.stdout.close):
@@ -220,7 +223,7 @@ class Host(Records["Viewer"]):
             super()._forget(viewer)
 
     def _report(self, callback: Callable[..., Any], *arguments: Any) -> None:
-        """Calls back. `on_error` gets an exception; that of an ended program is raised where the result is waited for."""
+        """Calls a callback. An exception goes to `on_error`, but not `Ended`, which every waiting call raises itself."""
         try:
             callback(*arguments)
         except Ended:
@@ -241,10 +244,11 @@ class Host(Records["Viewer"]):
 
 
 class Viewer(Follower):
-    """Somebody at a table. `view` is what this viewer knows, and always up to date. In a `with` it leaves at the end.
+    """A viewer of a table. `view` is everything that the viewer may know, and always up to date. After a `with` it leaves.
 
-    Callbacks: `on_step` gets each step, `on_view` a view that replaced the one before (after `resync` or a restart),
-    `on_presence` the list of who is there, `on_bye` the reason why this viewer is no more; `left` has it then, too.
+    Callbacks: `on_step` gets each step, `on_view` a view that replaced the last one (after `resync` or a restart),
+    `on_presence` the list of those who are connected, `on_bye` the reason for which this viewer has ended; `left` keeps
+    that reason.
     """
 
     def __init__(self, host: Host, table: str, role: str, seat: Optional[str]) -> None:
@@ -268,16 +272,16 @@ class Viewer(Follower):
             return self._host.call(method, viewer=self.number, **params)
 
     def mine(self) -> List[Question]:
-        """The open questions that this viewer may answer."""
+        """Returns the open questions that this viewer may answer."""
         return [question for question in self.view["questions"] if question["yours"]]
 
     @property
     def outcome(self) -> Optional[str]:
-        """How the game has ended; `None` while it has not."""
+        """The outcome of the game; `None` while it runs."""
         return self.view["state"].get("outcome")
 
     def answer(self, question: Question, value: Any, key: Optional[str] = None) -> int:
-        """Answers exactly: an option's id, a list of ids, a number, points by id, true or false, a line.
+        """Answers with an exact value: an option's id, a list of ids, a number, points by id, true or false, a line.
 
         Returns the number of the step. After a restart a seat's questions have other numbers: take the question from the view
         again.
@@ -285,20 +289,20 @@ class Viewer(Follower):
         return cast(int, self.call("answer", question=question["id"], value=value, key=key)["seq"])
 
     def reply(self, answers: Mapping[str, Any], key: Optional[str] = None) -> int:
-        """Answers by topic, with values as somebody would type them: `{"card": "kill damage", "risk": 2}`."""
+        """Answers by topic, with values as they are typed at the prompt: `{"card": "kill damage", "risk": 2}`."""
         return cast(int, self.call("reply", pairs=[list(pair) for pair in answers.items()], key=key)["seq"])
 
     def answers(self, question: Question, most: Optional[int] = None) -> Optional[List[Any]]:
-        """Every answer that a question takes; `None` if they are more than `most`."""
+        """Returns every answer that a question takes; `None` if there are more than `most`."""
         return cast("Optional[List[Any]]", self.call("answers", question=question["id"], most=most).get("answers"))
 
     def odds(self, question: Question, answers: Optional[Mapping[str, Any]] = None, until: Optional[str] = None) -> CardOdds:
-        """What the open action can lead to, with answers by topic. `until` names agenda entries; `action` is its end."""
+        """Returns the possible outcomes of the open action, with answers by topic, up to `until`: agenda entries, or `action`."""
         given = [list(pair) for pair in (answers or {}).items()]
         return CardOdds.read(self.call("odds", question=question["id"], given=given, until=until))
 
     def hint(self, question: Question, games: Optional[int] = None) -> Json:
-        """Ranks the answers to a question by games that are played from each."""
+        """Ranks the answers to a question by games that are played after each."""
         return cast(Json, self.call("hint", question=question["id"], games=games))
 
     def undo(self, key: Optional[str] = None) -> Json:
@@ -313,7 +317,7 @@ class Viewer(Follower):
         self._host._forget(self)
 
     def refresh(self) -> None:
-        """Asks for a view. One that is older than the last step is dropped."""
+        """Requests a view. A view that is older than the last step is dropped."""
         self._stale = True
         if self._asking:
             return
@@ -323,18 +327,18 @@ class Viewer(Follower):
                 self._stale, seq = False, self.view["seq"]
                 self._report(self.take_view(self.call("view", since=self.view["revision"], seq=seq)))
                 self._take_steps()
-                # Steps may still wait for one that was lost.
+                # Some steps may still wait for a lost one.
                 self._stale = self._stale or self.lacks_a_step() and self.view["seq"] > seq
         finally:
             self._asking = False
 
     def greet(self, number: int, view: View) -> None:
-        """Takes the answer to a `hello`. The numbers of a restarted host are above all earlier ones."""
+        """Takes the result of a `hello`. After a restart of the host `seq` is above all earlier ones."""
         self.number, self._asking = number, False
         self._report(self.begin(view))
 
     def take(self, method: str, params: Json) -> None:
-        """Takes a notice of the host."""
+        """Handles a notice of the host."""
         if method == "step":
             self.take_step(cast(Step, params))
             self._take_steps()
@@ -346,7 +350,7 @@ class Viewer(Follower):
             self.view["presence"] = params["presence"]
             self._host._report(self.on_presence, params["presence"])
         elif method == "chat":
-            # A view that was asked for meanwhile may have the line already.
+            # A view that was requested meanwhile may have the line already.
             lines = self.view.setdefault("chat", [])
             if not lines or lines[-1]["id"] < params["line"]["id"]:
                 lines.append(params["line"])

@@ -1,4 +1,4 @@
-"""Plays the parts of one simulation on many machines, and merges them. The result is that of one process, to the last byte.
+"""Plays the parts of one simulation on many machines, and merges them. One process would give the same bytes.
 
     from riskbreaker import cluster
 
@@ -28,7 +28,7 @@ Spread = Callable[[Task, Sequence[int]], Iterable[bytes]]
 
 
 def ray(**options: Any) -> Spread:
-    """Spreads tasks over the Ray cluster that `ray.init` has joined, or over this machine. `options` are those of a remote
+    """Runs tasks on the Ray cluster that `ray.init` has joined, or on this machine. `options` are those of a remote
     function, such as `num_cpus=2`."""
     cluster = import_module("ray")
 
@@ -40,7 +40,7 @@ def ray(**options: Any) -> Spread:
 
 
 def dask(scheduler: Any) -> Spread:
-    """Spreads tasks over the workers of a Dask scheduler: a `distributed.Client`, or an address such as `host:8786`."""
+    """Runs tasks on the workers of a Dask scheduler: a `distributed.Client`, or an address such as `host:8786`."""
     library = import_module("distributed")
     client = scheduler if isinstance(scheduler, library.Client) else library.Client(scheduler)
 
@@ -65,13 +65,13 @@ def simulate(
     rulesets: Optional[str] = None,
     program: str = NAME,
 ) -> Simulation:
-    """Does what `riskbreaker.simulate` does, in `parts` tasks of `threads` threads each. Returns the same result."""
+    """Plays a scenario many times in `parts` tasks of `threads` threads each. Returns the result of `riskbreaker.simulate`."""
     command = sim_command(scenario, rules, layers, trials, seed, seats, switches, None, threads, rulesets)
     return Simulation.read(json.loads(report(command, parts, on, rulesets, program)))
 
 
 def report(command: Sequence[str], parts: int, on: Spread, rulesets: Optional[str] = None, program: str = NAME) -> bytes:
-    """Returns what a `sim --json` command writes, played in parts."""
+    """Returns the report that a command `sim --json` writes, played in parts."""
     task = functools.partial(play_part, list(command), parts, program)
     with tempfile.TemporaryDirectory() as folder:
         files = []
@@ -84,7 +84,7 @@ def report(command: Sequence[str], parts: int, on: Spread, rulesets: Optional[st
 
 
 def play_part(command: Sequence[str], parts: int, program: str, number: int) -> bytes:
-    """Plays part `number` of `parts`, from 1, and returns its counts: what `sim --save` keeps. It runs on a worker."""
+    """Plays part `number` of `parts`, from 1, and returns the file that `sim --save` writes. Runs on a worker."""
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "part.json")
         _output([resolve(program), command[0], "--shard", f"{number}/{parts}", "--save", file, *command[1:]])

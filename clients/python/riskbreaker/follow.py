@@ -1,4 +1,4 @@
-"""Keeps the view of a viewer up to date from the notices of the host. Both clients use it; it reads and writes nothing."""
+"""Keeps the view of a viewer up to date with the notices of the host. Both clients use it; it does no input or output."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any, Dict, List, Optional, Tuple, cast
 from .protocol import Event, Json, Step, View
 
 Change = Tuple[str, Any]
-"""A callback that is due, by its name, and its argument: `("step", step)` or `("view", view)`."""
+"""The name and the argument of a callback that is due: `("step", step)` or `("view", view)`."""
 
 
 class Follower:
-    """What one viewer knows. A step counts once, in the order of `seq`, whenever it comes."""
+    """The view of one viewer. Steps are applied once each, in the order of `seq`, whatever the order in which they come."""
 
     def __init__(self) -> None:
         self.view = cast(View, {})
@@ -24,7 +24,7 @@ class Follower:
         return [("view", view)] if again else []
 
     def take_view(self, view: View) -> List[Change]:
-        """Takes a view that was asked for. One that is older than the last step is dropped."""
+        """Takes a view that was requested. A view that is older than the last step is dropped."""
         if view["seq"] < self.view["seq"]:
             return []
         self._put(view)
@@ -34,7 +34,7 @@ class Follower:
         self._steps[step["seq"]] = step
 
     def next_step(self) -> Optional[Step]:
-        """Carries out the step that follows the view, if it is there."""
+        """Applies the step that follows the view, and returns it; `None` if it has not come."""
         self._steps = {seq: step for seq, step in self._steps.items() if seq > self.view["seq"]}
         step = self._steps.pop(self.view["seq"] + 1, None)
         if step is not None:
@@ -42,11 +42,11 @@ class Follower:
         return step
 
     def lacks_a_step(self) -> bool:
-        """True if steps wait for one before them."""
+        """True if steps wait for a missing one."""
         return bool(self._steps)
 
     def newest_waiting(self) -> int:
-        """The number of the newest step that waits; 0 if none does."""
+        """Returns the number of the newest step that waits; 0 if none does."""
         return max(self._steps, default=0)
 
     def _put(self, view: View) -> None:
@@ -73,10 +73,10 @@ class Follower:
 
 
 def _with_events(log: List[Event], events: List[Event]) -> List[Event]:
-    """The log after more events."""
+    """Returns a log with more events applied."""
     for line in events:
         if line["event"] == "back":
             log = [known for known in log if known["revision"] <= line["to"]]
-        elif line["event"] != "aside":  # it is said beside the log
+        elif line["event"] != "aside":  # an aside is not a line of the log
             log.append(line)
     return log

@@ -1,4 +1,4 @@
-"""One game in one object: starts the program, opens a table and seats the viewers.
+"""One game in one object, which starts the program, opens a table and opens its viewers.
 
     with Game("riskbreaker-0.0.1", scenario="duel", seed=7, seats={"foes": "bold"}) as game:
         player = game.seat("players")
@@ -29,7 +29,7 @@ def new_table(
     layers: Sequence[str],
     position: Optional[Json],
 ) -> Json:
-    """The parameters of `table.new`."""
+    """Returns the parameters of `table.new`."""
     return {
         "ruleset": ruleset,
         "scenario": scenario,
@@ -44,8 +44,8 @@ def new_table(
 class Game:
     """A table with a game. `master` is a viewer that sees everything and may answer for anyone.
 
-    Without a `host` the game starts a program of its own and ends it with itself. With `campaign` it is kept in that file,
-    and continues if the file is there. `seats` says who plays a seat: `human`, `absent` or a policy of the rules.
+    Without a `host` the game starts a program of its own, and `close` ends it. With `campaign` the game is kept in that file,
+    and continues if the file exists. `seats` says who plays a seat: `human`, `absent` or a policy of the rules.
     """
 
     def __init__(
@@ -84,28 +84,28 @@ class Game:
 
     @property
     def outcome(self) -> Optional[str]:
-        """How the game has ended; `None` while it has not."""
+        """The outcome of the game; `None` while it runs."""
         return self.master.outcome
 
     def find(self, title: str) -> Entity:
-        """The entity with this title. Raises `KeyError` if there is none."""
+        """Returns the entity with this title. Raises `KeyError` if there is none."""
         for entity in self.master.view["entities"]:
             if entity["title"] == title:
                 return entity
         raise KeyError(title)
 
     def log(self) -> List[Event]:
-        """Everything that has happened, also what a seat may not know."""
+        """Returns the whole log, also the events that are hidden from seats."""
         view: Dict[str, Any] = self.master.call("view", since=0)
         events: List[Event] = view["log"]
         return events
 
     def entities_frame(self, kind: Optional[str] = None) -> DataFrame:
-        """A pandas frame with one row for each entity: its kind, its title and its fields."""
+        """Returns a pandas frame with one row for each entity: its kind, its title and its fields."""
         return entities_frame(self.master.view["entities"], kind)
 
     def log_frame(self) -> DataFrame:
-        """A pandas frame with one row for each event."""
+        """Returns a pandas frame with one row for each event."""
         return log_frame(self.log())
 
     def close(self) -> None:
@@ -125,7 +125,7 @@ class Game:
 
 
 def entities_frame(entities: Sequence[Entity], kind: Optional[str] = None) -> DataFrame:
-    """A pandas frame with one row for each entity of a view, or for each of a kind."""
+    """Returns a pandas frame with one row for each entity of a view, or for each one of a kind."""
     import pandas
 
     rows = [
@@ -139,7 +139,7 @@ def entities_frame(entities: Sequence[Entity], kind: Optional[str] = None) -> Da
 
 
 def log_frame(events: Sequence[Event]) -> DataFrame:
-    """A pandas frame with one row for each event, by its revision."""
+    """Returns a pandas frame with one row for each event, indexed by its revision."""
     import pandas
 
     frame: DataFrame = pandas.DataFrame(list(events), columns=None if events else ["revision", "event"])

@@ -1,4 +1,4 @@
-"""Chances as exact fractions: of dice, of a card, of a whole game.
+"""Computes chances as exact fractions: of dice, of a card, of a whole game.
 
     odds("4d6kh3").at_least(15)                     # Fraction(25, 108)
     odds("2d6").mean                                # Fraction(7, 1)
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Chance:
-    """A number that was worked out from chances. `fraction` is there if it is exact, else `low` and `high` bound it."""
+    """A number that was computed from chances. An exact one has a `fraction`; an estimate has bounds, `low` and `high`."""
 
     decimal: float
     fraction: Optional[Fraction] = None
@@ -29,14 +29,14 @@ class Chance:
 
     @staticmethod
     def read(value: Json) -> Chance:
-        """Reads a chance of the program's JSON."""
+        """Reads a chance from the JSON of the program."""
         text = value.get("fraction")
         fraction = None if text is None else Fraction(text)
         return Chance(value["decimal"], fraction, value.get("low"), value.get("high"))
 
     @property
     def exact(self) -> bool:
-        """Whether the number is known exactly."""
+        """True if the number is exact."""
         return self.fraction is not None
 
     @property
@@ -56,7 +56,7 @@ class Chance:
 
 @dataclass(frozen=True)
 class DiceOdds:
-    """The distribution of dice. `chances` has each total; `remaining` is the chance of what was not followed to its end."""
+    """The distribution of dice. `chances` has the chance of each total; `remaining` is the chance of rolls that were cut off."""
 
     dice: str
     chances: Dict[int, Chance]
@@ -67,7 +67,7 @@ class DiceOdds:
 
     @staticmethod
     def read(report: Json) -> DiceOdds:
-        """Reads what `riskbreaker odds DICE --json` writes."""
+        """Reads the output of `riskbreaker odds DICE --json`."""
         return DiceOdds(
             dice=report["dice"],
             chances={one["total"]: Chance.read(one["chance"]) for one in report["totals"]},
@@ -78,20 +78,20 @@ class DiceOdds:
         )
 
     def __getitem__(self, total: int) -> Union[Fraction, float]:
-        """The chance of a total; 0 if it cannot come up."""
+        """Returns the chance of a total; 0 if it cannot occur."""
         chance = self.chances.get(total)
         return Fraction(0) if chance is None else chance.value
 
     def at_least(self, total: int) -> Union[Fraction, float]:
-        """The chance of this total or more."""
+        """Returns the chance of this total or more."""
         return sum((chance.value for known, chance in self.chances.items() if known >= total), Fraction(0))
 
     def at_most(self, total: int) -> Union[Fraction, float]:
-        """The chance of this total or less."""
+        """Returns the chance of this total or less."""
         return sum((chance.value for known, chance in self.chances.items() if known <= total), Fraction(0))
 
     def frame(self) -> DataFrame:
-        """A pandas frame with one row for each total: `chance` (a fraction where it is exact) and `decimal`."""
+        """Returns a pandas frame with one row for each total: `chance` (a fraction if it is exact) and `decimal`."""
         return _frame(self.chances.items(), "total")
 
 
@@ -109,10 +109,10 @@ class FieldOdds:
 
 @dataclass(frozen=True)
 class CardOdds:
-    """What a card or an open action can lead to.
+    """The possible outcomes of a card or an open action.
 
-    `outcomes` has each result in words, `hits` the chance of each named target to be hit, and `answers` what was assumed for
-    whoever was asked. `partial` is true if a limit of work was reached. `report` is all that the program wrote.
+    `outcomes` has each result in words, `hits` the chance of each named target to be hit, and `answers` the answers that were
+    assumed for the other questions. `partial` is true if a limit of work was reached. `report` is the whole JSON of the program.
     """
 
     outcomes: List[Tuple[str, Chance]]
@@ -126,7 +126,7 @@ class CardOdds:
 
     @staticmethod
     def read(report: Json) -> CardOdds:
-        """Reads what `riskbreaker odds CARD --json` and the request `odds` of the protocol give."""
+        """Reads the output of `riskbreaker odds CARD --json`, or the result of the request `odds` of the protocol."""
         return CardOdds(
             outcomes=[(one["text"], Chance.read(one["chance"])) for one in report["outcomes"]],
             hits={title: Chance.read(chance) for title, chance in report.get("hits", {}).items()},
@@ -139,7 +139,7 @@ class CardOdds:
         )
 
     def frame(self) -> DataFrame:
-        """A pandas frame with one row for each outcome: `chance` and `decimal`."""
+        """Returns a pandas frame with one row for each outcome: `chance` and `decimal`."""
         return _frame(self.outcomes, "outcome")
 
 
@@ -156,7 +156,7 @@ class GameOdds:
 
     @staticmethod
     def read(report: Json) -> GameOdds:
-        """Reads what `riskbreaker odds --game SCENARIO --json` writes."""
+        """Reads the output of `riskbreaker odds --game SCENARIO --json`."""
         return GameOdds(
             results={one["result"]: Chance.read(one["chance"]) for one in report["results"]},
             mean_actions=Chance.read(report["mean_actions"]).value,
@@ -167,12 +167,12 @@ class GameOdds:
         )
 
     def frame(self) -> DataFrame:
-        """A pandas frame with one row for each result: `chance` and `decimal`."""
+        """Returns a pandas frame with one row for each result: `chance` and `decimal`."""
         return _frame(self.results.items(), "result")
 
 
 def odds(dice: str, *, program: str = NAME) -> DiceOdds:
-    """The exact distribution of dice such as `4d6kh3`. Raises `CommandFailed` for a notation that cannot be read."""
+    """Returns the exact distribution of dice such as `4d6kh3`. Raises `CommandFailed` for a notation that cannot be read."""
     return DiceOdds.read(run_json(program, dice_command(dice)))
 
 
@@ -191,7 +191,7 @@ def card_odds(
     rulesets: Optional[str] = None,
     program: str = NAME,
 ) -> CardOdds:
-    """The odds of a card in a position: that of a scenario, changed by `edits` such as `{"Foe.harm": 2}`.
+    """Returns the odds of a card in a position: that of a scenario, changed by `edits` such as `{"Foe.harm": 2}`.
 
     Raises `CommandFailed` if the card cannot be played there; the text says why and how it can.
     """
@@ -209,7 +209,7 @@ def game_odds(
     rulesets: Optional[str] = None,
     program: str = NAME,
 ) -> GameOdds:
-    """The odds of a whole game from the start of a scenario; a seat that is not named has the first policy of the rules."""
+    """Returns the odds of a whole game from the start of a scenario. Seats not in `seats` have the first policy of the rules."""
     return GameOdds.read(run_json(program, game_command(scenario, rules, layers, seats, switches, rulesets)))
 
 

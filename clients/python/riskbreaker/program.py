@@ -21,7 +21,7 @@ class CommandFailed(Exception):
 def find_program() -> str:
     """Returns the path of the program.
 
-    It is looked for in the environment variable `RISKBREAKER`, where `pip` puts the programs of this package, and then in
+    Searches the environment variable `RISKBREAKER`, the folders in which `pip` puts the programs of this package, and then
     `PATH`. Raises `FileNotFoundError` if there is none.
     """
     named = os.environ.get("RISKBREAKER")
@@ -45,7 +45,7 @@ def find_program() -> str:
 
 
 def resolve(program: str) -> str:
-    """Returns a program by the name that a caller gave: `riskbreaker` is looked for, a path stays as it is."""
+    """Returns the path of a program that a caller named: searches it for the name `riskbreaker`, and keeps a path as it is."""
     if program != NAME:
         return program
     try:
@@ -61,7 +61,7 @@ def run_json(program: str, arguments: Sequence[str]) -> Any:
 
 
 async def run_json_async(program: str, arguments: Sequence[str]) -> Any:
-    """Does the same without blocking. The program ends if the task is cancelled."""
+    """Like `run_json`, without blocking. The program ends if the task is cancelled."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         resolve(program), *arguments, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe
@@ -76,7 +76,8 @@ async def run_json_async(program: str, arguments: Sequence[str]) -> Any:
 
 
 def options(**values: Any) -> List[str]:
-    """Returns command line options: a mapping is repeated as NAME=VALUE, a list is joined by commas, `True` is the bare option."""
+    """Returns command line options. A mapping gives an option NAME=VALUE for each item, a list joins its items by commas, and
+    `True` gives an option without a value."""
     words: List[str] = []
     for name, value in values.items():
         option = "--" + name.rstrip("_").replace("_", "-")

@@ -1,4 +1,4 @@
-"""The messages of the protocol as types, and the errors of both clients.
+"""Defines the messages of the protocol as types, and the errors of both clients.
 
 `Question`, `View` and the others are plain dictionaries at run time. A test compares them with `riskbreaker serve --schema`.
 """
@@ -11,7 +11,7 @@ Json = Dict[str, Any]
 
 
 class QuestionId(TypedDict):
-    """Names a question. Send it back as it came; `generation` may be in it, too."""
+    """The id of a question. Send it back unchanged; it may have the key `generation` as well."""
 
     action: int
     ordinal: int
@@ -36,7 +36,7 @@ class _Ask(TypedDict):
 
 
 class Ask(_Ask, total=False):
-    """What a question takes. `kind` says which of the other keys are there."""
+    """The kind of answer that a question takes. `kind` says which of the other keys exist."""
 
     options: List[Choice]
     other: bool
@@ -59,7 +59,7 @@ class _Question(TypedDict):
 
 
 class Question(_Question, total=False):
-    """An open question. `about` is the number of the entity that it is asked for, `title` its title."""
+    """An open question. `about` is the number of the entity that it concerns, `title` the title of that entity."""
 
     about: int
     title: str
@@ -75,9 +75,9 @@ class _Entity(TypedDict):
 
 
 class Entity(_Entity, total=False):
-    """A thing in the game with the fields that the viewer may see, and what the rules declare of it.
+    """An entity with the fields that the viewer may see, and with the facts that the rules declare about it.
 
-    `numbers` are those of its status line, `side` and `position` what the rules say of it, `seat` the seat that plays it.
+    `numbers` are those of its status line, `side` and `position` are declared by the rules, `seat` is the seat that plays it.
     """
 
     seat: str
@@ -103,7 +103,7 @@ class _Order(TypedDict):
 
 
 class Order(_Order, total=False):
-    """Who acts when, and what that is the order of."""
+    """The order of play, and what is ordered."""
 
     label: str
 
@@ -113,16 +113,16 @@ class _Over(TypedDict, total=False):
     fault: Json
 
 
-# `is` is a keyword and can only be written in this form. It is "asking", "fault" or "over".
+# `is` is a keyword of Python, so it needs this form. Its value is "asking", "fault" or "over".
 _Is = TypedDict("_Is", {"is": str})
 
 
 class State(_Is, _Over):
-    """Where the game stands. The game master sees the `fault`."""
+    """The state of the game. Only the game master sees the `fault`."""
 
 
 Event = Json
-"""A line of the log: it has `event`, `revision` and, by the kind of the event, other keys."""
+"""A line of the log. It has `event`, `revision`, and other keys that depend on `event`."""
 
 
 class Waiting(TypedDict):
@@ -154,7 +154,7 @@ class _ChatLine(TypedDict):
 
 
 class ChatLine(_ChatLine, total=False):
-    """What somebody has said beside the game."""
+    """A line of the chat."""
 
     name: str
     seats: List[str]
@@ -169,7 +169,7 @@ class _Rules(TypedDict):
 
 
 class Rules(_Rules, total=False):
-    """The rules in force, and the id of those that were asked for."""
+    """The rules in force, and the id that was requested."""
 
     pending: str
 
@@ -293,7 +293,7 @@ class _Step(TypedDict):
 
 
 class Step(_Step, total=False):
-    """What one accepted command did, as far as the viewer may know it."""
+    """The changes by one accepted command, as far as the viewer may know them."""
 
     left_out: int
     settings: Settings
@@ -301,7 +301,7 @@ class Step(_Step, total=False):
 
 
 class Refused(Exception):
-    """The host did not carry a request out. `kind` and `data` say why, for programs; the text is for people."""
+    """The error of a request that the host refused. `kind` and `data` give the reason to programs, the text to people."""
 
     def __init__(self, error: Json) -> None:
         super().__init__(error["message"])
@@ -313,7 +313,10 @@ class Refused(Exception):
 
 
 class Ended(ConnectionError):
-    """The program has ended, so the request has no result. `Host.restart` shows whether it was carried out."""
+    """The error of a request without a result because the program has ended.
+
+    After `Host.restart` the view shows whether it was carried out.
+    """
 
     def __init__(self) -> None:
         super().__init__("riskbreaker has ended")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rate:
-    """How often a result came up: `count` of `of` games. `low` and `high` bound its chance in 99 of 100 cases."""
+    """The share of a result: `count` of `of` games. `low` and `high` are the bounds of its chance with 99 % confidence."""
 
     count: int
     of: int
@@ -42,12 +42,12 @@ class Variant:
     rounds: Dict[int, int]
     mean_rounds: Optional[float]
     cards: Dict[str, Dict[str, Dict[str, int]]]
-    """By seat and card: how often it was used, how often it rolled dice, and how often the roll met what was needed."""
+    """By seat and card: how often the card was used, how often it rolled dice, and how often the roll succeeded."""
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """The results of many games. Several variants were played on the same dice. `report` is all that the program wrote."""
+    """The results of many games. Several variants are played with the same dice. `report` is the whole JSON of the program."""
 
     scenario: str
     trials: int
@@ -57,7 +57,7 @@ class Simulation:
 
     @staticmethod
     def read(report: Json) -> Simulation:
-        """Reads what `riskbreaker sim --json` writes."""
+        """Reads the output of `riskbreaker sim --json`."""
         plan = report["plan"]
         variants = [
             Variant(
@@ -78,7 +78,7 @@ class Simulation:
         return self.variants[0].results
 
     def frame(self) -> DataFrame:
-        """A pandas frame with one row for each variant and result: `count`, `share`, `low` and `high`."""
+        """Returns a pandas frame with one row for each variant and result: `count`, `share`, `low` and `high`."""
         import pandas
 
         rows = [
@@ -105,10 +105,10 @@ def simulate(
     rulesets: Optional[str] = None,
     program: str = NAME,
 ) -> Simulation:
-    """Plays a scenario `trials` times with policies on the seats. One seed gives one result.
+    """Plays a scenario `trials` times with policies on the seats. The same seed gives the same result.
 
-    A switch with a list of values, and several rulesets, are compared on the same dice. `until` such as `"1%"` stops when the
-    share of every result is known this precisely.
+    A switch with a list of values, and several rulesets, are compared with the same dice. With `until`, such as `"1%"`, it stops
+    when the share of every result is known with this precision.
     """
     command = sim_command(scenario, rules, layers, trials, seed, seats, switches, until, threads, rulesets)
     return Simulation.read(run_json(program, command))

@@ -39,7 +39,7 @@ pub struct Face {
     /// The number of the face, 1..=sides. It is the value shown, except on a die with its own faces such as `d[0,0,1]`,
     /// whose faces are numbered in rising order.
     pub value: u32,
-    /// Whether the face counts.
+    /// The state of the face: whether it counts.
     pub fate: Fate,
     /// True if it added one more die: the next face, not counting rerolled faces.
     pub exploded: bool,

@@ -20,21 +20,21 @@ pub struct Advice {
     pub answer: Answer,
     /// The answer in words.
     pub text: String,
-    /// The odds of what follows, or why they cannot be computed: up to the horizon that the ruleset names, with the answers of
-    /// policies and defaults to further questions; or of the open action, with the best answers, if the ruleset names no horizon
-    /// or if it cannot be reached for every answer.
+    /// The odds of what follows, or why they cannot be computed. They look ahead to the horizon that the ruleset names,
+    /// with the answers of policies and defaults to later questions. Without a horizon, or if it is out of reach for
+    /// some answer, they end with the open action, with the best answers to later questions.
     pub odds: Result<Odds, Refusal>,
-    /// Whether the odds were worked out or found impossible to compute. Otherwise the work ended before.
+    /// True if the odds were computed, or found impossible to compute. False if the work ended before that.
     pub examined: bool,
-    /// The average value of the state after it to the seat that is asked.
+    /// The average value, to the asked seat, of the state in which the odds end.
     pub worth: Option<Fraction>,
-    /// The result of the games played out from there.
+    /// The result of the games played to their end after this answer.
     pub played: Option<PlayedOut>,
-    /// The place in the ranking, from 1. Answers between which no difference was found share a place. `None` where the answers
-    /// are not ranked.
+    /// The place in the ranking, from 1. Answers between which no difference was found share a place. `None` if the
+    /// answers are not ranked.
     pub place: Option<usize>,
-    /// By how much its score is below that of the best answer, from games of both on the same dice. `None` in the first place,
-    /// and where no games were played.
+    /// By how much its score is below that of the best answer, from games of both on the same dice. `None` for answers
+    /// in the first place, and if no games were played.
     pub behind: Option<Difference>,
     /// What sets the answer apart from the others, if its odds are exact: "keeps 2 Gold; 50 % to gain 3 Gold".
     pub reason: Option<String>,
@@ -43,71 +43,74 @@ pub struct Advice {
 /// The ranked answers to a question, with the result of games in which the policy answers it.
 #[derive(Clone, Debug)]
 pub struct Advised {
-    /// The best first. Those that share a place are in the order in which the question offers them.
+    /// The answers, the best first. Those that share a place are in the order in which the question offers them.
     pub answers: Vec<Advice>,
-    /// How much the scores of two answers that share the first place may differ, in 95 of 100 hints: a share of games won, 0 to 1,
-    /// or an average value. `None` if one answer has the first place alone, or if the answers are not ranked by games.
+    /// The margin of error between answers that share the first place, in 95 of 100 hints: a share of games won, 0 to
+    /// 1, or an average value. `None` if one answer has the first place alone, or if the answers are not ranked by
+    /// games.
     pub margin: Option<f64>,
     /// The result of games in which the policy answers this question as well.
     pub now: Option<PlayedOut>,
-    /// How many games were played, from all answers.
+    /// The number of games played, over all answers.
     pub games: u64,
-    /// How many of them were stopped after [`AdviceLimits::ACTIONS`] actions; the value at that point counts as their end.
+    /// The number of those games that were stopped after [`AdviceLimits::ACTIONS`] actions. The value at that point
+    /// counts as their end.
     pub stopped: u64,
-    /// Whether the clock ended the work. Otherwise the same seed gives the same result on any machine.
+    /// True if the time limit ended the work. Otherwise the same seed gives the same result on any machine.
     pub out_of_time: bool,
-    /// Whether somebody interrupted the work.
+    /// True if somebody interrupted the work.
     pub interrupted: bool,
-    /// Whether the places are by games. Otherwise they are by the exact value after the next step, or there are none.
+    /// True if the places are by games. Otherwise they are by the exact value after the next step, or there are none.
     pub(super) by_games: bool,
-    /// What the one who asks cannot see, and whether it was dealt anew: see [`Odds::unseen`].
+    /// The kinds and fields that the asking viewer cannot see: see [`Odds::unseen`].
     pub unseen: Vec<String>,
-    /// Whether that was dealt anew by the rules; otherwise it is left out.
+    /// True if the rules' `deal` dealt these anew; otherwise they are left out.
     pub dealt: bool,
 }
 
 impl Advised {
-    /// What the one who asks cannot see, and how it was treated, in words; `None` where the asker sees all.
+    /// What the asking viewer cannot see and how it was treated, in words. `None` if the viewer sees all.
     pub fn unseen_in_words(&self) -> Option<String> {
         unseen_in_words(&self.unseen, self.dealt)
     }
 
-    /// The answers in the first place: one, or several between which no difference was found. Empty if the answers are not
-    /// ranked.
+    /// Returns the answers in the first place: one, or several between which no difference was found. Empty if the
+    /// answers are not ranked.
     pub fn best(&self) -> &[Advice] {
         let count = self.answers.iter().take_while(|advice| advice.place == Some(1)).count();
         &self.answers[..count]
     }
 
-    /// Whether something is missing: the clock ended the work, somebody interrupted it, or games had no end.
+    /// True if something is missing: the time limit ended the work, somebody interrupted it, or games did not end.
     pub fn is_partial(&self) -> bool {
         self.out_of_time || self.interrupted || self.stopped > 0
     }
 
-    /// Whether the answers are ranked by games that were played out.
+    /// True if the answers are ranked by games that were played to their end.
     pub fn is_by_games(&self) -> bool {
         self.by_games
     }
 }
 
-/// How long a question is thought about.
+/// Limits on the work for one hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdviceLimits {
-    /// How many games are played, from all answers together.
+    /// The number of games played, over all answers together.
     pub games: u64,
-    /// The time after which the work ends with what is known. Only a limit: the result does not depend on it unless it is
-    /// reached, which [`Advised::out_of_time`] says.
+    /// The time limit, after which the work returns what is known. The result depends on it only if it is reached: see
+    /// [`Advised::out_of_time`].
     pub time: Duration,
-    /// How many threads play; `None` for as many as the ruleset has machines for. The result does not depend on it.
+    /// The number of threads; `None` for as many as the ruleset has machines. The result does not depend on it.
     pub threads: Option<usize>,
-    /// How many games each answer gets before the answers are compared for the first time. An answer that is found to be worse
-    /// than the best gets no more.
+    /// The number of games of each answer before the answers are compared for the first time. An answer that is found
+    /// to be worse than the best gets no more.
     pub first: u64,
-    /// The seed of the dice of these games; `None` for that of the game. A seat that may not know it always has the same one.
+    /// The seed of the dice of these games; `None` for the game's own seed. A seat that may not know that seed always
+    /// gets the same one.
     pub seed: Option<u64>,
 }
 
-/// How long a question is thought about at most if nothing else is said, in seconds.
+/// The default time limit for a hint, in seconds.
 const SECONDS: u64 = 3;
 
 impl Default for AdviceLimits {
@@ -117,32 +120,33 @@ impl Default for AdviceLimits {
 }
 
 impl AdviceLimits {
-    /// A game that is played out is stopped after this many actions.
+    /// The number of actions after which a played-out game is stopped.
     pub const ACTIONS: u64 = 2_000;
 
-    /// A limit of so many seconds, and the default number of games in proportion.
+    /// Returns limits for this number of seconds, with the default number of games in proportion.
     pub fn of_seconds(seconds: u64) -> AdviceLimits {
         let usual = AdviceLimits::default();
         let games = (usual.games * seconds / SECONDS).max(1);
         AdviceLimits { games, time: Duration::from_secs(seconds), ..usual }
     }
 
-    /// The default number of games, within a time.
+    /// Returns the default limits with another time limit.
     pub fn within(time: Duration) -> AdviceLimits {
         AdviceLimits { time, ..AdviceLimits::default() }
     }
 }
 
-/// How often an action is run for one answer, and how often it is played at random where that is too little.
+/// The limit on runs of an action for one answer, and on random plays if these runs are too few.
 const WAYS: u64 = 5_000;
 const SAMPLES: u64 = 500;
-/// The share of the time after which no more odds are worked out: the rest belongs to the games.
+/// The share of the time that may be spent on odds. The rest is left for the games.
 const FOR_ODDS: f64 = 0.3;
-/// Work of scripts and dice for the odds of the next step, for all answers together and for one at least, in steps of a script.
-/// About 200 million take a second.
+/// The work of scripts and dice for the odds of the next step, in steps of a script: the total over all answers, and
+/// the least for each. About 200 million steps take a second.
 const WORK: u64 = 20_000_000;
 const LEAST_WORK: u64 = 1_000_000;
-/// How often an action is run for one answer of a seat that looks ahead. Such a seat does so many times in a game.
+/// The limit on runs of an action for one answer of a seat that looks ahead. Such a seat does this many times in a
+/// game.
 const WAYS_AHEAD: u64 = 1_000;
 
 pub(super) fn advise(
@@ -154,7 +158,7 @@ pub(super) fn advise(
     advise_for(session, question, limits, &Viewer::master(), interrupt)
 }
 
-/// The same, from what a viewer knows.
+/// Like `advise`, from what a viewer knows.
 pub(super) fn advise_for(
     session: &mut Session,
     question: QuestionId,
@@ -164,7 +168,7 @@ pub(super) fn advise_for(
 ) -> Result<Advised, Refusal> {
     let question = decided(session.open_question(question)?)?.clone();
     let viewer = session.game().looks_ahead(viewer.clone(), &question.seat);
-    // The seed of the game is in nothing that a seat gets.
+    // A seat is never given the seed of the game.
     let seed = limits.seed.unwrap_or(if viewer.is_master() { session.seed() } else { 0 });
     let alarm = Alarm::set(limits.time, interrupt);
     let for_odds = Alarm::set(limits.time.mul_f64(FOR_ODDS), interrupt);
@@ -192,13 +196,13 @@ pub(super) fn advise_for(
     Ok(advised)
 }
 
-/// What is known and asked while a question is thought about.
+/// The request for a hint: the viewer, and what is already known of the open action.
 #[derive(Clone, Debug)]
 struct Thought {
     interrupt: Option<Arc<AtomicBool>>,
-    /// Who is told of it.
+    /// The viewer that gets the hint.
     viewer: Viewer,
-    /// The answers to further questions that stand already, with their places on the tape of the open action.
+    /// Answers already given to later questions, with their places on the tape of the open action.
     behind: Vec<(usize, Slot)>,
 }
 
@@ -208,15 +212,15 @@ impl Thought {
     }
 }
 
-/// The answers with the odds of the next step, not ranked yet.
+/// The answers with the odds of the next step, before they are ranked.
 struct Weighed {
     advised: Advised,
-    /// Where games start; `None` if the rules do not say what a state is worth.
+    /// The game from which games are played out; `None` if the ruleset has no `value`.
     game: Option<Box<Game>>,
     behind: Vec<(usize, Slot)>,
 }
 
-/// Works out the odds of each answer.
+/// Computes the odds of each answer.
 fn weigh_all(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &Thought) -> Result<Weighed, Refusal> {
     let Some(answers) = question.answers(MOST) else {
         return Err(Refusal::new(format!("`{}` has too many possible answers to weigh them", question.topic)));
@@ -265,8 +269,9 @@ fn weigh_all(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &T
     Ok(Weighed { advised, game: measured.then(|| Box::new(game.fork())), behind: thought.behind.clone() })
 }
 
-/// Replaces the odds of the next step by those up to the horizon of the rules: a card that only declares what happens later has
-/// no effect before. They stay as they are if the odds of one answer do not reach so far, so that all are of the same time.
+/// Replaces the odds of the next step by odds up to the horizon of the rules, since a card that only declares later
+/// effects has none before. If the odds of one answer do not reach the horizon, all stay as they are, so that they
+/// cover the same time.
 fn look_further(
     advice: &mut [Advice],
     game: &Game,
@@ -297,7 +302,8 @@ fn look_further(
     }
 }
 
-/// Ranks answers by the exact value of the next step, where that is known of all of them. Otherwise they stay as they are offered.
+/// Ranks answers by the exact value of the next step if it is known for all of them. Otherwise they keep the order of
+/// the question.
 fn rank_by_worth(answers: &mut [Advice]) {
     let exact = |one: &Advice| one.worth.is_some() && one.odds.as_ref().is_ok_and(Odds::is_exact);
     if !answers.iter().all(exact) {
@@ -313,8 +319,8 @@ fn rank_by_worth(answers: &mut [Advice]) {
     }
 }
 
-/// What one answer can come to in the open action, with the best answers to whatever it asks further; or, up to the agenda entries
-/// of `until`, with the answers that policies and defaults give.
+/// Computes the odds of one answer: of the open action, with the best answers to later questions; or, up to the agenda
+/// entries of `until`, with the answers that policies and defaults give.
 fn weigh(
     game: &Game,
     vm: &mut dyn Machine,
@@ -339,12 +345,12 @@ fn weigh(
     answered_by(Answering::Best).or_else(|_| answered_by(Answering::Default))
 }
 
-/// The answer that is worth most to whoever is asked, from what that seat knows; the first of those that are worth the same.
+/// Returns the answer with the highest value to the asked seat, from what that seat knows; the first of equal ones.
 /// Options in `closed` are left out while there are others.
 ///
 /// # Errors
 ///
-/// A question that has no answer to take; looking ahead would tell what the seat may not see; `stop` was set.
+/// A question without a possible answer; a look-ahead that would reveal what the seat may not see; `stop` was set.
 pub(crate) fn best_answer(
     game: &Game,
     vm: &mut dyn Machine,
@@ -356,7 +362,7 @@ pub(crate) fn best_answer(
     let behind = answered_behind(game, &viewer);
     let thought = Thought { interrupt: stop.cloned(), viewer, behind };
     game.look_ahead(&thought.viewer, |known| {
-        // There may be too many deals to be followed: then they are sampled.
+        // If there are too many deals to follow, they are sampled.
         let detail = if known.context.knowledge.deals_for.is_some() { Detail::Outcomes } else { Detail::Worth };
         let mut best: Option<(Fraction, Answer)> = None;
         let is_closed = |answer: &Answer| matches!(answer, Answer::Choice(id) if closed.contains(id));
@@ -382,12 +388,12 @@ pub(crate) fn best_answer(
 /// Work for the exact values of all answers to a question, in steps of a script: about a tenth of a second.
 const WORK_EXACTLY: u64 = 20_000_000;
 
-/// Every answer to a question with its exact value to whoever is asked, from what that seat knows: up to the horizon of the rules,
-/// with the best answers to what is asked until then. `None` where that cannot be computed.
+/// Returns every answer to a question with its exact value to the asked seat, from what that seat knows: up to the
+/// horizon of the rules, with the best answers to later questions. `None` for a value that cannot be computed.
 ///
 /// # Errors
 ///
-/// Too many answers; looking ahead would tell what the seat may not see; `stop` was set.
+/// Too many answers; a look-ahead that would reveal what the seat may not see; `stop` was set.
 pub(crate) fn exact_worths(
     game: &Game,
     vm: &mut dyn Machine,

@@ -12,23 +12,23 @@ use riskbreaker_state::Value;
 pub struct AdviceReport {
     /// The best answer in words, or all between which no difference was found. Empty if the answers are not ranked.
     pub best: Vec<String>,
-    /// How much the scores of two of the best answers may differ; nothing where one is best alone.
+    /// The margin of error between the best answers; null if one answer is best alone.
     pub margin: Option<f64>,
-    /// The answers, the best first; those that share a place as they are offered.
+    /// The answers, the best first. Those that share a place are in the order of the question.
     pub answers: Vec<AnswerReport>,
     /// The result of games in which the policy answers the question as well.
     pub now: Option<PlayedReport>,
-    /// Games that were played.
+    /// The number of games played.
     pub games: u64,
-    /// How many of them were stopped before their end, after as many actions as a game may have.
+    /// The number of these games that were stopped at the limit of actions, before their end.
     pub stopped: u64,
-    /// Whether the clock ended the work.
+    /// True if the time limit ended the work.
     pub out_of_time: bool,
-    /// Whether something is missing: the clock ended the work, somebody interrupted it, or games had no end.
+    /// True if something is missing: the time limit ended the work, somebody interrupted it, or games did not end.
     pub partial: bool,
-    /// What the one who asks cannot see.
+    /// The kinds and fields that the asking viewer cannot see.
     pub unseen: Vec<String>,
-    /// Whether that was dealt anew; otherwise it is left out.
+    /// True if the rules dealt these anew; otherwise they are left out.
     pub dealt: bool,
 }
 
@@ -40,15 +40,15 @@ pub struct AnswerReport {
     pub answer: Value,
     /// The answer in words.
     pub text: String,
-    /// Its place from 1, which several may share; nothing where the answers are not ranked.
+    /// The place in the ranking, from 1; several answers may share one. Null if the answers are not ranked.
     pub place: Option<usize>,
-    /// By how much its score is below that of the best answer; nothing in the first place.
+    /// By how much its score is below that of the best answer; null in the first place.
     pub behind: Option<DifferenceReport>,
-    /// The result of the games played from there.
+    /// The result of the games played to their end after this answer.
     pub at_the_end: Option<PlayedReport>,
-    /// The average value of the state after the next step, to the seat that is asked.
+    /// The average value of the state after the next step, to the asked seat.
     pub worth: Option<f64>,
-    /// What sets it apart from the others, by the exact odds of the next step.
+    /// What distinguishes it from the other answers, by the exact odds of the next step.
     pub reason: Option<String>,
 }
 
@@ -58,9 +58,9 @@ pub struct AnswerReport {
 pub struct DifferenceReport {
     /// The difference: a share of games won, or an average value.
     pub average: f64,
-    /// How far it may be off.
+    /// The margin of error.
     pub margin: f64,
-    /// From how many pairs of games on the same dice.
+    /// The number of pairs of games on the same dice.
     pub pairs: u64,
 }
 
@@ -68,15 +68,15 @@ pub struct DifferenceReport {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct PlayedReport {
-    /// How many games.
+    /// The number of games.
     pub games: u64,
-    /// The share of them that were won; nothing if no other seat has a value.
+    /// The share of them that the asked seat won; null if no other seat has a value.
     pub wins: Option<ShareReport>,
-    /// How many ended with the same value for another seat, and a higher one for none.
+    /// The number of games in which another seat ended with the same value and none with a higher one.
     pub draws: Option<u64>,
     /// The average value at the end.
     pub average: f64,
-    /// How far the average may be off in 95 of 100 cases; nothing for one game.
+    /// The margin of error of the average in 95 of 100 cases; null for one game.
     pub margin: Option<f64>,
 }
 
@@ -84,9 +84,9 @@ pub struct PlayedReport {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct ShareReport {
-    /// 0 to 1.
+    /// The share, 0 to 1.
     pub share: f64,
-    /// How far it may be off in 95 of 100 cases.
+    /// The margin of error in 95 of 100 cases.
     pub margin: f64,
 }
 

@@ -6,22 +6,22 @@ use std::time::{Duration, Instant};
 
 use riskbreaker_work::is_set;
 
-/// A flag that stops work: it is set when a time is over, or when somebody interrupts.
+/// A flag that stops work when a time limit is reached or when somebody interrupts.
 ///
-/// Work that looks at the flag inside its loops needs no clock of its own. Dropping the alarm calls it off.
+/// Work that reads the flag inside its loops needs no clock of its own. Dropping the alarm cancels it.
 pub(super) struct Alarm {
     flag: Arc<AtomicBool>,
-    /// Whether the time was over, as opposed to an interruption.
+    /// True if the time limit was reached, as opposed to an interruption.
     late: Arc<AtomicBool>,
     /// Closed when the alarm is dropped, which ends its thread.
     _watch: Sender<()>,
 }
 
-/// How often the flag of somebody who may interrupt is read.
+/// The interval at which the interrupt flag is read.
 const READ_EVERY: Duration = Duration::from_millis(10);
 
 impl Alarm {
-    /// Sets an alarm. Without a thread for it there is none: the work ends at its counts.
+    /// Sets an alarm. If its thread cannot be started, the flag is never set, and the work ends at its other limits.
     pub fn set(time: Duration, interrupt: Option<&Arc<AtomicBool>>) -> Alarm {
         let (flag, late) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let (watch, over) = mpsc::channel::<()>();
@@ -45,12 +45,12 @@ impl Alarm {
         alarm
     }
 
-    /// The flag, for whoever works.
+    /// The flag that the work has to read.
     pub fn flag(&self) -> &Arc<AtomicBool> {
         &self.flag
     }
 
-    /// Whether the time was over before the work was.
+    /// True if the time limit was reached before the work was done.
     pub fn went_off(&self) -> bool {
         self.late.load(Ordering::SeqCst)
     }

@@ -17,10 +17,10 @@ use riskbreaker_dice::Fraction;
 use riskbreaker_play::{Assumed, ChoicePoint, Edge, Fork, Source};
 use riskbreaker_work::is_set;
 
-/// What an end is worth, by seat.
+/// The value of an end to each seat.
 pub(super) type Worth = BTreeMap<Arc<str>, Fraction>;
 
-/// The numbers that a chain is solved in.
+/// The number type in which a chain is solved: fractions or intervals.
 pub(super) trait ChainNumber: Clone + Debug + Default + PartialEq {
     fn one() -> Self;
     fn is_zero(&self) -> bool;
@@ -28,9 +28,9 @@ pub(super) trait ChainNumber: Clone + Debug + Default + PartialEq {
     fn times(&self, other: &Self) -> Self;
     /// The quotient by a number above zero.
     fn over(&self, other: &Self) -> Self;
-    /// The chance to leave a state: 1 without the chance to stay, which is the sum of the others.
+    /// The chance to leave a state, given the chance to stay and the chances of the other targets, which add up to 1.
     fn leaving<'n>(stays: &'n Self, others: &mut dyn Iterator<Item = &'n Self>) -> Self;
-    /// What an operation costs, in steps of a script.
+    /// The cost of one operation, in steps of a script.
     fn cost(&self) -> u64;
 }
 
@@ -86,7 +86,7 @@ impl ChainNumber for Interval {
         Interval::over(*self, *other)
     }
 
-    /// The sum of the others: a difference of almost equal numbers would lose all digits.
+    /// Adds up the other chances: 1 minus an almost equal number would lose all digits.
     fn leaving<'n>(_: &'n Interval, others: &mut dyn Iterator<Item = &'n Interval>) -> Interval {
         others.fold(Interval::ZERO, |sum, chance| sum.plus(*chance))
     }
@@ -96,43 +96,43 @@ impl ChainNumber for Interval {
     }
 }
 
-/// Where the chance goes in the end.
+/// The solution of a chain: the chance of each end.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Settled<N = Fraction> {
     /// The chance of each end.
     pub ends: BTreeMap<u32, N>,
-    /// The chance of what was not followed to its end.
+    /// The chance of the paths that were not followed to their end.
     pub remaining: N,
-    /// What was chosen as best on a way that can be taken.
+    /// The answers chosen as best on paths that can occur.
     pub chosen: BTreeSet<Assumed>,
 }
 
-/// Why a chain has no solution.
+/// The reason for which a chain has no solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unsolved {
-    /// There is no way out of some states: it rolls for ever.
+    /// Some states lead to no end: the loop rolls for ever.
     Endless,
-    /// Somebody chooses on a way that leads back to the same choice.
+    /// A choice lies on a path that leads back to the same choice.
     CircularChoice,
-    /// Somebody ended the work.
+    /// Somebody interrupted the work.
     Interrupted,
-    /// The chances have so many digits that they would take too long.
+    /// The chances have so many digits that the computation would take too long.
     TooLong,
 }
 
-/// Why there are no exact chances then.
+/// The message for [`Unsolved::TooLong`].
 pub(super) const TOO_LONG: &str = "the fractions of its chances are too long to be worked out";
 
-/// The work that fractions take, in steps of a script, and who may end it.
+/// The remaining work for fractions, in steps of a script, and the flag that ends it.
 #[derive(Debug)]
 struct FractionWork<'p> {
-    /// Once this is set, the work ends.
+    /// The flag that ends the work once it is set.
     interrupt: Option<&'p AtomicBool>,
     left: Cell<u64>,
 }
 
-/// What an operation on short fractions costs, and what each further word and its square do. Measured: the common divisor takes
-/// most of the time.
+/// The cost of an operation on short fractions, of each further word, and of its square. Measured: the common divisor
+/// takes most of the time.
 const LEAST: u64 = 72;
 const WORD: u64 = 140;
 const SQUARE: u64 = 2;
@@ -140,7 +140,7 @@ const SQUARE: u64 = 2;
 impl FractionWork<'_> {
     const MOST: u64 = 6_000_000_000;
 
-    /// Counts an operation on a number.
+    /// Charges one operation on a number.
     fn pay<N: ChainNumber>(&self, number: &N) -> Result<(), Unsolved> {
         self.left.set(self.left.get().saturating_sub(number.cost()));
         if self.left.get() == 0 { Err(Unsolved::TooLong) } else { Ok(()) }
@@ -155,9 +155,9 @@ impl FractionWork<'_> {
 pub(super) enum ChainTarget {
     State(u32),
     End(u32),
-    /// What was not followed.
+    /// The paths that were not followed.
     Rest,
-    /// No place at all: it counts the steps.
+    /// A pseudo-target that counts steps.
     Step,
 }
 
@@ -166,9 +166,9 @@ pub(super) type Row<N = Fraction> = BTreeMap<ChainTarget, N>;
 pub(super) struct Chain<'p, N = Fraction> {
     points: &'p [ChoicePoint],
     rows: Vec<Row<N>>,
-    /// Strongly connected components, each behind those that it leads to.
+    /// Strongly connected components, each after those that it leads to.
     components: Vec<Vec<u32>>,
-    /// The branch that is chosen where somebody chooses.
+    /// The chosen branch of each choice.
     choice: HashMap<u32, usize>,
     effort: FractionWork<'p>,
 }
@@ -184,9 +184,9 @@ impl<'p> Chain<'p> {
         chain
     }
 
-    /// Decides each choice for the branch that is worth most to the seat that chooses.
+    /// Sets each choice to the branch with the highest value to the seat that chooses.
     ///
-    /// `worth`: what each end is worth.
+    /// `worth`: the value of each end.
     ///
     /// # Errors
     ///
@@ -225,7 +225,8 @@ impl<'p> Chain<'p> {
         Ok(())
     }
 
-    /// The same in a component whose states lead to each other: by policy iteration, from choices that lead out of it on.
+    /// Like [`Chain::choose`] for a component whose states lead to each other: policy iteration, starting from choices
+    /// that lead out of it.
     fn choose_in_cycle(
         &mut self,
         component: &[u32],
@@ -242,7 +243,7 @@ impl<'p> Chain<'p> {
         if seats.len() > 1 {
             return Err(Unsolved::CircularChoice);
         }
-        // States from which the way out is known, and the first step of it.
+        // The states from which a way out is known, with its first step.
         let leads_out = |known: &BTreeSet<u32>, target: &ChainTarget| match target {
             ChainTarget::State(to) => !members.contains(to) || known.contains(to),
             _ => true,
@@ -304,7 +305,7 @@ impl<'p> Chain<'p> {
 }
 
 impl<'p, N: ChainNumber> Chain<'p, N> {
-    /// A chain whose states nobody chooses in.
+    /// Creates a chain without choices.
     pub fn of_rows(rows: Vec<Row<N>>, start: u32, interrupt: Option<&'p AtomicBool>) -> Chain<'p, N> {
         let effort = FractionWork { interrupt, left: Cell::new(FractionWork::MOST) };
         let mut chain = Chain { points: &[], rows, components: Vec::new(), choice: HashMap::new(), effort };
@@ -312,13 +313,13 @@ impl<'p, N: ChainNumber> Chain<'p, N> {
         chain
     }
 
-    /// The same with less work before it is given up.
+    /// Lowers the limit of work after which the chain is given up.
     pub fn with_effort(self, most: u64) -> Chain<'p, N> {
         self.effort.left.set(most.min(FractionWork::MOST));
         self
     }
 
-    /// How many states are gone through on the average, from a state to an end.
+    /// The expected number of steps from a state to an end.
     ///
     /// # Errors
     ///
@@ -353,7 +354,7 @@ impl<'p, N: ChainNumber> Chain<'p, N> {
         Ok(steps.remove(&start).unwrap_or_default())
     }
 
-    /// Lets the chance flow from the start to the ends.
+    /// Computes the chance of each end from the start.
     ///
     /// # Errors
     ///
@@ -402,7 +403,7 @@ impl<'p, N: ChainNumber> Chain<'p, N> {
             for (state, row) in elimination.eliminate_all(&mut own, &self.effort)? {
                 let Some(own) = own.remove(&state) else { continue };
                 for (target, chance) in row {
-                    // What goes to other states of the component has been added to what they have.
+                    // The chance of moving to another state of the component has already been passed on to it.
                     if !matches!(target, ChainTarget::State(other) if elimination.members.contains(&other)) {
                         self.effort.pay(&own)?;
                         flow(&mut mass, target, chance.times(&own));
@@ -414,7 +415,7 @@ impl<'p, N: ChainNumber> Chain<'p, N> {
         Ok(settled)
     }
 
-    /// The work that was done so far, in steps of a script.
+    /// The work done so far, in steps of a script.
     pub fn work(&self) -> u64 {
         FractionWork::MOST - self.effort.left.get()
     }
@@ -426,7 +427,7 @@ impl<'p, N: ChainNumber> Chain<'p, N> {
         }
     }
 
-    /// Tarjan's algorithm, without recursion.
+    /// Finds the strongly connected components by Tarjan's algorithm, without recursion.
     fn find_components(&mut self, start: u32) {
         const NONE: u32 = u32::MAX;
         let count = self.rows.len();
@@ -465,7 +466,7 @@ impl<'p, N: ChainNumber> Chain<'p, N> {
             if called {
                 continue;
             }
-            // A state without any way on would be counted twice otherwise.
+            // Otherwise a state without successors would be counted twice.
             calls.pop();
             if let Some((caller, _)) = calls.last() {
                 low[*caller as usize] = low[*caller as usize].min(low[state as usize]);
@@ -493,7 +494,7 @@ fn target(edge: Edge) -> ChainTarget {
     }
 }
 
-/// Where a point leads, branches with the same target together. Of answers, all are possible.
+/// The targets of a point, with equal targets merged. For answers, all targets are possible.
 fn row(point: &ChoicePoint) -> Row {
     let mut row = Row::new();
     match &point.fork {
@@ -524,7 +525,7 @@ fn weighed(row: &Row, value_of: impl Fn(&ChainTarget) -> Worth) -> Worth {
     sum
 }
 
-/// States of one component that are taken out one after the other.
+/// The elimination of the states of one component, one after the other.
 struct Elimination<N> {
     members: BTreeSet<u32>,
     rows: HashMap<u32, Row<N>>,
@@ -552,8 +553,8 @@ impl<N: ChainNumber> Elimination<N> {
         }
     }
 
-    /// Takes out every state. Gives them in that order, each with its edges at that time, and moves the chance in `own` of each
-    /// on to the states that are left. Edges out of the component stay with the state that they come from.
+    /// Eliminates every state. Returns them in that order, each with its edges at that time, and moves the chance in
+    /// `own` of each to the states that are left. Edges out of the component stay with their source.
     fn eliminate_all(
         &mut self,
         own: &mut HashMap<u32, N>,
@@ -565,7 +566,7 @@ impl<N: ChainNumber> Elimination<N> {
             self.rows.iter().map(|(state, row)| (cost(&self.before[state], row), *state)).collect();
         while let Some((priced, state)) = queue.pop_first() {
             effort.check()?;
-            // Its price may have changed since; it is looked at again then.
+            // Its price may have changed since; it is then queued again.
             let price = cost(&self.before[&state], &self.rows[&state]);
             if price > priced && queue.first().is_some_and(|(next, _)| *next < price) {
                 queue.insert((price, state));
@@ -623,7 +624,7 @@ mod tests {
     use super::*;
     use riskbreaker_dice::{ratio, sum};
 
-    /// So many rounds, in each of which one of eight places moves on by one or two.
+    /// Builds `count` rounds, in each of which one of eight places moves on by one or two.
     fn rounds(count: u32) -> Vec<Row> {
         let half = || ratio(1, 2);
         let third = || ratio(1, 3);
@@ -642,11 +643,11 @@ mod tests {
         (0..8 * count).map(row).collect()
     }
 
-    /// Where the exact chances are known, the bounds hold them, and hardly more.
+    /// Intervals contain the exact chances where these are known, and are hardly wider.
     #[test]
     fn intervals_hold_the_exact_chances_of_a_chain_with_loops() {
         let mut rows = rounds(60);
-        // Every third place leads back to where its round began, and the last round to the first one.
+        // Every third place leads back to the start of its round, and the last round to the first.
         for (at, row) in rows.iter_mut().enumerate().filter(|(at, _)| at % 3 == 0) {
             row.values_mut().for_each(|chance| *chance *= ratio(6, 7));
             *row.entry(ChainTarget::State(at as u32 / 8 * 8)).or_default() += ratio(1, 7);

@@ -1,34 +1,34 @@
-//! Whether a field can have the value that a condition compares it with.
+//! Checks whether a field can have the value that a condition compares it with.
 //!
-//! A chance of nothing is a result where the rules lead to it. Where a value is misspelt, it is an error.
+//! A chance of zero is a valid result if the rules lead to it; for a misspelt value it would hide the error.
 
 use riskbreaker_play::{Refusal, Session};
 use riskbreaker_ruleset::instead_of_value;
 use riskbreaker_state::{EntityId, Type, Value};
 
-/// A comparison of a condition, as it is typed.
+/// One comparison of a condition, as typed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
     /// The title of the entity.
     pub title: String,
     /// The name of a field or derived value.
     pub field: String,
-    /// What it is compared with.
+    /// The value on the right-hand side.
     pub value: String,
-    /// Whether it is compared by more or less.
+    /// True for a comparison by order, such as `>=`.
     pub by_order: bool,
 }
 
-/// Checks that a field or derived value of an entity can be what it is compared with.
+/// Checks that a field or derived value of an entity can have the value it is compared with.
 ///
 /// - `value`: entities by title, as in [`Outcome::watched`](super::Outcome).
-/// - `by_order`: compared by more or less, as whole numbers are.
-/// - `found`: what it came to in the outcomes. They tell the type of a derived value, and the titles of entities that come
-///   into the game.
+/// - `by_order`: true for a comparison such as `>=`, which needs whole numbers.
+/// - `found`: the values of the field in the outcomes. They show the type of a derived value, and the titles of
+/// entities that are created.
 ///
 /// # Errors
 ///
-/// The field never has this value, or has no order. The message says what it takes.
+/// The field can never have this value, or has no order. The message says what it can be.
 pub fn check_compared<'v>(
     session: &Session,
     (entity, name): (EntityId, &str),
@@ -37,7 +37,7 @@ pub fn check_compared<'v>(
     found: impl Iterator<Item = &'v Value> + Clone,
 ) -> Result<(), Refusal> {
     let view = session.view();
-    // An entity that is gone has nothing in its fields.
+    // The fields of an entity that is gone are `none`.
     let nothing = *value == Value::None || value.as_text() == Some("none");
     if !by_order && (nothing || found.clone().any(|found| found == value)) {
         return Ok(());
@@ -59,7 +59,7 @@ pub fn check_compared<'v>(
     Err(Refusal::new(format!("`{name}` of {} {wrong}{meant}", view.title(entity))))
 }
 
-/// The type of a derived value, where all that it came to is of one.
+/// The type of a derived value, if all values found have the same type.
 fn type_of<'v>(found: impl Iterator<Item = &'v Value>) -> Option<Type> {
     let mut types = found.filter_map(|value| match value {
         Value::None => None,

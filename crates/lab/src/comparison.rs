@@ -12,25 +12,25 @@ use riskbreaker_work::WorkBudget;
 pub struct CardOdds {
     /// The id of the card.
     pub card: Arc<str>,
-    /// Who could play it.
+    /// The entity that could play it, by title.
     pub actor: Option<Arc<str>>,
-    /// Its odds by the first rules, or why they cannot be told.
+    /// Its odds by the first rules, or why they cannot be computed.
     pub before: Result<Odds, Refusal>,
-    /// The same by the second rules.
+    /// Its odds by the second rules.
     pub now: Result<Odds, Refusal>,
 }
 
 /// The odds of cards under two sets of rules, and how far the comparison came.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ComparedCards {
-    /// By id.
+    /// The cards, by id.
     pub cards: Vec<CardOdds>,
-    /// Cards that came up and were not compared, since the budget was spent or somebody interrupted the work.
+    /// Cards that were offered but not compared, because the budget was spent or somebody interrupted the work.
     pub unexamined: Vec<Arc<str>>,
 }
 
 impl ComparedCards {
-    /// Whether some were not compared, or not followed to their end.
+    /// True if some cards were not compared, or not followed to their end.
     pub fn is_partial(&self) -> bool {
         let cut = |odds: &Result<Odds, Refusal>| odds.as_ref().is_ok_and(Odds::is_partial);
         !self.unexamined.is_empty() || self.cards.iter().any(|card| cut(&card.before) || cut(&card.now))
@@ -38,23 +38,24 @@ impl ComparedCards {
 }
 
 impl CardOdds {
-    /// Whether the card comes to something else, or with other chances. By how many ways it comes to it makes no difference.
+    /// True if the outcomes or their chances differ. The number of paths to an outcome is ignored.
     pub fn differs(&self) -> bool {
         let (Ok(before), Ok(now)) = (&self.before, &self.now) else { return self.before != self.now };
         (&before.outcomes, &before.fields, &before.remaining) != (&now.outcomes, &now.fields, &now.remaining)
     }
 }
 
-/// Questions after which a card that was never open is given up.
+/// The number of questions after which a card that was never open is given up.
 const QUESTIONS: usize = 600;
 
-/// Plays a scenario by the current rules. When a card is open for the first time, it computes the card's odds in that position
-/// by both sets of rules. What a card asks is answered by its default or the first answer that is possible.
+/// Plays a scenario by the current rules and computes the odds of each card by both sets of rules, in the position in
+/// which the card is open for the first time. A question that a card asks gets its default, or the first possible
+/// answer.
 ///
 /// # Errors
 ///
-/// A scenario that does not start, a script that fails on the way, or rules that declare other kinds and fields, so that
-/// no position is one of both.
+/// A scenario that does not start, a script that fails, or rules that declare other kinds and fields, so that no
+/// position fits both.
 pub fn compare_cards(before: &Variant, now: &Variant, budget: &WorkBudget) -> Result<ComparedCards, Refusal> {
     let kinds = |rules: &Ruleset| serde_json::to_value(rules.schema()).ok();
     if kinds(&before.rules) != kinds(&now.rules) {
@@ -105,7 +106,8 @@ pub fn compare_cards(before: &Variant, now: &Variant, budget: &WorkBudget) -> Re
     Ok(found)
 }
 
-/// The odds in the position of a session by other rules of the same kinds and fields, and by their house rules.
+/// Computes the odds in the position of a session by other rules with the same kinds and fields, and by their house
+/// rules.
 fn by_other(session: &Session, other: &Variant, question: &Question, query: OddsQuery) -> Result<Odds, Refusal> {
     let rules = &other.rules;
     let mut fork = session.game().fork();

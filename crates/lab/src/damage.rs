@@ -1,4 +1,4 @@
-//! Findings that no simulation can have: numbers of a file that was damaged or edited, each named by its field.
+//! Detects findings that no simulation can produce, because a file was damaged or edited, and names the field.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,11 +8,11 @@ use super::simulation::{BLOCK, Findings, GIVEN_UP_AFTER, TrialPart, is_hopeless}
 use super::tally::Tally;
 use riskbreaker_state::LARGEST_NUMBER;
 
-/// Counts of the results of a first variant, by the results of another one.
+/// Counts of the results of the first variant, by the results of another one.
 type Pairs = BTreeMap<String, BTreeMap<String, u64>>;
 
 impl Findings {
-    /// What in it cannot be, with the name of the field; `None` if all of it can.
+    /// Describes the first impossible number, with the name of its field; `None` if all numbers are possible.
     pub(super) fn damage(&self) -> Option<String> {
         self.must_be_possible().err()
     }
@@ -97,7 +97,7 @@ impl Findings {
             let own = block >= part.first
                 && (block - part.first).is_multiple_of(part.step)
                 && (block - part.first) / part.step < self.blocks;
-            // A shard gives up by the first games of all.
+            // A shard gives up if the first games of the whole simulation are all left out.
             let repeated = gave_up && out.trial <= GIVEN_UP_AFTER as u64;
             if out.trial <= before || out.trial > self.plan.trials || !own && !repeated {
                 let name = format!("{name}.left_out[{at}].trial");
@@ -112,7 +112,7 @@ impl Findings {
     }
 }
 
-/// Refuses pairs of results that two tallies of games on the same dice cannot have. `played`: the games of each.
+/// Refuses pairs of results that contradict the tallies of both variants. `played`: the number of games of each.
 fn pairs_must_be_possible(name: &str, pairs: &Pairs, first: &Tally, other: &Tally, played: u128) -> Result<(), String> {
     let mut of_other: BTreeMap<&str, u128> = BTreeMap::new();
     let mut all = 0;
@@ -150,7 +150,7 @@ fn most(name: &str, count: u64, most: u64) -> Result<(), String> {
     if count <= most { Ok(()) } else { Err(format!("`{name}` is {count}, and can be {most} at most")) }
 }
 
-/// Refuses counts that are not those of all games.
+/// Refuses counts that do not add up to the number of games.
 fn adds_up<'c>(name: &str, counts: impl Iterator<Item = &'c u64>, games: u64) -> Result<(), String> {
     let sum: u128 = counts.map(|count| u128::from(*count)).sum();
     match sum == games.into() {
@@ -159,7 +159,7 @@ fn adds_up<'c>(name: &str, counts: impl Iterator<Item = &'c u64>, games: u64) ->
     }
 }
 
-/// What is wrong with the first number of a file of findings that is no count: one that is negative, or not whole.
+/// Describes the first count in a file of findings that is negative or not a whole number; `None` if there is none.
 pub(super) fn no_count(findings: &Json) -> Option<String> {
     const COUNTED: [&str; 6] = ["format", "plan", "shard", "blocks", "tallies", "pairs"];
     let mut parts = COUNTED.iter().filter_map(|part| Some((*part, findings.get(part)?)));
@@ -176,7 +176,7 @@ fn no_count_in(name: &str, value: &Json) -> Option<String> {
         Json::Array(items) => {
             items.iter().enumerate().find_map(|(at, item)| no_count_in(&format!("{name}[{at}]"), item))
         }
-        // `until` is a share.
+        // `until` is a share, not a count.
         Json::Object(items) => {
             let mut counts = items.iter().filter(|(key, _)| *key != "until");
             counts.find_map(|(key, item)| no_count_in(&format!("{name}.{key}"), item))

@@ -14,19 +14,19 @@ const TIME: Duration = Duration::from_millis(850);
 const FIRST: u64 = 4;
 /// The most games that are simulated.
 const MOST: u64 = 4_000;
-/// A game that has not ended after so many actions counts as undecided.
+/// The number of actions after which a game counts as undecided.
 pub const ENCOUNTER_ACTIONS: u64 = 2_000;
 /// The most characters on a side of an [`Encounter`].
 pub const MOST_ON_A_SIDE: usize = 50;
-/// Names of the first sides.
+/// The default names of the first sides.
 const SIDES: [&str; 2] = ["Heroes", "Foes"];
 
 /// A side of an encounter.
 #[derive(Clone, Debug, Default)]
 pub struct EncounterSide {
-    /// What it is called; the first sides have a usual name.
+    /// The title; `None` for a default name.
     pub title: Option<String>,
-    /// Who is on it.
+    /// The characters of the side.
     pub members: Vec<EncounterMember>,
 }
 
@@ -35,40 +35,40 @@ pub struct EncounterSide {
 pub struct EncounterMember {
     /// The name of the sheet.
     pub name: String,
-    /// How many they are.
+    /// The number of these characters.
     pub count: usize,
     /// The sheet, in the form that the ruleset's creation reads.
     pub sheet: Value,
 }
 
-/// A scene made of sheets, which has not begun.
+/// A scene built from sheets, before it begins.
 #[derive(Clone, Debug)]
 pub struct Encounter {
-    /// Who meets whom.
+    /// A title that says who meets whom.
     pub title: String,
-    /// What its game begins with.
+    /// The setup of its game.
     pub setup: Setup,
     /// Sentences about sheets that do not fit the rules.
     pub notes: Vec<String>,
 }
 
-/// How often each result came when policies played an encounter.
+/// The results of an encounter that was played by policies.
 #[derive(Clone, Debug)]
 pub struct EncounterOdds {
-    /// All games, also those without an end.
+    /// The counts of all games, including those that did not end.
     pub tally: Tally,
-    /// Who played each seat.
+    /// The driver of each seat.
     pub played_by: BTreeMap<Arc<str>, Driver>,
-    /// Whether it was ended early.
+    /// True if the simulation was ended early.
     pub interrupted: bool,
 }
 
 impl Encounter {
-    /// Refuses rules that do not say how a scene is made of sheets.
+    /// Refuses a ruleset that cannot build a scene from sheets.
     ///
     /// # Errors
     ///
-    /// They have no `position` in creation.luau.
+    /// The ruleset has no `position` in creation.luau.
     pub fn must_be_made_by(rules: &Ruleset) -> Result<(), Refusal> {
         if rules.creates(CreationPart::Position) {
             return Ok(());
@@ -78,11 +78,11 @@ impl Encounter {
         Err(Refusal::new(text))
     }
 
-    /// Makes a scene of sheets. `setup` has the dice and the seats of the game; the scene is put into it.
+    /// Builds a scene from sheets. `setup` has the dice and seats of the game, and the scene is put into it.
     ///
     /// # Errors
     ///
-    /// The ruleset does not say how a scene is made of sheets, a side has nobody or too many, or a function of the ruleset fails.
+    /// The ruleset cannot build a scene from sheets, a side has nobody or too many, or a function of the ruleset fails.
     pub fn prepare(
         rules: &Arc<Ruleset>,
         switches: &BTreeMap<String, Value>,
@@ -119,14 +119,15 @@ impl Encounter {
         Ok(Encounter { title, setup: Setup { scenario, ..setup }, notes })
     }
 
-    /// Who plays each seat in a simulation: the same policy everywhere, the first of the ruleset. The game master takes defaults.
+    /// Returns the driver of each seat in a simulation: the first policy of the ruleset for all seats, defaults for the
+    /// game master.
     pub fn usual_drivers(rules: &Ruleset) -> BTreeMap<Arc<str>, Driver> {
         let usual = rules.policies().first().map_or(Driver::Absent, |policy| Driver::Policy(policy.clone()));
         let driver = |seat: &str| if seat == MASTER { Driver::Absent } else { usual.clone() };
         rules.seats().keys().map(|seat| (Arc::from(&**seat), driver(seat))).collect()
     }
 
-    /// Plays the scene with policies for less than a second, as long as `goes_on` says so.
+    /// Plays the scene with policies for less than a second, or until `goes_on` returns false.
     ///
     /// # Errors
     ///
@@ -159,12 +160,12 @@ impl Encounter {
                 tally.add(part);
             }
             games += wanted;
-            // As many games as fit into half of the time that is left.
+            // The number of games that fit into half of the remaining time.
             let (spent, left) = (began.elapsed(), TIME.saturating_sub(began.elapsed()));
             let fit = (games as f64 * left.as_secs_f64() / spent.as_secs_f64() / 2.0) as u64;
             wanted = fit.min(MOST - games.min(MOST)).min(250);
         }
-        // A game without an end is a finding; a script that fails is a mistake.
+        // A game that does not end is a valid result; a script that fails is an error.
         let failed = tally.left_out.iter().find(|left| !left.unended);
         if let Some(failed) = failed.filter(|_| tally.trials == 0) {
             return Err(Refusal::new(format!("This scene cannot be played: {}.", failed.why)));
@@ -182,14 +183,14 @@ impl EncounterOdds {
         results
     }
 
-    /// Whether something is missing: it was ended early, or games had no end.
+    /// True if something is missing: the simulation was ended early, or games did not end.
     pub fn is_partial(&self) -> bool {
         self.interrupted || !self.tally.left_out.is_empty()
     }
 }
 
-/// A sheet without the keys that these rules do not know. Notes say which they are, and what the rules say of the sheet: breaches
-/// and warnings, such as that somebody is out.
+/// Returns a sheet without the keys that these rules do not know. Adds notes about these keys, and about breaches and
+/// warnings that the rules report for the sheet.
 fn fitting(
     rules: &Arc<Ruleset>,
     switches: &BTreeMap<String, Value>,

@@ -14,42 +14,44 @@ use riskbreaker_ruleset::nearest;
 use riskbreaker_state::{EntityId, FieldId, KindId, State, Value};
 use riskbreaker_work::is_set;
 
-/// If no more than one in so many is left, what was found is reported, with the remainder.
+/// If at most one in this number of chances is left, the outcomes found are reported, with the remainder.
 pub(super) const NEGLIGIBLE: u64 = 1_000_000_000;
-/// If hardly any two paths have met, and no more than this is left to follow, the rest is reported as the remainder. This is
-/// checked after every `TAIL_EVERY` runs.
+/// If hardly any two paths have met, and at most this chance is left to follow, it is reported as the remainder. This
+/// is checked after every `TAIL_EVERY` runs.
 const TAIL: f64 = 1e-15;
 const TAIL_EVERY: u64 = 500;
-/// Where paths meet, the rest may be closed exactly. It is followed up to so many times the work that it took to come there, and
-/// `TAIL_WORK` more.
+/// If paths meet, the rest may be solved exactly. It is followed for up to this multiple of the work done when the tail
+/// was reached, plus `TAIL_WORK`.
 const TAIL_TIMES: u64 = 3;
 const TAIL_WORK: u64 = 50_000_000;
-/// Rolls and answers over all runs, for each run that is allowed.
+/// The limit on rolls and answers over all runs, for each allowed run.
 const STEPS: u64 = 40;
-/// After this many runs or points, or this many rolls and answers, the search is given up if most is still open and hardly any
-/// two paths have met.
+/// The search is given up after this number of runs or points, or after `HOPELESS_STEPS` rolls and answers, if most of
+/// the chance is still open and hardly any two paths have met.
 const HOPELESS_AFTER: u64 = 50_000;
 const HOPELESS_STEPS: u64 = 10 * HOPELESS_AFTER;
 const HOPELESS: f64 = 0.9;
-/// How often an exploration is started if scripts change what they keep between runs: caches settle after the first starts.
+/// The limit on restarts of an exploration because scripts changed their state between runs: caches settle after the
+/// first starts.
 pub(super) const MOST_STARTS: usize = 4;
-/// After this many runs it pays to keep resume points; debug builds keep them sooner.
+/// The number of runs after which resume points are kept; debug builds keep them sooner.
 const KEEP_AFTER: u64 = if cfg!(debug_assertions) { 3 } else { 24 };
-/// Or after so much work of scripts, since long actions are costly to run from their start.
+/// The work of scripts after which resume points are kept in any case, since long actions are costly to run from their
+/// start.
 const KEEP_WORK: u64 = 10_000;
 /// The seed of the dice for estimates.
 const SEED: u64 = 0x0dd5;
-/// If this many plays have no end, and none has one, the action counts as endless.
+/// The number of plays without an end, of as many played, after which the action counts as endless.
 const ENDLESS_AFTER: u64 = 5;
-/// The work of a run without its scripts.
+/// The work charged for a run without its scripts.
 pub(super) const WORK_OF_RUN: u64 = 4_000;
-/// The work of one event of a run.
+/// The work charged for one event of a run.
 const WORK_OF_EVENT: u64 = 150;
-/// Effects of all distinct outcomes together: about 350 MB.
+/// The limit on the effects of all distinct outcomes together: about 350 MB.
 const MOST_EFFECTS: usize = 1_000_000;
-/// Limit on the rolls and dice of all plays of an estimate: long actions are played fewer times.
+/// The limit on rolls and dice over all plays of an estimate: long actions are played fewer times.
 const SAMPLED_ROLLS: u64 = 4_000_000;
-/// Plays for an estimate after an interruption, and how long they may take.
+/// The limits on plays and time for an estimate after an interruption.
 const LAST_SAMPLES: u64 = 1_000;
 const LAST_MOMENT: Duration = Duration::from_millis(150);
 /// The work of the plays for an estimate after the budget of several queries is spent.
@@ -57,10 +59,10 @@ const LAST_WORK: u64 = 20_000_000;
 
 enum PathError {
     Refused(Refusal),
-    /// There is more than can be followed; the text says what.
+    /// There are more paths than can be followed; the text says which limit was reached.
     TooMuch(String),
     Interrupted,
-    /// What scripts keep between runs has changed.
+    /// A script changed what it keeps between runs.
     Unstable,
 }
 
@@ -70,15 +72,15 @@ impl From<Refusal> for PathError {
     }
 }
 
-/// What is to be found out.
+/// The level of detail of an exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     Outcomes,
-    /// Only the value of each end, without texts of the outcomes, and without an estimate if there is too much to follow.
+    /// Only the value of each end: no texts of the outcomes, and no estimate if there is too much to follow.
     Worth,
 }
 
-/// Follows all paths of the open action of a game, which is a copy for that.
+/// Follows all paths of the open action of a game, which must be a copy.
 ///
 /// # Errors
 ///
@@ -147,7 +149,7 @@ pub(crate) fn explore(
         if !matches!(found, Err(PathError::Unstable)) {
             break;
         }
-        // What a script worked out once and keeps from then on is there now.
+        // Values that a script computed once and keeps are known now.
         exploration.forget_stages();
         exploration.game.context.explorer = Some(new_explorer(fingerprint));
     }
@@ -193,7 +195,7 @@ pub(crate) fn explore(
     Ok(Odds { answers, unasked, until: query.until.clone(), targets: hits, ..odds })
 }
 
-/// What the paths of one action may take.
+/// Returns the limits for the paths of one action.
 fn budget_of(limits: &Limits) -> Budget {
     Budget {
         runs: limits.ways,
@@ -204,7 +206,8 @@ fn budget_of(limits: &Limits) -> Budget {
     }
 }
 
-/// The refusal of an answer that no question takes. `topic` is empty for names; `offered`: the entities that questions take.
+/// Returns the refusal of an answer that no question takes. `topic` is empty for names. `offered`: the entities that
+/// questions take.
 fn nothing_asks(
     game: &Game,
     topic: &str,
@@ -230,8 +233,8 @@ fn nothing_asks(
     })
 }
 
-/// The entities that are named as answers, of those that the ruleset can tell to be hit, each with the one who is asked for that
-/// answer: an answer of which that is not said is given for the one whose hits the query counts.
+/// Returns the entities that are named as answers and that the ruleset can recognise as hit, each with the entity that
+/// is asked for that answer. Without such an entity, it is the one whose hits the query counts.
 fn targets_in(game: &Game, query: &OddsQuery, against: &[EntityId]) -> BTreeMap<EntityId, Option<EntityId>> {
     let view = View::new(&game.context);
     let mut found: BTreeMap<EntityId, Option<EntityId>> = against.iter().map(|target| (*target, query.by)).collect();
@@ -270,11 +273,11 @@ pub(super) fn check_until(rules: &Ruleset, until: &[Arc<str>]) -> Result<(), Ref
     )))
 }
 
-/// What names the end of the open action where an agenda entry can be named.
+/// The name that stands for the end of the open action in a list of agenda entries.
 const ACTION: &str = "action";
 
-/// The agenda entries up to which odds look ahead, from their names, separated by commas. `action` names the end of the open
-/// action, unless the ruleset has an entry of that name. `None`: what the ruleset says.
+/// Parses the names of the agenda entries up to which odds look ahead, separated by commas. `action` is the end of the
+/// open action, unless the ruleset has an entry of that name. `None`: the horizon of the ruleset.
 ///
 /// # Errors
 ///
@@ -294,13 +297,13 @@ pub fn until(rules: &Ruleset, names: Option<&str>) -> Result<Vec<Arc<str>>, Refu
     check_until(rules, &names).map(|()| names)
 }
 
-/// The entities that names stand for, each once, and what is wrong with the first name that stands for none.
+/// Resolves names to entities, each once, and returns the refusal of the first name that fits none.
 fn named_in(game: &Game, names: &Value) -> (Vec<EntityId>, Option<Refusal>) {
     let view = View::new(&game.context);
     let mut found: Vec<EntityId> = Vec::new();
     let list: Vec<Value> = match names {
         Value::List(names) => names.to_vec(),
-        // One name may have a comma in it.
+        // A single name may contain a comma.
         Value::Text(text) if view.find(text).is_err() => {
             text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(Value::text).collect()
         }
@@ -320,15 +323,16 @@ fn named_in(game: &Game, names: &Value) -> (Vec<EntityId>, Option<Refusal>) {
     (found, None)
 }
 
-/// The fields that the ruleset's `value` reads in this position for any seat; none if the ruleset has no `value`, or if it fails.
+/// Returns the fields that the ruleset's `value` reads in this position for any seat; none if the ruleset has no
+/// `value`, or if it fails.
 fn fields_of_value(game: &mut Game, vm: &mut dyn Machine) -> BTreeSet<(KindId, FieldId)> {
     let context = &mut game.context;
-    // What is hidden holds its default here: to read it tells nothing.
+    // Hidden fields hold their defaults here, so reading them reveals nothing.
     let masked = context.knowledge.masked.take();
     context.observers.reads = Some(BTreeSet::new());
     let rules = context.rules.clone();
     for seat in rules.seats().keys() {
-        // Where it fails, it says so where it is needed.
+        // A failure is reported later, where the value is needed.
         let _ = vm.worth(context, seat);
     }
     context.knowledge.masked = masked;
@@ -342,24 +346,24 @@ fn told(value: &Value) -> String {
     }
 }
 
-/// What an end is worth, by seat, as short as possible: there may be very many ends.
+/// The value of an end to each seat, in a compact form: there may be very many ends.
 type EndWorth = Arc<[(Arc<str>, i64)]>;
 
 struct Exploration<'a> {
     /// The game at the stage `at`.
     game: Game,
-    /// The state with which outcomes are compared, and its number.
+    /// The state with which outcomes are compared, with its number.
     origin: PathOrigin,
-    /// The point between two agenda entries at which `game` stands; `None`: at the action that was open first. [`PASSING`]: where
-    /// a sampled run is.
+    /// The stage of `game`: a point between two agenda entries, or `None` for the action that was open first.
+    /// [`PASSING`] for a sampled run.
     at: Option<u32>,
     /// The game at the other stages.
     stages: HashMap<Option<u32>, (Game, PathOrigin)>,
-    /// The states in which paths begin, by what `deal` has dealt.
+    /// The states in which paths begin, by the result of `deal`.
     origins: HashMap<Vec<u8>, PathOrigin>,
-    /// Agenda entries behind the open action on the sampled run.
+    /// The number of agenda entries passed after the open action on the sampled run.
     passed: usize,
-    /// The entities that the given answers name and that can be hit, each with the one who would hit it, if that is known.
+    /// The entities named by the given answers that can be hit, each with the entity that would hit it, if known.
     targets: BTreeMap<EntityId, Option<EntityId>>,
     vm: &'a mut dyn Machine,
     query: &'a OddsQuery,
@@ -368,16 +372,16 @@ struct Exploration<'a> {
     viewer: &'a Viewer,
     /// The fields that the ruleset's `value` reads.
     valued: BTreeSet<(KindId, FieldId)>,
-    /// What scripts keep between runs, if that can be told.
+    /// A snapshot of what scripts keep between runs, if the machine can take one.
     kept: Option<Vec<u8>>,
     numbers: HashMap<Arc<Outcome>, u32>,
     outcomes: Vec<Arc<Outcome>>,
-    /// How many effects these have.
+    /// The number of effects in `outcomes`.
     effects: usize,
     /// The distinct ends of runs: the number of the outcome, and its value to each seat.
     ends: Vec<(u32, EndWorth)>,
     end_numbers: HashMap<(u32, EndWorth), u32>,
-    /// Work over all runs, and how much there may be.
+    /// The work over all runs so far.
     work: u64,
     limits: Limits,
 }
@@ -387,12 +391,12 @@ type PathOrigin = (u32, Arc<State>);
 
 /// The stage of a sampled run that has passed an agenda entry.
 const PASSING: u32 = u32::MAX;
-/// A sampled run with more agenda entries has no end.
+/// The number of agenda entries after which a sampled run counts as endless.
 const MOST_ENTRIES: usize = 10_000;
 
-/// What came of running an action once.
+/// The result of running an action once.
 enum Ran {
-    /// It came to the end of this number.
+    /// The run reached the end with this number.
     End(u32),
     OffPlan(OffPlan),
 }
@@ -402,7 +406,7 @@ impl Exploration<'_> {
         self.game.context.explorer.as_mut().expect("it is there while ways are explored")
     }
 
-    /// Goes to the game at a stage that was reached.
+    /// Switches to the game at a stage that was reached before.
     fn go_to(&mut self, stage: Option<u32>) {
         if self.at == stage {
             return;
@@ -411,7 +415,7 @@ impl Exploration<'_> {
         self.put(stage, next);
     }
 
-    /// Puts another game in place of the current one, which is kept.
+    /// Replaces the current game by another one and stores the current one.
     fn put(&mut self, stage: Option<u32>, (game, origin): (Game, PathOrigin)) {
         let explorer = self.game.context.explorer.take();
         let was = (std::mem::replace(&mut self.game, game), std::mem::replace(&mut self.origin, origin));
@@ -422,7 +426,7 @@ impl Exploration<'_> {
         self.game.context.explorer = explorer;
     }
 
-    /// Goes back to the open action and forgets all that comes behind it.
+    /// Switches back to the open action and drops all later stages.
     fn forget_stages(&mut self) {
         self.go_to(None);
         self.stages.clear();
@@ -432,13 +436,13 @@ impl Exploration<'_> {
         is_set(self.query.interrupt.as_deref()) || self.query.budget.is_interrupted()
     }
 
-    /// Counts work.
+    /// Charges work to the exploration and to the budget of the query.
     fn spend(&mut self, work: u64) {
         self.work += work;
         self.query.budget.spend(work);
     }
 
-    /// Follows every way.
+    /// Follows every path exactly.
     fn exact(&mut self) -> Result<EndChances, PathError> {
         let mut met_again = 0_u64;
         let (mut is_judged, mut keeps) = (false, false);
@@ -481,7 +485,7 @@ impl Exploration<'_> {
                 {
                     let counted = self.solve()?;
                     if counted.remaining <= ratio(1, NEGLIGIBLE) {
-                        // `solve` leaves out the run that was begun and not played: here there is none.
+                        // `solve` does not count the run that was begun and not played; here there is none.
                         return Ok(EndChances { ways: runs, ..counted });
                     }
                 }
@@ -494,11 +498,11 @@ impl Exploration<'_> {
                 }
             }
             let counted = self.solve()?;
-            // Unless hardly any chance is left, follow the branches that were put off, as far as the limits allow.
+            // Unless hardly any chance is left, follow the postponed branches as far as the limits allow.
             if counted.remaining <= ratio(1, NEGLIGIBLE) {
                 return Ok(counted);
             }
-            // If no path has come to an end so far, longer ones will hardly do so.
+            // If no path has reached an end so far, longer ones hardly will.
             if counted.ends.is_empty() {
                 return Err(self.too_many());
             }
@@ -559,7 +563,7 @@ impl Exploration<'_> {
         if !sum.is_one() {
             return Err(Refusal::failing(format!("the host itself failed: the chances sum to {sum}")).into());
         }
-        // What was not followed may be worth more than what was chosen, even if no chance leads there now.
+        // A path that was not followed may have a higher value than the chosen one, even if it has no chance now.
         let chooses = |point: &ChoicePoint| matches!(&point.fork, Fork::Answers { answers, .. } if answers.len() > 1);
         let is_open = |point: &ChoicePoint| {
             let rest = matches!(&point.fork, Fork::Roll(ranked) if !ranked.partition.rest.is_zero());
@@ -578,14 +582,14 @@ impl Exploration<'_> {
         })
     }
 
-    /// Frees the room of what the runs came to.
+    /// Frees the memory of the ends found so far.
     fn forget_ends(&mut self) {
         self.forget_stages();
         (self.numbers, self.outcomes, self.effects) = Default::default();
         (self.ends, self.end_numbers) = Default::default();
     }
 
-    /// Plays the action at random, the same dice for the same call.
+    /// Estimates the odds by random plays. The same call uses the same dice.
     fn sampled(&mut self, estimate: Estimate) -> Result<EndChances, PathError> {
         let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
         let mut played = 0;
@@ -615,7 +619,7 @@ impl Exploration<'_> {
             match self.run()? {
                 Ran::End(end) => *counts.entry(end).or_insert(0) += 1,
                 Ran::OffPlan(OffPlan::Refused(refusal)) => return Err(refusal.into()),
-                // It has no end.
+                // This play has no end.
                 Ran::OffPlan(_) => {}
             }
             played += 1;
@@ -636,7 +640,7 @@ impl Exploration<'_> {
         })
     }
 
-    /// Lets the action go on from the last roll of the way to take, or else from its start.
+    /// Resumes the action at the last roll of the path to follow, or else runs it from its start.
     fn go(&mut self) -> Result<(), Fault> {
         if let Some((resume_point, roll)) = self.explorer().take_up() {
             if self.game.go_on_from(self.vm, &resume_point, &roll) {
@@ -647,7 +651,7 @@ impl Exploration<'_> {
         self.game.attempt(self.vm)
     }
 
-    /// Runs an action once, and with sampled dice all that follow it up to the end.
+    /// Runs an action once; with sampled dice, also all later ones up to the end.
     fn run(&mut self) -> Result<Ran, PathError> {
         let stage = self.explorer().stage;
         self.go_to(stage);
@@ -666,8 +670,8 @@ impl Exploration<'_> {
         }
     }
 
-    /// Goes on behind an action that is done, up to the agenda entry at which the odds end. `None`: a sampled run goes on with
-    /// the next action.
+    /// Continues after a finished action, up to the agenda entry at which the odds end. `None`: a sampled run continues
+    /// with the next action.
     fn go_on(&mut self) -> Result<Option<Ran>, PathError> {
         if self.at.is_none() {
             self.origin = self.dealt_state();
@@ -718,7 +722,7 @@ impl Exploration<'_> {
         })))
     }
 
-    /// The state in which the script of the open action began: the same on each path, unless `deal` has dealt.
+    /// Returns the state in which the script of the open action began: the same on each path, unless `deal` has dealt.
     fn dealt_state(&mut self) -> PathOrigin {
         let context = &self.game.context;
         let mut key = Vec::new();
@@ -735,7 +739,8 @@ impl Exploration<'_> {
         origin.clone()
     }
 
-    /// Looks at what came of the run of an action: why it was cut short, if it was, or that the run ends before the action does.
+    /// Evaluates the run of an action: returns the reason if it was cut short, or [`OffPlan`] if the run ended before
+    /// the action did.
     fn after(&mut self, run: Result<(), Fault>) -> Result<Result<Option<String>, OffPlan>, PathError> {
         let rolled = std::mem::take(&mut self.explorer().work);
         let events = WORK_OF_EVENT * self.game.context.log.events.len() as u64;
@@ -762,7 +767,7 @@ impl Exploration<'_> {
         }))
     }
 
-    /// The end of a run, by its number: what came of it, and what that is worth.
+    /// Records the end of a run and returns its number. The end consists of the outcome and its value.
     fn end(&mut self, cut: Option<&str>) -> Result<Ran, PathError> {
         let context = &mut self.game.context;
         let mut outcome = match self.detail {
@@ -827,7 +832,8 @@ impl Exploration<'_> {
         Ok(Ran::End(end))
     }
 
-    /// Checks what is given against what nobody was asked, since only one answer was possible.
+    /// Checks the given answers against questions that were answered automatically because only one answer was
+    /// possible.
     fn check_autos(&mut self) -> Result<(), PathError> {
         let is_later = self.at.is_some();
         let context = &mut self.game.context;
@@ -862,7 +868,7 @@ impl Exploration<'_> {
     }
 }
 
-/// How likely each end is.
+/// The chance of each end.
 struct EndChances {
     ends: BTreeMap<u32, Fraction>,
     remaining: Fraction,
@@ -874,7 +880,7 @@ struct EndChances {
 }
 
 impl EndChances {
-    /// The odds, with the outcomes by number, and the outcome and the worth of each end.
+    /// Builds the odds from the outcomes by number, and from the outcome and value of each end.
     fn odds(self, outcomes: Vec<Arc<Outcome>>, ends: &[(u32, EndWorth)]) -> Odds {
         let mut chances: BTreeMap<u32, Fraction> = BTreeMap::new();
         let mut worth = Worth::new();
@@ -922,7 +928,7 @@ impl EndChances {
     }
 }
 
-/// A field or derived value as it is now; nothing if the entity is gone.
+/// The current value of a field or derived value; [`Value::None`] if the entity is gone.
 fn look_at(context: &mut ActionContext, vm: &mut dyn Machine, entity: EntityId, name: &str) -> Result<Value, Refusal> {
     let Some(found) = context.state.entity(entity) else { return Ok(Value::None) };
     let kind = context.rules.schema().kind(found.kind);
@@ -935,10 +941,10 @@ fn look_at(context: &mut ActionContext, vm: &mut dyn Machine, entity: EntityId, 
     Ok(context.titled(&value))
 }
 
-/// What becomes of each field that changes in some outcome.
+/// Computes the odds of each field that changes in some outcome.
 fn fields(outcomes: &[(Outcome, Fraction)], remaining: &Fraction) -> Vec<FieldOdds> {
     let mut fields: BTreeMap<(EntityId, Arc<str>), FieldOdds> = BTreeMap::new();
-    // Where a value stands in the list of its field.
+    // The index of a value in the list of its field.
     let mut places: HashMap<(EntityId, &str, &Value), usize> = HashMap::new();
     let followed = Fraction::ONE - remaining;
     for (outcome, chance) in outcomes {
@@ -973,7 +979,7 @@ fn fields(outcomes: &[(Outcome, Fraction)], remaining: &Fraction) -> Vec<FieldOd
     list
 }
 
-/// Leaves out fields that are not told at the table and change alike in every outcome: bookkeeping.
+/// Removes changes of hidden fields that are the same in every outcome: internal records of the rules.
 fn leave_out_common(outcomes: &mut [(Outcome, Fraction)]) {
     let Some((first, _)) = outcomes.first() else { return };
     let common: Vec<Effect> = first

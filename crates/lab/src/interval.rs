@@ -4,7 +4,7 @@
 
 use riskbreaker_dice::{Fraction, float};
 
-/// A number of which two bounds are proven.
+/// A number with two proven bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Interval {
     pub low: f64,
@@ -20,7 +20,7 @@ impl Interval {
         Interval { low: at_most(exact), high: at_least(exact) }
     }
 
-    /// The bounds rounded outward by one place each. Sums and products of what is not negative are not negative.
+    /// Rounds each bound outward by one place. Sums and products of non-negative numbers stay non-negative.
     fn outward(low: f64, high: f64, is_negative: bool) -> Interval {
         let low = low.next_down();
         Interval { low: if is_negative { low } else { low.max(0.0) }, high: high.next_up() }
@@ -109,7 +109,7 @@ mod tests {
             assert!(holds(a.over(c), &(&one / &below)), "{one} / {below}");
         }
         assert_eq!(Interval::around(&ratio(1, 3)).high, (1.0_f64 / 3.0).next_up());
-        // What is too small for a floating-point number is not nothing.
+        // A positive number too small for a floating-point number has an upper bound above zero.
         let tiny = Interval::around(&(ratio(1, 7) * ratio(1, 10).pow(400)));
         assert!(tiny.low == 0.0 && tiny.high > 0.0, "{tiny:?}");
         assert!(tiny.times(tiny).high > 0.0);

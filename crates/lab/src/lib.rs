@@ -4,7 +4,7 @@
 // Tables of cases in tests may be longer.
 #![cfg_attr(not(test), deny(clippy::too_many_lines))]
 
-// Tests play games, for which the engine is linked.
+// Tests play games, so the engine has to be linked.
 #[cfg(test)]
 use riskbreaker_script as _;
 

@@ -8,7 +8,8 @@ use super::tally::Tally;
 use super::trial::TrialTable;
 use riskbreaker_play::{NewBranch, NotRecorded};
 
-/// How much of a simulation the memo (the trace cache) replays, and what it cannot record.
+/// A report on the memo (the trace cache) in a simulation: the share that it replays, and the operations that it cannot
+/// record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MemoReport {
@@ -16,22 +17,23 @@ pub struct MemoReport {
     pub variant: String,
     /// Games played for the report.
     pub games: u64,
-    /// Agenda entries and functions of play.luau that were replayed from their traces.
+    /// The number of agenda entries and functions of play.luau that were replayed from their traces.
     pub replayed: u64,
-    /// Those that their scripts ran.
+    /// The number of those that were run by their scripts.
     pub run: u64,
-    /// Why the memo is not used at all, if it is not.
+    /// The reason for which the memo cannot be used; `None` if it can.
     pub unused: Option<String>,
-    /// What could not be recorded, the most frequent first.
+    /// The operations that could not be recorded, the most frequent first.
     pub not_recorded: Vec<NotRecorded>,
-    /// What kept entries from being replayed: what they met that no recording had met, the most frequent first.
+    /// The reasons for which entries were run although traces exist: values that no recording had met, the most
+    /// frequent first.
     pub new_branches: Vec<NewBranch>,
 }
 
 impl Simulation {
     /// Plays the trials on one thread, always with the memo, and reports what it could not record.
     ///
-    /// `stop` ends it after the game under way; the report tells what is known by then.
+    /// `stop` ends it after the current game; the report then covers the games played so far.
     ///
     /// # Errors
     ///
@@ -59,7 +61,7 @@ impl Simulation {
             if let Some(memo) = &table.memo {
                 (report.replayed, report.run) = memo.counts();
                 report.not_recorded = memo.not_recorded();
-                // What happens before or after a script runs has the place of its function.
+                // Code that runs before or after a script gets the location of its function.
                 for row in report.not_recorded.iter_mut().filter(|row| row.place.is_empty()) {
                     row.place = table.vm.as_ref().and_then(|vm| vm.place_of(&row.entry)).unwrap_or_default();
                 }

@@ -11,55 +11,56 @@ use riskbreaker_play::{Answering, Assumed, Given, Refusal, Viewer};
 use riskbreaker_state::{EntityId, Value, readable_name};
 use riskbreaker_work::WorkBudget;
 
-/// What the odds of an action are asked for.
+/// A query for the odds of an action.
 #[derive(Clone, Debug, Default)]
 pub struct OddsQuery {
     /// Answers to what the action asks, by topic.
     pub given: Vec<Given>,
-    /// Names of entities: they answer each question that has all of these entities among its options.
+    /// Names of entities. They answer each question that offers all of them.
     pub against: Option<Value>,
-    /// Whose hits count where the ruleset says who has hit. `None`: those of whom the question is about.
+    /// The entity whose hits count, if the ruleset says who has hit. `None`: those that the question is about.
     pub by: Option<EntityId>,
-    /// How everything else is answered that the action asks.
+    /// How all other questions of the action are answered.
     pub answering: Answering,
-    /// The viewer who asks: the odds are computed from what it knows, and tell no more. `None`: from the whole game.
+    /// The viewer that asks: the odds are computed from what it knows, and reveal no more. `None`: from the whole game.
     pub viewer: Option<Viewer>,
-    /// Whether an answer may be given to something that is never asked; [`Odds::unasked`] tells it then.
+    /// True if a given answer may match no question; [`Odds::unasked`] lists it then.
     pub lenient: bool,
-    /// Fields and derived values that are looked at where the action ends: [`Outcome::watched`].
+    /// Fields and derived values to read at the end of the action: [`Outcome::watched`].
     pub watch: Vec<(EntityId, Arc<str>)>,
-    /// Names of agenda entries: the odds look ahead over further entries and stop before the next one of such a name. Empty:
-    /// they end with the open action.
+    /// Names of agenda entries. The odds look ahead over further entries and stop before the next entry with such a
+    /// name. Empty: they end with the open action.
     pub until: Vec<Arc<str>>,
-    /// How far the ways are followed.
+    /// The limits on the work.
     pub limits: Limits,
-    /// Whether equal states are kept apart. It is slower with the same result; for testing the merging.
+    /// True if equal states are kept apart: slower, with the same result. For testing the merging of states.
     pub unmerged: bool,
-    /// Once this is set, the work ends within a moment with an estimate from what is known.
+    /// The flag that ends the work soon after it is set, with an estimate from what is known.
     pub interrupt: Option<Arc<AtomicBool>>,
-    /// What this query may use of the work of several: once it is spent, the work ends with an estimate from few plays. The work
-    /// is that of [`Limits::work`].
+    /// The budget shared with other queries, in the unit of [`Limits::work`]. Once it is spent, the work ends with an
+    /// estimate from a few plays.
     pub budget: WorkBudget,
 }
 
-/// How far the ways of an action are followed. All limits are counts: the same call gives the same answer on every machine.
+/// Limits on the work for the odds of an action. All are counts, so the same call gives the same answer on every
+/// machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How often the action is run.
+    /// The number of runs of the action.
     pub ways: u64,
     /// Choice points: rolls and choices at which paths branch.
     pub points: usize,
     /// Bytes of the fingerprints that tell choice points apart.
     pub bytes: usize,
-    /// How often the action is played at random for an estimate, if one of the other limits is reached.
+    /// The number of random plays for an estimate, if another limit is reached.
     pub samples: u64,
-    /// Work of scripts, dice and fingerprints over all runs, in steps of a script; about 200 million take a second. Once it is
-    /// used up, the action is played at random, with a quarter as much work and at least once.
+    /// Work of scripts, dice and fingerprints over all runs, in steps of a script. About 200 million steps take a
+    /// second. Once it is used up, the action is played at random, with a quarter of this work and at least once.
     pub work: u64,
 }
 
 impl OddsQuery {
-    /// The query, if a game can hold what is given in it.
+    /// Returns the query if a game can hold the values given in it.
     pub(super) fn must_fit(self) -> Result<OddsQuery, Refusal> {
         match Value::must_fit(self.given.iter().map(|given| &given.value).chain(&self.against)) {
             Ok(()) => Ok(self),
@@ -72,12 +73,13 @@ impl OddsQuery {
 }
 
 impl Limits {
-    /// The limits if a person waits for odds that look ahead over further agenda entries: about three seconds at most.
+    /// The limits while a person waits for odds that look ahead over further agenda entries: about three seconds at
+    /// most.
     pub(super) fn ahead(self) -> Limits {
         Limits { samples: self.samples.min(2_000), work: self.work.min(self.work / 16 + 60_000_000), ..self }
     }
 
-    /// The limits if `deal` runs before every path: each path takes longer, and there are many more of them.
+    /// The limits if `deal` runs before every path: each path takes longer, and there are more of them.
     pub(super) fn where_dealt(self) -> Limits {
         Limits {
             ways: (self.ways / 20).max(self.ways.min(200)),
@@ -93,70 +95,71 @@ impl Default for Limits {
     }
 }
 
-/// What an action can come to, with the chance of each outcome.
+/// The possible outcomes of an action, each with its chance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Odds {
-    /// The likeliest first. Their chances and `remaining` sum to exactly 1.
+    /// The outcomes, the likeliest first. Their chances and `remaining` add up to exactly 1.
     pub outcomes: Vec<(Outcome, Fraction)>,
     /// Each field that can change.
     pub fields: Vec<FieldOdds>,
-    /// The chance of what was not followed to its end, such as dice that explode again and again.
+    /// The chance of paths that were not followed to their end, such as dice that explode again and again.
     pub remaining: Fraction,
-    /// Set where the action was played at random, because it has too many ways: chances are shares of those plays then.
+    /// The reason and size of an estimate. Set if the action has too many paths and was played at random: chances are
+    /// then shares of the plays.
     pub estimate: Option<Estimate>,
-    /// Whether a best answer was chosen although some paths were not followed to their end, so that it may not be the best.
+    /// True if a best answer was chosen although some paths were not followed to their end, so that it may not be the
+    /// best.
     pub guessed: bool,
-    /// How often the action was run.
+    /// The number of runs of the action.
     pub ways: u64,
-    /// Choice points, equal ones counted once.
+    /// The number of choice points, equal ones counted once.
     pub points: usize,
-    /// The answers that were taken for whoever was asked, on any path, each once. The answer whose odds are asked for is not
-    /// among them.
+    /// The answers that were assumed on any path, each once. The answer whose odds are asked for is not among them.
     pub answers: Vec<Assumed>,
-    /// The agenda entries before the next of which the odds stop: [`OddsQuery::until`].
+    /// The agenda entries at which the odds stop: [`OddsQuery::until`].
     pub until: Vec<Arc<str>>,
-    /// The titles of those who were named as targets and can be hit, as the ruleset says what a hit is.
+    /// The titles of the named targets that can be hit, by the ruleset's definition of a hit.
     pub targets: Vec<Arc<str>>,
-    /// Why the odds end with the open action although the ruleset names a horizon behind it.
+    /// Why the odds end with the open action although the ruleset names a later horizon.
     pub no_further: Option<String>,
-    /// The average value of the state afterwards, for each seat that was asked for.
+    /// The average value of the state at the end, for each seat in the query.
     pub worth: BTreeMap<Arc<str>, Fraction>,
-    /// The highest value of the state afterwards in any outcome, for each seat that was asked for.
+    /// The highest value of the state at the end in any outcome, for each seat in the query.
     pub highest: BTreeMap<Arc<str>, i64>,
-    /// Topics of given answers that no question asked for; an empty one stands for [`OddsQuery::against`].
+    /// Topics of given answers that no question took. An empty topic means [`OddsQuery::against`].
     pub unasked: Vec<String>,
-    /// What the one who asks cannot see: kinds of entities by name, and single fields as `kind.field`. Empty where the asker
-    /// sees all.
+    /// What the asking viewer cannot see: kinds of entities by name, and single fields as `kind.field`. Empty if the
+    /// viewer sees all.
     pub unseen: Vec<String>,
-    /// Whether the rules dealt that anew on each way, by chance; otherwise it is left out.
+    /// True if the rules' `deal` dealt these anew by chance on each path; otherwise they are left out.
     pub dealt: bool,
 }
 
-/// Why and from how much chances were estimated.
+/// The reason for an estimate, and its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// How often the action was played at random.
+    /// The number of random plays.
     pub samples: u64,
-    /// Why it could not be followed through, as a clause.
+    /// The reason, as a clause.
     pub why: String,
-    /// Whether somebody interrupted the work.
+    /// True if somebody interrupted the work.
     pub interrupted: bool,
 }
 
 impl Estimate {
-    /// The upper bound of the chance of an outcome that none of the samples came to, in 99 of 100 cases.
+    /// The upper bound of the chance of an outcome that none of the samples reached, in 99 of 100 cases.
     pub fn unsampled_below(&self) -> f64 {
         Rate::within_99(0, self.samples).high
     }
 
-    /// How many of the samples a share of them is.
+    /// Converts a share of the samples to their number.
     fn count(&self, share: &Fraction) -> u64 {
         let count = share * Fraction::from(self.samples);
         count.trunc().try_into().unwrap_or_default()
     }
 }
 
-/// What becomes of one field.
+/// The odds of one field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldOdds {
     /// The entity whose field it is.
@@ -165,20 +168,20 @@ pub struct FieldOdds {
     pub title: Arc<str>,
     /// The name of the field.
     pub field: Arc<str>,
-    /// What the field is called at the table.
+    /// The label of the field at the table.
     pub label: Arc<str>,
-    /// Whether the field is one that is told at the table, or that the ruleset's `value` reads.
+    /// True if the field is shown at the table, or if the ruleset's `value` reads it.
     pub shown: bool,
     /// The value before the action.
     pub from: Value,
-    /// The value afterwards with its chance, the likeliest first; the value as it was is among them.
+    /// The possible values afterwards with their chances, the likeliest first. The unchanged value is among them.
     pub to: Vec<(Value, Fraction)>,
-    /// The expected change of a number, over what was followed to its end.
+    /// The expected change of a number, over the paths that were followed to their end.
     pub expected: Option<Fraction>,
 }
 
 impl FieldOdds {
-    /// Brings the values in order and works out the expected change, of the share that was followed to its end.
+    /// Sorts the values and computes the expected change over the share of paths that was followed to its end.
     pub(super) fn sort_and_expect(&mut self, followed: &Fraction) {
         self.to.sort_by(|(one, a), (other, b)| b.cmp(a).then_with(|| one.to_string().cmp(&other.to_string())));
         let step = |value: &Value| Some(value.as_int()? - self.from.as_int()?);
@@ -191,13 +194,13 @@ impl FieldOdds {
     }
 }
 
-/// What a field is after an outcome.
+/// The value of a field in an outcome.
 fn value_after<'o>(field: &'o FieldOdds, outcome: &'o Outcome) -> &'o Value {
     let changed = outcome.effects.iter().find_map(|effect| match effect {
         Effect::Changed { entity, field: at, to, .. } if *entity == field.entity && *at == field.field => Some(to),
         _ => None,
     });
-    // What is the same in every outcome stands in none.
+    // A value that is the same in every outcome is in no list of effects.
     let unchanged = match field.to.as_slice() {
         [(only, _)] => only,
         _ => &field.from,
@@ -205,14 +208,14 @@ fn value_after<'o>(field: &'o FieldOdds, outcome: &'o Outcome) -> &'o Value {
     changed.unwrap_or(unchanged)
 }
 
-/// How what the one who asks cannot see is treated, in words; nothing where that is nothing.
+/// Describes how values hidden from the viewer were treated. `None` if nothing is hidden.
 pub(super) fn unseen_in_words(unseen: &[String], dealt: bool) -> Option<String> {
     let how = if dealt { "dealt anew by chance" } else { "left out" };
     (!unseen.is_empty()).then(|| format!("unseen, {how}: {}", unseen.join(", ")))
 }
 
 impl Odds {
-    /// The outcomes in words, told apart where that takes more than what is told at the table.
+    /// The outcomes in words. Lines that would be equal get the hidden effects that distinguish them.
     pub fn lines(&self) -> Vec<String> {
         let short: Vec<String> = self.outcomes.iter().map(|(outcome, _)| outcome.line()).collect();
         let mut times: HashMap<&str, usize> = HashMap::new();
@@ -253,29 +256,29 @@ impl Odds {
         self.targets.iter().map(|target| (target.clone(), chance(target))).collect()
     }
 
-    /// How far the odds look ahead, in words; `None` where they end with the open action.
+    /// How far the odds look ahead, in words; `None` if they end with the open action.
     pub fn until_in_words(&self) -> Option<String> {
         let names: Vec<String> = self.until.iter().map(|name| readable_name(name)).collect();
         (!names.is_empty()).then(|| format!("until the next {}", names.join(" or ")))
     }
 
-    /// What the one who asks cannot see, and how it was treated, in words; nothing where the asker sees all.
+    /// What the asking viewer cannot see and how it was treated, in words. `None` if the viewer sees all.
     pub fn unseen_in_words(&self) -> Option<String> {
         unseen_in_words(&self.unseen, self.dealt)
     }
 
-    /// Whether a limit was reached, or somebody interrupted the work: the chances are an estimate.
+    /// True if the chances are an estimate: a limit was reached, or somebody interrupted the work.
     pub fn is_partial(&self) -> bool {
         self.estimate.is_some()
     }
 
-    /// Whether every way was followed to its end: each chance is right to the last digit.
+    /// True if every path was followed to its end, so that each chance is exact.
     pub fn is_exact(&self) -> bool {
         self.remaining.is_zero() && self.estimate.is_none() && !self.guessed
     }
 
-    /// The bounds of the true chance, which is reported as `chance`. Both bounds are `chance` if it is exact. Otherwise the
-    /// upper bound adds the remainder. Those of an estimate hold the true chance in 99 of 100 estimates.
+    /// The bounds of the true chance behind a reported `chance`. If it is exact, both are `chance`. Otherwise the upper
+    /// bound adds the remainder. The bounds of an estimate contain the true chance in 99 of 100 estimates.
     pub fn interval(&self, chance: &Fraction) -> (f64, f64) {
         let most = chance + &self.remaining;
         match &self.estimate {
@@ -287,7 +290,7 @@ impl Odds {
         }
     }
 
-    /// A chance of these odds for machines: the fraction only if it is exact, else the bounds.
+    /// Converts a chance of these odds for JSON: the fraction only if it is exact, else the bounds.
     pub fn stated(&self, chance: &Fraction) -> Chance {
         match self.is_exact() {
             true => Chance::exactly(chance),
@@ -295,7 +298,8 @@ impl Odds {
         }
     }
 
-    /// The chance of what was not followed to its end, for machines. Of an estimate it is the share of plays without an end.
+    /// The chance of paths that were not followed to their end, for JSON. For an estimate, the share of plays without
+    /// an end.
     pub fn stated_remaining(&self) -> Chance {
         match &self.estimate {
             None => Chance::exactly(&self.remaining),
@@ -306,9 +310,9 @@ impl Odds {
         }
     }
 
-    /// The same odds under the condition that `fits` holds of the outcome; `None` if it never does.
+    /// The odds under the condition that `fits` is true of the outcome; `None` if it never is.
     ///
-    /// Ways that were not followed to their end stay in `remaining`: whether they fit is not known.
+    /// Paths that were not followed to their end stay in `remaining`, since it is not known whether they fit.
     pub fn given(&self, fits: impl Fn(&Outcome) -> bool) -> Option<Odds> {
         let held: Fraction = self.chance(&fits);
         if held.is_zero() {
@@ -333,7 +337,7 @@ impl Odds {
         Some(only)
     }
 
-    /// The same odds without [`Outcome::watched`]: outcomes that differ in nothing else are one.
+    /// Drops [`Outcome::watched`] and merges outcomes that differ in nothing else.
     pub fn unwatched(mut self) -> Odds {
         let mut known: HashMap<Vec<Effect>, usize> = HashMap::new();
         for (mut outcome, chance) in std::mem::take(&mut self.outcomes) {

@@ -3,11 +3,11 @@ use riskbreaker_dice::{Fraction, float};
 use riskbreaker_play::{Assumed, Given, QuestionId, Refusal, Session, Viewer};
 use riskbreaker_state::Value;
 
-/// Computes the odds of answers to an open question, as plain data for a program: the one that the first of the answers with an
-/// open topic is to, or else the first question that is open.
+/// Computes the odds of answers to an open question, as plain data for a program. The question is the one that takes
+/// the first answer with an open topic, or else the first open question.
 ///
-/// `until`: how far ahead, as [`until`](super::until) takes it. A chance is a fraction in words, such as `1/2`; of an estimate it is
-/// a decimal.
+/// `until`: the horizon, as [`until`](super::until) parses it. A chance is a fraction in words, such as `1/2`; of an
+/// estimate it is a decimal.
 ///
 /// # Errors
 ///
@@ -50,7 +50,8 @@ pub fn odds_for_program(
     ]))
 }
 
-/// Ranks the answers to an open question, as JSON for a program: a [`report`](super::Advised::report) with the usual limits.
+/// Ranks the answers to an open question, as JSON for a program: a [`report`](super::Advised::report) with the default
+/// limits.
 ///
 /// # Errors
 ///

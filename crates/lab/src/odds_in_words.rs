@@ -1,13 +1,13 @@
-//! Odds in words: chances in percent, answers that were assumed, and how far the odds can be relied on.
+//! Odds in words: chances in percent, assumed answers, and how reliable the odds are.
 
 use super::odds::Odds;
 use riskbreaker_dice::{Fraction, float};
 use riskbreaker_state::readable_name;
 
-/// A longer fraction is printed in percent only; `--json` has it in full.
+/// The most characters of a fraction in text output. A longer one is shown in percent only; `--json` has it in full.
 const LONGEST_FRACTION: usize = 24;
 
-/// `12.35 %` of a fraction. A chance above zero is never printed as zero, however small it is.
+/// Formats a fraction as a percentage, such as `12.35 %`. A chance above zero is never printed as zero.
 pub fn percent_of(chance: &Fraction) -> String {
     match float(chance) {
         0.0 if !chance.is_zero() => "under 1e-300 %".into(),
@@ -15,7 +15,7 @@ pub fn percent_of(chance: &Fraction) -> String {
     }
 }
 
-/// `12.35 %`. A chance above zero is never printed as zero.
+/// Formats a share as a percentage, such as `12.35 %`. A share above zero is never printed as zero.
 pub fn percent(share: f64) -> String {
     match share * 100.0 {
         p if p > 0.0 && p < 0.005 => format!("{p:.1e} %"),
@@ -23,14 +23,14 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// The fraction, if it is short enough.
+/// The fraction as text; empty if it is too long.
 pub fn fraction(chance: &Fraction) -> String {
     let text = chance.to_string();
     if text.len() > LONGEST_FRACTION { String::new() } else { text }
 }
 
-/// A chance of some odds: `35.00 %` if it is exact, else with the interval, `35.0 % (34.1 to 35.9)`, or `under 0.04 %` where the
-/// interval reaches down to nothing.
+/// Formats a chance: `35.00 %` if it is exact, else with the interval, `35.0 % (34.1 to 35.9)`, or `under 0.04 %` if
+/// the lower bound is zero.
 pub fn chance_of(odds: &Odds, chance: &Fraction) -> String {
     if odds.estimate.is_none() {
         return percent_of(chance);
@@ -39,7 +39,7 @@ pub fn chance_of(odds: &Odds, chance: &Fraction) -> String {
     share_within(float(chance), (low, high))
 }
 
-/// A share of random plays, in percent, with its interval. The bounds are rounded outward.
+/// Formats a share of random plays in percent with its interval. The bounds are rounded outward.
 pub fn share_within(share: f64, (low, high): (f64, f64)) -> String {
     let (share, low, high) = (share * 100.0, low * 100.0, high * 100.0);
     let digits = [1, 2, 3].into_iter().find(|digits| {
@@ -57,15 +57,15 @@ pub fn share_within(share: f64, (low, high): (f64, f64)) -> String {
     }
 }
 
-/// The place of the first digit behind the point that is not 0; 1 for numbers from 0.1 on.
+/// The place of the first nonzero digit after the decimal point; 1 for numbers from 0.1 on.
 fn first_digit(number: f64) -> i32 {
     (1..=12).find(|digits| number >= 0.1_f64.powi(*digits)).unwrap_or(12)
 }
 
-/// A number with so many digits behind the point, rounded up or down.
+/// Formats a number with this number of decimals, rounded up or down.
 fn rounded(number: f64, digits: i32, up: bool) -> String {
     let scaled = number * 10_f64.powi(digits);
-    // A number that is written with these digits stays: the last place of the product does not count.
+    // A number that has exactly these decimals stays: the last digit of the product is rounding noise.
     let near = scaled.round();
     let whole = match (scaled - near).abs() < 1e-9 * near.abs().max(1.0) {
         true => near,
@@ -75,16 +75,16 @@ fn rounded(number: f64, digits: i32, up: bool) -> String {
     format!("{:.*}", digits as usize, whole / 10_f64.powi(digits))
 }
 
-/// The fraction of a chance, if the odds are exact and it is short enough.
+/// The fraction of a chance as text; empty if the odds are not exact or it is too long.
 pub fn fraction_of(odds: &Odds, chance: &Fraction) -> String {
     if odds.is_exact() { fraction(chance) } else { String::new() }
 }
 
-/// The most answers that were taken for somebody that are listed under a table.
+/// The most assumed answers that are listed below a table.
 const MOST_ASSUMED: usize = 16;
 
 impl Odds {
-    /// The answers that were taken for whoever was asked: a line for each question, with its answers by their source.
+    /// The assumed answers: a line for each question, with its answers by their source.
     pub fn answers_in_words(&self) -> Vec<String> {
         let mut lines: Vec<(String, String)> = Vec::new();
         for one in &self.answers {
@@ -106,7 +106,7 @@ impl Odds {
         lines
     }
 
-    /// How far the odds can be relied on: exact, or why not.
+    /// Says how reliable the odds are: exact, or why not.
     pub fn proof_in_words(&self) -> String {
         match &self.estimate {
             Some(estimate) => {

@@ -1,4 +1,4 @@
-//! The changes that open a card which the rules keep closed in a position.
+//! Finds the changes of a position that open a card which the rules keep closed.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
@@ -11,32 +11,32 @@ use riskbreaker_play::{Answer, Edit, Question, QuestionId, Refusal, Ruleset, Ses
 use riskbreaker_state::{EntityId, Type, Value, readable_name};
 use riskbreaker_work::is_set;
 
-/// A change of a position that opens a closed card.
+/// A change of a position that may open a closed card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// Somebody else may play it: who, by title.
+    /// Another entity plays it, by title.
     Actor(String),
-    /// Another answer on the way to it: topic, answer.
+    /// Another answer to an earlier question: topic, answer.
     Way(String, String),
-    /// A change by hand, as [`Position::edits`] takes it: name, field, value.
+    /// A manual edit, as in [`Position::edits`]: name, field, value.
     Edit(String, String, String),
 }
 
-/// Changes by hand that are tried.
+/// The limit on manual edits that are tried.
 const CHANGES: usize = 1_200;
-/// Changes after which the card is closed for another reason, and how many second changes are tried after each of them.
+/// The limit on edits after which the card is closed for another reason, and on second edits tried after each of them.
 const FIRSTS: usize = 4;
 const SECOND_CHANGES: usize = 400;
-/// What a number is set to.
+/// The values tried for a number.
 const NUMBERS: [i64; 4] = [3, 1, 0, -3];
-/// Answers on the way that are tried, and how many of one question.
+/// The limits on other answers that are tried, in all and for one question.
 const ANSWERS: usize = 60;
 const OF_ONE: usize = 12;
-/// Questions after which nobody else is expected to be asked for the card.
+/// The number of questions after which no other entity is expected to be asked for the card.
 const AHEAD: usize = 200;
 
 impl Opening {
-    /// The position with this change.
+    /// Returns the position with this change.
     pub fn applied(&self, position: &Position) -> Position {
         let mut position = position.clone();
         match self.clone() {
@@ -53,7 +53,7 @@ impl Opening {
     }
 }
 
-/// As a clause that follows the position: `with Ann.rests = 0`.
+/// Formats a change as a clause that follows the position: `with Ann.rests = 0`.
 impl Display for Opening {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -65,12 +65,12 @@ impl Display for Opening {
 }
 
 impl Position {
-    /// The odds of the card or, if the rules keep it closed here, its odds where the changes of [`Position::opening`] lead. The
-    /// result has the changes and the position with them.
+    /// Computes the odds of the card. If the rules keep it closed here, applies the changes of [`Position::opening`]
+    /// first; the result contains these changes and the changed position.
     ///
     /// # Errors
     ///
-    /// Those of [`Position::odds`]; if the card is closed and nothing was found that opens it, the reason why it is closed.
+    /// Those of [`Position::odds`]; the reason why the card is closed, if no change opens it.
     pub fn odds_where_open(&self, rules: &Arc<Ruleset>) -> Result<(Odds, Place, Vec<Opening>, Position), Refusal> {
         match self.odds(rules) {
             Ok((odds, place)) => Ok((odds, place, Vec::new(), self.clone())),
@@ -87,9 +87,9 @@ impl Position {
         }
     }
 
-    /// The changes that open a card which is closed here: another actor (unless one is named), another answer on the way, or a
-    /// change by hand. Two changes are tried if the first one leaves the card closed for another reason. Empty: nothing of that
-    /// was found, or the card is not closed.
+    /// Returns the changes that open a card which is closed here: another actor (unless one is named), another answer
+    /// to an earlier question, or a manual edit. Two edits are tried if the first one leaves the card closed for
+    /// another reason. Empty if no change opens the card, or if it is not closed.
     pub fn opening(&self, rules: &Arc<Ruleset>) -> Vec<Opening> {
         self.found_opening(rules).unwrap_or_default()
     }
@@ -101,12 +101,12 @@ impl Position {
         let closed = closed?;
         let others = self.others(&session).into_iter().map(Opening::Actor);
         let ways = other_ways(&steps).into_iter().take(ANSWERS).map(|(topic, answer)| Opening::Way(topic, answer));
-        // Somebody else stands behind all changes where somebody is named.
+        // If an actor is named, other actors are tried last.
         let (before, behind): (Vec<Opening>, Vec<Opening>) = match &self.actor {
             Some(_) => (ways.collect(), others.collect()),
             None => (others.chain(ways).collect(), Vec::new()),
         };
-        // What lets another reason close it: the first for each reason.
+        // Edits after which another reason closes the card: the first for each reason.
         let mut nearer: Vec<(String, Opening)> = Vec::new();
         let interrupt = self.query.interrupt.as_deref();
         let mut opens = |opening: &Opening| match opening.applied(self).at_card(rules, &mut |_, _, _| {}) {
@@ -138,7 +138,7 @@ impl Position {
         })
     }
 
-    /// The game at the question for the card, and why the card is closed there, if it is.
+    /// The game at the question for the card, with the reason if the card is closed there.
     fn at_card(
         &self,
         rules: &Arc<Ruleset>,
@@ -152,7 +152,7 @@ impl Position {
         Some((session, question, why))
     }
 
-    /// Who else is asked for the card further on, by title or seat.
+    /// Returns who else will be asked for the card, by title or seat.
     fn others(&self, session: &Session) -> BTreeSet<String> {
         let mut ahead = session.fork();
         let mut others = BTreeSet::new();
@@ -173,7 +173,7 @@ impl Position {
     }
 }
 
-/// Answers to the questions on a way other than those that were given, the last question first.
+/// Lists other possible answers to the earlier questions, the last question first.
 fn other_ways(steps: &[(Question, Answer)]) -> Vec<(String, String)> {
     let mut ways = Vec::new();
     for (question, given) in steps.iter().rev() {
@@ -187,14 +187,14 @@ fn other_ways(steps: &[(Question, Answer)]) -> Vec<(String, String)> {
     ways
 }
 
-/// A change by hand: entity, field and value.
+/// A manual edit: entity, field and value.
 type FieldChange = (EntityId, Arc<str>, Value);
 
-/// What came of trying changes by hand.
+/// The result of trying manual edits.
 #[derive(Default)]
 struct Tried {
     opens: Option<FieldChange>,
-    /// The first change for each other reason that closes it then.
+    /// The first edit for each other reason that closes the card then.
     nearer: Vec<(String, FieldChange)>,
 }
 
@@ -208,7 +208,7 @@ fn why_closed(session: &Session, question: QuestionId, option: &str) -> Option<S
     open.read(&Value::text(option)).err().map(|why| why.to_string())
 }
 
-/// Tries so many changes until one opens an option of an open question, or until the flag is set.
+/// Tries up to this number of edits until one opens an option of an open question, or until the flag is set.
 fn tried_at(
     session: &Session,
     question: QuestionId,
@@ -247,8 +247,8 @@ fn tried_at(
     tried
 }
 
-/// Other values of fields. Kinds with one entity, such as a fight, come first, then `first`, then kinds with few entities. In
-/// each of these, the fields that everybody sees come first. What has no name of its own is left alone.
+/// Lists other values of fields to try. Kinds with one entity, such as a fight, come first, then `first`, then kinds
+/// with few entities; within each, public fields come first. Entities without a unique title are skipped.
 fn changes(session: &Session, first: Option<EntityId>) -> Vec<FieldChange> {
     let view = session.view();
     let mut entities: Vec<EntityId> =

@@ -11,23 +11,23 @@ use riskbreaker_state::{
 /// The outcome of an action on one path: everything that has changed afterwards, and what was said.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Outcome {
-    /// What is different afterwards, in an order that does not depend on the course.
+    /// The differences from the state before, in an order that does not depend on the course.
     pub effects: Vec<Effect>,
-    /// The values that were asked for, as they are at the end, in the order of [`OddsQuery::watch`](super::OddsQuery):
-    /// entities by title, nothing where the entity is gone.
+    /// The watched values at the end of the action, in the order of [`OddsQuery::watch`](super::OddsQuery): entities by
+    /// title, [`Value::None`] if the entity is gone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<Value>,
-    /// Those who were hit, as the ruleset says what a hit is, of those who were named as targets: by title.
+    /// The titles of the targets that were hit, by the ruleset's definition of a hit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hit: Vec<Arc<str>>,
 }
 
-/// One thing that is different after an action.
+/// One difference between the states before and after an action.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(tag = "effect", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Effect {
-    /// A field has another value, all changes in between left out.
+    /// A field has another value. Changes in between are left out.
     Changed {
         /// The entity whose field it is.
         entity: EntityId,
@@ -35,7 +35,7 @@ pub enum Effect {
         title: Arc<str>,
         /// The name of the field.
         field: Arc<str>,
-        /// What the field is called at the table.
+        /// The label of the field at the table.
         label: Arc<str>,
         /// The value before the action.
         from: Value,
@@ -43,10 +43,10 @@ pub enum Effect {
         to: Value,
         /// `from -> to` in words, with titles for entities.
         text: String,
-        /// Whether the field is one that is told at the table, or that the ruleset's `value` reads.
+        /// True if the field is shown at the table, or if the ruleset's `value` reads it.
         shown: bool,
     },
-    /// Something came into being; `with` are its fields that differ from the defaults.
+    /// An entity was created; `with` are its fields that differ from the defaults.
     Came {
         /// The name of its kind.
         kind: Arc<str>,
@@ -55,7 +55,7 @@ pub enum Effect {
         /// The fields in words.
         with: String,
     },
-    /// Something was taken away.
+    /// An entity was removed.
     Gone {
         /// The name of its kind.
         kind: Arc<str>,
@@ -66,16 +66,16 @@ pub enum Effect {
     Attached {
         /// The id of the hook, item or card.
         hook: Arc<str>,
-        /// Whom it is attached to.
+        /// The title of the entity that it is attached to.
         title: Arc<str>,
         /// Its data, in words.
         data: String,
     },
-    /// A hook holder was taken off.
+    /// A hook holder was detached.
     Detached {
         /// The id of the hook, item or card.
         hook: Arc<str>,
-        /// Whom it was attached to.
+        /// The title of the entity that it was attached to.
         title: Arc<str>,
     },
     /// An entry was put on the agenda.
@@ -84,9 +84,9 @@ pub enum Effect {
         what: Arc<str>,
         /// The title of its owner, if it has one.
         owner: Option<Arc<str>>,
-        /// Its key: when it is due.
+        /// Its key, which says when it is due.
         key: Vec<i64>,
-        /// What it is given, in words.
+        /// Its arguments, in words.
         args: String,
     },
     /// An entry was taken off the agenda.
@@ -97,31 +97,31 @@ pub enum Effect {
         owner: Option<Arc<str>>,
         /// The key that it had.
         key: Vec<i64>,
-        /// What it is given, in words.
+        /// Its arguments, in words.
         args: String,
     },
-    /// The rules said something.
+    /// The rules printed a line.
     Said {
-        /// What was said.
+        /// The line.
         text: String,
     },
-    /// The action ended before its end.
+    /// The action was cut short.
     Cut {
-        /// Why, in the words of the rules.
+        /// The reason that the rules gave.
         reason: String,
     },
     /// The game is over.
     Over {
-        /// The outcome, in the words of the rules.
+        /// The outcome that the rules gave.
         text: String,
     },
 }
 
-/// How the change of a text begins that was empty before.
+/// The beginning of a change of a text that was empty before.
 const NOTHING: &str = "nothing -> ";
 
 impl Effect {
-    /// Whether it is told at the table. A hidden effect only distinguishes outcomes.
+    /// True if the effect is shown at the table. A hidden effect only distinguishes outcomes.
     pub fn is_shown(&self) -> bool {
         match self {
             Effect::Changed { shown, .. } => *shown,
@@ -157,8 +157,8 @@ impl Effect {
 }
 
 impl Outcome {
-    /// What is told at the table of the difference between an earlier state and that of the context. What `viewer` may not see
-    /// is left out, and so is what was said on the way and what only the rules keep for themselves.
+    /// Returns the differences between an earlier state and that of the context that are shown at the table. Leaves out
+    /// what `viewer` may not see, what was said in between, and the internal records of the rules.
     #[doc(hidden)]
     pub fn since(
         before: &State,
@@ -192,7 +192,7 @@ impl Outcome {
         let gone = was.iter().filter(|(id, made)| !now.contains_key(id) && stays(made)).map(|(_, made)| made.clone());
         effects.append(&mut attachment_effects(context, come, gone.collect()));
         effects.retain(Effect::is_shown);
-        // A record that tells nothing at the table does not tell outcomes apart.
+        // A record without shown fields does not distinguish outcomes.
         effects.retain(|effect| match effect {
             Effect::Came { kind, with, .. } => !with.is_empty() || has_shown(context, kind, true),
             Effect::Gone { kind, .. } => has_shown(context, kind, false),
@@ -202,8 +202,8 @@ impl Outcome {
         Outcome { effects, ..Outcome::default() }
     }
 
-    /// Reads what a run has left on the context. What `viewer` may not see is left out. `valued`: the fields that the ruleset's
-    /// `value` reads, which count as shown.
+    /// Reads the outcome of a run from its context. Leaves out what `viewer` may not see. `valued`: the fields that the
+    /// ruleset's `value` reads, which count as shown.
     #[doc(hidden)]
     pub fn of(
         context: &ActionContext,
@@ -257,14 +257,14 @@ impl Outcome {
         Outcome { effects, ..Outcome::default() }
     }
 
-    /// In one line: what is told at the table, or that nothing changes.
+    /// The effects that are shown at the table in one line, or `nothing changes`.
     pub fn line(&self) -> String {
         let told: Vec<String> = self.effects.iter().filter(|effect| effect.is_shown()).map(Effect::line).collect();
         if told.is_empty() { "nothing changes".into() } else { told.join(" \u{b7} ") }
     }
 }
 
-/// Whether a kind has a field that is told at the table, or only its title counts.
+/// True if the title of a kind is shown at the table or, unless `title_only`, any of its fields.
 fn has_shown(context: &ActionContext, kind: &str, title_only: bool) -> bool {
     let schema = context.rules.schema();
     schema.kind_named(kind).is_some_and(|kind| {
@@ -277,7 +277,8 @@ fn has_shown(context: &ActionContext, kind: &str, title_only: bool) -> bool {
 /// Fields with the values before and after.
 type ChangedFields<'a> = BTreeMap<(EntityId, FieldId), (&'a Value, &'a Value)>;
 
-/// What became of entities. `rest`: those that are gone. `is_told`: which fields of new ones are told.
+/// Returns the effects on entities. `rest`: the entities that are gone. `is_told`: which fields of new entities are
+/// shown.
 fn entity_effects(
     context: &ActionContext,
     viewer: &Viewer,
@@ -333,8 +334,8 @@ fn entity_effects(
     effects
 }
 
-/// What the script has put on the agenda or taken off it for good. An entry that goes and comes again as it was is neither,
-/// nor one that goes with its owner.
+/// Returns the entries that the script added to the agenda or removed from it for good. An entry that was removed and
+/// added again unchanged is neither, nor one that was removed with its owner.
 fn agenda(context: &ActionContext) -> Vec<Effect> {
     let mut before: BTreeMap<EntryId, Option<Entry>> = BTreeMap::new();
     let now = |id: &EntryId| context.state.agenda().get(*id).cloned();
@@ -349,7 +350,7 @@ fn agenda(context: &ActionContext) -> Vec<Effect> {
             _ => {}
         }
     }
-    // What, whose, when, and with what; an owner that is gone has no title any more.
+    // What is due, its owner, when, and its arguments. An owner that is gone has no title any more.
     let told = |entry: Entry| {
         let owner = entry.owner.map(|owner| context.title(owner));
         let args = if entry.args == Value::None { String::new() } else { context.words(&entry.args) };
@@ -363,7 +364,7 @@ fn agenda(context: &ActionContext) -> Vec<Effect> {
     gone.chain(come.into_iter().map(|(what, owner, key, args)| Effect::Scheduled { what, owner, key, args })).collect()
 }
 
-/// What is attached, or not any more, or with other data. What goes with its owner is not told.
+/// Returns what was attached or detached, and attachments with other data. What was removed with its owner is left out.
 fn attachments(context: &ActionContext) -> Vec<Effect> {
     let mut before: BTreeMap<AttachmentId, Option<Attachment>> = BTreeMap::new();
     let now = |id: &AttachmentId| context.state.attachments().get(id).cloned();
@@ -379,7 +380,7 @@ fn attachments(context: &ActionContext) -> Vec<Effect> {
             _ => {}
         }
     }
-    // Other data of what was there before is told as what it has now.
+    // An attachment with changed data is reported as attached with its new data.
     let changed: Vec<AttachmentId> =
         before.iter().filter(|(id, was)| was.is_some() && now(id).is_some()).map(|(id, _)| *id).collect();
     let same = |id: &AttachmentId| before[id] == now(id);
@@ -399,7 +400,7 @@ fn attachment_effects(context: &ActionContext, come: Vec<Attachment>, gone: Vec<
     gone.chain(come.into_iter().map(|(hook, title, data)| Effect::Attached { hook, title, data })).collect()
 }
 
-/// Takes what stands in both lists out of both, one for one.
+/// Removes what both lists contain from both, one for one.
 fn leave_out_same<T: PartialEq>(come: &mut Vec<T>, gone: &mut Vec<T>) {
     come.retain(|one| match gone.iter().position(|other| other == one) {
         Some(at) => {

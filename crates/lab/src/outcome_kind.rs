@@ -1,4 +1,5 @@
-//! Which outcomes are successes for the one who is asked, from what the ruleset declares: hits, numbers and sides.
+//! Classifies outcomes as successes or failures of the asked seat, from what the ruleset declares: hits, numbers and
+//! sides.
 
 use std::sync::Arc;
 
@@ -10,14 +11,14 @@ use riskbreaker_state::{EntityId, NumberSource, OutcomeKind};
 /// The sides of a game, as its ruleset declares them.
 struct Sides<'v, 's> {
     view: &'v View<'s>,
-    /// The side of the one who is asked.
+    /// The side of the entity that the question is about.
     own: Option<Arc<str>>,
     /// The seat that is asked.
     seat: Arc<str>,
 }
 
 impl Sides<'_, '_> {
-    /// 1 for the own side, -1 for another, 0 where that is not known.
+    /// 1 for the own side, -1 for another, 0 if the side is not known.
     fn sign(&self, id: EntityId) -> i64 {
         let profile = self.view.profile(id, &WorkedOut::new());
         match (&self.own, profile.side.map(|side| side.title), profile.seat) {
@@ -40,13 +41,14 @@ impl Sides<'_, '_> {
     }
 }
 
-/// The kinds of the outcomes of odds, in their order, for the one who is asked `question`, as far as `viewer` can tell.
+/// Returns the kinds of the outcomes of `odds`, in their order, for the seat that `question` asks, as far as `viewer`
+/// can tell.
 ///
-/// An outcome is a success if it hits somebody of another side, or else if the numbers that the ruleset declares change for
-/// the better of the own side; it is a failure if they change for the worse. An outcome without such a change is what the
-/// others are not: a failure if there are successes, a success if there are failures, and otherwise neither.
+/// An outcome is a success if it hits somebody of another side, or else if the numbers that the ruleset declares change
+/// for the better of the own side. It is a failure if they change for the worse. An outcome without such a change is a
+/// failure if there are successes, a success if there are failures, and otherwise neither.
 pub fn kinds_of_outcomes(session: &Session, odds: &Odds, question: &Question, viewer: &Viewer) -> Vec<OutcomeKind> {
-    // A side that the viewer does not know tells it nothing here.
+    // A side that the viewer does not know is treated as unknown.
     let known = session.known(viewer);
     let view = known.view(session);
     let side_of = |id: EntityId| view.profile(id, &WorkedOut::new()).side.map(|side| side.title);
@@ -68,7 +70,7 @@ pub fn kinds_of_outcomes(session: &Session, odds: &Odds, question: &Question, vi
 }
 
 impl Sides<'_, '_> {
-    /// Above 0: good for the own side; below 0: bad for it.
+    /// The score of an outcome: above 0 if it is good for the own side, below 0 if it is bad.
     fn score(&self, session: &Session, outcome: &Outcome) -> i64 {
         let hits = outcome.hit.iter().filter_map(|title| self.view.find(title).ok()).map(|id| -self.sign(id));
         let hits: Vec<i64> = hits.collect();

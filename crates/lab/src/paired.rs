@@ -1,20 +1,20 @@
 /// The difference between two averages, from pairs of games on the same dice.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Difference {
-    /// The average of the first less that of the second: a share of games won, -1 to 1, or an average value.
+    /// The average of the first minus that of the second: a share of games won, -1 to 1, or an average value.
     pub average: f64,
-    /// How far it may be off: in 95 of 100 cases for one pair of answers, further for one of many pairs.
+    /// The margin of error in 95 of 100 cases: for one pair of answers, or widened for one of many pairs.
     pub margin: f64,
-    /// From how many pairs of games.
+    /// The number of pairs of games.
     pub pairs: u64,
 }
 
 impl Difference {
-    /// The difference between shares of games won. `only_first` and `only_second` are the numbers of pairs in which only one of
-    /// the two won; `z` is the number of standard errors in the margin.
+    /// Computes the difference between two shares of games won. `only_first` and `only_second`: the numbers of pairs in
+    /// which only that one won. `z`: the number of standard errors in the margin.
     ///
-    /// The margin is that of Agresti and Min (2005), half a pair added to each of the four cells: it is not zero where the two
-    /// never differed.
+    /// The margin is that of Agresti and Min (2005), with half a pair added to each of the four cells: it is not zero
+    /// if the two never differed.
     pub fn of_wins(only_first: u64, only_second: u64, pairs: u64, z: f64) -> Difference {
         let (first, second, n) = (only_first as f64 + 0.5, only_second as f64 + 0.5, pairs as f64 + 2.0);
         let difference = first - second;
@@ -23,10 +23,10 @@ impl Difference {
         Difference { average, margin: z * error, pairs }
     }
 
-    /// The difference between averages of values, from the differences of the pairs. Its margin is infinite for less than two
-    /// pairs.
+    /// Computes the difference between two average values from the differences of the pairs. The margin is infinite for
+    /// fewer than two pairs.
     pub fn of_values(differences: impl Iterator<Item = f64>, z: f64) -> Difference {
-        // The method of Welford: sums of squares of large numbers lose their last digits.
+        // Welford's method: sums of squares of large numbers would lose their last digits.
         let (mut pairs, mut average, mut squares) = (0_u64, 0.0, 0.0);
         for one in differences {
             pairs += 1;
@@ -41,9 +41,9 @@ impl Difference {
         Difference { average, margin, pairs }
     }
 
-    /// The average difference between the scores of pairs of games, each -1 to 1, with the margin that holds in 95 of 100 cases:
-    /// that of Bonett and Price (2012), for scores with draws: one pair more for each side. It is not zero where no pair differed, and
-    /// wide enough where all pairs that differ do so in one direction.
+    /// Computes the average difference between the scores of pairs of games, each -1 to 1. The margin holds in 95 of
+    /// 100 cases: that of Bonett and Price (2012) for scores with draws, which adds one pair for each side. It is not
+    /// zero if no pair differed, and it stays wide enough if all pairs that differ do so in one direction.
     pub(super) fn of_scores(differences: impl Iterator<Item = f64>) -> Difference {
         let (mut pairs, mut sum, mut squares) = (0_u64, 0.0, 0.0);
         for one in differences {
@@ -57,25 +57,26 @@ impl Difference {
         Difference { average, margin: if pairs == 0 { f64::INFINITY } else { standard_errors(2) * error }, pairs }
     }
 
-    /// Whether the difference is larger than its margin.
+    /// True if the difference is larger than its margin.
     pub fn is_found(&self) -> bool {
         self.average.abs() > self.margin
     }
 
-    /// The largest difference that fits the pairs.
+    /// The largest difference that is consistent with the pairs.
     pub fn at_most(&self) -> f64 {
         self.average.abs() + self.margin
     }
 }
 
-/// The number of standard errors that holds the differences of the best of so many answers to all others at once, in 95 of 100
-/// cases: one-sided after Bonferroni, and never less than the two-sided 1.96 of one pair.
+/// The number of standard errors for comparing the best of `answers` answers with all others at once, in 95 of 100
+/// cases: one-sided after Bonferroni, and at least the two-sided 1.96 of one pair.
 pub(super) fn standard_errors(answers: usize) -> f64 {
     let each = 0.05 / answers.saturating_sub(1).max(1) as f64;
     upper_quantile(each).max(1.959_963_984_540_054)
 }
 
-/// The point above which a normal variable lies with this chance, 0 to 0.5: Abramowitz and Stegun 26.2.23, right to 0.00045.
+/// The point that a standard normal variable exceeds with this chance, 0 to 0.5: Abramowitz and Stegun 26.2.23, with an
+/// error below 0.00045.
 fn upper_quantile(chance: f64) -> f64 {
     let t = (-2.0 * chance.ln()).sqrt();
     let above = 2.515_517 + t * (0.802_853 + t * 0.010_328);

@@ -1,4 +1,4 @@
-//! Games that are played to their end from each answer to a question, by policies.
+//! Plays games to their end by policies, from each answer to a question.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -18,28 +18,28 @@ use riskbreaker_work::is_set;
 /// The result of games that were played to their end by policies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlayedOut {
-    /// How many games were played out.
+    /// The number of games.
     pub games: u64,
     /// The number of games in which the asked seat had a higher value at the end than every other seat. `None` if no other seat
     /// has a value.
     pub wins: Option<u64>,
     /// The number of games in which no other seat had a higher value, and one had the same. `None` as for `wins`.
     pub draws: Option<u64>,
-    /// The average value at the end to the seat that is asked.
+    /// The average value at the end to the asked seat.
     pub average: f64,
     /// The sum of the squares of the values.
     squares: f64,
 }
 
 impl PlayedOut {
-    /// The share of games that were won, 0 to 1, and how far it may be off in 95 of 100 cases.
+    /// The share of games that were won, 0 to 1, and its margin of error in 95 of 100 cases.
     pub fn win_rate(&self) -> Option<(f64, f64)> {
         let rate = Rate::of(self.wins.filter(|_| self.games > 0)?, self.games);
-        // The interval reaches further to the side of one half.
+        // The interval is wider on the side of one half.
         Some((rate.share, (rate.high - rate.share).max(rate.share - rate.low)))
     }
 
-    /// How far the average may be off in 95 of 100 cases: infinitely far if it is that of one game.
+    /// The margin of error of the average in 95 of 100 cases: infinite for one game.
     pub fn margin(&self) -> f64 {
         if self.games < 2 {
             return f64::INFINITY;
@@ -68,13 +68,13 @@ impl PlayedOut {
     }
 }
 
-/// The result of one game for the seat that is asked.
+/// The result of one game for the asked seat.
 #[derive(Clone, Copy, Debug)]
 struct Ended {
     worth: i64,
     /// `None` if no other seat has a value.
     result: Option<Won>,
-    /// Whether it was stopped after its last allowed action.
+    /// True if it was stopped at the limit of actions.
     stopped: bool,
 }
 
@@ -85,42 +85,42 @@ enum Won {
     No,
 }
 
-/// Answers are not ranked by fewer games of each.
+/// The least number of games of each answer for a ranking.
 const LEAST_GAMES: u64 = 32;
-/// The least number of games of the best answer, where the games suffice: its own share is shown.
+/// The least number of games of the best answer, if the limit allows it: its own share is shown.
 const LEAST_OF_BEST: u64 = 256;
-/// If so many games of each answer were begun and none was played to its end, no more are played.
+/// If this number of games of each answer was begun and none reached its end, no more are played.
 const VAIN_GAMES: u64 = 8;
-/// Games in which the policy answers the question as well.
+/// The number of games in which the policy answers the question as well.
 const BASELINE_GAMES: u64 = 256;
-/// Actions between two looks at the flag that stops the work.
+/// The number of actions between two reads of the stop flag.
 const SLICE: u64 = 8;
-/// The streams of the dice of games played out begin here: far from those of simulations.
+/// The first random stream of played-out games, far from those of simulations.
 const STREAM: u64 = 1 << 62;
 
-/// The games of all answers to one question. Game number `n` of each answer has the same dice.
+/// The games of all answers to one question. Game number `n` has the same dice for each answer.
 pub(super) struct Playouts {
     rules: Arc<Ruleset>,
     start: Arc<Start>,
-    /// By answer: the results by number of game, without those of later games of other answers. `None`: it could not be played.
+    /// The results by answer and game number. `None`: the game could not be played.
     found: Vec<Vec<Option<Ended>>>,
-    /// The same where the policy answers the question as well.
+    /// The results of the games in which the policy answers the question as well.
     baseline: Vec<Option<Ended>>,
 }
 
-/// What every game starts from.
+/// The common start of all games.
 struct Start {
     game: Box<Game>,
     question: Question,
     answers: Vec<Answer>,
-    /// The answers to further questions that stand already, with their places on the tape of the open action.
+    /// Answers already given to later questions, with their places on the tape of the open action.
     behind: Vec<(usize, Slot)>,
     policy: Option<Arc<str>>,
     seed: u64,
 }
 
 impl Playouts {
-    /// No games yet. `game` stands at the question.
+    /// Creates the playouts without games. `game` is at the question.
     pub fn new(
         game: Box<Game>,
         question: Question,
@@ -135,10 +135,11 @@ impl Playouts {
         Playouts { rules, start, found, baseline: Vec::new() }
     }
 
-    /// Plays games from all answers, and drops those that are found to be worse than the best one: the others get their games.
+    /// Plays games from all answers and drops answers that are found to be worse than the best one, so that the others
+    /// get their games.
     ///
-    /// It ends when the games are used up, when one answer is left, or once `stop` is set. Answers are compared only after whole
-    /// rounds of games, so the result depends on the numbers of games alone.
+    /// It ends when the games are used up, when one answer is left, or once `stop` is set. Answers are compared only
+    /// after whole rounds of games, so the result depends only on the numbers of games.
     pub fn race(&mut self, limits: &AdviceLimits, stop: &Arc<AtomicBool>) {
         let mut open: Vec<usize> = (0..self.found.len()).collect();
         let (mut played, mut left) = (0, limits.games);
@@ -172,14 +173,14 @@ impl Playouts {
         }
     }
 
-    /// The answer with the best average; of equal ones the one that is offered first.
+    /// The answer with the best average; the first offered of equal ones.
     fn best_of(&self, among: &[usize]) -> usize {
         let score = |at: usize| self.played(at).map_or(f64::NEG_INFINITY, |played| played.score());
         let better = |best: usize, at: &usize| if score(*at) > score(best) { *at } else { best };
         among.iter().skip(1).fold(among[0], better)
     }
 
-    /// The result of the games of an answer; `None` if none was played to its end.
+    /// The result of the games of an answer; `None` if none reached its end.
     fn played(&self, at: usize) -> Option<PlayedOut> {
         played_out(&self.found[at])
     }
@@ -204,8 +205,8 @@ impl Playouts {
         Difference::of_wins(only_first, only_second, all, z)
     }
 
-    /// Puts the answers in order: first the best with all from which no difference to it was found, then the best of the rest in
-    /// the same way. Those that share a place keep the order in which they are offered.
+    /// Ranks the answers: first the best with all that do not differ from it, then the best of the rest in the same
+    /// way. Answers that share a place keep the order of the question.
     pub fn rank(&self, advised: &mut Advised) {
         let all: Vec<Option<Ended>> = self.found.iter().chain([&self.baseline]).flatten().copied().collect();
         advised.games = all.iter().flatten().count() as u64;
@@ -222,7 +223,7 @@ impl Playouts {
             return;
         }
         advised.by_games = true;
-        // The best is one of those that were not dropped: they have the most games.
+        // The best is among those that were not dropped: they have the most games.
         let finalists: Vec<usize> = rest.iter().copied().filter(|at| self.found[*at].len() == most).collect();
         let best = self.best_of(&finalists);
         let (mut order, mut leader) = (Vec::new(), best);
@@ -261,7 +262,7 @@ impl Playouts {
         self.start.game.fork().context.unless_hidden(viewer, Ok(()))
     }
 
-    /// Plays a range of games from each of some answers. Says whether all were played; otherwise those of the last games are missing
+    /// Plays a range of games from each of some answers. False if not all were played; the last games are then missing
     /// for all of these answers.
     fn play(&mut self, open: &[usize], games: Range<u64>, threads: Option<usize>, stop: &Arc<AtomicBool>) -> bool {
         let arms: Vec<Option<usize>> = open.iter().copied().map(Some).collect();
@@ -286,12 +287,12 @@ fn played_out(found: &[Option<Ended>]) -> Option<PlayedOut> {
     (played.games > 0).then_some(played)
 }
 
-/// The result of one game, or `None` if it could not be played; with its place in the order of all.
+/// The results of games with their place in the order of all; `None` for a game that could not be played.
 type Results = Vec<(usize, Option<Ended>)>;
 
 impl Start {
-    /// Plays a range of games from each of some answers, on many threads: all answers of one game, then those of the next. Gives the
-    /// results in that order, up to the last game of which all were played, and whether that is all.
+    /// Plays a range of games from each of some answers, on many threads: all answers of one game, then those of the
+    /// next. Returns the results in that order, up to the last game of which all were played, and true if that is all.
     fn play_all(
         self: &Arc<Start>,
         rules: &Arc<Ruleset>,
@@ -310,7 +311,7 @@ impl Start {
                 let first = games.start;
                 let job = move |vm: &mut dyn Machine| {
                     let mut results = Results::new();
-                    // A machine that was thrown away is built again for the next job.
+                    // A machine that was discarded is built again for the next job.
                     while !vm.is_dead() && !is_set(Some(&stop)) {
                         let at = next.fetch_add(1, Ordering::Relaxed);
                         if at >= wanted {
@@ -326,7 +327,7 @@ impl Start {
                 };
                 match rules.run(job) {
                     Ok(results) => all.extend(results),
-                    // No machine, or a panic: what this thread had is lost.
+                    // No machine, or a panic: the results of this thread are lost.
                     Err(_) => break,
                 }
             }
@@ -353,7 +354,8 @@ impl Start {
         (known[..games * arms.len()].to_vec(), whole)
     }
 
-    /// Plays one game: from an answer, or from the policy's own. `Ok(None)` if it fails, or if the action does not take the answer.
+    /// Plays one game, from an answer or from the policy's own. `Ok(None)` if it fails, or if the action does not take
+    /// the answer.
     fn play(
         &self,
         vm: &mut dyn Machine,
@@ -364,7 +366,7 @@ impl Start {
         let Some((mut game, given)) = self.opened(vm, arm, number) else { return Ok(None) };
         let (mut halt, mut left) = (game.advance(vm, 1), AdviceLimits::ACTIONS);
         game.context.keeps_tape = false;
-        // With other answers or hidden things before it, the action may go another way, which does not come to the question.
+        // With other earlier answers or hidden values, the action may diverge and never reach the question.
         if given.is_some() {
             let place = self.question.id.ordinal as usize;
             let taken = game.history.last().and_then(|done| done.tape.get().slots.get(place).cloned().flatten());
@@ -388,7 +390,7 @@ impl Start {
         Ok(self.ended(&mut game, vm, stopped))
     }
 
-    /// The game at the question with the dice of game `number`, and the answer that stands on its tape.
+    /// Returns the game at the question with the dice of game `number`, and the answer on its tape.
     fn opened(&self, vm: &mut dyn Machine, arm: Option<usize>, number: u64) -> Option<(Game, Option<Slot>)> {
         let mut game = self.game.fork();
         game.context.dice.rng = DiceRng::stream(self.seed, STREAM + number);
@@ -409,7 +411,7 @@ impl Start {
         });
         let slots = &mut game.open.as_mut()?.tape.slots;
         if given.is_some() {
-            // Policies answer the open questions before it. In a race it closes them.
+            // Policies answer the earlier open questions. In a race they are closed.
             let open_before = question.race.then_some(Slot::Closed { by: place, before });
             slots.resize(place as usize, open_before);
             slots.push(given.clone());
@@ -418,12 +420,12 @@ impl Start {
             slots.resize(slots.len().max(at + 1), None);
             slots[*at] = Some(answered.clone());
         }
-        // The action that is open reads its tape; what follows has none.
+        // The open action reads its tape; later actions have none.
         game.context.keeps_tape = true;
         Some((game, given))
     }
 
-    /// What the end of a game is worth to the seat that is asked, and whether that is more than to any other.
+    /// The value at the end of a game to the asked seat, and how it compares with the other seats.
     fn ended(&self, game: &mut Game, vm: &mut dyn Machine, stopped: bool) -> Option<Ended> {
         let seat = &self.question.seat;
         let worth = vm.worth(&mut game.context, seat).ok().flatten()?;
@@ -432,7 +434,7 @@ impl Start {
             game.context.answers.seats.keys().filter(|other| is_other(other)).cloned().collect();
         let mut most: Option<i64> = None;
         for other in others {
-            // A seat for which the rules give no worth is not compared.
+            // A seat without a value is not compared.
             if let Ok(Some(theirs)) = vm.worth(&mut game.context, &other) {
                 most = Some(most.map_or(theirs, |most| most.max(theirs)));
             }
@@ -467,7 +469,7 @@ mod tests {
         // Newcombe 1998, table I: 0 of 20 is 0 to 0.1611.
         let (rate, margin) = played(&[(0, false); 20]).win_rate().unwrap();
         assert!(rate == 0.0 && (margin - 0.1611).abs() < 5e-5, "{rate} {margin}");
-        // Of one game nobody knows how far it is off.
+        // The margin of a single game is infinite.
         assert_eq!(played(&[(7, true)]).margin(), f64::INFINITY);
         // The standard deviation of 1 and 3 is the root of 2, that of their average 1.
         assert!((played(&[(1, true), (3, true)]).margin() - 1.96).abs() < 1e-9);

@@ -20,59 +20,59 @@ pub struct Position {
     pub setup: Setup,
     /// The card, by id.
     pub card: String,
-    /// Whose turn it is, by title; whoever is asked first if nobody is named.
+    /// The actor by title; `None` for the first that is asked.
     pub actor: Option<String>,
-    /// Answers to questions on the way there, each wherever its topic is asked and it fits: topic, answer.
+    /// Answers to earlier questions, each given when its topic is asked and it fits: topic, answer.
     pub way: Vec<(String, String)>,
-    /// What is changed by hand before: name, field, value.
+    /// Manual edits before the card is played: name, field, value.
     pub edits: Vec<(String, String, String)>,
-    /// What is looked at where the action ends, besides what the query watches: name, and a field or derived value.
+    /// Fields and derived values to read at the end of the action, in addition to those of the query: name, field.
     pub watch: Vec<(String, String)>,
-    /// What conditions compare it with. Each names one of `watch`.
+    /// The comparisons of conditions. Each names one of `watch`.
     pub compared: Vec<Compared>,
-    /// What is asked of the card.
+    /// The query for the odds of the card.
     pub query: OddsQuery,
 }
 
-/// Where a card is about to be played.
+/// The place where a card is about to be played.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// Who plays it, by title.
+    /// The actor, by title.
     pub actor: Option<Arc<str>>,
-    /// What was answered on the way there: seat or title, topic, answer.
+    /// The answers given on the way to the card: seat or title, topic, answer.
     pub way: Way,
-    /// Every field, as title and label: what these rules have a number for.
+    /// Every number that these rules have, as title and label.
     pub known: BTreeSet<(Arc<str>, Arc<str>)>,
-    /// Changes by hand that name what these rules do not have; only where [`OddsQuery::lenient`] allows it.
+    /// Manual edits that name what these rules do not have; only if [`OddsQuery::lenient`] allows it.
     pub left_out: Vec<String>,
 }
 
-/// Answers to one question that are gone through together.
+/// The most answers to one question that are examined together.
 pub(super) const MOST: usize = 40;
 
-/// How often their actions are run, all together, and how often each is played at random where that is too little.
+/// The limit on runs over all answers of a question, and on random plays of each if these runs are too few.
 const FOR_ALL: u64 = 60_000;
 const SAMPLES: u64 = 2_000;
 
-/// The most targets whose chances are shown beside them.
+/// The most targets whose chances are shown.
 const MOST_TARGETS: usize = 12;
-/// The work for the exact chances of all targets of a question, and then for the estimates of those that are not exact.
+/// The work for the exact chances of all targets of a question, and then for the estimates of the rest.
 const FOR_TARGETS: u64 = 60_000_000;
 const FOR_ESTIMATES: u64 = 60_000_000;
 
-/// Questions that are answered on the way to a card before it is taken to be out of reach.
+/// The number of earlier questions after which a card counts as out of reach.
 const WAY: usize = 1_000;
 
-/// What was answered on the way to a card: seat or title, topic, answer.
+/// The answers given on the way to a card: seat or title, topic, answer.
 pub type Way = Vec<(String, String, String)>;
 
-/// Hears of each question on the way to a card and of the answer that is taken.
+/// Called with each question on the way to a card and the answer to it.
 pub(super) type AnswerListener<'n> = dyn FnMut(&Session, &Question, &Answer) + 'n;
 
 impl Position {
-    /// Works out what the card comes to.
+    /// Computes the odds of the card.
     ///
-    /// On the way to it, every question takes its default, or else the first answer that is possible.
+    /// Each earlier question gets its default, or else the first possible answer.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl Position {
         let question =
             self.found(&session).cloned().ok_or_else(|| Refusal::new("the edits lead away from the card"))?;
         let actor = question.about.map(|id| session.view().title(id));
-        // Refused with its reason if it is greyed.
+        // A greyed card is refused with its reason.
         question.read(&Value::text(&self.card))?;
         let mut query = self.query.clone();
         let value = Value::text(&self.card);
@@ -113,7 +113,7 @@ impl Position {
             let view = session.view();
             let declared = view.fields(*entity).map(|(field, _)| field).find(|field| field.name == *name);
             let value = match declared.map(|field| &field.ty) {
-                // They are compared as they are told.
+                // Lists and maps are compared as they are printed.
                 Some(Type::List(_) | Type::Map(_)) => continue,
                 Some(Type::Ref(_)) => Value::text(&compared.value),
                 Some(ty) => read_typed(&view, ty, &compared.value).unwrap_or_else(|| Value::text(&compared.value)),
@@ -125,14 +125,13 @@ impl Position {
         Ok((odds, Place { actor, way, known, left_out }))
     }
 
-    /// The position with the names that a person typed replaced by labels (see [`View::find_typed`]): who plays the card, whom it
-    /// is played against, and whose values are changed. Who plays it is looked for where the scenario starts, the others where
-    /// the card is asked for: somebody or something that the way there has made can be named. A name that fits nobody stays as
-    /// it is.
+    /// Replaces the names that a person typed by labels (see [`View::find_typed`]): the actor, the targets, and the
+    /// entities of edits. The actor is looked up at the start of the scenario, the others where the card is asked for,
+    /// so that entities created before then can be named. A name that fits nobody stays unchanged.
     ///
     /// # Errors
     ///
-    /// [`Refusal::Ambiguous`] with the labels of those that a name fits.
+    /// [`Refusal::Ambiguous`] with the labels that a name fits.
     ///
     /// [`View::find_typed`]: riskbreaker_play::View::find_typed
     pub fn named_by_typing(mut self, rules: &Arc<Ruleset>) -> Result<Position, Refusal> {
@@ -146,7 +145,7 @@ impl Position {
         if self.edits.is_empty() && self.query.against.is_none() {
             return Ok(self);
         }
-        // Where the card is out of reach, `odds` says so; the names are looked for where the way ended.
+        // If the card is out of reach, `odds` reports it; the names are looked up where the game stopped.
         let _ = self.go_to(&mut session, &mut |_, _, _| {});
         let label = |name: &str| typed_label(&session, name);
         for (name, _, _) in &mut self.edits {
@@ -155,7 +154,7 @@ impl Position {
         let view = session.view();
         if let Some(Value::Text(names)) = &self.query.against {
             let names: Vec<&str> = match view.find(names) {
-                // One name may have a comma in it.
+                // A single name may contain a comma.
                 Ok(_) => vec![names],
                 Err(_) => names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect(),
             };
@@ -169,8 +168,8 @@ impl Position {
         Ok(self)
     }
 
-    /// Changes by hand what is to be changed, and plays on to the card. What does not fit is left out where that is allowed,
-    /// and told.
+    /// Applies the manual edits and plays on to the card. Returns the edits that do not fit, if leaving them out is
+    /// allowed.
     pub(super) fn edit_by_hand(
         &self,
         session: &mut Session,
@@ -190,7 +189,7 @@ impl Position {
         Ok(left_out)
     }
 
-    /// Plays to where somebody is asked for the card; `note` hears of each answer on the way.
+    /// Plays on to the question for the card. `note` is called with each answer.
     pub(super) fn go_to(&self, session: &mut Session, note: &mut AnswerListener) -> Result<(), Refusal> {
         let mut asked: Vec<String> = Vec::new();
         for _ in 0..WAY {
@@ -252,7 +251,7 @@ impl Position {
         })
     }
 
-    /// The open question that offers the card to the one who is to play it.
+    /// The open question that offers the card to the actor.
     pub(super) fn found<'s>(&self, session: &'s Session) -> Option<&'s Question> {
         let named = self.actor.as_ref().map(|actor| (actor, session.view().find(actor).ok()));
         session.questions().iter().find(|question| {
@@ -266,7 +265,7 @@ impl Position {
     }
 }
 
-/// The label of whom a person's `name` means; the name itself if it fits nobody.
+/// The label of the entity that a typed `name` means; the name itself if it fits nobody.
 fn typed_label(session: &Session, name: &str) -> Result<String, Refusal> {
     let view = session.view();
     match view.find_typed(name) {
@@ -276,9 +275,9 @@ fn typed_label(session: &Session, name: &str) -> Result<String, Refusal> {
     }
 }
 
-/// The game in its starting position, with somebody to be asked on every seat.
+/// The game in its starting position, with a person on every seat.
 pub(super) fn with_people(rules: &Arc<Ruleset>, mut setup: Setup) -> Result<Session, Refusal> {
-    // The seats that scripts read in the scenario stay as they are.
+    // Seats read by the scenario's scripts stay as they are.
     setup.seats_in_scenario = false;
     for seat in rules.seats().keys() {
         setup = setup.seat(seat, Driver::Human);
@@ -286,14 +285,14 @@ pub(super) fn with_people(rules: &Arc<Ruleset>, mut setup: Setup) -> Result<Sess
     Session::start(rules, setup).map_err(|error| Refusal::new(error.to_string()))
 }
 
-/// Notes each question on a way, and its answer.
+/// Returns a listener that records each question and its answer in `way`.
 fn noted_in(way: &mut Way) -> impl FnMut(&Session, &Question, &Answer) {
     move |session, question, answer| {
         way.push((whom(session, question), question.topic.to_string(), question.tell(answer)));
     }
 }
 
-/// Who is asked, by title, or the seat.
+/// The entity that a question is about, by title, or else the seat.
 pub(super) fn whom(session: &Session, question: &Question) -> String {
     match question.about {
         Some(about) => session.view().title(about).to_string(),
@@ -305,7 +304,7 @@ pub(super) fn has_card(question: &Question, card: &str) -> bool {
     matches!(&question.ask, Ask::Choose { options, .. } if options.iter().any(|option| &*option.id == card))
 }
 
-/// Finds a field or derived value: by its name, or by the label that is told at the table.
+/// Finds a field or derived value by its name or by its label at the table.
 fn watched(session: &Session, title: &str, name: &str) -> Result<(EntityId, Arc<str>), Refusal> {
     let view = session.view();
     let entity = view.find(title)?;
@@ -323,7 +322,7 @@ fn watched(session: &Session, title: &str, name: &str) -> Result<(EntityId, Arc<
     Err(Refusal::new(format!("{title} has no `{name}`; {meant}")))
 }
 
-/// A typed value where no type is known.
+/// Converts typed text to a value if no type is known.
 fn plain(text: &str) -> Value {
     match text {
         "yes" | "true" => Value::Bool(true),
@@ -333,7 +332,7 @@ fn plain(text: &str) -> Value {
     }
 }
 
-/// Reads a typed value for a field.
+/// Parses a typed value for a field.
 fn read_edit(session: &Session, name: &str, field: &str, value: &str) -> Result<Edit, Refusal> {
     let view = session.view();
     let entity = view.find(name)?;
@@ -388,7 +387,7 @@ pub(super) fn hit_chances(
     viewer: &Viewer,
 ) -> Vec<(Arc<str>, Fraction, bool)> {
     let Ask::Choose { options, .. } = &question.ask else { return Vec::new() };
-    // A free act attacks nobody: somebody who is hit later is hit without it.
+    // A free act targets nobody: a later hit happens without it.
     if session.game().is_free_act(question.id.action) {
         return Vec::new();
     }
@@ -403,7 +402,7 @@ pub(super) fn hit_chances(
     }
     let share = |work: u64| work / targets.len().max(1) as u64;
     let exactly = Limits { ways: 4_000, samples: 1, work: share(FOR_TARGETS), ..Limits::default() };
-    // One way, so that all the work goes into samples: an estimate takes up to a quarter of the work.
+    // One run, so that all the work goes into samples: an estimate takes up to a quarter of the work.
     let at_random = Limits { ways: 1, samples: 400, work: 4 * share(FOR_ESTIMATES), ..Limits::default() };
     let mut limits = exactly;
     let mut chances = Vec::new();
@@ -412,7 +411,7 @@ pub(super) fn hit_chances(
         let query = OddsQuery { given, viewer: Some(viewer.clone()), limits, ..OddsQuery::default() };
         let Ok(mut odds) = session.odds_ahead(question.id, query.clone(), None) else { return Vec::new() };
         if !odds.is_exact() && limits == exactly {
-            // The other targets of a question are as hard as the first.
+            // The other targets of a question are as costly as the first.
             limits = at_random;
             let query = OddsQuery { limits, ..query };
             let Ok(estimate) = session.odds_ahead(question.id, query, None) else { return Vec::new() };
@@ -477,11 +476,11 @@ pub(super) fn odds_of_each(
     Ok(answers.into_iter().map(tell).collect())
 }
 
-/// A question that somebody decides.
+/// Returns the question if a player decides it.
 ///
 /// # Errors
 ///
-/// The faces of real dice are no decision, so nothing is weighed.
+/// The faces of real dice are no decision, so there is nothing to weigh.
 pub(super) fn decided(question: &Question) -> Result<&Question, Refusal> {
     match question.ask {
         Ask::Dice { .. } => Err(Refusal::new("real dice decide that: throw them, and type the faces")),
@@ -504,8 +503,8 @@ pub(super) fn odds_of(
     })
 }
 
-/// The answers behind the first open question of the open action that a viewer knows of, with their places. A fork does not have
-/// them and would ask again, so they are to stand as given.
+/// Returns the answers after the first open question of the open action that a viewer knows, with their places. A fork
+/// does not have them and would ask again, so they are passed to it as given.
 pub(super) fn answered_behind(game: &Game, viewer: &Viewer) -> Vec<(usize, Slot)> {
     let Some(open) = &game.open else { return Vec::new() };
     let sees = |place: usize| open.is_seen(place as u32, viewer);
@@ -516,7 +515,7 @@ pub(super) fn answered_behind(game: &Game, viewer: &Viewer) -> Vec<(usize, Slot)
     answers.filter(|(_, slot)| matches!(slot, Slot::Answer { .. })).collect()
 }
 
-/// The answer in a place of a tape, as one that is given beforehand.
+/// Converts the answer in a slot of a tape to one that is given in advance.
 pub(super) fn given_in(slot: &Slot) -> Option<Given> {
     let Slot::Answer { topic, seat, about, answer, .. } = slot else { return None };
     let (topic, seat, about) = (topic.to_string(), Some(seat.clone()), *about);

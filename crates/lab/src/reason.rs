@@ -6,11 +6,11 @@ use riskbreaker_dice::{Fraction, float, sum};
 use riskbreaker_play::{Game, Question};
 use riskbreaker_state::{EntityId, Value};
 
-/// Most parts of a reason.
+/// The most parts of a reason.
 const PARTS: usize = 2;
 
-/// Gives each answer whose odds of the next step are exact a short reason: what it keeps that another answer may change, and what it
-/// may gain or lose that not every answer does. The words are the titles and labels of the ruleset.
+/// Gives each answer with exact odds of the next step a short reason: what it keeps that another answer may change, and
+/// what it may gain or lose that not every answer does. The words are the titles and labels of the ruleset.
 pub(super) fn give_reasons(advice: &mut [Advice], game: &Game, question: &Question) {
     let exact: Vec<Option<&Odds>> =
         advice.iter().map(|one| one.odds.as_ref().ok().filter(|odds| odds.is_exact())).collect();
@@ -22,11 +22,11 @@ pub(super) fn give_reasons(advice: &mut [Advice], game: &Game, question: &Questi
     }
 }
 
-/// A number that is told at the table and can change.
+/// A number that is shown at the table and can change.
 struct ReasonChange<'o> {
     field: &'o FieldOdds,
     from: i64,
-    /// The chance to be higher or lower than before, and the least and most by which.
+    /// The chance to be higher than before, with the least and most change; `down` likewise for lower.
     up: Option<ReasonStep>,
     down: Option<ReasonStep>,
 }
@@ -56,7 +56,7 @@ impl ReasonChange<'_> {
         self.field.entity == other.field.entity && self.field.field == other.field.field
     }
 
-    /// Whether the same field has the same values with the same chances.
+    /// True if the same field has the same values with the same chances.
     fn is_same(&self, other: &ReasonChange) -> bool {
         self.is_of(other) && self.field.to == other.field.to
     }
@@ -78,7 +78,7 @@ fn reason<'o>(odds: &'o Odds, all: impl Iterator<Item = &'o Odds>, game: &Game, 
             }
         }
     }
-    // A change that every answer brings is no reason for one of them.
+    // A change that is the same for every answer is no reason for one of them.
     let apart = own.iter().filter(|change| !others.iter().all(|other| other.iter().any(|known| known.is_same(change))));
     let mut told: Vec<(bool, Fraction, String)> = Vec::new();
     for change in apart {
@@ -109,7 +109,7 @@ fn changes(odds: &Odds) -> Vec<ReasonChange<'_>> {
     odds.fields.iter().filter_map(ReasonChange::of).collect()
 }
 
-/// Whether an entity is the one that is asked about, or something of another kind that one of its fields names.
+/// True if an entity is the one that the question is about, or one of another kind that a field of it names.
 fn is_own(game: &Game, question: &Question, entity: EntityId) -> bool {
     let Some(about) = question.about else { return false };
     let state = &game.context.state;

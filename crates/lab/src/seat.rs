@@ -9,23 +9,23 @@ use riskbreaker_play::{QuestionId, Refusal, Seat};
 
 /// Odds and advice for the viewer of a [`Seat`].
 pub trait SeatExt: sealed::Sealed {
-    /// Works out what the open action can come to, from what the viewer knows: see
-    /// [`Session::odds_at`](SessionExt::odds_at).
+    /// Computes the odds of the open action from what the viewer knows: see [`Session::odds_at`](SessionExt::odds_at).
     ///
-    /// Things that it may not see are dealt anew by the rules' `deal`, or left out if the rules have none. [`Odds::unseen`]
-    /// names them, [`Odds::dealt`] says which of the two was done. Secret answers of others are chosen anew.
+    /// What the viewer may not see is dealt anew by the rules' `deal`, or left out if the rules have none.
+    /// [`Odds::unseen`] names it, [`Odds::dealt`] says which of the two was done. Secret answers of others are chosen
+    /// anew.
     ///
     /// # Errors
     ///
-    /// As there; a question that the viewer may not see, or an action that depends on fields that it may not see.
+    /// Those of `odds_at`; a question that the viewer may not see, or an action that depends on hidden fields.
     fn odds(&mut self, question: QuestionId, query: OddsQuery) -> Result<Odds, Refusal>;
 
-    /// Weighs the answers to a question of the viewer's, the best first, from what the viewer knows: see
+    /// Ranks the answers to a question of the viewer, the best first, from what the viewer knows: see
     /// [`Session::advise`](SessionExt::advise).
     ///
     /// # Errors
     ///
-    /// As there; a question of another seat.
+    /// Those of `advise`; a question of another seat.
     fn advise(
         &mut self,
         question: QuestionId,

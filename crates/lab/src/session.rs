@@ -11,50 +11,52 @@ use riskbreaker_state::{EntityId, Value};
 
 /// Odds and advice for the open action of a [`Session`].
 pub trait SessionExt: sealed::Sealed {
-    /// Works out what the open action can come to, from an open question on. Nothing changes.
+    /// Computes the odds of the open action from an open question on. Does not change the session.
     ///
     /// The answer to the question itself is given as one of [`OddsQuery::given`]: see [`Given::to`].
     ///
     /// # Errors
     ///
-    /// A sentence: a question that is not open, an answer that does not fit, the fault of a script, or more ways than
-    /// the limits allow.
+    /// A question that is not open, an answer that does not fit, the fault of a script, or more paths than the limits
+    /// allow.
     fn odds_at(&mut self, question: QuestionId, query: OddsQuery) -> Result<Odds, Refusal>;
 
-    /// The game where somebody is asked for a card next, what was answered to come there, and whether dice were rolled:
-    /// other ones than those to come. Every question takes its default, or else the first answer that is possible. It is
-    /// another game; this one stays as it is.
+    /// Returns a copy of the game at the next question for a card, the answers given to reach it, and true if dice were
+    /// rolled (other dice than those of this game). Each question on the way gets its default, or else the first
+    /// possible answer.
     ///
     /// # Errors
     ///
-    /// A card that nobody comes to be asked for.
+    /// A card that no question reaches.
     fn ahead_to(&self, card: &str) -> Result<(Session, Way, bool), Refusal>;
 
-    /// The same as [`SessionExt::odds_at`], as far ahead as `until` names agenda entries: see [`until`](super::until). If the horizon of
-    /// the ruleset is out of reach, the odds end with the open action, and [`Odds::no_further`] says why.
+    /// Like [`SessionExt::odds_at`], up to the agenda entries in `until`: see [`until`](super::until). If the horizon
+    /// of the ruleset is out of reach, the odds end with the open action, and [`Odds::no_further`] says why.
     ///
     /// # Errors
     ///
-    /// As there, and a name that the ruleset does not declare.
+    /// Those of `odds_at`, and a name that the ruleset does not declare.
     fn odds_ahead(&mut self, question: QuestionId, query: OddsQuery, until: Option<&str>) -> Result<Odds, Refusal>;
 
-    /// The chance of each option of a question to be hit if it is chosen: by the id of the option, with whether it is exact. Empty
-    /// unless one of several entities is to be chosen, the ruleset says what a hit is, and the chances are known at once.
+    /// Returns the chance of each option to be hit if it is chosen: the id of the option, the chance, and true if it is
+    /// exact. Empty unless the question chooses one of several entities, the ruleset defines a hit, and the chances can
+    /// be computed quickly.
     fn hit_chances(&mut self, question: &Question, viewer: &Viewer) -> Vec<(Arc<str>, Fraction, bool)>;
 
-    /// The same as [`SessionExt::odds_at`], if a house rule had another value. Nothing changes.
+    /// Like [`SessionExt::odds_at`], with another value of a house rule. Does not change the session.
     ///
     /// # Errors
     ///
-    /// As there, and a house rule or value that the ruleset does not know.
+    /// Those of `odds_at`, and a house rule or value that the ruleset does not know.
     fn odds_by(&mut self, question: QuestionId, query: OddsQuery, switch: &str, value: &str) -> Result<Odds, Refusal>;
 
-    /// Works out what every answer to an open question can come to, as they are offered, up to the horizon of the ruleset, with
-    /// the default answers to what is asked further. Nothing changes. Once `interrupt` is set, what is known is given and the rest says that it is not.
+    /// Computes the odds of every answer to an open question, in the order of the question, up to the horizon of the
+    /// ruleset, with the default answers to later questions. Does not change the session. Once `interrupt` is set, the
+    /// remaining answers get a refusal that says so.
     ///
     /// # Errors
     ///
-    /// A question that is not open, or with more possible answers than can be gone through.
+    /// A question that is not open, or that has too many possible answers.
     #[allow(clippy::type_complexity)] // each answer with its odds, or why they cannot be told
     fn odds_of_each(
         &mut self,
@@ -63,18 +65,19 @@ pub trait SessionExt: sealed::Sealed {
         interrupt: Option<&Arc<AtomicBool>>,
     ) -> Result<Vec<(Answer, Result<Odds, Refusal>)>, Refusal>;
 
-    /// The change by hand that opens an option of an open question: entity, field and value. Nothing changes here.
+    /// Finds the manual edit that opens an option of an open question: entity, field and value. Does not change the
+    /// session.
     ///
-    /// Numbers, texts of a list, yes-or-no, references and lists of one reference are tried, first those that the table sees.
-    /// `None`: none of them does.
+    /// Numbers, texts of a list, yes-or-no, references and lists of one reference are tried, public fields first.
+    /// `None` if none of them opens the option.
     fn opening(&self, question: QuestionId, option: &str) -> Option<(EntityId, Arc<str>, Value)>;
 
-    /// Ranks the answers to an open question, the best first. It works out the odds of each answer, see
-    /// [`Advice::odds`](super::Advice::odds), and plays
-    /// games to their end from there, each answer on the same dice. Nothing changes.
+    /// Ranks the answers to an open question, the best first. Computes the odds of each answer, see
+    /// [`Advice::odds`](super::Advice::odds), and plays games to their end from there, each answer on the same dice.
+    /// Does not change the session.
     ///
-    /// One seed gives one ranking for any number of threads. Once `interrupt` is set, or the time is over, the result is what is
-    /// known by then.
+    /// One seed gives one ranking for any number of threads. Once `interrupt` is set, or the time limit is reached, the
+    /// result is what is known by then.
     ///
     /// # Errors
     ///
@@ -86,7 +89,7 @@ pub trait SessionExt: sealed::Sealed {
         interrupt: Option<&Arc<AtomicBool>>,
     ) -> Result<Advised, Refusal>;
 
-    /// The same from what a viewer knows, who may decide the question.
+    /// Like [`SessionExt::advise`], from what a viewer knows. The viewer must be allowed to answer the question.
     ///
     /// # Errors
     ///

@@ -19,146 +19,147 @@ use riskbreaker_state::Audience;
 /// Many games of one scenario, under one set of rules or several, on the same dice.
 #[derive(Clone, Debug)]
 pub struct Simulation {
-    /// What it is called in reports.
+    /// The name of the scenario in reports.
     pub scenario: String,
-    /// What is compared: rules with their settings, one at least.
+    /// The rules to compare, each with its settings; at least one.
     pub variants: Vec<Variant>,
-    /// Games that each variant plays.
+    /// The number of games that each variant plays.
     pub trials: u64,
-    /// The seed of all games: the same seed, the same games.
+    /// The seed of all games. The same seed gives the same games.
     pub seed: u64,
-    /// Stop as soon as the shares of all results are known to this precision, up and down.
+    /// The precision of the shares of all results at which the simulation stops, as half the width of the interval.
     pub until: Option<f64>,
-    /// A game that has not ended after so many actions is left out.
+    /// The number of actions after which a game without an end is left out.
     pub actions: u64,
-    /// Whether agenda entries are replayed from their traces. What comes of a simulation does not depend on it.
+    /// The use of the memo. The results do not depend on it.
     pub memo: MemoUse,
 }
 
-/// Whether a simulation records what agenda entries do, and replays it where the same is found again.
+/// When a simulation records agenda entries in the memo and replays them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoUse {
-    /// Every script is run.
+    /// Never: every script is run.
     Never,
-    /// For as long as more is replayed than run.
+    /// While more entries are replayed than run.
     #[default]
     WhereItPays,
-    /// Even where little is replayed.
+    /// Always, even if few entries are replayed.
     Always,
 }
 
 /// One set of rules.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// What the variant is called in tables.
+    /// The name of the variant in tables.
     pub name: String,
     /// The rules.
     pub rules: Arc<Ruleset>,
     /// Scenario, seats and house rules.
     pub setup: Setup,
-    /// Seats that look one step ahead, by what the ruleset says a state is worth.
+    /// Seats that look one step ahead, with the ruleset's `value` as the measure.
     pub ahead: BTreeSet<Arc<str>>,
 }
 
 /// Part of a simulation: the `index`th of `count`, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
-    /// Which part, from 1.
+    /// The number of the part, from 1.
     pub index: u64,
-    /// How many parts there are.
+    /// The number of parts.
     pub count: u64,
 }
 
-/// What a simulation, or a part of one, has come to.
+/// The results of a simulation, or of a shard of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
     /// The version of the file format.
     pub format: u32,
-    /// What was simulated.
+    /// The plan of the simulation.
     pub plan: Plan,
-    /// `None` if it is the whole.
+    /// The shard; `None` for the whole simulation.
     pub shard: Option<Shard>,
-    /// Blocks of trials that are in it, in order from the first.
+    /// The number of blocks of trials played, in order from the first.
     pub blocks: u64,
-    /// Whether all that was wanted is in it.
+    /// True if all wanted trials were played.
     pub complete: bool,
-    /// By variant.
+    /// The counts by variant.
     pub tallies: Vec<Tally>,
-    /// For each variant behind the first: results of the first, then its own results on the same dice, with how often.
+    /// For each variant after the first: the results of the first variant, and how often each result of this variant
+    /// came with it on the same dice.
     pub pairs: Vec<BTreeMap<String, BTreeMap<String, u64>>>,
 }
 
-/// What was to be played: two findings of one plan belong together.
+/// The plan of a simulation. Findings can be merged only if they have the same plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The scenario, by name.
+    /// The name of the scenario.
     pub scenario: String,
     /// The seed of all games.
     pub seed: u64,
-    /// Games of each variant.
+    /// The number of games of each variant.
     pub trials: u64,
-    /// Actions after which a game is left.
+    /// The number of actions after which a game is left out.
     pub actions: u64,
-    /// The margin at which it ended, if it was to end there: a share, 0 to 1.
+    /// The margin at which the simulation was to end: a share, 0 to 1.
     pub until: Option<f64>,
-    /// What was compared.
+    /// The compared variants.
     pub variants: Vec<PlannedVariant>,
 }
 
-/// A variant as it is written down.
+/// A variant as stored in findings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedVariant {
-    /// What it is called in tables.
+    /// The name of the variant in tables.
     pub name: String,
     /// The id of the ruleset.
     pub ruleset: String,
     /// The version of the ruleset.
     pub version: String,
-    /// The ids of the layers over it, bottom first.
+    /// The ids of the layers on top of it, bottom first.
     pub layers: Vec<String>,
     /// The hash of the rules.
     pub hash: String,
-    /// House rules that were set, by name.
+    /// All house rules with their values, by name.
     pub switches: BTreeMap<String, String>,
     /// The house rules that the caller set, as opposed to defaults.
     #[serde(default)]
     pub set: BTreeMap<String, String>,
-    /// Who plays which seat.
+    /// The driver of each seat.
     pub seats: BTreeMap<String, String>,
 }
 
-/// Why a simulation cannot be run, or findings cannot be put together.
+/// An error of a simulation, or of merging findings.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulationError {
-    /// No game was to be played.
+    /// Zero trials were requested.
     #[error("zero trials were asked for; `--trials 1000` plays a thousand games")]
     NoTrials,
-    /// There is nothing to simulate.
+    /// No variant was given.
     #[error("nothing is to be played")]
     NoVariants,
     /// A game cannot begin.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// A part that there is not.
+    /// A shard that does not exist.
     #[error("a shard is one of several, such as 1/4 or 4/4, not {index}/{count}")]
     Shard {
-        /// Which part was asked for.
+        /// The number of the requested part.
         index: u64,
-        /// How many parts there are.
+        /// The number of parts.
         count: u64,
     },
-    /// A part of a simulation cannot end at a margin.
+    /// A margin was given for a shard. Only a whole simulation can stop at a margin.
     #[error("where it stops is decided over all trials: leave `--until` out where there are shards")]
     UntilInShards,
-    /// Findings that cannot be read or put together.
+    /// Findings that cannot be read or merged.
     #[error("{0}")]
     Findings(String),
-    /// A policy looks ahead, but the ruleset does not say what a state is worth.
+    /// A policy looks ahead, but the ruleset has no `value`.
     #[error("{0} looks ahead but does not say what a state is worth: it needs `value = function(seat)` in play.luau")]
     NoValue(String),
-    /// What was recorded and what the script does are not the same.
+    /// The memo and the script gave different results.
     #[error(
         "the trace cache and the script of `{entry}` differ, in trial {trial} of seed {seed}: this is a bug of the host, or the \
          script keeps something between calls. Recorded: {known}. The script: {found}. `--every-script` plays without the cache"
@@ -170,64 +171,65 @@ pub enum SimulationError {
         seed: u64,
         /// The number of the game.
         trial: u64,
-        /// What the trace gave.
+        /// The recorded result.
         known: String,
-        /// What the script gave.
+        /// The result of the script.
         found: String,
     },
-    /// No script machine can be had: the variant, and why.
+    /// A script machine could not be started: the variant, and why.
     #[error("the machine of {0} could not be started: {1}")]
     Machine(String, String),
 }
 
-/// One game of a simulation, for tables of other programs.
+/// One game of a simulation, as a row for other programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GameRow {
     /// The number of the trial, from 1.
     pub trial: u64,
-    /// The place of the variant, from 0.
+    /// The index of the variant, from 0.
     pub variant: usize,
-    /// What came of it; `None` if it does not count.
+    /// The result; `None` if the game does not count.
     pub result: Option<String>,
-    /// Why it does not count.
+    /// The reason for which the game does not count; `None` if it counts.
     pub left_out: Option<String>,
-    /// Rounds that passed.
+    /// The number of rounds that passed.
     pub rounds: usize,
-    /// Actions.
+    /// The number of actions.
     pub actions: u64,
 }
 
-/// How far a simulation is.
+/// The progress of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Games that have ended.
+    /// The number of games that have ended.
     pub done: u64,
-    /// Games in all.
+    /// The total number of games.
     pub of: u64,
 }
 
 const FORMAT: u32 = 1;
-/// Most blocks of trials that are looked at one by one.
+/// The most blocks of trials that are tracked individually when parts are merged.
 const MOST_BLOCKS: u64 = 40_000_000;
-/// Missing shards that are named one by one.
+/// The most missing shards that a message names.
 const NAMED: usize = 8;
 
-/// How often `told` is called while no block has been finished.
+/// The interval at which `told` is called while no block has been finished.
 const LOOKED_AT_EVERY: Duration = Duration::from_millis(200);
 
-/// Trials in a block, which are counted together. Results do not depend on it, except where `until` stops.
+/// The number of trials in a block. The results do not depend on it, except for when `until` stops the simulation.
 pub const BLOCK: u64 = 250;
 
-/// If all of this many first games of a variant are left out, no more are played. Fewer suffice if they took too long.
+/// The number of first games of a variant after which it is given up if all were left out. Fewer suffice if they took
+/// too long.
 pub(super) const GIVEN_UP_AFTER: usize = 25;
 const GIVEN_UP_AFTER_LONG: usize = 2;
 
-/// The name for a seat that looks one step ahead by what the ruleset says a state is worth.
+/// The driver name of a seat that looks one step ahead, with the ruleset's `value` as the measure.
 pub const AHEAD: &str = "ahead";
 
 impl Variant {
-    /// A variant. Seats that are left to people are played by the ruleset's first policy, or take their defaults if it has
-    /// none. The game master's seat always takes defaults.
+    /// Creates a variant. Human seats are played by the ruleset's first policy, or take defaults if it has none. The
+    /// game master's seat always takes defaults.
     pub fn new(name: impl Into<String>, rules: &Arc<Ruleset>, mut setup: Setup) -> Result<Variant, StartError> {
         let wanted: BTreeSet<Arc<str>> = setup
             .seats
@@ -252,7 +254,7 @@ impl Variant {
         Ok(Variant { name: name.into(), rules: rules.clone(), setup, ahead: wanted })
     }
 
-    /// `seed`: that of the simulation, by which a game also numbers what is made in secret.
+    /// Prepares the variant. `seed`: the seed of the simulation, which also numbers what a game creates in secret.
     pub(super) fn ready(&self, seed: u64) -> Result<ReadyVariant, SimulationError> {
         if !self.ahead.is_empty() && !self.rules.measures() {
             return Err(SimulationError::NoValue(self.rules.id().to_string()));
@@ -269,54 +271,55 @@ impl Variant {
     }
 }
 
-/// What came of one block of trials.
+/// The results of one block of trials.
 struct TrialBlock {
     tallies: Vec<Tally>,
     pairs: Vec<BTreeMap<String, BTreeMap<String, u64>>>,
-    /// No more are played, see [`GIVEN_UP_AFTER`].
+    /// True if no more blocks are played: see [`GIVEN_UP_AFTER`].
     given_up: bool,
-    /// The games, where they are asked for.
+    /// The games, if rows were requested.
     rows: Vec<GameRow>,
 }
 
-/// A block that a thread has played, by its place in the run.
+/// A block that a thread has played, with its index in the run.
 type PlayedBlock = Result<(u64, TrialBlock), SimulationError>;
 
-/// The blocks of trials that a run plays: all, or those of a shard.
+/// The blocks of trials in a run: all, or those of a shard.
 #[derive(Clone, Copy)]
 pub(super) struct TrialPart {
     /// The first block.
     pub first: u64,
-    /// How far each block is behind the one before it.
+    /// The distance from each block to the next.
     pub step: u64,
-    /// How many they are.
+    /// The number of blocks.
     pub blocks: u64,
-    /// Whether the games are kept one by one.
+    /// True if each game is kept as a row.
     keeps_rows: bool,
 }
 
 impl TrialPart {
-    /// The blocks of a shard, out of `all`.
+    /// Returns the blocks of a shard, out of `all`.
     pub fn of(all: u64, shard: Option<Shard>) -> TrialPart {
         let (first, step) = shard.map_or((0, 1), |shard| (shard.index - 1, shard.count));
         TrialPart { first, step, blocks: all.saturating_sub(first).div_ceil(step), keeps_rows: false }
     }
 
-    /// The games in the first blocks, where there are `trials` in all. The last block of all may be a short one.
+    /// The number of games in the first `blocks` blocks of this part, out of `trials` in all. The last block of all may
+    /// be short.
     pub fn games(self, blocks: u64, trials: u64) -> u64 {
         let has_last = blocks > 0 && self.block(blocks - 1) == trials.div_ceil(BLOCK) - 1;
         let missing = if has_last { trials.div_ceil(BLOCK) * BLOCK - trials } else { 0 };
         blocks * BLOCK - missing
     }
 
-    /// Which of all blocks stands at a place of the run.
+    /// The number of the block at an index of the run.
     fn block(self, at: u64) -> u64 {
         self.first + at * self.step
     }
 }
 
 impl Simulation {
-    /// The simulation as it is written down.
+    /// The plan of the simulation, as stored in findings.
     pub fn plan(&self) -> Result<Plan, SimulationError> {
         let variants = self.variants.iter().map(|variant| {
             let prepared = Prepared::new(&variant.rules, variant.setup.clone())?;
@@ -354,17 +357,17 @@ impl Simulation {
         })
     }
 
-    /// Plays all trials, or those of a shard, on so many threads. What comes of it does not depend on their number.
+    /// Plays all trials, or those of a shard, on this number of threads. The results do not depend on it.
     ///
-    /// It ends early when the shares are known as precisely as `until` asks, or when all of the first 25 games of a variant are
+    /// Ends early when the shares are as precise as `until` asks, or when all of the first 25 games of a variant are
     /// left out. Two are enough if they took more than three seconds of processor time.
     ///
-    /// `before` is the result of an interrupted run. `told` is called for each block in order, and ends the run by returning
-    /// false. Then the findings are incomplete; a later run can go on from them.
+    /// `before`: the findings of an interrupted run to continue. `told` is called for each block in order and ends the
+    /// run by returning false; the findings are then incomplete, and a later run can continue them.
     ///
     /// # Errors
     ///
-    /// Impossible requests, each with a sentence. A game that fails is no error: it is left out and listed.
+    /// An impossible request, with a sentence that says why. A game that fails is no error: it is left out and listed.
     pub fn run(
         &self,
         threads: usize,
@@ -375,7 +378,7 @@ impl Simulation {
         self.run_with_rows(threads, shard, before, told, None)
     }
 
-    /// The same; the games of each block that is played go to `rows`, in the order of their trials.
+    /// Like [`Simulation::run`]; passes the games of each played block to `rows`, in the order of their trials.
     ///
     /// # Errors
     ///
@@ -427,7 +430,7 @@ impl Simulation {
         }
     }
 
-    /// The findings that a run goes on from.
+    /// Returns the findings that a run continues, or empty ones.
     fn begun(&self, before: Option<Findings>, shard: Option<Shard>) -> Result<Findings, SimulationError> {
         let plan = self.plan()?;
         match before {
@@ -497,7 +500,7 @@ impl Simulation {
             let result = match receive.recv_timeout(LOOKED_AT_EVERY) {
                 Ok(result) => result,
                 Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(()),
-                // A block may take long; whoever looks on may have had enough.
+                // A block may take long, so the observer is asked whether to stop.
                 Err(mpsc::RecvTimeoutError::Timeout) => {
                     if !stop.load(Ordering::Relaxed) && !told(findings, Progress { done, of }) {
                         stop.store(true, Ordering::Relaxed);
@@ -528,17 +531,18 @@ impl Simulation {
         }
     }
 
-    /// Each variant, ready to be played.
+    /// Prepares each variant.
     pub(super) fn ready(&self) -> Result<Vec<ReadyVariant>, SimulationError> {
         self.variants.iter().map(|variant| variant.ready(self.seed)).collect()
     }
 
-    /// The trials of a block, counted from 1.
+    /// The range of trials in a block, counted from 1.
     fn trials_of(&self, block: u64) -> std::ops::RangeInclusive<u64> {
         block * BLOCK + 1..=self.trials.min((block + 1) * BLOCK)
     }
 
-    /// The block at a place of a run; nothing if it was stopped. A shard gives up where the whole does, by the same first games.
+    /// Plays the block at an index of the run; `None` if it was stopped. A shard gives up if the whole simulation
+    /// would, by the same first games.
     fn block_at(
         &self,
         tables: &mut [TrialTable],
@@ -557,7 +561,8 @@ impl Simulation {
         self.block(tables, (block == 0, self.trials_of(block)), part.keeps_rows, stop)
     }
 
-    /// Plays the trials of a block; nothing if it was stopped. `is_first`: it is the first block of all shards, which may give up.
+    /// Plays the trials of a block; `None` if it was stopped. `is_first`: true for the first block of all shards, which
+    /// may give up.
     fn block(
         &self,
         tables: &mut [TrialTable],
@@ -599,7 +604,7 @@ impl Simulation {
         Ok(Some(TrialBlock { tallies, pairs, given_up, rows }))
     }
 
-    /// One trial as a game that can be looked at: `trial` is counted from 1.
+    /// Returns one trial as a session to inspect. `trial` is counted from 1.
     ///
     /// # Errors
     ///
@@ -612,12 +617,12 @@ impl Simulation {
         Ok(session)
     }
 
-    /// Plays one trial again, as the simulation plays it, and tells what happens. Gives the text that it ends with, or
+    /// Plays one trial again as the simulation does, and reports its events. Returns the text that it ends with, or
     /// else why it does not count.
     ///
     /// # Errors
     ///
-    /// As [`Session::start`], and only if no thread for scripts can be had.
+    /// Those of [`Session::start`]; the thread for scripts cannot be started.
     pub fn replay(
         &self,
         variant: usize,
@@ -625,7 +630,7 @@ impl Simulation {
         told: &mut dyn FnMut(Event),
     ) -> Result<Result<String, LeftOut>, SimulationError> {
         let mut session = self.game(variant, trial)?;
-        // As in the simulation: a tape would only count against the limit of what a game keeps.
+        // As in the simulation: a tape would only count against the memory limit of a game.
         session.game_mut().context.keeps_tape = false;
         let ahead = &self.variants[variant].ahead;
         let mut rounds = Rounds::new(&self.variants[variant].ready(self.seed)?);
@@ -662,7 +667,8 @@ impl Simulation {
             match standing {
                 Halt::Over(text) => {
                     if !end_told {
-                        // The agenda has run empty, which is no action of its own: it is told with the last one.
+                        // The last event, that the agenda is empty, belongs to no action: it is reported with the last
+                        // one.
                         let action = u32::try_from(session.actions()).unwrap_or(u32::MAX);
                         let n = if last.0 == action { last.1 + 1 } else { 0 };
                         let happening = Happening::Over { text: text.clone() };
@@ -690,7 +696,7 @@ impl Simulation {
     }
 }
 
-/// The shards out of `count` that were not seen, by name; empty if all were.
+/// The missing shards out of `count`, by name; empty if none is missing.
 fn missing_shards(seen: &BTreeMap<(u64, u64), &str>, count: u64) -> String {
     let missing = (1..=count).filter(|index| !seen.contains_key(&(count, *index)));
     let missing: Vec<String> = missing.take(NAMED).map(|index| format!("{index}/{count}")).collect();
@@ -700,27 +706,27 @@ fn missing_shards(seen: &BTreeMap<(u64, u64), &str>, count: u64) -> String {
     }
 }
 
-/// Blocks that no part holds, in ascending order.
+/// The blocks that no part contains, in ascending order.
 fn missing_blocks(held: &[bool]) -> Vec<u64> {
     (0..).zip(held).filter(|(_, held)| !**held).map(|(block, _)| block).collect()
 }
 
-/// Whether so many games were played in vain that no more are.
+/// True if the first games of a variant were all left out, so that no more are played.
 pub(super) fn is_hopeless(tally: &Tally) -> bool {
     let long = || tally.left_out.iter().filter(|left| left.why == TOO_LONG).count();
     tally.trials == 0 && (tally.left_out.len() == GIVEN_UP_AFTER || long() == GIVEN_UP_AFTER_LONG)
 }
 
-/// A trial that is told is given up after so much processor time: five times what it may take where nobody looks.
+/// The processor time after which a trial with a log is given up: five times the limit without a log.
 const LONGEST_TOLD: Duration = LONGEST.saturating_mul(5);
 
-/// Why a game is left out that goes on and on.
+/// The reason for leaving out a game that did not end.
 pub(super) fn not_ended(actions: u64) -> String {
     format!("it has not ended after {actions} actions")
 }
 
 impl Findings {
-    /// Whether fewer games were played than wanted, since none of the first ones counts with a variant.
+    /// True if fewer games than wanted were played because none of the first ones counts for a variant.
     pub fn gave_up_on(&self, variant: usize) -> bool {
         let wanted = self.plan.trials / self.shard.map_or(1, |shard| shard.count);
         let in_vain = |tally: &Tally| wanted > tally.left_out.len() as u64 && is_hopeless(tally);
@@ -738,14 +744,15 @@ impl Findings {
         }
     }
 
-    /// Half the width of the widest interval of a result, of any variant; 1 for as long as no game of some variant counts.
+    /// Half the width of the widest interval of any result of any variant; 1 if no game of some variant counts yet.
     fn precision(&self) -> f64 {
         let rates =
             self.tallies.iter().flat_map(|tally| tally.results.keys().map(|result| tally.rate(result).precision()));
         rates.fold(if self.tallies.iter().any(|tally| tally.trials == 0) { 1.0 } else { 0.0 }, f64::max)
     }
 
-    /// Puts the parts of one simulation together: the result is that of the whole. Parts of different splits go together.
+    /// Merges the parts of one simulation; the result equals that of the whole. The parts may come from different
+    /// splits.
     ///
     /// # Errors
     ///
@@ -754,8 +761,8 @@ impl Findings {
         Findings::merged(&parts, false)
     }
 
-    /// Puts together what is known of a simulation: trials may be missing, and parts may have been interrupted. The result is not
-    /// complete then. The second value names the trials that are missing; `None` if there are none.
+    /// Merges the known parts of a simulation: trials may be missing, and parts may have been interrupted. The result
+    /// is then incomplete, and the second value names the missing trials; `None` if none is missing.
     ///
     /// # Errors
     ///
@@ -791,7 +798,7 @@ impl Findings {
             if let Some(twin) = seen.insert((shard.count, shard.index), name) {
                 return wrong(format!("{twin} and {name} are both shard {}/{}", shard.index, shard.count));
             }
-            // A simulation that is given up has the same first games in every shard.
+            // If a simulation is given up, every shard contains the same first games.
             let is_repeated = |tally: &Tally| tally.left_out.first().is_some_and(|left| left.trial == 1);
             if shard.index > 1 && part.tallies.iter().any(is_repeated) {
                 continue;
@@ -815,11 +822,11 @@ impl Findings {
         Ok(whole)
     }
 
-    /// By block of trials: whether one of the parts holds it.
+    /// For each block of trials, true if one of the parts contains it.
     ///
     /// # Errors
     ///
-    /// Two parts hold the same trials, or there are too many to be looked at one by one.
+    /// Two parts contain the same trials, or there are too many blocks to track.
     fn held_by(&self, parts: &[(String, Findings)]) -> Result<Vec<bool>, SimulationError> {
         let wrong = |message: String| Err(SimulationError::Findings(message));
         let blocks = self.plan.trials.div_ceil(BLOCK);
@@ -829,7 +836,7 @@ impl Findings {
         let mut held = vec![false; usize::try_from(blocks).unwrap_or_default()];
         for (name, part) in parts {
             let own = TrialPart::of(blocks, part.shard);
-            // A simulation that is given up is so in every part: no block of it is missing.
+            // If a simulation is given up, every part is given up: no block of it is missing.
             let known = if part.complete { own.blocks } else { part.blocks };
             for block in (0..known).map(|at| own.block(at)) {
                 let place = usize::try_from(block).ok().and_then(|block| held.get_mut(block));
@@ -842,7 +849,7 @@ impl Findings {
         Ok(held)
     }
 
-    /// Checks that findings belong to the simulation of others.
+    /// Checks that findings belong to the same simulation as others.
     fn goes_with(&self, name: &str, first_name: &str, first: &Findings, partial: bool) -> Result<(), SimulationError> {
         let wrong = |message: String| Err(SimulationError::Findings(message));
         if self.format != FORMAT {
@@ -860,7 +867,7 @@ impl Findings {
         Ok(())
     }
 
-    /// The trials of blocks in ascending order, as ranges: `251 to 500, 751 to 1000`.
+    /// Formats the trials of blocks as ranges: `251 to 500, 751 to 1000`. `blocks` is in ascending order.
     fn trials_in_words(&self, blocks: &[u64]) -> String {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for block in blocks {
@@ -877,11 +884,11 @@ impl Findings {
         }
     }
 
-    /// Reads findings that were written as JSON.
+    /// Parses findings from JSON.
     ///
     /// # Errors
     ///
-    /// A text that is none, or whose numbers cannot be.
+    /// A text that is no JSON of findings, or that contains impossible numbers.
     pub fn read(text: &str) -> Result<Findings, SimulationError> {
         let found: Findings = serde_json::from_str(text).map_err(|error| {
             let json = serde_json::from_str(text).unwrap_or_default();

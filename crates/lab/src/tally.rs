@@ -7,37 +7,37 @@ use riskbreaker_play::Fault;
 /// The results of many games, counted in whole numbers. The tallies of parts add up to the tally of the whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Games that count.
+    /// The number of games that count.
     pub trials: u64,
-    /// How often each result came: as the ruleset names it, or else the text that the game ended with.
+    /// The number of games with each result, as the ruleset names it, or else by the end text.
     pub results: BTreeMap<String, u64>,
-    /// The texts that games ended with.
+    /// The number of games with each end text.
     pub outcomes: BTreeMap<String, u64>,
-    /// How many games lasted so many rounds.
+    /// The number of games by number of rounds.
     pub rounds: BTreeMap<u32, u64>,
-    /// Actions of all games together.
+    /// The total number of actions of all games.
     pub actions: u64,
-    /// By seat and card.
+    /// The use of cards, by seat and card.
     pub cards: BTreeMap<String, BTreeMap<String, CardUse>>,
-    /// The numbers that the ruleset follows: by label, for the end of each round.
+    /// The statistics that the ruleset follows: by label, for the end of each round.
     pub statistics: BTreeMap<String, Vec<Sum>>,
     /// Games that do not count, in the order of their trials.
     pub left_out: Vec<LeftOut>,
 }
 
-/// How often a card was played, and how it went.
+/// The numbers of uses and successes of a card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardUse {
-    /// How often it was played.
+    /// The number of uses.
     pub used: u64,
-    /// Plays in which something had to be rolled.
+    /// The number of plays with a roll for a target.
     pub rolled: u64,
-    /// Those in which the first such roll succeeded.
+    /// The number of those plays in which the first such roll succeeded.
     pub met: u64,
 }
 
 impl CardUse {
-    /// Adds how often it was played, rolled for, and met what it needed.
+    /// Adds the numbers of plays, of plays with a roll, and of successes.
     pub(super) fn add(&mut self, [used, rolled, met]: [u64; 3]) {
         self.used += used;
         self.rolled += rolled;
@@ -48,14 +48,14 @@ impl CardUse {
 /// The sum of a statistic at the end of a round, over all games that reached it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sum {
-    /// Games that reached this round.
+    /// The number of games that reached this round.
     pub games: u64,
     /// The sum of the number over those games.
     #[serde(with = "whole")]
     pub sum: i128,
 }
 
-/// A sum is written as a number, or as a text if it is beyond what JSON readers take for one.
+/// Serializes a sum as a number, or as a text if it is beyond the range of JSON readers.
 mod whole {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -78,17 +78,17 @@ mod whole {
     }
 }
 
-/// A game that does not count: it can be played again with its seed and number.
+/// A game that does not count. It can be replayed with its seed and number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// The number of the game, from 1.
     pub trial: u64,
-    /// Why it is left out.
+    /// The reason for leaving it out.
     pub why: String,
-    /// What to do about it, where that is known.
+    /// The advice, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cure: Option<String>,
-    /// Whether the game was stopped because it did not end within the limits. Otherwise it failed.
+    /// True if the game was stopped because it did not end within the limits. Otherwise it failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unended: bool,
 }
@@ -109,7 +109,7 @@ impl LeftOut {
 }
 
 impl Tally {
-    /// Adds what another part of the same simulation has counted.
+    /// Adds the counts of another part of the same simulation.
     pub fn add(&mut self, other: &Tally) {
         self.trials += other.trials;
         self.actions += other.actions;
@@ -156,12 +156,12 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// How often something came, with the 95 % interval of Wilson for its true share.
+/// The frequency of an event, with an interval for its true share.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rate {
-    /// How often it happened.
+    /// The number of times it happened.
     pub count: u64,
-    /// Out of how many.
+    /// The number of cases.
     pub of: u64,
     /// Their ratio, 0 to 1.
     pub share: f64,
@@ -171,11 +171,11 @@ pub struct Rate {
     pub high: f64,
 }
 
-/// Standard deviations around the middle that hold 95 %.
+/// The standard deviations on each side of the mean that contain 95 % of a normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
 impl Rate {
-    /// A share with the interval that holds the true one in 95 of 100 cases.
+    /// Computes a share with the 95 % interval of Wilson.
     pub fn of(count: u64, of: u64) -> Rate {
         if of == 0 {
             return Rate { count, of, share: 0.0, low: 0.0, high: 1.0 };
@@ -187,19 +187,18 @@ impl Rate {
         Rate { count, of, share: p, low, high }
     }
 
-    /// The same with the interval of Clopper and Pearson, which holds the true share in at least 99 of 100 cases, rare ones
-    /// as well: a share above the upper bound would show so few of them in less than one of 200 samples, and so for the lower
-    /// bound.
+    /// Computes a share with the interval of Clopper and Pearson, which contains the true share in at least 99 of 100
+    /// cases, for rare events as well: each bound errs in fewer than one of 200 samples.
     pub fn within_99(count: u64, of: u64) -> Rate {
         let low = if count == 0 || of == 0 { 0.0 } else { 1.0 - most_with(of - count, of) };
         let high = if count >= of { 1.0 } else { most_with(count, of) };
         Rate { count, of, share: if of == 0 { 0.0 } else { share(count, of) }, low: low.max(0.0), high: high.min(1.0) }
     }
 
-    /// A share over units that come in groups, such as the questions of games: of each group, how many units count, and out of how
-    /// many. Units of one group resemble each other, so the interval is that of Wilson for as many independent units as estimate the
-    /// share equally well, by the variance between the groups (Korn and Graubard 1998). Where no group differs from the share, it is
-    /// that of as many units as there are groups.
+    /// Computes a share over units in groups, such as the questions of games. `groups`: for each group, the number of
+    /// units that count, and of all units. Units of one group resemble each other, so the interval is that of Wilson
+    /// for the number of independent units that estimate the share equally well, by the variance between the groups
+    /// (Korn and Graubard 1998). If no group differs from the share, it is that of as many units as there are groups.
     pub fn of_groups(groups: impl Iterator<Item = (u64, u64)> + Clone) -> Rate {
         let (mut count, mut of, mut filled) = (0, 0, 0_u64);
         for (hits, units) in groups.clone().filter(|(_, units)| *units > 0) {
@@ -234,12 +233,12 @@ fn wilson(p: f64, n: f64) -> (f64, f64) {
     ((middle - wide).max(0.0), (middle + wide).min(1.0))
 }
 
-/// The ranks, from 1, of the sorted numbers of a sample of `of` between which the number lies that a share `p` of all does not
-/// exceed, in at least 95 of 100 samples: the distribution-free interval by binomial chances. `None`: the sample has no number
-/// that is low or high enough.
+/// Returns two ranks, from 1, in a sorted sample of `of` numbers. In at least 95 of 100 samples, the numbers at these
+/// ranks enclose the quantile `p` of the population: the distribution-free interval by binomial chances. `None` for a
+/// side on which the sample has no such number.
 pub(super) fn ranks(p: f64, of: u64) -> (Option<u64>, Option<u64>) {
     if of > MOST_EXACT {
-        // The binomial distribution is as good as normal.
+        // The normal approximation of the binomial distribution is good enough here.
         let (middle, wide) = (p * of as f64, Z * (p * (1.0 - p) * of as f64).sqrt());
         return (Some((middle - wide).floor() as u64), Some((middle + wide).ceil() as u64 + 1));
     }
@@ -257,16 +256,16 @@ pub(super) fn ranks(p: f64, of: u64) -> (Option<u64>, Option<u64>) {
     (largest(p), largest(1.0 - p).map(|rank| of + 1 - rank))
 }
 
-/// Larger samples get the ranks of the normal distribution.
+/// The largest sample with exact ranks; larger ones use the normal approximation.
 const MOST_EXACT: u64 = 5_000;
 
-/// The chance outside of an interval, on each side.
+/// The chance outside of a 99 % interval, on each side.
 const TAIL: f64 = 0.005;
 
-/// The largest share of which `count` or fewer of a sample are seen with a chance of [`TAIL`], rounded up a little.
+/// The largest share for which a sample has `count` or fewer with a chance of [`TAIL`], rounded up a little.
 fn most_with(count: u64, of: u64) -> f64 {
     let (mut low, mut high) = (share(count, of), 1.0);
-    // The bisection ends where no number is left between the bounds.
+    // The bisection ends when no number is left between the bounds.
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
         if middle <= low || middle >= high {
@@ -277,7 +276,8 @@ fn most_with(count: u64, of: u64) -> f64 {
     high + 1e-9 * high
 }
 
-/// The chance that a sample has `count` or fewer of what has the share `p`, which is at least `count / of`, below 1.
+/// The chance that a sample of `of` contains at most `count` cases of an event with the share `p`. `p` is at least
+/// `count / of` and below 1.
 fn at_most_of(count: u64, of: u64, p: f64) -> f64 {
     let (k, n) = (count as f64, of as f64);
     let few = count.min(of - count);
@@ -299,7 +299,8 @@ fn at_most_of(count: u64, of: u64, p: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The definition of the interval, checked by sums of its own; and the rule of three for what was never seen.
+    /// Checks the definition of the interval by independent sums, and the rule of three for an event that never
+    /// happened.
     #[test]
     fn an_estimate_is_never_narrower_than_its_sample_supports() {
         let pmf = |n: u64, k: u64, p: f64| {
@@ -316,7 +317,7 @@ mod tests {
         }
         let never = Rate::within_99(0, 20_000);
         assert!((never.high - (1.0 - TAIL.powf(1.0 / 20_000.0))).abs() < 1e-9 && never.low == 0.0, "{never:?}");
-        // Seen once in 20,000 plays: under 0.04 %.
+        // One case in 20,000 plays: below 0.04 %.
         let once = Rate::within_99(1, 20_000);
         assert!(once.high > 0.0003 && once.high < 0.0004 && once.low > 0.0, "{once:?}");
         let large = Rate::within_99(600_000, 1_000_000);
@@ -337,7 +338,7 @@ mod tests {
 
     #[test]
     fn questions_of_one_game_count_less_than_as_many_of_several() {
-        // A hundred games that each answer ten questions alike are a hundred answers, not a thousand.
+        // A hundred games with ten equal answers each count as a hundred answers, not as a thousand.
         let alike = Rate::of_groups((0..100).map(|game| (if game < 30 { 10 } else { 0 }, 10)));
         let single = Rate::of(30, 100);
         assert_eq!((alike.count, alike.of, alike.share), (300, 1000, 0.3));
@@ -348,7 +349,7 @@ mod tests {
         // Games of one question each are independent questions.
         let each = Rate::of_groups((0..100).map(|game| (u64::from(game < 30), 1)));
         assert!((each.low - single.low).abs() < 2e-3 && (each.high - single.high).abs() < 2e-3, "{each:?}");
-        // Where all games agree, they count as one question each.
+        // If all games agree, each counts as one question.
         let none = Rate::of_groups((0..20).map(|_| (0, 50)));
         assert!((none.high - Rate::of(0, 20).high).abs() < 1e-9 && none.low == 0.0, "{none:?}");
         assert_eq!(Rate::of_groups(std::iter::empty()).high, 1.0);

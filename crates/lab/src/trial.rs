@@ -14,7 +14,7 @@ use riskbreaker_play::{
 use riskbreaker_ruleset::Statistic;
 use riskbreaker_state::{EntryId, State};
 
-/// A prepared variant: everything that all its games share.
+/// A prepared variant: the data that all its games share.
 pub(super) struct ReadyVariant {
     pub prepared: Prepared,
     pub ahead: BTreeSet<Arc<str>>,
@@ -22,15 +22,15 @@ pub(super) struct ReadyVariant {
     pub statistics: Arc<[Statistic]>,
     /// The traces that all threads share.
     pub traces: Arc<Traces>,
-    /// How many actions the opening of the first table has: the traces count from there.
+    /// The number of actions in the opening of the first table. Traces count actions from there.
     pub opens_after: OnceLock<u64>,
 }
 
-/// A table at which games of one variant are played one after the other.
+/// A table that plays the games of one variant one after the other.
 pub(super) struct TrialTable<'r> {
     ready: &'r ReadyVariant,
     prepared: Prepared,
-    /// `None` until first used, and after a machine was discarded: it is dropped before the next one is built.
+    /// `None` until first used, and after a machine was discarded: the old one is dropped before a new one is built.
     pub vm: Option<Box<dyn Machine>>,
     opening: Option<SharedOpening>,
     /// The state of the last game, whose allocations the next game reuses.
@@ -40,27 +40,28 @@ pub(super) struct TrialTable<'r> {
     rounds: Rounds,
     /// Rounds and actions of the last game.
     pub last: (usize, u64),
-    /// How many tables, one for each thread, play at the same time.
+    /// The number of tables that play at the same time, one for each thread.
     tables: usize,
 }
 
-/// Once this many entries have run by script, the memo is turned off unless more were replayed.
+/// The number of entries run by script after which the memo is turned off unless more were replayed.
 const JUDGED_AFTER: u64 = 5_000;
 
-/// Bytes that the machines of all tables share, and the least of them that a table has.
+/// The bytes that the machines of all tables share, and the least share of one table.
 const TOGETHER: usize = 64 << 20;
 const LEAST_SHARE: usize = 16 << 20;
 
-/// A game that takes more processor time than this is left out. Looking ahead does not count. Checked every `SLICE` actions.
+/// The processor time after which a game is left out, without the time of looking ahead. Checked every `SLICE` actions.
 pub(super) const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 6 } else { 3 });
 const SLICE: u64 = 32;
 pub(super) const TOO_LONG: &str = "it took more than three seconds of processor time";
 
-/// Held while a game runs that needs more memory than its table's share. One game at a time may use the full limit.
+/// Held while a game runs that needs more memory than its table's share. Only one game at a time may use the full
+/// limit.
 static ALONE: Mutex<()> = Mutex::new(());
 
 impl TrialTable<'_> {
-    /// Makes one of `tables` tables that play at the same time.
+    /// Creates one of `tables` tables that play at the same time.
     pub fn new(ready: &ReadyVariant, tables: usize, use_memo: MemoUse) -> Result<TrialTable<'_>, SimulationError> {
         // A seat that looks ahead plays forks of the game between two entries, which the memo does not cover.
         let use_memo = if ready.ahead.is_empty() { use_memo } else { MemoUse::Never };
@@ -79,10 +80,10 @@ impl TrialTable<'_> {
             tables,
         };
         let mut vm = table.machine()?;
-        // An action that spends the budget of its machine here does so in each trial, where it is reported.
+        // An action that exceeds the budget of its machine does so again in each trial, where it is reported.
         table.opening =
             opening(&table.prepared, vm.as_mut(), &mut table.rounds, if ready.ahead.is_empty() { ALIKE } else { 1 });
-        // The clock may have stopped a script of the opening here and not on another thread.
+        // The time limit may have stopped a script of the opening here and not on another thread.
         let opens_after = table.opening.as_ref().map_or(0, |opening| opening.game.actions);
         if *ready.opens_after.get_or_init(|| opens_after) != opens_after {
             table.use_memo = MemoUse::Never;
@@ -96,7 +97,7 @@ impl TrialTable<'_> {
         Ok(table)
     }
 
-    /// A machine with this table's share of memory.
+    /// Starts a machine with this table's share of memory.
     fn machine(&self) -> Result<Box<dyn Machine>, SimulationError> {
         let mut vm = machine(&self.prepared)?;
         vm.hold_to((TOGETHER / self.tables.max(1)).max(LEAST_SHARE));
@@ -107,13 +108,13 @@ impl TrialTable<'_> {
         self.prepared.rules.engine()
     }
 
-    /// Whether more has been replayed than run, once enough has been tried.
+    /// True if the memo is worth its cost: more entries were replayed than run, or too few have run to judge.
     fn pays(&self) -> bool {
         let (replayed, recorded) = self.memo.as_ref().map(|memo| memo.counts()).unwrap_or_default();
         self.use_memo != MemoUse::WhereItPays || recorded < JUDGED_AFTER || replayed > recorded
     }
 
-    /// Throws a machine away in which a budget was spent.
+    /// Discards the machine if it exceeded a budget.
     fn clear(&mut self) {
         if self.vm.as_ref().is_some_and(|vm| vm.is_dead()) {
             self.vm = None;
@@ -121,7 +122,7 @@ impl TrialTable<'_> {
         }
     }
 
-    /// A game behind the actions that are the same in all games, or before its start if there are none.
+    /// Returns a game after the shared opening, or before its start if there is none.
     fn game(&mut self) -> Game {
         let mut game = match &self.opening {
             Some(opening) => {
@@ -135,7 +136,7 @@ impl TrialTable<'_> {
                 self.prepared.game()
             }
         };
-        // Where nobody listens, it is not noted which rolls and answers a seat that looks ahead may not see.
+        // Without a log, there is no need to record which rolls and answers a seat that looks ahead may not see.
         game.context.log.listening = !self.ready.ahead.is_empty();
         game.context.keeps_tape = false;
         game.context.observers.counts = Some(Box::new(CardCounts::default()));
@@ -143,11 +144,12 @@ impl TrialTable<'_> {
         game
     }
 
-    /// Plays one game and counts it; gives its result unless it is left out. Once `stop` is set it ends soon, and does not count.
+    /// Plays one game and counts it. Returns its result; `None` if the game is left out. Once `stop` is set, the game
+    /// ends soon and does not count.
     ///
     /// # Errors
     ///
-    /// A machine that had to be thrown away and cannot be started again; what a game does wrong is no error.
+    /// A discarded machine cannot be started again. A game that fails is no error.
     pub fn play(
         &mut self,
         seed: u64,
@@ -184,14 +186,14 @@ impl TrialTable<'_> {
         Ok(result)
     }
 
-    /// Adds the card counts from replays, for all games that counted since the last call.
+    /// Adds the card counts of replayed entries, for all games that counted since the last call.
     pub fn settle(&mut self, tally: &mut Tally) {
         for (seat, card, counts) in self.memo.iter_mut().flat_map(|memo| memo.take_played()) {
             count_card(tally, &seat, &card, counts);
         }
     }
 
-    /// The same, in the machine that is there.
+    /// Like [`TrialTable::play`], in the current machine.
     fn play_through(
         &mut self,
         seed: u64,
@@ -280,7 +282,7 @@ impl TrialTable<'_> {
 ///
 /// # Errors
 ///
-/// Why nobody answers it.
+/// The reason why the question cannot be answered.
 pub(super) fn answer_ahead(
     game: &mut Game,
     vm: &mut dyn Machine,
@@ -302,19 +304,18 @@ pub(super) fn answer_ahead(
     })
 }
 
-/// Counts how often a card was used, rolled for, and met what it needed.
+/// Counts the plays, rolls and successes of a card.
 fn count_card(tally: &mut Tally, seat: &str, card: &str, counts: [u64; 3]) {
     place(place(&mut tally.cards, seat), card).add(counts);
 }
 
-/// Measures whether a game has used up its processor time.
+/// Checks whether a game has used up its processor time.
 #[derive(Default)]
 struct TimeLimit {
     looks: u32,
-    /// When the game was looked at for the first time.
+    /// The time of the first check.
     began: Option<Instant>,
-    /// The thread's own time when the game had taken half of what it may by the clock on the wall: reading it is a call of the
-    /// system.
+    /// The processor time of the thread when half of the limit had passed in wall time: reading it takes a system call.
     clock: Option<Duration>,
 }
 
@@ -329,7 +330,7 @@ impl TimeLimit {
     }
 }
 
-/// The value under a name, made if there is none; a name that is there is not copied.
+/// Returns the value under a name, inserting a default if there is none. Copies the name only then.
 fn place<'m, V: Default>(map: &'m mut BTreeMap<String, V>, name: &str) -> &'m mut V {
     if !map.contains_key(name) {
         map.insert(name.to_string(), V::default());
@@ -337,27 +338,28 @@ fn place<'m, V: Default>(map: &'m mut BTreeMap<String, V>, name: &str) -> &'m mu
     map.get_mut(name).expect("it was made above")
 }
 
-/// A machine of its own, with as many bytes as a script may ever use.
+/// Starts a machine with the full memory limit of a script.
 fn machine(prepared: &Prepared) -> Result<Box<dyn Machine>, SimulationError> {
     let rules = &prepared.rules;
     rules.machine().map_err(|error| SimulationError::Machine(rules.id().to_string(), error.to_string()))
 }
 
-/// Where all games of a variant begin.
+/// The common start of all games of a variant.
 struct SharedOpening {
     game: Game,
-    /// The rounds that have passed by then.
+    /// The rounds that have passed in it.
     passed: Passed,
 }
 
-/// Most actions that are played once for all games.
+/// The most actions that are played once for all games.
 const ALIKE: usize = 100;
 
-/// No more are played once scripts have worked so much: nobody interrupts them, and their time is not that of the games.
+/// The limit on the work of scripts in a shared opening, since it cannot be interrupted and its time is not charged to
+/// a game.
 const MOST_WORK: u64 = 2_000_000;
 
-/// The game behind its first actions, at most so many: those that no die decides and in which no card is played. Every trial
-/// begins there. Nothing if there are none.
+/// Plays the first actions, at most `most`, that involve no dice and no card: every trial begins after them. `None` if
+/// there are none.
 fn opening(prepared: &Prepared, vm: &mut dyn Machine, rounds: &mut Rounds, most: usize) -> Option<SharedOpening> {
     let mut game = prepared.game();
     game.context.log.listening = false;
@@ -390,11 +392,11 @@ fn opening(prepared: &Prepared, vm: &mut dyn Machine, rounds: &mut Rounds, most:
     })
 }
 
-/// The rounds of a game, and the numbers that the ruleset follows in each.
+/// The rounds of a game, and the statistics that the ruleset follows in each.
 pub(super) struct Rounds {
     boundary: Option<Arc<str>>,
     statistics: Arc<[Statistic]>,
-    /// The labels of those that scripts work out.
+    /// The labels of the statistics that scripts compute.
     labels: Vec<Arc<str>>,
     passed: Passed,
 }
@@ -402,15 +404,15 @@ pub(super) struct Rounds {
 /// The rounds of a game that have passed.
 #[derive(Clone, Debug, Default)]
 struct Passed {
-    /// The boundary entry at which the last round was counted. A free act may run before it, and it is then due again.
+    /// The boundary entry at which the last round was counted. If a free act runs before it, it is due again.
     counted: Option<EntryId>,
     round: usize,
-    /// Which number, in which round, and its value.
+    /// The samples: index of the statistic, round, and value.
     samples: Vec<(usize, usize, i128)>,
 }
 
 impl Passed {
-    /// Becomes a copy, and keeps its room.
+    /// Becomes a copy of `other` and reuses the allocations.
     fn begin_as(&mut self, other: &Passed) {
         (self.counted, self.round) = (other.counted, other.round);
         self.samples.clone_from(&other.samples);
@@ -418,7 +420,7 @@ impl Passed {
 }
 
 impl Rounds {
-    /// Copies the texts, so that threads do not contend for shared reference counts.
+    /// Creates the rounds with copies of the texts, so that threads do not contend for reference counts.
     pub fn new(ready: &ReadyVariant) -> Rounds {
         let (boundary, statistics): (_, Arc<[Statistic]>) =
             (ready.boundary.as_deref().map(Arc::from), ready.statistics.iter().cloned().collect());
@@ -427,11 +429,11 @@ impl Rounds {
         Rounds { boundary, statistics, labels, passed: Passed::default() }
     }
 
-    /// Reads the numbers where a round ends.
+    /// Counts a round and reads the statistics if the next entry is the boundary of a round.
     ///
     /// # Errors
     ///
-    /// The fault of a statistic: the game does not count then.
+    /// The fault of a statistic: the game then does not count.
     pub fn pass(&mut self, vm: &mut dyn Machine, game: &mut Game) -> Result<(), Fault> {
         let due = game.context.state.agenda().first().filter(|entry| Some(&entry.what) == self.boundary.as_ref());
         let due = due.map(|entry| entry.id).filter(|_| game.open.is_none());
@@ -444,18 +446,18 @@ impl Rounds {
         Ok(())
     }
 
-    /// Reads the numbers at the end of the game, and what the ruleset calls its result.
+    /// Reads the statistics at the end of the game. Returns the ruleset's name for its result.
     pub fn end(&mut self, vm: &mut dyn Machine, game: &mut Game) -> Result<Option<String>, Fault> {
         self.sample(vm, &mut game.context)?;
         vm.result(&mut game.context)
     }
 
-    /// How many rounds have passed.
+    /// The number of rounds that have passed.
     pub fn passed_rounds(&self) -> usize {
         self.passed.round
     }
 
-    /// Where the next round ends.
+    /// The agenda entry that ends a round; `None` if the ruleset has no rounds.
     pub fn boundary(&self) -> Option<&Arc<str>> {
         self.boundary.as_ref()
     }
@@ -495,7 +497,8 @@ mod tests {
         }
     }
 
-    /// Plays games of the imps until the memo and the script differ, with the memo as it is or with a bug put back.
+    /// Plays games of the imps until the memo and the script differ, with the memo unchanged or with a bug
+    /// reintroduced.
     fn play_imps(most: u64, change: fn(&mut Memo)) -> Result<(), SimulationError> {
         let files = [
             ("ruleset.toml", include_str!("../../../tests/data/imps/ruleset.toml")),
@@ -554,7 +557,7 @@ return rb.play({
             assert_eq!((tally.trials, tally.actions), (200, 200 + turns), "{memo:?}");
             let at = &tally.statistics["At"];
             assert!((0..5).all(|turn| at[turn].games == 200 && at[turn].sum == 200 * turn as i128), "{at:?}");
-            // One that may only do so little has not ended.
+            // A game with a limit of three actions does not end.
             assert_eq!(table.play(11, 1, 3, &mut tally, &stop).expect("it plays"), None);
         }
     }

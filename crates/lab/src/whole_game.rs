@@ -1,4 +1,4 @@
-//! Solves whole games. A script keeps nothing between two actions, so equal states of the game are merged.
+//! Solves whole games. Scripts keep nothing between two actions, so equal states of the game are merged.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
@@ -18,18 +18,20 @@ use riskbreaker_play::{
 use riskbreaker_state::State;
 use riskbreaker_work::is_set;
 
-/// How far a game is followed: counts, so that the same call gives the same answer on every machine.
+/// Limits on the work for a whole game. All are counts, so the same call gives the same answer on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GameLimits {
-    /// States of the game between two actions.
+    /// The number of states between two actions.
     pub states: usize,
-    /// How often an action is run, over all states.
+    /// The number of runs of actions, over all states.
     pub ways: u64,
-    /// The size of all states together, as they are written to be compared.
+    /// The size of all states together, in the form in which they are compared.
     pub bytes: usize,
-    /// Work of scripts, dice and states over all ways, in steps of a script. A quarter of it has to lead to some end.
+    /// Work of scripts, dice and states over all runs, in steps of a script. A quarter of it must suffice to reach some
+    /// end.
     pub work: u64,
-    /// Work of the fractions of the chances, in steps of a script. Beyond it the chances are decimals with a proven error.
+    /// Work of the fractions of the chances, in steps of a script. Beyond it, the chances are decimals with a proven
+    /// error.
     pub fractions: u64,
 }
 
@@ -39,69 +41,71 @@ impl Default for GameLimits {
     }
 }
 
-/// What a game can come to.
+/// The possible results of a game with their chances.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GameOdds {
-    /// The results, as the ruleset names them, the likeliest first. Each chance is the least that it can be; with `remaining` it is
-    /// the most. The chances and `remaining` sum to exactly 1.
+    /// The results, as the ruleset names them, the likeliest first. Each chance is a lower bound; with `remaining`
+    /// added it is an upper bound. The chances and `remaining` add up to exactly 1.
     pub results: Vec<(String, Fraction)>,
-    /// What is not known of the chances: those of games that were not followed to their end, and the error of decimals. The
-    /// chances are exact where it is zero and `decimal` is not set.
+    /// The unknown part of the chances: games that were not followed to their end, and the error of decimals. The
+    /// chances are exact if it is zero and `decimal` is not set.
     pub remaining: Fraction,
-    /// The expected number of actions; of games that were not followed to their end, up to there. Zero if `limit` is set.
+    /// The expected number of actions; games that were not followed to their end are counted up to there. Zero if
+    /// `limit` is set.
     pub actions: Fraction,
-    /// Whether the chances are decimals with a proven error, and no fractions: those would have too many digits.
+    /// True if the chances are decimals with a proven error, because fractions would have too many digits.
     pub decimal: bool,
-    /// Why the game was not followed to its end, if a limit was reached.
+    /// The limit that was reached before the game was solved; `None` if it was solved.
     pub limit: Option<String>,
-    /// Whether it is proven that some games never end; [`GameOdds::limit`] is set then.
+    /// True if some games are proven never to end; [`GameOdds::limit`] is then set.
     pub never_ends: bool,
-    /// What random games come to, if a limit was reached.
+    /// The results of random games, if a limit was reached.
     pub estimate: Option<GameEstimate>,
-    /// States between two actions, those that are equal counted once.
+    /// The number of states between two actions, equal ones counted once.
     pub states: usize,
-    /// How often an action was run.
+    /// The number of runs of actions.
     pub ways: u64,
-    /// Whether somebody interrupted the work: each chance is the least that it can be then, and the rest is in `remaining`.
+    /// True if somebody interrupted the work: each chance is then a lower bound, and the rest is in `remaining`.
     pub interrupted: bool,
 }
 
-/// Games of random dice, where the chances of a game are not known well enough.
+/// An estimate from random games, for a game whose chances are not known well enough.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GameEstimate {
-    /// Games that were played to their end.
+    /// The number of games played to their end.
     pub games: u64,
-    /// Games that were left out, since they failed or did not end.
+    /// The number of games left out because they failed or did not end.
     pub left_out: u64,
     /// The results, the most frequent first, with intervals that hold in 99 of 100 cases.
     pub results: Vec<(String, Rate)>,
 }
 
 impl GameOdds {
-    /// Whether a limit was reached, or somebody interrupted the work: then each chance is only known to lie between two bounds.
+    /// True if a limit was reached, or somebody interrupted the work. Each chance is then only known to lie between two
+    /// bounds.
     pub fn is_partial(&self) -> bool {
         self.limit.is_some() || self.interrupted
     }
 }
 
-/// Games that are played for an estimate, the actions of each at most, and the seed of their dice.
+/// The number of games for an estimate, the limit of actions of each, and the seed of their dice.
 const GAMES: u64 = 2_000;
 const ACTIONS: u64 = 5_000;
 const SEED: u64 = 0x0dd5;
-/// By how much a sum of chances may be off that were rounded to floating-point numbers, as a share.
+/// The bound of the relative error of a sum of rounded chances is one in this number.
 const ROUNDED: u64 = 1_000_000_000;
-/// What may be open of a game when it is looked at for the first time whether it is solved.
+/// The open chance at which it is first checked whether the game is solved.
 const LITTLE: f64 = 1e-13;
-/// To write a byte of a state, to keep it, and to make it known to the script machine.
+/// The work of writing, storing and hashing one byte of a state.
 const WORK_OF_BYTE: u64 = 4;
-/// After this many states it is checked how much chance is left.
+/// The number of states between two checks of the open chance.
 const LOOKED_AT_EVERY: usize = 2_000;
 
-/// Works out what a game comes to from its start, with a policy on every seat.
+/// Computes the chance of each result of a game from its start, with a policy on every seat.
 ///
 /// # Errors
 ///
-/// A sentence: a setup that does not fit, a seat that nobody plays, or the fault of a script.
+/// A setup that does not fit, a seat that nobody plays, or the fault of a script.
 pub fn game_odds(
     rules: &Arc<Ruleset>,
     setup: Setup,
@@ -112,7 +116,7 @@ pub fn game_odds(
     let stop = interrupt.clone();
     let work = move |vm: &mut dyn Machine| {
         let timeless = !prepared.rules.computes_keys();
-        // If a script looks at the time of entries, states that differ only in it are different.
+        // If a script reads the time of entries, states that differ only in it are different.
         let mut solve = |timeless| {
             let mut found = Err(WholeGameFailure::Unstable);
             for _ in 0..MOST_STARTS {
@@ -147,7 +151,7 @@ pub fn game_odds(
     Ok(found)
 }
 
-/// Plays the game with random dice, the same for each call; `None` if no game comes to an end.
+/// Plays the game with random dice, the same for each call; `None` if no game reaches its end.
 fn estimate(rules: &Arc<Ruleset>, setup: Setup, interrupt: Option<&AtomicBool>) -> Option<GameEstimate> {
     let variant = Variant::new(rules.id(), rules, setup).ok()?;
     let simulation = Simulation {
@@ -170,9 +174,9 @@ fn estimate(rules: &Arc<Ruleset>, setup: Setup, interrupt: Option<&AtomicBool>) 
 
 enum WholeGameFailure {
     Refused(Refusal),
-    /// A script looks at the time of agenda entries.
+    /// A script reads the time of agenda entries.
     SeesTime,
-    /// What scripts keep between runs has changed.
+    /// A script changed what it keeps between runs.
     Unstable,
 }
 
@@ -185,11 +189,11 @@ impl From<Refusal> for WholeGameFailure {
 struct GameNode {
     /// `None` once its action has been explored.
     state: Option<State>,
-    /// Whether policies have been asked for free acts since the last entry.
+    /// True if policies have been asked for free acts since the last entry.
     asked: bool,
     /// The result of a game that is over.
     result: Option<u32>,
-    /// The chance of the paths that have led here so far.
+    /// The chance of the paths that have reached this node so far.
     mass: f64,
 }
 
@@ -271,7 +275,7 @@ impl<'a> Solver<'a> {
             if kept.is_some() && self.vm.kept() != kept {
                 return Err(WholeGameFailure::Unstable);
             }
-            // At least that much is open: chances that come back to a state that was explored are not in it.
+            // This is a lower bound of what is open: chances that return to an explored state are not in it.
             if spent && open > 2.0 / NEGLIGIBLE as f64 {
                 return Ok(self.limited(interrupt, self.too_many()));
             }
@@ -300,12 +304,12 @@ impl<'a> Solver<'a> {
             if spent || self.waiting.is_empty() {
                 return Ok(self.limited(interrupt, self.too_many()));
             }
-            // More was open than it seemed.
+            // More was open than estimated.
             little *= little;
         }
     }
 
-    /// What the game comes to, with the chance of each result by its number.
+    /// Builds the odds from the chance of each result by its number.
     fn odds(&self, ends: BTreeMap<u32, Fraction>, remaining: Fraction) -> GameOdds {
         let mut results: Vec<(String, Fraction)> =
             ends.into_iter().map(|(end, chance)| (self.results[end as usize].clone(), chance)).collect();
@@ -329,7 +333,7 @@ impl<'a> Solver<'a> {
         format!("the game has more states than the {} that were followed", self.nodes.len())
     }
 
-    /// What the game comes to in decimals with a proven error. What was not followed is part of the remainder.
+    /// Solves the chain in decimals with a proven error. The remainder includes what was not followed.
     fn in_decimals(&self, interrupt: Option<&AtomicBool>) -> Result<GameOdds, Unsolved> {
         let bounded = |row: &Row| row.iter().map(|(to, chance)| (*to, Interval::around(chance))).collect();
         let chain = Chain::<Interval>::of_rows(self.rows.iter().map(bounded).collect(), 0, interrupt);
@@ -343,7 +347,7 @@ impl<'a> Solver<'a> {
         Ok(GameOdds { actions, decimal: true, ..self.odds(ends, remaining) })
     }
 
-    /// What is proven of a game at a limit.
+    /// Returns the proven bounds when a limit is reached.
     fn limited(&self, interrupt: Option<&AtomicBool>, why: String) -> GameOdds {
         let known = self.in_decimals(interrupt).unwrap_or_else(|_| {
             let mut known = self.known_so_far();
@@ -356,7 +360,7 @@ impl<'a> Solver<'a> {
         GameOdds { actions: Fraction::ZERO, decimal: false, limit: Some(why), interrupted, ..known }
     }
 
-    /// What is known before the game is solved: how likely the ways are that were followed to each result.
+    /// Returns the odds before the game is solved: the chances of the paths followed to each result.
     fn known_so_far(&self) -> GameOdds {
         let mut ends: BTreeMap<u32, Fraction> = BTreeMap::new();
         for node in &self.nodes {
@@ -365,7 +369,7 @@ impl<'a> Solver<'a> {
             }
         }
         let mut remaining = Fraction::ONE - sum(ends.values());
-        // The chances of ways are rounded: together they may come to a little more than 1.
+        // The chances of paths are rounded and may add up to a little more than 1.
         if remaining < Fraction::ZERO
             && let Some(likeliest) = ends.values_mut().max()
         {
@@ -374,7 +378,7 @@ impl<'a> Solver<'a> {
         GameOdds { interrupted: true, ..self.odds(ends, remaining) }
     }
 
-    /// Explores the action that is next in a state.
+    /// Explores the next action of a state.
     fn step(
         &mut self,
         node: u32,
@@ -398,7 +402,7 @@ impl<'a> Solver<'a> {
                 let text = "a policy decides by chance whether it takes a free act: `sim` plays the game instead";
                 return Err(Refusal::failing(text).into());
             }
-            // Keys that were worked out anew stand.
+            // Agenda keys that were recomputed are kept.
             game.context.state.settle();
         }
         let mut chances: BTreeMap<u32, Fraction> = BTreeMap::new();
@@ -452,14 +456,14 @@ impl<'a> Solver<'a> {
             row.insert(ChainTarget::Rest, rest);
         }
         if nothing_left {
-            // That the agenda is empty is no action: it takes back the step that each state counts.
+            // An empty agenda is no action: this takes back the step counted for the state.
             row.insert(ChainTarget::Step, -Fraction::ONE);
         }
         self.rows[node as usize] = row;
         Ok(())
     }
 
-    /// The states that an action leads to, by number, and what was not followed.
+    /// Returns the states that an action leads to, by number with their chances, and the chance that was not followed.
     fn settled(&mut self, game: &Game) -> Result<(BTreeMap<u32, Fraction>, Fraction), WholeGameFailure> {
         let explorer = game.context.explorer.as_ref().expect("it is there while ways are explored");
         let chain = Chain::new(&explorer.points, explorer.start, None);
@@ -503,19 +507,19 @@ impl<'a> Solver<'a> {
         Ok(())
     }
 
-    /// Whether states that differ only in the time of entries are still the same: no script has looked at it.
+    /// Fails if states that differ only in the time of entries were merged and a script has read that time.
     fn may_merge(&self, game: &Game) -> Result<(), WholeGameFailure> {
         if self.timeless && game.context.observers.sees_time { Err(WholeGameFailure::SeesTime) } else { Ok(()) }
     }
 
-    /// Whether the states take more room than they may, or more work: those of a game that grows are large long before they
-    /// are many.
+    /// True if the states exceed the limit of bytes or work. The states of a game that grows become large long before
+    /// they become many.
     fn is_full(&self) -> bool {
         let most = if self.results.is_empty() { self.limits.work / 4 } else { self.limits.work };
         self.bytes > self.limits.bytes || self.work > most
     }
 
-    /// The number of the state that a game has come to. A new one has no chance yet.
+    /// Returns the number of the node for the state of a game. A new node has no chance yet.
     fn place(&mut self, game: &mut Game, asked: bool) -> Result<u32, WholeGameFailure> {
         let state = &game.context.state;
         let mut key = vec![u8::from(asked)];
@@ -551,7 +555,8 @@ mod tests {
     use super::*;
     use riskbreaker_ruleset::Library;
 
-    /// An interrupted game tells what is known by then. A game that ends for want of entries counts once there.
+    /// An interrupted game reports what is known by then. A game that ends because the agenda is empty counts once
+    /// there.
     #[test]
     fn the_chances_known_so_far_sum_to_1_where_the_agenda_runs_empty() {
         let play = "local rb = require(\"@riskbreaker\")\nreturn rb.play({ start = function() rb.schedule(\"e\", 0) end, \
@@ -577,7 +582,7 @@ mod tests {
         let chances: Vec<&Fraction> = known.results.iter().map(|(_, chance)| chance).collect();
         assert_eq!(chances, [&ratio(3, 4), &ratio(1, 4)], "{known:?}");
         assert!(known.remaining.is_zero(), "{known:?}");
-        // Chances that are rounded up leave no less than nothing.
+        // Chances that are rounded up leave no negative remainder.
         assert!(rounded_up.remaining.is_zero(), "{rounded_up:?}");
         assert!(sum(rounded_up.results.iter().map(|(_, chance)| chance)).is_one(), "{rounded_up:?}");
     }

@@ -1,4 +1,4 @@
-//! Answers to what an editor asks about a place in a text.
+//! Answers to an editor's requests about a position in a text.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
@@ -24,10 +24,10 @@ use super::target::{NameTarget, is_rule_id, target_at};
 use super::workspace::Workspace;
 use riskbreaker_script::api;
 
-/// The command of code lenses, which the editor runs in a terminal: its only argument is the line to type.
+/// The command of code lenses, which the editor runs in a terminal. Its only argument is the command line.
 const RUN: &str = "riskbreaker.run";
 
-/// Where somebody points at a card.
+/// The card under the cursor or mouse.
 pub(super) struct CardPlace {
     /// The folder of the ruleset with the file.
     folder: PathBuf,
@@ -38,7 +38,7 @@ pub(super) struct CardPlace {
 const MOST_SYMBOLS: usize = 200;
 
 impl Workspace {
-    /// What stands at a position, with its range for the editor.
+    /// The name at a position, with its range for the editor.
     fn pointed_at(&self, uri: &Uri, position: Position) -> Option<(FileLookup<'_>, NameTarget, Range)> {
         let file = of_uri(uri)?;
         let text = self.text_of(&file);
@@ -54,8 +54,8 @@ impl Workspace {
         Some(Hover { contents, range: Some(range) })
     }
 
-    /// The card at a position, and the folder of the ruleset in whose file it is named: its id in quotes, or the word that makes
-    /// the card in its own file.
+    /// The card at a position, with the folder of the ruleset of the file: a card id in quotes, or the word that
+    /// declares the card in its own file.
     pub fn card_at(&self, uri: &Uri, position: Position) -> Option<CardPlace> {
         let file = of_uri(uri)?;
         let text = self.text_of(&file);
@@ -72,7 +72,7 @@ impl Workspace {
         is_card.then(|| CardPlace { folder: lookup.place.folder.clone(), card })
     }
 
-    /// The card with the rules in which it is played; `None` if those do not load.
+    /// The card with the rules to play it by; `None` if these do not load.
     pub fn card_for_odds(&self, place: &CardPlace) -> Option<HoveredCard> {
         let CardPlace { folder, card } = place;
         let rules = self.rules_now(folder).into_iter().find(|rules| rules.card(card).is_some())?;
@@ -107,7 +107,7 @@ impl Workspace {
         Some(completions(&lookup, &text, offset_in(&text, position)))
     }
 
-    /// The words of a script that mean something in its ruleset.
+    /// The semantic tokens of a script: the words that have a meaning in its ruleset.
     pub fn semantic_tokens(&self, uri: &Uri) -> Option<Json> {
         let file = of_uri(uri)?;
         let text = self.text_of(&file);
@@ -115,7 +115,7 @@ impl Workspace {
         lookup.place.inside.ends_with(".luau").then(|| json!({ "data": semantic_tokens(&lookup, &text) }))
     }
 
-    /// The call in which a position stands, and the parameter that is being written.
+    /// The signature of the call around a position, with the active parameter.
     pub fn call_help(&self, uri: &Uri, position: Position) -> Option<Json> {
         let file = of_uri(uri)?;
         let text = self.text_of(&file);
@@ -126,7 +126,7 @@ impl Workspace {
         call_help(&lookup, &text, offset_in(&text, position))
     }
 
-    /// The range of a name that can be renamed; the reason, if it cannot.
+    /// The range of a name that can be renamed, or the reason why it cannot.
     pub fn may_rename(&self, uri: &Uri, position: Position) -> Result<Range, String> {
         let Some((lookup, target, range)) = self.pointed_at(uri, position) else {
             return Err("there is no name here".into());
@@ -152,7 +152,7 @@ impl Workspace {
         Ok(range)
     }
 
-    /// The edit that gives something another name in every file, and renames the files of that name.
+    /// The edit that renames something in every file, and renames the files with that name.
     pub fn rename(&self, uri: &Uri, position: Position, new_name: &str) -> Result<Json, String> {
         self.may_rename(uri, position)?;
         let Some((lookup, target, _)) = self.pointed_at(uri, position) else {
@@ -226,7 +226,7 @@ impl Workspace {
         Some(shown.map(symbol).collect())
     }
 
-    /// Everything in the rulesets of the open files whose name contains some letters.
+    /// The symbols in the rulesets of the open files whose names contain `query`, in any case.
     pub fn search(&self, query: &str) -> Vec<Json> {
         let query = query.to_lowercase();
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
@@ -260,7 +260,7 @@ impl Workspace {
         found
     }
 
-    /// What can be run from a file: its specs, and the odds of a card.
+    /// The code lenses of a file, which run its specs or show the odds of its card.
     pub fn lenses(&self, uri: &Uri) -> Option<Vec<CodeLens>> {
         let file = of_uri(uri)?;
         let place = self.place_of(&file)?;
@@ -297,7 +297,7 @@ impl Workspace {
         Some(lenses)
     }
 
-    /// The text as stylua writes it; `None` if that is not installed or cannot read the text.
+    /// The edits that format a text with stylua; `None` if stylua is not installed or cannot parse the text.
     pub fn formatted(&self, uri: &Uri) -> Option<Vec<TextEdit>> {
         let file = of_uri(uri)?;
         let text = self.text_of(&file);
@@ -322,7 +322,7 @@ fn stylua(file: &Path, text: &str) -> io::Result<String> {
     let (mut input, text) = (process.stdin.take(), text.to_owned());
     let writer = thread::spawn(move || input.as_mut().map(|input| input.write_all(text.as_bytes())));
     let output = process.wait_with_output()?;
-    // It may end before it has read all, which its exit code says.
+    // The process may end before it has read everything; its exit code shows that.
     let _ = writer.join();
     if !output.status.success() {
         return Err(io::Error::other("stylua cannot read the text"));
@@ -330,7 +330,7 @@ fn stylua(file: &Path, text: &str) -> io::Result<String> {
     String::from_utf8(output.stdout).map_err(io::Error::other)
 }
 
-/// An argument for a shell.
+/// Quotes an argument for a shell.
 fn quoted(argument: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "_-./:".contains(letter);
     if !argument.is_empty() && argument.chars().all(is_plain) {
@@ -339,7 +339,7 @@ fn quoted(argument: &str) -> String {
     if cfg!(windows) { format!("\"{argument}\"") } else { format!("'{}'", argument.replace('\'', "'\\''")) }
 }
 
-/// What an outline lists: keys that are deep inside of a table are details.
+/// True if the outline lists an item. Keys nested deeper than two tables are details.
 fn is_shown(declared: &OutlineItem) -> bool {
     declared.sort != Sort::Key || declared.around.len() <= 2
 }

@@ -9,7 +9,7 @@ use super::token::{Token, TokenKind};
 use riskbreaker_check::Members;
 use riskbreaker_script::api;
 
-/// How something is called, for somebody who types a call.
+/// The signature of a call, for the parameter hint of an editor.
 #[derive(Debug, PartialEq)]
 struct CallForm {
     /// The whole call: `rb.each(kind, filter)`.
@@ -17,7 +17,7 @@ struct CallForm {
     text: String,
 }
 
-/// The methods of every entity, with what they do.
+/// The methods of every entity, with their descriptions.
 const METHODS: [(&str, &str); 5] = [
     ("entity:set(field, value)", "Gives a field another value."),
     ("entity:add(field, amount)", "Adds to a number, within its bounds. Returns the change."),
@@ -26,7 +26,7 @@ const METHODS: [(&str, &str); 5] = [
     ("entity:exists()", "True if the entity is still in the game."),
 ];
 
-/// The form of the call in which a byte of a script stands, and the parameter that is being written.
+/// The signature of the call around a byte of a script, with the active parameter.
 pub(super) fn call_help(lookup: &FileLookup<'_>, text: &str, at: usize) -> Option<Json> {
     let tokens: Vec<Token> = code(text).into_iter().take_while(|token| token.begin < at).collect();
     let (open, given) = open_call(text, &tokens)?;
@@ -38,7 +38,7 @@ pub(super) fn call_help(lookup: &FileLookup<'_>, text: &str, at: usize) -> Optio
             json!({ "label": [units(range.start), units(range.end)] })
         })
         .collect();
-    // What follows `...` stands for it, too.
+    // All arguments from `...` on belong to it.
     let active = given.min(params.len().saturating_sub(1));
     let signature = json!({
         "label": form.label,
@@ -49,25 +49,25 @@ pub(super) fn call_help(lookup: &FileLookup<'_>, text: &str, at: usize) -> Optio
     Some(json!({ "signatures": [signature], "activeSignature": 0, "activeParameter": active }))
 }
 
-/// The bracket of the innermost call that is open at the end of some words, and the number of commas behind it.
+/// The index of the open bracket of the innermost call at the end of `tokens`, and the number of commas after it.
 fn open_call(text: &str, tokens: &[Token]) -> Option<(usize, usize)> {
     let (mut depth, mut commas) = (0usize, 0);
     for (index, token) in tokens.iter().enumerate().rev() {
         match (token.kind, token.text(text)) {
             (TokenKind::Sign, ")" | "]" | "}") => depth += 1,
             (TokenKind::Sign, "(") if depth == 0 => {
-                // Brackets behind a sign or a keyword only group.
+                // A bracket after a sign or a keyword only groups.
                 let called = index.checked_sub(1).is_some_and(|before| tokens[before].kind == TokenKind::Name);
                 if called {
                     return Some((index, commas));
                 }
                 commas = 0;
             }
-            // Inside of a table or an index, the commas are its own.
+            // Commas inside a table or an index are not those of the call.
             (TokenKind::Sign, "{" | "[") if depth == 0 => commas = 0,
             (TokenKind::Sign, "(" | "[" | "{") => depth -= 1,
             (TokenKind::Sign, ",") if depth == 0 => commas += 1,
-            // The body of a function in the arguments has no place in the call.
+            // The body of a function argument is outside of the call.
             (TokenKind::Name, "function" | "end" | "then" | "do" | "return") if depth == 0 => return None,
             _ => {}
         }
@@ -75,7 +75,7 @@ fn open_call(text: &str, tokens: &[Token]) -> Option<(usize, usize)> {
     None
 }
 
-/// How that is called which the last of some words name.
+/// The signature of the function that the last of `tokens` names.
 fn form_of(lookup: &FileLookup<'_>, text: &str, tokens: &[Token]) -> Option<CallForm> {
     let word = |back: usize| tokens.len().checked_sub(back).map_or("", |at| tokens[at].text(text));
     let name = word(1);
@@ -110,7 +110,7 @@ fn form_of(lookup: &FileLookup<'_>, text: &str, tokens: &[Token]) -> Option<Call
     }
 }
 
-/// The bytes of the parameters in a call as text: the pieces between its commas, outside of inner brackets.
+/// The byte ranges of the parameters in a signature: the parts between its commas, outside of inner brackets.
 fn parameters(label: &str) -> Vec<Range<usize>> {
     let Some(open) = label.find('(') else { return Vec::new() };
     let (mut found, mut depth, mut from) = (Vec::new(), 0, open + 1);

@@ -8,33 +8,33 @@ use riskbreaker_lab::{Limits, Odds, OddsQuery, Opening, Place, Position, chance_
 use riskbreaker_play::{Refusal, Ruleset};
 use riskbreaker_ruleset::Library;
 
-/// The odds of a card that a request asks for.
+/// A request for the odds of a card.
 pub(super) struct CardOddsJob {
     pub request: RequestId,
     pub of: HoveredCard,
 }
 
-/// A card at which somebody points.
+/// A card that the mouse points at.
 pub(super) struct HoveredCard {
     /// Its id.
     pub card: String,
-    /// The rules with the texts of the editor.
+    /// The rules, with the unsaved texts of the editor.
     pub rules: Arc<Ruleset>,
-    /// The rulesets as they are saved, if an open text is not.
+    /// The saved rulesets; `None` if all texts are saved.
     pub saved: Option<Library>,
 }
 
-/// The most outcomes of the table.
+/// The most outcomes in the table.
 const MOST_OUTCOMES: usize = 10;
 
-/// The most answers that were assumed and are listed.
+/// The most assumed answers that are listed.
 const MOST_ANSWERS: usize = 4;
 
-/// The limits of odds that stand in a hover: about half a second for each of the two tables.
+/// The limits for the odds in a hover: about half a second for each of the two tables.
 const LIMITS: Limits = Limits { ways: 100_000, points: 80_000, bytes: 32 << 20, samples: 2_000, work: 100_000_000 };
 
-/// The odds of a card as Markdown: in the default scenario or, where the card is closed there, in a position near it. If an open
-/// text is not saved, they stand beside those of the saved rules in the same position.
+/// The odds of a card as Markdown: in the default scenario or, if the card is closed there, in a similar position. If a
+/// text is not saved, the table also has the odds by the saved rules in the same position.
 pub(super) fn card_odds(of: &HoveredCard, stop: &Arc<AtomicBool>) -> String {
     let HoveredCard { card, rules, saved } = of;
     let query = OddsQuery {
@@ -80,14 +80,14 @@ pub(super) fn card_odds(of: &HoveredCard, stop: &Arc<AtomicBool>) -> String {
     text
 }
 
-/// The odds by the saved rules, in a position that the edited ones have led to.
+/// The odds by the saved rules, in the position used for the edited rules.
 fn saved_odds(library: &Library, rules: &Ruleset, position: &Position) -> Result<Odds, String> {
     let saved = Ruleset::load_with(library, rules.id(), rules.extra_layers());
     let saved = saved.map_err(|_| "they do not load".to_owned())?;
     position.odds(&saved).map(|(odds, _)| odds).map_err(|refusal: Refusal| refusal.to_string())
 }
 
-/// Where the card is played: the scenario, who plays it, and what opens it.
+/// Describes where the card is played: the scenario, the actor, and the changes that open it.
 fn place_in_words(rules: &Ruleset, place: &Place, openings: &[Opening]) -> String {
     let scenario = rules.default_scenario().map_or(String::new(), |name| format!("in the scenario `{name}`"));
     let actor = place.actor.iter().map(|actor| format!(", played by {}", plain(actor)));
@@ -101,7 +101,7 @@ fn is_same(one: &Odds, other: &Odds) -> bool {
     one.lines() == other.lines() && chances(one) == chances(other) && one.remaining == other.remaining
 }
 
-/// The outcomes with their chances, a column for each set of rules: those of the last one first.
+/// The outcomes with their chances, a column for each set of rules. The outcomes of the last one come first.
 fn table(columns: &[(&str, &Odds)]) -> String {
     let told: Vec<Vec<String>> = columns.iter().map(|(_, odds)| odds.lines()).collect();
     let mut lines: Vec<&String> = Vec::new();
@@ -138,7 +138,7 @@ fn table(columns: &[(&str, &Odds)]) -> String {
     rows.join("\n")
 }
 
-/// A text of the rules as Markdown shows it, on one line.
+/// Escapes a text of the rules for Markdown and puts it on one line.
 fn plain(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -13,22 +13,22 @@ use riskbreaker_check::{Analysis, CheckReport};
 use riskbreaker_ruleset::{Library, Problem};
 use riskbreaker_work::WorkBudget;
 
-/// A ruleset to check.
+/// A request to check a ruleset.
 pub(super) struct CheckJob {
-    /// Where it lies.
+    /// The folder of the ruleset.
     pub folder: PathBuf,
     pub id: String,
-    /// With the texts that the editor has not saved.
+    /// The library, with the unsaved texts of the editor.
     pub library: Library,
-    /// The number of the change after which it is checked.
+    /// The number of the change that caused the check.
     pub turn: u64,
-    /// The file that was changed, by the path that problems name, and its text.
+    /// The changed file, by its path in problems, and its text.
     pub changed: Option<(String, String)>,
-    /// What the check before has found.
+    /// The results of the previous check.
     pub last: Vec<Arc<Analysis>>,
 }
 
-/// What a check has found.
+/// The result of a check.
 pub(super) struct CheckOutcome {
     pub folder: PathBuf,
     pub turn: u64,
@@ -36,26 +36,26 @@ pub(super) struct CheckOutcome {
 }
 
 pub(super) enum FoundProblems {
-    /// What the changed file alone shows.
+    /// The problems of the changed file alone.
     File { path: String, problems: Vec<Problem> },
-    /// What the ruleset shows, by itself or over each ruleset that it is made for.
+    /// The results for the whole ruleset: by itself, or over each ruleset that it extends.
     Whole(Vec<Arc<Analysis>>),
 }
 
-/// What the thread has to tell.
+/// A message from the checker thread.
 pub(super) enum CheckerEvent {
     Checked(CheckOutcome),
-    /// The odds of a card as Markdown, for the request that asks for them.
+    /// The odds of a card as Markdown, for a request.
     Odds {
         request: RequestId,
         text: String,
     },
-    /// A check is over, or was interrupted.
+    /// A check has ended, or was interrupted.
     Finished,
 }
 
-/// Checks rulesets in a thread of its own, the last change first. A newer job for a ruleset replaces an older one. The odds of
-/// cards are computed after all checks, and a new check ends them.
+/// Checks rulesets on a thread of its own, the last change first. A newer job for a ruleset replaces an older one. The
+/// odds of cards are computed after all checks, and a new check ends them.
 pub(super) struct Checker {
     queue: Arc<CheckQueue>,
 }
@@ -74,14 +74,14 @@ struct CheckerState {
     over: bool,
 }
 
-/// The job of the moment, and the flag that ends it.
+/// The running job, and the flag that ends it.
 struct RunningJob {
     of: RunningJobKind,
     stop: Arc<AtomicBool>,
 }
 
 enum RunningJobKind {
-    /// A check of the ruleset in this folder.
+    /// The check of the ruleset in this folder.
     Check(PathBuf),
     /// The odds for this request.
     Odds(RequestId),
@@ -93,7 +93,8 @@ enum Job {
 }
 
 impl CheckerState {
-    /// Ends what runs if it is as said, and forgets all odds that wait: they would be those of older texts.
+    /// Ends the running job if `is_ended` is true of it, and drops all waiting requests for odds, which would be for
+    /// older texts.
     fn stop(&mut self, is_ended: impl Fn(&RunningJobKind) -> bool) {
         self.odds.clear();
         if let Some(running) = self.running.as_ref().filter(|running| is_ended(&running.of)) {
@@ -107,7 +108,7 @@ impl CheckQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a job; `None` if there will be no more.
+    /// Waits for a job; `None` once the checker is closed.
     fn next(&self) -> Option<(Job, Arc<AtomicBool>)> {
         let mut state = self.lock();
         loop {
@@ -129,7 +130,8 @@ impl CheckQueue {
         }
     }
 
-    /// Ends the job of the moment. A check that was interrupted waits again, unless a newer one has taken its place.
+    /// Marks the running job as ended. A check that was interrupted is queued again, unless a newer one has replaced
+    /// it.
     fn finish(&self, job: Option<CheckJob>, stop: &AtomicBool) {
         let mut state = self.lock();
         state.running = None;
@@ -141,13 +143,13 @@ impl CheckQueue {
 }
 
 impl Checker {
-    /// Starts the thread. It hands each result to `tell`.
+    /// Starts the checker thread, which passes each result to `tell`.
     pub fn start(tell: impl Fn(CheckerEvent) + Send + 'static) -> io::Result<Checker> {
         let queue = Arc::new(CheckQueue::default());
         let jobs = queue.clone();
         thread::Builder::new().name("checker".into()).spawn(move || {
             while let Some((job, stop)) = jobs.next() {
-                // A panic is told by the runtime on standard error, where editors keep the log of a server.
+                // The panic message goes to standard error, which editors show as the log of the server.
                 match job {
                     Job::Check(job) => {
                         let tell = |outcome| tell(CheckerEvent::Checked(outcome));
@@ -167,20 +169,20 @@ impl Checker {
         Ok(Checker { queue })
     }
 
-    /// Whether nothing is being checked or waits for that.
+    /// True if no check runs or waits.
     pub fn is_idle(&self) -> bool {
         let state = self.queue.lock();
         let is_check = |running: &RunningJob| matches!(running.of, RunningJobKind::Check(_));
         state.jobs.is_empty() && !state.running.as_ref().is_some_and(is_check)
     }
 
-    /// Computes the odds of a card after what waits.
+    /// Queues a request for the odds of a card after all waiting jobs.
     pub fn submit_odds(&self, job: CardOddsJob) {
         self.queue.lock().odds.push_back(job);
         self.queue.more.notify_one();
     }
 
-    /// Ends the work for the odds of a request.
+    /// Cancels a request for odds.
     pub fn cancel_odds(&self, request: &RequestId) {
         let mut state = self.queue.lock();
         state.odds.retain(|job| job.request != *request);
@@ -191,7 +193,7 @@ impl Checker {
         }
     }
 
-    /// Checks a ruleset before the others that wait. An older job for it is forgotten; another one that runs waits for it.
+    /// Queues a check before all others. It replaces an older job for the ruleset, and interrupts a running one.
     pub fn submit(&self, job: CheckJob) {
         let mut state = self.queue.lock();
         state.jobs.retain(|other| other.folder != job.folder);
@@ -200,7 +202,7 @@ impl Checker {
         self.queue.more.notify_one();
     }
 
-    /// Checks a ruleset after the others that wait.
+    /// Queues a check after all others.
     pub fn submit_last(&self, job: CheckJob) {
         let mut state = self.queue.lock();
         state.jobs.retain(|other| other.folder != job.folder);

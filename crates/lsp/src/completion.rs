@@ -9,7 +9,7 @@ use riskbreaker_check::Members;
 use riskbreaker_script::{api, luau_type};
 use riskbreaker_state::Kind;
 
-/// What can be written at a byte of a file.
+/// The completions at a byte of a file.
 pub(super) fn completions(lookup: &FileLookup<'_>, text: &str, at: usize) -> Vec<CompletionItem> {
     let inside = &lookup.place.inside;
     let mut found = FoundItems::default();
@@ -26,7 +26,7 @@ pub(super) fn completions(lookup: &FileLookup<'_>, text: &str, at: usize) -> Vec
     found.0.into_values().collect()
 }
 
-/// By their labels, each once.
+/// Completions by label, each once.
 #[derive(Default)]
 struct FoundItems(BTreeMap<String, CompletionItem>);
 
@@ -42,7 +42,7 @@ impl FoundItems {
     }
 }
 
-/// Sorts of names that stand in quotes.
+/// The sorts of names that are written in quotes.
 const SORTS: [&str; 9] = ["kind", "card", "hook", "entry", "field", "cast", "scenario", "switch", "free act"];
 
 fn of_script(lookup: &FileLookup<'_>, text: &str, at: usize, found: &mut FoundItems) {
@@ -99,13 +99,13 @@ fn of_script(lookup: &FileLookup<'_>, text: &str, at: usize, found: &mut FoundIt
     }
 }
 
-/// The name of a file without its folder and its ending.
+/// The name of a file without its folder and extension.
 fn stem_of(path: &str) -> &str {
     let file = path.rsplit('/').next().unwrap_or(path);
     file.split('.').next().unwrap_or(file)
 }
 
-/// What can be read off an expression whose type is known; with a colon, only what is called on it.
+/// The members of an expression of a known type; with `called`, only those that are called with a colon.
 fn known_members(lookup: &FileLookup<'_>, members: Members, called: bool, found: &mut FoundItems) {
     match members {
         Members::Entity(kind) if called => methods(lookup, kind.as_deref(), found),
@@ -155,8 +155,8 @@ fn kinds<'l>(lookup: &'l FileLookup<'_>, of: Option<&'l str>) -> impl Iterator<I
 }
 
 impl FileLookup<'_> {
-    /// What can be read off the expression whose dot or colon is the last of some words. The text is tried as it would be with a
-    /// call or a name there, and then with nothing else in the line: while somebody types, the rest of it is often missing.
+    /// The members of the expression before the dot or colon that ends `tokens`. The text is parsed as if a call or a
+    /// name were there, and then with nothing else in the line, since the rest is often missing while somebody types.
     pub fn members_before(&self, text: &str, tokens: &[Token]) -> Option<Members> {
         let dot = tokens.last()?;
         let word = text[dot.end..].bytes().take_while(|byte| *byte == b'_' || byte.is_ascii_alphanumeric()).count();
@@ -170,23 +170,23 @@ impl FileLookup<'_> {
             format!("{before}{mark}(){after}"),
             format!("{before}{mark}{after}"),
             format!("{above}local _ = {chain}{mark}(){below}"),
-            // A line that opens a block has its `end` further down.
+            // The `end` of a line that opens a block is further down.
             format!("{above}do local _ = {chain}{mark}(){below}"),
         ];
         tried.iter().find_map(|text| self.members(text))
     }
 }
 
-/// The byte at which an expression begins of which the last word is a dot or a colon.
+/// The byte at which the expression before the last dot or colon begins.
 pub(super) fn operand_before(text: &str, tokens: &[Token]) -> usize {
     tokens.get(chain_begin(text, tokens)).map_or(0, |token| token.begin)
 }
 
-/// The word with which an expression begins that ends with a dot or a colon: names, calls and brackets before it.
+/// The index of the token at which the expression before the last dot or colon begins: names, calls and brackets.
 fn chain_begin(text: &str, tokens: &[Token]) -> usize {
     let mut at = tokens.len() - 1;
     loop {
-        // What the sign is read off: a name, or brackets and what stands before them.
+        // The operand of the sign: a name, or brackets with what is before them.
         let Some(mut operand) = at.checked_sub(1) else { return at };
         while matches!(tokens[operand].text(text), ")" | "]") {
             let mut depth = 0usize;
@@ -213,7 +213,7 @@ fn chain_begin(text: &str, tokens: &[Token]) -> usize {
     }
 }
 
-/// Whether a word can be called or indexed.
+/// True if a token can be called or indexed.
 fn is_operand(text: &str, token: &Token) -> bool {
     let keywords = ["and", "or", "not", "return", "in", "if", "elseif", "while", "until", "then", "else", "do"];
     match token.kind {
@@ -222,11 +222,11 @@ fn is_operand(text: &str, token: &Token) -> bool {
     }
 }
 
-/// Names in quotes: those that the call before them takes, else all that can stand in quotes.
+/// Completions in quotes: the names that the call takes, or else all names that are written in quotes.
 fn in_quotes(lookup: &FileLookup<'_>, text: &str, tokens: &[Token], found: &mut FoundItems) {
     let word =
         |back: usize| tokens.len().checked_sub(back).and_then(|at| tokens.get(at)).map_or("", |token| token.text(text));
-    // The text itself is the last word.
+    // The text itself is the last token.
     let (callee, before) = (word(3), word(2));
     if before == "(" || before == "require" {
         match (word(4), callee) {
@@ -272,7 +272,7 @@ fn in_quotes(lookup: &FileLookup<'_>, text: &str, tokens: &[Token], found: &mut 
     names(lookup, &SORTS, found);
 }
 
-/// Whether the last word stands in `rules = { ... }`.
+/// True if the last token is in `rules = { ... }`.
 fn is_among_rules(text: &str, tokens: &[Token]) -> bool {
     let mut back =
         tokens.iter().rev().skip(1).skip_while(|token| token.kind == TokenKind::Text || token.text(text) == ",");
@@ -303,7 +303,7 @@ fn fields(lookup: &FileLookup<'_>, found: &mut FoundItems) {
     fields_of(lookup, None, found);
 }
 
-/// The fields of one kind, or of all.
+/// Adds the fields of one kind, or of all.
 fn fields_of(lookup: &FileLookup<'_>, of: Option<&str>, found: &mut FoundItems) {
     for kind in kinds(lookup, of) {
         for field in &kind.fields {
@@ -312,7 +312,7 @@ fn fields_of(lookup: &FileLookup<'_>, of: Option<&str>, found: &mut FoundItems) 
     }
 }
 
-/// What is called on entities of one kind, or of all.
+/// Adds the methods of entities of one kind, or of all.
 fn methods(lookup: &FileLookup<'_>, of: Option<&str>, found: &mut FoundItems) {
     api::ENTITY_METHODS.iter().for_each(|name| found.add(name, CompletionItemKind::Method, "every entity", ""));
     for kind in kinds(lookup, of) {

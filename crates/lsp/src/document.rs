@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use gen_lsp_types::{Position, Range as LspRange, TextDocumentContentChangeEvent};
 
-/// A text that an editor shows. The editor counts lines from 0, and the columns of a line in units of UTF-16.
+/// The text of an open file. Editors count lines from 0, and columns in UTF-16 units.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EditorText {
     pub version: i32,
@@ -10,7 +10,7 @@ pub(super) struct EditorText {
 }
 
 impl EditorText {
-    /// Applies the changes that an editor has made, in their order.
+    /// Applies the changes of an editor in their order.
     pub fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>) {
         for change in changes {
             match change {
@@ -24,7 +24,8 @@ impl EditorText {
     }
 }
 
-/// The byte at which a line begins, and that at which it ends without its line break. A line beyond the last is the end.
+/// The byte offsets of a line: its start, and its end without the line break. For a line after the last, the end of the
+/// text.
 fn line_at(text: &str, wanted: u32) -> (usize, usize) {
     let (mut begin, mut line) = (0, 0);
     let bytes = text.as_bytes();
@@ -42,8 +43,8 @@ fn line_at(text: &str, wanted: u32) -> (usize, usize) {
     (begin, length.map_or(text.len(), |length| begin + length))
 }
 
-/// The byte of a text at a position of an editor. A column beyond the end of its line, or inside of a letter, is taken for the
-/// nearest place before it.
+/// Converts a position of an editor to a byte offset. A column after the end of its line, or inside a character,
+/// becomes the nearest offset before it.
 pub(super) fn offset_in(text: &str, position: Position) -> usize {
     let (begin, end) = line_at(text, position.line);
     let mut units = 0;
@@ -56,7 +57,7 @@ pub(super) fn offset_in(text: &str, position: Position) -> usize {
     end
 }
 
-/// The position of a byte of a text, for an editor.
+/// Converts a byte offset to a position for an editor.
 pub(super) fn position_in(text: &str, offset: usize) -> Position {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {
@@ -76,18 +77,18 @@ pub(super) fn position_in(text: &str, offset: usize) -> Position {
     Position { line, character: text[begin..offset].encode_utf16().count() as u32 }
 }
 
-/// The bytes of a range of an editor.
+/// Converts a range of an editor to byte offsets.
 pub(super) fn range_in(text: &str, range: LspRange) -> Range<usize> {
     let (start, end) = (offset_in(text, range.start), offset_in(text, range.end));
     start..end.max(start)
 }
 
-/// A range of bytes, for an editor.
+/// Converts a range of byte offsets to one for an editor.
 pub(super) fn span_in(text: &str, bytes: Range<usize>) -> LspRange {
     LspRange { start: position_in(text, bytes.start), end: position_in(text, bytes.end) }
 }
 
-/// The byte of a line and a column as a problem has them, both from 1 and the column in letters.
+/// Converts the line and column of a problem to a byte offset. Both count from 1, the column in characters.
 pub(super) fn place_in(text: &str, line: u32, column: u32) -> usize {
     let begin: usize = text.split_inclusive('\n').take(line.saturating_sub(1) as usize).map(str::len).sum();
     let rest = text[begin..].lines().next().unwrap_or_default();
@@ -121,7 +122,7 @@ mod tests {
         ] {
             assert_eq!((offset_in(TEXT, position), position_in(TEXT, offset)), (offset, position));
         }
-        // Inside of a letter, beyond a line, and beyond the text.
+        // Inside a character, after the end of a line, and after the end of the text.
         assert_eq!((offset_in(TEXT, at(0, 2)), offset_in(TEXT, at(0, 99)), offset_in(TEXT, at(99, 0))), (1, 7, 14));
     }
 
@@ -138,7 +139,7 @@ mod tests {
         };
         document.change(vec![part(at(0, 1), at(0, 3), "x"), part(at(0, 2), at(1, 1), "--")]);
         assert_eq!(document.text, "ax--c\rd\n");
-        // An end before the start changes nothing but what is between them.
+        // A range whose end is before its start is empty.
         document.change(vec![part(at(1, 0), at(0, 0), "!")]);
         assert_eq!(document.text, "ax--c\r!d\n");
     }

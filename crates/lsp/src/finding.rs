@@ -1,4 +1,4 @@
-//! Problems as an editor shows them.
+//! Converts problems to diagnostics for an editor.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use gen_lsp_types::{Diagnostic, DiagnosticSeverity, Message};
 use super::document::{place_in, span_in};
 use riskbreaker_ruleset::Problem;
 
-/// Makes a diagnostic of a problem, with the text of its file.
+/// Converts a problem to a diagnostic. `text`: the text of its file.
 pub(super) fn diagnostic(problem: &Problem, text: &str) -> Diagnostic {
     let message = match &problem.cure {
         Some(cure) => format!("{}\n{cure}", problem.message),
@@ -29,8 +29,9 @@ pub(super) fn diagnostic(problem: &Problem, text: &str) -> Diagnostic {
     }
 }
 
-/// The bytes that a problem is about: the name that its message quotes, if that stands at its place or behind it in the line;
-/// else the text in quotes, the word or the rest of the line that begins there. Of a whole file it is the first line.
+/// The byte range of a problem: the name that its message quotes, if it is at or after its position in the line; or
+/// else the text in quotes, the word or the rest of the line that begins there. For a problem of a whole file, the
+/// first line.
 pub(super) fn range_of(problem: &Problem, text: &str) -> Range<usize> {
     let begin = match problem.line {
         Some(line) => place_in(text, line, problem.column.unwrap_or(1)),
@@ -45,12 +46,12 @@ pub(super) fn range_of(problem: &Problem, text: &str) -> Range<usize> {
     begin..begin + begin_of(rest)
 }
 
-/// The names that a message has in backquotes.
+/// The names in backquotes in a message.
 pub(super) fn quoted_names(message: &str) -> impl Iterator<Item = &str> {
     message.split('`').skip(1).step_by(2).filter(|name| !name.is_empty())
 }
 
-/// Where a name stands in a line, not as a piece of a longer one.
+/// The offset of a name in a line, not as a part of a longer word.
 pub(super) fn find_whole(line: &str, name: &str) -> Option<usize> {
     let part = |letter: char| letter.is_alphanumeric() || letter == '_';
     let before = |at: usize| name.starts_with(part) && line[..at].ends_with(part);
@@ -58,7 +59,7 @@ pub(super) fn find_whole(line: &str, name: &str) -> Option<usize> {
     line.match_indices(name).map(|(at, _)| at).find(|at| !before(*at) && !after(*at))
 }
 
-/// The length of what a line begins with: a text in quotes, a word, or all of it.
+/// The length of the first token of a line: a text in quotes, a word, or else the whole line.
 fn begin_of(line: &str) -> usize {
     let whole = line.trim_end().len();
     let Some(first) = line.chars().next() else { return 0 };

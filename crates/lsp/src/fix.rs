@@ -1,4 +1,4 @@
-//! What a cure says, as a change of the text.
+//! Converts the cure of a problem to an edit of the text.
 
 use std::ops::Range;
 
@@ -8,17 +8,17 @@ use riskbreaker_ruleset::Problem;
 /// A change of one place of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fix {
-    /// What it does, for the menu of the editor.
+    /// The title, for the menu of the editor.
     pub title: String,
-    /// The bytes that are replaced.
+    /// The bytes to replace.
     pub range: Range<usize>,
     pub new_text: String,
 }
 
-/// The most names that are offered in the place of an unknown one.
+/// The most names that are offered instead of an unknown one.
 const MOST_OFFERED: usize = 12;
 
-/// The changes that the cure of a problem names: several where it lists names. Empty if the cure is advice.
+/// The edits that the cure of a problem suggests: several if it lists names. Empty if the cure is only advice.
 pub(super) fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
     let Some(cure) = &problem.cure else { return Vec::new() };
     let range = range_of(problem, text);
@@ -58,12 +58,12 @@ pub(super) fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
         && let Some(at) = find_whole(marked, code)
     {
         let begin = range.start + text[range.start..range.start + at].trim_end().len();
-        // The space before it goes, too.
+        // The space before it is removed, too.
         let begin = text[..begin].trim_end().len().max(text[..begin].rfind('\n').map_or(0, |newline| newline + 1));
         let range = begin..range.start + at + code.len();
         return vec![Fix { title: format!("Leave out `{code}`"), range, new_text: String::new() }];
     }
-    // A cure that is one word of code in the place of another.
+    // A cure that replaces the code by one word.
     if let Some(code) = cure.strip_prefix("write `").and_then(|rest| rest.strip_suffix('`'))
         && !code.contains("...")
         && !code.contains('`')
@@ -74,7 +74,7 @@ pub(super) fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
     Vec::new()
 }
 
-/// The bytes of a wrong name at or behind the place of a problem: inside of the quotes, if it is a text.
+/// The byte range of a wrong name at or after the position of a problem; without the quotes, if it is a text.
 fn named(problem: &Problem, text: &str, range: &Range<usize>, wrong: Option<&str>) -> Option<Range<usize>> {
     let marked = &text[range.clone()];
     if let Some(at) = wrong.and_then(|wrong| find_whole(marked, wrong)) {
@@ -90,12 +90,12 @@ fn renamed(text: &str, range: Range<usize>, name: &str) -> Fix {
     Fix { title: format!("Change `{}` to `{name}`", &text[range.clone()]), range, new_text: name.to_string() }
 }
 
-/// Makes a colon of the dot before a name.
+/// Replaces the dot before a name by a colon.
 fn colon(text: &str, range: &Range<usize>) -> Option<Fix> {
     let line = text[range.start..].lines().next()?;
     let dot = match text[..range.start].ends_with('.') {
         true => range.start - 1,
-        // The place is what the name is read off.
+        // The position is that of the object.
         false => range.start + line[..line.find('(')?].rfind('.')?,
     };
     Some(Fix { title: "Write a colon".into(), range: dot..dot + 1, new_text: ":".into() })

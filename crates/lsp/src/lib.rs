@@ -1,9 +1,9 @@
-//! The language server for editors: what `check` finds, while somebody types.
+//! The language server for editors: reports the problems that `check` finds while somebody types.
 //!
-//! The data flow: [`Server`] takes messages from the editor in one thread and answers them from what it knows. A second thread
-//! checks rulesets, each change first in its own file and then in the whole ruleset, and a newer change ends an older check. After
-//! the checks it computes the odds of a card that somebody points at. Nothing writes a file: the editor applies the edits that it
-//! is given.
+//! [`Server`] reads the messages of the editor on one thread and answers them from known results. A second thread
+//! checks rulesets: each change first in its own file and then in the whole ruleset, and a newer change interrupts an
+//! older check. After the checks it computes the odds of the card under the mouse. The server never writes a file: the
+//! editor applies the edits.
 
 #![deny(missing_docs)]
 // Tables of cases in tests may be longer.
@@ -33,14 +33,13 @@ use std::path::Path;
 pub use self::server::Server;
 use riskbreaker_ruleset::Library;
 
-/// Serves one editor until it says `exit` or closes the input. Returns whether it has asked for that before, by `shutdown`.
+/// Serves one editor until it sends `exit` or closes the input. Returns true if it sent `shutdown` first.
 ///
-/// `open` finds the rulesets around one that the editor shows, given the folder of rulesets in which it lies; `None` if that
-/// folder cannot be read.
+/// `open` returns the library with the rulesets of a folder; `None` if the folder cannot be read.
 ///
 /// # Errors
 ///
-/// The output cannot be written. What the editor sends is no reason to end.
+/// The output cannot be written. Invalid messages of the editor are no error.
 pub fn serve(
     input: impl BufRead + Send + 'static,
     output: impl Write,

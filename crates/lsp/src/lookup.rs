@@ -13,7 +13,7 @@ use riskbreaker_ruleset::{Library, Param, Rulebook, Stack, Verb};
 use riskbreaker_script::{api, luau_type};
 use riskbreaker_work::WorkBudget;
 
-/// What is known around one file: its ruleset with all that it stands on, and the texts as the editor shows them.
+/// Looks up names from one file: its ruleset with all lower layers, and the texts as the editor shows them.
 pub(super) struct FileLookup<'w> {
     workspace: &'w Workspace,
     pub place: RulesetFile,
@@ -23,10 +23,10 @@ pub(super) struct FileLookup<'w> {
     analyses: &'w [Arc<Analysis>],
 }
 
-/// The work of finding what can be read off an expression.
+/// The work budget for finding the members of an expression.
 const WORK_OF_MEMBERS: u64 = 200_000_000;
 
-/// A place in a file on the disk.
+/// A range in a file on disk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Spot {
     pub file: PathBuf,
@@ -34,17 +34,17 @@ pub(super) struct Spot {
     pub end: usize,
 }
 
-/// Folders in which a file is the declaration of its name.
+/// Folders in which a file declares the name that it has.
 const OF_FILES: [&str; 7] = ["maneuvers", "items", "hooks", "policies", "convert", "cast", "scenarios"];
 
-/// Files whose keys declare names, without ending.
+/// Files whose keys declare names, without extension.
 const OF_KEYS: [&str; 4] = ["kinds", "verbs", "play", "ruleset"];
 
-/// Keys whose texts are read by people.
+/// Keys whose values are prose.
 pub(super) const PROSE_KEYS: [&str; 6] = ["label", "title", "text", "summary", "why", "note"];
 
 impl<'w> FileLookup<'w> {
-    /// `None` for a file that belongs to no ruleset.
+    /// Creates the lookup of a file; `None` for a file that belongs to no ruleset.
     pub fn new(workspace: &'w Workspace, file: &Path) -> Option<FileLookup<'w>> {
         let place = workspace.place_of(file)?;
         let analyses = workspace.analyses(&place.folder);
@@ -53,19 +53,19 @@ impl<'w> FileLookup<'w> {
         Some(FileLookup { workspace, library: workspace.library(&place.folder)?, place, stacks, rules, analyses })
     }
 
-    /// What can be read off the expression before [`Members::MARK`] in a text of this file; `None` if that is not known.
+    /// The members of the expression before [`Members::MARK`] in a text of this file; `None` if they are not known.
     pub fn members(&self, text: &str) -> Option<Members> {
         let budget = WorkBudget::new(WORK_OF_MEMBERS);
         self.analyses.iter().find_map(|analysis| analysis.members_at(&self.place.path(), text, &budget))
     }
 
-    /// The rulesets as data: that of the file, over each ruleset that it is made for.
+    /// The rules of the file's ruleset as data: over each ruleset that it extends.
     pub fn books(&self) -> impl Iterator<Item = &Rulebook> {
         self.rules.iter().map(|rules| rules.book())
     }
 
-    /// The files on the disk of the ruleset and of what it stands on, the highest first: the file, its path inside its ruleset,
-    /// and its text.
+    /// The files of the ruleset and its lower layers on disk, the highest layer first: the file, its path inside its
+    /// ruleset, and its text.
     pub fn files(&self) -> BTreeMap<PathBuf, (String, String)> {
         let mut found = BTreeMap::new();
         for part in self.stacks.iter().flat_map(|stack| stack.parts()) {
@@ -82,7 +82,7 @@ impl<'w> FileLookup<'w> {
         found
     }
 
-    /// The same with the files of every ruleset in the folder that stands on one of these.
+    /// Like [`FileLookup::files`], with the files of every ruleset in the folder that extends one of these.
     pub fn files_of_all(&self) -> BTreeMap<PathBuf, (String, String)> {
         let mut found = self.files();
         let mut own: BTreeSet<String> =
@@ -110,7 +110,7 @@ impl<'w> FileLookup<'w> {
         }
     }
 
-    /// Where something is declared, the highest ruleset first.
+    /// The places where something is declared, the highest ruleset first.
     pub fn declarations(&self, target: &NameTarget) -> Vec<Spot> {
         let files = self.files();
         let mut found = Vec::new();
@@ -147,7 +147,7 @@ impl<'w> FileLookup<'w> {
         found
     }
 
-    /// Every place that names something, in the files of all rulesets that can mean it.
+    /// All places that name something, in the files of all rulesets that can mean it.
     pub fn mentions(&self, target: &NameTarget) -> Vec<Spot> {
         let mut found = Vec::new();
         for (file, (inside, text)) in self.files_of_all() {
@@ -166,7 +166,7 @@ impl<'w> FileLookup<'w> {
         found
     }
 
-    /// What somebody who points at a name is told, in Markdown.
+    /// The description of a name for a hover, in Markdown.
     pub fn description(&self, target: &NameTarget) -> Option<String> {
         match target {
             NameTarget::Word { of: "rb", name } => {
@@ -193,7 +193,7 @@ impl<'w> FileLookup<'w> {
         }
     }
 
-    /// The text of a rule, of the highest ruleset that has it.
+    /// The text of a rule, from the highest ruleset that has it.
     fn rule(&self, id: &str) -> Option<String> {
         let parts = self.stacks.iter().flat_map(|stack| stack.parts().iter().rev());
         parts.filter_map(|part| part.folder.file("RULES.md")).find_map(|source| {
@@ -219,7 +219,7 @@ impl<'w> FileLookup<'w> {
     }
 }
 
-/// Whether a key is what its file declares: a kind or a field, a verb, an entry or a free act, a switch or a seat.
+/// True if a key is a declaration of its file: a kind, a field, a verb, an entry, a free act, a switch or a seat.
 fn is_declaration(stem: &str, around: &[String]) -> bool {
     let around: Vec<&str> = around.iter().map(String::as_str).collect();
     matches!(
@@ -231,7 +231,7 @@ fn is_declaration(stem: &str, around: &[String]) -> bool {
     )
 }
 
-/// What a ruleset has under a name, one paragraph for each.
+/// Describes everything that a ruleset declares under a name, a paragraph each.
 fn described(book: &Rulebook, name: &str) -> Vec<String> {
     let mut told = Vec::new();
     for (sort, cards) in [("card", book.cards()), ("item", book.items())] {
@@ -272,7 +272,7 @@ fn described(book: &Rulebook, name: &str) -> Vec<String> {
     told
 }
 
-/// A verb with its sentence and what each parameter takes.
+/// Describes a verb: its sentence, and each parameter.
 fn verb_description(verb: &Verb) -> String {
     let mut told = format!("verb\n```luau\nrb.act.{}\n```", verb.signature());
     if !verb.text.is_empty() {
@@ -285,7 +285,7 @@ fn verb_description(verb: &Verb) -> String {
     told
 }
 
-/// What a parameter takes, and what it is for: "`cause`: a text, can be left out. Why it happens."
+/// Describes a parameter with its type and purpose: "`cause`: a text, can be left out. Why it happens."
 fn param_description(param: &Param) -> String {
     let left_out = if param.optional { ", can be left out" } else { "" };
     let text = if param.text.is_empty() { String::new() } else { format!(". {}", param.text) };
@@ -303,7 +303,7 @@ fn text_mentions(text: &str, said: &str) -> Vec<Range<usize>> {
     texts.map(|token| token.inner(text)).filter(|inner| text[inner.clone()] == *said).collect()
 }
 
-/// Where a file has a name: as a member, as a key, or as a whole text that is not for reading.
+/// The places of a name in a file: as a member, as a key, or as a whole text that is not prose.
 fn name_mentions(inside: &str, text: &str, name: &str) -> Vec<Range<usize>> {
     if !text.contains(name) {
         return Vec::new();
@@ -346,7 +346,7 @@ fn name_mentions(inside: &str, text: &str, name: &str) -> Vec<Range<usize>> {
             found
         }
         _ => {
-            // In a text for people a name stands between backquotes.
+            // In prose, a name is written between backquotes.
             let quoted = format!("`{name}`");
             text.match_indices(&quoted).map(|(at, _)| at + 1..at + 1 + name.len()).collect()
         }

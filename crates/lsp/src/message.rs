@@ -1,17 +1,17 @@
-//! The frames of the protocol. A frame that cannot be read is reported, and reading goes on behind it.
+//! Reads the messages of the protocol. A message that cannot be parsed is reported, and reading continues after it.
 
 use std::io::{self, BufRead, Read as _, Write};
 
 use lsp_server::{ErrorCode, Message};
 use serde_json::{Value as Json, json};
 
-/// The longest message, in bytes.
+/// The most bytes of a message.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
-/// The longest line of a header, in bytes.
+/// The most bytes of a header line.
 const LONGEST_LINE: u64 = 4096;
 
-/// A message that cannot be read.
+/// A message that cannot be parsed.
 #[derive(Debug)]
 pub(super) struct Broken {
     /// The id of the request, if it has one.
@@ -21,7 +21,7 @@ pub(super) struct Broken {
 }
 
 impl Broken {
-    /// Answers it.
+    /// Sends an error as the answer to it.
     pub fn answer(self, output: &mut impl Write) -> io::Result<()> {
         let error = json!({ "code": self.code as i32, "message": self.why });
         let text = json!({ "jsonrpc": "2.0", "id": self.id, "error": error }).to_string();

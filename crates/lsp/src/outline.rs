@@ -1,4 +1,4 @@
-//! What a file declares, by its words: also of one that does not read as Luau.
+//! The declarations of a file, from its tokens, so that a file that does not parse has an outline, too.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::target::code;
 use super::token::TokenKind;
 use riskbreaker_spec::leading_ids;
 
-/// Something that a file declares.
+/// A declaration in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OutlineItem {
     pub name: String,
@@ -27,7 +27,7 @@ pub(super) enum Sort {
     Heading,
 }
 
-/// Everything that a file declares, in the order of the text.
+/// The declarations of a file, in the order of the text.
 pub(super) fn outline(inside: &str, text: &str) -> Vec<OutlineItem> {
     match inside.rsplit('.').next() {
         Some("luau" | "lua") => of_script(text),
@@ -36,13 +36,13 @@ pub(super) fn outline(inside: &str, text: &str) -> Vec<OutlineItem> {
     }
 }
 
-/// Tables nest so deep at the most where keys are noted.
+/// The depth to which nested tables are followed.
 const DEEPEST: usize = 32;
 
 fn of_script(text: &str) -> Vec<OutlineItem> {
     let tokens = code(text);
     let mut found = Vec::new();
-    // The keys of the open brackets; a bracket without a key has none.
+    // The key of each open bracket; `None` for a bracket without a key.
     let mut open: Vec<Option<String>> = Vec::new();
     let mut key: Option<String> = None;
     for (index, token) in tokens.iter().enumerate() {
@@ -73,7 +73,7 @@ fn of_script(text: &str) -> Vec<OutlineItem> {
                 found.push(OutlineItem { name: word.to_owned(), sort: Sort::Key, around, range });
                 key = Some(word.to_owned());
             }
-            // What stands behind a key is its value.
+            // The value of a key follows it.
             (TokenKind::Sign, ",") => key = None,
             _ => {}
         }
@@ -117,7 +117,7 @@ fn of_prose(text: &str) -> Vec<OutlineItem> {
             found.push(OutlineItem { name: title.to_owned(), sort: Sort::Heading, around: Vec::new(), range });
         }
         for id in leading_ids(line) {
-            // Of a range of ids, those in the middle are not written.
+            // The ids in the middle of a range are not written.
             let at = line.find(&*id).map_or(begin, |at| begin + at);
             let range = at..at + if text[at..].starts_with(&*id) { id.len() } else { 0 };
             found.push(OutlineItem { name: id, sort: Sort::Rule, around: Vec::new(), range });
@@ -127,7 +127,7 @@ fn of_prose(text: &str) -> Vec<OutlineItem> {
     found
 }
 
-/// The text of a rule: the block that begins with its id, without that of the next one.
+/// The text of a rule: the block that begins with its id, up to the next rule.
 pub(super) fn rule_text(text: &str, id: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let first = lines.iter().position(|line| leading_ids(line).iter().any(|found| found == id))?;

@@ -1,11 +1,11 @@
-//! Addresses of files, as editors write them.
+//! Converts between file paths and the URIs of editors.
 
 use std::path::{Path, PathBuf};
 
 use gen_lsp_types::Uri;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
-/// What is not written as itself in the path of an address.
+/// The characters that are percent-encoded in the path of a URI.
 const ENCODED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -23,7 +23,7 @@ const ENCODED: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// The file on the disk that an address names; `None` for an address of another scheme or another computer.
+/// The file that a URI names; `None` for a URI of another scheme or another computer.
 pub(super) fn of_uri(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.0.strip_prefix("file://")?;
     let rest = rest.strip_prefix("localhost").unwrap_or(rest);
@@ -31,13 +31,13 @@ pub(super) fn of_uri(uri: &Uri) -> Option<PathBuf> {
     if !path.starts_with('/') || path.contains('\0') {
         return None;
     }
-    // `/C:/games` is `C:/games`.
+    // `/C:/games` means `C:/games`.
     let drive = path.as_bytes().get(2) == Some(&b':') && path.as_bytes()[1].is_ascii_alphabetic();
     let path = if cfg!(windows) && drive { &path[1..] } else { &*path };
     Some(PathBuf::from(path))
 }
 
-/// The address of a file on the disk.
+/// The URI of a file.
 pub(super) fn to_uri(path: &Path) -> Uri {
     let path = path.to_string_lossy().replace('\\', if cfg!(windows) { "/" } else { "\\" });
     let slash = if path.starts_with('/') { "" } else { "/" };

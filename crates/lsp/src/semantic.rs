@@ -10,12 +10,12 @@ use riskbreaker_script::api;
 /// The sorts of words that a grammar cannot know, in the order of the legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SemanticSort {
-    /// A word of `rb`, or what a spec does.
+    /// A word of `rb`, or a method of specs.
     Word,
     Verb,
     Kind,
     Field,
-    /// A derived value or a method of every entity.
+    /// A derived value, or a method of every entity.
     Method,
     Switch,
     /// The id of a card, an item, a hook, an entry of the agenda, a character, a scenario or a policy.
@@ -24,13 +24,13 @@ pub(super) enum SemanticSort {
 }
 
 impl SemanticSort {
-    /// The names of the protocol for them.
+    /// The token types of the protocol for them.
     pub const LEGEND: [&str; 8] =
         ["macro", "function", "class", "property", "method", "variable", "enumMember", "label"];
 }
 
-/// The words of a script that mean something in its ruleset, as the protocol counts them: five numbers each, with lines and
-/// columns from the word before.
+/// The semantic tokens of a script in the encoding of the protocol: five numbers each, with lines and columns relative
+/// to the previous token.
 pub(super) fn semantic_tokens(lookup: &FileLookup<'_>, text: &str) -> Vec<u32> {
     let names = KnownWords::of(lookup);
     let all = tokens(text);
@@ -49,7 +49,7 @@ pub(super) fn semantic_tokens(lookup: &FileLookup<'_>, text: &str) -> Vec<u32> {
     encoded(text, &found)
 }
 
-/// What names are: those in quotes, and those that are read off something. The same name can be both.
+/// The meaning of names: in quotes, and as members. The same name can be both.
 #[derive(Default)]
 struct KnownWords {
     quoted: HashMap<String, SemanticSort>,
@@ -58,7 +58,7 @@ struct KnownWords {
 
 impl KnownWords {
     fn of(lookup: &FileLookup<'_>) -> KnownWords {
-        // Of a name that is several things in quotes, the later one counts.
+        // If a name in quotes means several things, the later sort wins.
         let sorts = [
             ("field", SemanticSort::Field),
             ("switch", SemanticSort::Switch),
@@ -87,7 +87,7 @@ impl KnownWords {
     }
 }
 
-/// What a word of a script means in its ruleset; `None` if a grammar knows as much.
+/// The meaning of a token in its ruleset; `None` if a grammar knows as much.
 fn sort_of(
     lookup: &FileLookup<'_>,
     names: &KnownWords,
@@ -104,7 +104,7 @@ fn sort_of(
             if is_rule_id(said) {
                 return Some(SemanticSort::Rule);
             }
-            // A text for people may be one word that is also an id.
+            // A text for people may consist of one word that is also an id.
             let is_prose = before(1) == "=" && super::lookup::PROSE_KEYS.contains(&before(2));
             names.quoted.get(said).copied().filter(|_| !is_prose)
         }
@@ -145,7 +145,7 @@ fn rules_in(text: &str, within: Range<usize>) -> Vec<Range<usize>> {
 fn encoded(text: &str, found: &[(Range<usize>, SemanticSort)]) -> Vec<u32> {
     let mut numbers = Vec::with_capacity(found.len() * 5);
     let (mut line, mut column) = (0, 0);
-    // Places are counted from the last one, so that a long text is gone through once.
+    // Positions are counted from the last one, so that a long text is scanned only once.
     let (mut last, mut last_at) = (position_in(text, 0), 0);
     for (range, sort) in found {
         let piece = &text[range.clone()];

@@ -36,27 +36,27 @@ pub struct Server<W: Write> {
     events: (Sender<ServerEvent>, Receiver<ServerEvent>),
     pub(super) workspace: Workspace,
     checker: Checker,
-    /// The files of which the editor shows something.
+    /// The files with diagnostics in the editor.
     shown: BTreeSet<PathBuf>,
     stage: Stage,
-    /// Whether the editor can be told which files to watch.
+    /// True if the editor can register file watches.
     registers_watches: bool,
-    /// Requests that are answered once all is checked.
+    /// Requests that are answered once all checks are done.
     waiting: Vec<RequestId>,
     /// Hovers over cards that wait for odds.
     hovers: Vec<WaitingHover>,
 }
 
-/// A hover over a card that waits for the odds of the card.
+/// A hover over a card that waits for its odds.
 struct WaitingHover {
     /// The answer without the odds.
     response: Response,
     place: CardPlace,
-    /// Whether the odds are being computed. Until then it waits for the checks.
+    /// True if the odds are being computed. Until then it waits for the checks.
     is_submitted: bool,
 }
 
-/// How far the conversation is.
+/// The stage of the connection.
 #[derive(Clone, Copy, PartialEq)]
 enum Stage {
     Begun,
@@ -64,7 +64,7 @@ enum Stage {
     ShutDown,
 }
 
-/// What the server waits for.
+/// An event that the server handles.
 enum ServerEvent {
     Message(Box<Message>),
     Broken(Broken),
@@ -76,33 +76,33 @@ enum ServerEvent {
         request: RequestId,
         text: String,
     },
-    /// The checker has ended a job, or somebody asks whether it has.
+    /// The checker has ended a job. `told`: set if the server sent the event to itself.
     Finished {
         told: bool,
     },
 }
 
-/// What a request asks for, or why it cannot be had.
+/// The result of a request, or why it failed.
 type RequestResult = Result<Json, ResponseError>;
 
-/// The work of trying whether a fix helps, for one file.
+/// The work budget for testing whether a fix helps, for one file.
 const WORK_OF_TRIAL: u64 = 200_000_000;
 
-/// A request of this server alone: it is answered when every change is checked.
+/// A method of this server only: it is answered when all changes are checked.
 const IDLE: &str = "riskbreaker/idle";
 
 const HOVER: &str = "textDocument/hover";
 
-/// The number of the only request that the server makes.
+/// The id of the only request that the server sends.
 const WATCH: i32 = 1;
 
 impl<W: Write> Server<W> {
-    /// Starts the thread that checks.
+    /// Starts the checker thread.
     pub(super) fn new(output: W, open: RulesetFinder) -> io::Result<Server<W>> {
         let events = channel();
         let checked = events.0.clone();
         let checker = Checker::start(move |event| {
-            // The server has ended if nobody takes it.
+            // If nobody receives it, the server has ended.
             let _ = checked.send(match event {
                 CheckerEvent::Checked(outcome) => ServerEvent::Checked(outcome),
                 CheckerEvent::Odds { request, text } => ServerEvent::Odds { request, text },
@@ -115,7 +115,7 @@ impl<W: Write> Server<W> {
         Ok(Server { output, events, workspace, checker, shown, stage, registers_watches, waiting, hovers })
     }
 
-    /// Reads messages until `exit` or the end of the input. Returns whether `shutdown` came before.
+    /// Reads messages until `exit` or the end of the input. Returns true if `shutdown` came first.
     pub(super) fn serve(mut self, mut input: impl BufRead + Send + 'static) -> io::Result<bool> {
         let read = self.events.0.clone();
         thread::Builder::new().name("reader".into()).spawn(move || {
@@ -159,7 +159,8 @@ impl<W: Write> Server<W> {
         Ok(self.stage == Stage::ShutDown)
     }
 
-    /// Answers those who wait for the end of all checks. What was found is in the queue of events before the second asking.
+    /// Answers the requests that wait for the end of all checks. Their results are in the event queue before the second
+    /// event.
     fn finished(&mut self, told: bool) -> io::Result<()> {
         let is_waited_for = !self.waiting.is_empty() || self.hovers.iter().any(|hover| !hover.is_submitted);
         if !is_waited_for || !self.checker.is_idle() {
@@ -175,7 +176,7 @@ impl<W: Write> Server<W> {
         self.submit_odds()
     }
 
-    /// Answers a hover. One over a card waits for the odds.
+    /// Answers a hover. A hover over a card waits for the odds.
     fn hover(&mut self, request: Request) -> io::Result<()> {
         let place = read::<TextDocumentPositionParams>(request.params.clone()).ok().and_then(|params| {
             let card_at = || self.workspace.card_at(&params.text_document.uri, params.position);
@@ -187,7 +188,7 @@ impl<W: Write> Server<W> {
         self.finished(false)
     }
 
-    /// Begins the work for the hovers that have waited for the checks.
+    /// Starts computing the odds for the hovers that have waited for the checks.
     fn submit_odds(&mut self) -> io::Result<()> {
         let mut without = Vec::new();
         for hover in self.hovers.iter_mut().filter(|hover| !hover.is_submitted) {
@@ -214,13 +215,13 @@ impl<W: Write> Server<W> {
         Message::Response(response).write(&mut self.output)
     }
 
-    /// Answers all waiting hovers without odds: a text has changed, so they would be those of another one.
+    /// Answers all waiting hovers without odds: a text has changed, so the odds would be out of date.
     fn end_hovers(&mut self) -> io::Result<()> {
         let hovers = std::mem::take(&mut self.hovers);
         hovers.into_iter().try_for_each(|hover| Message::Response(hover.response).write(&mut self.output))
     }
 
-    /// Ends a request that the editor does not need any more. All but hovers over cards are answered at once.
+    /// Cancels a request. All requests except hovers over cards are answered at once.
     fn cancel(&mut self, params: &Json) -> io::Result<()> {
         let Ok(id) = serde_json::from_value::<RequestId>(params["id"].clone()) else { return Ok(()) };
         let Some(at) = self.hovers.iter().position(|hover| hover.response.id == id) else { return Ok(()) };
@@ -311,11 +312,11 @@ impl<W: Write> Server<W> {
             Ok(Err(error)) => error.message,
             Err(_) => "it failed; standard error has the reason".to_string(),
         };
-        // A notification has no answer, so the editor's log gets the error.
+        // A notification has no answer, so the error goes to the editor's log.
         self.notify("window/logMessage", &json!({ "type": 1, "message": format!("{method}: {error}") }))
     }
 
-    /// Takes what the editor tells of its texts.
+    /// Handles a notification of the editor.
     fn take(&mut self, method: &str, params: Json) -> Result<(), ResponseError> {
         match method {
             "textDocument/didOpen" => {
@@ -355,7 +356,7 @@ impl<W: Write> Server<W> {
             "workspace/didChangeWatchedFiles" => {
                 let params: DidChangeWatchedFilesParams = read(params)?;
                 let files: BTreeSet<PathBuf> = params.changes.iter().filter_map(|change| of_uri(&change.uri)).collect();
-                // Of an open file, the text in the editor counts.
+                // If a file is open, the text in the editor counts.
                 let mut folders = BTreeSet::new();
                 for file in &files {
                     if self.workspace.documents.contains_key(file) {
@@ -371,7 +372,7 @@ impl<W: Write> Server<W> {
         Ok(())
     }
 
-    /// Checks what a change of a file concerns.
+    /// Queues the checks that a change of a file requires.
     fn changed(&mut self, file: &Path) {
         let mut jobs = self.workspace.jobs_after(file).into_iter();
         if let Some(first) = jobs.next() {
@@ -380,7 +381,7 @@ impl<W: Write> Server<W> {
         jobs.for_each(|job| self.checker.submit_last(job));
     }
 
-    /// Shows what a check has found, unless its ruleset has changed since.
+    /// Publishes the result of a check, unless its ruleset has changed since.
     fn checked(&mut self, outcome: CheckOutcome) -> io::Result<()> {
         let CheckOutcome { folder, turn, found } = outcome;
         if !self.workspace.is_current(&folder, turn) {
@@ -411,7 +412,7 @@ impl<W: Write> Server<W> {
         )
     }
 
-    /// Asks the editor to tell of files that other programs change.
+    /// Asks the editor to report files that other programs change.
     fn watch(&mut self) -> io::Result<()> {
         let watchers = json!([{ "globPattern": "**/*.{luau,lua,toml,md}" }]);
         let registration = json!({
@@ -430,7 +431,7 @@ impl<W: Write> Server<W> {
         Message::Notification(notification).write(&mut self.output)
     }
 
-    /// The changes that the cures of the problems in a range name.
+    /// The code actions for the problems in a range, from their cures.
     fn code_actions(&self, params: &CodeActionParams) -> Option<Vec<CodeAction>> {
         let wanted = params.context.only.as_ref();
         let is_wanted = |kind: &CodeActionKind| "quickfix".starts_with(&*kind.to_string());
@@ -463,7 +464,7 @@ impl<W: Write> Server<W> {
         Some(actions)
     }
 
-    /// The change that writes everything in a file in its new form.
+    /// The fix that rewrites a file with the types of all its verbs.
     fn in_new_form(&self, file: &Path, text: &str) -> Option<Fix> {
         let place = self.workspace.place_of(file)?;
         let analysis = self.workspace.analyses(&place.folder).first()?;
@@ -471,7 +472,7 @@ impl<W: Write> Server<W> {
         Some(Fix { title: "Declare the types of all verbs in this file".into(), range: 0..text.len(), new_text })
     }
 
-    /// Whether a problem is gone after a fix and no other has come; `None` if only a check of the whole ruleset can tell.
+    /// True if a fix removes a problem and causes no other; `None` if only a check of the whole ruleset can tell.
     fn helps(&self, file: &Path, text: &str, problem: &Problem, fix: &Fix) -> Option<bool> {
         let place = self.workspace.place_of(file)?;
         let mut fixed = text.to_owned();
@@ -491,7 +492,7 @@ impl<W: Write> Server<W> {
     }
 }
 
-/// The action of the menu that applies a fix.
+/// The code action for a fix.
 fn action(uri: &Uri, text: &str, problem: &Problem, fix: Fix, preferred: bool) -> CodeAction {
     let edit = TextEdit { range: span_in(text, fix.range), new_text: fix.new_text };
     let changes = [(uri.clone(), vec![edit])].into_iter().collect();
@@ -534,7 +535,7 @@ fn read<P: DeserializeOwned>(params: Json) -> Result<P, ResponseError> {
     serde_json::from_value(params).map_err(|error| refusal(ErrorCode::InvalidParams, error.to_string()))
 }
 
-/// Answers a request about a position. Other parameters are not asked for.
+/// Answers a request with a position as its only used parameter.
 fn at<R: Serialize>(params: Json, answer: impl FnOnce(&Uri, Position) -> R) -> RequestResult {
     with(params, |params: TextDocumentPositionParams| answer(&params.text_document.uri, params.position))
 }
@@ -544,12 +545,12 @@ fn of_file<R: Serialize>(mut params: Json, answer: impl FnOnce(&Uri) -> R) -> Re
     with(params["textDocument"].take(), |id: TextDocumentIdentifier| answer(&id.uri))
 }
 
-/// The answer to a request that the person behind the editor made, who reads why it cannot be done.
+/// Converts an error to a refusal with a message for the user.
 fn told(answer: Result<Json, String>) -> RequestResult {
     answer.map_err(|why| refusal(ErrorCode::RequestFailed, why))
 }
 
-/// Reads the parameters of a request and answers it.
+/// Parses the parameters of a request and answers it.
 fn with<P: DeserializeOwned, R: Serialize>(params: Json, answer: impl FnOnce(P) -> R) -> RequestResult {
     let answer = answer(read(params)?);
     serde_json::to_value(answer).map_err(|error| refusal(ErrorCode::InternalError, error.to_string()))

@@ -2,20 +2,20 @@ use std::ops::Range;
 
 use super::token::{Token, TokenKind, tokens};
 
-/// What stands at a place of a text, as far as other places can have the same.
+/// The name at a position of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum NameTarget {
-    /// A word of the vocabulary: `rb.each`, or what a spec does: `t:dice`.
+    /// A word of the vocabulary, such as `rb.each`, or a method of specs, such as `t:dice`.
     Word { of: &'static str, name: String },
     /// The id of a rule.
     Rule(String),
     /// A file that a script requires.
     File(String),
-    /// The name of something that a ruleset declares: a text, a member, a key.
+    /// The name of something that a ruleset declares: in a text, as a member, or as a key.
     Name(String),
 }
 
-/// Whether letters are those of an id of a rule, such as `TUG-1` or `RB1-A-22`.
+/// True if a word has the form of a rule id, such as `TUG-1` or `RB1-A-22`.
 pub(super) fn is_rule_id(word: &str) -> bool {
     word.contains('-')
         && word.starts_with(|letter: char| letter.is_ascii_uppercase())
@@ -23,7 +23,7 @@ pub(super) fn is_rule_id(word: &str) -> bool {
         && word.chars().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '-')
 }
 
-/// The word of some letters around a place, and the bytes in which it stands.
+/// The byte range of the word around a position. `part` is true for the characters of words.
 fn word_around(text: &str, within: Range<usize>, at: usize, part: impl Fn(char) -> bool) -> Option<Range<usize>> {
     if at < within.start || at > within.end || !text.is_char_boundary(at) {
         return None;
@@ -40,7 +40,7 @@ fn rule_at(text: &str, within: Range<usize>, at: usize) -> Option<(NameTarget, R
     is_rule_id(word).then(|| (NameTarget::Rule(word.to_owned()), range.clone()))
 }
 
-/// What stands at a byte of a file, and the bytes in which it stands.
+/// The name at a byte of a file, with its byte range.
 pub(super) fn target_at(inside: &str, text: &str, at: usize) -> Option<(NameTarget, Range<usize>)> {
     let rule = rule_at(text, 0..text.len(), at);
     if rule.is_some() {
@@ -78,14 +78,14 @@ pub(super) fn target_at(inside: &str, text: &str, at: usize) -> Option<(NameTarg
     }
 }
 
-/// The words of a script without its comments.
+/// The tokens of a script without its comments.
 pub(super) fn code(text: &str) -> Vec<Token> {
     let mut tokens = tokens(text);
     tokens.retain(|token| token.kind != TokenKind::Comment);
     tokens
 }
 
-/// Whether a name is a member that is read off something, or a key of a table: such a name can be one that a ruleset declares.
+/// True if a name is a member or a key of a table, so that a ruleset may declare it.
 pub(super) fn is_mentioned(tokens: &[Token], index: usize, text: &str) -> bool {
     let before = index.checked_sub(1).map_or("", |at| tokens[at].text(text));
     let after = tokens.get(index + 1).map_or("", |token| token.text(text));

@@ -1,18 +1,18 @@
-//! The words of a script, also of one that does not read as Luau: that is how it is while somebody types.
+//! Splits a script into tokens. It accepts text that does not parse, as is usual while somebody types.
 
 use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum TokenKind {
     Name,
-    /// With its quotes.
+    /// A text with its quotes.
     Text,
     Number,
     Comment,
     Sign,
 }
 
-/// A word of a script, and the bytes in which it stands.
+/// A token of a script with its byte range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Token {
     pub kind: TokenKind,
@@ -25,7 +25,7 @@ impl Token {
         &text[self.begin..self.end]
     }
 
-    /// The bytes between the quotes of a text, or between the brackets of a long one.
+    /// The byte range between the quotes of a text, or between the brackets of a long one.
     pub fn inner(&self, text: &str) -> Range<usize> {
         let whole = self.text(text);
         let quotes = match whole.as_bytes().first() {
@@ -42,11 +42,11 @@ fn closing(open: u8) -> u8 {
     if open == b'[' { b']' } else { open }
 }
 
-/// All words of a script, comments among them.
+/// All tokens of a script, including comments.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let bytes = text.as_bytes();
     let (mut found, mut at) = (Vec::new(), 0);
-    // The open braces inside each text between backquotes that is not over.
+    // For each open interpolated text, the number of open braces inside it.
     let mut within: Vec<usize> = Vec::new();
     while at < bytes.len() {
         let byte = bytes[at];
@@ -97,7 +97,7 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
     bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |length| at + length)
 }
 
-/// The end of a text in quotes: one that is not closed ends with its line.
+/// The end of a text in quotes. An unclosed text ends with its line.
 fn quoted_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at + 1;
     while let Some(byte) = bytes.get(end) {
@@ -112,7 +112,8 @@ fn quoted_end(bytes: &[u8], at: usize) -> usize {
     bytes.len()
 }
 
-/// The end of a piece of a text between backquotes: behind the brace that opens an expression, or behind the last backquote.
+/// The end of a piece of an interpolated text: after the brace that opens an expression, or after the closing
+/// backquote.
 fn piece_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at + 1;
     while let Some(byte) = bytes.get(end) {
@@ -126,7 +127,7 @@ fn piece_end(bytes: &[u8], at: usize) -> usize {
     bytes.len()
 }
 
-/// The end of `[[...]]` or `[==[...]==]` that begins at a place; `None` if none begins there.
+/// The end of `[[...]]` or `[==[...]==]` that begins at a byte; `None` if none begins there.
 fn long_end(bytes: &[u8], at: usize) -> Option<usize> {
     let signs = bytes.get(at + 1..)?.iter().take_while(|byte| **byte == b'=').count();
     if bytes.get(at) != Some(&b'[') || bytes.get(at + 1 + signs) != Some(&b'[') {

@@ -8,15 +8,15 @@ use riskbreaker_check::Analysis;
 use riskbreaker_play::Ruleset;
 use riskbreaker_ruleset::{Library, Manifest, Problem};
 
-/// Finds the rulesets around one, by the folder in which it lies.
+/// Returns the library with the rulesets of a folder.
 pub(super) type RulesetFinder = Box<dyn Fn(&Path) -> Option<Library>>;
 
-/// The open texts, and what is known of the rulesets to which they belong.
+/// The open texts, and the check results of their rulesets.
 pub(super) struct Workspace {
     open: RulesetFinder,
-    /// By their files.
+    /// The open texts, by file.
     pub documents: BTreeMap<PathBuf, EditorText>,
-    /// By their folders.
+    /// The rulesets with open files, by folder.
     rulesets: BTreeMap<PathBuf, OpenRuleset>,
     turn: u64,
 }
@@ -24,12 +24,12 @@ pub(super) struct Workspace {
 /// A ruleset with an open file.
 #[derive(Default)]
 struct OpenRuleset {
-    /// The last change after which it is checked.
+    /// The last change that caused a check.
     turn: u64,
     analyses: Vec<Arc<Analysis>>,
-    /// The last ones in which it loaded, for the names in it.
+    /// The results of the last check in which it loaded, for the names in it.
     good: Vec<Arc<Analysis>>,
-    /// What was found last, by the file.
+    /// The last known problems, by file.
     found: BTreeMap<PathBuf, Vec<Problem>>,
 }
 
@@ -39,12 +39,12 @@ pub(super) struct RulesetFile {
     /// The folder of the ruleset.
     pub folder: PathBuf,
     pub id: String,
-    /// Inside the folder, with `/` on every system.
+    /// The path inside the folder, with `/` on every system.
     pub inside: String,
 }
 
 impl RulesetFile {
-    /// As problems name it.
+    /// The path in problems.
     pub fn path(&self) -> String {
         format!("{}/{}", self.id, self.inside)
     }
@@ -55,7 +55,7 @@ impl Workspace {
         Workspace { open, documents: BTreeMap::new(), rulesets: BTreeMap::new(), turn: 0 }
     }
 
-    /// The ruleset to which a file belongs: the nearest folder above it with a manifest.
+    /// The ruleset of a file: the nearest folder above it with a manifest.
     pub fn place_of(&self, file: &Path) -> Option<RulesetFile> {
         let is_ruleset = |folder: &&Path| {
             let manifest = folder.join(Manifest::FILE);
@@ -68,7 +68,7 @@ impl Workspace {
         Some(RulesetFile { folder: folder.to_owned(), id, inside: inside?.join("/") })
     }
 
-    /// The rulesets around one, with the texts that are not saved.
+    /// The library of a folder, with the unsaved texts.
     pub fn library(&self, folder: &Path) -> Option<Library> {
         let library = (self.open)(folder.parent()?)?;
         let texts = self.documents.iter().filter_map(|(file, document)| {
@@ -81,7 +81,7 @@ impl Workspace {
         Some(library.with_texts(texts))
     }
 
-    /// The checks that are due after a change of a file: its own ruleset first, then those that stand on it.
+    /// The checks to run after a change of a file: its own ruleset first, then the rulesets that extend it.
     pub fn jobs_after(&mut self, file: &Path) -> Vec<CheckJob> {
         let Some(place) = self.place_of(file) else { return Vec::new() };
         self.turn += 1;
@@ -107,12 +107,12 @@ impl Workspace {
         Some(CheckJob { library, id, turn: self.turn, changed, last: watched.good.clone(), folder })
     }
 
-    /// Whether a result is of the last change of its ruleset.
+    /// True if a result belongs to the last change of its ruleset.
     pub fn is_current(&self, folder: &Path, turn: u64) -> bool {
         self.rulesets.get(folder).is_some_and(|watched| watched.turn == turn)
     }
 
-    /// Keeps what a check has found. Gives the files of which something else is to be shown.
+    /// Stores the result of a check. Returns the files whose diagnostics may have changed.
     pub fn keep(&mut self, folder: &Path, analyses: Vec<Arc<Analysis>>) -> BTreeSet<PathBuf> {
         let mut found: BTreeMap<PathBuf, Vec<Problem>> = BTreeMap::new();
         let library = self.library(folder);
@@ -124,7 +124,7 @@ impl Workspace {
                 }
             }
         }
-        // Of an open text the editor is also told that nothing is wrong.
+        // For an open text, the editor also has to be told that there are no problems.
         let open = self.documents.keys().filter(|file| file.starts_with(folder));
         let open: Vec<PathBuf> = open.cloned().collect();
         let Some(watched) = self.rulesets.get_mut(folder) else { return BTreeSet::new() };
@@ -137,7 +137,7 @@ impl Workspace {
         files
     }
 
-    /// Keeps what reading one file has shown.
+    /// Stores the problems of one file.
     pub fn keep_of_file(&mut self, folder: &Path, path: &str, problems: Vec<Problem>) -> Option<PathBuf> {
         let library = self.library(folder)?;
         let file = file_of(&library, path)?;
@@ -145,7 +145,7 @@ impl Workspace {
         Some(file)
     }
 
-    /// What is wrong with a file, by every ruleset that is checked.
+    /// The problems of a file, from every checked ruleset.
     pub fn problems_of(&self, file: &Path) -> Vec<Problem> {
         let mut problems: Vec<Problem> =
             self.rulesets.values().filter_map(|watched| watched.found.get(file)).flatten().cloned().collect();
@@ -154,18 +154,18 @@ impl Workspace {
         problems
     }
 
-    /// The text of a file: as the editor shows it, else as it is on the disk.
+    /// The text of a file: as the editor shows it, or else as it is on disk.
     pub fn text_of(&self, file: &Path) -> String {
         self.documents.get(file).map_or_else(|| saved_text(file), |document| document.text.clone())
     }
 
-    /// The rules of a folder with the texts of the editor, over each ruleset that they are made for; empty if they do not load.
+    /// The rules of a folder with the unsaved texts, over each ruleset that they extend; empty if they do not load.
     pub fn rules_now(&self, folder: &Path) -> Vec<Arc<Ruleset>> {
         let analyses = self.rulesets.get(folder).map_or(&[][..], |watched| &watched.analyses);
         analyses.iter().filter_map(|analysis| analysis.rules().cloned()).collect()
     }
 
-    /// The rulesets around one as they are saved; `None` if all open texts are.
+    /// The saved library of a folder; `None` if all open texts are saved.
     pub fn saved_library(&self, folder: &Path) -> Option<Library> {
         let is_edited = |(file, document): (&PathBuf, &EditorText)| {
             self.place_of(file).is_some_and(|place| place.folder.parent() == folder.parent())
@@ -174,7 +174,7 @@ impl Workspace {
         if self.documents.iter().any(is_edited) { (self.open)(folder.parent()?) } else { None }
     }
 
-    /// The last checks of a ruleset in which it loaded; else the last ones.
+    /// The results of the last check in which the ruleset loaded, or else of the last check.
     pub fn analyses(&self, folder: &Path) -> &[Arc<Analysis>] {
         match self.rulesets.get(folder) {
             Some(watched) if !watched.good.is_empty() => &watched.good,
@@ -191,7 +191,7 @@ fn saved_text(file: &Path) -> String {
     text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()
 }
 
-/// The file of a path that a problem names; of an id alone it is the manifest.
+/// The file of a path in a problem; for an id alone, its manifest.
 pub(super) fn file_of(library: &Library, path: &str) -> Option<PathBuf> {
     let (id, inside) = path.split_once('/').unwrap_or((path, Manifest::FILE));
     let id = id.rsplit('+').next()?;

@@ -28,8 +28,8 @@ pub fn changes_between(old: &Rulebook, new: &Rulebook) -> Vec<String> {
     Contrast::between(old, new).notices
 }
 
-/// The parts of a ruleset that were updated: those that `riskbreaker.lock` lists, with another version or other files than in the
-/// former rules; a line each, such as `my-house 1.2.0 -> 1.3.0`.
+/// Lists the updated parts of a ruleset: those in `riskbreaker.lock` whose version or files differ from the former
+/// rules. Returns a line for each, such as `my-house 1.2.0 -> 1.3.0`.
 pub fn updates_between(old: &Rulebook, new: &Rulebook) -> Vec<String> {
     let mut updates = Vec::new();
     for part in new.stack().parts().iter().filter(|part| part.folder.lock_entry.is_added()) {
@@ -44,7 +44,7 @@ pub fn updates_between(old: &Rulebook, new: &Rulebook) -> Vec<String> {
     updates
 }
 
-/// The parts of a ruleset that have another version than in the former rules: id, former version, new version.
+/// Lists the parts of a ruleset whose version differs from the former rules: id, former version, new version.
 pub fn version_changes(old: &Rulebook, new: &Rulebook) -> Vec<(String, String, String)> {
     let version_in = |rules: &Rulebook, id: &str| {
         let part = rules.stack().parts().iter().find(|part| part.id() == id)?;

@@ -159,13 +159,13 @@ impl SheetForm {
 }
 
 impl Breach {
-    /// The breach as a sentence with its rule.
+    /// Formats the breach as a sentence with its rule.
     pub fn in_words(&self) -> String {
         let text = Breach::with_capital(&self.text);
         if self.rule.is_empty() { format!("{text}.") } else { format!("{text} ({}).", self.rule) }
     }
 
-    /// The text with a capital at its beginning.
+    /// Returns the text with a capital first letter.
     #[doc(hidden)]
     pub fn with_capital(text: &str) -> String {
         let mut letters = text.chars();

@@ -13,11 +13,11 @@ pub struct Declarations {
     pub cards: Vec<Card>,
     pub items: Vec<Card>,
     pub hooks: Vec<Arc<str>>,
-    /// In the order of their names.
+    /// The verbs, by name.
     pub verbs: Vec<Verb>,
-    /// What `ctx` of a card holds; empty if nothing is declared.
+    /// The names in `ctx` of a card; empty if none are declared.
     pub context: Vec<Param>,
-    /// The data of attachments, by hook or item; those that declare none are left out.
+    /// The names in the data of attachments, by hook or item; without those that declare none.
     pub hook_data: BTreeMap<Arc<str>, Vec<Param>>,
     pub policies: Vec<Arc<str>>,
     /// Policies that may take free acts.

@@ -18,11 +18,11 @@ pub struct Folder {
     /// The paths of ignored files whose ending looks like a misspelt one of a script or a data file.
     #[doc(hidden)]
     pub misnamed: Vec<String>,
-    /// How it was added, if it was.
+    /// The entry of the ruleset in the lock; an empty one if it was not added.
     #[doc(hidden)]
     pub lock_entry: LockEntry,
-    /// The paths of copies that a program for synchronisation has made of files that were changed in two places. They are not
-    /// read.
+    /// The paths of conflict copies, which a program for synchronization makes of files that were changed in two
+    /// places. They are not read.
     pub conflict_copies: Vec<String>,
 }
 
@@ -71,7 +71,8 @@ impl Intake {
         Intake { id: id.to_owned(), files, small, taken: 0, bytes: 0, problems, misnamed, lock_entry, conflict_copies }
     }
 
-    /// Reads the manifest by the names of a lock. A lock that cannot be read is a problem of the ruleset.
+    /// Sets the lock entry, whose aliases replace ids in the manifest. A lock that cannot be read is a problem of the
+    /// ruleset.
     pub fn with_lock_entry(mut self, entry: Result<LockEntry, Problem>) -> Self {
         match entry {
             Ok(entry) => self.lock_entry = entry,
@@ -80,7 +81,8 @@ impl Intake {
         self
     }
 
-    /// True if a file with this path is part of a ruleset: its ending is known, and it is no temporary file and no conflict copy.
+    /// True if a file with this path is part of a ruleset: its extension is known, and it is neither a temporary file
+    /// nor a conflict copy.
     pub fn wants(path: &str) -> bool {
         let is_other = |name: &str| is_litter(name) || is_conflict_copy(name);
         SourceKind::of(&path.to_ascii_lowercase()).is_some() && !path.split('/').any(is_other)

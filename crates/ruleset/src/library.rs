@@ -76,8 +76,8 @@ impl Library {
         }
     }
 
-    /// The rulesets in memory, from pairs of path and content: `("my-game/ruleset.toml", "id = ...")`. A file
-    /// `riskbreaker.lock` among them has the aliases of rulesets, as beside a folder.
+    /// Creates a library in memory, from pairs of path and content: `("my-game/ruleset.toml", "id = ...")`. A file
+    /// `riskbreaker.lock` has the aliases of the rulesets.
     pub fn from_files<P, C>(files: impl IntoIterator<Item = (P, C)>) -> Self
     where
         P: Into<String>,
@@ -219,7 +219,7 @@ impl Library {
     pub fn origin_of(&self, id: &str) -> Option<Origin> {
         match &self.holder(id).0 {
             _ if !self.contains(id) || self.texts_of(id).next().is_some() => None,
-            // Under an alias, the files do not say all.
+            // With aliases the content depends on the lock as well, not only on the files.
             LibraryShelf::Disk(path) if LockEntry::beside(path, id).is_ok_and(|entry| !entry.has_aliases()) => {
                 Origin::of_folder(&path.join(id))
             }

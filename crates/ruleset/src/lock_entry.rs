@@ -12,25 +12,25 @@ use super::problem::Problem;
 use super::quoted::system_message;
 use super::source::Source;
 
-/// What `riskbreaker.lock` says of a ruleset that was added: the hash of its files, and its aliases. The files of a ruleset that was
-/// added under another name than its own stay unchanged; the host reads the ids of its manifest by these names.
+/// The entry of an added ruleset in `riskbreaker.lock`: the hash of its files, and aliases. The files of a ruleset that
+/// was added under another name stay unchanged; the host replaces the ids in its manifest by the aliases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LockEntry {
-    /// What its files call rulesets that have other ids here, with those ids.
+    /// The ids in its files that differ here, with the ids here.
     names: BTreeMap<String, String>,
     /// The hash of the files that were added; `None` if the ruleset is not in the lock.
     hash: Option<String>,
 }
 
-/// An entry of the lock, as far as the host needs it.
+/// An entry of the lock, with the keys that the host uses.
 #[derive(Deserialize)]
 struct Added {
     #[serde(default)]
     hash: Option<String>,
-    /// The id in its own files, if that is another one.
+    /// The id in its own files, if it differs from the id here.
     #[serde(default)]
     id: Option<String>,
-    /// What its files call other rulesets, and their ids here.
+    /// The ids of other rulesets in its files, with their ids here.
     #[serde(default)]
     names: BTreeMap<String, String>,
 }
@@ -42,7 +42,7 @@ struct Lock {
 }
 
 impl LockEntry {
-    /// The file beside a folder of rulesets that lists those that were added, with their aliases.
+    /// The name of the lock: a file beside a folder of rulesets, which lists the added rulesets with their aliases.
     pub const LOCK: &'static str = "riskbreaker.lock";
 
     fn new(added: Added, id: &str) -> LockEntry {
@@ -50,7 +50,7 @@ impl LockEntry {
         LockEntry { names: added.names.into_iter().chain(own).collect(), hash: added.hash }
     }
 
-    /// True if it says of files how they were added, and other files than in `former` were.
+    /// True if both entries have a hash, and the hashes differ.
     pub fn is_update_of(&self, former: &LockEntry) -> bool {
         self.hash.is_some() && former.hash.is_some() && self.hash != former.hash
     }
@@ -60,11 +60,11 @@ impl LockEntry {
         self.hash.is_some()
     }
 
-    /// The entry of the ruleset in the folder `id`, by the text of a lock; an empty one if it has none.
+    /// Reads the entry of the ruleset in the folder `id` from the text of a lock; an empty entry if it has none.
     ///
     /// # Errors
     ///
-    /// The text is not that of a lock.
+    /// The text is not a valid lock.
     pub fn in_lock(lock: &str, id: &str) -> Result<LockEntry, Problem> {
         if lock.is_empty() {
             return Ok(LockEntry::default());
@@ -76,7 +76,8 @@ impl LockEntry {
         Ok(lock.rulesets.remove(id).map(|added| LockEntry::new(added, id)).unwrap_or_default())
     }
 
-    /// The entry of the ruleset `id` of a folder of rulesets, by the lock beside that folder; an empty one if there is no lock.
+    /// Reads the entry of the ruleset `id` from the lock beside a folder of rulesets; an empty entry if there is no
+    /// lock.
     ///
     /// # Errors
     ///
@@ -90,17 +91,17 @@ impl LockEntry {
         }
     }
 
-    /// True if some names are not those of the files.
+    /// True if the files have ids that differ here.
     pub fn has_aliases(&self) -> bool {
         !self.names.is_empty()
     }
 
-    /// The id here of what the files call `id`.
+    /// Returns the id here of the ruleset that the files name `id`.
     pub fn id_here<'a>(&'a self, id: &'a str) -> &'a str {
         self.names.get(id).map_or(id, String::as_str)
     }
 
-    /// A manifest with the ids that its rulesets have here. One that is not TOML stays as it is, and is refused later.
+    /// Replaces the ids in a manifest by those here. A manifest that is not TOML stays unchanged, and is refused later.
     pub fn in_manifest(&self, manifest: Source) -> Source {
         if !self.has_aliases() {
             return manifest;
@@ -112,11 +113,11 @@ impl LockEntry {
         for (span, id) in places.into_iter().rev() {
             text.replace_range(span, &format!("\"{id}\""));
         }
-        // A text that was read once is read again with other ids.
+        // The text was valid before, and only ids differ.
         Source::read(manifest.path.clone(), text.as_bytes()).unwrap_or(manifest)
     }
 
-    /// Where a manifest names a ruleset that has another id here, and that id.
+    /// Finds the ids in a manifest that differ here, with their places and the ids here.
     fn places(&self, root: &DeTable<'_>) -> Vec<(Range<usize>, String)> {
         let mut places = Vec::new();
         let mut note =

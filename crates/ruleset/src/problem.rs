@@ -20,7 +20,7 @@ pub struct Problem {
     pub message: String,
     /// A suggestion how to fix it.
     pub cure: Option<String>,
-    /// Whether it works as it is, and there is a better form: nothing is refused for it.
+    /// True for a warning: the ruleset works, but there is a better form.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_warning: bool,
 }
@@ -43,7 +43,7 @@ impl Problem {
         self
     }
 
-    /// Makes a warning of it.
+    /// Turns the problem into a warning.
     #[must_use]
     pub fn as_warning(mut self) -> Self {
         self.is_warning = true;

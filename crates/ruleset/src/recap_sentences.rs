@@ -1,32 +1,32 @@
 use serde::Serialize;
 
-/// The sentences by which a recap tells that a card was played. Each is a text with names in braces: `{actor}` is whoever played the
-/// card, `{other}` whom it was played on or against, and any other name the answer to the question of that topic.
+/// The sentences with which a recap describes a card. Each is a text with names in braces: `{actor}` is the character
+/// who played the card, `{other}` the target, and any other name the answer to the question with that topic.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecapSentences {
-    /// Where its roll succeeded, or nothing was rolled.
+    /// The sentence for a success, or for a card without a roll.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub success: Option<String>,
-    /// Where its roll failed.
+    /// The sentence for a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
-/// The name in braces that stands for whoever played the card.
+/// The name for the character who played the card.
 const ACTOR: &str = "actor";
-/// The name in braces that stands for whom it was played on or against.
+/// The name for the target of the card.
 const OTHER: &str = "other";
 
 impl RecapSentences {
-    /// The keys of the table on a card.
+    /// The keys of the table in a card's declaration.
     pub const KEYS: [&str; 2] = ["success", "failure"];
 
-    /// Whether the card has none.
+    /// True if the card has no sentences.
     pub fn is_empty(&self) -> bool {
         *self == RecapSentences::default()
     }
 
-    /// Puts a sentence in under its key.
+    /// Sets the sentence of a key.
     #[doc(hidden)]
     pub fn put(&mut self, key: &str, sentence: String) {
         match key {
@@ -35,8 +35,9 @@ impl RecapSentences {
         }
     }
 
-    /// The sentence for a card of this actor, with the answers to its questions by topic. `None` if the card has none for this
-    /// outcome, if it names the other one and nobody knows who that was, or if a question that it names was not asked.
+    /// Returns the sentence for a card that this actor has played, with the answers to its questions by topic. `None`
+    /// if the card has no sentence for this outcome, if the sentence names an unknown target, or if a question that it
+    /// names was not asked.
     pub fn told<'a>(
         &self,
         success: Option<bool>,
@@ -56,7 +57,7 @@ impl RecapSentences {
         Some(told)
     }
 
-    /// The topics of questions that the sentences name.
+    /// Returns the topics of questions that occur in the sentences.
     pub fn topics(&self) -> impl Iterator<Item = &str> {
         let sentences = [&self.success, &self.failure].into_iter().flatten();
         sentences.flat_map(|sentence| parts(sentence).unwrap_or_default()).filter_map(|part| match part {
@@ -65,7 +66,7 @@ impl RecapSentences {
         })
     }
 
-    /// What is wrong with a sentence; `None` if nothing is.
+    /// Returns the error of a sentence; `None` if it is valid.
     #[doc(hidden)]
     pub fn mistake_in(sentence: &str) -> Option<String> {
         match parts(sentence) {
@@ -85,7 +86,7 @@ enum Part<'s> {
     Name(&'s str),
 }
 
-/// A sentence in its parts.
+/// Splits a sentence into its parts.
 fn parts(sentence: &str) -> Result<Vec<Part<'_>>, String> {
     let (mut found, mut rest) = (Vec::new(), sentence);
     while let Some((text, after)) = rest.split_once('{') {

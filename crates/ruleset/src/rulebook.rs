@@ -34,7 +34,7 @@ pub struct Card {
     pub rules: Vec<String>,
     /// Its other entries in the card file, by name.
     pub facts: BTreeMap<String, Fact>,
-    /// The sentences by which a recap tells of it.
+    /// The sentences with which a recap describes the card.
     #[serde(skip_serializing_if = "RecapSentences::is_empty")]
     pub recap: RecapSentences,
     /// The file from which each field comes, by field.
@@ -186,22 +186,22 @@ impl Rulebook {
         &self.declarations.hooks
     }
 
-    /// The verbs, in the order of their names.
+    /// Returns the verbs, by name.
     pub fn verbs(&self) -> &[Verb] {
         &self.declarations.verbs
     }
 
-    /// A verb by its name.
+    /// Returns the verb with this name.
     pub fn verb(&self, name: &str) -> Option<&Verb> {
         self.declarations.verbs.iter().find(|verb| *verb.name == *name)
     }
 
-    /// What `ctx` of a card holds, in the order of the names; empty if the ruleset declares nothing.
+    /// Returns the declared names in `ctx` of a card, by name; empty if the ruleset declares none.
     pub fn context(&self) -> &[Param] {
         &self.declarations.context
     }
 
-    /// The data of the attachments of a hook or an item, in the order of the names; `None` if it declares none.
+    /// Returns the declared names in the data of attachments of a hook or an item, by name; `None` if it declares none.
     pub fn hook_data(&self, hook: &str) -> Option<&[Param]> {
         self.declarations.hook_data.get(hook).map(Vec::as_slice)
     }

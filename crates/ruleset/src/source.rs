@@ -143,8 +143,8 @@ pub fn is_litter(name: &str) -> bool {
         || (name.starts_with('#') && name.ends_with('#'))
 }
 
-/// True for the name of a copy that a program for synchronisation makes if a file was changed in two places: Syncthing, Dropbox,
-/// Nextcloud and their like. It is never part of a ruleset.
+/// True for the name of a conflict copy, which a program for synchronization (such as Syncthing, Dropbox or Nextcloud)
+/// makes if a file was changed in two places. It is never part of a ruleset.
 pub fn is_conflict_copy(name: &str) -> bool {
     let name = name.to_lowercase();
     [".sync-conflict-", "conflicted copy", "(case conflict", "[conflict]"].iter().any(|mark| name.contains(mark))

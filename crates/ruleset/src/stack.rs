@@ -93,7 +93,8 @@ impl Stack {
         below.iter().rev().find_map(|part| Some((part, part.folder.file(path)?)))
     }
 
-    /// The id here of a ruleset that a file of this stack calls `id`; the same id unless a part was added under an alias.
+    /// Returns the id here of the ruleset that the files of this stack name `id`; the same id unless a part was added
+    /// under an alias.
     pub fn id_here<'a>(&'a self, id: &'a str) -> &'a str {
         let mut here = self.parts.iter().rev().map(|part| part.folder.lock_entry.id_here(id));
         here.find(|here| *here != id).unwrap_or(id)

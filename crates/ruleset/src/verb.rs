@@ -6,39 +6,39 @@ use riskbreaker_state::Type;
 /// A named operation of a ruleset: scripts call it, and hooks attach to it.
 #[derive(Clone, Debug)]
 pub struct Verb {
-    /// What scripts name it by.
+    /// The name in scripts.
     pub name: Arc<str>,
-    /// The sentence that says what it does; empty if there is none.
+    /// The sentence that describes it; empty if there is none.
     pub text: String,
-    /// Its parameters, in order.
+    /// The parameters, in order.
     pub params: Vec<Param>,
-    /// Whether its parameters are declared with types; false for the old form, which is a list of names.
+    /// True if the parameters are declared with types; false for the old form, a list of names.
     pub is_typed: bool,
-    /// The file that declares it.
+    /// The file of the declaration.
     pub origin: Arc<str>,
 }
 
 /// A parameter of a verb, or a name in a record.
 #[derive(Clone, Debug)]
 pub struct Param {
-    /// What scripts and hooks name it by.
+    /// The name in scripts and hooks.
     pub name: String,
-    /// What it takes.
+    /// The type of its values.
     pub ty: ParamType,
-    /// Whether it can be left out.
+    /// True if it can be left out.
     pub optional: bool,
-    /// The sentence that says what it is for; empty if there is none.
+    /// The sentence that describes it; empty if there is none.
     pub text: String,
 }
 
-/// What a parameter takes.
+/// The type of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParamType {
     /// Any value.
     Any,
-    /// What a field of this type holds; for a number, a sum as well.
+    /// A value of this type; for a number, a sum as well.
     Value(Type),
-    /// A table with names; the declared names of it, none for a table of which nothing else is said.
+    /// A table with these names; if the list is empty, any table.
     Record(Vec<Param>),
 }
 
@@ -51,38 +51,38 @@ impl PartialEq for Param {
 impl Eq for Param {}
 
 impl Verb {
-    /// The verb as it is called: `hurt(target, amount, cause?)`.
+    /// Returns the verb in the form of a call: `hurt(target, amount, cause?)`.
     pub fn signature(&self) -> String {
         let params: Vec<String> = self.params.iter().map(Param::to_string).collect();
         format!("{}({})", self.name, params.join(", "))
     }
 
-    /// The names of its parameters, in order.
+    /// Returns the names of the parameters, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.params.iter().map(|param| &*param.name)
     }
 
-    /// A parameter by its name.
+    /// Returns the parameter with this name.
     pub fn param(&self, name: &str) -> Option<&Param> {
         self.params.iter().find(|param| param.name == name)
     }
 }
 
 impl Param {
-    /// Whether a call without it is a mistake.
+    /// True if a call without it is an error.
     pub fn is_needed(&self) -> bool {
         !self.optional && self.ty != ParamType::Any
     }
 }
 
-/// Prints the name, followed by `?` if it can be left out.
+/// Formats the name, followed by `?` if the parameter can be left out.
 impl fmt::Display for Param {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.name, if self.optional { "?" } else { "" })
     }
 }
 
-/// Prints what it takes in the words of a sentence: "a whole number of at least 0".
+/// Formats the type for a sentence: "a whole number of at least 0".
 impl fmt::Display for ParamType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -181,7 +181,7 @@ fn change_to(account: Account) {
     ACCOUNTS.set(accounts);
 }
 
-/// Gives the game its full quota once the machine is ready. Preparation depends on earlier runs and is not charged.
+/// Sets the full quota of the game once the machine is ready. Preparation depends on earlier runs and is not charged.
 pub(super) fn begin_work() {
     let Accounts { left: [work, ..], room: [bytes, ..], .. } = ACCOUNTS.get();
     set_work(work);

@@ -12,7 +12,7 @@ use super::load::{Loader, kept, sorted};
 use riskbreaker_ruleset::{LONGEST_NAME, instead_or};
 use riskbreaker_state::{Audience, AudienceRule, ENDING, Field, FieldId, Kind, KindId, Schema, Type, readable_name};
 
-/// The declarations of kinds beside their fields, by kind.
+/// The declarations of kinds other than fields, by kind.
 pub(super) struct OfKinds {
     pub sheets: Table,
     pub overviews: Table,
@@ -484,7 +484,7 @@ fn of_type(name: &str, ty: Type) -> Field {
     }
 }
 
-/// Reads a type, as `rb.int()` and the like make it.
+/// Reads a type that a function such as `rb.int()` has made.
 pub(super) fn read_type(table: &Table, kinds: &BTreeSet<String>) -> Read<Type> {
     type_inside(table, kinds, 0)
 }

@@ -1,4 +1,4 @@
-//! Reading what `verbs.luau` declares: the parameters of each verb with their types.
+//! Reads the declarations in `verbs.luau`: the parameters of each verb with their types.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::types::is_luau_name;
 use riskbreaker_ruleset::quoted::quoted;
 use riskbreaker_ruleset::{Declarations, LONGEST_NAME, Param, ParamType, Verb, instead};
 
-/// How a verb is written.
+/// The form of a verb, for messages.
 pub(super) const VERB_FORM: &str = "rb.verb({ text = \"...\", { \"target\", rb.ref(\"KIND\") }, { \"amount\", rb.int() } }, \
                                     function(target, amount) ... end)";
 
@@ -22,14 +22,14 @@ const TYPE_CURE: &str = "write a type behind the name: rb.int(), rb.bool(), rb.t
 
 const NAME_CURE: &str = "use letters, digits and `_`, no digit first and no word of Luau: hooks read it as `e.NAME`";
 
-/// Options of a field that say nothing about a value that is handed over.
+/// Options of fields that are not allowed for parameters.
 const OF_FIELDS: [&str; 6] = ["default", "label", "show", "audience", "peek", "by_hand"];
 
-/// Records in records.
+/// The most levels of nested records.
 const DEEPEST: usize = 8;
 
 impl Loader<'_> {
-    /// Reads the verbs: their declarations, and what the prelude makes functions of.
+    /// Reads the verbs: their declarations, and the tables from which the prelude makes functions.
     pub(super) fn verbs(&mut self, verbs: &Table, declarations: &mut Declarations) -> Result<Table> {
         let made_verbs = self.lua.create_table()?;
         let kinds: BTreeSet<String> = declarations.schema.kinds.iter().map(|kind| kind.name.to_string()).collect();
@@ -86,7 +86,8 @@ impl Loader<'_> {
         Ok(read)
     }
 
-    /// Reads names with their types, as `ctx` of a card and the data of an attachment are declared: `{ actor = rb.ref("KIND") }`.
+    /// Reads names with their types, which declare `ctx` of a card and the data of an attachment: `{ actor =
+    /// rb.ref("KIND") }`.
     pub(super) fn named_types(
         &mut self,
         what: &str,
@@ -108,7 +109,8 @@ impl Loader<'_> {
         Ok(read)
     }
 
-    /// What the prelude compares the data of an attachment with: name, type, words, and whether it can be left out.
+    /// Makes the table with which the prelude checks the data of an attachment: for each name its type, words, and
+    /// whether it can be left out.
     pub(super) fn made_data(&self, declared: &Table, params: &[Param]) -> Result<Table> {
         let made = self.lua.create_table()?;
         for param in params {
@@ -125,7 +127,7 @@ impl Loader<'_> {
         Ok(made)
     }
 
-    /// What the prelude needs of a verb: its function, the names of its parameters, and what each of them takes.
+    /// Makes the table with which the prelude calls a verb: its function, and the names and types of its parameters.
     fn made(&self, verb: &Verb, declared: &Table, run: Lv) -> Result<Table> {
         let made = self.lua.create_table()?;
         made.raw_set("run", run)?;
@@ -152,7 +154,7 @@ impl Loader<'_> {
     }
 }
 
-/// Whether the parameters of a verb are declared by their names alone, without a sentence.
+/// True if the parameters of a verb are a list of names, without a sentence.
 fn is_old_form(params: &Table) -> Result<bool> {
     if sorted(params)?.iter().any(|(key, _)| !key.starts_with('[')) {
         return Ok(false);
@@ -238,7 +240,7 @@ fn read_param(entry: &Table, kinds: &BTreeSet<String>, depth: usize) -> Read<Par
     Ok(Param { ty, optional, text: text_of(entry)?, name })
 }
 
-/// Reads `rb.ref("KIND")`, or `{ rb.ref("KIND"), optional = true, text = "..." }` where more is said.
+/// Reads `rb.ref("KIND")`, or `{ rb.ref("KIND"), optional = true, text = "..." }`.
 fn read_named(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Read<Param> {
     let Lv::Table(entry) = declared else {
         return wrong(format!("has a name `{name}` without a type"), TYPE_CURE);
@@ -281,7 +283,7 @@ fn read_param_type(declared: &Table, kinds: &BTreeSet<String>, depth: usize) -> 
     }
 }
 
-/// The sentence under `text`, empty if there is none.
+/// Returns the sentence under `text`; an empty text if there is none.
 fn text_of(table: &Table) -> Read<String> {
     match table.raw_get::<Lv>("text")? {
         Lv::Nil => Ok(String::new()),

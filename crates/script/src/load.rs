@@ -500,7 +500,7 @@ impl Loader<'_> {
         Ok((tables, ids, listed))
     }
 
-    /// The sentences of a card for a recap.
+    /// Reads the sentences of a card for a recap.
     fn recap_sentences(&mut self, what: &'static str, id: &str, body: &Table) -> Result<RecapSentences> {
         let mut sentences = RecapSentences::default();
         let cure = "write recap = { success = \"{actor} ...\", failure = \"{actor} ...\" }, each a whole sentence; `{other}` is \
@@ -508,7 +508,7 @@ impl Loader<'_> {
         let listed = match body.raw_get::<Lv>("recap")? {
             Lv::Table(listed) if what == "maneuver" => listed,
             Lv::Nil => return Ok(sentences),
-            // An item may declare a fact of that name.
+            // An item may declare a fact with this name.
             _ if what != "maneuver" => return Ok(sentences),
             other => {
                 let message = format!("`recap` of {what} `{id}` is a {}, not a table", sort_of(&other));
@@ -602,7 +602,7 @@ impl Loader<'_> {
         Ok((tables, ids))
     }
 
-    /// The names and types of the data of attachments, for each hook and item that declares them under `data`.
+    /// Reads the data of attachments that hooks and items declare under `data`, and returns the tables for the prelude.
     fn hook_data(&mut self, declarations: &mut Declarations) -> Result<Table> {
         let tables = self.lua.create_table()?;
         for what in ["hook", "item"] {
@@ -787,7 +787,7 @@ fn type_of_fact(facts: Option<&Table>, name: &str) -> Option<String> {
     facts?.raw_get::<Option<String>>(name).ok().flatten()
 }
 
-/// Whether a table holds types of values, as `rb.int()` and the like make them.
+/// True if a table contains types, as `rb.int()` and similar functions make them.
 fn is_of_types(table: &Table) -> Result<bool> {
     let mut values = sorted(table)?.into_iter().peekable();
     let is_type = |value: &Table| Ok::<_, mlua::Error>(!value.raw_get::<Lv>("@type")?.is_nil());

@@ -1,4 +1,4 @@
-//! The reference page of one ruleset: what its files declare, for those who write cards and house rules for it.
+//! The reference page of a ruleset: its declarations, for authors of cards and house rules.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,8 +7,8 @@ use super::types::wrapped;
 use riskbreaker_ruleset::{Param, ParamType, Rulebook, Switch, Verb};
 use riskbreaker_state::{Kind, Value};
 
-/// The reference of a ruleset, in Markdown: its kinds with their fields, its verbs with their parameters, its house rules, and
-/// the names that cards, questions and the agenda use.
+/// Returns the reference of a ruleset in Markdown: its kinds with their fields, its verbs with their parameters, its
+/// house rules, and the names that cards, questions and the agenda use.
 pub fn ruleset_reference(rules: &Rulebook) -> String {
     let mut text = format!("# Reference of {}\n\n", rules.id());
     let about = format!(
@@ -55,7 +55,7 @@ fn verb_section(verb: &Verb) -> String {
     text
 }
 
-/// Names with what they hold; empty if there are none.
+/// Formats a section of names with their types; empty if there are none.
 fn named_section(title: &str, names: &[Param]) -> String {
     if names.is_empty() {
         return String::new();
@@ -65,7 +65,7 @@ fn named_section(title: &str, names: &[Param]) -> String {
     text
 }
 
-/// The row of a parameter, and those of the names of a record.
+/// Adds the row of a parameter, and rows for the names of a record.
 fn param_rows(param: &Param, around: &str, text: &mut String) {
     let name = format!("{around}{}", param.name);
     let optional = if param.optional { "; can be left out" } else { "" };
@@ -96,7 +96,7 @@ fn kind_section(kind: &Kind) -> String {
     text
 }
 
-/// What a field holds at first; empty for what is the same for every field of its type.
+/// Formats the default of a field; empty if it is the usual one of its type.
 fn first_value(value: &Value) -> String {
     match value {
         Value::Int(n) => n.to_string(),
@@ -119,7 +119,7 @@ fn switch_section(rules: &Rulebook) -> String {
     text
 }
 
-/// The names that scripts write as texts, in sorts.
+/// Lists the names that scripts write as texts, in groups.
 fn name_lists(rules: &Rulebook) -> Vec<(&'static str, &'static str, BTreeSet<String>)> {
     let cards = || rules.cards().iter().chain(rules.items());
     let texts = |names: &mut dyn Iterator<Item = &str>| names.map(str::to_owned).collect::<BTreeSet<String>>();
@@ -138,7 +138,7 @@ fn name_lists(rules: &Rulebook) -> Vec<(&'static str, &'static str, BTreeSet<Str
     ]
 }
 
-/// A text in a cell of a table.
+/// Escapes a text for a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

@@ -306,7 +306,7 @@ unsafe fn with_place<R>(state: *mut mlua::lua_State, levels: c_int, take: impl F
     None
 }
 
-/// Where the budget of the last guarded call was spent, and where it was last refused memory.
+/// Returns the places at which the last guarded call exhausted its budget, and at which it was last refused memory.
 pub(super) fn spent_at() -> [Option<FilePlace>; 2] {
     let refused_at = REFUSED_AT.with_borrow(|(line, length, name)| {
         let path = String::from_utf8_lossy(&name[..*length]).into_owned();

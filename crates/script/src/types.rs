@@ -116,7 +116,7 @@ pub fn type_module(rules: &Rulebook) -> String {
     text
 }
 
-/// The type of `ctx` of a card.
+/// Returns the type of `ctx` of a card.
 fn context_type(rules: &Rulebook) -> String {
     if rules.context().is_empty() {
         return "export type Context = any\n".into();
@@ -131,7 +131,7 @@ fn context_type(rules: &Rulebook) -> String {
     text + "\t[string]: any,\n}\n"
 }
 
-/// The types of verbs, of what hooks are given at each of them, and of hooks.
+/// Returns the types of the verbs, of the data of hooks at each verb, and of hooks.
 fn verb_types(rules: &Rulebook) -> String {
     let mut text = String::new();
     let events: Vec<(&Verb, String)> =
@@ -168,7 +168,7 @@ fn verb_types(rules: &Rulebook) -> String {
     text
 }
 
-/// The type of a parameter of a verb as Luau writes it.
+/// Returns the type of a verb's parameter in Luau.
 pub fn type_of_param(param: &Param) -> String {
     let ty = match &param.ty {
         ParamType::Any => return "any".into(),

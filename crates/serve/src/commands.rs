@@ -1,4 +1,4 @@
-//! Carries out each request at a table or at the host.
+//! Handles each request at a table or at the host.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,38 +36,38 @@ pub(super) struct TableCommand<'r> {
     pub method: &'r str,
     pub params: Json,
     pub role: &'r Role,
-    /// What the person who sends it is called at this table.
+    /// The name of the sender at this table.
     pub name: Option<Arc<str>>,
-    /// The viewer that it is sent for, if there is one.
+    /// The viewer that it is sent for; `None` for an operator without a viewer.
     pub viewer: Option<&'r Arc<TableViewer>>,
     pub table: &'r str,
     pub library: &'r Library,
     pub saves: &'r Saves,
-    /// Where the scripts of other rules run.
+    /// The machines for the scripts of other rules.
     pub machines: Machines,
-    /// Set when the request is to end.
+    /// The flag that ends the request once it is set.
     pub interrupt: &'r Arc<AtomicBool>,
 }
 
-/// What a request comes to.
+/// The outcome of a request.
 pub(super) enum RequestOutcome {
     Result(Json),
-    /// The game has been changed: it plays on, everybody is told, and the result names the step.
+    /// The game has changed: it plays on, everybody is notified, and the result names the step.
     Changed {
         cause: &'static str,
         result: ResultWriter,
     },
-    /// What looks ahead works on a copy of the game, beside the table, which goes on.
+    /// Looking ahead works on a copy of the game while the table continues.
     Apart(Apart),
 }
 
-/// Work that needs no table. It gives the result.
+/// Work that does not need the table, and returns the result.
 pub(super) type Apart = Box<dyn FnOnce() -> Result<Json, Failure> + Send>;
 
-/// Makes the result from the number of the step.
+/// Builds the result from the number of the step.
 pub(super) type ResultWriter = Box<dyn FnOnce(u64) -> Result<Json, Failure> + Send>;
 
-/// Reads the parameters of a method.
+/// Parses the parameters of a method.
 pub(super) fn read<T: DeserializeOwned + JsonSchema>(params: &Json) -> Result<T, Failure> {
     T::deserialize(params).map_err(|_| misfit::<T>(params))
 }
@@ -76,18 +76,18 @@ pub(super) fn written(result: impl Serialize) -> Result<Json, Failure> {
     serde_json::to_value(result).map_err(|error| Failure::internal(error.to_string()))
 }
 
-/// Most answers that are listed.
+/// The most answers that are listed.
 const MOST_ANSWERS: usize = 1_000;
-/// Work of scripts and dice for one query of odds: about a quarter of a second on a quiet machine.
+/// The work of scripts and dice for one query of odds: about a quarter of a second on an idle machine.
 const ODDS_WORK: u64 = 25_000_000;
 
 impl TableCommand<'_> {
-    /// Whether the method changes the game: then a key counts, and a pause refuses it to seats.
+    /// True if the method changes the game: it then takes a key, and a pause refuses it to seats.
     pub fn changes(method: &str) -> bool {
         super::methods::find(method).is_some_and(|known| known.changes)
     }
 
-    /// Carries the request out, up to where the game plays on.
+    /// Handles the request up to the point from which the game plays on.
     pub fn run(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
         let result = match self.method {
             "answer" => return self.answer(game),
@@ -192,20 +192,20 @@ impl TableCommand<'_> {
         read(&self.params)
     }
 
-    /// The parameters of a method that only a game master may use.
+    /// Parses the parameters of a method that only a game master may call.
     fn master<T: DeserializeOwned + JsonSchema>(&self) -> Result<T, Failure> {
         self.role.must_be_master()?;
         self.read()
     }
 
-    /// The session as the role sees it and plays in it.
+    /// The session from the point of view of the role.
     fn seat_of<'g>(&self, game: &'g mut TableGame) -> Seat<'g> {
         game.session.seen_by(RoleSight::of(self.role).viewer())
     }
 
     // Deciding
 
-    /// The open question that the role calls by this name, and that it may decide.
+    /// The open question with this name in the numbering of the role. The role must be allowed to answer it.
     fn own_question<'g>(&self, game: &'g TableGame, name: QuestionName) -> Result<&'g Question, Failure> {
         self.role.must_play()?;
         let viewer = RoleSight::of(self.role).viewer();
@@ -213,13 +213,13 @@ impl TableCommand<'_> {
         self.may_decide(game, number.and_then(|number| game.session.question_of(&viewer, number)))
     }
 
-    /// The same, as the role's own number.
+    /// Like [`TableCommand::own_question`]; returns the role's own number of the question.
     fn own_number(&self, game: &TableGame, name: QuestionName) -> Result<QuestionId, Failure> {
         self.own_question(game, name)?;
         name.within(game.generation()).ok_or_else(|| Failure::internal("a question without a number"))
     }
 
-    /// An open question that the role may decide. One that it may not see is for it one that is not open.
+    /// Returns an open question if the role may answer it. A question that the role may not see is refused as not open.
     fn may_decide<'g>(&self, game: &'g TableGame, question: Option<&'g Question>) -> Result<&'g Question, Failure> {
         let sight = RoleSight::of(self.role);
         let Some(question) = question.filter(|question| sight.sees_question(question)) else {
@@ -245,7 +245,7 @@ impl TableCommand<'_> {
         Ok(accepted("answer"))
     }
 
-    /// `as` names the seat that is asked, and only a game master may act for another.
+    /// Checks the parameter `as`: the seat that is asked, and a role that may act for it.
     fn acts_for(&self, acting: Option<&str>, seat: &Arc<str>) -> Result<(), Failure> {
         match acting {
             Some(acting) if *acting != **seat || !RoleSight::of(self.role).plays(seat) => {
@@ -301,7 +301,7 @@ impl TableCommand<'_> {
             }
         }
         match self.take_back(game, self.role, (to, steps)) {
-            // The game was opened from a checkpoint: older decisions are in the campaign file.
+            // The game was opened from a checkpoint; older decisions are only in the campaign file.
             Err(Failure::Refused { refusal: Refusal::NothingToUndo }) if to.is_none() => self.turn(game, true),
             undone => Ok(turned("undo", undone?)),
         }
@@ -368,7 +368,8 @@ impl TableCommand<'_> {
         written(UndoPreview { seq: game.seq, decisions: steps, takes_back })
     }
 
-    /// How many decisions an undo takes back; at least one, and all of them the role's to take back.
+    /// The number of decisions that an undo takes back, at least one. The role must be allowed to take back all of
+    /// them.
     fn steps_back(&self, game: &TableGame, to: Option<u64>) -> Result<u32, Failure> {
         let unknown = |to: u64| Failure::BadParams { message: format!("step {to} was undone or does not exist") };
         let target = to.map(|to| game.decisions_at(to).ok_or_else(|| unknown(to))).transpose()?;
@@ -396,7 +397,7 @@ impl TableCommand<'_> {
         Ok(turned("redo", undone))
     }
 
-    /// An undo or a redo beyond what the game has in memory: its campaign goes on there.
+    /// An undo or redo beyond the decisions in memory: the table moves to another entry of its campaign.
     fn turn(&self, game: &mut TableGame, back: bool) -> Result<RequestOutcome, Failure> {
         let nothing =
             || Failure::from(if back { Refusal::NothingToUndo } else { Refusal::NothingToRedo { diverged: false } });
@@ -450,7 +451,7 @@ impl TableCommand<'_> {
         written(RecapText { paragraphs: recap.paragraphs() })
     }
 
-    /// An encounter of sheets of the roster and the cast, with the seats and house rules of the game.
+    /// Builds an encounter from sheets of the roster and the cast, with the seats and house rules of the game.
     fn prepared(&self, game: &TableGame, sides: Vec<SideParams>) -> Result<Encounter, Failure> {
         let rules = game.session.ruleset();
         let roster = game.keeper.as_ref().map(|keeper| keeper.campaign.roster()).transpose()?.unwrap_or_default();
@@ -699,7 +700,7 @@ impl TableCommand<'_> {
             }
             return written(SavedTable { path: named, game: None, seq: game.seq });
         }
-        // A game that goes on from a checkpoint of its campaign has only the last part of it in memory.
+        // A game resumed from a checkpoint of its campaign has only its last part in memory.
         let whole = match game.keeper.as_ref().filter(|_| game.session.is_resumed()) {
             Some(keeper) => Some(keeper.campaign.whole()?),
             None => None,
@@ -728,16 +729,16 @@ fn turned(cause: &'static str, undone: Vec<Undone>) -> RequestOutcome {
     changed(cause, |seq| written(UndoReport { seq, undone, vote: None }))
 }
 
-/// Characters that are not seen, or turn the direction of writing.
+/// True for control characters, invisible characters and those that change the direction of writing.
 fn is_control(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Told to viewers when the game goes to another entry.
+/// The reason sent to viewers when the game moves to another entry.
 const ANOTHER_MOMENT: &str = "the game stands at another moment of its campaign";
 
-/// How the next scene of a game begins: with its seats and house rules, and with other dice.
+/// The setup of the next scene of a game: with its seats and house rules, and with new dice.
 fn next_setup(session: &Session) -> Setup {
     let dice = match session.dice() {
         DiceSource::Written(_) => DiceSource::Seeded,
@@ -752,7 +753,7 @@ fn offered_scenario(name: &str, position: &Value) -> OfferedScenario {
     OfferedScenario { name: name.to_owned(), title: Scenario::title_of(position).unwrap_or(name).to_owned() }
 }
 
-/// Most entries of a campaign that are listed at once.
+/// The most entries of a campaign that are listed at once.
 const MOST_ENTRIES: usize = 1_000;
 
 fn no_campaign() -> Failure {
@@ -760,7 +761,7 @@ fn no_campaign() -> Failure {
     Failure::Unavailable { reason: reason.into() }
 }
 
-/// Refuses a command of somebody who has not seen the last step.
+/// Refuses a command from a viewer that has not seen the last step.
 fn expected(game: &TableGame, expect: u64) -> Result<(), Failure> {
     if expect == game.seq { Ok(()) } else { Err(Failure::Moved { expected: expect, seq: game.seq }) }
 }
@@ -795,11 +796,11 @@ pub(super) fn load(
         .map_err(|error| Failure::NotStarted { message: error.to_string() })
 }
 
-/// Puts the files of the rules in force as they are now. The action that has failed is tried again.
+/// Reloads the files of the rules in force. A failed action is tried again.
 fn reload(session: &mut Session, rules: Arc<Ruleset>) -> Result<Migration, Failure> {
     let name = rules.name();
     let ReloadReport { changed: changes, state, warnings, .. } = session.reload(rules)?;
-    // A pending request for an earlier version of them would replace them at the boundary.
+    // A pending request for an earlier version of these rules would replace them at the boundary.
     if session.pending_rules().is_some_and(|pending| pending.name() == name) {
         session.keep_rules()?;
     }
@@ -817,7 +818,7 @@ fn reload(session: &mut Session, rules: Arc<Ruleset>) -> Result<Migration, Failu
     Ok(Migration { from: name.clone(), to: name, changes, notes, waits_for: None })
 }
 
-/// The action that has failed, where other rules have to wait for its end.
+/// Names the failed action that other rules have to wait for; `None` if no action has failed.
 fn in_the_way(session: &Session) -> Option<MigrationNote> {
     let fault = session.fault().filter(|_| !session.is_at_boundary())?;
     let topic = fault.action.as_deref().unwrap_or("the open action").to_owned();

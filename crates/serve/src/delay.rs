@@ -3,31 +3,32 @@ use std::time::{Duration, Instant};
 
 use super::frames::Snapshot;
 
-/// What watchers will be told, at a table that shows them the game later.
+/// The views and notices that watchers get after the delay of the table.
 ///
-/// A watcher who comes is given the newest view whose time has come, and then the notices after it at their times. So nothing that
-/// happens at the table reaches a watcher before its time, not even by a new connection.
+/// A new watcher gets the newest view that is due, and then the later notices when they are due. So nothing reaches a
+/// watcher early, not even by a new connection.
 #[derive(Default)]
 pub(super) struct DelayedView {
-    /// The views after each step with the times from which they are shown. The first one is shown now.
+    /// The views after each step, with the times from which they are shown. The first one is shown now.
     views: VecDeque<(Instant, Snapshot)>,
-    /// The notices after the first view: time, number of the step, method, body.
+    /// The notices after the first view.
     notices: VecDeque<DelayedNotice>,
 }
 
-/// A notice to watchers with its time.
+/// A notice to watchers, with the time when it is due.
 #[derive(Clone)]
 pub(super) struct DelayedNotice {
     pub due: Instant,
-    /// The step that is the last one after it.
+    /// The number of the last step that it covers.
     pub seq: u64,
     pub method: &'static str,
     pub body: String,
 }
 
-/// Most views that are kept. Where more are made within the delay, every other one is left out: who comes gets more steps instead.
+/// The most views kept. If more are made within the delay, every other one is dropped, and a new watcher gets more
+/// notices instead.
 const MOST_VIEWS: usize = 32;
-/// Most notices that are kept; a watcher who misses one asks for a view.
+/// The most notices kept. A watcher that misses one asks for a view.
 const MOST_NOTICES: usize = 4_096;
 
 impl DelayedView {
@@ -35,7 +36,7 @@ impl DelayedView {
     pub fn add_view(&mut self, due: Instant, view: Snapshot) {
         self.views.push_back((due, view));
         if self.views.len() > MOST_VIEWS {
-            // The first one is shown, and the last one is the newest.
+            // The first view is shown now, and the last one is the newest.
             let (mut at, last) = (0, self.views.len() - 1);
             self.views.retain(|_| {
                 at += 1;
@@ -52,7 +53,7 @@ impl DelayedView {
         }
     }
 
-    /// The newest view whose time has come, with all notices after it; `None` if there is none yet.
+    /// The newest view that is due, with all later notices; `None` if none is due.
     pub fn shown(&mut self, now: Instant) -> Option<(Snapshot, Vec<DelayedNotice>)> {
         while self.views.get(1).is_some_and(|(due, _)| *due <= now) {
             self.views.pop_front();
@@ -67,7 +68,7 @@ impl DelayedView {
         Some((view, after))
     }
 
-    /// Moves everything that is not shown yet to another delay.
+    /// Shifts everything that is not shown yet from one delay to another.
     pub fn move_by(&mut self, before: Duration, after: Duration) {
         let moved = |due: Instant| due.checked_sub(before).unwrap_or(due) + after;
         let now = Instant::now();

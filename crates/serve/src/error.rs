@@ -8,7 +8,7 @@ use super::viewer::Role;
 use riskbreaker_play::{MigrationNote, Refusal, SessionError, StartError};
 use riskbreaker_store::StoreError;
 
-/// Why a request was not carried out. Nothing has changed then.
+/// The reason for which a request was refused or failed. The game is unchanged.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -40,7 +40,7 @@ pub enum Failure {
     UnknownTable {
         table: String,
     },
-    /// No invitation has this token.
+    /// No invitation, device or code matches.
     UnknownToken,
     UnknownViewer {
         viewer: u32,
@@ -52,7 +52,7 @@ pub enum Failure {
     },
     /// The game master has paused the game.
     Paused,
-    /// Too much waits already: try again.
+    /// Too many requests wait already: try again.
     Busy {
         waiting: usize,
     },
@@ -60,15 +60,16 @@ pub enum Failure {
     TooFast {
         wait_ms: u64,
     },
-    /// There is no room for one more.
+    /// There is no room for another one.
     Full {
         what: &'static str,
     },
-    /// Too many wrong codes came in the last minute, from anybody: none is taken for a while. Tokens are.
+    /// Too many wrong codes were tried in the last minute, by all clients together: codes are refused for a while,
+    /// tokens are not.
     CodesPaused {
         wait_ms: u64,
     },
-    /// The table has moved on since the sequence number that the request expects.
+    /// The table has had steps since the sequence number that the request expects.
     Moved {
         expected: u64,
         seq: u64,
@@ -77,24 +78,24 @@ pub enum Failure {
     KeyReused {
         key: String,
     },
-    /// The question is not open; these are.
+    /// The question is not open. The open questions are listed.
     Stale {
         questions: Vec<OpenQuestion>,
     },
-    /// The game refuses it.
+    /// The game refused it.
     Refused {
         refusal: Refusal,
     },
-    /// The game cannot begin or be loaded.
+    /// The game cannot start or be loaded.
     NotStarted {
         message: String,
     },
-    /// The other rules cannot hold the game.
+    /// The game cannot be converted to the other rules.
     RulesRefused {
         message: String,
         notes: Vec<MigrationNote>,
     },
-    /// The method is known, and this host does not offer it.
+    /// The method is not available on this host.
     Unavailable {
         reason: String,
     },
@@ -102,14 +103,14 @@ pub enum Failure {
     File {
         message: String,
     },
-    /// The host failed. The game goes on from its last step, or is closed.
+    /// The host failed. The game continues from its last step, or is closed.
     Internal {
         message: String,
     },
 }
 
 impl Failure {
-    /// The error code of JSON-RPC; 1 for everything that the protocol itself does not know.
+    /// The error code of JSON-RPC; 1 for every error that JSON-RPC does not define.
     pub fn code(&self) -> i32 {
         match self {
             Failure::NotJson { .. } => -32700,
@@ -121,7 +122,7 @@ impl Failure {
         }
     }
 
-    /// The same as a role may know it: paths of this computer are for game masters.
+    /// Returns the failure without what the role may not know: paths on this computer are for game masters only.
     pub(super) fn told_to(self, role: &Role) -> Failure {
         match self {
             Failure::File { .. } if !role.is_master() => {

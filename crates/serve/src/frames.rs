@@ -1,4 +1,4 @@
-//! The messages to a viewer. Each is built for one role, by [`RoleSight`] alone.
+//! The messages to viewers. Each is built for one role, only through [`RoleSight`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use riskbreaker_play::{
 };
 use riskbreaker_state::{EntityId, Field, Value};
 
-/// What an open question is named by. No two questions of a table have the same name, but for the questions of a game master that
-/// are asked again after an undo.
+/// The name of an open question. It is unique at a table, except that a game master's question keeps its name when it
+/// is asked again after an undo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(expecting = "the id of a question: its `action` and its `ordinal`")]
 pub struct QuestionName {
     /// Number of the action.
     pub action: u32,
-    /// Place within the action, from 0.
+    /// Index within the action, from 0.
     pub ordinal: u32,
-    /// Tells the games of a table apart. A game that was loaded, and each other moment of a campaign that is put on the table,
-    /// has a number of its own; it is left out of the first game of a table.
+    /// Distinguishes the games of a table. Each game that was loaded, and each other entry of a campaign that is put on
+    /// the table, has its own number; it is omitted for the first game of a table.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub generation: u64,
 }
@@ -39,7 +39,7 @@ impl QuestionName {
         QuestionName { action: id.action, ordinal: id.ordinal, generation }
     }
 
-    /// The number in the game of a generation; `None` if it names a question of another game.
+    /// The number of the question in the game of `generation`; `None` if it belongs to another game.
     pub(super) fn within(self, generation: u64) -> Option<QuestionId> {
         (self.generation == generation).then_some(QuestionId { action: self.action, ordinal: self.ordinal })
     }
@@ -48,27 +48,27 @@ impl QuestionName {
 /// An open question.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OpenQuestion {
-    /// What `answer` names it by. A number of the viewer's own, except for game masters: it counts what the viewer was
-    /// asked and saw others be asked.
+    /// The name that `answer` takes. For seats and watchers it counts the viewer's own questions and those it saw
+    /// others be asked.
     pub id: QuestionName,
     /// The seat that is asked.
     pub seat: Arc<str>,
     /// A short word such as `card` or `targets`.
     pub topic: Arc<str>,
-    /// The entity that it is asked for, and its title.
+    /// The entity that the question is about, and its title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<EntityId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Arc<str>>,
-    /// What is asked, as a sentence.
+    /// The question, as a sentence.
     pub why: String,
     pub ask: Ask,
-    /// The answer that is proposed, in the form that `answer` takes.
+    /// The suggested answer, in the form that `answer` takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<Value>,
-    /// The answer stays hidden until all questions that are out together are answered.
+    /// True if the answer stays hidden until all questions asked together are answered.
     pub sealed: bool,
-    /// Whether this viewer may answer it.
+    /// True if this viewer may answer it.
     pub yours: bool,
 }
 
@@ -79,12 +79,12 @@ pub struct EntityView {
     pub kind: Arc<str>,
     pub title: Arc<str>,
     pub fields: BTreeMap<Arc<str>, Value>,
-    /// What its kind declares for all who draw it.
+    /// The profile that the ruleset declares for every client that draws the entity.
     #[serde(flatten)]
     pub profile: Box<Profile>,
 }
 
-/// An entity as the viewers of a role were told of it last.
+/// An entity as it was last sent to the viewers of a role.
 #[derive(Debug)]
 pub(super) struct ToldEntity {
     id: EntityId,
@@ -102,7 +102,7 @@ impl ToldEntity {
     }
 }
 
-/// A change of what there is: an entity as it is now, or the id of one that is gone.
+/// A change of an entity: its current view, or the id of one that is gone.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -111,48 +111,48 @@ pub enum Changed {
     Gone { id: EntityId, gone: bool },
 }
 
-/// A seat that somebody waits for. Everybody sees which seats those are.
+/// A seat that the game waits for. These seats are public.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Waiting {
     pub seat: Arc<str>,
-    /// Open questions of the seat that this viewer sees; 0 if all of them are hidden from it.
+    /// The number of open questions of the seat that this viewer sees; 0 if all of them are hidden from it.
     pub questions: u32,
 }
 
-/// How far back a viewer may go.
+/// The decisions that a viewer may take back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct UndoState {
-    /// Whether this viewer may take back the last decision.
+    /// True if this viewer may take back the last decision.
     pub allowed: bool,
-    /// Decisions that this viewer may take back, one after the other; of the game master all that stand.
+    /// The number of decisions that this viewer may take back one after the other; for the game master, all.
     pub decisions: u32,
-    /// The decision that the next undo of this viewer would take back; missing if the rules let it stand.
+    /// The decision that the next undo of this viewer would take back; missing if the rules protect it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub takes_back: Option<TakenBack>,
-    /// The earliest step that `to` of an undo may name: further back, the decisions are another's, or the rules let them stand.
-    /// At most 64 decisions of seats are looked at.
+    /// The earliest step that `to` of an undo may name. Earlier decisions belong to others, or the rules protect them.
+    /// At most 64 decisions of seats are examined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<u64>,
-    /// Whether an undo of this viewer asks the table first.
+    /// True if an undo of this viewer asks the table first.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(default)]
     pub asks: bool,
-    /// Whether this viewer may do again what was taken back.
+    /// True if this viewer may redo what was taken back.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(default)]
     pub redo: bool,
 }
 
-/// Where the game stands.
+/// The state of the game between two commands.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum State {
     /// Questions are open.
     Asking,
-    /// A script failed; the game master says how to go on.
+    /// A script failed, and the game master decides how to continue.
     Fault {
-        /// What failed, for the game master.
+        /// The failure, for the game master.
         #[serde(skip_serializing_if = "Option::is_none")]
         fault: Option<Box<Fault>>,
     },
@@ -171,46 +171,46 @@ impl From<Step> for State {
     }
 }
 
-/// Rules in force.
+/// The rules in force.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RulesInForce {
     pub id: String,
-    /// The rulesets that were put on it, such as house rules, besides the layers of its manifest.
+    /// The rulesets on top of it, such as house rules, in addition to the layers of its manifest.
     pub layers: Vec<String>,
     pub title: String,
     pub version: String,
     /// Identifies the content of all files.
     pub hash: String,
-    /// Rules that are asked for and come into force at the next boundary.
+    /// Rules that were requested and come into force at the next boundary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<String>,
 }
 
-/// How the table is set.
+/// The settings of the table.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Settings {
-    /// Whether commands by seats are refused.
+    /// True if commands by seats are refused.
     pub paused: bool,
     pub rules: RulesInForce,
-    /// Who plays which seat.
+    /// The driver of each seat.
     pub seats: BTreeMap<Arc<str>, Driver>,
     /// House rules in force.
     pub switches: BTreeMap<String, Value>,
     pub options: TableOptions,
 }
 
-/// Who is connected.
+/// A role with connected people or viewers.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Present {
     pub role: RoleName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seat: Option<Arc<str>>,
-    /// All seats, if they are several.
+    /// All seats, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seats: Vec<Arc<str>>,
-    /// How many viewers are there in this role.
+    /// The number of viewers with this role.
     pub viewers: u32,
-    /// The names of the people behind them.
+    /// The names of the connected people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub people: Vec<Arc<str>>,
     /// The names of people in this role who are not connected.
@@ -218,10 +218,10 @@ pub struct Present {
     pub absent: Vec<Arc<str>>,
 }
 
-/// What somebody has said beside the game. It is no part of the game's log: no undo takes it back.
+/// A line of the chat. It is not part of the game's log, so no undo removes it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ChatLine {
-    /// Rises by one with each line of the table.
+    /// The number of the line, which increases by one with each line of the table.
     pub id: u64,
     /// The name of the person.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -240,7 +240,7 @@ pub struct Snapshot {
     pub role: RoleName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seat: Option<Arc<str>>,
-    /// All seats of the viewer, if they are several.
+    /// All seats of the viewer, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seats: Vec<Arc<str>>,
     pub seq: u64,
@@ -251,20 +251,20 @@ pub struct Snapshot {
     pub questions: Vec<OpenQuestion>,
     pub waiting: Vec<Waiting>,
     pub undo: UndoState,
-    /// Who acts when, where the ruleset has an order of play now.
+    /// The order of play, if the ruleset has one now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
     pub presence: Vec<Present>,
-    /// What people have said beside the game, the last lines.
+    /// The last lines of the chat.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chat: Vec<ChatLine>,
-    /// The table votes on an undo. Each step ends the vote.
+    /// The open vote on an undo. Each step ends the vote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vote: Option<VoteReport>,
-    /// The revision of `since` if the log follows it; otherwise the log replaces what was known.
+    /// The revision `since`, if the log continues from it; otherwise the log replaces what the client has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
-    /// The last lines, or everything told since the revision that was asked for.
+    /// The last lines of the log, or all events since the requested revision.
     pub log: Vec<SeatEvent>,
     /// The steps that told the lines of `log`, the oldest first. The steps of lines before them are not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -281,7 +281,7 @@ pub struct LogStep {
     pub last: u64,
 }
 
-/// All that one accepted command did, for one viewer.
+/// All effects of one accepted command, for one viewer.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StepFrame {
     pub table: String,
@@ -290,25 +290,26 @@ pub struct StepFrame {
     pub cause: &'static str,
     pub state: State,
     pub events: Vec<SeatEvent>,
-    /// How many events were left out, since all together are too large for one step: the oldest ones. `view` with `since` has them.
+    /// The number of events left out, the oldest ones, because all together are too large for one step. `view` with
+    /// `since` has them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
-    /// All open questions; they replace those that were known.
+    /// All open questions; they replace the previous list.
     pub questions: Vec<OpenQuestion>,
     pub waiting: Vec<Waiting>,
     pub undo: UndoState,
-    /// Entities that are different now.
+    /// The entities that changed.
     pub changed: Vec<Changed>,
-    /// Who acts when, where that is different now; null: there is no order of play any more.
+    /// The order of play, if it changed; null if there is none any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<Option<Order>>,
-    /// How the table is set, where that is different now.
+    /// The settings of the table, if they changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<Settings>,
 }
 
-/// Leaves out the oldest events of a step, where all together have more than `most` bytes as JSON. Those that take events back stay.
-/// Gives the number that is left out.
+/// Drops the oldest events of a step until the rest has at most `most` bytes as JSON. Events that take others back are
+/// kept. Returns the number of dropped events.
 pub(super) fn leave_out_oldest(events: &mut Vec<SeatEvent>, most: usize) -> u64 {
     let before = events.len();
     let mut room = most;
@@ -324,7 +325,7 @@ pub(super) fn leave_out_oldest(events: &mut Vec<SeatEvent>, most: usize) -> u64 
     (before - events.len()) as u64
 }
 
-/// The number of bytes that a value takes as JSON.
+/// The number of bytes of a value as JSON.
 fn json_size(value: &impl Serialize) -> usize {
     struct CountedFrame(usize);
     impl std::io::Write for CountedFrame {
@@ -341,7 +342,7 @@ fn json_size(value: &impl Serialize) -> usize {
     counted.0
 }
 
-/// What a role may see of a game. No frame reads a game but through this.
+/// The part of a game that a role may see. Every message reads the game through this type.
 pub(super) struct RoleSight<'r> {
     role: &'r Role,
     viewer: Viewer,
@@ -361,8 +362,8 @@ impl<'r> RoleSight<'r> {
         self.viewer.clone()
     }
 
-    /// What the role knows of the game now, with what scripts work out of it for all who draw it. `shared`: what was worked out
-    /// of the whole game, which holds for every role that knows all of it.
+    /// Returns the part of the game that the role knows now, with the values that scripts compute for clients that draw
+    /// it. `shared`: the values computed for the whole game, which apply to every role that knows all of it.
     pub fn drawn(
         &self,
         session: &mut Session,
@@ -373,17 +374,18 @@ impl<'r> RoleSight<'r> {
             true => shared.get_or_insert_with(|| Arc::new(seat.worked_out())).clone(),
             false => Arc::new(seat.worked_out()),
         };
-        // A game goes on without an order of play whose function fails.
+        // If the function for the order of play fails, the game continues without one.
         let order = seat.order().unwrap_or_default();
         (seat.into_known(), worked_out, order)
     }
 
-    /// What the role knows of the game now.
+    /// Returns the part of the game that the role knows now.
     pub fn known(&self, session: &Session) -> Known {
         session.known(&self.viewer)
     }
 
-    /// The open questions that the role sees. `view`: what it knows of the session; `generation`: that of the game.
+    /// The open questions that the role sees. `view`: its view of the session. `generation`: the generation of the
+    /// game.
     pub fn questions(&self, session: &Session, view: &View<'_>, generation: u64) -> Vec<OpenQuestion> {
         let visible = session.questions_seen_by(&self.viewer);
         visible.into_iter().map(|question| self.question(view, question, generation)).collect()
@@ -408,7 +410,7 @@ impl<'r> RoleSight<'r> {
         }
     }
 
-    /// Whether the viewer may decide for a seat.
+    /// True if the viewer may decide for a seat.
     pub fn plays(&self, seat: &str) -> bool {
         self.role.is_master() || self.role.seats().iter().any(|own| **own == *seat)
     }
@@ -426,8 +428,8 @@ impl<'r> RoleSight<'r> {
         self.role.is_master() || field.show
     }
 
-    /// Brings the entities that a viewer has been told of up to date, and gives those that are different now.
-    /// `worked_out`: the derived values of their profiles.
+    /// Updates the entities that a viewer has been sent, and returns those that changed. `worked_out`: the derived
+    /// values of their profiles.
     pub fn bring_up_to_date(
         &self,
         view: &View<'_>,
@@ -469,7 +471,7 @@ impl<'r> RoleSight<'r> {
         changed
     }
 
-    /// Where the game stands, from how its game master is told.
+    /// The state of the game as the role may see it. `standing`: the state for the game master.
     pub fn state(&self, standing: &State) -> State {
         match standing {
             State::Fault { .. } if !self.role.is_master() => State::Fault { fault: None },

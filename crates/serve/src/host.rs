@@ -25,7 +25,7 @@ use riskbreaker_ruleset::{Library, instead, nearest, quoted::quoted};
 use riskbreaker_state::{LARGEST_NUMBER, Value};
 use riskbreaker_store::KeptResult;
 
-/// The host of many games: it knows nothing of how its messages travel.
+/// A host of many games, independent of the transport of its messages.
 ///
 /// A transport calls [`Host::connect`] for each client and passes every message to [`Connection::receive`]. It runs the
 /// resulting [`Job`]s, those of one connection in order, and writes the content of the connection's [`Outbox`].
@@ -36,19 +36,19 @@ pub struct Host {
 
 pub(super) struct HostShared {
     library: Library,
-    /// Where the scripts of rulesets run that are loaded for a table.
+    /// The machines for the scripts of a table's ruleset.
     machines: Machines,
     saves: Saves,
     tables: Mutex<BTreeMap<String, Arc<GameTable>>>,
     /// Tokens, codes, and the people of all tables.
     pub(super) entrance: Mutex<Entrance>,
-    /// The address that players are told to go to.
+    /// The address that players are told to open.
     pub(super) address: Mutex<Option<String>>,
-    /// Counts tables, for names that the host makes.
+    /// The number of tables made, for generated names.
     made: AtomicU64,
-    /// Whether a table has ended: another one may get its name.
+    /// True if a table has ended, so that another one may get its name.
     ended: AtomicBool,
-    /// Who is told whose turn it is.
+    /// The listener for turns.
     turns: OnceLock<TurnListener>,
 }
 
@@ -56,29 +56,29 @@ pub(super) struct HostShared {
 pub struct Connection {
     host: Host,
     outbox: Arc<Outbox>,
-    /// Whether whoever holds the other end is the operator.
+    /// True if the client is the operator.
     operator: bool,
-    /// Whether it has the limits of a client that nobody here has started.
+    /// True if it has the limits of a network client.
     limited: bool,
     viewers: Arc<Mutex<BTreeMap<u32, Arc<TableViewer>>>>,
-    /// Set under the lock of `viewers` when the client has gone: none is added then.
+    /// Set under the lock of `viewers` when the client has disconnected, so that no viewer is added after that.
     gone: Arc<AtomicBool>,
     next: AtomicU32,
     under_way: Cancellable,
-    /// How fast it may send requests, if it is limited.
+    /// The rate limit of its requests, if it is limited.
     pace: Pace,
-    /// Wrong tokens and codes that it has shown.
+    /// The number of wrong tokens and codes that it has sent.
     failed: AtomicU32,
-    /// Whether it is ended once its last request is answered.
+    /// True if it is closed once its last request is answered.
     ends_after_answer: AtomicBool,
-    /// Whether it has shown a right one.
+    /// True if it has sent a valid token or code, or needs none.
     welcome: AtomicBool,
 }
 
-/// The requests of a connection that can be cancelled, by id, each with what ends it.
+/// The requests of a connection that can be cancelled: by id, each with its interrupt flag.
 type Cancellable = Arc<Mutex<HashMap<String, Arc<AtomicBool>>>>;
 
-/// A request that can be cancelled as long as this is there: while it waits, and while it is carried out.
+/// Makes a request cancellable while it waits or runs; dropping it ends that.
 struct CancelHandle {
     all: Cancellable,
     id: String,
@@ -102,44 +102,44 @@ impl Drop for CancelHandle {
     }
 }
 
-/// What a message came to.
+/// The outcome of receiving a message.
 #[must_use]
 #[non_exhaustive]
 pub enum Received {
-    /// It is answered already.
+    /// The message is already answered.
     Done,
-    /// It is answered by this work.
+    /// Running this job answers the message.
     Job(Job),
-    /// The host is to end once everything is answered.
+    /// The host has to shut down once everything is answered.
     Shutdown,
 }
 
-/// Most tables of a host.
+/// The most tables of a host.
 const MOST_TABLES: usize = 100_000;
-/// Most viewers of a connection.
+/// The most viewers of a connection.
 const MOST_VIEWERS: usize = 10_000;
-/// Viewers of a table beyond which no limited connection opens another one.
+/// The number of viewers of a table from which on limited connections cannot open another one.
 const MOST_GUESTS: usize = 64;
-/// Wrong tokens and codes after which a connection ends.
+/// The number of wrong tokens and codes after which a connection is closed.
 const MOST_FAILED: u32 = 5;
 
 impl Host {
-    /// A host of games by the rulesets of a library.
+    /// Creates a host of games with the rulesets of a library.
     pub fn new(library: Library) -> Host {
         Host::on(Machines::default(), library)
     }
 
-    /// The same, and says where the scripts of its rulesets run. [`stdio`](super::stdio) has threads of its own that can run
-    /// them: there [`Machines::CallersThread`] answers sooner.
+    /// Like [`Host::new`], with a choice of where scripts run. [`stdio`](super::stdio) has threads that can run them:
+    /// there [`Machines::CallersThread`] answers sooner.
     pub fn on(machines: Machines, library: Library) -> Host {
         Host::of(machines, library, Saves::default())
     }
 
-    /// The same, where clients read and write files in one folder only. Their paths are relative to it.
+    /// Like [`Host::on`], with client files confined to one folder. Their paths are relative to it.
     ///
     /// # Errors
     ///
-    /// There is no such folder.
+    /// The folder does not exist.
     pub fn with_saves(machines: Machines, library: Library, folder: &Path) -> io::Result<Host> {
         Ok(Host::of(machines, library, Saves::within(folder)?))
     }
@@ -161,19 +161,20 @@ impl Host {
         }
     }
 
-    /// Tells whose turn it is at every table that is opened from now on: the name of the table, and the seat with its question as
-    /// everybody may know it. It is called while the table is held, so it must return at once. Only the first listener counts.
+    /// Sets a listener for turns at every table that is opened from now on. It gets the name of the table, and the seat
+    /// with its question as far as it is public. It is called while the table is locked, so it must return at once.
+    /// Only the first listener counts.
     pub fn tell_turns(&self, listener: impl Fn(&str, &TurnNotice) + Send + Sync + 'static) {
         let _ = self.shared.turns.set(Arc::new(listener));
     }
 
-    /// A new client; `operator` says whether it may do everything.
+    /// Connects a client. `operator`: true if it may do everything.
     pub fn connect(&self, operator: bool) -> Connection {
         self.connection(operator, false)
     }
 
-    /// A new client in a network. It may send 20 requests a second and 40 at once, is ended after five wrong tokens, and finds no
-    /// room at a table with 64 viewers.
+    /// Connects a network client. It may send 20 requests a second and 40 at once, is disconnected after five wrong
+    /// tokens, and cannot join a table with 64 viewers.
     pub fn connect_limited(&self) -> Connection {
         self.connection(false, true)
     }
@@ -203,7 +204,7 @@ impl Host {
         self.tables().get(name).cloned().ok_or_else(|| Failure::UnknownTable { table: name.to_owned() })
     }
 
-    /// A place for a game that is about to begin.
+    /// Reserves a table for a game that is about to start.
     fn reserve(&self, name: Option<&str>) -> Result<Arc<GameTable>, Failure> {
         let mut tables = self.tables();
         if tables.len() >= MOST_TABLES {
@@ -230,7 +231,7 @@ impl Host {
         Ok(table)
     }
 
-    /// Takes a table away, if it still is that one, and ends its invitations.
+    /// Removes a table, if it is still the one with its name, and ends its invitations.
     pub(super) fn forget(&self, table: &Arc<GameTable>) {
         self.shared.ended.store(true, Ordering::Relaxed);
         let mut tables = self.tables();
@@ -246,11 +247,11 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A game that plays on to where somebody has to decide, and is put on its table then.
+/// A game that plays on to its first question and is then put on its table.
 struct OpeningGame {
     host: Host,
     game: Box<TableGame>,
-    /// The campaign file that is to keep it.
+    /// The campaign file to store it in.
     campaign: Option<String>,
 }
 
@@ -276,19 +277,19 @@ impl OpeningGame {
         Ok(JobProgress::Done(opened))
     }
 
-    /// If it fails, the table's name is free again.
+    /// Like `play`; frees the table's name if that fails.
     fn play_or_forget(self, table: &Arc<GameTable>, extent: Extent) -> Result<JobProgress, Failure> {
         let host = self.host.clone();
         self.play(table, extent).inspect_err(|_| host.forget(table))
     }
 }
 
-/// A command that was accepted, while its game plays on.
+/// An accepted command whose game plays on.
 struct Playing {
     cause: &'static str,
     result: ResultWriter,
     by: Role,
-    /// The idempotency key, with what tells requests apart.
+    /// The idempotency key, with the fingerprint of the request.
     key: Option<(i64, String)>,
 }
 
@@ -300,7 +301,7 @@ impl Playing {
                 return Ok(JobProgress::Rest(Box::new(rest)));
             }
         }
-        // The result is on the disk together with what the command did: a repeated key never does it twice.
+        // The result is on disk together with the effects of the command: a repeated key never runs it twice.
         let result = (self.result)(game.seq + 1);
         let kept = match (&self.key, &result) {
             (Some((request, key)), Ok(result)) => Some(KeptResult {
@@ -335,9 +336,9 @@ fn begun(table: &GameTable, game: TableGame) -> Result<Json, Failure> {
     written(opened)
 }
 
-/// A request as it came.
+/// A parsed request.
 struct Request {
-    /// Nothing for a notification, which is not answered.
+    /// `None` for a notification, which is not answered.
     id: Option<Id>,
     method: String,
     params: Json,
@@ -346,7 +347,7 @@ struct Request {
     key: Option<String>,
 }
 
-/// Who asks, and of which table.
+/// The role, viewer and table of a request.
 struct Caller {
     role: Role,
     viewer: Option<Arc<TableViewer>>,
@@ -354,12 +355,12 @@ struct Caller {
 }
 
 impl Connection {
-    /// What is to be written to the client.
+    /// The messages to write to the client.
     pub fn outbox(&self) -> &Arc<Outbox> {
         &self.outbox
     }
 
-    /// Takes a message of the client: one JSON object.
+    /// Receives a message of the client: one JSON object.
     pub fn receive(&self, message: &str) -> Received {
         if message.len() > MOST_BYTES {
             self.refuse(message, Failure::TooLarge { bytes: message.len(), limit: MOST_BYTES });
@@ -390,7 +391,7 @@ impl Connection {
         }
     }
 
-    /// Counts a request against the limits of this connection and of the person behind its viewer.
+    /// Charges a request to the rate limits of this connection and of the person of its viewer.
     fn keeps_pace(&self, request: &Request) -> Result<(), Failure> {
         if !self.limited {
             return Ok(());
@@ -408,12 +409,12 @@ impl Connection {
         taken.map_err(|wait| Failure::TooFast { wait_ms: wait.as_millis() as u64 + 1 })
     }
 
-    /// Whether the client has shown a token or a code that holds, or needs none.
+    /// True if the client has sent a valid token or code, or needs none.
     pub fn is_welcome(&self) -> bool {
         self.welcome.load(Ordering::Relaxed)
     }
 
-    /// Carries out a message at once, and gives everything that the client is told: for callers that wait.
+    /// Handles a message at once and returns all messages to the client: for callers that wait.
     pub fn call(&self, message: &str) -> Vec<String> {
         if let Received::Job(job) = self.receive(message) {
             job.run();
@@ -421,7 +422,7 @@ impl Connection {
         self.outbox.take()
     }
 
-    /// The client has gone: its viewers leave.
+    /// Handles the end of the connection: its viewers leave.
     pub fn close(&self) {
         let viewers = {
             let mut viewers = lock(&self.viewers);
@@ -436,7 +437,7 @@ impl Connection {
         reply(&self.outbox, id, result);
     }
 
-    /// Answers a message that cannot be read; `message` is what there is of it.
+    /// Answers a message that cannot be parsed. `message`: the part that was received.
     pub(super) fn refuse(&self, message: &str, failure: Failure) {
         self.reply(Some(id_of(message)), Err(failure));
     }
@@ -446,7 +447,7 @@ impl Connection {
         Received::Done
     }
 
-    /// Does at once what needs no game, and makes a job of the rest.
+    /// Handles a request that needs no game at once, and makes a job of any other.
     fn take(&self, request: Request) -> Result<Received, Failure> {
         let id = request.id.clone();
         if super::methods::find(&request.method).is_some_and(|method| method.bare) {
@@ -490,12 +491,12 @@ impl Connection {
     fn must_operate(&self, request: &Request) -> Result<(), Failure> {
         match request.viewer {
             None | Some(0) if self.operator => Ok(()),
-            // The table that is named need not be there yet.
+            // The table that it names may not exist yet.
             _ => self.caller(request)?.role.must_be_operator(),
         }
     }
 
-    /// Who asks: a viewer of this connection, or its operator.
+    /// Returns who sends the request: a viewer of this connection, or its operator.
     fn caller(&self, request: &Request) -> Result<Caller, Failure> {
         let viewers = lock(&self.viewers);
         let of = |viewer: &Arc<TableViewer>| Caller {
@@ -551,7 +552,7 @@ impl Connection {
         self.welcome.store(true, Ordering::Relaxed);
         {
             let mut viewers = lock(&self.viewers);
-            // Those whose table was closed, or whose invitation was revoked, have not said goodbye.
+            // Viewers whose table was closed, or whose invitation was revoked, were not removed by `bye`.
             viewers.retain(|_, viewer| !viewer.is_gone());
             if viewers.len() >= MOST_VIEWERS {
                 return Err(Failure::Busy { waiting: MOST_VIEWERS });
@@ -614,7 +615,7 @@ impl Connection {
         }))
     }
 
-    /// Counts a wrong token or code; after [`MOST_FAILED`] the connection ends.
+    /// Counts a wrong token or code. After [`MOST_FAILED`], the connection is closed.
     fn count_failure(&self, failure: &Failure) {
         let is_wrong = matches!(failure, Failure::UnknownToken);
         if is_wrong && self.limited && self.failed.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_FAILED {
@@ -622,7 +623,7 @@ impl Connection {
         }
     }
 
-    /// Begins a game, or goes on with one that was saved.
+    /// Starts a game, or continues a saved one.
     fn open(&self, request: Request) -> Result<Received, Failure> {
         let is_new = request.method == "table.new";
         let (mut new, mut saved) = (None, None);
@@ -672,7 +673,7 @@ impl Connection {
         }))
     }
 
-    /// Everything that is about one table.
+    /// Handles the requests that concern one table.
     fn at_table(&self, request: Request) -> Result<Received, Failure> {
         let Caller { role, viewer, table } = self.caller(&request)?;
         let table = table.ok_or_else(|| needs("`table`"))?;
@@ -759,7 +760,7 @@ impl Connection {
                 match command.run(game)? {
                     RequestOutcome::Result(result) => Ok(JobProgress::Done(result)),
                     RequestOutcome::Apart(apart) => {
-                        // One at a time for each seat, while the table goes on.
+                        // One at a time for each seat, while the table continues.
                         let lane = format!("{}\n{}\n{:?}", table.name, role.word(), role.seats_in_one());
                         let failed = role.clone();
                         let apart = move || {
@@ -777,7 +778,7 @@ impl Connection {
         }))
     }
 
-    /// Work at a table, whose result is the answer.
+    /// Returns a job at a table, whose result is the answer.
     fn job(
         &self,
         id: Option<Id>,
@@ -788,7 +789,7 @@ impl Connection {
         Received::Job(Job { host, table, outbox, id, work: Box::new(work), lane: None })
     }
 
-    /// Work at a table for which no game plays on.
+    /// Returns a job at a table after which no game plays on.
     fn short_job(
         &self,
         id: Option<Id>,
@@ -799,7 +800,7 @@ impl Connection {
     }
 }
 
-/// Refuses what a viewer may not do that sees what a seat sees, and does not play it.
+/// Refuses what a viewer may not do that sees what a seat sees but does not play it.
 fn must_not_only_look(viewer: Option<&Arc<TableViewer>>, method: &str) -> Result<(), Failure> {
     let plays = TableCommand::changes(method) || matches!(method, "say" | "name");
     match viewer.filter(|viewer| viewer.only_looks && plays) {
@@ -808,7 +809,7 @@ fn must_not_only_look(viewer: Option<&Arc<TableViewer>>, method: &str) -> Result
     }
 }
 
-/// Refuses what a viewer has asked for that was closed, or whose invitation was revoked, while the request waited.
+/// Refuses a request of a viewer that was closed, or whose invitation was revoked, while the request waited.
 fn still_there(viewer: Option<&Arc<TableViewer>>) -> Result<(), Failure> {
     match viewer.filter(|viewer| viewer.is_gone()) {
         Some(viewer) => Err(Failure::UnknownViewer { viewer: viewer.id }),
@@ -847,7 +848,7 @@ fn welcome(role: Option<&Role>, viewer: Option<u32>, view: Option<super::frames:
     }
 }
 
-/// Sets a game up.
+/// Starts a session for a new game.
 fn begin(machines: Machines, library: &Library, new: NewTable) -> Result<Session, Failure> {
     let id = match new.ruleset.or_else(|| library.default_id()) {
         Some(id) => id,
@@ -871,10 +872,10 @@ fn begin(machines: Machines, library: &Library, new: NewTable) -> Result<Session
     Ok(Session::start(&rules, setup)?)
 }
 
-/// The largest seed, 2^53 - 1: every client can read it.
+/// The largest seed, 2^53 - 1, which every client can read exactly.
 const LARGEST_SEED: u64 = LARGEST_NUMBER.unsigned_abs();
 
-/// A seed that nobody finds out by trying all: 1 to [`LARGEST_SEED`].
+/// Returns a random seed, from 1 to [`LARGEST_SEED`]: too many to try them all.
 pub(super) fn random_seed() -> u64 {
     random_word() % LARGEST_SEED + 1
 }
@@ -883,14 +884,14 @@ fn random_word() -> u64 {
     u64::from_le_bytes(random())
 }
 
-/// The hash under which a token is known: neither the memory nor the file has the token itself.
+/// The hash that identifies a token. Neither the memory nor the file contains the token itself.
 pub(super) fn hash_of_token(token: &str) -> String {
     use sha2::Digest as _;
     let hash = sha2::Sha256::new().chain_update("riskbreaker token\0").chain_update(token).finalize();
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// 128 bits from the system's own randomness.
+/// A random token: 128 bits from the system's random source.
 pub(super) fn random_token() -> String {
     random_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -899,19 +900,18 @@ pub(super) fn random_bytes() -> [u8; 16] {
     random()
 }
 
-/// Bytes from the system's own randomness.
+/// Random bytes from the system's random source.
 ///
 /// # Panics
 ///
-/// If the system has none: a token that somebody can guess must not be given out.
+/// If the system has none: a token that can be guessed must not be issued.
 fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the system has no source of random bytes");
     bytes
 }
 
-/// Reads a message. The id is that of the answer even where the rest is wrong; there is none for a notification, which is
-/// never answered.
+/// Parses a message. The id is returned even if the rest is wrong; `None` for a notification, which is never answered.
 fn parse(message: &str) -> (Option<Id>, Result<Request, Failure>) {
     let not_a_request = |message: String| Err(Failure::NotARequest { message });
     let parsed = match read_once(message) {
@@ -938,7 +938,7 @@ fn parse(message: &str) -> (Option<Id>, Result<Request, Failure>) {
         }
         None => None,
     };
-    // What has neither an id nor the form of a notification is answered all the same.
+    // A message that has no id and is no valid notification is answered, too.
     let wrong = |message: &str| (Some(id.clone().unwrap_or_else(Id::null)), not_a_request(message.to_owned()));
     const MEMBERS: [&str; 4] = ["jsonrpc", "id", "method", "params"];
     if let Some(other) = fields.keys().find(|name| !MEMBERS.contains(&name.as_str())) {
@@ -952,13 +952,13 @@ fn parse(message: &str) -> (Option<Id>, Result<Request, Failure>) {
     (id, request)
 }
 
-/// Whether a message is a notification, which is not answered.
+/// True if a message is a notification, which is not answered.
 #[cfg(feature = "web")]
 pub(super) fn is_notification(message: &str) -> bool {
     message.len() <= MOST_BYTES && parse(message).0.is_none()
 }
 
-/// A request with its method and parameters.
+/// Checks a method and its parameters and returns the request.
 fn request_of(id: Option<Id>, method: String, params: Option<Json>) -> Result<Request, Failure> {
     if super::methods::find(&method).is_none() {
         let names = super::methods::METHODS.iter().map(|method| method.name);

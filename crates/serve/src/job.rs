@@ -11,47 +11,47 @@ use super::outbox::Outbox;
 use super::table::GameTable;
 use super::unread::Id;
 
-/// A table with a job, or a part of one, that takes longer is slow.
+/// The time above which a job, or a part of one, makes its table slow.
 const QUICK: Duration = Duration::from_millis(50);
 
-/// Work at a table that a message asks for.
+/// Work at a table that a message has requested.
 pub struct Job {
     pub(super) host: Host,
     pub(super) table: Arc<GameTable>,
     pub(super) outbox: Arc<Outbox>,
-    /// That of the request; nothing for a notification.
+    /// The id of the request; `None` for a notification.
     pub(super) id: Option<Id>,
     pub(super) work: Work,
-    /// The line of jobs that it stands in, if it is not that of its table.
+    /// The line that it is queued in, if that is not the line of its table.
     pub(super) lane: Option<Arc<str>>,
 }
 
-/// Work at a table, up to its end or for a slice.
+/// Work at a table, up to its end or for one slice.
 pub(super) type Work = Box<dyn FnOnce(&Arc<GameTable>, Extent) -> Result<JobProgress, Failure> + Send>;
 
-/// How far a game plays on before its thread is given back.
+/// The amount of play before the thread of the game is released.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
     Slice,
     Whole,
 }
 
-/// What came of work at a table.
+/// The progress of work at a table.
 pub(super) enum JobProgress {
     Done(Json),
     Rest(Work),
-    /// The rest needs no table: it is a job of its own in a line of that name.
+    /// The rest does not need the table: it becomes a job in the line of that name.
     Apart(Arc<str>, Apart),
 }
 
 impl Job {
-    /// The line that the job stands in: that of its table, or one for what looks ahead for a seat of it. The jobs of a line, and
-    /// their slices, have to run in order, one at a time.
+    /// The line of the job: that of its table, or one for looking ahead for a seat of it. The jobs of a line, and their
+    /// slices, have to run in order, one at a time.
     pub fn line(&self) -> &str {
         self.lane.as_deref().unwrap_or(&self.table.name)
     }
 
-    /// Does the work; the answer is in the outbox then.
+    /// Runs the job to its end. The answer is then in the outbox.
     pub fn run(self) {
         let mut rest = self.run_to(Extent::Whole);
         while let Some(job) = rest {
@@ -59,13 +59,14 @@ impl Job {
         }
     }
 
-    /// Does the work, but gives back the rest of it when a game has played for about 50 ms without asking anybody, so that
-    /// other tables have their turn, or when the rest stands in another line. No other job of the same line may run before the rest.
+    /// Runs the job for a slice. Returns the rest if a game has played for about 50 ms without a question, so that
+    /// other tables get their turn, or if the rest belongs to another line. No other job of the same line may run
+    /// before the rest.
     pub fn run_slice(self) -> Option<Job> {
         self.run_to(Extent::Slice)
     }
 
-    /// A panic ends the table, and nothing else.
+    /// Runs the job. A panic closes the table and nothing else.
     fn run_to(self, extent: Extent) -> Option<Job> {
         let Job { host, table, outbox, id, work, lane } = self;
         let began = Instant::now();
@@ -93,12 +94,12 @@ impl Job {
         None
     }
 
-    /// Answers that too much waits already.
+    /// Answers that too many requests wait already.
     pub fn refuse_busy(self, waiting: usize) {
         reply(&self.outbox, self.id, Err(Failure::Busy { waiting }));
     }
 
-    /// Whether others go first: it looks ahead, the table's last job took long, or its game has not begun.
+    /// True if other jobs go first: it looks ahead, the last job of its table took long, or its game has not started.
     pub(super) fn is_slow(&self) -> bool {
         self.lane.is_some() || self.table.is_slow()
     }

@@ -1,4 +1,4 @@
-//! The campaign file of a table: a line is on the disk before it is acknowledged.
+//! The campaign file of a table: each command is on disk before it is acknowledged.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use riskbreaker_play::Session;
 use riskbreaker_ruleset::Library;
 use riskbreaker_store::{Campaign, HostChange, HostMemory, Store, StoreError, allowed_name};
 
-/// How the name of a campaign file ends.
+/// The extension of a campaign file.
 const ENDING: &str = ".rbsave";
 
-/// Whether a path names a campaign file; otherwise it is a saved game.
+/// True if a path names a campaign file; otherwise it is a saved game.
 pub(super) fn is_campaign(path: &str) -> bool {
     path.ends_with(ENDING)
 }
@@ -22,20 +22,20 @@ fn must_be_free(path: &str) -> Result<(), Failure> {
     Err(Failure::File { message: format!("{path}: it is there already; `table.load` continues a campaign") })
 }
 
-/// The name of the campaign in a file.
+/// The name of the campaign in a file, from the name of the file.
 fn name_of(path: &str) -> String {
     allowed_name(&Path::new(path).file_stem().map_or("table".into(), |name| name.to_string_lossy()))
 }
 
-/// The campaign that keeps a table's game.
+/// The campaign that stores a table's game.
 pub struct Keeper {
     pub campaign: Campaign,
 }
 
 impl Keeper {
-    /// Opens the campaign of a file, with its game as it stood.
+    /// Opens the campaign in a file, with its game in its last state.
     pub fn open(library: &Library, path: &str) -> Result<(Keeper, Session), Failure> {
-        // To open a file is to make it, where there is none.
+        // Opening a missing file would create it.
         if !Path::new(path).is_file() {
             return Err(Failure::File { message: format!("{path}: there is no such campaign file") });
         }
@@ -49,10 +49,10 @@ impl Keeper {
         Ok((Keeper { campaign }, session))
     }
 
-    /// Makes a campaign file for a game; all of the game is in it then.
+    /// Creates a campaign file with the whole game.
     pub fn create(library: &Library, path: &str, session: &mut Session) -> Result<Keeper, Failure> {
         must_be_free(path)?;
-        // The file gets its name once all is in it: a host that is killed before leaves no file that cannot be loaded.
+        // The file is renamed once it is complete, so a host that is killed before leaves no broken campaign.
         let draft = format!("{path}-making");
         let _ = std::fs::remove_file(&draft);
         let made: Result<Campaign, StoreError> = (|| {
@@ -66,14 +66,14 @@ impl Keeper {
         Ok(Keeper { campaign: made? })
     }
 
-    /// Copies the campaign, as it is in memory, into another file, which keeps the game from now on.
+    /// Copies the campaign, as it is in memory, to another file, which stores the game from now on.
     pub fn copied_to(&self, path: &str) -> Result<Keeper, Failure> {
         must_be_free(path)?;
         Ok(Keeper { campaign: self.campaign.save_as(Path::new(path), &name_of(path))? })
     }
 
-    /// Continues with the campaign file after another program has changed it; gives the game that was kept last. `None` if
-    /// nobody has changed the file.
+    /// Reopens the campaign file after another program has changed it, and returns the game stored last. `None` if the
+    /// file has not changed.
     pub fn retry(&mut self) -> Result<Option<Session>, Failure> {
         if self.campaign.must_be_unchanged().is_ok() {
             return Ok(None);
@@ -82,18 +82,18 @@ impl Keeper {
         Ok(Some(self.campaign.session()?))
     }
 
-    /// What the last host remembered of the table, with at most `most` results.
+    /// Returns what an earlier host stored about the table, with at most `most` results.
     pub fn memory(&self, most: usize) -> Result<HostMemory, Failure> {
         Ok(self.campaign.host_memory(most)?)
     }
 
-    /// Writes changes of what the host remembers, all or none.
+    /// Writes changes of the host's data, all or none.
     pub fn write(&mut self, changes: Vec<HostChange>) -> Result<(), Failure> {
         Ok(self.campaign.write_host_changes(changes)?)
     }
 
-    /// Writes what the game did since the last call. Where that fails, the game is again as it is on the disk: the second
-    /// value says that it is another session.
+    /// Writes what the game did since the last call. If that fails, the game is reset to its state on disk, and the
+    /// second value is true if the session was replaced.
     pub fn keep(&mut self, session: &mut Session) -> Result<(), (Failure, bool)> {
         let Err(error) = self.campaign.keep(session) else { return Ok(()) };
         let message = format!("this was not done, since it cannot be kept: {error}");
@@ -104,13 +104,13 @@ impl Keeper {
         Err((Failure::File { message }, true))
     }
 
-    /// The number before the first step of a table that goes on with the campaign. It is above all steps of earlier sittings,
-    /// also those that left no entry in the file.
+    /// The number before the first step of a table that continues the campaign. It is above all steps of earlier
+    /// sittings, including those that left no entry in the file.
     pub fn seq(&self) -> u64 {
         self.campaign.records() << 20
     }
 
-    /// The entry that an undo or a redo leads to, beyond what the game has in memory.
+    /// The entry that an undo or a redo leads to, beyond the decisions in memory.
     pub fn next(&self, back: bool) -> Result<Option<u32>, StoreError> {
         if back { self.campaign.before() } else { self.campaign.after() }
     }

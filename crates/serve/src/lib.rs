@@ -1,13 +1,13 @@
-//! The protocol: one set of messages for every client, and a host that serves many games by it.
+//! The protocol: one set of messages for every client, and a host that serves many games.
 //!
-//! [`Host`] and [`Connection`] know no transport; [`stdio`] is one. The messages are JSON-RPC 2.0. [`schema`] describes them,
-//! made from the types that are read and written; [`METHODS`] lists the requests.
+//! [`Host`] and [`Connection`] do not depend on a transport; [`stdio`] is one. The messages are JSON-RPC 2.0.
+//! [`schema`] describes them and is generated from the types that are read and written; [`METHODS`] lists the requests.
 
 #![deny(missing_docs)]
 // Tables of cases in tests may be longer.
 #![cfg_attr(not(test), deny(clippy::too_many_lines))]
 
-// Tests play games, for which the engine is linked.
+// Tests play games, so the engine has to be linked.
 #[cfg(test)]
 use riskbreaker_script as _;
 
@@ -42,5 +42,5 @@ pub use methods::{METHODS, Method};
 pub use outbox::Outbox;
 pub use queue::Queue;
 pub use schema::schema;
-/// Any JSON.
+/// Any JSON value.
 pub use serde_json::Value as Json;

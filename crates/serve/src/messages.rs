@@ -1,4 +1,4 @@
-//! The requests with what they take and give. Every request may also have the parameters of [`COMMON`].
+//! The requests with their parameters and results. Every request also takes the parameters of [`COMMON`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,20 +21,20 @@ use riskbreaker_store::{CampaignScene, LeftOutDecision, LogEntry};
 
 /// The version of the protocol.
 pub const PROTOCOL: u32 = 1;
-/// Most bytes of one message to the host.
+/// The most bytes of one message to the host.
 pub const MOST_BYTES: usize = 64 * 1024;
-/// Most requests that wait at one table.
+/// The most requests that wait at one table.
 pub const MOST_WAITING: usize = 64;
-/// Results of commands that are kept for repeated keys, a table.
+/// The number of results kept for repeated keys, per table.
 pub const KEYS_KEPT: usize = 1024;
-/// Most bytes of the events of a step, as JSON; older ones are left out.
+/// The most bytes of the events of a step, as JSON; older events are left out.
 pub const EVENT_BYTES: usize = 1 << 20;
-/// Most characters of a line of the chat.
+/// The most characters of a line of the chat.
 pub const MOST_SAID: usize = 1_000;
-/// Lines of the log in a snapshot, and of the chat.
+/// The number of lines of the log in a snapshot, and of the chat.
 pub const LINES_SHOWN: usize = 50;
 
-/// What every request may have besides its own parameters: name, type and text.
+/// Parameters that every request takes: name, type and description.
 pub const COMMON: [(&str, &str, &str); 3] = [
     ("viewer", "integer", "a number from `hello`; every method takes it, every notice has it"),
     ("table", "string", "for an operator without a viewer: the table that is meant"),
@@ -58,39 +58,39 @@ fn protocol() -> u32 {
 pub struct Hello {
     #[serde(default = "protocol")]
     pub protocol: u32,
-    /// What the client calls itself.
+    /// The name of the client.
     #[serde(default)]
     #[expect(dead_code, reason = "for whoever reads the messages")]
     pub client: Option<String>,
     /// The token of an invitation, or of a device.
     #[serde(default)]
     pub token: Option<String>,
-    /// A code, which is exchanged for the token of a new device: that of an invitation, or the join code of a table.
+    /// A code to exchange for the token of a new device: of an invitation, or the join code of a table.
     #[serde(default)]
     pub code: Option<String>,
-    /// With a code: what the person is called, 1 to 40 characters.
+    /// With a code: the name of the person, 1 to 40 characters.
     #[serde(default)]
     pub name: Option<String>,
-    /// To watch a table that lets everybody watch.
+    /// True to watch a table that lets everybody watch.
     #[serde(default)]
     pub watch: bool,
-    /// For an operator: this viewer is not counted among those who are there.
+    /// For an operator: true if the presence list does not count this viewer.
     #[serde(default)]
     pub unseen: bool,
-    /// For an operator: what this viewer is to be at `table`. Nothing: only the host's own data are asked for.
+    /// For an operator: the role of this viewer at `table`. Without it, the viewer is for the host's own data only.
     #[serde(default)]
     pub role: Option<RoleName>,
-    /// For an operator: the seat of a viewer with the role `seat`. For a person with several seats: which of them this viewer
-    /// plays; the first one if it is left out.
+    /// For an operator: the seat of a viewer with the role `seat`. For a person with several seats: the seat that this
+    /// viewer plays; the first one if omitted.
     #[serde(default)]
     pub seat: Option<String>,
     /// For an operator: several seats of a viewer with the role `seat`, instead of `seat`.
     #[serde(default)]
     pub seats: Vec<String>,
-    /// The revision that was told last: `view.log` begins behind it.
+    /// The last revision that the client has: `view.log` begins after it.
     #[serde(default)]
     pub since: Option<u64>,
-    /// The step that was told last. Where the host has begun to count revisions anew behind it, `since` does not count.
+    /// The last step that the client has. If the host has restarted the revisions after it, `since` is ignored.
     #[serde(default)]
     pub seq: Option<u64>,
 }
@@ -99,7 +99,7 @@ pub struct Hello {
 pub struct Welcome {
     pub protocol: u32,
     pub host: String,
-    /// Left out in the waiting room.
+    /// Omitted in the waiting room.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<RoleName>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,17 +107,18 @@ pub struct Welcome {
     /// All seats of the person.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub seats: Vec<String>,
-    /// The token of this device, where a code was exchanged for it. It is told once.
+    /// The token of this device, in exchange for a code. It is sent only once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub person: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<Arc<str>>,
-    /// Whether it is in the waiting room: the notice `admitted` tells what the game master says. Nothing of the table is told before.
+    /// True in the waiting room: the notice `admitted` brings the decision of the game master. Nothing of the table is
+    /// sent before.
     #[serde(skip_serializing_if = "is_false")]
     pub waiting: bool,
-    /// The number of the new viewer, for `viewer` in further requests; it stands in all that this viewer is told.
+    /// The number of the new viewer, for `viewer` in later requests. Every message to this viewer contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub viewer: Option<u32>,
     pub limits: ProtocolLimits,
@@ -127,11 +128,11 @@ pub struct Welcome {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProtocolLimits {
-    /// Most bytes of one message to the host.
+    /// The most bytes of one message to the host.
     pub message: usize,
-    /// Most requests that wait at one table.
+    /// The most requests that wait at one table.
     pub waiting: usize,
-    /// Results that are kept for repeated keys, a table.
+    /// The number of results kept for repeated keys, per table.
     pub keys: usize,
 }
 
@@ -145,15 +146,15 @@ pub struct Done {}
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ViewParams {
-    /// The log begins behind this revision.
+    /// The log begins after this revision.
     #[serde(default)]
     pub since: Option<u64>,
-    /// The step that was told last, as for `hello`.
+    /// The last step that the client has, as in `hello`.
     #[serde(default)]
     pub seq: Option<u64>,
 }
 
-/// What an accepted command gives: the number of its step.
+/// The result of an accepted command: the number of its step.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Accepted {
     pub seq: u64,
@@ -165,7 +166,7 @@ pub struct AnswerParams {
     pub question: QuestionName,
     /// The answer in its exact form: an option's id, a list of ids, a number, points by option id, true or false, a line.
     pub value: Value,
-    /// For a game master: the seat that is answered for. It has to be the seat that is asked.
+    /// For a game master: the seat to answer for. It has to be the asked seat.
     #[serde(rename = "as", default)]
     pub acting: Option<String>,
 }
@@ -173,7 +174,7 @@ pub struct AnswerParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplyParams {
-    /// Loose answers by topic, in order: options by name, beginning or number. All are taken, or none.
+    /// Early answers by topic, in order: options by name, beginning or number. All are accepted, or none.
     pub pairs: Vec<(String, Value)>,
 }
 
@@ -181,7 +182,7 @@ pub struct ReplyParams {
 #[serde(deny_unknown_fields)]
 pub struct ActParams {
     pub name: String,
-    /// For a game master: the seat that acts.
+    /// For a game master: the seat to act for.
     #[serde(rename = "as", default)]
     pub acting: Option<String>,
 }
@@ -190,14 +191,14 @@ pub struct ActParams {
 #[serde(deny_unknown_fields)]
 pub struct AnswersParams {
     pub question: QuestionName,
-    /// Most answers to list; 1,000 if it is left out, and at most.
+    /// The most answers to list; 1,000 if omitted, which is also the maximum.
     #[serde(default)]
     pub most: Option<usize>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Answers {
-    /// Every answer that the question takes; nothing where there are more than `most`, or any line would do.
+    /// Every possible answer; null if there are more than `most`, or if any line is an answer.
     pub answers: Option<Vec<Value>>,
 }
 
@@ -211,7 +212,7 @@ pub struct SuggestParams {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Suggestion {
-    /// The answer in its exact form; nothing where the policy does not answer.
+    /// The answer in its exact form; null if the policy does not answer.
     pub value: Option<Value>,
 }
 
@@ -219,7 +220,7 @@ pub struct Suggestion {
 #[serde(deny_unknown_fields)]
 pub struct HintParams {
     pub question: QuestionName,
-    /// How many games are played from all answers together; 4,000 if it is left out, and at most.
+    /// The number of games over all answers; 4,000 if omitted, which is also the maximum.
     #[serde(default)]
     pub games: Option<u64>,
 }
@@ -228,53 +229,53 @@ pub struct HintParams {
 #[serde(deny_unknown_fields)]
 pub struct OddsParams {
     pub question: QuestionName,
-    /// Answers that are given, by topic.
+    /// Given answers, by topic.
     #[serde(default)]
     pub given: Vec<(String, Value)>,
-    /// How far ahead: names of agenda entries, separated by commas; the odds stop before the next of them. `action` is the end
-    /// of the open action. Without it, as far as the ruleset says.
+    /// The horizon: names of agenda entries, separated by commas. The odds stop before the next of them. `action` is
+    /// the end of the open action. If omitted, the horizon of the ruleset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
 }
 
-/// What the open action can come to.
+/// The odds of the open action.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OddsReport {
-    /// Whether the chances are exact; otherwise they are shares of random plays.
+    /// True if the chances are exact; otherwise they are shares of random plays.
     pub exact: bool,
-    /// Whether a limit was reached, or the work was cancelled: the chances are an estimate then.
+    /// True if a limit was reached, or the work was cancelled: the chances are then an estimate.
     pub partial: bool,
-    /// Why they are estimated, and from how many plays.
+    /// The reason for the estimate, and the number of plays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimate: Option<EstimateReport>,
     pub outcomes: Vec<OutcomeReport>,
-    /// The chance of what was not followed to its end.
+    /// The chance of paths that were not followed to their end.
     pub remaining: Chance,
-    /// The answers that were taken for whoever was asked.
+    /// The assumed answers to later questions.
     pub answers: Vec<AssumedReport>,
-    /// The chance of each named target to be hit, by title, where the ruleset says what a hit is.
+    /// The chance of each named target to be hit, by title, if the ruleset defines a hit.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub hits: BTreeMap<String, Chance>,
-    /// The agenda entries before the next of which the odds stop; empty where they end with the open action.
+    /// The agenda entries at which the odds stop; empty if they end with the open action.
     pub until: Vec<Arc<str>>,
-    /// Why they end with the open action although the ruleset names a horizon behind it.
+    /// Why they end with the open action although the ruleset names a later horizon.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_further: Option<String>,
     /// What the viewer cannot see: kinds of entities by name, and single fields as `kind.field`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<String>,
-    /// Whether the rules dealt that anew by chance; otherwise it is left out.
+    /// True if the rules dealt these anew by chance; otherwise they are left out.
     pub dealt: bool,
 }
 
-/// An answer that was taken for whoever was asked.
+/// An assumed answer to a later question.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AssumedReport {
     /// The title of the entity that the question was about, or else the seat that was asked.
     pub who: Arc<str>,
     pub topic: Arc<str>,
     pub answer: String,
-    /// Where it came from: `given`, `default`, `first possible`, `best`, or `policy` with its name.
+    /// The source: `given`, `default`, `first possible`, `best`, or `policy` with its name.
     pub source: String,
 }
 
@@ -288,20 +289,20 @@ pub struct EstimateReport {
 pub struct OutcomeReport {
     pub text: String,
     pub chance: Chance,
-    /// What it is for the one who is asked.
+    /// The kind of the outcome for the asked seat.
     pub kind: OutcomeKind,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CancelParams {
-    /// The id of the request of this connection that is to end.
+    /// The id of the request to cancel, on this connection.
     pub id: Json,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Cancelled {
-    /// Whether the request was under way and could be ended.
+    /// True if the request was waiting or running and could be cancelled.
     pub cancelled: bool,
 }
 
@@ -311,7 +312,7 @@ pub struct WhyParams {
     pub entity: EntityId,
     /// A field or a derived value.
     pub name: String,
-    /// What a derived value takes after the entity: other entities.
+    /// The entities that a derived value takes as further arguments.
     #[serde(default)]
     pub with: Vec<EntityId>,
 }
@@ -329,9 +330,9 @@ pub struct EntityParams {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Sheet {
-    /// Label and text, line by line.
+    /// Labels and texts, line by line.
     pub lines: Vec<(String, String)>,
-    /// The same lines with the numbers that they tell.
+    /// The same lines with their numbers.
     pub rows: Vec<SheetRow>,
 }
 
@@ -358,9 +359,9 @@ pub struct Acts {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UndoParams {
-    /// The `seq` that the client has seen: nobody takes back what they have not seen.
+    /// The last `seq` that the client has seen: a client cannot undo steps that it has not seen.
     pub expect: u64,
-    /// Goes back to where the table was after this step; without it, by one decision.
+    /// Returns to the state after this step; if omitted, one decision is taken back.
     #[serde(default)]
     pub to: Option<u64>,
 }
@@ -368,34 +369,34 @@ pub struct UndoParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UndoPreviewParams {
-    /// The step to which an undo would go back; without it, by one decision.
+    /// The step that the undo would return to; if omitted, one decision is taken back.
     #[serde(default)]
     pub to: Option<u64>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct UndoPreview {
-    /// The step that is the last one now: `expect` of an `undo` that takes back just this.
+    /// The last step. Send it as `expect` of an `undo` to take back just this.
     pub seq: u64,
     /// The number of decisions.
     pub decisions: u32,
-    /// The decisions, the last one first. They can be fewer, where the earlier ones are only in the campaign.
+    /// The decisions, the last one first. There can be fewer, if earlier ones are only in the campaign.
     pub takes_back: Vec<TakenBack>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RedoParams {
-    /// The `seq` that the client has seen.
+    /// The last `seq` that the client has seen.
     pub expect: u64,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct UndoReport {
     pub seq: u64,
-    /// What was taken back or done again, the last first.
+    /// The decisions that were undone or redone, the last first.
     pub undone: Vec<Undone>,
-    /// The table is asked first: nothing is taken back yet.
+    /// The vote, if the table is asked first: nothing is undone yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vote: Option<VoteReport>,
 }
@@ -403,13 +404,13 @@ pub struct UndoReport {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VoteParams {
-    /// The vote, as the notice `vote` names it.
+    /// The vote, by the `id` in the notice `vote`.
     pub id: u64,
-    /// Whether you agree. Whoever asked for the undo calls it off by `false`.
+    /// True to agree. The viewer that asked for the undo cancels it by `false`.
     pub agree: bool,
 }
 
-/// What came of a word in a vote.
+/// The result of voting.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct VoteResult {
     pub outcome: VoteOutcome,
@@ -418,15 +419,16 @@ pub struct VoteResult {
     pub seq: Option<u64>,
 }
 
-/// A vote on an undo has begun, somebody has agreed, or it was refused. A vote that is accepted ends with the step of its undo.
+/// A vote on an undo has begun, somebody has agreed, or it was refused. An accepted vote ends with the step of its
+/// undo.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VoteNotice {
     pub table: String,
     pub outcome: VoteOutcome,
-    /// Who has just voted.
+    /// The voter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Voter>,
-    /// The vote, as long as it is open.
+    /// The vote, while it is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vote: Option<VoteReport>,
 }
@@ -434,13 +436,13 @@ pub struct VoteNotice {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OptionsParams {
-    /// Who takes decisions back; as before if it is left out.
+    /// The viewers who may take decisions back; unchanged if omitted.
     #[serde(default)]
     pub undo: Option<UndoPolicy>,
-    /// Whether seats may ask for `odds` and for a `hint`; as before if it is left out.
+    /// True if seats may ask for `odds` and for a `hint`; unchanged if omitted.
     #[serde(default)]
     pub odds: Option<bool>,
-    /// How many seconds later watchers are told what happens, 0 to 300; as before if it is left out.
+    /// The delay of watchers in seconds, 0 to 300; unchanged if omitted.
     #[serde(default)]
     pub delay: Option<u32>,
 }
@@ -476,12 +478,12 @@ pub struct RulesParams {
 pub struct RulesPreview {
     pub from: String,
     pub to: String,
-    /// What differs in the rules, a sentence each.
+    /// The differences between the rules, a sentence each.
     pub changes: Vec<String>,
     pub notes: Vec<MigrationNote>,
     /// The agenda entry that the change waits for.
     pub waits_for: Option<String>,
-    /// The step of the change, where one was asked for.
+    /// The step of the change, if one was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
 }
@@ -502,7 +504,7 @@ pub struct PauseParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InviteParams {
-    /// `seat` if it is left out and there is a seat.
+    /// `seat` if omitted and a seat is given.
     #[serde(default)]
     pub role: Option<RoleName>,
     /// For the role `seat`.
@@ -513,32 +515,32 @@ pub struct InviteParams {
     pub seats: Vec<String>,
     #[serde(default)]
     pub kind: InvitationKind,
-    /// For a code: the person who gets one more device, instead of a role.
+    /// For a code: the person who gets another device, instead of a role.
     #[serde(default)]
     pub person: Option<u32>,
-    /// For a code: what the person is called.
+    /// For a code: the name of the person.
     #[serde(default)]
     pub name: Option<String>,
-    /// For a code: whether it ends when it is used.
+    /// For a code: true if it can be used only once.
     #[serde(default = "yes")]
     pub once: bool,
-    /// Whether the campaign remembers it.
+    /// True if the campaign stores it.
     #[serde(default = "yes")]
     pub kept: bool,
-    /// For a code of seats: it only looks. Whoever shows it sees what the seats see, plays nothing, and is counted nowhere. It holds
-    /// as long as the host runs.
+    /// For a code of seats: the viewer sees what the seats see, cannot play, and is not counted anywhere. The code is
+    /// valid while the host runs.
     #[serde(default)]
     pub look: bool,
-    /// For an operator who makes tokens: 8 to 128 characters. Otherwise the host makes one.
+    /// For an operator who chooses the token: 8 to 128 characters. If omitted, the host generates one.
     #[serde(default)]
     pub token: Option<String>,
 }
 
-/// What an invitation is shown by.
+/// The kind of an invitation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InvitationKind {
-    /// A token, which opens a viewer each time.
+    /// A token, which can open any number of viewers.
     #[default]
     Token,
     /// A code, which is exchanged for the token of a new device.
@@ -556,16 +558,16 @@ pub struct InvitationResult {
     pub code: Option<String>,
 }
 
-/// One of the four says what ends.
+/// The thing to revoke: exactly one of the four.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RevokeParams {
     #[serde(default)]
     pub token: Option<String>,
-    /// An invitation.
+    /// The number of an invitation.
     #[serde(default)]
     pub id: Option<u32>,
-    /// A person, with all devices.
+    /// The number of a person: all devices end.
     #[serde(default)]
     pub person: Option<u32>,
     #[serde(default)]
@@ -575,7 +577,7 @@ pub struct RevokeParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdmitParams {
-    /// Who waits.
+    /// The request in the waiting room, from `people`.
     pub request: u32,
     #[serde(default)]
     pub role: Option<RoleName>,
@@ -583,10 +585,10 @@ pub struct AdmitParams {
     pub seat: Option<String>,
     #[serde(default)]
     pub seats: Vec<String>,
-    /// Whose further device it is, instead of a role.
+    /// The person who gets another device, instead of a role.
     #[serde(default)]
     pub person: Option<u32>,
-    /// Whether they are not let in.
+    /// True to refuse the request.
     #[serde(default)]
     pub refuse: bool,
 }
@@ -607,7 +609,7 @@ pub struct PersonParams {
     pub role: Option<RoleName>,
     #[serde(default)]
     pub seat: Option<String>,
-    /// The seats from now on.
+    /// The new seats.
     #[serde(default)]
     pub seats: Vec<String>,
 }
@@ -615,36 +617,36 @@ pub struct PersonParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NameParams {
-    /// 1 to 40 characters.
+    /// The name, 1 to 40 characters.
     pub name: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Named {
-    /// As it is kept.
+    /// The name as stored.
     pub name: Arc<str>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LobbyParams {
-    /// For game masters: whether the join code is taken.
+    /// For game masters: true to accept the join code.
     #[serde(default)]
     pub open: Option<bool>,
-    /// For game masters: whether anybody may watch.
+    /// For game masters: true to let anybody watch.
     #[serde(default)]
     pub watch: Option<bool>,
-    /// For game masters: makes another join code.
+    /// For game masters: true to replace the join code.
     #[serde(default)]
     pub renew: bool,
 }
 
-/// How people come to a table.
+/// The ways for people to join a table.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LobbyReport {
-    /// Whether the join code is taken: it leads to the waiting room.
+    /// True if the join code is accepted: it leads to the waiting room.
     pub open: bool,
-    /// Whether anybody may watch.
+    /// True if anybody may watch.
     pub watch: bool,
     /// The join code.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -654,7 +656,7 @@ pub struct LobbyReport {
     pub address: Option<String>,
 }
 
-/// Who comes to a table, and who wants to.
+/// The people of a table, and those who want to join.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct People {
     pub waiting: Vec<WaitingPerson>,
@@ -663,13 +665,13 @@ pub struct People {
     pub lobby: LobbyReport,
 }
 
-/// Somebody in the waiting room.
+/// A person in the waiting room.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WaitingPerson {
-    /// For `admit`.
+    /// The number for `admit`.
     pub request: u32,
     pub name: Arc<str>,
-    /// Whether they are connected.
+    /// True if the person is connected.
     pub here: bool,
 }
 
@@ -687,76 +689,76 @@ pub struct PersonReport {
 /// A browser or a program of a person.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DeviceReport {
-    /// For `revoke`.
+    /// The number for `revoke`.
     pub device: u32,
-    /// How many viewers it has open.
+    /// The number of its open viewers.
     pub viewers: u32,
 }
 
-/// An invitation that holds.
+/// A valid invitation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct InvitationReport {
-    /// For `revoke`.
+    /// The number for `revoke`.
     pub id: u32,
     pub role: RoleName,
     pub seats: Vec<String>,
-    /// Whether it is a code that nobody has used.
+    /// True for an unused code.
     pub code: bool,
-    /// Whose further device it is for.
+    /// The person who gets another device by it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub person: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<Arc<str>>,
-    /// How many viewers came by it.
+    /// The number of viewers that used it.
     pub viewers: u32,
 }
 
-/// The list of `people` is different.
+/// The list of `people` has changed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PeopleNotice {
     pub table: String,
 }
 
-/// What a game master said to somebody in the waiting room.
+/// The decision of a game master about a person in the waiting room.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AdmittedNotice {
-    /// If true, `hello` with the token gives the view now.
+    /// If true, `hello` with the token returns the view now.
     pub admitted: bool,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiceParams {
-    /// Faces that the next rolls show, in order, behind those that wait already. They are no decision: no undo takes them back.
-    /// An empty list takes away all that wait.
+    /// The faces of the next rolls, in order, after those already queued. They are no decision: an undo does not remove
+    /// them. An empty list clears the queue.
     pub faces: Vec<u32>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTable {
-    /// The library's default if it is left out.
+    /// A ruleset of the library; its default if omitted.
     #[serde(default)]
     pub ruleset: Option<String>,
     #[serde(default)]
     pub layers: Vec<String>,
-    /// A scenario of the ruleset by name; its default if it is left out.
+    /// A scenario of the ruleset by name; its default if omitted.
     #[serde(default)]
     pub scenario: Option<String>,
-    /// A starting position of one's own instead of a scenario.
+    /// A custom starting position instead of a scenario.
     #[serde(default)]
     pub position: Option<BTreeMap<String, Value>>,
-    /// The seed of the dice, at most 2^53 - 1; chosen at random if it is left out.
+    /// The seed of the dice, at most 2^53 - 1; random if omitted.
     #[serde(default)]
     pub seed: Option<u64>,
     #[serde(default)]
     pub dice: DiceSource,
-    /// Who plays a seat: `human`, `absent`, or the id of a policy.
+    /// The driver of a seat: `human`, `absent`, or the id of a policy.
     #[serde(default)]
     pub seats: BTreeMap<String, String>,
     #[serde(default)]
     pub switches: BTreeMap<String, Value>,
-    /// A campaign file to make, `NAME.rbsave`: each command is kept in it before it is acknowledged.
+    /// A campaign file to create, `NAME.rbsave`: each command is stored in it before it is acknowledged.
     #[serde(default)]
     pub campaign: Option<String>,
 }
@@ -764,10 +766,10 @@ pub struct NewTable {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadTable {
-    /// The file of a saved game, or a campaign, `NAME.rbsave`.
+    /// The file of a saved game, or of a campaign, `NAME.rbsave`.
     #[serde(default)]
     pub path: Option<String>,
-    /// A saved game itself, as `table.save` gives it.
+    /// A saved game as text, as returned by `table.save`.
     #[serde(default)]
     pub game: Option<String>,
 }
@@ -775,8 +777,8 @@ pub struct LoadTable {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SaveTable {
-    /// The file to write; without it the game is given back. `NAME.rbsave` is a campaign file to make: from then on each
-    /// command is kept in it before it is acknowledged.
+    /// The file to write; if omitted, the game is returned as text. `NAME.rbsave` is a campaign file to create: from
+    /// then on, each command is stored in it before it is acknowledged.
     #[serde(default)]
     pub path: Option<String>,
 }
@@ -797,17 +799,17 @@ pub struct TableOpened {
     pub ruleset: String,
     pub hash: String,
     pub seed: u64,
-    /// Who plays which seat.
+    /// The driver of each seat.
     pub seats: BTreeMap<Arc<str>, Driver>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EntriesParams {
-    /// Whether what was undone is listed as well.
+    /// True to list undone entries as well.
     #[serde(default)]
     pub all: bool,
-    /// So many at the most, the last ones.
+    /// The most entries to list, counted from the last one.
     #[serde(default)]
     pub most: Option<usize>,
 }
@@ -827,12 +829,12 @@ pub struct GotoParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecapParams {
-    /// For game masters: the whole campaign, instead of what happened since people sat down last.
+    /// For game masters: true for the whole campaign instead of the last sitting.
     #[serde(default)]
     pub all: bool,
 }
 
-/// What happened, as prose.
+/// A recap as prose.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RecapText {
     /// A paragraph for each scene.
@@ -842,7 +844,7 @@ pub struct RecapText {
 /// The scenes of a campaign.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Scenes {
-    /// Those that were played, the oldest first. `goto` with `last` goes back to the end of one.
+    /// The scenes played so far, the oldest first. `goto` with `last` returns to the end of one.
     pub scenes: Vec<CampaignScene>,
 }
 
@@ -850,7 +852,7 @@ pub struct Scenes {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SideParams {
-    /// What it is called; the first sides have a usual name.
+    /// The title; the first sides have default names.
     #[serde(default)]
     pub title: Option<String>,
     pub members: Vec<MemberParams>,
@@ -861,7 +863,7 @@ pub struct SideParams {
 pub struct MemberParams {
     /// A character of the roster, or a sheet of the ruleset's cast.
     pub name: String,
-    /// How many; one if it is left out.
+    /// The number of such characters; one if omitted.
     #[serde(default = "one")]
     pub count: usize,
 }
@@ -874,27 +876,27 @@ fn one() -> usize {
 #[serde(deny_unknown_fields)]
 pub struct EncounterParams {
     pub sides: Vec<SideParams>,
-    /// The policies that play seats in the simulation; the first one of the ruleset plays the others.
+    /// The policies that play seats in the simulation; the first policy of the ruleset plays the others.
     #[serde(default)]
     pub seats: BTreeMap<String, String>,
 }
 
-/// How often each side wins when policies play an encounter.
+/// The share of games that each side wins when policies play an encounter.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EncounterReport {
-    /// Who meets whom.
+    /// A title that says who meets whom.
     pub title: String,
-    /// Games that had an end.
+    /// The number of games that ended.
     pub games: u64,
-    /// Games without an end after 2,000 actions.
+    /// The number of games without an end after 2,000 actions.
     pub undecided: usize,
     /// The results, the most frequent first.
     pub results: Vec<EncounterResult>,
-    /// Who played each seat.
+    /// The driver of each seat.
     pub seats: BTreeMap<Arc<str>, Driver>,
     /// Sentences about sheets that do not fit the rules.
     pub notes: Vec<String>,
-    /// Whether it was cancelled, or games had no end.
+    /// True if it was cancelled, or if games did not end.
     pub partial: bool,
 }
 
@@ -903,13 +905,13 @@ pub struct EncounterReport {
 pub struct EncounterResult {
     pub result: String,
     pub count: u64,
-    /// 0 to 1, like `low` and `high`.
+    /// The share, 0 to 1, like `low` and `high`.
     pub share: f64,
     pub low: f64,
     pub high: f64,
 }
 
-/// How the next scene begins: by a scenario of the ruleset, or by an encounter. By neither, with the usual scenario.
+/// The start of the next scene: a scenario of the ruleset, or an encounter. With neither, the default scenario.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SceneParams {
@@ -918,7 +920,7 @@ pub struct SceneParams {
     /// The sides of an encounter, as `encounter` takes them.
     #[serde(default)]
     pub sides: Option<Vec<SideParams>>,
-    /// The seed of the dice, at most 2^53 - 1; chosen at random if it is left out.
+    /// The seed of the dice, at most 2^53 - 1; random if omitted.
     #[serde(default)]
     pub seed: Option<u64>,
 }
@@ -929,7 +931,7 @@ pub struct SceneBegun {
     pub title: String,
 }
 
-/// What is to be different about an entry: one of `answer`, `faces` and `edit`.
+/// The change of an entry: exactly one of `answer`, `faces` and `edit`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AmendParams {
@@ -938,7 +940,7 @@ pub struct AmendParams {
     /// Another answer, as a person types it.
     #[serde(default)]
     pub answer: Option<String>,
-    /// Other faces for the first dice that were rolled after it.
+    /// Other faces for the first dice rolled after it.
     #[serde(default)]
     pub faces: Option<Vec<u32>>,
     /// Another manual edit.
@@ -946,26 +948,26 @@ pub struct AmendParams {
     pub edit: Option<Edit>,
 }
 
-/// What an amended entry comes to.
+/// The effect of amending an entry.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Amended {
-    /// What was decided at the entry.
+    /// The decision at the entry.
     pub text: String,
-    /// What happened from the first difference on, a line each; empty once it is amended.
+    /// The events from the first difference on as they are now, a line each; empty once the entry is amended.
     pub kept: Vec<String>,
-    /// What happens instead; empty once it is amended.
+    /// The events that replace them; empty once the entry is amended.
     pub other: Vec<String>,
-    /// How many later decisions are made again.
+    /// The number of later decisions that are repeated.
     pub made_again: u32,
     /// Later decisions that no longer apply.
     pub left_out: Vec<LeftOutDecision>,
-    /// How the game ends then, if it is over.
+    /// The outcome, if the game is then over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ends: Option<String>,
-    /// The entry at which the campaign stood before; `goto` goes back there. Only once it is amended.
+    /// The last entry before the change, for `goto`. Only once the entry is amended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<u32>,
-    /// The step of the change, once it is amended.
+    /// The step of the change, once the entry is amended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
 }
@@ -973,7 +975,7 @@ pub struct Amended {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SayParams {
-    /// 1 to 1,000 characters. Control characters are left out.
+    /// The text, 1 to 1,000 characters. Control characters are removed.
     pub text: String,
 }
 
@@ -983,21 +985,21 @@ pub struct SaidReport {
     pub id: u64,
 }
 
-/// Somebody has said something beside the game.
+/// A new line of the chat.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ChatNotice {
     pub table: String,
     pub line: super::frames::ChatLine,
 }
 
-/// A line for the game masters that is no part of the game, such as that files of the rules were read again.
+/// A message for the game masters that is not part of the game, such as that rule files were reloaded.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoticeParams {
     pub text: String,
 }
 
-/// Something that concerns the table and is no part of the game.
+/// A message about the table that is not part of the game.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TableNotice {
     pub table: String,
@@ -1014,7 +1016,7 @@ pub struct RulesetList {
     pub rulesets: Vec<String>,
 }
 
-/// What a game master can choose from.
+/// The choices of a game master.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Offers {
     /// The rulesets of the library, for `rules.change`.
@@ -1025,11 +1027,11 @@ pub struct Offers {
     pub switches: Vec<OfferedSwitch>,
     /// The scenarios of the rules in force, for `scene`.
     pub scenarios: Vec<OfferedScenario>,
-    /// The sheets of the ruleset's cast, for `encounter`; none if it does not make scenes of sheets.
+    /// The sheets of the ruleset's cast, for `encounter`; empty if the ruleset cannot build scenes from sheets.
     pub cast: Vec<String>,
 }
 
-/// A starting position.
+/// A scenario that can be started.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OfferedScenario {
     pub name: String,
@@ -1040,17 +1042,17 @@ pub struct OfferedScenario {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OfferedSwitch {
     pub name: String,
-    /// What it decides, in a sentence.
+    /// Its meaning, in a sentence.
     pub text: String,
-    /// The ids of the rules that it is about.
+    /// The ids of the rules that it concerns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<String>,
-    /// The value where nobody sets one.
+    /// The default value.
     pub default: Value,
-    /// The values that it may have; missing if it is a number.
+    /// The possible values; missing if it is a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<Vec<Value>>,
-    /// The smallest number and the largest.
+    /// The smallest and largest number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<(i64, i64)>,
 }
@@ -1075,21 +1077,21 @@ impl From<&Switch> for OfferedSwitch {
     }
 }
 
-/// Somebody came or went.
+/// Somebody has connected or left.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PresenceNotice {
     pub table: String,
     pub presence: Vec<super::frames::Present>,
 }
 
-/// Steps were dropped because the connection reads too slowly. None come before the next `view`.
+/// Steps were dropped because the connection reads too slowly. No further steps come before the next `view`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ResyncNotice {
     pub table: String,
     pub reason: String,
 }
 
-/// The viewer is no more.
+/// The viewer has ended.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ByeNotice {
     pub table: String,

@@ -1,4 +1,5 @@
-//! The methods of the protocol, each with its parameters and result: the schema and the page in the guide come from here.
+//! The methods of the protocol with their parameters and results. The schema and the page of the guide are generated
+//! from this table.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
@@ -9,20 +10,20 @@ use riskbreaker_store::Roster;
 
 /// A method of the protocol.
 pub struct Method {
-    /// What a request names it by.
+    /// The name in requests.
     pub name: &'static str,
     pub(super) who: Who,
-    /// Whether it changes a game: then a `key` counts.
+    /// True if it changes a game: it then takes a `key`.
     pub changes: bool,
-    /// Whether it has no parameters of its own.
+    /// True if it has no parameters of its own.
     pub(super) bare: bool,
-    /// What it does, in a sentence.
+    /// Its description, in a sentence.
     pub text: &'static str,
     pub(super) params: fn(&mut SchemaGenerator) -> Schema,
     pub(super) result: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// Who may call a method.
+/// The roles that may call a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Who {
     Anyone,
@@ -33,7 +34,7 @@ pub(super) enum Who {
 }
 
 impl Method {
-    /// Which roles may call it, in words.
+    /// The roles that may call it, in words.
     pub fn callers(&self) -> &'static str {
         match self.who {
             Who::Anyone => "all",
@@ -165,7 +166,7 @@ pub const METHODS: &[Method] = &[
     bare::<Done>("shutdown", Operator, "ends the host once all requests are answered"),
 ];
 
-/// What a host sends without being asked.
+/// A notification that the host sends on its own.
 pub struct Notice {
     pub name: &'static str,
     pub text: &'static str,

@@ -1,7 +1,7 @@
-//! What does not fit in the parameters of a request, in the words of the protocol.
+//! Error messages for parameters of the wrong form, in the words of the protocol.
 //!
-//! The types of the host read the parameters; where they refuse, the schema of the same types says what is wrong, so that a
-//! client is never told of a type of Rust.
+//! The host's types parse the parameters. If they refuse, the schema of the same types says what is wrong, so that a
+//! client never sees the name of a Rust type.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -13,7 +13,7 @@ use super::messages::COMMON;
 use riskbreaker_ruleset::{instead, quoted::quoted};
 use riskbreaker_state::Value;
 
-/// The refusal of parameters that do not have the form of `T`.
+/// Returns the refusal of parameters that do not have the form of `T`.
 pub(super) fn misfit<T: JsonSchema>(params: &Json) -> Failure {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let schema = generator.subschema_for::<T>().to_value();
@@ -22,12 +22,12 @@ pub(super) fn misfit<T: JsonSchema>(params: &Json) -> Failure {
     Failure::BadParams { message: found.unwrap_or_else(other) }
 }
 
-/// The refusal of one parameter.
+/// Returns the refusal of one parameter.
 pub(super) fn takes(name: &str, what: &str, value: &Json) -> Failure {
     Failure::BadParams { message: format!("`{name}` takes {what}, not {}", shown(value)) }
 }
 
-/// What a value has to be, by a schema.
+/// The expected form of a value, as a schema.
 #[derive(Clone, Copy)]
 struct Form<'s> {
     definitions: &'s Map<String, Json>,
@@ -35,7 +35,7 @@ struct Form<'s> {
 }
 
 impl<'s> Form<'s> {
-    /// Says what of a value does not fit; `place` is where it stands.
+    /// Describes what is wrong with a value; `None` if it fits. `place`: its path in the parameters.
     fn misfit(self, place: &str, value: &Json) -> Option<String> {
         if self.schema["$ref"] == "#/$defs/Value" {
             return Value::deserialize(value).err().map(|error| format!("`{place}`: {error}"));
@@ -111,7 +111,7 @@ impl<'s> Form<'s> {
         known.map(move |(name, schema)| (name.as_str(), self.of(schema)))
     }
 
-    /// The name of the only member that it has to have and may have: such an object is one of several.
+    /// The name of the only allowed member, if it is required: the object is then one of several alternatives.
     fn tag(self) -> Option<&'s str> {
         let mut names = self.required().filter(|_| self.schema["additionalProperties"] == false);
         names.next().filter(|_| names.next().is_none())
@@ -128,7 +128,7 @@ impl<'s> Form<'s> {
         }
     }
 
-    /// The texts that it may be, if it is one of some.
+    /// The texts that are allowed, if the form lists them.
     fn texts(self) -> Vec<&'s str> {
         let one = self.schema.get("const").into_iter();
         one.chain(self.schema["enum"].as_array().into_iter().flatten()).filter_map(Json::as_str).collect()
@@ -150,12 +150,12 @@ impl<'s> Form<'s> {
         types.is_empty() || types.into_iter().any(fits)
     }
 
-    /// The largest number that its size holds.
+    /// The largest number of its integer type.
     fn largest(self) -> u64 {
         if self.schema["format"] == "uint32" { u64::from(u32::MAX) } else { u64::MAX }
     }
 
-    /// What it takes, as a phrase.
+    /// Describes the form as a phrase.
     fn words(self) -> String {
         if self.schema["$ref"] == "#/$defs/Value" {
             return "a value".to_owned();
@@ -203,7 +203,7 @@ impl<'s> Form<'s> {
     }
 }
 
-/// A value as it was sent, not in full length.
+/// A value as it was sent, shortened to 40 characters.
 fn shown(value: &Json) -> String {
     let text = value.to_string();
     match text.char_indices().nth(40) {

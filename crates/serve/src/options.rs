@@ -7,16 +7,16 @@ use super::error::Failure;
 use super::viewer::Role;
 use riskbreaker_store::HostChange;
 
-/// Who takes decisions back at a table. A game master takes back any.
+/// The policy for taking decisions back at a table. A game master may take back any decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UndoPolicy {
     /// Only game masters.
     GameMaster,
-    /// A seat its own last decisions, until somebody else decides.
+    /// A seat may take back its own last decisions, until somebody else decides.
     #[default]
     Own,
-    /// A seat any decision, if everybody who plays and is connected agrees.
+    /// A seat may take back any decision, if everybody who plays and is connected agrees.
     Ask,
 }
 
@@ -33,14 +33,14 @@ impl UndoPolicy {
     }
 }
 
-/// What a table allows besides its rules. Game masters change it by `options`; the campaign remembers it.
+/// The options of a table, apart from its rules. Game masters change them by `options`; the campaign stores them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TableOptions {
-    /// Who takes decisions back.
+    /// The policy for taking decisions back.
     pub undo: UndoPolicy,
-    /// Whether seats may ask for `odds` and for a `hint`.
+    /// True if seats may ask for `odds` and for a `hint`.
     pub odds: bool,
-    /// How many seconds later watchers are told what happens.
+    /// The delay of watchers, in seconds.
     pub delay: u32,
 }
 
@@ -54,22 +54,22 @@ impl Default for TableOptions {
 pub(super) const LONGEST_DELAY: u32 = 300;
 
 impl TableOptions {
-    /// The time by which watchers are told later.
+    /// The delay of watchers.
     pub(super) fn watch_later(&self) -> Duration {
         Duration::from_secs(self.delay.into())
     }
 
-    /// As the campaign remembers them.
+    /// The options as a change for the campaign file.
     pub(super) fn change(&self) -> HostChange {
         HostChange::Options { undo: self.undo.word().to_owned(), odds: self.odds, delay: self.delay }
     }
 
-    /// Those that an earlier host wrote. An unknown policy is the usual one.
+    /// The options that an earlier host stored. An unknown policy becomes the default.
     pub(super) fn remembered(undo: &str, odds: bool, delay: u32) -> TableOptions {
         TableOptions { undo: UndoPolicy::of_word(undo).unwrap_or_default(), odds, delay: delay.min(LONGEST_DELAY) }
     }
 
-    /// Refuses a watcher of a table that shows the game later what could tell how it stands now.
+    /// Refuses watchers of a table with a delay a request that would reveal the current state.
     pub(super) fn must_show_now(&self, role: &Role) -> Result<(), Failure> {
         if self.delay == 0 || *role != Role::Watcher {
             return Ok(());
@@ -78,7 +78,7 @@ impl TableOptions {
         Err(Failure::Unavailable { reason })
     }
 
-    /// Refuses to look ahead for a seat at a table that has switched it off.
+    /// Refuses seats a look-ahead if the table has switched it off.
     pub(super) fn must_show_odds(&self, role: &Role) -> Result<(), Failure> {
         if self.odds || role.is_master() {
             return Ok(());

@@ -4,17 +4,17 @@ use std::time::{Duration, Instant};
 
 use riskbreaker_ruleset::plain_json;
 
-/// Messages for one connection, in order, until its transport has written them.
+/// A queue of messages for one connection, until its transport has written them.
 ///
-/// Replies always find room; notices to a viewer do not, once too many of that viewer wait.
+/// Replies are always accepted. Notices to a viewer are dropped once too many of that viewer wait.
 #[derive(Default)]
 pub struct Outbox {
     waiting: Mutex<WaitingMessages>,
-    /// Whom to call when messages have come, and how much may wait for each viewer.
+    /// The transport's callback for new messages, and the limits for each viewer.
     transport: OnceLock<Transport>,
-    /// Messages have come, or it was closed.
+    /// Signals that messages were added, or that the outbox was closed.
     filled: Condvar,
-    /// Messages have gone.
+    /// Signals that messages were taken.
     emptied: Condvar,
 }
 
@@ -22,48 +22,48 @@ pub struct Outbox {
 struct WaitingMessages {
     messages: VecDeque<String>,
     bytes: usize,
-    /// Notices that wait, by viewer: how many, and their bytes.
+    /// The number and bytes of waiting notices, by viewer.
     notices: HashMap<u32, (usize, usize)>,
-    /// Viewers that have had a rare notice within the last [`APART`].
+    /// The rate-limited notices: those sent within the last [`APART`], and those that wait.
     rare: Vec<Rare>,
-    /// Notices that come later, the earliest first.
+    /// Notices with a time when they are due, the earliest first.
     later: VecDeque<LaterNotice>,
     closed: bool,
-    /// How many threads wait for messages, and how many for room. Only if there are any, the system is asked to wake them.
+    /// The numbers of threads that wait for messages, and for room: without any, no wake-up is sent.
     for_messages: usize,
     for_room: usize,
 }
 
-/// A transport that does not wait for messages on a thread of its own.
+/// A transport that needs no thread to wait for messages.
 struct Transport {
     wake: Box<dyn Fn() + Send + Sync>,
     most_messages: usize,
     most_bytes: usize,
 }
 
-/// A notice of which a viewer gets at most one in [`APART`]. The newest replaces one that waits.
+/// A notice that a viewer gets at most once in [`APART`]. A newer one replaces one that waits.
 struct Rare {
     viewer: u32,
-    /// The method: notices of one method replace each other.
+    /// The method: a notice replaces a waiting one of the same method.
     method: &'static str,
-    /// When the next may go.
+    /// The time from which the next one may be sent.
     due: Instant,
     message: Option<String>,
 }
 
-/// A notice to a viewer who is told everything later than others.
+/// A notice to a viewer with a delay.
 struct LaterNotice {
     viewer: u32,
     due: Instant,
     message: String,
 }
 
-/// Time between two rare notices to a viewer.
+/// The time between two rate-limited notices to a viewer.
 const APART: Duration = Duration::from_secs(1);
-/// Notices to one viewer beyond these find no room.
+/// The number of notices to one viewer above which further ones are dropped.
 const MOST_MESSAGES: usize = 2_000;
 const MOST_BYTES: usize = 8 << 20;
-/// Bytes of all messages beyond which no notice finds room.
+/// The bytes of all messages above which notices are dropped.
 const MOST_BYTES_OF_ALL: usize = 256 << 20;
 
 impl Outbox {
@@ -71,10 +71,10 @@ impl Outbox {
         self.waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Sets what is called, from any thread, whenever a message has come or the outbox was closed, and how much may wait for a
-    /// viewer: then it is told that it has missed something. The call must not block.
+    /// Sets the callback for new messages and for closing, which may be called on any thread and must not block, and
+    /// the limits for each viewer. A viewer that exceeds them is told that it has missed something.
     pub fn on_filled(&self, wake: impl Fn() + Send + Sync + 'static, most_messages: usize, most_bytes: usize) {
-        // Who has it is set once, when the connection is made.
+        // The callback is set once, when the connection is made.
         let _ = self.transport.set(Transport { wake: Box::new(wake), most_messages, most_bytes });
     }
 
@@ -86,7 +86,7 @@ impl Outbox {
     pub(super) fn reply(&self, message: String) {
         let mut waiting = self.lock();
         if !waiting.closed {
-            // What waits for its time goes before the reply, so that the reply is the last thing that a request brings.
+            // Notices that are due go before the reply, so that the reply is the last message of a request.
             waiting.release(Instant::now(), self.limits());
             waiting.push(message);
             self.wake(waiting.for_messages, &self.filled);
@@ -94,7 +94,7 @@ impl Outbox {
         }
     }
 
-    /// Adds a notice to a viewer; says whether there was room.
+    /// Adds a notice to a viewer. Returns false if there was no room.
     pub(super) fn notice(&self, viewer: u32, message: String) -> bool {
         let mut waiting = self.lock();
         let had_room = waiting.closed || waiting.notice(viewer, message, self.limits());
@@ -103,8 +103,8 @@ impl Outbox {
         had_room
     }
 
-    /// Adds a notice of which a viewer gets at most one a second; says whether there was room. One that comes too early waits,
-    /// and replaces an earlier one that waits.
+    /// Adds a notice that a viewer gets at most once a second. Returns false if there was no room. A notice that comes
+    /// too early waits and replaces an earlier one that waits.
     pub(super) fn rare_notice(&self, viewer: u32, method: &'static str, message: String) -> bool {
         let (mut waiting, now) = (self.lock(), Instant::now());
         waiting.release(now, self.limits());
@@ -119,13 +119,13 @@ impl Outbox {
             waiting.rare.push(Rare { viewer, method, due: now + APART, message: None });
             waiting.notice(viewer, message, self.limits())
         };
-        // Whoever waits without an end has to look at the clock now.
+        // A thread that waits without a timeout has to compute its timeout again.
         self.wake(waiting.for_messages, &self.filled);
         self.wake_transport();
         had_room
     }
 
-    /// Adds a notice that goes at `due`. Those of a viewer come in the order of their times.
+    /// Adds a notice that is sent at `due`. The notices of a viewer are sent in the order of their times.
     pub(super) fn later(&self, viewer: u32, due: Instant, message: String) {
         let mut waiting = self.lock();
         if waiting.closed {
@@ -133,17 +133,17 @@ impl Outbox {
         }
         let at = waiting.later.partition_point(|other| other.due <= due);
         waiting.later.insert(at, LaterNotice { viewer, due, message });
-        // Whoever waits without an end has to look at the clock now.
+        // A thread that waits without a timeout has to compute its timeout again.
         self.wake(waiting.for_messages, &self.filled);
         self.wake_transport();
     }
 
-    /// Nothing that comes later is told to a viewer any more.
+    /// Drops all delayed notices to a viewer.
     pub(super) fn forget_later(&self, viewer: u32) {
         self.lock().later.retain(|later| later.viewer != viewer);
     }
 
-    /// Nothing that waits for its time is told to a viewer any more.
+    /// Drops all delayed and rate-limited notices to a viewer.
     pub(super) fn forget(&self, viewer: u32) {
         self.lock().rare.retain(|rare| rare.viewer != viewer);
         self.forget_later(viewer);
@@ -161,12 +161,12 @@ impl Outbox {
         }
     }
 
-    /// Whether so much waits that no more requests should be read.
+    /// True if so many messages wait that no further requests should be read.
     pub fn is_full(&self) -> bool {
         self.lock().is_full(self.limits())
     }
 
-    /// Waits until there is room again, or the outbox is closed.
+    /// Blocks until there is room again, or the outbox is closed.
     pub fn wait_for_room(&self) {
         let mut waiting = self.lock();
         while waiting.is_full(self.limits()) {
@@ -176,18 +176,18 @@ impl Outbox {
         }
     }
 
-    /// All that waits now.
+    /// Takes all waiting messages.
     pub fn take(&self) -> Vec<String> {
         self.drain(self.lock())
     }
 
-    /// The time after which [`Outbox::take`] gives a message that waits for its time.
+    /// The time until [`Outbox::take`] returns the next delayed message; `None` if there is none.
     pub fn due(&self) -> Option<Duration> {
         let (waiting, now) = (self.lock(), Instant::now());
         waiting.next_due().map(|due| due.saturating_duration_since(now))
     }
 
-    /// Whether it takes no more messages.
+    /// True if it accepts no more messages.
     pub fn is_closed(&self) -> bool {
         self.lock().closed
     }
@@ -202,7 +202,7 @@ impl Outbox {
         waiting.messages.drain(..).collect()
     }
 
-    /// Waits for messages; nothing once the outbox is closed and empty.
+    /// Waits for messages; `None` once the outbox is closed and empty.
     pub fn wait(&self) -> Option<Vec<String>> {
         let mut waiting = self.lock();
         loop {
@@ -226,7 +226,7 @@ impl Outbox {
         }
     }
 
-    /// Takes no more messages; what waits is still given out.
+    /// Closes the outbox: it accepts no more messages, and the waiting ones are still returned.
     pub fn close(&self) {
         self.lock().closed = true;
         self.filled.notify_all();
@@ -250,7 +250,7 @@ impl WaitingMessages {
         true
     }
 
-    /// Lets the rare notices go whose time has come. Gives the time of the next one.
+    /// Sends the notices that are due. Returns the time of the next one.
     fn release(&mut self, now: Instant, limits: (usize, usize)) -> Option<Instant> {
         let mut due = Vec::new();
         self.rare.retain_mut(|rare| {
@@ -264,7 +264,7 @@ impl WaitingMessages {
             told
         });
         for (viewer, message) in due {
-            // A viewer that reads too slowly is told to start over by the next step.
+            // A viewer that reads too slowly is told to start over with the next step.
             self.notice(viewer, message, limits);
         }
         while self.later.front().is_some_and(|later| later.due <= now) {
@@ -276,7 +276,7 @@ impl WaitingMessages {
         self.next_due()
     }
 
-    /// The time at which the next notice goes that waits for its time.
+    /// The time at which the next waiting notice is due.
     fn next_due(&self) -> Option<Instant> {
         let rare = self.rare.iter().filter(|rare| rare.message.is_some()).map(|rare| rare.due);
         rare.chain(self.later.front().map(|later| later.due)).min()

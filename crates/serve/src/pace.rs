@@ -1,18 +1,18 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Requests a second that a client may send in the long run.
+/// The number of requests a second that a client may send on average.
 pub(super) const REQUESTS_PER_SECOND: u32 = 20;
-/// Requests that may come at once.
+/// The number of requests that may come at once.
 pub(super) const BURST: u32 = 40;
 
-/// A token bucket: how fast one connection, or all devices of one person, may send requests.
+/// A token bucket that limits the requests of one connection, or of all devices of one person.
 #[derive(Debug)]
 pub(super) struct Pace(Mutex<Bucket>);
 
 #[derive(Debug)]
 struct Bucket {
-    /// When the bucket is full again.
+    /// The time at which the bucket is full again.
     full_at: Instant,
 }
 
@@ -23,7 +23,7 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Counts a request; gives the time to wait if it came too early.
+    /// Charges a request. Returns the time to wait if it came too early.
     pub fn take(&self, now: Instant) -> Result<(), Duration> {
         let each = Duration::from_secs(1) / REQUESTS_PER_SECOND;
         let mut bucket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -38,11 +38,13 @@ impl Pace {
     }
 }
 
-/// Most wrong tokens and codes a minute, of all clients together, before codes are refused for the rest of it.
+/// The number of wrong tokens and codes a minute, of all clients together, above which codes are refused for the rest
+/// of the minute.
 const MOST_FAILURES: u32 = 50;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Counts wrong tokens and codes. Nobody can try many codes, and a token, which is far too long to be found, always counts.
+/// Counts wrong tokens and codes, so that nobody can try many codes. Valid tokens are accepted in any case: they are
+/// too long to be guessed.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
     began: Option<Instant>,
@@ -57,7 +59,7 @@ impl Failures {
         self.count += 1;
     }
 
-    /// The time until codes are taken again, if there were too many.
+    /// The time until codes are accepted again; `None` if they are accepted now.
     pub fn pause(&self, now: Instant) -> Option<Duration> {
         let left = MINUTE.saturating_sub(now.saturating_duration_since(self.began?));
         (self.count >= MOST_FAILURES && !left.is_zero()).then_some(left)

@@ -1,9 +1,9 @@
-//! Who comes to a table, and how: invitations, codes, the waiting room, and persons with their devices.
+//! How people join a table: invitations, codes, the waiting room, and persons with their devices.
 //!
-//! A *token* opens a viewer each time that it is shown. It belongs to an invitation, or to one device of a person. A *code* is
-//! exchanged for the token of a new device: that of an invitation at once, that of the table (the join code) in the waiting room,
-//! where a game master admits people. Rights come from what is stored here alone. Tokens and codes are stored as hashes; only the
-//! join code is kept in clear, in memory, since everybody at the table may show it to others.
+//! A *token* can open any number of viewers. It belongs to an invitation, or to one device of a person. A *code* is
+//! exchanged for the token of a new device: that of an invitation at once, that of the table (the join code) through
+//! the waiting room, where a game master admits people. All rights are stored here. Tokens and codes are stored as
+//! hashes; only the join code is stored in clear, in memory, since everybody at the table may show it to others.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
@@ -23,26 +23,26 @@ use super::table::{GameTable, KnownPerson, line_to, tell};
 use super::viewer::{Role, RoleName, TableViewer};
 use riskbreaker_store::{HostChange, KeptVote};
 
-/// Most devices of a person.
+/// The most devices of a person.
 const MOST_DEVICES: usize = 8;
-/// Most persons of a table.
+/// The most persons of a table.
 const MOST_PEOPLE: usize = 200;
-/// Most who wait to be admitted to a table.
+/// The most people in the waiting room of a table.
 const MOST_WAITING: usize = 32;
-/// Most characters of a name.
+/// The most characters of a name.
 const MOST_OF_NAME: usize = 40;
 
-/// What a host knows of tokens and codes.
+/// The tokens and codes of a host, and the people of its tables.
 #[derive(Default)]
 pub(super) struct Entrance {
-    /// By the hash of the token or the code.
+    /// The keys, by the hash of the token or code.
     keys: HashMap<String, AccessKey>,
-    /// By the name of the table.
+    /// The lobbies, by the name of the table.
     lobbies: HashMap<String, Lobby>,
     failures: Failures,
 }
 
-/// What a token or a code is good for.
+/// The access by a token or a code.
 #[derive(Clone)]
 enum AccessKey {
     Invitation { table: Arc<GameTable>, id: u32 },
@@ -54,16 +54,16 @@ enum AccessKey {
 /// The people of a table.
 struct Lobby {
     table: Arc<GameTable>,
-    /// Whether the join code is taken.
+    /// True if the join code is accepted.
     open: bool,
-    /// Whether anybody may watch.
+    /// True if anybody may watch.
     watch: bool,
     /// The join code.
     code: String,
     invitations: BTreeMap<u32, Invitation>,
     people: BTreeMap<u32, Person>,
     waiting: BTreeMap<u32, Waiting>,
-    /// The last number of an invitation, a person, a device or a request.
+    /// The last number given to an invitation, a person, a device or a request.
     last: u32,
 }
 
@@ -71,13 +71,13 @@ struct Invitation {
     hash: String,
     role: Role,
     seats: Vec<String>,
-    /// Whether it is a code, and ends when it is used.
+    /// The code, if the invitation is one and has not been used.
     code: Option<OneTimeCode>,
     person: Option<u32>,
     name: Option<Arc<str>>,
-    /// Whether the campaign remembers it.
+    /// True if the campaign stores it.
     kept: bool,
-    /// Whether it only looks: it is exchanged for a token of its own, not for a device of a person.
+    /// True if it only gives a look: it is exchanged for a token of its own, not for a device of a person.
     look: bool,
     viewers: Vec<Weak<TableViewer>>,
     pace: Arc<Pace>,
@@ -102,29 +102,29 @@ struct Device {
     viewers: Vec<Weak<TableViewer>>,
 }
 
-/// Somebody who has shown the join code.
+/// A person who has sent the join code.
 struct Waiting {
     hash: String,
     name: Arc<str>,
-    /// Where the answer of the game master goes.
+    /// The outbox for the decision of the game master.
     outbox: Weak<Outbox>,
     viewer: u32,
 }
 
-/// What a `hello` shows.
+/// The person or invitation of a token or code in a `hello`.
 pub(super) enum ShownPerson {
-    /// The viewer enters at once.
+    /// The viewer may enter at once.
     Enters { role: Role, by: EntryRight },
-    /// A code that is exchanged for a token.
+    /// A code to exchange for a token.
     Exchanges { hash: String },
-    /// Somebody in the waiting room, with the token if they have just come.
+    /// A person in the waiting room; with the token, if the person has just come.
     Waits { request: u32, token: Option<String> },
 }
 
-/// By what right a viewer enters.
+/// The right by which a viewer enters.
 #[derive(Clone)]
 pub(super) enum EntryRight {
-    /// The operator's word, or a table that lets everybody watch.
+    /// None: the operator opened it, or the table lets everybody watch.
     Nothing,
     Invitation(u32),
     Device {
@@ -133,14 +133,14 @@ pub(super) enum EntryRight {
     },
 }
 
-/// What a new device gets.
+/// The token and role of a new device.
 pub(super) struct Exchanged {
     pub token: String,
     pub role: Role,
     pub by: EntryRight,
 }
 
-/// What an earlier host remembered of the people of a table.
+/// The data of an earlier host about the people of a table.
 #[derive(Default)]
 pub(super) struct Remembered {
     pub lobby: Option<(bool, bool)>,
@@ -159,18 +159,19 @@ fn role_of_words(role: &str, seats: &[String]) -> Option<Role> {
     })
 }
 
-/// A name as it is kept: 1 to 40 characters in one line, without those that are invisible or turn the direction of writing.
+/// Normalizes a name: 1 to 40 characters in one line, without invisible characters and those that change the direction
+/// of writing.
 ///
 /// # Errors
 ///
-/// Nothing is left of it, or it is longer.
+/// The name is empty after that, or too long.
 pub(super) fn cleaned_name(name: &str) -> Result<Arc<str>, Failure> {
     let invisible = |letter: char| {
         letter.is_control()
             || matches!(letter, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
     };
-    // Blanks of all kinds separate words; what is invisible goes.
+    // White space of any kind separates words; invisible characters are dropped.
     let spaced: String =
         name.chars().take(1_000).map(|letter| if letter.is_whitespace() { ' ' } else { letter }).collect();
     let visible: String = spaced.chars().filter(|letter| !invisible(*letter)).nfc().collect();
@@ -183,7 +184,7 @@ pub(super) fn cleaned_name(name: &str) -> Result<Arc<str>, Failure> {
     }
 }
 
-/// A code that people can type: 10 letters and digits, without those that look alike.
+/// A random code that people can type: 10 letters and digits, without those that look alike.
 fn random_code() -> String {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     random_bytes()[..10].iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect()
@@ -250,7 +251,7 @@ impl Person {
 }
 
 impl Remembered {
-    /// Reads a change that an earlier host wrote.
+    /// Applies a change that an earlier host stored.
     pub fn read(&mut self, change: HostChange) {
         match change {
             HostChange::Paused(_) => {}
@@ -323,7 +324,7 @@ impl Entrance {
         lobby
     }
 
-    /// Takes over what an earlier host remembered of a table.
+    /// Takes over the people of a table that an earlier host stored.
     pub fn remember(&mut self, table: &Arc<GameTable>, remembered: Remembered) {
         let Remembered { lobby: setting, invitations, people, port: _, options: _, vote: _ } = remembered;
         if invitations.is_empty() && people.is_empty() && setting.is_none() {
@@ -368,7 +369,7 @@ impl Entrance {
         }
     }
 
-    /// What the token or the code of a `hello` is good for.
+    /// Returns what the token or the code of a `hello` stands for.
     ///
     /// # Errors
     ///
@@ -387,7 +388,7 @@ impl Entrance {
         if let Some(wait) = self.failures.pause(now).filter(|_| is_code) {
             return Err(Failure::CodesPaused { wait_ms: wait.as_millis() as u64 });
         }
-        // A person types a join code in capitals, or with blanks.
+        // A person may type a join code in capitals, or with blanks.
         let typed = |text: &str| text.to_ascii_lowercase().replace([' ', '-'], "");
         let mut hash = hash_of_token(text);
         if is_code && !self.keys.contains_key(&hash) {
@@ -411,7 +412,7 @@ impl Entrance {
         Ok((table, shown))
     }
 
-    /// The request 0 stands for somebody who has just come.
+    /// Returns what a key stands for, with its table. Request 0 means a person who has just come.
     fn use_of(&mut self, key: AccessKey, is_code: bool, hash: String) -> Option<(Arc<GameTable>, ShownPerson)> {
         match (key, is_code) {
             (AccessKey::Invitation { table, id }, _) => {
@@ -450,7 +451,7 @@ impl Entrance {
         let lobby = self.lobby(table);
         let mut dropped = None;
         if lobby.waiting.len() >= MOST_WAITING {
-            // A viewer that has left makes room.
+            // A person whose connection is closed makes room.
             let left =
                 lobby.waiting.iter().find(|(_, waiting)| waiting.outbox.upgrade().is_none_or(|to| to.is_closed()));
             let left = left.map(|(request, _)| *request).ok_or(Failure::Full { what: "the waiting room" })?;
@@ -465,14 +466,14 @@ impl Entrance {
         Ok(ShownPerson::Waits { request, token: Some(token) })
     }
 
-    /// Sets the number by which somebody in the waiting room is told the answer.
+    /// Sets the viewer number under which a person in the waiting room gets the decision.
     pub fn waits_as(&mut self, table: &Arc<GameTable>, request: u32, viewer: u32) {
         if let Some(waiting) = self.lobby(table).waiting.get_mut(&request) {
             waiting.viewer = viewer;
         }
     }
 
-    /// The table at which anybody may watch: the one that is named, or else the only one.
+    /// Returns the table that anybody may watch: the named one, or else the only one.
     pub fn watched(&mut self, name: Option<&str>) -> Result<Arc<GameTable>, Failure> {
         let mut watched =
             self.lobbies.values().filter(|lobby| lobby.watch && name.is_none_or(|name| lobby.table.name == *name));
@@ -482,11 +483,11 @@ impl Entrance {
         }
     }
 
-    /// A viewer enters: it leaves again when its right ends.
+    /// Registers a viewer, so that it leaves when its right ends.
     ///
     /// # Errors
     ///
-    /// The right has ended since it was shown.
+    /// The right has ended meanwhile.
     pub fn enter(
         &mut self,
         table: &Arc<GameTable>,
@@ -520,7 +521,7 @@ impl Entrance {
         Ok(())
     }
 
-    /// Exchanges the code of a look for a token, which no person has; `None` if it is another code.
+    /// Exchanges the code of a look for a token that belongs to no person; `None` for any other code.
     fn exchange_look(&mut self, table: &Arc<GameTable>, code: &str, hash: &str) -> Option<(Role, EntryRight)> {
         let Some(AccessKey::Invitation { id, .. }) = self.keys.get(code).cloned() else { return None };
         let lobby = self.lobby(table);
@@ -532,7 +533,7 @@ impl Entrance {
         Some((role, EntryRight::Invitation(id)))
     }
 
-    /// The name and the seats of a person.
+    /// The name and seats of a person.
     pub fn described(
         &mut self,
         table: &Arc<GameTable>,
@@ -548,7 +549,7 @@ impl Entrance {
     }
 }
 
-/// The result of `people`, as it is asked for by a role.
+/// The result of `people` for a role.
 fn list(lobby: &Lobby, address: Option<String>) -> People {
     People {
         waiting: lobby
@@ -597,7 +598,7 @@ fn lobby_report(lobby: &Lobby, address: Option<String>) -> LobbyReport {
     LobbyReport { open: lobby.open, watch: lobby.watch, code: lobby.open.then(|| lobby.code.clone()), address }
 }
 
-/// Says goodbye to viewers and lets them leave.
+/// Sends `bye` to viewers and removes them.
 fn send_away(table: &Arc<GameTable>, viewers: Vec<Arc<TableViewer>>, reason: &str) {
     for viewer in viewers {
         tell(&viewer, "bye", &ByeNotice { table: table.name.clone(), reason: reason.to_owned() });
@@ -610,7 +611,7 @@ fn no(what: &str, number: u32) -> Failure {
 }
 
 impl Host {
-    /// Sets the address that players are told to go to.
+    /// Sets the address that players are told to open.
     pub fn set_address(&self, address: impl Into<String>) {
         *lock(&self.shared.address) = Some(address.into());
     }
@@ -619,7 +620,7 @@ impl Host {
         lock(&self.shared.address).clone()
     }
 
-    /// A game master is told that the list of people is different.
+    /// Notifies the game masters that the list of people has changed, and updates the names at the table.
     fn tell_of_people(&self, table: &Arc<GameTable>) {
         let notice = PeopleNotice { table: table.name.clone() };
         let known: Vec<KnownPerson> = {
@@ -635,7 +636,7 @@ impl Host {
         });
     }
 
-    /// The same after a message of somebody who is at no table yet.
+    /// Like `tell_of_people`, after a message of a person who is at no table yet.
     pub(super) fn people_changed(&self, table: &Arc<GameTable>) {
         self.tell_of_people(table);
     }
@@ -760,7 +761,7 @@ impl Host {
             let mut entrance = lock(&self.shared.entrance);
             entrance.lobby(table).invitations.get(&id).ok_or_else(|| no("invitation", id))?.hash.clone()
         };
-        // An invitation that cannot be ended for good still holds.
+        // If an invitation cannot be revoked on disk, it stays valid.
         table.with(|game| game.note_change(HostChange::Revoked { token: hash.clone() }))?;
         let ended = {
             let mut entrance = lock(&self.shared.entrance);
@@ -810,7 +811,7 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// The code was used meanwhile, or the person has devices enough.
+    /// The code was used meanwhile, or the person has too many devices.
     pub(super) fn exchange(
         &self,
         table: &Arc<GameTable>,
@@ -839,7 +840,7 @@ impl Host {
                 Some(person) => {
                     let devices = &lobby.people[&person].devices;
                     if devices.len() >= MOST_DEVICES {
-                        // The oldest that is not in use makes room.
+                        // The oldest unused device makes room.
                         let unused = devices.iter().find(|(_, device)| !device.viewers.iter().any(is_there));
                         let unused = *unused.ok_or(Failure::Full { what: "devices of this person" })?.0;
                         changes.push(HostChange::DeviceGone { device: unused });
@@ -864,7 +865,7 @@ impl Host {
         if once && kept {
             changes.push(HostChange::Revoked { token: code.to_owned() });
         }
-        // First on the disk, then in force: who is told a token has it after a restart.
+        // First on disk, then in memory: a token that was sent is still valid after a restart.
         let kept_changes = changes.clone();
         table.with(|game| game.note_changes(kept_changes))?;
         let mut entrance = lock(&self.shared.entrance);
@@ -970,7 +971,7 @@ impl Host {
         Ok(Json::Object(serde_json::Map::new()))
     }
 
-    /// Changes a person, on the disk first. Whose seats are others now has to say `hello` again.
+    /// Changes a person, on disk first. If the seats change, the person's viewers have to send `hello` again.
     fn change_person(&self, table: &Arc<GameTable>, id: u32, change: impl FnOnce(&mut Person)) -> Result<(), Failure> {
         let changed = {
             let mut entrance = lock(&self.shared.entrance);
@@ -1060,11 +1061,11 @@ impl Host {
         entrance.keys.insert(code, AccessKey::Join { table: table.clone() });
     }
 
-    /// Opens the waiting room of a table and lets everybody watch, unless its campaign remembers otherwise.
+    /// Opens the waiting room of a table and lets everybody watch, unless its campaign stores another setting.
     ///
     /// # Errors
     ///
-    /// There is no such table.
+    /// The table does not exist.
     pub fn open_lobby(&self, table: &str) -> Result<(), String> {
         let table = self.table(table).map_err(|failure| failure.to_string())?;
         let remembered = table.with(|game| Ok(game.remembered_lobby())).map_err(|failure| failure.to_string())?;
@@ -1073,16 +1074,16 @@ impl Host {
         Ok(())
     }
 
-    /// The port at which the table was served before, if its campaign remembers one.
+    /// The port at which the table was last served, if its campaign stores one.
     pub fn port_of(&self, table: &str) -> Option<u16> {
         self.table(table).ok()?.with(|game| Ok(game.port())).ok().flatten()
     }
 
-    /// Has the campaign of a table remember the port at which it is served.
+    /// Stores the port of a table in its campaign.
     ///
     /// # Errors
     ///
-    /// The file cannot be written, or there is no such table.
+    /// The file cannot be written, or the table does not exist.
     pub fn keep_port(&self, table: &str, port: u16) -> Result<(), String> {
         let table = self.table(table).map_err(|failure| failure.to_string())?;
         table.with(|game| game.keep_port(port)).map_err(|failure| failure.to_string())

@@ -6,11 +6,11 @@ use super::job::Job;
 use super::messages::MOST_WAITING;
 use riskbreaker_play::MACHINE_STACK;
 
-/// Threads that carry out [`Job`]s, and can run scripts: those of one table in order, those of different tables side by side. What
-/// looks ahead for a seat stands in a line of its own, as a table does.
+/// A pool of threads that run [`Job`]s and can run scripts. The jobs of one line run in order, those of different lines
+/// in parallel. Each table has a line, and so has looking ahead for a seat.
 ///
-/// A job that plays on for long is done in slices, behind each of which the tables that wait have their turn. A script cannot
-/// be cut. So one more thread carries out what was quick before while tables hold all others that were not.
+/// A job that plays on for long runs in slices; after each slice, waiting tables get their turn. A script cannot be
+/// interrupted for this. So an extra thread runs the jobs of quick tables while all others are held by slow ones.
 pub struct Queue {
     shared: Arc<QueueShared>,
     workers: Mutex<Vec<JoinHandle<()>>>,
@@ -18,28 +18,28 @@ pub struct Queue {
 
 struct QueueShared {
     state: Mutex<QueueState>,
-    /// How many threads carry out any job.
+    /// The number of threads that run any job.
     threads: usize,
     changed: Condvar,
-    /// Something is there for the thread that carries out quick jobs only.
+    /// Signals work for the extra thread, which runs quick jobs only.
     reserve: Condvar,
 }
 
 #[derive(Default)]
 struct QueueState {
-    /// Jobs by table; a table stands here as long as one of its jobs waits or runs.
+    /// The jobs by line. A line stays here while one of its jobs waits or runs.
     tables: HashMap<String, VecDeque<Job>>,
-    /// Tables whose next job may run.
+    /// The lines whose next job may run.
     ready: VecDeque<String>,
     closed: bool,
-    /// How many threads wait for a table. Only if there are any, the system is asked to wake one.
+    /// The number of idle threads: without any, no wake-up is sent.
     idle: usize,
-    /// How many threads carry out jobs of slow tables.
+    /// The number of threads that run jobs of slow tables.
     held: usize,
 }
 
 impl QueueState {
-    /// Where the next table stands that a thread may take.
+    /// The index in `ready` of the next line that a thread may take.
     fn next(&self, reserve: bool, threads: usize) -> Option<usize> {
         match reserve {
             false => (!self.ready.is_empty()).then_some(0),
@@ -103,7 +103,8 @@ impl QueueShared {
                 }
             } else {
                 state.ready.push_back(table);
-                // This thread takes the next table itself. Only the reserve thread, which may not take this one, wakes another.
+                // This thread takes the next line itself. Only the extra thread, which may not take this one, wakes
+                // another.
                 if reserve && state.idle > 0 {
                     self.changed.notify_one();
                 }
@@ -111,7 +112,7 @@ impl QueueShared {
         }
     }
 
-    /// Adds a job; answers it with "busy" where too many wait in its line.
+    /// Adds a job. Answers it with "busy" if too many wait in its line.
     fn push(&self, job: Job) {
         let mut state = self.lock();
         let line = job.line().to_owned();
@@ -142,11 +143,11 @@ impl QueueShared {
 }
 
 impl Queue {
-    /// Starts so many threads, and one more for what is quick.
+    /// Starts this number of threads, and one more for quick jobs.
     ///
     /// # Errors
     ///
-    /// The system has no threads left.
+    /// The system cannot start a thread.
     pub fn start(threads: usize) -> std::io::Result<Queue> {
         let threads = threads.max(1);
         let (state, changed, reserve) = Default::default();
@@ -162,12 +163,12 @@ impl Queue {
         Ok(Queue { shared, workers: Mutex::new(workers) })
     }
 
-    /// Adds a job; answers it with "busy" where too many wait at its table.
+    /// Adds a job. Answers it with "busy" if too many wait in its line.
     pub fn push(&self, job: Job) {
         self.shared.push(job);
     }
 
-    /// Waits until all jobs are done. No more are added then.
+    /// Waits until all jobs are done. No jobs may be added after that.
     pub fn finish(&self) {
         self.shared.lock().closed = true;
         self.shared.changed.notify_all();

@@ -1,5 +1,5 @@
-//! A table as a file: the saved game with the number of its last step, so that no number is used twice after a restart, and with
-//! the pause of the game master.
+//! A table as a file: the saved game with the number of its last step, so that no number is reused after a restart, and
+//! with the pause of the game master.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,10 +11,10 @@ use riskbreaker_play::{Session, is_saved_game, saved_table};
 use riskbreaker_ruleset::{Library, system_message};
 use riskbreaker_store::sync_folder;
 
-/// Where clients may read and write files.
+/// The places where clients may read and write files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Saves {
-    /// The folder that all paths are confined to; `None` for the whole disk.
+    /// The folder to which all paths are confined; `None` for the whole file system.
     folder: Option<PathBuf>,
 }
 
@@ -23,7 +23,7 @@ impl Saves {
     ///
     /// # Errors
     ///
-    /// There is no such folder.
+    /// The folder does not exist.
     pub fn within(folder: &Path) -> std::io::Result<Saves> {
         let folder = fs::canonicalize(folder)?;
         if !folder.is_dir() {
@@ -32,11 +32,11 @@ impl Saves {
         Ok(Saves { folder: Some(folder) })
     }
 
-    /// The place of a path that a client names.
+    /// Resolves a path that a client names.
     ///
     /// # Errors
     ///
-    /// A path that leads out of the folder, through a link too.
+    /// A path that leads out of the folder, also through a link.
     pub fn place(&self, path: &str) -> Result<String, Failure> {
         let Some(folder) = &self.folder else { return Ok(path.to_owned()) };
         let refused = |why: &str| Err(Failure::File { message: format!("{path}: {why}") });
@@ -59,12 +59,13 @@ impl Saves {
     }
 }
 
-/// `whole`: the session of the game with all of it in memory, where its own has only the last part.
+/// Returns the text of a saved game. `whole`: a session with the whole game, if that of the table has only the last
+/// part.
 pub(super) fn write(game: &TableGame, whole: Option<&Session>) -> String {
     whole.unwrap_or(&game.session).save_at_table(Some(game.seq), game.is_paused())
 }
 
-/// Reads a saved game. Its next step has the number behind the last one; 1 in a save that was not made at a table.
+/// Parses a saved game. Its next step has the number after the last one; 1 for a save that was not made at a table.
 pub(super) fn read(library: &Library, text: &str) -> Result<TableGame, Failure> {
     let session = Session::load(library, text)?;
     let (step, paused) = saved_table(text);
@@ -75,7 +76,7 @@ pub(super) fn read(library: &Library, text: &str) -> Result<TableGame, Failure> 
     Ok(game)
 }
 
-/// Writes a saved game whole or not at all. An existing file has to be a saved game, too: nothing else is overwritten.
+/// Writes a saved game atomically. An existing file is replaced only if it is a saved game, too.
 pub(super) fn put(path: &str, text: &str) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::File { message: format!("{path}: {}", system_message(&error)) };
     let target = Path::new(path);
@@ -103,7 +104,7 @@ pub(super) fn put(path: &str, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A new file beside a path. A host that was killed may have left one, also one of the same process number.
+/// Creates a new file next to a path. A host that was killed may have left one, even with the same process number.
 fn draft_of(path: &str) -> std::io::Result<(String, fs::File)> {
     let mut number = 0_u32;
     loop {
@@ -116,7 +117,7 @@ fn draft_of(path: &str) -> std::io::Result<(String, fs::File)> {
     }
 }
 
-/// Most bytes of a saved game that are read.
+/// The most bytes of a saved game that is read.
 const MOST_BYTES: u64 = 64 << 20;
 
 pub(super) fn get(path: &str) -> Result<String, Failure> {

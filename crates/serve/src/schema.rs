@@ -5,7 +5,7 @@ use super::error::Failure;
 use super::messages::{COMMON, PROTOCOL};
 use super::methods::{METHODS, NOTICES};
 
-/// The JSON schema of the protocol, made from the types that the host itself reads and writes.
+/// Generates the JSON schema of the protocol from the types that the host reads and writes.
 pub fn schema() -> Json {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let mut methods = Map::new();
@@ -26,7 +26,7 @@ pub fn schema() -> Json {
     }
     let error = generator.subschema_for::<Failure>();
     let mut definitions = generator.take_definitions(true);
-    // Parameters are closed: a name that stands in none of them is refused.
+    // Parameters are closed: a name that is not declared is refused.
     let closed = definitions.values_mut().filter_map(Json::as_object_mut);
     for params in closed.filter(|form| form.get("additionalProperties") == Some(&Json::Bool(false))) {
         let properties = params.entry("properties").or_insert_with(|| json!({}));

@@ -1,4 +1,4 @@
-//! Serving one client over standard input and output, or any other pair of streams.
+//! Serves one client over standard input and output, or any other pair of streams.
 
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -9,22 +9,22 @@ use super::messages::MOST_BYTES;
 use super::outbox::Outbox;
 use super::queue::Queue;
 
-/// Serves one client, its operator, over a pair of streams: one message a line. Ends at the end of `input`, or when it is
-/// told to shut down; everything that was asked is answered first.
+/// Serves one client, as operator, over a pair of streams: one message a line. Ends at the end of `input`, or at a
+/// shutdown request; all earlier requests are answered first.
 ///
 /// # Errors
 ///
-/// If `input` cannot be read or `output` not be written, or no thread can be started.
+/// `input` cannot be read, `output` cannot be written, or no thread can be started.
 pub fn serve(host: &Host, input: impl BufRead, output: impl Write + Send) -> io::Result<()> {
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     serve_on(host, &Queue::start(threads)?, input, output)
 }
 
-/// The same, where others use the threads as well. At its end they are finished.
+/// Like [`serve`], on a queue that others use as well. It finishes the queue at its end.
 ///
 /// # Errors
 ///
-/// If `input` cannot be read or `output` not be written.
+/// `input` cannot be read, or `output` cannot be written.
 pub fn serve_on(host: &Host, queue: &Queue, mut input: impl BufRead, mut output: impl Write + Send) -> io::Result<()> {
     let connection = host.connect(true);
     let outbox = connection.outbox().clone();
@@ -68,7 +68,8 @@ fn read_all(connection: &super::host::Connection, queue: &Queue, input: &mut imp
     }
 }
 
-/// Reads a line without its end; of one that is too long only the beginning is kept. Gives its length, nothing at the end.
+/// Reads a line without its end. Of a line that is too long, only the beginning is kept. Returns its full length;
+/// `None` at the end of the input.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<usize>> {
     let mut length = 0;
     loop {
@@ -94,7 +95,7 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<
     }
 }
 
-/// Writes whatever the host says, each message as one line.
+/// Writes the messages of the host, each as one line.
 fn write_all(outbox: &Arc<Outbox>, output: &mut impl Write) -> io::Result<()> {
     let mut bytes = Vec::new();
     while let Some(messages) = outbox.wait() {

@@ -28,17 +28,18 @@ use riskbreaker_ruleset::ContentHash;
 use riskbreaker_state::{LARGEST_NUMBER, Value};
 use riskbreaker_store::{HostChange, HostMemory, HostRow, KeptResult, KeptVote, random_number};
 
-/// The decisions of seats that are looked at for `reach`.
+/// The most decisions of seats that are examined for `reach`.
 const DECISIONS_LOOKED_AT: u32 = 64;
-/// The processor time after which a game that asks nobody is stopped by a fault, so that other tables have their turn.
+/// The processor time after which a game that asks no question is stopped by a fault, so that other tables get their
+/// turn.
 const LONGEST_ADVANCE: Duration = Duration::from_secs(1);
 
-/// A game with those who look at it. One command is carried out at a time.
+/// A table: a game with its viewers. One command runs at a time.
 pub(super) struct GameTable {
     pub name: String,
-    /// Nothing before the game has begun, and after it was closed.
+    /// `None` before the game has started, and after it was closed.
     game: Mutex<Option<TableGame>>,
-    /// Whether its last job took long, or its game has not begun: then others go before it.
+    /// True if its last job took long, or its game has not started: other tables then go first.
     slow: AtomicBool,
 }
 
@@ -48,61 +49,63 @@ pub(super) struct TableGame {
     pub seq: u64,
     paused: bool,
     options: TableOptions,
-    /// What `paused` and `options` were before the command that is under way.
+    /// The values of `paused` and `options` before the current command.
     set_before: Option<(bool, TableOptions)>,
-    /// The table votes on an undo. Each step ends the vote.
+    /// The open vote on an undo. Each step ends the vote.
     vote: Option<UndoVote>,
     /// Whether the campaign file has an open vote.
     vote_is_kept: bool,
     /// The number of the last vote.
     voted: u64,
-    /// Tells the questions of this session from those of the sessions that stood here before it, in this host and in earlier ones.
+    /// Distinguishes the questions of this session from those of earlier sessions at this table, in this host and in
+    /// earlier ones.
     generation: u64,
-    /// Processor time that it has played since the last command.
+    /// The processor time that it has played since the last command.
     played: Duration,
-    /// Why everybody has to look at all of it, where the session has become another one.
+    /// The reason for a full resynchronization, if the session was replaced.
     anew: Option<&'static str>,
-    /// The campaign that it is kept in.
+    /// The campaign that stores the game.
     pub keeper: Option<Box<Keeper>>,
-    /// As the game master is told.
+    /// The state of the game as the game master sees it.
     standing: State,
     viewers: Vec<Arc<TableViewer>>,
     seen: Vec<RoleSeen>,
     keys: AnswerKeys,
-    /// For each decision that stands, the last first: how many there were after it, who made it, and in which step.
+    /// For each decision that has not been taken back, the last first: the number of decisions after it, who made it,
+    /// and in which step.
     decisions: Vec<TableDecision>,
-    /// Steps whose decisions do not stand any more.
+    /// Steps whose decisions were taken back.
     taken_back: BTreeSet<u64>,
     undone_by: Option<Role>,
-    /// The settings that were told last.
+    /// The settings that were sent last.
     told: Option<ToldSettings>,
-    /// The first step, and how many decisions there were then.
+    /// The first step, and the number of decisions at that time.
     began: (u64, DecisionCount),
     /// The first step with the revisions of this session.
     counted_from: u64,
-    /// The last lines that people have said beside the game, and the number of the last one.
+    /// The last lines of the chat, and the number of the last one.
     chat: VecDeque<ChatLine>,
     said: u64,
-    /// What looks ahead now, by the question that it is about: it ends when that is no longer open.
+    /// The running look-aheads, by question: they end when the question is no longer open.
     looking_ahead: Vec<LookingAhead>,
-    /// The port at which the table is served, and whether its join code is taken and anybody may watch, as its campaign remembers.
+    /// The port at which the table is served, and its lobby settings, as stored in its campaign.
     port: Option<u16>,
     lobby: Option<(bool, bool)>,
-    /// The people who were admitted, also those who are not connected.
+    /// The admitted people, connected or not.
     known: Vec<KnownPerson>,
-    /// Whom to tell whose turn it is, and what was told.
+    /// The listener for turns, and what it was told.
     turns: Option<(TurnListener, TurnNotices)>,
-    /// What watchers will be told, where they see the game later.
+    /// The views and notices for watchers with a delay.
     delayed: DelayedView,
 }
 
-/// The role and the name of a person.
+/// The role and name of a person.
 pub(super) type KnownPerson = (Role, Arc<str>);
 
-/// Is told whose turn it is: the name of the table, and the seat with its question.
+/// A listener for turns: gets the name of the table, and the seat with its question.
 pub(super) type TurnListener = Arc<dyn Fn(&str, &TurnNotice) + Send + Sync>;
 
-/// [`Settings`] as they were told, with the rules in force then.
+/// The [`Settings`] that were sent last, with the rules in force at that time.
 struct ToldSettings {
     paused: bool,
     rules: Arc<Ruleset>,
@@ -125,7 +128,7 @@ impl ToldSettings {
         }
     }
 
-    /// Whether they still are those of the game.
+    /// True if they still match the game.
     fn are_of(&self, game: &TableGame) -> bool {
         let (session, rules) = (&game.session, game.session.ruleset());
         self.paused == game.paused
@@ -143,7 +146,7 @@ struct TableDecision {
     seq: u64,
 }
 
-/// What the viewers of one role have been told.
+/// The messages and values that the viewers of one role have been sent.
 struct RoleSeen {
     role: Role,
     /// The last revision.
@@ -153,7 +156,7 @@ struct RoleSeen {
 }
 
 impl RoleSeen {
-    /// That of a role.
+    /// Returns the entry of a role, adding it if there is none.
     fn by<'s>(all: &'s mut Vec<RoleSeen>, role: &Role) -> &'s mut RoleSeen {
         let at = all.iter().position(|seen| seen.role == *role).unwrap_or_else(|| {
             push_sparing(all, RoleSeen { role: role.clone(), revision: 0, entities: Vec::new(), order: None });
@@ -163,7 +166,7 @@ impl RoleSeen {
     }
 }
 
-/// Results by idempotency key.
+/// Results of requests by idempotency key.
 #[derive(Default)]
 struct AnswerKeys {
     results: HashMap<(Role, String), (i64, Json)>,
@@ -192,18 +195,18 @@ impl GameTable {
         *self.lock() = Some(game);
     }
 
-    /// Does something with the game.
+    /// Runs `work` with the game.
     ///
     /// # Errors
     ///
-    /// [`Failure::UnknownTable`] if it has not begun or is closed; otherwise whatever `work` gives.
+    /// [`Failure::UnknownTable`] if the game has not started or is closed; otherwise those of `work`.
     pub fn with<R>(&self, work: impl FnOnce(&mut TableGame) -> Result<R, Failure>) -> Result<R, Failure> {
         let mut game = self.lock();
         let game = game.as_mut().ok_or_else(|| Failure::UnknownTable { table: self.name.clone() })?;
         work(game)
     }
 
-    /// Lets a viewer go, and tells the others.
+    /// Removes a viewer, and notifies the others.
     pub fn leave(&self, viewer: &Arc<TableViewer>) {
         viewer.leave();
         if let Some(game) = self.lock().as_mut() {
@@ -211,7 +214,7 @@ impl GameTable {
         }
     }
 
-    /// Ends the game for all who look at it.
+    /// Closes the game and sends all viewers away. Returns false if it was closed already.
     pub fn close(&self, reason: &str) -> bool {
         let Some(mut game) = self.lock().take() else { return false };
         end_looking_ahead(&mut game.looking_ahead, &[]);
@@ -224,7 +227,8 @@ impl GameTable {
 }
 
 impl TableGame {
-    /// A game that has just been set up or loaded: it has to [`play`](Game::play) before anybody looks at it.
+    /// Creates the table's game from a session that was just started or loaded. [`play`](Game::play) it before adding
+    /// viewers.
     pub fn new(mut session: Session, seq: u64) -> TableGame {
         session.set_longest_advance(LONGEST_ADVANCE);
         TableGame {
@@ -261,7 +265,7 @@ impl TableGame {
         }
     }
 
-    /// Tells the listener whose turn it is now, and from then on after every command.
+    /// Sets the listener for turns, and notifies it now and after every command.
     pub fn tell_turns_to(&mut self, table: &str, listener: Option<TurnListener>) {
         self.turns = listener.map(|listener| (listener, TurnNotices::default()));
         self.tell_turns(table);
@@ -274,8 +278,8 @@ impl TableGame {
         }
     }
 
-    /// The same for a game that goes on with an earlier one, or that has the table of one that has ended: late answers to the earlier
-    /// one name none of its questions.
+    /// Marks a game that replaces an earlier one at its table: late answers to questions of the earlier game will match
+    /// none of its questions.
     pub fn later(mut self) -> TableGame {
         self.generation = random_generation();
         self
@@ -285,12 +289,12 @@ impl TableGame {
         self.generation
     }
 
-    /// Whether commands by seats are refused.
+    /// True if commands by seats are refused.
     pub fn is_paused(&self) -> bool {
         self.paused
     }
 
-    /// Refuses commands by seats, or accepts them again. The file learns of it when the command is published.
+    /// Pauses or unpauses the game for seats. The file is updated when the command is published.
     pub fn pause(&mut self, paused: bool) {
         if let Some(keeper) = &mut self.keeper {
             keeper.campaign.write_with_next(HostRow::Change(HostChange::Paused(paused)));
@@ -299,12 +303,12 @@ impl TableGame {
         self.paused = paused;
     }
 
-    /// What the table allows besides its rules.
+    /// The options of the table.
     pub fn options(&self) -> &TableOptions {
         &self.options
     }
 
-    /// Changes what the table allows. The file learns of it when the command is published.
+    /// Sets the options of the table. The file is updated when the command is published.
     pub fn set_options(&mut self, options: TableOptions) {
         if let Some(keeper) = &mut self.keeper {
             keeper.campaign.write_with_next(HostRow::Change(options.change()));
@@ -313,8 +317,8 @@ impl TableGame {
         self.options = options;
     }
 
-    /// Takes over what an earlier host remembered of the campaign: the pause and the results by key. Gives the people and the
-    /// invitations that hold.
+    /// Takes over what an earlier host stored in the campaign: the pause and the results by key. Returns the people and
+    /// the valid invitations.
     pub fn remember(&mut self) -> Result<Remembered, Failure> {
         let mut remembered = Remembered::default();
         let Some(keeper) = &self.keeper else { return Ok(remembered) };
@@ -344,7 +348,7 @@ impl TableGame {
         self.vote = UndoVote::of_kept(*kept).filter(|vote| vote.steps <= self.session.decisions());
     }
 
-    /// Writes a change of what the host remembers into the campaign file.
+    /// Writes a change of the host's data to the campaign file.
     ///
     /// # Errors
     ///
@@ -353,7 +357,7 @@ impl TableGame {
         self.note_changes(vec![change])
     }
 
-    /// The same for several changes: all of them or none.
+    /// Writes several changes, all or none.
     ///
     /// # Errors
     ///
@@ -362,7 +366,7 @@ impl TableGame {
         self.keeper.as_mut().map_or(Ok(()), |keeper| keeper.write(changes))
     }
 
-    /// Whether the join code was taken and anybody might watch, as the campaign remembers.
+    /// The lobby settings stored in the campaign: whether the join code is accepted, and whether anybody may watch.
     pub fn remembered_lobby(&self) -> Option<(bool, bool)> {
         self.lobby
     }
@@ -372,7 +376,7 @@ impl TableGame {
         self.port
     }
 
-    /// Remembers the port at which the table is served.
+    /// Stores the port at which the table is served.
     ///
     /// # Errors
     ///
@@ -385,9 +389,9 @@ impl TableGame {
         Ok(())
     }
 
-    /// Somebody has to decide for the first time.
+    /// Marks the start of the game at the table, once its first question is open.
     pub fn begin(&mut self) {
-        // A viewer that comes is shown a view first.
+        // A new viewer is sent a view first.
         self.set_before = None;
         self.session.forget_past();
         self.session.end_step(self.seq);
@@ -395,7 +399,7 @@ impl TableGame {
         self.told = Some(ToldSettings::of(self));
     }
 
-    /// Plays on for a slice. Whether it stands now where somebody has to decide.
+    /// Plays on for a slice. Returns true if the game now waits for a decision.
     pub fn play(&mut self) -> Result<bool, Failure> {
         let step = self.session.advance_slice(&mut self.played);
         if !matches!(step, Ok(None)) {
@@ -407,7 +411,8 @@ impl TableGame {
         Ok(true)
     }
 
-    /// A copy of the game in which somebody looks ahead from an open question. `interrupt` is set once that is no longer open.
+    /// Returns a copy of the game for looking ahead from an open question. `interrupt` is set once the question is no
+    /// longer open.
     pub fn copy_to_look_ahead(&mut self, question: QuestionId, interrupt: &Arc<AtomicBool>) -> Session {
         self.looking_ahead.retain(|(_, other)| other.strong_count() > 0);
         self.looking_ahead.push((question, Arc::downgrade(interrupt)));
@@ -416,11 +421,11 @@ impl TableGame {
 
     // Viewers
 
-    /// A viewer comes. `most` is how many may be there then.
+    /// Adds a viewer. `most`: the limit on viewers.
     ///
     /// # Errors
     ///
-    /// So many are there already.
+    /// The limit is reached.
     pub fn enter(&mut self, viewer: Arc<TableViewer>, most: usize) -> Result<(), Failure> {
         self.viewers.retain(|other| !other.is_gone());
         if self.viewers.len() >= most {
@@ -431,7 +436,7 @@ impl TableGame {
         Ok(())
     }
 
-    /// Those who watch without an invitation have to leave.
+    /// Sends away those who watch without an invitation.
     pub fn send_away_guests(&mut self) {
         let (guests, others): (Vec<_>, Vec<_>) = self.viewers.drain(..).partition(|viewer| viewer.is_guest);
         self.viewers = others;
@@ -443,13 +448,13 @@ impl TableGame {
         }
     }
 
-    /// Tells the game masters something.
+    /// Sends a notice to the game masters.
     pub fn tell_masters(&self, method: &'static str, notice: &impl Serialize) {
         let masters = self.viewers.iter().filter(|viewer| !viewer.is_gone() && viewer.role == Role::GameMaster);
         masters.for_each(|viewer| tell(viewer, method, notice));
     }
 
-    /// Tells everybody who is there, after a name has changed.
+    /// Sends everybody the list of who is connected, after a name has changed.
     pub fn tell_all_presence(&self) {
         for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone()) {
             let notice = PresenceNotice { table: viewer.table.name.clone(), presence: self.presence(&viewer.role) };
@@ -460,8 +465,8 @@ impl TableGame {
     fn leave(&mut self, viewer: &Arc<TableViewer>) {
         self.viewers.retain(|other| !Arc::ptr_eq(other, viewer) && !other.is_gone());
         let still_there = |role: &Role| self.viewers.iter().any(|viewer| viewer.role == *role);
-        // Without a viewer of the role, its entities are dropped and computed again for the next one. Its events are kept, for
-        // viewers that come back.
+        // Without a viewer of the role, its entities are dropped and computed again for the next one. Its events are
+        // kept for viewers that come back.
         for seen in &mut self.seen {
             if !still_there(&seen.role) {
                 (seen.entities, seen.order) = (Vec::new(), None);
@@ -470,7 +475,7 @@ impl TableGame {
         self.tell_presence(viewer);
     }
 
-    /// Tells the others that a viewer has come or gone.
+    /// Notifies the others that a viewer has come or gone.
     fn tell_presence(&self, changed: &Arc<TableViewer>) {
         let table = &changed.table.name;
         let notice_to = |role: &Role| PresenceNotice { table: table.clone(), presence: self.presence(role) };
@@ -484,7 +489,7 @@ impl TableGame {
         }
     }
 
-    /// Who is connected, as a role is told: watchers may be many, and are not told of each other.
+    /// The connected people as a role may see them: watchers may be many, and do not see each other.
     fn presence(&self, role: &Role) -> Vec<Present> {
         let hidden = |viewer: &Arc<TableViewer>| *role == Role::Watcher && viewer.role == Role::Watcher;
         let told = |viewer: &&Arc<TableViewer>| !viewer.is_gone() && !viewer.is_unseen && !hidden(viewer);
@@ -529,7 +534,7 @@ impl TableGame {
         presence
     }
 
-    /// Takes over who was admitted, and tells everybody if that is different.
+    /// Sets the admitted people, and notifies everybody if they changed.
     pub fn know_people(&mut self, known: Vec<KnownPerson>) {
         if self.known != known {
             self.known = known;
@@ -537,7 +542,7 @@ impl TableGame {
         }
     }
 
-    /// Tells all viewers what somebody says beside the game. Gives the number of the line.
+    /// Sends a line of chat to all viewers. Returns its number.
     pub fn say(&mut self, table: &str, role: &Role, name: Option<Arc<str>>, text: &str) -> u64 {
         self.said += 1;
         let line =
@@ -558,12 +563,12 @@ impl TableGame {
 
     // Telling
 
-    /// Whether a viewer is told everything later.
+    /// True if a viewer is subject to the delay.
     fn sees_later(&self, viewer: &TableViewer) -> bool {
         self.options.delay > 0 && viewer.role == Role::Watcher && !viewer.is_unseen
     }
 
-    /// Tells those who see the game later, once it is time. The body is an object in JSON with a member.
+    /// Queues a notice for watchers with a delay. `body`: a nonempty JSON object.
     fn tell_later(&mut self, method: &'static str, body: &str) {
         if self.options.delay == 0 {
             return;
@@ -575,7 +580,7 @@ impl TableGame {
         self.delayed.add(DelayedNotice { due, seq: self.seq, method, body: body.to_owned() });
     }
 
-    /// Keeps the view of now for those who see the game later.
+    /// Stores the current view for watchers with a delay.
     pub fn keep_view_for_later(&mut self, table: &str, due: Instant) {
         if self.options.delay > 0 {
             let view = self.snapshot(table, &Role::Watcher, None, None);
@@ -583,7 +588,7 @@ impl TableGame {
         }
     }
 
-    /// The options have changed: those who see the game later have to look anew.
+    /// Applies changed options: watchers with a delay have to resynchronize.
     fn change_delay(&mut self, table: &str, before: u32) {
         let delay = |seconds: u32| Duration::from_secs(seconds.into());
         if before == 0 || self.options.delay == 0 {
@@ -602,8 +607,8 @@ impl TableGame {
         }
     }
 
-    /// What a viewer is shown of the game: all that its role may know now, or of a watcher who sees the game later, what it was then.
-    /// The notices after that come at their times. For `since` and `known` see [`TableGame::snapshot`].
+    /// The first view for a viewer: all that its role may know now, or for a watcher with a delay, the view that is
+    /// due. Later notices follow when they are due. For `since` and `known` see [`TableGame::snapshot`].
     pub fn shown_to(
         &mut self,
         table: &str,
@@ -615,7 +620,7 @@ impl TableGame {
         let Some(viewer) = viewer.filter(|viewer| self.sees_later(viewer)) else {
             return self.snapshot(table, role, since, known);
         };
-        // Whoever comes is told the first notices after the view, not before it.
+        // A new watcher gets the first notices after the view, not before it.
         let (now, soon) = (Instant::now(), Instant::now() + Duration::from_millis(50));
         let presence = self.presence(role);
         let Some((view, notices)) = self.delayed.shown(now) else { return self.snapshot(table, role, since, known) };
@@ -626,8 +631,8 @@ impl TableGame {
         Snapshot { presence, ..view }
     }
 
-    /// Everything that a role may know. `since` is the last revision that a viewer knows, and `known` the last step: if the
-    /// revisions have been counted anew behind it, they are others.
+    /// Returns everything that a role may know. `since`: the last revision that a viewer has. `known`: the viewer's
+    /// last step. If the revisions were restarted after it, `since` is ignored.
     pub fn snapshot(&mut self, table: &str, role: &Role, since: Option<u64>, known: Option<u64>) -> Snapshot {
         let sight = RoleSight::of(role);
         let seen = RoleSeen::by(&mut self.seen, role);
@@ -697,12 +702,12 @@ impl TableGame {
         UndoState { allowed: decisions > 0, decisions, takes_back, reach, asks, redo }
     }
 
-    /// How many of the last `decisions` the rules let a viewer take back.
+    /// The number of the last `decisions` that the rules let a viewer take back.
     fn lets_take_back(&self, viewer: &Viewer, decisions: u32) -> u32 {
         if viewer.is_master() {
             return decisions;
         }
-        // The more decisions, the more has been shown since the first of them.
+        // The more decisions, the more has been revealed since the first of them.
         let (mut lets, mut beyond) = (0, decisions.min(DECISIONS_LOOKED_AT) + 1);
         while lets + 1 < beyond {
             let middle = lets + (beyond - lets) / 2;
@@ -714,7 +719,7 @@ impl TableGame {
         lets
     }
 
-    /// The earliest step to which an undo of at most so many decisions goes back.
+    /// The earliest step to which an undo of at most `most` decisions returns.
     fn reach(&self, most: u32) -> Option<u64> {
         let now = self.session.decision_count();
         let within = |count: DecisionCount| now.since(count) <= most;
@@ -727,11 +732,11 @@ impl TableGame {
         self.decisions.iter().rev().take_while(|decision| within(decision.count)).last().map(|decision| decision.seq)
     }
 
-    /// Somebody has to decide again: tells everybody what came of a command.
+    /// Publishes the effects of a command to everybody, once the game waits for a decision.
     ///
     /// # Errors
     ///
-    /// The campaign file cannot be written: the game is again as it was before the command.
+    /// The campaign file cannot be written: the game is then reset to its state before the command.
     pub fn publish(
         &mut self,
         table: &str,
@@ -778,7 +783,7 @@ impl TableGame {
             let body = serde_json::to_string(&frame).map_err(|error| Failure::internal(error.to_string()))?;
             self.tell_later("step", &body);
             self.keep_view_for_later(table, Instant::now() + self.options.watch_later());
-            // It comes after the time of the view.
+            // It is sent after the time of the view.
             looks_anew.iter().for_each(|body| self.tell_later("resync", body));
             bodies.insert(Role::Watcher, body);
         }
@@ -804,25 +809,25 @@ impl TableGame {
         Ok(self.seq)
     }
 
-    /// Puts another moment of the campaign on the table. Viewers are told the reason.
+    /// Puts another entry of the campaign on the table. `reason` is sent to viewers.
     pub fn put(&mut self, session: Session, reason: &'static str) {
         self.session = session;
         self.replaced(reason);
     }
 
-    /// The session is another one than before: once it stands, everybody has to look at all of it.
+    /// Marks the session as replaced, so that everybody resynchronizes with the next publication.
     fn replaced(&mut self, reason: &'static str) {
         self.session.set_longest_advance(LONGEST_ADVANCE);
         self.generation = random_generation();
         self.anew = Some(reason);
     }
 
-    /// Tells everybody to look anew, where the session is another one. Gives the notice for those who see the game later.
+    /// Tells everybody to resynchronize if the session was replaced. Returns the notice for watchers with a delay.
     fn begin_anew(&mut self, table: &str) -> Option<String> {
         let reason = self.anew.take()?;
         self.session.forget_past();
         self.seen.clear();
-        // Decisions before this moment are the campaign's to undo.
+        // Decisions before this point can only be undone through the campaign.
         self.decisions.clear();
         self.began = (self.seq, self.session.decision_count());
         self.counted_from = self.seq + 1;
@@ -836,7 +841,7 @@ impl TableGame {
         serde_json::to_string(&notice).ok()
     }
 
-    /// What the last command did, for a role.
+    /// Returns the effects of the last command for a role.
     fn frame(
         &mut self,
         table: &str,
@@ -876,14 +881,14 @@ impl TableGame {
 
     // Undo
 
-    /// Brings the decisions that stand up to date after a command.
+    /// Updates the list of decisions after a command.
     fn count_decisions(&mut self, by: &Role) {
         let count = self.session.decision_count();
         self.began.1 = self.began.1.min(count);
         let mut whose = by.clone();
         while let Some(last) = self.decisions.pop_if(|last| last.count > count) {
             self.taken_back.insert(last.seq);
-            // If a part of a step is taken back, the decisions that remain belong to the same viewer.
+            // If a part of a step is taken back, the remaining decisions belong to the same viewer.
             whose = last.by;
         }
         if self.decisions.last().map_or(self.began.1, |last| last.count) < count {
@@ -891,7 +896,7 @@ impl TableGame {
         }
     }
 
-    /// How many decisions a role may take back: a game master any, a seat its own last ones.
+    /// The number of decisions that a role may take back: any for a game master, its own last ones for a seat.
     fn undoable(&self, role: &Role) -> u32 {
         if role.is_master() {
             return self.session.decisions();
@@ -908,7 +913,7 @@ impl TableGame {
         }
     }
 
-    /// Why a role may not take back what it wants to.
+    /// The refusal if a role may not take decisions back.
     pub fn no_undo(&self, role: &Role) -> Failure {
         let needed = match self.options.undo {
             UndoPolicy::GameMaster => "the game master: at this table nobody else takes decisions back",
@@ -917,13 +922,13 @@ impl TableGame {
         Failure::forbidden(role.word(), needed)
     }
 
-    /// Whether an undo of a role asks the table first.
+    /// True if an undo of a role asks the table first.
     pub fn asks_table(&self, role: &Role) -> bool {
         self.options.undo == UndoPolicy::Ask && !role.is_master()
     }
 
-    /// Refuses to take back so many decisions for seats, where the rules let stand what any seat was shown since: a seat that
-    /// takes back what another one was shown could be told of it, and so could a table that votes.
+    /// Checks that the rules let seats take back this number of decisions, given what any seat has been shown since:
+    /// the seat that undoes, or a table that votes, could otherwise learn of it.
     ///
     /// # Errors
     ///
@@ -939,7 +944,7 @@ impl TableGame {
         seats.iter().try_for_each(|viewer| self.session.may_take_back(viewer, steps))
     }
 
-    /// Asks the table whether it agrees to an undo of a seat; `None` if nobody else who plays is connected.
+    /// Starts a vote on an undo of a seat; `None` if nobody else who plays is connected.
     ///
     /// # Errors
     ///
@@ -963,7 +968,7 @@ impl TableGame {
         Ok(self.vote_told_to(&role))
     }
 
-    /// Takes the word of a role in the vote `id`. With the outcome comes the vote, once it is over.
+    /// Records the vote of a role in the vote `id`. Returns the outcome, and the vote once it is over.
     ///
     /// # Errors
     ///
@@ -1005,13 +1010,13 @@ impl TableGame {
         Ok(())
     }
 
-    /// The vote that is open, as a role is told of it.
+    /// The open vote as a role may see it.
     fn vote_told_to(&self, role: &Role) -> Option<VoteReport> {
         let plays = *role != Role::Watcher;
         self.vote.as_ref().filter(|_| plays).map(|vote| vote.report(&self.session, role))
     }
 
-    /// Tells those who play how a vote stands.
+    /// Sends those who play the state of a vote.
     fn tell_vote(&self, table: &str, outcome: VoteOutcome, by: Option<&Role>) {
         if self.vote.is_none() && outcome == VoteOutcome::Open {
             return;
@@ -1023,12 +1028,12 @@ impl TableGame {
         }
     }
 
-    /// Whether a role may take back so many decisions.
+    /// True if a role may take back this number of decisions.
     pub fn may_undo(&self, role: &Role, steps: u32) -> bool {
         steps <= self.undoable(role)
     }
 
-    /// Whether a role may do again what was taken back: a game master, or whoever took it back.
+    /// True if a role may redo what was taken back: a game master, or the role that took it back.
     pub fn may_redo(&self, role: &Role) -> bool {
         role.is_master() || self.undone_by.as_ref() == Some(role) && *role != Role::Watcher
     }
@@ -1037,7 +1042,7 @@ impl TableGame {
         self.undone_by = Some(role.clone());
     }
 
-    /// How many decisions there were after a step; nothing if the step was taken back or never was.
+    /// The number of decisions after a step; `None` if the step was taken back or does not exist.
     pub fn decisions_at(&self, seq: u64) -> Option<DecisionCount> {
         if seq < self.began.0 || seq > self.seq || self.taken_back.contains(&seq) {
             return None;
@@ -1052,7 +1057,7 @@ impl TableGame {
     ///
     /// # Errors
     ///
-    /// [`Failure::KeyReused`] if that was another request.
+    /// [`Failure::KeyReused`] if that was a different request.
     pub fn earlier(&self, role: &Role, key: &str, request: i64) -> Result<Option<Json>, Failure> {
         match self.keys.results.get(&(role.clone(), key.to_owned())) {
             Some((earlier, result)) if *earlier == request => Ok(Some(result.clone())),
@@ -1061,7 +1066,7 @@ impl TableGame {
         }
     }
 
-    /// Remembers the result of a request with a key.
+    /// Stores the result of a request with a key.
     pub fn keep(&mut self, role: &Role, key: &str, request: i64, result: Json) {
         let name = (role.clone(), key.to_owned());
         if self.keys.results.insert(name.clone(), (request, result)).is_none() {
@@ -1075,20 +1080,20 @@ impl TableGame {
     }
 }
 
-/// A number that no game of the table had before, from 1 to 2^53 - 1.
+/// A random number for a game, from 1 to 2^53 - 1, that no earlier game of the table has.
 fn random_generation() -> u64 {
     random_number() % LARGEST_NUMBER.unsigned_abs() + 1
 }
 
-/// Tells requests with the same key apart, in this host and in later ones.
+/// A fingerprint that distinguishes requests with the same key, in this host and in later ones.
 pub(super) fn fingerprint(method: &str, params: &Json) -> i64 {
     ContentHash::of_parts([method.as_bytes(), params.to_string().as_bytes()]).short()
 }
 
-/// The question from which somebody looks ahead, and the flag that ends it.
+/// The question of a look-ahead, and the flag that ends it.
 type LookingAhead = (QuestionId, Weak<AtomicBool>);
 
-/// Ends what looks ahead from questions that are open no more.
+/// Ends the look-aheads whose question is no longer open.
 fn end_looking_ahead(all: &mut Vec<LookingAhead>, open: &[Question]) {
     all.retain(|(question, interrupt)| {
         let Some(interrupt) = interrupt.upgrade() else { return false };
@@ -1107,12 +1112,12 @@ pub(super) fn tell(viewer: &TableViewer, method: &str, notice: &impl Serialize) 
     }
 }
 
-/// The line of a notice to a viewer. `body` is an object in JSON with a member.
+/// The line of a notice to a viewer. `body`: a nonempty JSON object.
 pub(super) fn line_to(viewer: u32, method: &str, body: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"viewer":{viewer},{}}}"#, &body[1..])
 }
 
-/// Sends a notice whose parameters are an object in JSON already. A connection that does not read is told to start over.
+/// Sends a notice with its parameters as JSON. A connection that does not read is told to start over.
 fn tell_body(viewer: &TableViewer, method: &str, body: &str) {
     if viewer.is_behind() {
         return;
@@ -1128,7 +1133,7 @@ fn tell_body(viewer: &TableViewer, method: &str, body: &str) {
         let notice =
             ResyncNotice { table: viewer.table.name.clone(), reason: "the connection reads too slowly".into() };
         if let Ok(body) = serde_json::to_string(&notice) {
-            // It is short, and comes once: there is always room for it.
+            // It is short and sent only once, so there is always room for it.
             viewer.outbox.reply(line("resync", &body));
         }
     }

@@ -8,13 +8,13 @@ use super::viewer::{Role, RoleName};
 use riskbreaker_play::{Session, TakenBack};
 use riskbreaker_store::{KeptRole, KeptVote};
 
-/// The table votes on an undo that a seat asks for.
+/// A vote of the table on an undo that a seat has requested.
 ///
-/// Everybody who plays and is connected when it begins has to agree: the seats of each role together, and the game masters.
-/// A refusal ends it. So does each step of the game. A game master's word counts for all.
+/// Everybody who plays and is connected when it begins has to agree: the seats of each role together, and the game
+/// masters. A refusal ends it, and so does each step of the game. A game master's vote decides for all.
 #[derive(Clone)]
 pub(super) struct UndoVote {
-    /// Tells it from earlier ones.
+    /// The number of the vote.
     pub id: u64,
     pub by: Role,
     pub name: Option<Arc<str>>,
@@ -26,17 +26,17 @@ pub(super) struct UndoVote {
     asked: Vec<Role>,
 }
 
-/// What came of a word.
+/// The state of a vote after a vote was cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VoteOutcome {
-    /// Others are asked still.
+    /// Some votes are missing.
     Open,
     Accepted,
     Refused,
 }
 
-/// One of those who vote.
+/// A participant of a vote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Voter {
     pub role: RoleName,
@@ -44,12 +44,12 @@ pub struct Voter {
     pub seats: Vec<Arc<str>>,
 }
 
-/// A vote on an undo, as a viewer is told of it.
+/// A vote on an undo as a viewer may see it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct VoteReport {
-    /// For `vote`.
+    /// The number of the vote, for `vote`.
     pub id: u64,
-    /// Who asks for the undo.
+    /// The participant that requested the undo.
     pub by: Voter,
     /// The name of the person.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,11 +58,11 @@ pub struct VoteReport {
     pub decisions: u32,
     /// The decisions, the last one first, as far as this viewer may know them.
     pub takes_back: Vec<TakenBack>,
-    /// Who has agreed.
+    /// Those who have agreed.
     pub agreed: Vec<Voter>,
-    /// Who is asked still.
+    /// Those whose vote is missing.
     pub asked: Vec<Voter>,
-    /// Whether this viewer is asked still.
+    /// True if this viewer's vote is missing.
     pub yours: bool,
 }
 
@@ -73,7 +73,7 @@ impl Voter {
 }
 
 impl UndoVote {
-    /// A vote among `present`, the roles that are connected; `None` if there is nobody to ask.
+    /// Begins a vote among `present`, the connected roles; `None` if there is nobody to ask.
     pub fn begin(
         id: u64,
         (by, name): (Role, Option<Arc<str>>),
@@ -121,7 +121,7 @@ impl UndoVote {
         (!vote.asked.is_empty()).then_some(vote)
     }
 
-    /// Takes the word of a role; `None` if it is not asked. Whoever asked for the undo may call it off.
+    /// Records the vote of a role; `None` if it has no vote. The role that requested the undo may cancel it.
     pub fn take(&mut self, role: &Role, agrees: bool) -> Option<VoteOutcome> {
         match role {
             role if role.is_master() => Some(if agrees { VoteOutcome::Accepted } else { VoteOutcome::Refused }),

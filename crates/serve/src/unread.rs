@@ -1,4 +1,4 @@
-//! The text of a message: its id, which the answer repeats even if the rest cannot be read, and keys that stand twice.
+//! The raw text of a message: its id, which the answer repeats even if the rest cannot be parsed, and duplicate keys.
 
 use std::fmt;
 
@@ -8,22 +8,22 @@ use serde_json::{Map, Value as Json};
 use riskbreaker_ruleset::quoted::quoted;
 use riskbreaker_state::LARGEST_NUMBER;
 
-/// The id of a request as it was sent: `-0` and `1e2` come back as they are.
+/// The id of a request as it was sent: `-0` and `1e2` are repeated unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Id(String);
 
 impl Id {
-    /// The id of an answer to something that has none.
+    /// The id of an answer to a message without an id.
     pub fn null() -> Id {
         Id("null".to_owned())
     }
 
-    /// The id of a message that was read as an object; `value` is what was read of it.
+    /// The id of a message that was parsed as an object. `value`: the parsed id.
     pub fn of(message: &str, value: &Json) -> Id {
         Id(raw_id(message).map_or_else(|| value.to_string(), str::to_owned))
     }
 
-    /// What is equal for all ways to write the same id.
+    /// A key that is equal for all spellings of the same id.
     pub fn key(&self) -> String {
         serde_json::from_str(&self.0).map_or_else(|_| self.0.clone(), |value: Json| value.to_string())
     }
@@ -35,11 +35,11 @@ impl fmt::Display for Id {
     }
 }
 
-/// Reads JSON in which no object has a key twice: of two values nobody could say which was meant.
+/// Parses JSON and refuses duplicate keys, since it would be unclear which value is meant.
 ///
 /// # Errors
 ///
-/// It is no JSON, or the key that stands twice.
+/// It is no JSON, or an object has a duplicate key.
 pub(super) fn read_once(message: &str) -> Result<Json, serde_json::Error> {
     let mut source = serde_json::Deserializer::from_str(message);
     let value = UniqueKeys.deserialize(&mut source)?;
@@ -47,7 +47,7 @@ pub(super) fn read_once(message: &str) -> Result<Json, serde_json::Error> {
     Ok(value)
 }
 
-/// Any JSON value without doubled keys.
+/// Deserializes any JSON value without duplicate keys.
 struct UniqueKeys;
 
 impl<'de> DeserializeSeed<'de> for UniqueKeys {
@@ -110,7 +110,7 @@ impl<'de> Visitor<'de> for UniqueKeys {
     }
 }
 
-/// The key that stands twice, if that is why a message was refused.
+/// The duplicate key, if that is why a message was refused.
 pub(super) fn doubled_key(error: &serde_json::Error) -> Option<String> {
     let text = error.to_string();
     let key = text.strip_prefix(TWICE)?;
@@ -119,8 +119,8 @@ pub(super) fn doubled_key(error: &serde_json::Error) -> Option<String> {
 
 const TWICE: &str = "doubled key ";
 
-/// Whether an answer can repeat an id: a text, a whole number of 64 bits, or another number that is not so large that it is
-/// rounded to a whole one.
+/// True if an answer can repeat an id exactly: a text, a whole number of 64 bits, or another number that is small
+/// enough not to be rounded to a whole one.
 pub(super) fn is_id(id: &Json) -> bool {
     match id {
         Json::String(_) => true,
@@ -131,13 +131,13 @@ pub(super) fn is_id(id: &Json) -> bool {
     }
 }
 
-/// The id of a message that is no JSON, or is too long: what stands under `id` in the outermost object, if it is a text or a
-/// number. The message may be cut off behind it.
+/// The id of a message that is no JSON, or is too long: the value of `id` in the outermost object, if it is a text or a
+/// number. The message may be cut off after it.
 pub(super) fn id_of(message: &str) -> Id {
     raw_id(message).map_or_else(Id::null, |id| Id(id.to_owned()))
 }
 
-/// The text of the value under `id` in the outermost object, if that can be the id of an answer.
+/// The text of the value of `id` in the outermost object, if that can be the id of an answer.
 fn raw_id(message: &str) -> Option<&str> {
     let bytes = message.as_bytes();
     let (mut at, mut depth, mut is_key) = (0, 0_usize, false);
@@ -161,7 +161,7 @@ fn raw_id(message: &str) -> Option<&str> {
     None
 }
 
-/// The place behind a text that begins here.
+/// The index after a JSON string that begins here.
 fn end_of_text(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = bytes.get(at) {
@@ -174,7 +174,7 @@ fn end_of_text(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// The text or number behind the colon that follows.
+/// The text or number after the next colon.
 fn value_at(message: &str, start: usize) -> Option<&str> {
     let rest = message.get(start..)?.trim_start().strip_prefix(':')?.trim_start();
     let end = match rest.starts_with('"') {

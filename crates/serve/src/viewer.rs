@@ -9,22 +9,22 @@ use super::outbox::Outbox;
 use super::pace::Pace;
 use super::table::GameTable;
 
-/// Stands between seats that are written as one text: no name of a seat has it.
+/// Separates seats that are stored as one text: no name of a seat contains it.
 const BETWEEN_SEATS: &str = "\n";
 
-/// What a viewer is at a table. It comes from the connection: from its token, or from an operator's own pipe.
+/// The role of a viewer at a table. It follows from the connection: from its token, or from an operator's own pipe.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {
-    /// Opens and closes tables, reads and writes files; at each table what its game master is.
+    /// Opens and closes tables, reads and writes files. At each table it has the rights of its game master.
     Operator,
-    /// Sees all of one table and may change anything in it.
+    /// Sees everything at one table and may change anything at it.
     GameMaster,
     /// Plays a seat.
     Seat(Arc<str>),
-    /// Plays several seats, at least two: in order, each once. See [`Role::of_seats`].
+    /// Plays several seats, at least two: sorted, each once. See [`Role::of_seats`].
     Seats(Arc<[Arc<str>]>),
-    /// Sees what everybody sees.
+    /// Sees what is public.
     Watcher,
 }
 
@@ -35,9 +35,9 @@ pub enum Role {
 pub enum RoleName {
     Operator,
     GameMaster,
-    /// Sees what its seat sees, and decides for it.
+    /// Sees what its seats see, and decides for them.
     Seat,
-    /// Sees what everybody sees.
+    /// Sees what is public.
     Watcher,
 }
 
@@ -51,7 +51,7 @@ impl Role {
         }
     }
 
-    /// The role of a person who plays these seats; `None` if there are none.
+    /// Returns the role of a person who plays these seats; `None` if there are none.
     pub fn of_seats(seats: impl IntoIterator<Item = impl AsRef<str>>) -> Option<Role> {
         let mut seats: Vec<Arc<str>> = seats.into_iter().map(|seat| Arc::from(seat.as_ref())).collect();
         seats.sort_unstable();
@@ -63,7 +63,7 @@ impl Role {
         }
     }
 
-    /// Its seats, in order.
+    /// The seats of the role, in order.
     pub fn seats(&self) -> &[Arc<str>] {
         match self {
             Role::Seat(seat) => std::slice::from_ref(seat),
@@ -72,22 +72,22 @@ impl Role {
         }
     }
 
-    /// Its seat, or the first of several.
+    /// The seat of the role, or the first of several.
     pub fn seat(&self) -> Option<&Arc<str>> {
         self.seats().first()
     }
 
-    /// Its seats if they are several: a single one is told as `seat`.
+    /// The seats of the role if there are several; empty for a single one, which messages send as `seat`.
     pub(super) fn several(&self) -> Vec<Arc<str>> {
         if let Role::Seats(seats) = self { seats.to_vec() } else { Vec::new() }
     }
 
-    /// Its seats as [`Role::of_word`] reads them; `None` if it has none.
+    /// The seats of the role as one text, as [`Role::of_word`] parses it; `None` if it has none.
     pub(super) fn seats_in_one(&self) -> Option<String> {
         if self.seats().is_empty() { None } else { Some(self.seats().join(BETWEEN_SEATS)) }
     }
 
-    /// Whether all of the table is shown, and everything at it allowed.
+    /// True if the role sees everything at the table and may do everything at it.
     pub fn is_master(&self) -> bool {
         matches!(self, Role::Operator | Role::GameMaster)
     }
@@ -101,7 +101,7 @@ impl Role {
         }
     }
 
-    /// The role of a word that [`Role::word`] gives, and of the seats that [`Role::seats_in_one`] gives.
+    /// Parses a role from the word of [`Role::word`] and the seats of [`Role::seats_in_one`].
     pub(super) fn of_word(word: &str, seats: Option<&str>) -> Option<Role> {
         let seat = seats.and_then(|seats| Role::of_seats(seats.split(BETWEEN_SEATS)));
         [Role::Operator, Role::GameMaster, Role::Watcher].into_iter().chain(seat).find(|role| role.word() == word)
@@ -120,23 +120,24 @@ impl Role {
     }
 }
 
-/// Somebody who looks at a table through a connection.
+/// A viewer of a table on a connection.
 pub(super) struct TableViewer {
-    /// Its number on its connection.
+    /// The number of the viewer on its connection.
     pub id: u32,
     pub role: Role,
     pub table: Arc<GameTable>,
     pub outbox: Arc<Outbox>,
-    /// The person behind it, if there is one: their name, and how fast their devices may send requests.
+    /// The name of the person, if known; `pace` limits the requests of the person's devices.
     name: Mutex<Option<Arc<str>>>,
     pub pace: Option<Arc<Pace>>,
-    /// Whether it watches without an invitation.
+    /// True if it watches without an invitation.
     pub is_guest: bool,
-    /// Whether nobody is told that it is there.
+    /// True if the presence list does not show it.
     pub is_unseen: bool,
-    /// Whether it sees what its seats see, and plays nothing.
+    /// True if it sees what its seats see and cannot play.
     pub only_looks: bool,
-    /// Set when a step was dropped because the connection reads too slowly: no more come before the next `view`.
+    /// Set when a step was dropped because the connection reads too slowly. No further steps are sent before the next
+    /// `view`.
     behind: AtomicBool,
     gone: AtomicBool,
 }
@@ -160,7 +161,7 @@ impl TableViewer {
         }
     }
 
-    /// The name of the person behind it.
+    /// The name of the person.
     pub fn name(&self) -> Option<Arc<str>> {
         self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,4 +1,4 @@
-//! The host behind the server of the table in the browser.
+//! Connects the host to the web server of the table in the browser.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use riskbreaker_web as web;
 use super::host::{Connection, Host, Received, is_notification};
 use super::queue::Queue;
 
-/// Notices that may wait for a viewer in the network before it is told that it has missed something.
+/// The most notices that may wait for a network viewer before it is told that it has missed something.
 const MOST_MESSAGES: usize = 256;
 const MOST_BYTES: usize = 1 << 20;
 
-/// A host for clients in the network. None of them is the operator: what they may do is what their token allows.
+/// A host for network clients. None of them is the operator; their rights come from their tokens.
 pub struct NetworkHost {
     host: Host,
     queue: Arc<Queue>,
@@ -20,7 +20,7 @@ pub struct NetworkHost {
 }
 
 impl NetworkHost {
-    /// Serves the games of a host. Threads of `queue` carry the requests out; `log` takes lines for the operator.
+    /// Serves the games of a host. Threads of `queue` handle the requests; `log` gets lines for the operator.
     pub fn new(host: Host, queue: Arc<Queue>, log: impl Fn(&str) + Send + Sync + 'static) -> NetworkHost {
         NetworkHost { host, queue, log: Box::new(log) }
     }
@@ -38,7 +38,7 @@ impl web::Host for NetworkHost {
     }
 }
 
-/// A connection of a client in the network.
+/// The connection of a network client.
 struct NetworkClient {
     connection: Connection,
     queue: Arc<Queue>,
@@ -48,7 +48,7 @@ impl web::Client for NetworkClient {
     fn receive(&self, message: &str) {
         match self.connection.receive(message) {
             Received::Job(job) => self.queue.push(job),
-            // Nobody but the operator ends the host.
+            // Only the operator can shut the host down.
             Received::Done | Received::Shutdown => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Writes a game as a spec: one that stopped at a fault, or one that was played as it should be.
+//! Writes a game as a spec, after a fault or to keep its course.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use riskbreaker_play::{Answer, By, Cause, DiceSource, Edit, Happening, Scenario, Session, Setup, Slot, Tape};
 use riskbreaker_state::{EntityId, Value};
 
-/// Writes the game that led to the fault of a session as a spec: position, dice, and answers. `None` without a fault.
+/// Writes the game that led to the fault of a session as a spec: position, dice and answers. `None` without a fault.
 pub fn spec_of_fault(session: &Session) -> Option<String> {
     let fault = session.fault()?;
     let mut text = String::from("local rb = require(\"@riskbreaker\")\n\n");
@@ -24,8 +24,8 @@ pub fn spec_of_fault(session: &Session) -> Option<String> {
     Some(text)
 }
 
-/// Writes a game as a spec that holds: position, dice, what was answered, and as its expectations each shown field that has
-/// changed since the start, and how the game ended.
+/// Writes a game as a spec that holds: position, dice and answers. Its expectations are the shown fields that have
+/// changed since the start, and the outcome.
 pub fn spec_of_game(session: &Session, name: &str) -> String {
     let mut text = format!("local rb = require(\"@riskbreaker\")\n\nrb.spec({}, {{}}, function(t)\n", quoted(name));
     write_course(&mut text, session);
@@ -42,7 +42,8 @@ pub fn spec_of_game(session: &Session, name: &str) -> String {
     text
 }
 
-/// Shown fields with plain values that differ from those at the start, by the titles that name one entity alone.
+/// Returns the shown fields with plain values that differ from those at the start, by title. Entities whose title is
+/// not unique are left out.
 fn changed_fields(session: &Session) -> BTreeMap<String, Vec<(String, Value)>> {
     let plain = |value: &Value| matches!(value, Value::Int(_) | Value::Bool(_) | Value::Text(_));
     let values = |session: &Session| -> BTreeMap<(String, String), Value> {
@@ -58,7 +59,7 @@ fn changed_fields(session: &Session) -> BTreeMap<String, Vec<(String, Value)>> {
     };
     let start = Session::start(session.ruleset(), Setup::clone(&session.game().setup));
     let before = start.ok().map(|mut start| {
-        // The first entries may set up what is asked first: what they do is no decision, but stands before one.
+        // Runs the entries before the first question, whose changes belong to the position.
         let _ = start.advance();
         values(&start)
     });
@@ -72,7 +73,7 @@ fn changed_fields(session: &Session) -> BTreeMap<String, Vec<(String, Value)>> {
     changed
 }
 
-/// Writes the position, the dice, and what was answered.
+/// Writes the position, the dice and the answers.
 fn write_course(text: &mut String, session: &Session) {
     let game = session.game();
     let titles = Titles::of(session);

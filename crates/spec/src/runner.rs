@@ -62,7 +62,7 @@ pub struct SpecResult {
     /// True for a spec of a lower ruleset that passes there and has another result here. House rules may cause that, so
     /// it is no failure.
     pub overruled: bool,
-    /// What led to the end of a spec that holds, if that was asked for.
+    /// The trace of a spec that holds, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<SpecTrace>,
     /// Cards that were played in it.
@@ -82,14 +82,14 @@ pub struct SpecWarning {
     pub text: String,
 }
 
-/// What led to the end of a spec.
+/// The steps of a spec: position, dice and log.
 #[derive(Clone, Debug, Serialize)]
 pub struct SpecTrace {
-    /// The position that was given.
+    /// The position at the start.
     pub given: String,
-    /// The faces that it was given.
+    /// The prepared faces of the dice.
     pub dice: Vec<u32>,
-    /// What happened.
+    /// The log of the game.
     pub log: Vec<String>,
 }
 
@@ -200,7 +200,7 @@ pub struct SpecRun {
     pub only_further: bool,
     /// Runs only the specs whose name or path contains this text.
     pub filter: Option<String>,
-    /// Keeps what led to the end of each spec that holds.
+    /// Records a trace of each spec that holds.
     pub traced: bool,
     /// Also plays some random games, and counts the script lines reached.
     pub measured: bool,
@@ -320,7 +320,7 @@ impl SpecRulesets {
     ///
     /// The problems of a ruleset that cannot be loaded.
     pub fn ruleset(&self, id: &str) -> Result<Arc<Ruleset>, LoadError> {
-        // Its files may call a ruleset otherwise than it is called here.
+        // A file may have another id for a ruleset than the id here.
         let stack = self.rules.book().stack();
         let here = id.split('+').map(|id| stack.id_here(id)).collect::<Vec<_>>().join("+");
         let id = here.as_str();

@@ -69,12 +69,12 @@ pub enum HostChange {
     DeviceGone {
         device: u32,
     },
-    /// Whether the join code is accepted, and whether anybody may watch.
+    /// The settings for entry: whether the join code is accepted, and whether anybody may watch.
     Lobby {
         open: bool,
         watch: bool,
     },
-    /// The undo policy of the table, by its word, whether seats may see odds, and the delay of watchers in seconds.
+    /// The undo policy of the table by its name, whether seats may see odds, and the delay for watchers in seconds.
     Options {
         undo: String,
         odds: bool,

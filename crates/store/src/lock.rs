@@ -12,7 +12,7 @@ use super::date;
 use super::error::StoreError;
 use riskbreaker_ruleset::system_message;
 
-/// How long a program waits for another one that is reading or writing a file. Both take some milliseconds.
+/// The time that a program waits for another one that is reading or writing a file. Both take some milliseconds.
 pub const LOCK_WAIT: Duration = Duration::from_secs(2);
 
 /// A program that has a store open.

@@ -136,7 +136,7 @@ pub(super) fn decided(known: u32, done: &[Done], place: Option<&Place>, names: &
     }
 }
 
-/// What entities and options are called in the words of an entry.
+/// The functions that name entities and options in the text of an entry.
 pub(super) struct DecisionNames<'n> {
     pub entity: &'n dyn Fn(EntityId) -> String,
     pub option: &'n dyn Fn(&str) -> String,

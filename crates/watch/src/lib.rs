@@ -48,7 +48,7 @@ pub enum Watched {
         rules: Arc<Ruleset>,
         /// The changes, a line each. Empty if the files are again those of the rules in force.
         changed: Vec<String>,
-        /// The ids of the rulesets with the mistakes for which the files could not be loaded before.
+        /// The ids of the rulesets whose errors are corrected; empty if the last version had no errors.
         fixed: Vec<String>,
     },
     /// The current files cannot be loaded; the last working rules stay in force.
@@ -77,7 +77,7 @@ impl Watched {
     }
 }
 
-/// That rules load again: the rulesets in which a mistake was corrected, or the one that is played.
+/// Formats the news that rules load again: names the rulesets whose errors were corrected, or the one that is played.
 pub fn fixed_in_words(id: &str, fixed: &[String]) -> String {
     match fixed {
         [] => format!("Fixed: {id} loads again."),
@@ -183,7 +183,7 @@ struct Waiting {
     broken: Option<LoadError>,
     /// The rules that were last taken.
     taken: Option<Arc<Ruleset>>,
-    /// If the last thing taken was a broken version, the rulesets that had its mistakes.
+    /// The ids of the rulesets with errors, if a broken version was taken last.
     taken_broken: Option<Vec<String>>,
 }
 
@@ -242,7 +242,7 @@ impl Waiting {
     }
 }
 
-/// The ids of the rulesets with the mistakes, each once.
+/// Returns the ids of the rulesets with errors, each once.
 fn with_mistakes(error: &LoadError) -> Vec<String> {
     let ids = error.problems.iter().filter_map(|problem| problem.path.split('/').next()?.rsplit('+').next());
     let ids: BTreeSet<String> = ids.map(str::to_owned).collect();
@@ -305,7 +305,7 @@ struct Watch {
     /// Watched folders, with the inode of each.
     watched: BTreeMap<PathBuf, Option<u64>>,
     told_polling: bool,
-    /// The conflict copies that were told.
+    /// The conflict copies that were reported.
     told_copies: BTreeSet<String>,
     /// The last reported problems.
     broken: Option<(String, String)>,
@@ -424,7 +424,7 @@ impl Watch {
         }
     }
 
-    /// Tells of each conflict copy once.
+    /// Reports each conflict copy once.
     fn tell_copies(&mut self, stack: &Stack) {
         for part in stack.parts() {
             for path in &part.folder.conflict_copies {
@@ -719,7 +719,7 @@ mod tests {
         looks_by_itself(none, "no more of them");
     }
 
-    /// A mistake in a layer is no mistake of the ruleset under it, and a copy by another program is none at all.
+    /// An error in a layer is no error of the ruleset below it. A conflict copy is no error.
     #[test]
     fn the_layer_that_was_corrected_is_named_and_a_conflict_copy_is_told_once() {
         let scratch = small();

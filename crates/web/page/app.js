@@ -1,18 +1,18 @@
-// The page: what the viewer knows, the connection, what they can do, and which screen shows it.
+// The page: the copy of the table, the connection, the commands, and the choice of the screen.
 
 import { draw, h } from "./dom.js";
 import { card, Drafts, loadSheet, log, map, nameOf, Odds, orderStrip, own, people, peopleList, score, sheetCard, shut, sideClasses, takeKey } from "./game.js";
 
-// What this viewer knows of the table, and the connection that it is told by.
+// The copy of the table that this viewer sees, and the connection that keeps it up to date.
 
 class Table {
   /** The last view, kept up to date by each `step`. */
   view;
   entities = new Map();
-  /** Events of the log, the oldest first; each has the `seq` of its step, where that is known. */
+  /** Events of the log, the oldest first; each has the `seq` of its step, if that is known. */
   lines = [];
   chat = [];
-  /** Topics that begin an action, as far as questions have shown them. */
+  /** Topics that begin an action, collected from the questions that came so far. */
   #starts = new Set();
 
   take(view) {
@@ -21,12 +21,12 @@ class Table {
     this.view = view;
     this.entities = new Map(view.entities.map((entity) => [entity.id, entity]));
     this.chat = view.chat ?? this.chat;
-    // Two views that were asked for at once may both tell a line.
+    // Two views that were requested at once may both have a line.
     const stepOf = (revision) => view.steps?.find(({ first, last }) => first <= revision && revision <= last)?.seq;
     this.#append(view.log.filter(({ revision }) => revision > last), stepOf);
   }
 
-  /** Takes a step. Returns false if an earlier one is missing: then only a view helps. */
+  /** Applies a step. Returns false if an earlier one is missing: then the page must request a view. */
   step({ events, changed, viewer, table, cause, left_out, ...step }) {
     const { view } = this;
     if (step.seq <= view.seq) return true;
@@ -37,7 +37,7 @@ class Table {
       if (entity.gone) this.entities.delete(entity.id);
       else this.entities.set(entity.id, entity);
     }
-    // What a step leaves out has not changed; an order that is null is over.
+    // A member that a step leaves out has not changed; null removes the order.
     for (const [name, value] of Object.entries(step)) if (value !== null || name === "order") view[name] = value ?? undefined;
     this.#append(events, () => step.seq);
     return true;
@@ -54,7 +54,7 @@ class Table {
     for (const event of events) {
       view.revision = Math.max(view.revision, event.revision);
       const back = { back: event.to + 1, withdrawn: event.from }[event.event];
-      // Lines that were taken back stay for one step, struck through.
+      // Lines that were taken back stay for one step, struck out.
       if (back) for (const line of this.lines) line.gone ||= line.revision >= back && line.event !== "aside";
       if (!back || event.text) this.lines.push({ ...event, seq: stepOf(event.revision) });
     }
@@ -62,7 +62,7 @@ class Table {
     for (const { id, topic } of view.questions) if (!id.ordinal) this.#starts.add(topic);
   }
 
-  /** The log by action, the oldest first. What somebody decided first is the `head` of the action, and the rest are its `events`. */
+  /** Returns the log by action, the oldest first. The first decision of an action is its `head`, and the rest are its `events`. */
   groups() {
     const groups = [];
     let group;
@@ -81,7 +81,7 @@ class Table {
       if (answered) topics.add(topic);
       if (answered && !group.events.length && (group.who ?? who) === who) {
         group.who = who;
-        // What begins an action says enough, unless it is a bare number or a bare yes.
+        // The first answer needs no topic, unless it is only a number or a yes or no.
         group.head.push(group.head.length || /^(yes|no|none|nothing|[-\d]+)$/.test(line.text) ? said(line) : line.text);
       } else group.events.push(line);
     }
@@ -97,19 +97,19 @@ class Table {
   }
 }
 
-/** What a roll needed, in words. */
+/** Returns what a roll needed, in words. */
 export const needed = ({ roll: { need } }) => need && `${need.is.replace("_", " ")} ${need.value}`;
 
-/** A decision that an undo takes back; its text is missing where this viewer may not know it. */
+/** Returns a decision that an undo takes back, in words; its text is missing if this viewer may not know it. */
 export const decision = ({ seat, about, text }) => (text ? [about, text].filter(Boolean).join(", ") : `a decision of ${seatTitle(seat)}`);
 
-/** A seat in words. */
+/** Returns the name of a seat as the page shows it. */
 export const seatTitle = (seat) => (seat === "gm" ? "game master" : seat);
 
-/** An answer with the topic that it is about. */
+/** Returns an answer in words, with its topic. */
 const said = ({ topic, text }) => `${topic.replaceAll("_", " ")}: ${text}`;
 
-/** A line of the log in words. What belongs to `who` does not name them again. */
+/** Returns a line of the log in words, without the name of `who`, under which the page shows it. */
 export function sentence(line, who) {
   const { event, title, label, text, reason } = line;
   const about = line.about ?? seatTitle(line.seat);
@@ -124,7 +124,7 @@ export function sentence(line, who) {
   }
 }
 
-/** The host refused a request. `kind` says why, for programs; the message is for people. */
+/** The error of a request that the host refused. `kind` gives the reason to programs, the message to people. */
 class Refused extends Error {
   constructor({ message, data }) {
     super(message);
@@ -135,7 +135,7 @@ class Refused extends Error {
 const offline = () => new Refused({ message: "There is no connection.", data: { kind: "offline" } });
 
 /**
- * A socket that comes back by itself. `greet` makes the parameters of `hello`, or null. Calls back: `onHello(result)`,
+ * A socket that connects again by itself. `greet` makes the parameters of `hello`, or null. Calls back: `onHello(result)`,
  * `onRefused(error)` of a `hello`, `onNotice(method, params)`, and `onLink()` when `up` or `retry`, the time of the next attempt, change.
  */
 class Wire {
@@ -144,7 +144,7 @@ class Wire {
   #heard = 0;
   #failures = 0;
   #timer;
-  /** Requests without a result, by id. */
+  /** Requests without a result yet, by id. */
   #waiting = new Map();
   up = false;
   retry = 0;
@@ -158,7 +158,7 @@ class Wire {
     setInterval(() => document.hidden || (this.up && this.#ping(10_000)), 5_000);
   }
 
-  /** Looks at once whether the connection is alive: phones keep dead sockets open while they sleep. After a long silence, it takes another one. */
+  /** Tests now whether the connection is alive, since phones keep dead sockets open while they sleep. After a long silence, connects again. */
   wake() {
     this.#ping(7_000);
     if (!(this.#socket?.readyState < 2)) return this.open();
@@ -178,7 +178,7 @@ class Wire {
     this.onLink();
   }
 
-  /** Says `hello`, again if there is something new to say. */
+  /** Sends `hello`, and sends it again if its parameters change meanwhile. */
   async greetNow() {
     const params = this.greet();
     if (!params || this.#socket?.readyState !== 1) return;
@@ -188,7 +188,7 @@ class Wire {
       this.#failures = 0;
       this.up = true;
       this.onHello(result);
-      // Commands that the connection was lost under: their keys keep them from being done twice.
+      // Commands whose result was lost with the connection are sent again; their keys keep them from being done twice.
       for (const [id, { method, params: before, resolve, reject, again }] of [...this.#waiting]) {
         if (again && this.#waiting.delete(id)) this.call(method, before).then(resolve, reject);
       }
@@ -198,7 +198,7 @@ class Wire {
     this.onLink();
   }
 
-  /** Asks for something as the viewer of this page. A command, which has a `key`, is sent again after a lost connection. */
+  /** Sends a request as the viewer of this page. A command, which has a `key`, is sent again after a lost connection. */
   call = (method, params = {}) => (this.up ? this.#request(method, params) : Promise.reject(offline()));
 
   /** The id of the next request, for `cancel`. */
@@ -255,7 +255,7 @@ class Wire {
 
 // The page.
 
-/** Reads, writes or (with null) removes a text in a store of the browser. Without one, whoever closes the page joins again. */
+/** Reads, writes or (with null) removes a text in a store of the browser. Without a store people have to join again after they close the page. */
 function store(kind, name, value) {
   try {
     if (value === undefined) return kind.getItem(name) ?? undefined;
@@ -265,7 +265,7 @@ function store(kind, name, value) {
   return undefined;
 }
 
-/** Tokens are kept by kind of page: a laptop can be the game master's, look as a seat, and show the television, too. */
+/** Returns the kind of this page, under which its token is kept: one laptop can show the pages of the game master, of a seat and of the television. */
 const slot = () => (location.pathname === "/tv" ? "tv" : { "#gm": "gm", "#see": "see" }[location.hash] ?? "seat");
 
 const app = {
@@ -276,7 +276,7 @@ const app = {
   screen: "join", // or `waiting`, `play`, `ended`
   code: undefined,
   problem: undefined,
-  /** What the page itself remembers: nothing here comes from the host. */
+  /** The state of the page itself, such as open panels. */
   ui: { sending: new Set(), refusals: new Map(), log: 12, heard: [], cards: {}, since: Date.now(), gm: {} },
 
   redraw() {
@@ -290,7 +290,7 @@ const app = {
     return app.ask(method, { ...params, key: crypto.getRandomValues(new Uint32Array(4)).join("-") }, refused);
   },
 
-  /** Asks for something. Returns undefined if the host refuses it: `refused` is told, or whoever looks. */
+  /** Sends a request. Returns undefined if the host refuses it, and passes the error to `refused`; by default the page shows it. */
   async ask(method, params = {}, refused = (error) => app.tell(error.message)) {
     try {
       return await app.wire.call(method, params);
@@ -325,7 +325,7 @@ const app = {
   async askUndo(to) {
     const told = await app.ask("undo.preview", { to }, app.role === "game_master" ? quiet : undefined);
     const { seq } = app.table.view;
-    // What is in the campaign alone has no preview.
+    // Decisions that only the campaign file has are not in the preview.
     if (told || app.role === "game_master") app.ui.undo = { to, expect: seq, lines: told?.takes_back.map(decision) ?? ["The last decision."] };
     app.redraw();
   },
@@ -341,10 +341,10 @@ const app = {
   sideClass: (id) => app.sideOf(app.table.entities.get(id)),
   sideOfTitle: (title) => app.sideOf([...app.table.entities.values()].find((entity) => entity.title === title)),
 
-  /** The entries of presence of those who play a seat. */
+  /** Returns the entries of presence of those who play a seat. */
   players: (seat) => app.table.view.presence.filter((one) => one.role === "seat" && (one.seat === seat || one.seats?.includes(seat))),
 
-  /** A seat by the people who play it, or else by its own name. */
+  /** Returns the names of the people who play a seat, or else the name of the seat. */
   seatName(seat) {
     const named = (list) => app.players(seat).flatMap((one) => one[list] ?? []).join(", ");
     const names = named("people") || named("absent");
@@ -363,7 +363,7 @@ export const quiet = () => {};
 
 // Joining.
 
-/** What `hello` says: a code once, then the token; a television may come without either. */
+/** Returns the parameters of `hello`: a code the first time, then the token; a television may enter without either. */
 function greet() {
   const { view } = app.table;
   const base = { protocol: 1, client: "page", since: view?.revision, seq: view?.seq };
@@ -372,7 +372,7 @@ function greet() {
   return token ? { ...base, token } : slot() === "tv" ? { ...base, watch: true } : null;
 }
 
-/** Takes a code out of the address, where it would stay in the history. */
+/** Moves the code out of the address, so that it does not stay in the history of the browser. */
 function takeCode() {
   const [, kind, code] = /^#(j|gm|see)=(.+)$/.exec(location.hash) ?? [];
   if (!code) return;
@@ -443,12 +443,12 @@ const notices = {
   bye({ reason }) {
     app.problem = reason;
     app.screen = "ended";
-    // The seats of a person may have changed: then the token is good for others.
+    // The seats of the person may have changed, so the token may open other seats now.
     app.wire.greetNow();
   },
 };
 
-/** Something is different: what is said, what is asked, what is worked out. */
+/** Updates announcements, drafts and odds after a change of the view. */
 function news(events, step) {
   const { ui, table } = app;
   app.sides = sideClasses(app);
@@ -488,14 +488,14 @@ const screens = {
   play: () => ({ game_master: app.room?.gameMaster, watcher: app.room?.television, seat: playerScreen })[app.role]?.(app),
 };
 
-/** The state of the connection, in the bar on top. */
+/** Draws the state of the connection in the bar on top. */
 export function link() {
   const { up, retry } = app.wire;
   const wait = Math.ceil((retry - Date.now()) / 1000);
   return h("span", { class: `link${up ? "" : " lost"}`, role: "status" }, h("span", { class: up ? "heard" : "" }, up ? "connected" : `reconnecting${wait > 0 ? `, ${wait} s` : ""}`));
 }
 
-/** One line: what waits for me, or whom the table waits for. */
+/** Returns one line: the number of questions for this viewer, or those whom the table waits for. */
 export function waitingLine() {
   const { view, mine } = app.table;
   const line = (kind, ...kids) => h("p", { class: `waits ${kind}`, role: "status" }, kids);
@@ -512,7 +512,7 @@ export function waitingLine() {
 
 const bar = (key, text, ...kids) => h("p.note-bar", { key, role: "status" }, h("span", text), kids);
 
-/** A vote on an undo: what it takes back, and the ways to vote. */
+/** Draws a vote on an undo: what it takes back, and the buttons to vote. */
 function voteBar(vote) {
   if (!vote) return null;
   const { id, by: { seats }, name, takes_back, asked, yours } = vote;
@@ -521,7 +521,7 @@ function voteBar(vote) {
     yours && word("Agree", true), (yours || seats.join() === app.seats.join()) && word(yours ? "Refuse" : "Call it off", false));
 }
 
-/** Notices on top of the page; none of them covers it. */
+/** Draws notices at the top of the page; none of them covers the page. */
 export function noticeBars() {
   const { wire, ui, table: { view } } = app;
   const { pending } = view.settings.rules;
@@ -534,7 +534,7 @@ export function noticeBars() {
   ];
 }
 
-/** A dialog over the page, closed by Escape, too. */
+/** Draws a dialog over the page; Escape closes it as well. */
 export const dialog = (key, title, close, ...kids) => h("dialog.panel", { key, "aria-labelledby": key, onclose: close, set: (node) => setTimeout(() => node.isConnected && node.showModal()) },
   h("header", h("h2", { id: key }, title), h("button", { onclick: close }, "Close")), kids);
 
@@ -545,7 +545,7 @@ function undoDialog() {
     h("div.row", h("button.go", { autofocus: true, onclick: () => { close(); app.command("undo", { to: undo.to, expect: undo.expect }); } }, app.table.view.undo.asks ? "Ask the table" : "Take back"), h("button", { onclick: close }, "Keep")));
 }
 
-/** The cards of open questions; the active one takes digits and Enter. */
+/** Draws the cards of open questions; the active card takes digits and Enter. */
 export function cards(list, as) {
   const active = list.find((question) => nameOf(question) === app.ui.active) ?? list[0];
   return list.map((question) => card(app, question, { active: question === active, as: as?.(question) }));
@@ -569,7 +569,7 @@ export function chat() {
     h("form.inline", { onsubmit: send }, h("input", { "aria-label": "Say to everybody", maxlength: 1000 }), h("button", { type: "submit" }, "Say")));
 }
 
-/** The recap of the campaign; nothing before it has come, and for a table without one. */
+/** Draws the recap of the campaign; nothing before it was received, and for a table without one. */
 export const recap = ({ ui: { gm } }) => gm.recap?.paragraphs.map((text) => h("p", text));
 
 export const chatLines = (most) => h("ul.chat", app.table.chat.slice(-most).map(({ id, name, seats, role, text }) => h("li", { key: id }, h("b", `${name ?? seats?.join(", ") ?? role}: `), text)));
@@ -627,7 +627,7 @@ function render() {
   document.title = playing ? `${role === "seat" && view.questions.some(({ yours }) => yours) ? "● Your turn · " : ""}${view.settings.rules.title}` : "Riskbreaker";
   if (!playing) return;
   app.odds.want(role === "watcher" ? [] : app.room?.live(app) ?? app.table.mine);
-  // A new question takes the focus, unless somebody types or is elsewhere.
+  // A new question takes the focus, unless the person types or has the focus elsewhere.
   const card = document.querySelector(".ask.active");
   const name = card?.dataset.question;
   const at = document.activeElement;

@@ -1,11 +1,11 @@
-// Draws a tree of plain objects into the document, and keeps every node that the new tree shares with the old one: focus, selection,
-// half-typed text and open details survive. Texts become text nodes; nothing is ever parsed as HTML.
+// Draws a tree of plain objects into the document. Keeps every node that the new tree shares with the old one, and so the focus, the
+// selection, half-typed text and open details. Texts become text nodes; nothing is ever parsed as HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * An element to draw: `h("p.small", { id: "a" }, "text")`; the properties may be left out. `key` names it among its siblings, `on…` are
- * handlers, `style` is an object, and `set` runs after it is made.
+ * Returns an element to draw: `h("p.small", { id: "a" }, "text")`; the properties may be left out. `key` names it among its siblings,
+ * `on…` are handlers, `style` is an object, and `set` is called once it is created.
  */
 export function h(name, ...kids) {
   const [tag, ...classes] = name.split(".");
@@ -15,17 +15,17 @@ export function h(name, ...kids) {
   return { tag, props, kids: flat(kids) };
 }
 
-/** Numbers, texts and nested lists are taken; null, false and empty texts are left out. */
+/** Returns the children as a flat list: numbers, texts and items of nested lists, without null, false and empty texts. */
 function flat(kids) {
   return kids.flat(Infinity).filter((kid) => kid !== null && kid !== undefined && kid !== false && kid !== true && kid !== "")
     .map((kid) => (typeof kid === "object" ? kid : String(kid)));
 }
 
-/** Replaces what was drawn in `parent` by `kids`. */
+/** Draws `kids` in `parent` in place of its present children. */
 export function draw(parent, ...kids) {
   const focused = document.activeElement;
   fill(parent, flat(kids));
-  // A node that was moved loses the focus, although it is still there.
+  // A node that is moved loses the focus, so it gets it again.
   if (focused !== document.activeElement && focused?.isConnected && document.activeElement === document.body) focused.focus({ preventScroll: true });
 }
 

@@ -1,11 +1,11 @@
-// What is shown of a game: questions with their odds and keys, people with their sheets, the map, the log.
+// Draws a game: questions with their odds and keys, people with their sheets, the map, the log.
 
 import { dialog, needed, quiet, sentence } from "./app.js";
 import { h } from "./dom.js";
 
-// Questions as cards: what is asked, the options with their odds, and the ways to answer.
+// Questions as cards: the text, the options with their odds, and the controls to answer.
 
-/** A name of the question that outlives its number, which is another one after a restart. */
+/** Returns a name of a question that is the same after a restart; its number is not. */
 export const nameOf = ({ seat, topic, about, why, ask }) => [seat, topic, about, why, ask.kind].join("|");
 
 const open = ({ options }) => options.filter(({ enabled }) => enabled);
@@ -14,8 +14,8 @@ const labels = (ids, { options }) => ids.map((id) => options.find((option) => op
 const without = (list, id) => list.filter((one) => one !== id);
 
 /**
- * What can be asked. `fresh` makes the first draft of a proposal, `value` the answer (undefined while something is missing), `missing`
- * says what that is, `words` is the answer in words, and `body` draws the ways to give it.
+ * The kinds of questions. `fresh` makes the first draft from a proposal, `value` the answer from a draft (undefined if it is not
+ * complete), `missing` says what is missing, `words` returns the answer in words, and `body` draws the controls.
  */
 const kinds = {
   choose: {
@@ -92,7 +92,7 @@ const kinds = {
   },
 };
 
-/** The answers that are not given yet, by question. They outlive the page in the store of its tab. */
+/** The drafts of answers that were not sent yet, by question. The store of the tab keeps them when the page is loaded again. */
 export class Drafts {
   #all = {};
   #name;
@@ -117,7 +117,7 @@ export class Drafts {
     this.#store({ ...this.#all, [nameOf(question)]: draft });
   }
 
-  /** Forgets all but those of the open questions. */
+  /** Removes the drafts of questions that are not open any more. */
   keep(questions) {
     const names = questions.map(nameOf);
     this.#store(Object.fromEntries(Object.entries(this.#all).filter(([name]) => names.includes(name))));
@@ -133,7 +133,7 @@ export class Drafts {
 
 const valueOf = ({ ask }, draft) => kinds[ask.kind].value(draft, ask);
 
-/** Splits the ids of rules off a sentence: `which action? (RB1-057)`. */
+/** Splits a sentence such as `which action? (RB1-057)` into its text and the ids of rules. */
 export function cutRules(text) {
   const [, start, rules] = /^(.*?)\s*\(((?:[A-Z][A-Z0-9]*-[A-Z0-9-]+(?:, )?)+)\)$/s.exec(text) ?? [null, text, ""];
   return [start, rules];
@@ -178,7 +178,7 @@ export function card(app, question, { active, as }) {
       app.undoButton(active)));
 }
 
-/** The printed text of a card, which is got when it is shown first. Options that are no cards have none. */
+/** Draws the printed text of a card, and requests it the first time. Options that are no cards have none. */
 function printed(app, id) {
   const { cards } = app.ui;
   if (!(id in cards)) {
@@ -188,7 +188,7 @@ function printed(app, id) {
   return cards[id] && h("p.printed", cards[id]);
 }
 
-/** Options and acts that are closed, with their reasons as text; equal reasons once. */
+/** Draws the options and acts that are closed, with their reasons; equal reasons once. */
 export function shut(list) {
   const reasons = new Map();
   for (const { reason, label, title } of list) reasons.set(reason, [...(reasons.get(reason) ?? []), label ?? title]);
@@ -210,7 +210,7 @@ export function stepper(name, now, min, max, set, place) {
 
 // Odds.
 
-/** The odds of the answers that the page shows, asked for one after the other and forgotten with the step. */
+/** The odds of the answers that the page shows. They are requested one after the other, and each step clears them. */
 export class Odds {
   #known = new Map();
   #wanted = [];
@@ -221,7 +221,7 @@ export class Odds {
     this.app = app;
   }
 
-  /** Whether odds are shown: here, and at this table. */
+  /** True if this table allows odds and this page shows them. */
   get shown() {
     return this.on && (this.app.role === "game_master" || this.app.table.view.settings.options.odds);
   }
@@ -240,7 +240,7 @@ export class Odds {
       const { ask } = question;
       const now = valueOf(question, app.drafts.of(question));
       const values = { choose: () => open(ask).map(({ id }) => id), confirm: () => [true, false] }[ask.kind]?.() ?? (["dice", "line", "order"].includes(ask.kind) ? [] : [now]);
-      // What is chosen comes first.
+      // The chosen value comes first.
       return values.sort((a, b) => (b === now) - (a === now)).slice(0, 24).map((value) => ({ id: question.id, given: [[question.topic, value]], key: this.#key(question, value) }));
     }).filter(({ given, key }) => given[0][1] !== undefined && !this.#known.has(key)) : [];
     if (!this.#running) this.#run();
@@ -253,7 +253,7 @@ export class Odds {
       this.#running = { key: one.key, call: app.wire.next };
       this.#known.set(one.key, await app.wire.call("odds", { question: one.id, given: one.given }).catch(() => ({})));
       app.redraw();
-      // The host takes 20 requests a second.
+      // The host accepts 20 requests a second.
       await new Promise((resolve) => setTimeout(resolve, 60));
     }
     this.#running = undefined;
@@ -263,13 +263,13 @@ export class Odds {
 const number = (of) => (of > 0 && of < 0.005 ? "<1" : of > 0.995 && of < 1 ? ">99" : String(Math.round(of * 100)));
 const percent = ({ decimal, low, high }) => `${low != null && number(low) !== number(high) ? `${number(low)}–${number(high)}` : number(decimal)} %`;
 
-/** The class of an outcome: its colour and pattern. */
+/** Returns the CSS class of an outcome, for its colour and pattern. */
 const tone = ({ kind }) => ({ success: "good", failure: "bad" })[kind] ?? "mid";
 const share = ({ outcomes }, one) => outcomes.reduce((all, outcome) => all + (tone(outcome) === one ? outcome.chance.decimal : 0), 0);
 
 const bar = (odds) => share(odds, "mid") < 0.9999 && h("span.whole", { "aria-hidden": "true" }, ["good", "mid", "bad"].map((one) => share(odds, one) > 0 && h("i", { class: one, style: { "flex-grow": String(share(odds, one)) } })));
 
-/** The one number beside an option. */
+/** Returns the number that is shown beside an option. */
 function headline(odds) {
   const good = odds.outcomes.filter(({ kind }) => kind === "success");
   return good.length === 1 ? `${percent(good[0].chance)} success` : share(odds, "mid") < 0.9999 ? `${number(share(odds, "good"))} % success` : `${odds.outcomes.length} outcomes`;
@@ -293,13 +293,13 @@ function report(odds) {
 let typed = "";
 let typedAt = 0;
 
-/** Takes a key for the active question. Returns whether it was taken. */
+/** Handles a key for the active question. Returns true if the key has a meaning for it. */
 export function takeKey(app, question, { target, key, shiftKey }, as) {
   const typing = target.matches("input, textarea, select");
   if (key === "Enter" && !shiftKey) {
     const button = target.closest("button, summary, a");
     const value = valueOf(question, app.drafts.of(question));
-    // Enter on an option chooses it; once more, it is accepted.
+    // Enter on an option chooses it; a second Enter sends the answer.
     if (value === undefined || (button && !(button.closest(".ask") && button.getAttribute("aria-pressed") === "true")) || (typing && !target.closest(".ask"))) return false;
     app.answer(question, value, as);
     return true;
@@ -328,7 +328,7 @@ export function takeKey(app, question, { target, key, shiftKey }, as) {
 const round = (number) => String(Math.round(number * 100) / 100);
 const turnOf = (app, id) => app.table.view.order?.turns.find(({ entity }) => entity === id);
 
-/** Everybody and everything with a number, a side or a position, in the order of play where there is one. */
+/** Returns all entities with a number, a side or a position, in the order of play if there is one. */
 export function people(app) {
   const rank = new Map(app.table.view.order?.turns.map(({ entity }, place) => [entity, place]));
   const at = ({ id }) => rank.get(id) ?? 1e6 + id;
@@ -337,7 +337,7 @@ export function people(app) {
 
 export const own = (app, { seat }) => app.seats.includes(seat);
 
-/** A class for each side, the viewer's own first: colour and shape of its marks follow from it. */
+/** Returns a CSS class for each side, the viewer's own first; it sets the colour and shape of the marks. */
 export function sideClasses(app) {
   const all = [...app.table.entities.values()].filter(({ side }) => side);
   const titles = new Set([...all.filter((one) => own(app, one)), ...all].map(({ side }) => side.title));
@@ -348,7 +348,7 @@ const mark = (app, id) => h("span", { class: `mark ${app.sideClass(id)}` });
 
 const inWords = ({ label, value, max, unit }) => `${label} ${round(value)}${max == null ? "" : ` of ${round(max)}`}${unit ? ` ${unit}` : ""}`;
 
-/** A number with a maximum as a bar, or as boxes for a few points of harm. */
+/** Draws a number with a maximum as a bar, or a few points of harm as boxes. */
 function meter(number, side) {
   const { value, max, harm } = number;
   const words = { role: "img", "aria-label": inWords(number) };
@@ -356,13 +356,13 @@ function meter(number, side) {
   return h("span", { class: `meter ${side}`, ...words }, h("i", { class: harm ? "harm" : "", style: { width: `${Math.min(100, Math.max(0, (100 * value) / (max || 1)))}%` } }));
 }
 
-/** The numbers of what is on no side and at no place, such as the Advantage of a fight. */
+/** Draws the numbers of entities without side and place, such as the Advantage of a fight. */
 export function score(app) {
   const counted = people(app).filter(({ side, position }) => !side && !position);
   return counted.length > 0 && h("p.score", counted.map(({ id, title, numbers }) => h("span", { key: id }, `${title}: `, h("b", numbers.map(inWords).join(", ")))));
 }
 
-/** The order of play as a strip: who has acted is only counted, so that who acts now stands first. */
+/** Draws the order of play as a strip that begins with the present turn; turns that are over are only counted. */
 export function orderStrip(app) {
   const turns = app.table.view.order?.turns.filter(({ state }) => state !== "out") ?? [];
   const acted = turns.filter(({ state }) => state === "acted").length;
@@ -370,7 +370,7 @@ export function orderStrip(app) {
     turns.map(({ entity, title, state, note }) => state !== "acted" && h("li", { class: `${app.sideClass(entity)} ${state}`, "aria-current": state === "now" ? "step" : null }, mark(app, entity), h("b", title), note && h("span.soft", `, ${note}`))));
 }
 
-/** People with their first number as a bar. Each row opens a sheet, unless the list is `still`. */
+/** Draws a list of people with their first number as a bar. Each row opens a sheet, unless the list is `still`. */
 export const peopleList = (app, list, still) => h("ol.turns", list.map(({ id, title, numbers = [] }) => {
   const { state, at, note } = turnOf(app, id) ?? {};
   const first = numbers.find(({ max }) => max != null);
@@ -395,7 +395,7 @@ async function why(app, sheet, name) {
   app.redraw();
 }
 
-/** The open sheet. A number that has a name tells where it comes from. */
+/** Draws the open sheet. A number with a name shows how it was computed. */
 export function sheetCard(app) {
   const { sheet } = app.ui;
   if (!sheet) return null;
@@ -424,7 +424,7 @@ function reasons({ told, problem }) {
 
 const up = ({ position }) => (position.h ? ` (${round(position.h)} up)` : "");
 
-/** Where everybody is: a drawing `width` pixels wide, with a table unless it is `still`; and a list of those in places. */
+/** Draws the map, `width` pixels wide, with a table unless it is `still`, and a list of places with those who are there. */
 export function map(app, width, still) {
   const all = people(app).filter(({ position }) => position);
   const points = all.filter(({ position }) => position.x != null);
@@ -443,7 +443,7 @@ function drawing(app, points, width, still) {
   const room = Math.min(9 * font, width / 4);
   const scale = Math.min((width - room - 4 * font) / Math.max(right - left, 1), (still ? 190 : 300) / Math.max(bottom - top, 1));
   const across = (x) => (width - room - (right - left) * scale) / 2 + (x - left) * scale;
-  // Marks and names that would lie on each other are moved up or down; the table has the true numbers.
+  // Marks and names that would overlap are moved up or down; the table has the true numbers.
   const taken = [];
   const put = (x, y, long) => {
     const free = (row) => !taken.some(([from, at, to]) => Math.abs(row - at) < 1.2 * font && x < to && x + long > from);
@@ -474,14 +474,14 @@ function drawing(app, points, width, still) {
 
 // The log.
 
-/** The faces of a roll; those that do not count are struck through. */
+/** Draws the faces of a roll; those that do not count are struck out. */
 export const faces = ({ roll }) => roll.parts.map(({ faces: list, amount }) => list?.map(({ value, fate }) => h("span", { class: `die${fate ? " lost" : ""}` }, value, fate && h("span.heard", ` ${fate}`)))
   ?? h("span.plus", `${amount < 0 ? "−" : "+"} ${Math.abs(amount)} `));
 
-/** What came of a roll, in words with a sign. */
+/** Draws the result of a roll, in words with a sign. */
 export function outcome({ roll: { kind, result } }) {
   const [tone, sign] = { success: ["good", "✓ "], failure: ["bad", "✕ "] }[kind] ?? [];
-  // A bare number says too little.
+  // A number alone needs a word beside it.
   return (sign || result) && h("span", { class: tone }, sign, /[a-z]/i.test(result ?? "") ? result : [sign ? kind : "result", " ", result]);
 }
 
@@ -493,7 +493,7 @@ function event(line, who) {
   return [h("p.quiet", line.label), h("p", faces(line), sum && `= ${line.total} `, needed(line) && `needs ${needed(line)} `, outcome(line))];
 }
 
-/** The log, the newest first, an item for each action. `still` has no button. */
+/** Draws the log, the newest first, with an item for each action. With `still` it has no button. */
 export function log(app, most, still) {
   const groups = app.table.groups();
   const { reach } = app.table.view.undo;

@@ -1,5 +1,5 @@
-// The pages of the room. The game master's has people on the left; questions, map and log in the middle; on the right what only a game
-// master may do. The television shows what everybody may see, large enough for four metres, and nothing to press.
+// The pages of the game master and of the television. The game master's has people on the left, questions, map and log in the middle,
+// and the tools of a game master on the right. The television shows what everybody may see, readable from four metres, without buttons.
 
 import { actsList, cards, chat, chatLines, decision, headline, link, mapPanel, needed, noticeBars, panel, quiet, recap, seatTitle, settings, waitingLine } from "./app.js";
 import { h } from "./dom.js";
@@ -7,10 +7,10 @@ import { cutRules, faces, log, nameOf, outcome, people, peopleList, stepper } fr
 
 const taken = new Set();
 
-/** The questions whose cards can be answered here: of nobody who is connected, or taken over by a press. */
+/** Returns the questions that a game master answers: those of seats without a connected person, and those taken over by a button. */
 export const live = (app) => app.table.view.questions.filter((question) => !app.present(question.seat) || taken.has(nameOf(question)));
 
-/** The seat that an answer is recorded for, if somebody else could have given it. */
+/** Returns the seat for which the game master answers a question, if a person of that seat is connected. */
 export const answersFor = (app, { seat }) => (app.present(seat) ? seat : undefined);
 
 export function news(app, step) {
@@ -23,7 +23,7 @@ export function news(app, step) {
   load(app, "offers");
 }
 
-/** Gets the result of a method for a panel that shows it; nothing if the host does not offer it. */
+/** Requests the result of a method for a panel; the panel stays empty if the host does not offer the method. */
 async function load(app, name, params) {
   app.ui.gm[name] = await app.ask(name, name === "entries" ? { most: 60, all: true } : params, name === "encounter" ? undefined : quiet);
   app.redraw();
@@ -48,7 +48,7 @@ export function gameMaster(app) {
 const fold = (title, kids, onopen, key = title) => h("details.sub-fold", { key, ontoggle: ({ target }) => target.open && onopen?.() }, h("summary", title), h("div.inside", kids));
 const button = (text, onclick, props) => h("button", { onclick, ...props }, text);
 
-/** A question that somebody else is asked: to look at, until the game master takes it over. */
+/** Draws a question for somebody else, without controls until the game master takes it over. */
 function look(app, question) {
   const { ask: { options = [] }, seat, title, about, why, id } = question;
   const [text, rules] = cutRules(why);
@@ -70,13 +70,13 @@ function look(app, question) {
     h("div.play.two", button("Answer for them", take), policy && button(`Let policy ${policy} answer`, suggest)));
 }
 
-/** The characters of the campaign, as they are kept between scenes. */
+/** Draws the characters of the campaign in the state in which they are kept between scenes. */
 function roster(app) {
   const kept = Object.entries(app.ui.gm.roster?.characters ?? {});
   return kept.length > 0 && fold(`Roster: ${kept.length}`, kept.map(([name, { ruleset, fields }]) => h("p.small", h("b", name), ` ${ruleset}`, h("span.note", Object.entries(fields).filter(([, value]) => typeof value === "number").map((pair) => pair.join(" ")).join(", ")))));
 }
 
-/** Those in the waiting room. */
+/** Draws the people in the waiting room. */
 function knocks(app) {
   const { waiting = [], people: known } = app.ui.gm.people ?? {};
   return waiting.map(({ request, name }) => {
@@ -86,7 +86,7 @@ function knocks(app) {
   });
 }
 
-/** The seats, those of people first. */
+/** Returns the seats, those of people first. */
 const seatsOf = ({ table: { view: { settings: { seats: drivers } } } }) => Object.keys(drivers).sort((a, b) => (drivers[b] === "human") - (drivers[a] === "human"));
 
 function fault(app) {
@@ -116,7 +116,7 @@ function time(app) {
 
 const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value ?? null));
 
-/** Reads what was typed as a value of the same kind as `before`. */
+/** Reads a typed text as a value of the same type as `before`. */
 function read(text, before) {
   try {
     return typeof before === "string" ? text : JSON.parse(text);
@@ -127,7 +127,7 @@ function read(text, before) {
 
 const choice = (label, value, options, set) => h("label", label, h("select", { value: String(value ?? ""), onchange: ({ target }) => set(target.value) }, options.map(([id, text]) => h("option", { key: id, value: id }, text))));
 
-/** A form of one text. Each of `actions` is a button; Enter presses the first. */
+/** Draws a form with one text field. Each of `actions` is a button; Enter presses the first. */
 function line(app, label, ...actions) {
   const texts = app.ui.gm.texts ??= {};
   const go = (send) => async (event) => {
@@ -197,7 +197,7 @@ function seats(app) {
     button("View", () => viewAs(app, seat), { "aria-label": `View as ${seatTitle(seat)}` }))));
 }
 
-/** The scenes of the campaign: those that were played, the next one, and how an encounter would end. */
+/** Draws the scenes of the campaign: those that were played, the next one, and the estimate of an encounter. */
 function scenes(app) {
   const { gm } = app.ui;
   const { scenarios = [], cast = [] } = gm.offers ?? {};
@@ -217,7 +217,7 @@ function scenes(app) {
       gm.encounter && [gm.encounter.notes.map((text) => h("p.small", text)), gm.encounter.results.map(({ result, share, low, high }) => h("p", h("b", `${Math.round(share * 100)} % `), result, h("span.note", `${Math.round(low * 100)} to ${Math.round(high * 100)} %, ${gm.encounter.games} games`)))]]));
 }
 
-/** What the table allows besides its rules. */
+/** Draws the settings of the table that are not house rules. */
 function allows(app) {
   const { undo, odds, delay } = app.table.view.settings.options;
   const set = (to) => app.command("options", to);
@@ -226,14 +226,14 @@ function allows(app) {
     choice("Watchers see the game", delay, [0, 15, 60, 300].map((one) => [one, one ? `${one} s later` : "at once"]), (to) => set({ delay: Number(to) }))));
 }
 
-/** The policies that can play a seat: all of the ruleset, or else those that have played one since the page was opened. */
+/** Returns the policies that can play a seat: those of the ruleset, or else those that have played a seat since the page was opened. */
 function policies(app) {
   const { gm } = app.ui;
   for (const { policy } of Object.values(app.table.view.settings.seats)) if (policy) (gm.policies ??= new Set()).add(policy);
   return gm.offers?.policies ?? [...gm.policies ?? []];
 }
 
-/** Opens another page that sees what a seat sees, and answers nothing. */
+/** Opens another page that sees what a seat sees and cannot answer. */
 async function viewAs(app, seat) {
   const tab = open("about:blank");
   const told = await app.ask("invite", { role: "seat", seats: [seat], kind: "code", look: true });
@@ -292,7 +292,7 @@ function lastRoll(app) {
     h("div.roll", faces(roll)), h("p", "makes ", h("b", roll.total), needed(roll) && `, needs ${needed(roll)}`), h("p.verdict", outcome(roll)));
 }
 
-/** The address to join at, as a QR code in the corner. */
+/** Draws the address to join at as a QR code in the corner. */
 function corner(app) {
   if (!app.joins) {
     app.joins = {};
@@ -308,7 +308,7 @@ async function join(app, joins) {
   if (code && open !== false) await loadQr(app, joins, `${address}#j=${code}`);
 }
 
-/** Gets the rows of the QR code of an address. */
+/** Requests the rows of the QR code of an address. */
 async function loadQr(app, into, address) {
   Object.assign(into, { address, rows: undefined });
   const told = await fetch("/v1/qr", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ text: address }) }).catch(quiet);

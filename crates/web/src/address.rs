@@ -1,15 +1,15 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// The address of a server as people write it: `http://192.168.1.5:7777/`.
+/// The base address of a server, such as `http://192.168.1.5:7777/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseUrl {
     scheme: &'static str,
-    /// With the port if it is not that of the scheme, in small letters.
+    /// In lower case; with the port unless it is the default of the scheme.
     authority: String,
 }
 
-/// A text that is no address of a server.
+/// The error for a text that is no address of a server.
 #[derive(Debug)]
 pub struct BadUrl(String);
 
@@ -34,12 +34,12 @@ impl BaseUrl {
         }
     }
 
-    /// The value of `Host` in requests to it.
+    /// The `Host` header of requests to it.
     pub fn host(&self) -> &str {
         &self.authority
     }
 
-    /// The value of `Origin` in requests from its pages.
+    /// The `Origin` header of requests from its pages.
     pub fn origin(&self) -> String {
         format!("{}://{}", self.scheme, self.authority)
     }
@@ -90,16 +90,16 @@ impl std::str::FromStr for BaseUrl {
 #[derive(Clone, Debug)]
 pub struct Addresses {
     port: u16,
-    /// For phones: that of the network, of a tunnel, or else that of this computer.
+    /// The address for phones: of the network, of a tunnel, or else of this computer.
     shared: BaseUrl,
-    /// All that it answers to, besides the address that a connection came to.
+    /// All addresses that it answers to, in addition to the local address of a connection.
     known: Vec<BaseUrl>,
-    /// Origins of other pages that may use the protocol.
+    /// Other origins whose pages may use the protocol.
     guests: Vec<String>,
 }
 
 impl Addresses {
-    /// Those of a server that listens at `listens`. `public` is the address of a tunnel or a proxy before it.
+    /// The addresses of a server that listens at `listens`. `public`: the address of a tunnel or proxy in front of it.
     pub fn new(listens: SocketAddr, public: Option<BaseUrl>, guests: &[BaseUrl]) -> Addresses {
         let port = listens.port();
         let mut known = vec![BaseUrl::http("127.0.0.1", port), BaseUrl::http("localhost", port)];
@@ -120,7 +120,7 @@ impl Addresses {
         self.port
     }
 
-    /// The address at the computer itself.
+    /// The address on this computer.
     pub fn own(&self) -> BaseUrl {
         BaseUrl::http("127.0.0.1", self.port)
     }
@@ -130,16 +130,16 @@ impl Addresses {
         &self.shared
     }
 
-    /// The other addresses in the network under which it can be reached.
+    /// The other network addresses of the server.
     pub fn further(&self) -> impl Iterator<Item = &BaseUrl> {
         let own = [BaseUrl::http("127.0.0.1", self.port), BaseUrl::http("localhost", self.port)];
         self.known.iter().filter(move |known| **known != self.shared && !own.contains(known))
     }
 
-    /// True if a request with this `Host` is meant for this server. `reached` is the address that its connection came to.
+    /// True if a request with this `Host` is meant for this server. `reached`: the local address of its connection.
     pub(crate) fn answers_to(&self, host: &str, reached: SocketAddr) -> bool {
         let is = |known: &BaseUrl| {
-            // A client may write the port that is that of the scheme.
+            // A client may write the default port of the scheme.
             let default = if known.scheme == "https" { ":443" } else { ":80" };
             host.eq_ignore_ascii_case(&known.authority)
                 || host.strip_suffix(default).is_some_and(|host| host.eq_ignore_ascii_case(&known.authority))
@@ -152,13 +152,13 @@ impl Addresses {
         self.known.iter().any(|known| known.origin() == origin) || BaseUrl::of_address(reached).origin() == origin
     }
 
-    /// True if a page of this origin was allowed by name.
+    /// True if pages of this origin are allowed.
     pub(crate) fn is_guest(&self, origin: &str) -> bool {
         self.guests.iter().any(|guest| guest == origin)
     }
 }
 
-/// The addresses of this computer in its networks, the most likely one for phones first. Those of containers are left out.
+/// The network addresses of this computer, the most likely one for phones first. Those of containers are left out.
 fn local_addresses() -> Vec<IpAddr> {
     let virtual_names = ["docker", "br-", "veth", "virbr", "vmnet", "vboxnet", "cni", "flannel", "podman"];
     let mut found: Vec<IpAddr> = if_addrs::get_if_addrs()
@@ -168,7 +168,7 @@ fn local_addresses() -> Vec<IpAddr> {
         .map(|interface| interface.ip())
         .filter(|ip| matches!(ip, IpAddr::V4(ip) if !ip.is_loopback() && !ip.is_link_local() && !ip.is_unspecified()))
         .collect();
-    // `sort_by_key` keeps the order of the system among those that are alike.
+    // `sort_by_key` keeps the order of the system for equal keys.
     found.sort_by_key(|ip| !matches!(ip, IpAddr::V4(ip) if is_at_home(*ip)));
     found.dedup();
     found
@@ -178,7 +178,7 @@ fn is_at_home(ip: Ipv4Addr) -> bool {
     ip.is_private()
 }
 
-/// The name of this computer in its network, if it can be read.
+/// The host name of this computer, if it can be read.
 fn own_name() -> Option<String> {
     let text =
         ["/proc/sys/kernel/hostname", "/etc/hostname"].iter().find_map(|path| std::fs::read_to_string(path).ok());

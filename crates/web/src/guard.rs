@@ -1,4 +1,4 @@
-//! What every request has to pass, and what every answer carries.
+//! Checks every request, and adds headers to every answer.
 
 use std::net::SocketAddr;
 
@@ -10,16 +10,16 @@ use axum::response::Response;
 
 use crate::server::ServerShared;
 
-/// The address that a connection came to.
+/// The local address of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReachedAddress(pub SocketAddr);
 
-/// Who sends a request, as far as its headers say.
+/// The sender of a request, from its headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Sender {
     /// The page of this server, or a program.
     Own,
-    /// A page of an origin that was allowed by name.
+    /// A page of an allowed origin.
     Guest(HeaderValue),
 }
 
@@ -31,7 +31,7 @@ const OTHER_ORIGIN: &str =
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/// A refusal in a sentence.
+/// Builds a refusal with a text.
 pub(crate) fn refusal(status: StatusCode, text: impl Into<String>) -> Response {
     let mut answer = Response::new(Body::from(text.into()));
     *answer.status_mut() = status;
@@ -39,7 +39,8 @@ pub(crate) fn refusal(status: StatusCode, text: impl Into<String>) -> Response {
     answer
 }
 
-/// Lets a request through if it is meant for this server and comes from its own page, and adds the headers of every answer.
+/// Passes a request on if it is meant for this server and comes from its own page or an allowed one. Adds the headers
+/// of every answer.
 pub(crate) async fn guard(State(shared): State<ServerShared>, request: Request, next: Next) -> Response {
     let sender = sender_of(&shared, &request);
     let mut answer = match &sender {
@@ -61,7 +62,7 @@ pub(crate) async fn guard(State(shared): State<ServerShared>, request: Request, 
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // What was fetched once is asked for again: a page of yesterday's program does not speak today's protocol.
+    // Nothing is cached: an outdated page may not speak the current protocol.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     if let Ok(Sender::Guest(origin)) = sender {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -75,7 +76,7 @@ pub(crate) async fn guard(State(shared): State<ServerShared>, request: Request, 
     answer
 }
 
-/// The value of a header that has to be there at most once.
+/// The value of a header that may occur at most once.
 fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h HeaderValue>, ()> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -84,7 +85,7 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h Head
     }
 }
 
-/// Reads `Host` and `Origin` as they are: what a proxy adds about other names does not count.
+/// Checks `Host` and `Origin`. Headers that a proxy adds about other names are ignored.
 fn sender_of(shared: &ServerShared, request: &Request) -> Result<Sender, (StatusCode, &'static str)> {
     let headers = request.headers();
     let Some(ReachedAddress(reached)) = request.extensions().get::<ReachedAddress>().copied() else {
@@ -95,7 +96,7 @@ fn sender_of(shared: &ServerShared, request: &Request) -> Result<Sender, (Status
     if !shared.addresses.answers_to(host, reached) {
         return Err(other_host);
     }
-    // A request may name the server once more in its first line.
+    // The first line of a request may name the server, too.
     if let Some(authority) = request.uri().authority()
         && !shared.addresses.answers_to(authority.as_str(), reached)
     {

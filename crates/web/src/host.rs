@@ -1,47 +1,46 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the server needs of the program: somebody who opens connections.
+/// The interface to the program: opens connections for clients.
 pub trait Host: Send + Sync + 'static {
-    /// Opens a connection for a client that has shown nothing yet. It has no rights but those of the token that it shows in a
-    /// message.
+    /// Opens a connection for a client without any rights. It gets the rights of the token that it sends in a message.
     ///
-    /// `wake` is called from any thread whenever the client has messages to fetch. It does not block.
+    /// `wake` is called from any thread when there are messages for the client. It does not block.
     fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn Client>;
 
-    /// Takes a line for the log of the server. It has no tokens and no codes.
+    /// Writes a line to the log of the server. The line contains no tokens or codes.
     fn log(&self, line: &str);
 }
 
-/// A connection.
+/// The connection of a client.
 pub trait Client: Send + Sync + 'static {
-    /// Takes a message. It returns at once; the answer comes by [`Client::take`].
+    /// Receives a message. Returns at once; the answer comes from [`Client::take`].
     fn receive(&self, message: &str);
 
-    /// True if the message gets an answer: a notification does not.
+    /// True if the message gets an answer: false for a notification.
     fn is_answered(&self, message: &str) -> bool;
 
-    /// Takes the messages that wait for the client.
+    /// Takes the messages for the client.
     fn take(&self) -> Vec<String>;
 
-    /// The time after which a message is there that waits for its time.
+    /// The time until the next delayed message; `None` if there is none.
     fn due(&self) -> Option<Duration>;
 
-    /// True if so much waits that no further message should be read.
+    /// True if so many messages wait that no further ones should be read.
     fn is_full(&self) -> bool;
 
-    /// True once the host has ended the connection. What waits is still to be written.
+    /// True once the host has ended the connection. Waiting messages are still to be written.
     fn is_closed(&self) -> bool;
 
-    /// True once it has shown a token or a code that holds, or if it needs none.
+    /// True once it has sent a valid token or code, or if it needs none.
     fn is_welcome(&self) -> bool;
 
-    /// Ends the connection. It may wait for a game, so it is not called on the thread of the server.
+    /// Ends the connection. This may wait for a game, so it must not be called on the thread of the server.
     fn close(&self);
 }
 
-/// True if a message of the host answers a request: the members of an answer are in the order of the alphabet, and a notice begins
-/// with `jsonrpc`.
+/// True if a message of the host answers a request. The members of an answer are in alphabetical order, while a notice
+/// begins with `jsonrpc`.
 pub(crate) fn is_answer(message: &str) -> bool {
     !message.starts_with(r#"{"jsonrpc""#)
 }

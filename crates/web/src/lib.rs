@@ -1,8 +1,8 @@
-//! The table in the browser: a server for the protocol of Riskbreaker over WebSocket and HTTP, and the page.
+//! The web server of the table: the protocol over WebSocket and HTTP, and the page.
 //!
-//! The crate knows no game and reads no message. [`Host`] is all that it needs of the program: it opens connections, and each
-//! [`Client`] takes messages and gives answers. [`Server::start`] serves them on one thread, which never waits for a game or for the
-//! disk.
+//! The crate knows no game and does not parse messages. [`Host`] is its interface to the program: it opens connections,
+//! and each [`Client`] takes messages and returns answers. [`Server::start`] serves them on one thread, which never
+//! waits for a game or the disk.
 //!
 //! | file | what |
 //! |---|---|

@@ -8,10 +8,10 @@ use include_dir::{Dir, include_dir};
 
 static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/page");
 
-/// Where the files of the page come from.
+/// The source of the files of the page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Page {
-    /// Those inside the program.
+    /// The files embedded in the program.
     #[default]
     Embedded,
     /// Those of a folder, read again for each request: for people who work on the page.
@@ -21,7 +21,7 @@ pub enum Page {
 }
 
 impl Page {
-    /// The file of a path. `/` and `/tv` are the page itself.
+    /// Answers the request for a file. `/` and `/tv` are the page itself.
     pub(crate) fn answer(&self, path: &str) -> Response {
         let name = match path.strip_prefix('/').unwrap_or_default() {
             "" | "tv" => "index.html",
@@ -52,8 +52,8 @@ impl Page {
     }
 }
 
-/// The text of a script or a style sheet without its comments and indentation, which only its authors need. Comments stand on lines
-/// of their own there, and no text spans lines.
+/// Removes comments and indentation from a script or style sheet. In these files, block comments are on lines of their
+/// own, and no text spans lines.
 fn lean(text: &str, lean_line: fn(&str) -> String) -> String {
     let mut lean = String::with_capacity(text.len());
     let mut comment = false;
@@ -68,13 +68,15 @@ fn lean(text: &str, lean_line: fn(&str) -> String) -> String {
     lean
 }
 
-/// A line of a script without blanks around signs, but for those in texts. A line with a pattern between slashes stays as it is.
+/// Removes the blanks around signs in a line of a script, except in texts. A line with a regular expression is not
+/// changed.
 fn lean_script(line: &str) -> String {
     let pattern = line.as_bytes().windows(2).any(|pair| pair[1] == b'/' && b"(=!:, ".contains(&pair[0]));
     if pattern {
         return line.to_owned();
     }
-    // Templates may hold texts, and texts may hold signs: what lies between the first and the last accent stays as it is.
+    // The part between the first and last backquote is kept, since templates may contain texts, and texts may contain
+    // signs.
     let (before, template, behind) = match (line.find('`'), line.rfind('`')) {
         (Some(from), Some(to)) if from < to => (&line[..from], &line[from..=to], &line[to + 1..]),
         _ => (line, "", ""),
@@ -82,12 +84,12 @@ fn lean_script(line: &str) -> String {
     [&without_blanks(before, "=<>{}();,:?&|*"), template, &without_blanks(behind, "=<>{}();,:?&|*")].concat()
 }
 
-/// A line of a style sheet without blanks that mean nothing.
+/// Removes insignificant blanks from a line of a style sheet.
 fn lean_style(line: &str) -> String {
     without_blanks(line, "{};,").replace(": ", ":").replace(";}", "}")
 }
 
-/// Leaves out the blanks before and after each of `signs`, outside of texts in double quotes.
+/// Removes the blanks before and after each of `signs`, outside of texts in double quotes.
 fn without_blanks(line: &str, signs: &str) -> String {
     let (mut lean, mut quoted, mut escaped) = (String::with_capacity(line.len()), false, false);
     for letter in line.chars() {
@@ -105,14 +107,14 @@ fn without_blanks(line: &str, signs: &str) -> String {
     lean
 }
 
-/// Reads a file of a folder. A link out of the folder is not followed.
+/// Reads a file in a folder. A link that leads out of the folder is not followed.
 fn read_within(folder: &Path, name: &str) -> Option<Vec<u8>> {
     let folder = folder.canonicalize().ok()?;
     let path = folder.join(name).canonicalize().ok()?;
     (path.starts_with(&folder) && path.is_file()).then(|| std::fs::read(path).ok()).flatten()
 }
 
-/// True for names of files of the page: letters, digits and `-_.` in parts that do not begin with a dot.
+/// True for file names of the page: letters, digits and `-_.`, in parts that do not begin with a dot.
 fn is_plain(name: &str) -> bool {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     name.len() <= 200

@@ -2,14 +2,14 @@ use std::fmt;
 
 use qrcode::{Color, EcLevel};
 
-/// A QR code: rows of dark and light squares, without the light border of four squares that it needs around it.
+/// A QR code: rows of dark and light squares, without the required light border of four squares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QrCode {
     width: usize,
     dark: Vec<bool>,
 }
 
-/// A text that is too long for a QR code.
+/// The error for a text that is too long for a QR code.
 #[derive(Debug)]
 pub struct TooLong;
 
@@ -22,7 +22,7 @@ impl fmt::Display for TooLong {
 impl std::error::Error for TooLong {}
 
 impl QrCode {
-    /// That of a text.
+    /// Encodes a text.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl QrCode {
         self.dark.chunks(self.width).map(|row| row.iter().map(|dark| if *dark { '1' } else { '0' }).collect()).collect()
     }
 
-    /// Lines for a terminal with a border, two rows in each. Dark squares are blanks, so on a dark terminal it reads as it is; on a
+    /// Lines for a terminal with a border, two rows in each. Dark squares are blanks, which suits a dark terminal; on a
     /// light one, phones read it inverted.
     pub fn lines(&self) -> Vec<String> {
         const BORDER: isize = 2;

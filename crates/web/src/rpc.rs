@@ -1,4 +1,4 @@
-//! The protocol over plain HTTP: one message by `POST`, and a stream of lines for bots.
+//! The protocol over plain HTTP: single messages by `POST`, and a stream of lines for bots.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -17,23 +17,23 @@ use crate::host::is_answer;
 use crate::qr::QrCode;
 use crate::server::{Connected, ServerShared, ended};
 
-/// Most bytes of a body that is read. The host refuses far shorter ones with an answer.
+/// The most bytes of a body that is read. The host answers a smaller oversized message with an error.
 const MOST_BYTES: usize = 256 * 1024;
-/// Most sessions of clients that use `POST`.
+/// The most sessions of clients that use `POST`.
 const MOST_SESSIONS: usize = 256;
-/// A session ends if it is not used for so long.
+/// The time without requests after which a session ends.
 const IDLE: Duration = Duration::from_secs(60);
-/// The time for an answer.
+/// The time limit for an answer.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(120);
-/// An empty line keeps a stream open.
+/// The interval of empty lines that keep a stream open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// Most characters of a text for a QR code.
+/// The most characters of a text for a QR code.
 const MOST_OF_QR: usize = 512;
 
 const SESSION: HeaderName = HeaderName::from_static("riskbreaker-session");
 const LINES: &str = "application/x-ndjson";
 
-/// Clients that use `POST`. Each has a connection of its own.
+/// The sessions of clients that use `POST`. Each has its own connection.
 #[derive(Default)]
 pub(crate) struct Sessions {
     all: Mutex<HashMap<String, Arc<RpcSession>>>,
@@ -41,7 +41,7 @@ pub(crate) struct Sessions {
 
 pub(crate) struct RpcSession {
     client: Connected,
-    /// One message at a time.
+    /// Held while a message is handled, one at a time.
     turn: tokio::sync::Mutex<()>,
     used: Mutex<Instant>,
 }
@@ -70,7 +70,7 @@ impl Sessions {
         lock(&self.all).remove(key);
     }
 
-    /// Ends those that nobody uses.
+    /// Ends the sessions that are idle or closed.
     pub(crate) fn sweep(&self) {
         lock(&self.all).retain(|_, session| lock(&session.used).elapsed() < IDLE && !session.client.is_closed());
     }
@@ -89,7 +89,7 @@ impl RpcSession {
         })
     }
 
-    /// Sends a message, and gives all lines up to its answer; `None` if none came in time.
+    /// Sends a message and returns all lines up to its answer; `None` if none came in time.
     async fn ask(&self, message: &str) -> Option<Vec<String>> {
         let _turn = self.turn.lock().await;
         self.client.receive(message);
@@ -115,7 +115,7 @@ impl RpcSession {
     }
 }
 
-/// The token of `Authorization: Bearer`.
+/// The token in `Authorization: Bearer`.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let value = values.next().filter(|_| values.next().is_none())?.to_str().ok()?;
@@ -123,7 +123,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && (8..=128).contains(&token.len())).then_some(token)
 }
 
-/// Reads the body of a request whose content is JSON.
+/// Reads the body of a request with JSON content.
 async fn json_body(request: Request) -> Result<String, Response> {
     let is_json = |value: &HeaderValue| {
         let kind = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
@@ -162,7 +162,7 @@ fn hello(token: &str, since: &Json) -> String {
     json!({ "jsonrpc": "2.0", "id": "hello", "method": "hello", "params": params }).to_string()
 }
 
-/// One message of a client, and its answer.
+/// Handles one message of a client.
 pub(crate) async fn rpc(State(shared): State<ServerShared>, request: Request) -> Response {
     let headers = request.headers().clone();
     let message = match json_body(request).await {
@@ -219,7 +219,7 @@ pub(crate) async fn rpc(State(shared): State<ServerShared>, request: Request) ->
     answer
 }
 
-/// What one role is told, as lines: first the answer to `hello` with the whole view, then every notice.
+/// Streams the messages for one role as lines: first the answer to `hello` with the whole view, then every notice.
 pub(crate) async fn stream(State(shared): State<ServerShared>, request: Request) -> Response {
     let Some(token) = bearer(request.headers()) else {
         return refusal(StatusCode::UNAUTHORIZED, "Send `Authorization: Bearer TOKEN`.\n");
@@ -258,7 +258,7 @@ pub(crate) async fn stream(State(shared): State<ServerShared>, request: Request)
     answer(LINES, Body::from_stream(body))
 }
 
-/// The QR code of a text, as rows of `0` and `1`.
+/// Returns the QR code of a text, as rows of `0` and `1`.
 pub(crate) async fn qr(request: Request) -> Response {
     let body = match json_body(request).await {
         Ok(body) => body,

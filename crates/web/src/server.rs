@@ -24,12 +24,12 @@ use crate::page::Page;
 use crate::rpc::{self, Sessions};
 use crate::socket;
 
-/// Where a server listens, and what it serves.
+/// The configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where it listens. `0.0.0.0` is every network of this computer.
+    /// The address to listen at. `0.0.0.0` means every network of this computer.
     pub listens: SocketAddr,
-    /// The address of a tunnel or a proxy before it.
+    /// The address of a tunnel or proxy in front of it.
     pub public: Option<BaseUrl>,
     /// Other origins whose pages may use the protocol.
     pub guests: Vec<BaseUrl>,
@@ -37,13 +37,13 @@ pub struct Config {
     pub page: Page,
 }
 
-/// Why a server cannot start.
+/// The reason for which a server cannot start.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Another program listens at this port.
+    /// Another program listens on this port.
     Taken(SocketAddr),
-    /// Anything else that the system refuses.
+    /// Any other error of the system.
     Io(io::Error),
 }
 
@@ -58,21 +58,21 @@ impl fmt::Display for StartError {
 
 impl std::error::Error for StartError {}
 
-/// A running server. It ends when it is dropped.
+/// A running server. Dropping it stops it.
 pub struct Server {
     addresses: Addresses,
     ending: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Most connections at the same time; more wait.
+/// The most connections at the same time; further ones wait.
 const MOST_CONNECTIONS: usize = 1_024;
-/// The time that clients have to take the last messages when the server ends.
+/// The time for clients to take the last messages when the server stops.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// The time for the head of a request.
+/// The time limit for the headers of a request.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
 
-/// A port that the server has, before it answers.
+/// A bound port whose requests are not answered yet.
 pub struct Listening {
     listener: TcpListener,
     config: Config,
@@ -80,18 +80,18 @@ pub struct Listening {
 }
 
 impl Listening {
-    /// Its addresses.
+    /// The addresses of the server.
     pub fn addresses(&self) -> &Addresses {
         &self.addresses
     }
 }
 
-/// What all requests share.
+/// The data that all requests share.
 #[derive(Clone)]
 pub(crate) struct ServerShared {
     inner: Arc<Inner>,
     pub ending: watch::Receiver<bool>,
-    /// As long as somebody has one, a socket is open.
+    /// Kept by each open socket, so that the server can wait for them at its end.
     pub tasks: Arc<()>,
 }
 
@@ -112,7 +112,7 @@ impl std::ops::Deref for ServerShared {
 }
 
 impl Inner {
-    /// Tells the log of refused requests, but not of each.
+    /// Logs refused requests, but not every one.
     pub fn count_refusal(&self, status: StatusCode) {
         let count = self.refused.fetch_add(1, Ordering::Relaxed) + 1;
         if count.is_power_of_two() {
@@ -126,18 +126,18 @@ impl Inner {
         }
     }
 
-    /// A name of a session that nobody guesses.
+    /// A random session key, which cannot be guessed.
     pub fn new_key(&self) -> String {
         let mut bytes = [0_u8; 16];
         if getrandom::fill(&mut bytes).is_err() {
-            // Without randomness there are no sessions: nobody may guess one.
+            // Without randomness there are no sessions, since a key could be guessed.
             return String::new();
         }
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-/// A connection of the host, which is closed when this is dropped.
+/// A connection of the host. Dropping it closes the connection.
 pub(crate) struct Connected {
     pub client: Arc<dyn Client>,
     pub wake: Arc<Notify>,
@@ -154,7 +154,7 @@ impl Connected {
 impl Drop for Connected {
     fn drop(&mut self) {
         let client = self.client.clone();
-        // It may wait for the game.
+        // Closing may wait for the game.
         match tokio::runtime::Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn_blocking(move || client.close())),
             Err(_) => client.close(),
@@ -163,11 +163,11 @@ impl Drop for Connected {
 }
 
 impl Server {
-    /// Takes the port.
+    /// Binds the port.
     ///
     /// # Errors
     ///
-    /// [`StartError::Taken`] if another program has it.
+    /// [`StartError::Taken`] if another program uses it.
     pub fn listen(config: Config) -> Result<Listening, StartError> {
         let listener = TcpListener::bind(config.listens).map_err(|error| match error.kind() {
             io::ErrorKind::AddrInUse => StartError::Taken(config.listens),
@@ -179,7 +179,7 @@ impl Server {
         Ok(Listening { listener, config, addresses })
     }
 
-    /// Serves a host on a thread of its own.
+    /// Serves a host on a new thread.
     ///
     /// # Errors
     ///
@@ -223,12 +223,12 @@ impl Server {
         }
     }
 
-    /// Its addresses.
+    /// The addresses of the server.
     pub fn addresses(&self) -> &Addresses {
         &self.addresses
     }
 
-    /// Ends it: clients get what waits for them and a farewell.
+    /// Stops the server: clients get the waiting messages and a close frame.
     pub fn stop(&mut self) {
         let _ = self.ending.send(true);
         if let Some(thread) = self.thread.take() {
@@ -243,9 +243,9 @@ impl Drop for Server {
     }
 }
 
-/// Waits until the server ends.
+/// Waits until the server stops.
 pub(crate) async fn ended(ending: &mut watch::Receiver<bool>) {
-    // Without a sender it has ended, too.
+    // If the sender is gone, the server has stopped, too.
     let _ = ending.wait_for(|ending| *ending).await;
 }
 
@@ -283,7 +283,7 @@ async fn accept(listener: tokio::net::TcpListener, shared: ServerShared) {
             } => accepted,
         };
         let (Ok((stream, _)), place) = accepted else {
-            // No more files can be opened: those that are open go first.
+            // No more files can be opened until open ones are closed.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
@@ -312,7 +312,7 @@ async fn accept(listener: tokio::net::TcpListener, shared: ServerShared) {
     }
     shared.sessions.end_all();
     let deadline = tokio::time::Instant::now() + LAST_WORDS;
-    // The accepting task and the router have some themselves.
+    // The accepting task and the router hold some themselves.
     drop(app);
     while Arc::strong_count(&shared.tasks) > 1 && tokio::time::Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(10)).await;

@@ -1,4 +1,4 @@
-//! One WebSocket: each text frame is one message, both ways.
+//! A WebSocket connection: each text frame is one message, in both directions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,20 +11,20 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::server::{Connected, ServerShared, ended};
 
-/// The time for the first message.
+/// The time limit for the first message.
 const FIRST_WITHIN: Duration = Duration::from_secs(5);
-/// The time until a token or a code was accepted.
+/// The time limit for sending a valid token or code.
 const WELCOME_WITHIN: Duration = Duration::from_secs(60);
-/// Most bytes of the first message.
+/// The most bytes of the first message.
 const FIRST_BYTES: usize = 1024;
-/// Most bytes of a message that is read. The host refuses far shorter ones with an answer.
+/// The most bytes of a message that is read. The host answers a smaller oversized message with an error.
 const MOST_BYTES: usize = 256 * 1024;
-/// The time that a client has to take what is written.
+/// The time limit for writing a message.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
-/// The time without a message after which the client is asked whether it is there, and after which it is gone.
+/// The time without a message after which a ping is sent, and after which the client counts as gone.
 const ASK_AFTER: Duration = Duration::from_secs(20);
 const GONE_AFTER: Duration = Duration::from_secs(60);
-/// A socket has a buffer of this size all the time.
+/// The size of the permanent buffer of a socket.
 const BUFFER: usize = 4 * 1024;
 
 pub(crate) async fn upgrade(State(shared): State<ServerShared>, upgrade: WebSocketUpgrade) -> Response {
@@ -37,12 +37,12 @@ pub(crate) async fn upgrade(State(shared): State<ServerShared>, upgrade: WebSock
     })
 }
 
-/// Why a socket ends.
+/// The end of a socket: the close code and the reason.
 struct SocketEnd(u16, &'static str);
 
 async fn serve(shared: ServerShared, socket: WebSocket) {
     let (mut sink, mut stream) = socket.split();
-    // Nothing is opened for somebody who says nothing.
+    // No connection is opened for a client that sends nothing.
     let mut ending = shared.ending.clone();
     let first = tokio::select! {
         first = timeout(FIRST_WITHIN, first_message(&mut stream)) => first.unwrap_or(Err(SocketEnd(close_code::POLICY, "no first message"))),
@@ -79,7 +79,7 @@ async fn first_message(stream: &mut SocketStream) -> Result<Box<str>, SocketEnd>
     }
 }
 
-/// Writes what the host says and reads what the client says, until one of them ends it.
+/// Exchanges messages between the host and the client until one of them ends.
 async fn talk(
     client: &Connected,
     sink: &mut Sink,
@@ -101,7 +101,7 @@ async fn talk(
             match written.await {
                 Ok(Ok(())) => {}
                 Ok(Err(_)) => return SocketEnd(close_code::NORMAL, ""),
-                // It is told that it has missed something when it comes back.
+                // When it comes back, it is told that it has missed something.
                 Err(_) => return SocketEnd(close_code::AGAIN, "resync: the connection reads too slowly"),
             }
         }

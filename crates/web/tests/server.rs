@@ -1,5 +1,5 @@
-//! The server with a host that knows no game: what passes, what is refused, and what every answer carries. The points of the
-//! security list are named `c3_NN`.
+//! The server with a host without a game: which requests pass, which are refused, and the headers of every answer.
+//! Tests of the security list are named `c3_NN`.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -11,7 +11,7 @@ use riskbreaker_web::{Addresses, Client, Config, Host, Page, Server, StartError}
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::{Message, WebSocket};
 
-/// A host that answers each message with its length, and has one viewer after `hello`.
+/// A host that answers each message with its length, and accepts a client after `hello`.
 #[derive(Default)]
 struct Echo {
     opened: AtomicUsize,
@@ -115,7 +115,7 @@ impl Running {
         format!("127.0.0.1:{}", self.port())
     }
 
-    /// Sends bytes and gives all that comes back until the server closes.
+    /// Sends bytes and returns everything received until the server closes the connection.
     fn raw(&self, request: &[u8]) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port())).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -125,7 +125,7 @@ impl Running {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
-    /// A request with these headers besides `Connection`.
+    /// Sends a request with these headers in addition to `Connection`.
     fn ask(&self, line: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut request = format!("{line} HTTP/1.1\r\nConnection: close\r\n");
         for (name, value) in headers {
@@ -192,7 +192,7 @@ impl Answer {
     }
 }
 
-/// The code with which a socket is closed, after what was said before.
+/// The code with which a socket is closed, and the messages before that.
 fn closed(socket: &mut WebSocket<TcpStream>) -> (Vec<String>, u16) {
     let mut told = Vec::new();
     loop {
@@ -212,7 +212,7 @@ fn c3_01_it_listens_where_it_is_told_and_says_if_a_port_is_taken() {
     assert_eq!(running.server.addresses().shared(), &running.server.addresses().own());
     let again = Server::listen(config(&running.own()));
     assert!(matches!(again, Err(StartError::Taken(_))));
-    // Nobody else in the network reaches it.
+    // No other address in the network reaches it.
     let others = Addresses::new("0.0.0.0:1".parse().unwrap(), None, &[]);
     for other in others.further().chain([others.shared()]) {
         let Ok(ip) = other.host().trim_end_matches(":1").parse::<std::net::Ipv4Addr>() else { continue };
@@ -328,7 +328,7 @@ fn c3_05_only_origins_that_are_named_may_read_answers() {
     assert_eq!(guest.header("access-control-allow-credentials"), None);
     let asked = running.ask("OPTIONS /v1/rpc", &[("Host", &running.own()), ("Origin", "https://vtt.example")], "");
     assert_eq!((asked.status, asked.header("access-control-allow-origin")), (200, Some("https://vtt.example")));
-    // The page itself is not for guests.
+    // Guests cannot load the page itself.
     let page = running.ask("GET /", &[("Host", &running.own()), ("Origin", "https://vtt.example")], "");
     assert_eq!(page.status, 403);
     for origin in ["https://vtt.example.evil.example", "http://vtt.example", "https://other.example"] {
@@ -364,7 +364,7 @@ fn c3_07_the_first_message_is_short_and_comes_soon() {
     let mut binary = running.socket();
     binary.send(Message::binary(b"{}".to_vec())).unwrap();
     assert_eq!(closed(&mut binary), (vec![], 1003));
-    // Nothing was opened for them, and nothing was said.
+    // Nothing was opened or sent for them.
     assert_eq!(closed(&mut late), (vec![], 1008));
     assert_eq!(running.host.opened.load(Ordering::SeqCst), 0);
     let mut right = running.socket();
@@ -455,7 +455,7 @@ fn a_bot_posts_and_reads_a_stream() {
     assert_eq!(lines.body, "{\"jsonrpc\":\"2.0\",\"method\":\"step\"}\n{\"id\":1,\"jsonrpc\":\"2.0\",\"result\":8}\n");
     assert_eq!(running.post(&[("Riskbreaker-Session", &session)], r#"{"method":"x"}"#).status, 202);
     assert_eq!(running.post(&[("Riskbreaker-Session", "other")], r#"{"id":2}"#).status, 404);
-    // What shows no token that holds has no session.
+    // Without a valid token there is no session.
     assert_eq!(running.post(&[], r#"{"id":1}"#).header("riskbreaker-session"), None);
     assert_eq!(running.post(&[("Authorization", "Bearer wrong-token")], r#"{"id":1}"#).status, 401);
     assert_eq!(running.post(&[("Authorization", "Bearer right-token")], r#"{"id":1}"#).status, 200);
@@ -525,7 +525,7 @@ fn c3_02_random_headers_never_pass_and_never_end_the_server() {
             }
             request.extend_from_slice(b"\r\n\r\n{\"id\":1}");
             let answer = Answer::of(&running.raw(&request));
-            // Blanks around a value are no part of it.
+            // Blanks around a value do not belong to it.
             let trimmed = |bytes: &[u8], text: &str| same(bytes.trim_ascii(), text);
             let right = trimmed(host, &own) && origin.is_none_or(|origin| trimmed(origin, &format!("http://{own}")));
             assert!(

@@ -37,7 +37,7 @@ impl WorkBudget {
         WorkBudget::new(u64::MAX)
     }
 
-    /// The same budget, which also ends once the flag is set.
+    /// Returns the same budget with a flag: it ends as well once the flag is set.
     #[must_use]
     pub fn until(self, interrupt: &Arc<AtomicBool>) -> WorkBudget {
         WorkBudget { interrupt: Some(interrupt.clone()), ..self }

@@ -1,4 +1,4 @@
-// What the commands do: most of them type a line in a terminal.
+// The commands of the extension. Most of them type a line in a terminal.
 
 import * as path from "node:path";
 import * as vscode from "vscode";
@@ -15,7 +15,7 @@ interface Shown {
   scenarios: string[];
 }
 
-/** What is told to somebody who called a command in the wrong place. */
+/** The error of a command that does not fit the open file. The message is shown to the author. */
 class Misplaced extends Error {}
 
 async function place(uri?: vscode.Uri): Promise<{ place: Place; uri: vscode.Uri }> {
@@ -25,12 +25,12 @@ async function place(uri?: vscode.Uri): Promise<{ place: Place; uri: vscode.Uri 
   return { place: found, uri: file };
 }
 
-/** Options that make the program find the ruleset of a file. */
+/** Returns the options with which the program finds the ruleset of a file. */
 function around(found: Place): string[] {
   return common().length ? [] : ["--rulesets", path.dirname(found.folder)];
 }
 
-/** The ways to play a ruleset: house rules stand on another one. */
+/** Returns the options that name the rules to play: a ruleset, or a set of house rules over another ruleset. */
 async function ways(found: Place): Promise<string[]> {
   const listed = JSON.parse(await output([...common(), ...around(found), "rules", "list", "--json"])) as Listed | Listed[];
   const all = Array.isArray(listed) ? listed : [listed];
@@ -43,7 +43,7 @@ async function chosen(names: string[], what: string): Promise<string | undefined
   return names.length < 2 ? names[0] : vscode.window.showQuickPick(names, { placeHolder: what });
 }
 
-/** The ruleset of the open file, else one that is chosen among those of the window. */
+/** Returns the ruleset of the open file, or else one that the author chooses among those of the window. */
 async function ruleset(): Promise<Place | undefined> {
   const open = vscode.window.activeTextEditor?.document.uri;
   const found = open?.scheme === "file" ? await placeOf(open) : undefined;
@@ -55,7 +55,7 @@ async function ruleset(): Promise<Place | undefined> {
   return places.find((one) => one.id === id);
 }
 
-/** Runs the lens of the server: it names the whole line. */
+/** Runs the command line of a lens of the server. */
 export async function run(line: unknown): Promise<void> {
   if (typeof line !== "string") return;
   const document = vscode.window.activeTextEditor?.document;
@@ -80,7 +80,7 @@ export async function runSpecs(uri?: vscode.Uri): Promise<void> {
   type(lineFor([...around(found.place), "test", found.place.id, "--filter", file]));
 }
 
-/** Specs and odds read the file on the disk. */
+/** Saves a file, since specs and odds read it from the disk. */
 async function saved(document: vscode.TextDocument): Promise<void> {
   if (document.isDirty && !(await document.save())) throw new Misplaced("The file could not be saved, so nothing was run.");
 }
@@ -107,7 +107,7 @@ export async function overrules(uri?: vscode.Uri): Promise<void> {
   if (way) type(lineFor([...around(found.place), "rules", "explain", card, "--rules", way]));
 }
 
-/** True if `riskbreaker dev` plays a game beside the editor. */
+/** True if `riskbreaker dev` runs a game beside the editor. */
 async function playsInDev(): Promise<boolean> {
   return /--play\b/.test(await output(["dev", "--help"]));
 }

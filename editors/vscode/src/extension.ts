@@ -1,4 +1,4 @@
-// Starts the language server for the rulesets of a window, and offers what its lenses run.
+// Starts the language server for the rulesets of a window, and registers the commands of its lenses.
 
 import * as vscode from "vscode";
 import { LanguageClient, type LanguageClientOptions, type ServerOptions, State, TransportKind } from "vscode-languageclient/node";
@@ -13,9 +13,9 @@ let client: LanguageClient | undefined;
 let log: vscode.LogOutputChannel;
 let status: vscode.StatusBarItem;
 
-/** What other extensions and tests may ask for. */
+/** The interface for other extensions and for tests. */
 export interface Api {
-  /** Waits until every change is checked; false if no server runs. */
+  /** Waits until every change is checked; returns false if no server runs. */
   idle(): Promise<boolean>;
   status(): string;
 }
@@ -64,7 +64,7 @@ export async function deactivate(): Promise<void> {
   await client?.stop();
 }
 
-/** Starts the server anew; of several calls at a time, one after the other. */
+/** Starts the server again; several calls are carried out one after the other. */
 let restarting: Promise<void> = Promise.resolve();
 function restart(): Promise<void> {
   restarting = restarting.then(start, start);
@@ -81,7 +81,7 @@ async function start(): Promise<void> {
     found = await version();
   } catch (error) {
     show("$(warning)", (error as Error).message);
-    // A message waits for its reader, and the start of the extension must not.
+    // Not awaited: the message stays open until it is read, and the start of the extension must not wait for that.
     void complain(error as Error);
     return;
   }
@@ -142,7 +142,7 @@ function count(): void {
   if (problems) status.text = `$(check) Riskbreaker: ${problems}`;
 }
 
-/** Tells what is wrong, and offers what can be done about it. */
+/** Shows an error, and offers actions against it. */
 async function complain(error: Error): Promise<void> {
   log.error(error.message);
   if (!(error instanceof Unusable)) {
@@ -155,7 +155,7 @@ async function complain(error: Error): Promise<void> {
   if (chosen === AGAIN) await restart();
 }
 
-/** The settings that `riskbreaker new` writes also start the server by a general client, if that is installed. */
+/** Warns if a general client is installed: with the settings that `riskbreaker new` writes it starts a second server. */
 async function warnOfSecondClient(): Promise<void> {
   const started = vscode.workspace.getConfiguration("glspc").get<string>("server.command");
   if (started !== "riskbreaker" || !vscode.extensions.getExtension("llllvvuu.llllvvuu-glspc")) return;

@@ -1,4 +1,4 @@
-// The program `riskbreaker`: where it is, and whether it can serve an editor.
+// Finds and runs the program `riskbreaker`, and checks whether it can serve an editor.
 
 import { execFile } from "node:child_process";
 import { homedir } from "node:os";
@@ -7,19 +7,19 @@ import * as vscode from "vscode";
 
 const OLDEST = "0.1.0";
 
-/** Why the program cannot be used, in words for the author. */
+/** The error of a program that cannot be used. The message is shown to the author. */
 export class Unusable extends Error {}
 
 export function settings(): vscode.WorkspaceConfiguration {
   return vscode.workspace.getConfiguration("riskbreaker");
 }
 
-/** The folder that the window shows first. */
+/** Returns the first folder of the window. */
 export function root(): string {
   return vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? homedir();
 }
 
-/** The program that the settings name: a name for the PATH, or a whole path. */
+/** Returns the program that the settings name: a name to search in PATH, or a path. */
 export function program(): string {
   const named = settings().get<string>("path")?.trim() || "riskbreaker";
   const home = named.startsWith("~") ? homedir() + named.slice(1) : named;
@@ -27,14 +27,14 @@ export function program(): string {
   return /[\\/]/.test(whole) ? path.resolve(root(), whole) : whole;
 }
 
-/** The options that every call gets. */
+/** Returns the options of every call. */
 export function common(): string[] {
   const folder = settings().get<string>("rulesets")?.trim();
   if (!folder) return [];
   return ["--rulesets", path.resolve(root(), folder.replaceAll("${workspaceFolder}", root()))];
 }
 
-/** What the program prints. */
+/** Runs the program and returns its output. */
 export function output(args: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(program(), args, { cwd: root(), maxBuffer: 64 << 20, timeout: 60_000 }, (error, printed, said) => {
@@ -56,7 +56,7 @@ function notFound(): string {
   return `The program \`${named}\` is not in the PATH. Install Riskbreaker, or give the setting \`riskbreaker.path\` its path.`;
 }
 
-/** The version of the program; an error if it cannot serve an editor. */
+/** Returns the version of the program. Throws `Unusable` if it cannot serve an editor. */
 export async function version(): Promise<string> {
   const printed = await output(["--version"]);
   const found = /^riskbreaker (\S+)/.exec(printed)?.[1];

@@ -1,4 +1,4 @@
-// Where the specs of a text stand, for the command that runs the one at the cursor.
+// Finds the specs of a text, for the command that runs the spec at the cursor.
 
 /** A call of `rb.spec` or `rb.cases` with its name; the name may hold escaped quotes. */
 const SPEC = /\brb\.(?:spec|cases)\(\s*"((?:[^"\\\n]|\\.)+)"/g;
@@ -8,7 +8,7 @@ export interface Spec {
   line: number;
 }
 
-/** The specs of a text, in order. */
+/** Returns the specs of a text, in order. */
 export function specsOf(text: string): Spec[] {
   return [...text.matchAll(SPEC)].map((match) => ({
     name: match[1].replace(/\\(.)/g, "$1"),
@@ -16,7 +16,7 @@ export function specsOf(text: string): Spec[] {
   }));
 }
 
-/** The spec at a line: the last one that begins at it or before. */
+/** Returns the spec at a line: the last one that begins at the line or before it. */
 export function specAt(text: string, line: number): Spec | undefined {
   return specsOf(text).findLast((spec) => spec.line <= line);
 }

@@ -1,4 +1,4 @@
-// Lines for a terminal.
+// Makes command lines and types them in a terminal.
 
 import * as path from "node:path";
 import * as vscode from "vscode";
@@ -6,19 +6,19 @@ import { common, program, root } from "./program";
 
 const NAME = "Riskbreaker";
 
-/** An argument for the shell: POSIX quotes, or double quotes on Windows. */
+/** Quotes an argument for the shell: with POSIX quotes, or double quotes on Windows. */
 export function quoted(argument: string, windows = process.platform === "win32"): string {
   if (/^[\w./:@+-]+$/.test(argument) || (windows && /^[\w./:@+\\-]+$/.test(argument))) return argument;
   return windows ? `"${argument.replaceAll('"', '`"')}"` : `'${argument.replaceAll("'", "'\\''")}'`;
 }
 
-/** The program as the first word of a line. PowerShell runs a quoted path only after `&`. */
+/** Returns the program as the first word of a line. PowerShell runs a quoted path only after `&`. */
 function first(shell: string): string {
   const named = quoted(program());
   return named.startsWith('"') && /pwsh|powershell/i.test(shell) ? `& ${named}` : named;
 }
 
-/** A line that the server wrote for a lens: its first word is the name of the program, not the path. */
+/** Returns the command line of a lens with the path of the program in place of its name. */
 export function lineOf(fromServer: string, shell = vscode.env.shell): string {
   return fromServer.replace(/^riskbreaker(?=\s|$)/, () => first(shell));
 }
@@ -27,11 +27,11 @@ export function lineFor(args: string[], shell = vscode.env.shell): string {
   return [first(shell), ...[...common(), ...args].map((argument) => quoted(argument))].join(" ");
 }
 
-/** Types a line in the terminal of the extension; in a new one if `own` names it. */
+/** Types a line in the terminal of the extension, or in a new terminal with the name `own`. */
 export function type(line: string, own?: string): vscode.Terminal {
   const name = own ? `${NAME}: ${own}` : NAME;
   const old = vscode.window.terminals.find((terminal) => terminal.name === name && terminal.exitStatus === undefined);
-  // A game waits for answers in its terminal, so it is not used twice.
+  // A game may still wait for answers in the old terminal, so that is closed.
   if (own) old?.dispose();
   const terminal = (!own && old) || vscode.window.createTerminal({ name, cwd: root() });
   terminal.show(true);

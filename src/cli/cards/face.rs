@@ -6,38 +6,38 @@ use crate::cli::figures::escaped;
 use crate::cli::rule_text;
 use crate::cli::rules;
 
-/// Letters in a line of a card at 10 points, and lines on a side of it below its title. They are reckoned low, so that no printer
-/// cuts a text: a font may be a little wider than another.
+/// The number of letters in a line of a card at 10 points, and of lines on a side below the title. Both are low
+/// estimates, so that no printer cuts off text if its font is a little wider.
 const LETTERS: usize = 27;
 const LINES: usize = 13;
 
-/// A card with what is printed on its two sides.
-pub struct Face {
+/// The contents of the two sides of a card.
+pub struct CardFace {
     title: String,
     what: &'static str,
     facts: Vec<(String, String)>,
-    /// Whether the facts stand on the front; they stand on the back where the text takes all of it.
+    /// True if the facts are on the front; they are on the back if the text fills the front.
     facts_in_front: bool,
-    /// The text on the front, and what goes on with it on the back.
+    /// The text on the front; `rest` is its continuation on the back.
     text: String,
     rest: String,
 }
 
-impl Face {
-    pub fn of(card: &Card, what: &'static str, rules: &Ruleset) -> Face {
+impl CardFace {
+    pub fn of(card: &Card, what: &'static str, rules: &Ruleset) -> CardFace {
         let facts = rules::told_facts(card, rules);
         let text = rule_text::without_ids(&card.text).into_owned();
         let of_facts: usize = facts.iter().map(|(name, value)| lines_of_fact(name, value)).sum();
         let facts_in_front = of_facts + lines_of(&text) <= LINES;
         let room = if facts_in_front { LINES - of_facts } else { LINES };
         let (text, rest) = split(&text, room);
-        Face { title: card.title.to_string(), what, facts, facts_in_front, text, rest }
+        CardFace { title: card.title.to_string(), what, facts, facts_in_front, text, rest }
     }
 
-    /// A card to be written on.
-    pub fn blank() -> Face {
+    /// Returns a blank card for handwriting.
+    pub fn blank() -> CardFace {
         let (title, text, rest) = Default::default();
-        Face { title, what: "maneuver", facts: Vec::new(), facts_in_front: true, text, rest }
+        CardFace { title, what: "maneuver", facts: Vec::new(), facts_in_front: true, text, rest }
     }
 
     fn is_blank(&self) -> bool {
@@ -70,7 +70,7 @@ impl Face {
         )
     }
 
-    /// The back: what the front has no room for, and what game the card belongs to.
+    /// Renders the back: what does not fit on the front, and the name of the game.
     pub fn back(&self, ruleset: &str) -> String {
         let mut inside = String::new();
         if !self.rest.is_empty() {
@@ -97,20 +97,20 @@ impl Face {
     }
 }
 
-/// The lines that a paragraph takes.
+/// The number of lines of a paragraph.
 fn lines_of(text: &str) -> usize {
     text.chars().count().div_ceil(LETTERS)
 }
 
-/// The lines of a fact: its name takes a part of the width.
+/// The number of lines of a fact, whose name takes a part of the width.
 fn lines_of_fact(name: &str, value: &str) -> usize {
     let width = LETTERS.saturating_sub(name.chars().count() + 2).max(8);
     value.chars().count().div_ceil(width).max(1)
 }
 
-/// A text cut in two where it is longer than so many lines: after a sentence, or else between words.
+/// Splits a text that is longer than `lines` lines: after a sentence, or else between words.
 fn split(text: &str, lines: usize) -> (String, String) {
-    // The note that it goes on takes a line.
+    // The note "continued" takes a line.
     let room = lines.saturating_sub(1).max(1) * LETTERS;
     if lines_of(text) <= lines {
         return (text.to_owned(), String::new());

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use anyhow::Result;
 use riskbreaker::{Card, Ruleset, Session, WorkBudget};
 
-use self::face::Face;
-use self::sheet::Sheet;
+use self::face::CardFace;
+use self::sheet::PaperSheet;
 use super::figures::{counted, escaped};
 use super::interrupt::{INTERRUPTED, watched_briefly};
 use super::row::{Row, Tone};
@@ -47,7 +47,7 @@ pub struct Args {
 const PER_PAGE: usize = 9;
 const COLUMNS: usize = 3;
 
-/// The budget: roughly the number of letters of all cards.
+/// The work budget: roughly the number of letters on all cards.
 const WORK: u64 = 100_000_000;
 
 pub fn cards(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
@@ -65,13 +65,13 @@ pub fn cards(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is printed.
+/// The contents of a document.
 struct Printed {
     rules: Arc<Ruleset>,
-    /// What it is called on every card.
+    /// The name of the ruleset on every card.
     title: String,
-    sheets: Vec<Sheet>,
-    /// The items of the party; `None` for all of the ruleset.
+    sheets: Vec<PaperSheet>,
+    /// The items of the party; `None` for all items of the ruleset.
     items: Option<Vec<Arc<str>>>,
 }
 
@@ -106,7 +106,8 @@ impl Printed {
         Ok(Printed { title: campaigns::name_of(&campaigns::file_of(name)), sheets, items: Some(items), rules })
     }
 
-    /// The document, and a summary of its contents. Once the budget is spent, the cards that are left are not in it.
+    /// Renders the document. Also returns a summary of its contents. Once the budget is spent, the remaining cards are
+    /// left out.
     fn page(&self, budget: &WorkBudget) -> (String, String) {
         let title = escaped(&self.title);
         let mut html = format!(
@@ -127,8 +128,8 @@ impl Printed {
             }
             written += chunk.len();
             blank += PER_PAGE - chunk.len();
-            let mut faces: Vec<Face> = chunk.iter().map(|&(card, what)| Face::of(card, what, &self.rules)).collect();
-            faces.resize_with(PER_PAGE, Face::blank);
+            let mut faces: Vec<CardFace> = chunk.iter().map(|&(card, what)| CardFace::of(card, what, &self.rules)).collect();
+            faces.resize_with(PER_PAGE, CardFace::blank);
             let fronts: Vec<String> = faces.iter().map(|face| face.front(&title)).collect();
             let backs: Vec<String> = faces.iter().map(|face| face.back(&title)).collect();
             page_of_cards(&mut html, &fronts, false);
@@ -153,23 +154,23 @@ impl Printed {
     }
 }
 
-/// Some titles say the version themselves.
+/// The title of a ruleset with its version, unless the title contains it.
 fn title_of(rules: &Ruleset) -> String {
     let version = if rules.title().contains(rules.version()) { "" } else { rules.version() };
     format!("{} {version}", rules.title()).trim_end().to_owned()
 }
 
-/// The items that a party has: those that are attached to a member or named on a sheet.
-fn party_items(session: &Session, rules: &Ruleset, sheets: &[Sheet]) -> Vec<Arc<str>> {
+/// The items of a party: attached to a member or named on a sheet.
+fn party_items(session: &Session, rules: &Ruleset, sheets: &[PaperSheet]) -> Vec<Arc<str>> {
     let view = session.view();
     let attached =
-        |id: &str| sheets.iter().filter_map(Sheet::entity).any(|one| view.attached(one).any(|hook| hook == id));
+        |id: &str| sheets.iter().filter_map(PaperSheet::entity).any(|one| view.attached(one).any(|hook| hook == id));
     let named = |title: &str| sheets.iter().any(|sheet| sheet.names(title));
     let items = rules.items().iter().filter(|item| attached(&item.id) || named(&item.title));
     items.map(|item| item.id.clone()).collect()
 }
 
-/// Nine cards. The backs are mirrored in each row, so that they meet their fronts in double-sided print.
+/// Renders a page of nine cards. Backs are mirrored in each row, so that they match their fronts in double-sided print.
 fn page_of_cards(html: &mut String, cards: &[String], is_back: bool) {
     let class = if is_back { "page cards backs" } else { "page cards" };
     let _ = writeln!(html, "<section class=\"{class}\">");

@@ -8,36 +8,36 @@ use riskbreaker::{Driver, EntityId, Ruleset, Session, Setup, Viewer};
 use crate::cli::figures::escaped;
 use crate::cli::repl::sheet_lines;
 
-/// The most boxes of a number.
+/// The largest maximum of a number for which boxes are printed.
 const MOST_BOXES: i64 = 24;
-/// The seat that no party belongs to.
+/// The seat without a party.
 const MASTER: &str = "gm";
-/// Empty sheets of each layout, and layouts that have some.
+/// The number of empty sheets of each layout, and of layouts that get some.
 const EMPTY: usize = 2;
 const MOST_LAYOUTS: usize = 2;
 
 /// A character sheet.
-pub struct Sheet {
-    /// Empty for a sheet to be written on.
+pub struct PaperSheet {
+    /// Empty for a blank sheet.
     name: String,
     entity: Option<EntityId>,
     rows: Vec<SheetLine>,
 }
 
-/// A line of it.
+/// A line of a sheet.
 struct SheetLine {
     label: String,
     text: String,
     boxes: Option<Boxes>,
 }
 
-/// Boxes to tick: how many, and how many of them are ticked.
+/// Boxes to tick: their number, and how many are ticked.
 struct Boxes {
     all: usize,
     ticked: usize,
 }
 
-/// The size of the sheets of a document: how many are on a page.
+/// The size of the sheets of a document, by the number on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SheetSize {
     Quarter,
@@ -45,12 +45,12 @@ enum SheetSize {
     Whole,
 }
 
-impl Sheet {
+impl PaperSheet {
     pub fn entity(&self) -> Option<EntityId> {
         self.entity
     }
 
-    /// Whether something on it is called so.
+    /// True if a line of the sheet contains this title.
     pub fn names(&self, title: &str) -> bool {
         let title = title.to_lowercase();
         self.rows.iter().any(|row| row.text.to_lowercase().contains(&title))
@@ -69,7 +69,7 @@ impl Sheet {
 impl SheetSize {
     const ALL: [SheetSize; 3] = [SheetSize::Quarter, SheetSize::Half, SheetSize::Whole];
 
-    /// The letters of a label and of a text in a line, at 10 points.
+    /// The number of letters of a label and of a text in a line, at 10 points.
     fn letters(self) -> (usize, usize) {
         match self {
             SheetSize::Quarter => (17, 26),
@@ -77,7 +77,7 @@ impl SheetSize {
         }
     }
 
-    /// The lines below the name.
+    /// The number of lines below the name.
     fn room(self) -> usize {
         match self {
             SheetSize::Quarter | SheetSize::Half => 20,
@@ -101,15 +101,15 @@ impl SheetSize {
         }
     }
 
-    /// The smallest size in which every sheet has room.
-    fn for_all(sheets: &[Sheet]) -> SheetSize {
+    /// The smallest size in which every sheet fits.
+    fn for_all(sheets: &[PaperSheet]) -> SheetSize {
         let fits = |size: &SheetSize| sheets.iter().all(|sheet| sheet.lines(*size) <= size.room());
         SheetSize::ALL.into_iter().find(fits).unwrap_or(SheetSize::Whole)
     }
 }
 
-/// The sheets of the characters in the default scenario, and empty ones.
-pub fn of_ruleset(rules: &Arc<Ruleset>) -> Vec<Sheet> {
+/// The sheets of the characters in the default scenario, and blank ones.
+pub fn of_ruleset(rules: &Arc<Ruleset>) -> Vec<PaperSheet> {
     let setup = rules.seats().keys().fold(Setup::default(), |setup, seat| setup.seat(seat, Driver::Human));
     let Ok(mut session) = Session::start(rules, setup) else { return Vec::new() };
     if session.advance().is_err() {
@@ -127,14 +127,14 @@ pub fn of_ruleset(rules: &Arc<Ruleset>) -> Vec<Sheet> {
     for labels in layouts.iter().take(MOST_LAYOUTS) {
         for _ in 0..EMPTY {
             let line = |label: &String| SheetLine { label: label.clone(), text: String::new(), boxes: None };
-            sheets.push(Sheet { name: String::new(), entity: None, rows: labels.iter().map(line).collect() });
+            sheets.push(PaperSheet { name: String::new(), entity: None, rows: labels.iter().map(line).collect() });
         }
     }
     sheets
 }
 
-/// The sheets of those whom people play, and of the characters of the roster who are not in the scene.
-pub fn of_party(session: &mut Session, roster: &Roster) -> Vec<Sheet> {
+/// The sheets of the characters that people play, and of those of the roster that are not in the scene.
+pub fn of_party(session: &mut Session, roster: &Roster) -> Vec<PaperSheet> {
     let people: Vec<Arc<str>> = session
         .seats()
         .iter()
@@ -146,14 +146,14 @@ pub fn of_party(session: &mut Session, roster: &Roster) -> Vec<Sheet> {
         if sheets.iter().all(|sheet| sheet.name != *name) {
             let lines = sheet_lines(character).into_iter();
             let rows = lines.map(|(label, text)| SheetLine { label, text, boxes: None }).collect();
-            sheets.push(Sheet { name: name.clone(), entity: None, rows });
+            sheets.push(PaperSheet { name: name.clone(), entity: None, rows });
         }
     }
     sheets
 }
 
-/// The sheets of a game, of those with a profile that is wanted.
-fn of_session(session: &mut Session, wanted: &dyn Fn(&Profile) -> bool) -> Vec<Sheet> {
+/// The sheets of the entities whose profile `wanted` accepts.
+fn of_session(session: &mut Session, wanted: &dyn Fn(&Profile) -> bool) -> Vec<PaperSheet> {
     let rules = session.ruleset().clone();
     let mut seat = session.seen_by(Viewer::master());
     let profiles = seat.profiles();
@@ -171,14 +171,14 @@ fn of_session(session: &mut Session, wanted: &dyn Fn(&Profile) -> bool) -> Vec<S
     for (id, name) in ids {
         let Ok(rows) = seat.sheet_rows(id) else { continue };
         let mut rows: Vec<SheetLine> = rows.into_iter().map(SheetLine::of).collect();
-        // Numbers that the sheet has no line for get one of their own, so that they can be ticked.
+        // Numbers without a line on the sheet get one, so that they can be ticked.
         for number in profiles.get(&id).map_or(&[][..], |profile| profile.numbers.as_slice()) {
             let boxes = Boxes::of(number);
             if boxes.is_some() && rows.iter().all(|row| !row.label.eq_ignore_ascii_case(&number.label)) {
                 rows.push(SheetLine { label: number.label.to_string(), text: number.text(), boxes });
             }
         }
-        sheets.push(Sheet { name, entity: Some(id), rows });
+        sheets.push(PaperSheet { name, entity: Some(id), rows });
     }
     sheets
 }
@@ -191,7 +191,7 @@ impl SheetLine {
 }
 
 impl Boxes {
-    /// The boxes of a number with a small maximum: what is taken or lost is ticked.
+    /// The boxes of a number with a small maximum; harm or loss is ticked. `None` for any other number.
     fn of(number: &Number) -> Option<Boxes> {
         let max = number.max.filter(|max| (1..=MOST_BOXES).contains(max))?;
         let ticked = if number.harm { number.value } else { max - number.value };
@@ -204,8 +204,9 @@ impl Boxes {
     }
 }
 
-/// The pages of the sheets. Behind each is one for notes, so that no sheet is printed on the back of another.
-pub fn pages(html: &mut String, sheets: &[Sheet], title: &str) {
+/// Renders the pages of the sheets. Each is followed by a page for notes, so that no sheet is printed on the back of
+/// another.
+pub fn pages(html: &mut String, sheets: &[PaperSheet], title: &str) {
     let size = SheetSize::for_all(sheets);
     let class = size.class();
     for chunk in sheets.chunks(size.on_a_page()) {
@@ -225,7 +226,7 @@ pub fn pages(html: &mut String, sheets: &[Sheet], title: &str) {
     }
 }
 
-impl Sheet {
+impl PaperSheet {
     fn html(&self, title: &str) -> String {
         let mut rows = String::new();
         for row in &self.rows {
@@ -264,7 +265,7 @@ mod tests {
 
     #[test]
     fn long_sheets_get_more_room() {
-        let sheet = |lines: usize| Sheet {
+        let sheet = |lines: usize| PaperSheet {
             name: "Ann".into(),
             entity: None,
             rows: (0..lines)

@@ -8,7 +8,7 @@ use riskbreaker::script::type_module;
 use riskbreaker::{Library, Ruleset};
 
 use super::scaffold::Scaffold;
-use super::{Part, Written};
+use super::{NewPart, Written};
 use crate::cli::{call_error, library, types};
 
 static TEMPLATE: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/templates/ruleset");
@@ -47,8 +47,8 @@ pub fn ruleset(name: &str, extends: Option<&str>, over: &[String], folder: Optio
     let rules = library::load(&library, &way, &[])?;
     types::write_inside(&target, types::DEFINITION, &type_module(&rules))?;
     if extends.is_some() || !over.is_empty() {
-        // A house rule with its spec, made for what it lies on.
-        let part = Part { name: "first_house_rule".into(), ruleset: Some(name.to_owned()) };
+        // A house rule with its spec, for the rulesets that it extends.
+        let part = NewPart { name: "first_house_rule".into(), ruleset: Some(name.to_owned()) };
         let more = Scaffold::open(part, Some(root))?.hook()?;
         let mut files = written;
         files.extend(more.files.into_iter().filter(|path| !path.ends_with("RULES.md")));
@@ -64,7 +64,7 @@ fn next_steps(name: &str, way: &str) -> Vec<String> {
     ]
 }
 
-/// The template with its names filled in.
+/// Returns the files of the template with its names filled in.
 fn filled(id: &str) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     let mut folders = vec![&TEMPLATE];
@@ -79,7 +79,7 @@ fn filled(id: &str) -> BTreeMap<String, String> {
     files
 }
 
-/// A ruleset that only changes others.
+/// Returns the files of a ruleset that only changes others.
 fn house(id: &str, below: &str, parents: &[Arc<Ruleset>]) -> BTreeMap<String, String> {
     let title = title_of(id);
     let on = parents.iter().map(|parent| parent.title()).collect::<Vec<_>>().join(" and ");
@@ -94,7 +94,7 @@ fn write_all(target: &Path, files: &BTreeMap<String, String>) -> Result<Vec<Path
     files.iter().map(|(path, text)| types::write_inside(target, path, text)).collect()
 }
 
-/// `my-game` -> `My Game`.
+/// Converts an id to a title: `my-game` to `My Game`.
 pub fn title_of(id: &str) -> String {
     let word = |word: &str| {
         let mut letters = word.chars();
@@ -103,7 +103,7 @@ pub fn title_of(id: &str) -> String {
     id.split(['-', '_']).map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// `my-game` -> `MG`; an id of one word gives its beginning.
+/// Converts an id to a prefix of rule ids: `my-game` to `MG`; an id of one word gives its first letters.
 pub fn rule_prefix(id: &str) -> String {
     let initials: String = id.split(['-', '_']).filter_map(|word| word.chars().next()).collect();
     let short =

@@ -12,26 +12,26 @@ use riskbreaker::{Driver, Happening, Library, Ruleset, Session, Setup, WorkBudge
 use super::ruleset::{rule_prefix, title_of};
 use super::spec_text::{played, spec_file, started, written_as_luau};
 use super::trial::{Trial, play_once};
-use super::{Part, Written};
+use super::{NewPart, Written};
 use crate::cli::figures::counted;
 use crate::cli::interrupt::watched_briefly;
 use crate::cli::{call_error, library, types};
 
-/// A ruleset on the disk to which a part is added.
+/// A ruleset on disk to which a part is added.
 pub struct Scaffold {
     name: String,
     library: Library,
     id: String,
     folder: PathBuf,
-    /// The ids under which it is played. A layer has one for each ruleset that it lies over.
+    /// The ids under which it can be played: for a layer, one for each ruleset that it extends.
     ways: Vec<String>,
-    /// The current one of them, and its rules.
+    /// The id that is used now, and its rules.
     way: String,
     rules: Arc<Ruleset>,
 }
 
 impl Scaffold {
-    pub fn open(part: Part, folder: Option<PathBuf>) -> Result<Scaffold> {
+    pub fn open(part: NewPart, folder: Option<PathBuf>) -> Result<Scaffold> {
         let name = part.name;
         let proper = name.starts_with(|c: char| c.is_ascii_lowercase())
             && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
@@ -74,7 +74,8 @@ impl Scaffold {
         Ok(Scaffold { name, library, id, folder, ways, way, rules })
     }
 
-    /// The result for each ruleset that a layer lies over, with its id; for other rulesets one, without an id.
+    /// Returns one scaffold for each ruleset that a layer extends, with its id; for any other ruleset, one without an
+    /// id.
     fn over_each(&self) -> Result<Vec<(Option<String>, Scaffold)>> {
         let one = |way: &String| {
             let rules = library::load(&self.library, way, &[])?;
@@ -86,7 +87,7 @@ impl Scaffold {
         self.ways.iter().map(one).collect()
     }
 
-    /// Files, and a spec for them made by `spec`. A layer over several rulesets has one for each, unless they are equal.
+    /// Adds specs made by `spec` to files. A layer of several rulesets gets one for each, unless they are equal.
     fn with_specs(
         &self,
         files: Vec<(String, String)>,
@@ -191,7 +192,7 @@ impl Scaffold {
         Ok(Written { files: written, then: specs.into_iter().chain(wrong).chain(partial).collect(), well })
     }
 
-    /// The required facts of a card or an item, copied from another one.
+    /// The required facts of a card or item as source text, copied from another one.
     fn facts(&self, what: &str) -> String {
         let (folder, others) = match what {
             "item" => ("items", self.rules.items()),
@@ -219,13 +220,13 @@ impl Scaffold {
         lines
     }
 
-    /// The ruleset with additional files, if it has no problem.
+    /// Loads the ruleset with additional files; `None` if it has a problem.
     fn with(&self, files: &[(String, String)]) -> Option<Arc<Ruleset>> {
         let library = self.library_with(files)?;
         Ruleset::load(&library, &self.way).ok()
     }
 
-    /// The first of some specs that passes with these files; the last one if none does.
+    /// Returns the first spec that passes with these files; the last one if none does.
     fn first_that_holds(&self, files: &[(String, String)], path: &str, specs: Vec<String>) -> String {
         let holds = |spec: &String| {
             let mut files = files.to_vec();
@@ -238,7 +239,7 @@ impl Scaffold {
         specs.into_iter().nth(at).unwrap_or_default()
     }
 
-    /// The library with some files more.
+    /// Returns the library with additional files.
     fn library_with(&self, files: &[(String, String)]) -> Option<Library> {
         let mut all: BTreeMap<String, Vec<u8>> = BTreeMap::new();
         let mut parts = self.rules.parts();
@@ -292,7 +293,7 @@ impl Scaffold {
         )
     }
 
-    /// A spec that plays a card if that is possible, and otherwise only starts the game.
+    /// Returns a spec that plays a card if possible, and otherwise only starts the game.
     fn card_spec(
         &self,
         files: &[(String, String)],
@@ -307,7 +308,7 @@ impl Scaffold {
         self.spec_that_holds(files, path, rule, name, trial.as_ref().map(|trial| (trial, card, said)))
     }
 
-    /// A spec from the trial of a card; without a trial it only starts the game.
+    /// Returns a spec from the trial of a card; without a trial it only starts the game.
     fn spec_that_holds(
         &self,
         files: &[(String, String)],
@@ -327,7 +328,7 @@ impl Scaffold {
         self.first_that_holds(files, path, specs)
     }
 
-    /// The dice before the first question of the default scenario.
+    /// The faces rolled before the first question of the default scenario.
     fn faces_at_the_start(&self) -> Vec<u32> {
         let mut setup = Setup::default().seed(1);
         for seat in self.rules.seats().keys() {
@@ -366,7 +367,7 @@ impl Scaffold {
             "-- {title}. It follows up on a verb while somebody has it.\nlocal rb = require(\"@riskbreaker\")\n\nreturn rb.item({{\n\tid = \"{name}\",\n\ttitle = \"{title}\",\n\trules = {{ \"{rule}\" }},\n\ttext = \"Stirs when something happens to anybody.\",\n{}{follows}}})\n",
             self.facts("item")
         );
-        // The player of a card is `ctx.actor` if other cards use that name.
+        // The player of a card is called `ctx.actor` if other cards do so.
         let texts = self.rules.cards().iter().flat_map(|card| card.origins.values());
         let mut texts = texts.filter_map(|path| self.rules.source(path));
         let acts = texts.any(|text| text.contains("ctx.actor"));
@@ -417,7 +418,7 @@ impl Scaffold {
         };
         let said = format!("{title}: {verb} was done");
         let files = self.with_specs(vec![(paths[0].clone(), text(&verb))], &paths[1], |scaffold, files, path| {
-            // The card that reached it in the first ruleset, or one that does in this ruleset.
+            // The card that reaches it in the first ruleset, or one that does in this ruleset.
             let tried = scaffold.with(files).and_then(|rules| {
                 let first = chosen.iter().map(|(_, card, ..)| card.clone());
                 let cards = rules.cards().iter().map(|card| card.id.to_string());
@@ -430,12 +431,12 @@ impl Scaffold {
         self.finish(files, Some((rule.clone(), format!("{title}: says so after {verb}."))))
     }
 
-    /// A character like the first one of the cast.
+    /// Writes a character like the first one of the cast.
     pub fn character(&self) -> Result<Written> {
         self.copy("cast", "a character", None)
     }
 
-    /// A scenario like the default one.
+    /// Writes a scenario like the default one.
     pub fn scenario(&self) -> Result<Written> {
         let written = self.copy("scenarios", "a scenario", self.rules.default_scenario())?;
         let play = format!("Play it: riskbreaker play {} --rules {}", self.name, self.way);
@@ -489,7 +490,7 @@ impl Scaffold {
     }
 }
 
-/// A data file under another name or title: its first `name` or `title` at the top level.
+/// Returns a data file with another `name` or `title` at its top level.
 fn retitled(text: &str, title: &str) -> String {
     let mut done = false;
     let line = |line: &str| {
@@ -506,14 +507,14 @@ fn retitled(text: &str, title: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// A rule text with one more rule, after the last numbered one before the section of the GM.
+/// Returns a rule text with another rule, after the last numbered one before the section of the GM.
 fn with_rule(text: &str, id: &str, rule: &str) -> String {
     let line = format!("- **{id}** {rule}");
     let mut lines: Vec<&str> = text.lines().collect();
     let end = lines.iter().position(|line| line.starts_with("## ")).unwrap_or(lines.len());
     match lines[..end].iter().rposition(|line| line.starts_with("- **")) {
         Some(last) => {
-            // The text of a rule may go on in the lines below it.
+            // The text of a rule may continue in the lines below it.
             let goes_on = |line: &&&str| !line.trim().is_empty() && !line.starts_with(['#', '-', '*', '|']);
             let more = lines[last + 1..end].iter().take_while(goes_on).count();
             lines.insert(last + 1 + more, &line);

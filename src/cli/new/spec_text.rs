@@ -26,7 +26,7 @@ pub fn dice(faces: &[u32]) -> String {
     if faces.is_empty() { String::new() } else { format!("\tt:dice({})\n", faces.join(", ")) }
 }
 
-/// `run`: the call that continues the game before the log is compared.
+/// Returns a spec that plays a card. `run`: the call that continues the game before the log is compared.
 pub fn played(trial: &Trial, card: &str, run: &str, said: &str, scenario: Option<&str>) -> String {
     let mut body = given(scenario);
     body.push_str(&dice(&trial.faces));
@@ -40,13 +40,13 @@ pub fn played(trial: &Trial, card: &str, run: &str, said: &str, scenario: Option
     body
 }
 
-/// What cannot be a name in a script.
+/// Words that cannot be names in a script.
 const KEYWORDS: &[&str] = &[
     "", "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local", "nil", "not",
     "or", "repeat", "return", "then", "true", "until", "while",
 ];
 
-/// A plain value as a script writes it.
+/// Formats a plain value as Luau source.
 pub fn written_as_luau(value: &Value) -> Option<String> {
     match value {
         Value::Bool(yes) => Some(yes.to_string()),

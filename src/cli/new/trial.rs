@@ -2,7 +2,7 @@ use riskbreaker::{Happening, Question, Session, Step, Value};
 
 use super::spec_text::written_as_luau;
 
-/// How a card is played in the default scenario: by whom, with which dice.
+/// The play of a card in the default scenario: its actor, dice and answers.
 pub struct Trial {
     pub about: String,
     pub kind: String,
@@ -59,7 +59,7 @@ pub fn play_once(session: &mut Session, card: &str) -> Option<Trial> {
     Some(Trial { about, kind, faces, said, answers })
 }
 
-/// An answer that a question takes, where it has no default.
+/// Finds a possible answer to a question without a default.
 fn some_answer(question: &Question) -> Option<Value> {
     let open = question.ask.options().iter().filter(|option| option.enabled);
     let ids: Vec<Value> = open.map(|option| Value::text(&option.id)).collect();

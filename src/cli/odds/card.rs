@@ -1,4 +1,4 @@
-//! Odds of a card: in one position, by one set of rules or by several side by side.
+//! The odds of a card: in one position, by one set of rules or by several side by side.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,8 +20,8 @@ use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::sim::quoted;
 use super::super::{call_error, file, interrupt, library, rules};
-use super::condition::{Conditions, Places};
-use super::show::{Compared, OddsJson, show, show_compared, tell_proof};
+use super::condition::{Conditions, WatchedFields};
+use super::show::{ComparedColumn, OddsJson, show, show_compared, tell_proof};
 use super::{Args, ruleset, sweep};
 
 pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
@@ -31,7 +31,7 @@ pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
         return sweep::swept(card, args, &library, &own, name, values);
     }
     let watched = watched(args);
-    let mut columns = vec![column(card, args, &own, own.name(), &Changed::default(), &watched)?];
+    let mut columns = vec![column(card, args, &own, own.name(), &ColumnChange::default(), &watched)?];
     let mut left_out = Vec::new();
     for other in &args.compare {
         if columns.iter().any(Column::is_interrupted) {
@@ -41,7 +41,7 @@ pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
         columns.push(match other.split_once('=') {
             Some((switch, value)) => {
                 let set = vec![(switch.trim().to_owned(), value.trim().to_owned())];
-                column(card, args, &own, other.clone(), &Changed { set, ..Changed::default() }, &watched)?
+                column(card, args, &own, other.clone(), &ColumnChange { set, ..ColumnChange::default() }, &watched)?
             }
             None => {
                 let (id, its_card) = other.split_once(':').unwrap_or((other, card));
@@ -53,7 +53,7 @@ pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
                         ids.join(", ")
                     )));
                 }
-                column(its_card, args, &theirs, other.clone(), &Changed::default(), &watched)?
+                column(its_card, args, &theirs, other.clone(), &ColumnChange::default(), &watched)?
             }
         });
     }
@@ -94,11 +94,11 @@ pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
     Ok(ended(&columns))
 }
 
-/// Several columns side by side.
+/// Prints several columns side by side.
 pub fn show_columns(screen: &mut Screen, card: &str, columns: &[Column]) -> Result<()> {
-    let compared: Vec<Compared> = columns
+    let compared: Vec<ComparedColumn> = columns
         .iter()
-        .map(|Column { name, odds, place, .. }| Compared { name, odds, known: Some(&place.known) })
+        .map(|Column { name, odds, place, .. }| ComparedColumn { name, odds, known: Some(&place.known) })
         .collect();
     show_compared(screen, &columns[0].heading(card), &compared)?;
     for Column { name, place, .. } in columns {
@@ -109,12 +109,12 @@ pub fn show_columns(screen: &mut Screen, card: &str, columns: &[Column]) -> Resu
     Ok(())
 }
 
-/// How the program ends: work that was interrupted says so.
+/// The exit code: interrupted work has its own.
 pub fn ended(columns: &[Column]) -> ExitCode {
     if columns.iter().any(Column::is_interrupted) { ExitCode::from(interrupt::INTERRUPTED) } else { ExitCode::SUCCESS }
 }
 
-/// Refuses answers and changes that none of the columns has a use for.
+/// Refuses answers and changes that none of the columns uses.
 fn check_used(args: &Args, columns: &[Column]) -> Result<()> {
     for topic in &columns[0].odds.unasked {
         if columns.iter().all(|column| column.odds.unasked.contains(topic)) {
@@ -132,9 +132,9 @@ fn check_used(args: &Args, columns: &[Column]) -> Result<()> {
     Ok(())
 }
 
-/// What the conditions and the table of a call look at.
-pub fn watched(args: &Args) -> Places {
-    let mut places = Places::default();
+/// The fields that the conditions and the table of a call read.
+pub fn watched(args: &Args) -> WatchedFields {
+    let mut places = WatchedFields::default();
     for conditions in [&args.condition, &args.given_that].into_iter().flatten() {
         conditions.note(&mut places);
     }
@@ -144,13 +144,13 @@ pub fn watched(args: &Args) -> Places {
     places
 }
 
-/// Tells the chance of a condition, by column.
+/// Prints the chance of a condition, by column.
 fn tell_condition(
     screen: &mut Screen,
     args: &Args,
     card: &str,
     condition: &Conditions,
-    watched: &Places,
+    watched: &WatchedFields,
     columns: &[Column],
 ) -> Result<ExitCode> {
     let given = args.given_that.as_ref().map(Conditions::to_string);
@@ -177,7 +177,7 @@ fn tell_condition(
     Ok(ended(columns))
 }
 
-/// One column of a condition for machines.
+/// A column of a condition as JSON.
 pub fn condition_json(column: &Column, chance: &riskbreaker::dice::Fraction) -> Json {
     json!({
         "column": column.name, "exact": column.odds.is_exact(), "estimated": column.odds.estimate.is_some(),
@@ -192,12 +192,12 @@ fn merge(object: &mut Json, more: &Json) {
     }
 }
 
-/// A field or derived value, value by value.
+/// Prints the chances of the values of a field or derived value.
 fn tell_field(
     screen: &mut Screen,
     args: &Args,
     place: &(String, String),
-    watched: &Places,
+    watched: &WatchedFields,
     column: &Column,
 ) -> Result<ExitCode> {
     let odds = &column.odds;
@@ -251,7 +251,7 @@ fn tell_field(
     Ok(ended(std::slice::from_ref(column)))
 }
 
-/// A value in a cell.
+/// A value as text for a table cell.
 fn value_text(value: &Value) -> String {
     match value {
         Value::Bool(true) => "yes".into(),
@@ -261,15 +261,15 @@ fn value_text(value: &Value) -> String {
     }
 }
 
-/// What one column has other than the call says.
+/// The settings of a column that differ from the call.
 #[derive(Clone, Debug, Default)]
-pub struct Changed {
+pub struct ColumnChange {
     pub set: Vec<(String, String)>,
     pub answers: Vec<(String, String)>,
     pub edits: Vec<(String, String, String)>,
 }
 
-/// One set of rules and what the card does by it.
+/// A set of rules with the odds of the card.
 pub struct Column {
     pub name: String,
     pub rules: Arc<Ruleset>,
@@ -277,14 +277,14 @@ pub struct Column {
     pub place: Place,
 }
 
-/// Works out one column; `watched` is looked at where the card ends.
+/// Computes one column. `watched`: the fields to read at the end of the card.
 pub fn column(
     card: &str,
     args: &Args,
     ruleset: &Arc<Ruleset>,
     name: String,
-    changed: &Changed,
-    watched: &Places,
+    changed: &ColumnChange,
+    watched: &WatchedFields,
 ) -> Result<Column> {
     let mut setup = Setup::default().seed(args.seed);
     if let Some(scenario) = &args.scenario {
@@ -338,7 +338,7 @@ pub fn column(
         position.odds(ruleset)
     });
     let (odds, place) = told.map_err(|refusal| {
-        // Of several columns it has to be said which.
+        // With several columns, the message names one.
         let several = !args.compare.is_empty() || args.sweep.is_some();
         let of = if several { format!("{name}: ") } else { String::new() };
         let cure = match refusal {
@@ -359,14 +359,14 @@ pub fn column(
             let held = odds
                 .given(|outcome| given.hold(watched, outcome))
                 .ok_or_else(|| call_error(format!("the condition {given} never holds here")))?;
-            // What the condition looked at has served its purpose, unless more is looked at.
+            // The values read for the condition are dropped, unless something else needs them.
             if args.condition.is_none() && args.table.is_none() { held.unwatched() } else { held }
         }
     };
     Ok(Column { name, rules: ruleset.clone(), odds, place })
 }
 
-/// The call of the program with what opens the card, ready to be typed.
+/// Returns the command line with the changes that open the card.
 fn called_with(openings: &[Opening]) -> String {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     for opening in openings {
@@ -378,7 +378,7 @@ fn called_with(openings: &[Opening]) -> String {
                 }
                 words.extend(["--as".to_owned(), actor.clone()]);
             }
-            // The first answer that fits is taken: this one stands before the others of the call.
+            // The first answer that fits is used, so this one goes before the others.
             Opening::Way(topic, answer) => {
                 let at = words.iter().position(|word| word.starts_with("--way")).unwrap_or(words.len());
                 words.splice(at..at, ["--way".to_owned(), format!("{topic}={answer}")]);
@@ -391,13 +391,13 @@ fn called_with(openings: &[Opening]) -> String {
     call_of(&words)
 }
 
-/// A call of the program as a shell takes it.
+/// Quotes the arguments of a call for a shell.
 fn call_of(words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     format!("riskbreaker {}", words.join(" "))
 }
 
-/// How questions are answered, as it is typed.
+/// Parses the value of `--questions`.
 pub fn answering(text: &str, rules: &Ruleset) -> Result<Answering> {
     Ok(match text {
         "default" => Answering::Default,
@@ -415,7 +415,7 @@ pub fn answering(text: &str, rules: &Ruleset) -> Result<Answering> {
 }
 
 impl Column {
-    /// Whether Ctrl-C ended the work. Further columns are not begun then: each would take a moment of its own.
+    /// True if Ctrl-C ended the work. Further columns are then skipped, since each would take time for an estimate.
     pub fn is_interrupted(&self) -> bool {
         self.odds.estimate.as_ref().is_some_and(|estimate| estimate.interrupted)
     }
@@ -427,7 +427,7 @@ impl Column {
         }
     }
 
-    /// The ruleset with its layers, without the one that a sweep puts on it.
+    /// The name of the ruleset with its layers, without the layer of a sweep.
     fn ruleset(&self) -> String {
         let name = self.rules.name();
         match name.strip_suffix(sweep::LAYER).and_then(|name| name.strip_suffix('+')) {
@@ -436,13 +436,13 @@ impl Column {
         }
     }
 
-    /// Everything about it as JSON.
+    /// The column as JSON.
     pub fn json<'a>(&'a self, card: &'a str) -> ColumnJson<'a> {
         ColumnJson { column: self, card }
     }
 }
 
-/// A column with the card that it is about.
+/// A column with its card.
 pub struct ColumnJson<'a> {
     column: &'a Column,
     card: &'a str,

@@ -6,7 +6,7 @@ use riskbreaker::Value;
 use riskbreaker::dice::Fraction;
 use riskbreaker::lab::{Compared, Odds, Outcome};
 
-/// What has to hold of an outcome: all of one of these lists.
+/// A condition in disjunctive form: true if all conditions of one of these lists hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conditions(Vec<Vec<Condition>>);
 
@@ -29,7 +29,7 @@ enum Relation {
     Under,
 }
 
-/// How relations are written; a longer sign comes before its beginning.
+/// The signs of relations; a longer sign comes before its prefix.
 const SIGNS: [(&str, Relation); 7] = [
     (">=", Relation::AtLeast),
     ("<=", Relation::AtMost),
@@ -40,11 +40,11 @@ const SIGNS: [(&str, Relation); 7] = [
     ("=", Relation::Is),
 ];
 
-/// The fields and derived values that a call looks at, each once, in the order in which outcomes have them.
+/// The fields and derived values that a call reads, each once, in the order of [`Outcome::watched`].
 #[derive(Clone, Debug, Default)]
-pub struct Places(pub Vec<(String, String)>);
+pub struct WatchedFields(pub Vec<(String, String)>);
 
-/// Reads `NAME.FIELD`.
+/// Parses `NAME.FIELD`.
 pub fn place(text: &str) -> Result<(String, String), String> {
     let text = text.trim();
     let parts = text.rsplit_once('.').map(|(name, field)| (name.trim().to_owned(), field.trim().to_owned()));
@@ -59,14 +59,14 @@ impl Conditions {
         text.split(" or ").map(all).collect::<Result<_, _>>().map(Conditions)
     }
 
-    /// Adds what the conditions look at.
-    pub fn note(&self, places: &mut Places) {
+    /// Adds the fields that the conditions read.
+    pub fn note(&self, places: &mut WatchedFields) {
         for condition in self.0.iter().flatten() {
             places.note(&condition.title, &condition.field);
         }
     }
 
-    /// What they compare with what.
+    /// The comparisons in the conditions.
     pub fn compared(&self) -> impl Iterator<Item = Compared> + '_ {
         self.0.iter().flatten().map(|Condition { title, field, relation, value }| Compared {
             title: title.clone(),
@@ -76,18 +76,18 @@ impl Conditions {
         })
     }
 
-    pub fn hold(&self, places: &Places, outcome: &Outcome) -> bool {
+    pub fn hold(&self, places: &WatchedFields, outcome: &Outcome) -> bool {
         self.0.iter().any(|all| all.iter().all(|condition| condition.holds(places.value(outcome, &condition.place()))))
     }
 
-    /// The chance that they hold.
-    pub fn chance(&self, places: &Places, odds: &Odds) -> Fraction {
+    /// The chance that the conditions hold.
+    pub fn chance(&self, places: &WatchedFields, odds: &Odds) -> Fraction {
         odds.chance(|outcome| self.hold(places, outcome))
     }
 }
 
-impl Places {
-    /// Adds a field unless it is there.
+impl WatchedFields {
+    /// Adds a field unless it is already there.
     pub fn note(&mut self, title: &str, field: &str) {
         let place = (title.to_owned(), field.to_owned());
         if !self.0.contains(&place) {
@@ -95,7 +95,7 @@ impl Places {
         }
     }
 
-    /// What a place held at the end of an outcome.
+    /// The value of a field at the end of an outcome.
     pub fn value<'o>(&self, outcome: &'o Outcome, place: &(String, String)) -> &'o Value {
         let at = self.0.iter().position(|known| known == place);
         at.and_then(|at| outcome.watched.get(at)).unwrap_or(&Value::None)
@@ -144,7 +144,7 @@ impl Condition {
     }
 }
 
-/// Whether a value is the one that is written so: numbers, texts, `yes`, `no`, `none`, titles of entities.
+/// True if a value matches the written one: numbers, texts, `yes`, `no`, `none`, titles of entities.
 fn same(found: &Value, written: &str) -> bool {
     match found {
         Value::Bool(yes) => matches!((yes, written), (true, "yes" | "true" | "on") | (false, "no" | "false" | "off")),
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_value_is_compared_as_it_is_written() {
-        let mut places = Places::default();
+        let mut places = WatchedFields::default();
         let holds = |text: &str, value: Value| {
             let conditions = Conditions::read(text).unwrap();
             let mut places = places.clone();

@@ -1,4 +1,4 @@
-//! Odds of a whole game.
+//! The odds of a whole game.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -28,7 +28,7 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
     let mut setup = Setup::default().seed(args.seed);
     setup.scenario = Scenario::Named(scenario.to_owned());
     let setup = with_pairs(setup, &args.set, &args.seat);
-    // Seats that nobody is put on are played as in a simulation.
+    // Seats without a given driver are played as in a simulation.
     let setup = Variant::new(rules.id(), &rules, setup).map_err(|error| call_error(error.to_string()))?.setup;
     let played: Vec<String> = setup.seats.iter().map(|(seat, driver)| format!("{seat} {}", told(driver))).collect();
     let interrupt = watched_briefly();
@@ -84,18 +84,18 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
     Ok(code)
 }
 
-/// Whether the chances are fractions that are right to the last digit.
+/// True if the chances are exact fractions.
 fn is_exact(found: &GameOdds) -> bool {
     found.remaining.is_zero() && !found.decimal
 }
 
-/// How many digits behind the point are shown of a decimal with this error, 2 to 12.
+/// The number of decimals to show for a number with this error, 2 to 12.
 fn digits_within(error: &Fraction) -> usize {
     let digits = -float(error).max(1e-15).log10();
     (digits.floor() as usize).clamp(2, 12)
 }
 
-/// What is proven of a game that was not followed to its end, and what random games come to.
+/// Prints the proven bounds of a game that was not followed to its end, and the results of random games.
 fn show_bounds(screen: &mut Screen, found: &GameOdds) -> Result<()> {
     let estimate = found.estimate.as_ref();
     let rate_of = |name: &str| estimate.and_then(|known| known.results.iter().find(|(own, _)| own == name));
@@ -149,7 +149,7 @@ fn show_bounds(screen: &mut Screen, found: &GameOdds) -> Result<()> {
     Ok(())
 }
 
-/// Everything about the odds of a game, for machines.
+/// The odds of a game as JSON.
 fn game_json(found: &GameOdds, (scenario, ruleset): (&str, &str), played: &[String]) -> Json {
     let exact = is_exact(found);
     let chance = |chance: &Fraction| match exact {
@@ -182,7 +182,7 @@ fn game_json(found: &GameOdds, (scenario, ruleset): (&str, &str), played: &[Stri
     })
 }
 
-/// Who plays a seat, in a word.
+/// The driver of a seat as a word.
 fn told(driver: &Driver) -> String {
     match driver {
         Driver::Absent => "absent".into(),

@@ -20,7 +20,7 @@ use self::condition::Conditions;
 use super::play::pair;
 use super::{call_error, library};
 
-pub use self::show::{Compared, OddsJson, show, show_compared};
+pub use self::show::{ComparedColumn, OddsJson, show, show_compared};
 
 /// Exact odds of dice, or of a card
 ///
@@ -136,9 +136,9 @@ pub struct Args {
     svg: Option<PathBuf>,
 }
 
-/// Turns `--TOPIC ANSWER` behind `odds` into `--answer TOPIC=ANSWER`: the topics are the ruleset's own.
+/// Converts `--TOPIC ANSWER` after `odds` to `--answer TOPIC=ANSWER`, since each ruleset has its own topics.
 pub fn topics_as_answers(call: Vec<OsString>, known: &[String]) -> Vec<OsString> {
-    // Only an option with a value can stand before the command: `--rulesets DIR`.
+    // Only an option with a value can be before the command: `--rulesets DIR`.
     let command = match call.get(1).map(|arg| arg.to_string_lossy()) {
         Some(arg) if arg == "--rulesets" => 3,
         Some(arg) if arg.starts_with("--rulesets=") => 2,
@@ -181,7 +181,7 @@ pub fn topics_as_answers(call: Vec<OsString>, known: &[String]) -> Vec<OsString>
     turned
 }
 
-/// Dice that begin with a sign, such as `-1d6`, with a blank before it, so that they are read as no option.
+/// Puts a blank before dice that begin with a minus sign, such as `-1d6`, so that they are not parsed as an option.
 fn negative_dice(arg: &OsString) -> Option<OsString> {
     let text = arg.to_str()?;
     let begins =
@@ -221,7 +221,7 @@ pub fn odds(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
 }
 
-/// The call that asks what `3d6 >= 12` seems to ask. Behind dice a comparison counts the dice whose faces fit it.
+/// The call that answers what `3d6 >= 12` seems to ask: after dice, a comparison counts the dice whose faces match.
 fn of_total(text: &str) -> Option<String> {
     let (dice, rest) = text.split_at(text.find(['<', '>'])?);
     let (sign, total) = rest.split_at(rest.find(|c: char| !"<>=".contains(c))?);
@@ -238,7 +238,7 @@ fn of_total(text: &str) -> Option<String> {
 }
 
 impl Args {
-    /// An option of the call that only cards have.
+    /// An option of the call that only applies to cards.
     fn for_cards(&self) -> Option<&'static str> {
         let given = [
             (self.actor.is_some(), "--as"),
@@ -256,7 +256,7 @@ impl Args {
         given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
     }
 
-    /// An option of the call that only dice have.
+    /// An option of the call that only applies to dice.
     fn for_dice(&self) -> Option<&'static str> {
         let given = [
             (self.other.is_some(), "--against"),
@@ -267,7 +267,7 @@ impl Args {
     }
 }
 
-/// Whether what could be a slip in a dice expression is a card.
+/// True if a text that could be a mistyped dice expression is the id of a card.
 fn is_card(text: &str, args: &Args, folder: Option<&Path>) -> bool {
     let known = || {
         let library = library::open(folder)?;

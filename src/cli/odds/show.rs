@@ -1,4 +1,4 @@
-//! The output of odds: tables, expected changes, whether they are exact or estimated, and all of it as JSON.
+//! The output of odds: tables, expected changes, exactness, and everything as JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use super::super::figures::{
 use super::super::row::Row;
 use super::super::screen::Screen;
 
-/// Names of fields that no sheet shows.
+/// The names of fields that no sheet shows.
 pub type UnshownFields = BTreeSet<Arc<str>>;
 
 fn chances(odds: &Odds) -> Vec<&Fraction> {
     odds.outcomes.iter().map(|(_, chance)| chance).collect()
 }
 
-/// Everything about the odds, fractions in full. It is written as it is made: there may be very many outcomes.
+/// The odds as JSON, with fractions in full. Written as a stream, since there may be very many outcomes.
 pub struct OddsJson<'a>(pub &'a Odds);
 
 impl OddsJson<'_> {
-    /// Writes its entries into an object that may have others.
+    /// Writes the entries into an object that may have others.
     pub fn write<M: SerializeMap>(&self, object: &mut M) -> Result<(), M::Error> {
         let odds = self.0;
         let answers: Vec<Json> = odds
@@ -98,20 +98,21 @@ fn field_json(odds: &Odds, field: &FieldOdds) -> Json {
     })
 }
 
-/// A number for machines: as a fraction only where it is known exactly.
+/// A number as JSON: as a fraction only if it is exact.
 fn number_json(odds: &Odds, number: &Fraction) -> Json {
     json!(if odds.is_exact() { Chance::exactly(number) } else { Chance::about(float(number)) })
 }
 
-/// Fields whose expected change is listed, and other values of one that is no number.
+/// The most fields whose expected change is listed, and the most other values of a field that is no number.
 const MOST_FIELDS: usize = 60;
 const MOST_VALUES: usize = 4;
 
-/// Outcomes a table shows; the unlikeliest behind them are counted together.
+/// The most outcomes in a table; the rest is counted together.
 const SHOWN: usize = 40;
 
-/// The odds as a table with what is to be expected. `unshown`: fields that no sheet shows, which are left out with all else that is
-/// not told at the table; outcomes that differ in nothing else are one. `None` shows everything.
+/// Prints the odds as a table, with the expected changes. `unshown`: fields that no sheet shows; they are left out with
+/// all else that is not shown at the table, and outcomes that differ in nothing else are merged. `None` shows
+/// everything.
 pub fn show(screen: &mut Screen, heading: &str, odds: &Odds, unshown: Option<&UnshownFields>) -> anyhow::Result<()> {
     screen.row(&Row::at(0).strong(match odds.until_in_words() {
         Some(until) => format!("{heading} \u{b7} {until}"),
@@ -132,9 +133,9 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds, unshown: Option<&Un
         rows.push(vec![chance_of(odds, &rest), fraction_of(odds, &rest), line, String::new()]);
     }
     table_of_chances(screen, &["chance", "exactly", "outcome", ""], rows)?;
-    // Fields that are told at the table come first; the others change as well.
+    // Fields that are shown at the table come first.
     let (shown, others): (Vec<&FieldOdds>, Vec<&FieldOdds>) = odds.fields.iter().partition(|field| field.shown);
-    // A hidden reference to an entity is the rules' own bookkeeping.
+    // A hidden reference to an entity is internal to the rules.
     let is_number_or_word = |field: &&FieldOdds| field.to.iter().all(|(value, _)| !value.any_entity(&|_| true));
     let others = others.into_iter().filter(|field| unshown.is_none() && is_number_or_word(field));
     let is_told = |field: &&FieldOdds| unshown.is_none_or(|unshown| !unshown.contains(&*field.field));
@@ -162,12 +163,12 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds, unshown: Option<&Un
     tell_proof(screen, odds)
 }
 
-/// The outcomes in words, each told apart from all others.
+/// The outcomes in words, all of them different.
 fn all_outcomes(odds: &Odds) -> Vec<(String, Fraction)> {
     odds.lines().into_iter().zip(&odds.outcomes).map(|(line, (_, chance))| (line, chance.clone())).collect()
 }
 
-/// The outcomes by what is told of them at the table, the likeliest first.
+/// The outcomes merged by what is shown at the table, the likeliest first.
 fn told_outcomes(odds: &Odds, unshown: &UnshownFields) -> Vec<(String, Fraction)> {
     let mut sums: BTreeMap<String, Fraction> = BTreeMap::new();
     let is_told = |effect: &&Effect| match effect {
@@ -184,7 +185,7 @@ fn told_outcomes(odds: &Odds, unshown: &UnshownFields) -> Vec<(String, Fraction)
     told
 }
 
-/// A table whose column `exactly` is left out if all its fractions are too long to be read: they are in the JSON.
+/// Prints a table. The column `exactly` is left out if all its fractions are too long to read; the JSON has them.
 pub fn table_of_chances(screen: &mut Screen, header: &[&str], mut rows: Vec<Vec<String>>) -> std::io::Result<()> {
     let mut header = header.to_vec();
     let exactly = header.iter().position(|heading| *heading == "exactly");
@@ -195,7 +196,7 @@ pub fn table_of_chances(screen: &mut Screen, header: &[&str], mut rows: Vec<Vec<
     screen.table(&header, rows)
 }
 
-/// What is to be expected of a field: the mean change of a number, or the chance of each other value.
+/// The expectation for a field: the mean change of a number, or the chance of each other value.
 fn expected_of(odds: &Odds, field: &FieldOdds) -> String {
     let name = format!("expected: {} {}", field.title, field.label);
     match &field.expected {
@@ -215,7 +216,7 @@ fn expected_of(odds: &Odds, field: &FieldOdds) -> String {
     }
 }
 
-/// A value of a field as the outcomes that lead to it tell it: an entity by its title.
+/// A value of a field in the words of the outcomes with it: an entity by its title.
 fn words_of(odds: &Odds, field: &FieldOdds, value: &Value) -> String {
     let effects = odds.outcomes.iter().flat_map(|(outcome, _)| &outcome.effects);
     let told = effects.filter_map(|effect| match effect {
@@ -232,20 +233,20 @@ fn words_of(odds: &Odds, field: &FieldOdds, value: &Value) -> String {
     })
 }
 
-/// The expected change of a field; of an estimate, about.
+/// The expected change of a field; "about" for an estimate.
 fn change_of(odds: &Odds, by: &Fraction) -> String {
     if odds.is_exact() { change(by) } else { format!("about {:+.2}", float(by)) }
 }
 
-/// One column of a comparison: its name, and the fields that its rules have, by title and label; all if none are said.
-pub struct Compared<'a> {
+/// One column of a comparison: its name, and the fields that its rules have, by title and label; `None` for all.
+pub struct ComparedColumn<'a> {
     pub name: &'a str,
     pub odds: &'a Odds,
     pub known: Option<&'a BTreeSet<(Arc<str>, Arc<str>)>>,
 }
 
-/// The same by several rules, side by side. Fields that some of the rules do not have are not compared.
-pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[Compared]) -> anyhow::Result<()> {
+/// Prints the odds by several sets of rules side by side. Fields that some of the rules lack are not compared.
+pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[ComparedColumn]) -> anyhow::Result<()> {
     let columns: Vec<(&str, &Odds)> = compared.iter().map(|column| (column.name, column.odds)).collect();
     screen.row(&Row::at(0).strong(heading))?;
     let same = |one: &Odds, other: &Odds| one.lines() == other.lines() && chances(one) == chances(other);
@@ -290,7 +291,7 @@ pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[Compared]) 
         }
     }
     let lacks =
-        |column: &&Compared, field: &(Arc<str>, Arc<str>)| column.known.is_some_and(|known| !known.contains(field));
+        |column: &&ComparedColumn, field: &(Arc<str>, Arc<str>)| column.known.is_some_and(|known| !known.contains(field));
     let (only_in_some, fields): (Vec<_>, Vec<_>) =
         fields.into_iter().partition(|field| compared.iter().any(|column| lacks(&column, field)));
     let rows: Vec<Vec<String>> = fields
@@ -338,7 +339,7 @@ pub fn tell_remaining(screen: &mut Screen, remaining: &Fraction, cure: &str) -> 
     Ok(())
 }
 
-/// Tells how far the odds of a card can be relied on.
+/// Prints how reliable the odds of a card are.
 pub fn tell_proof(screen: &mut Screen, odds: &Odds) -> anyhow::Result<()> {
     screen.row(&Row::at(0).faint(odds.proof_in_words()))?;
     if let Some(estimate) = &odds.estimate {

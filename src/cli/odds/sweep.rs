@@ -15,13 +15,13 @@ use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::{call_error, library, rules};
 use super::Args;
-use super::card::{Changed, Column, ColumnJson, column, condition_json, ended, show_columns, watched};
-use super::condition::{Conditions, Places};
+use super::card::{ColumnChange, Column, ColumnJson, column, condition_json, ended, show_columns, watched};
+use super::condition::{Conditions, WatchedFields};
 use super::show::{table_of_chances, tell_proof};
 
-/// Values that one call goes through.
+/// The most values of one sweep.
 const MOST: i64 = 100;
-/// The house rule that stands for a value of a fact.
+/// The id of the layer that sets a value of a fact.
 pub const LAYER: &str = "swept-fact";
 
 /// A sweep as JSON.
@@ -32,12 +32,12 @@ struct Sweep<'a> {
     refused: &'a [String],
 }
 
-/// What a sweep changes.
+/// The kind of thing that a sweep changes.
 enum Swept {
     Answer,
     Switch,
     Field(String, String),
-    /// A number, text or yes-or-no on the card, by the id of the card.
+    /// A number, text or yes-or-no on the card with this id.
     Fact(String),
 }
 
@@ -61,7 +61,7 @@ pub fn swept(
         let column = one(card, args, library, own, (&sort, name, value), &watched);
         match column {
             Ok(column) => columns.push(column),
-            // Some values may not be possible here.
+            // Some values may be impossible here.
             Err(error) => refused.push(error),
         }
     }
@@ -119,7 +119,7 @@ fn list(names: &[&str]) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
-/// The values of a sweep: `1..5`, or a list with commas.
+/// Parses the values of a sweep: `1..5`, or a list with commas.
 fn values_of(text: &str) -> Result<Vec<String>> {
     let range = text.split_once("..").and_then(|(from, to)| {
         Some((from.trim().parse::<i64>().ok()?, to.trim().trim_start_matches('=').parse::<i64>().ok()?))
@@ -148,18 +148,18 @@ fn values_of(text: &str) -> Result<Vec<String>> {
     }
 }
 
-/// The odds for one value.
+/// Computes the odds for one value.
 fn one(
     card: &str,
     args: &Args,
     library: &Library,
     own: &Arc<Ruleset>,
     (sort, name, value): (&Swept, &str, &str),
-    watched: &Places,
+    watched: &WatchedFields,
 ) -> Result<Column> {
     let title = format!("{name}={value}");
     let pair = (name.to_owned(), value.to_owned());
-    let mut changed = Changed::default();
+    let mut changed = ColumnChange::default();
     match sort {
         Swept::Answer => changed.answers.push(pair),
         Swept::Switch => changed.set.push(pair),
@@ -172,7 +172,7 @@ fn one(
     column(card, args, own, title, &changed, watched)
 }
 
-/// The rules with another value for a fact of a card: a house rule of one line that lies on top.
+/// Returns the rules with another value of a fact of a card: a layer with one line.
 fn with_fact(
     args: &Args,
     library: &Library,
@@ -208,7 +208,7 @@ fn with_fact(
     library::load(&library, &id, &layers)
 }
 
-/// The chance of a condition for each value, and which comes nearest to an even chance.
+/// Prints the chance of a condition for each value, and the value nearest to an even chance.
 #[allow(clippy::too_many_arguments)] // what the call says, and what came of it
 fn tell(
     screen: &mut Screen,
@@ -216,7 +216,7 @@ fn tell(
     card: &str,
     name: &str,
     condition: &Conditions,
-    watched: &Places,
+    watched: &WatchedFields,
     columns: &[Column],
     refused: &[String],
 ) -> Result<()> {

@@ -5,7 +5,7 @@ use riskbreaker::Library;
 
 use super::agrees;
 use super::install_root::InstallRoot;
-use super::lock::{Lock, Locked};
+use super::lock::{PackageLock, Locked};
 use super::names::with_names;
 use super::package::Package;
 use super::preview::Preview;
@@ -47,7 +47,7 @@ pub struct AddArgs {
     force: bool,
 }
 
-/// What a package can and cannot do, printed before the question.
+/// The statement about the safety of packages, printed before the question.
 const SAFETY: &str = "Its scripts run in a sandbox: they see the game and its dice, but no files, no network and no other programs, \
                       and their time and memory are limited. A ruleset can still be unfair or wrong.";
 
@@ -114,7 +114,7 @@ fn author_key(named: Option<&str>, package: &Package, place: &InstallRoot) -> Re
     match (named, pinned) {
         (Some(named), Some(pinned)) if named.line() != pinned.line() => Err(call_error(format!(
             "{} pins another key for {}: {}. If its author has a new key, delete that line under `[keys]` first",
-            Lock::FILE,
+            PackageLock::FILE,
             package.id,
             pinned.line()
         ))),
@@ -122,7 +122,7 @@ fn author_key(named: Option<&str>, package: &Package, place: &InstallRoot) -> Re
     }
 }
 
-/// What there is to say of the signature of a package.
+/// The note about the signature of a package; `None` if there is nothing to say.
 fn signature_note(key: Option<&AuthorKey>, packed: Option<&PackedFile>) -> Option<String> {
     match key {
         Some(key) => Some(format!("Signed with the key {}, which is pinned from now on.", key.line())),
@@ -132,7 +132,7 @@ fn signature_note(key: Option<&AuthorKey>, packed: Option<&PackedFile>) -> Optio
     }
 }
 
-/// Why the id of a package is taken, and what to do; `None` if it is free. A clash names both rulesets.
+/// Why the id of a package is taken, with advice; `None` if it is free. For a clash, both rulesets are named.
 fn why_taken(
     package: &Package,
     source: &PackageSource,
@@ -170,7 +170,7 @@ fn why_taken(
     Ok(Some(text))
 }
 
-/// Installs what the lock lists and is missing. Fails where content differs from the lock.
+/// Installs the missing rulesets of the lock. Fails if content differs from the lock.
 fn restore(place: &InstallRoot, screen: &mut Screen) -> Result<ExitCode> {
     let lock = place.lock()?;
     if lock.rulesets.is_empty() {
@@ -197,7 +197,7 @@ fn bring_back(id: &str, locked: &Locked, place: &InstallRoot) -> Result<()> {
     let package = PackageSource::read(&locked.source)?.fetch()?.package;
     let hash = package.hash();
     if package.own_id != locked.own_id(id) || hash != locked.hash {
-        anyhow::bail!("{} has other content now: {hash} instead of {} ({})", locked.source, locked.hash, Lock::FILE);
+        anyhow::bail!("{} has other content now: {hash} instead of {} ({})", locked.source, locked.hash, PackageLock::FILE);
     }
     let package = Package { names: locked.names.clone(), ..package.called(id)? };
     place.put(&package, locked.clone()).context("nothing was changed")

@@ -10,28 +10,28 @@ use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 use super::package::{Gathered, MOST_ENTRIES, Package};
 use crate::cli::row::harmless;
 
-/// What a packed ruleset says about itself, beside its folder.
+/// The name of the file in a package that describes it, next to the folder of the ruleset.
 pub const LABEL: &str = "riskbreaker-package.json";
 
-/// The largest zip file that is read.
+/// The most bytes of a zip file that is read.
 pub const MOST_BYTES: u64 = 32 << 20;
 
 /// The content of [`LABEL`].
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Label {
-    /// The form of this file.
+    /// The version of this format.
     pub format: u32,
     pub id: String,
     pub title: String,
     pub version: String,
-    /// The least engine version, as the ruleset says it.
+    /// The least engine version, from the manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// The rulesets that it is made for or extends, each with a range of versions.
+    /// The rulesets that it extends, each with a range of versions.
     #[serde(default)]
     pub parents: std::collections::BTreeMap<String, String>,
     /// The names of its switches.
@@ -39,12 +39,12 @@ pub struct Label {
     pub switches: Vec<String>,
     /// The hash of its files.
     pub hash: String,
-    /// It was packed although `check` or its specs found something.
+    /// True if it was packed although `check` or its specs found a problem.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub faulty: bool,
 }
 
-/// Writes a package. Equal content gives equal bytes: the files are in order, and have no time.
+/// Writes a package as a zip file. Equal content gives equal bytes: the files are sorted and have no times.
 pub fn write(package: &Package, label: &Label) -> Result<Vec<u8>> {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
@@ -61,12 +61,12 @@ pub fn write(package: &Package, label: &Label) -> Result<Vec<u8>> {
     Ok(writer.finish()?.into_inner())
 }
 
-/// Reads a package out of the bytes of a zip file.
+/// Reads a package from the bytes of a zip file.
 ///
 /// # Errors
 ///
-/// What is no zip file, is encrypted, has links, leads out of its folder, is larger than a ruleset may be, or is not what
-/// its label says.
+/// The bytes are no zip file, or it is encrypted, has links, leads out of its folder, is larger than a ruleset may be,
+/// or contradicts its label.
 pub fn read(bytes: &[u8], inside: Option<&str>) -> Result<Package> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).context("it is no zip file that can be read")?;
     if archive.len() > MOST_ENTRIES {
@@ -91,7 +91,7 @@ pub fn read(bytes: &[u8], inside: Option<&str>) -> Result<Package> {
         if !is_label && !gathered.wants(&path, size)? {
             continue;
         }
-        // The size that is written there may be a lie.
+        // The size in the header may be wrong.
         let most = if is_label { 1 << 20 } else { size };
         let mut content = Vec::new();
         (&mut file)

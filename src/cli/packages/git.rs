@@ -1,4 +1,5 @@
-//! Files of a git repository, read without a work tree: no hook, filter, link or submodule of it does anything.
+//! Reads the files of a git repository without a work tree, so that its hooks, filters, links and submodules have no
+//! effect.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -11,15 +12,15 @@ use super::package::{Gathered, MOST_ENTRIES};
 use crate::cli::call_error;
 use crate::cli::row::harmless;
 
-/// How long a repository may take to arrive, and how large it may be.
+/// The limits on time and size for fetching a repository.
 const LONGEST: Duration = Duration::from_secs(120);
 const MOST_BYTES: u64 = 200 << 20;
 
-/// The files of a repository at a tag or branch; without one, at its head. Also gives the commit.
+/// Returns the files of a repository at a tag or branch, or else at its head, with the commit.
 ///
 /// # Errors
 ///
-/// No git, an address that cannot be reached, a tag that is not there, and all that makes a package too large.
+/// Git is missing, the address cannot be reached, the tag does not exist, or the package is too large.
 pub fn files(address: &str, tag: Option<&str>) -> Result<(Gathered, String)> {
     let copy = BareClone::of(address, tag)?;
     let commit = copy.git(&["rev-parse", "--verify", "HEAD^{commit}"])?;
@@ -68,7 +69,7 @@ impl BareClone {
         let number =
             std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());
         let folder = std::env::temp_dir().join(format!("riskbreaker-add-{}-{number}", std::process::id()));
-        // The system may share the folder for temporary files: this one is ours alone, or it is not made.
+        // The temporary folder may be shared: creating ours fails if the name exists.
         std::fs::create_dir(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
         let copy = BareClone { folder };
         let mut call = git();
@@ -105,7 +106,7 @@ impl BareClone {
         Ok(copy)
     }
 
-    /// Waits for the copy, and ends it where it takes too long or becomes too large.
+    /// Waits for the clone. Ends it if it takes too long or becomes too large.
     fn wait(&self, child: &mut Child) -> Result<()> {
         let began = Instant::now();
         while child.try_wait()?.is_none() {
@@ -137,7 +138,7 @@ impl BareClone {
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
-    /// Reads the wanted files: object, path and size of each.
+    /// Reads the contents of files, each given by object, path and size.
     fn contents(&self, wanted: &[(String, String, u64)], gathered: &mut Gathered) -> Result<()> {
         let mut call = self.call(&["cat-file", "--batch"]);
         let mut child = call.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
@@ -160,7 +161,7 @@ impl BareClone {
     }
 }
 
-/// Git, which asks for nothing and reaches nothing but https, ssh and the disk.
+/// Returns a git command that never prompts and only uses https, ssh and local files.
 fn git() -> Command {
     let mut call = Command::new("git");
     call.env("GIT_TERMINAL_PROMPT", "0").env("GIT_ALLOW_PROTOCOL", "https:ssh:file").env("GIT_LFS_SKIP_SMUDGE", "1");
@@ -168,7 +169,7 @@ fn git() -> Command {
     call
 }
 
-/// The bytes of all files in a folder, as far as they can be read while they change.
+/// The size of all files in a folder. Files that disappear meanwhile are ignored.
 fn size_of(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let size = |entry: std::fs::DirEntry| match entry.metadata() {
@@ -179,7 +180,7 @@ fn size_of(folder: &Path) -> u64 {
     entries.map(size).sum()
 }
 
-/// The text of one file of a repository; `None` if it has no such file.
+/// Returns the text of one file of a repository; `None` if there is no such file.
 pub fn text(address: &str, tag: Option<&str>, path: &str) -> Result<Option<String>> {
     let copy = BareClone::of(address, tag)?;
     let object = format!("HEAD:{path}");

@@ -1,11 +1,11 @@
-//! The two places to which rulesets are added: the current folder, and the user's.
+//! The two places where rulesets are added: the current folder, and the user's.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use riskbreaker::Library;
 
-use super::lock::{Lock, Locked};
+use super::lock::{PackageLock, Locked};
 use super::package::Package;
 use super::signature::AuthorKey;
 use crate::cli::{call_error, data_folder};
@@ -17,7 +17,7 @@ pub struct InstallRoot {
     root: PathBuf,
 }
 
-/// The folder of rulesets that a user has everywhere; `None` if the system names no folder for data.
+/// The user's folder of rulesets; `None` if the system names no folder for data.
 pub fn user_folder() -> Option<PathBuf> {
     user_root().map(|root| root.join(Library::FOLDER))
 }
@@ -36,12 +36,12 @@ impl InstallRoot {
         Ok(InstallRoot { root })
     }
 
-    /// All places: the current folder, and the user's if the system names one.
+    /// All places: the current folder, and the user's if there is one.
     pub fn all() -> Vec<InstallRoot> {
         [false, true].into_iter().filter_map(|user| InstallRoot::find(user).ok()).collect()
     }
 
-    /// Where the folder of a ruleset is, or would be.
+    /// The folder of a ruleset, which may not exist.
     pub fn folder_of(&self, id: &str) -> PathBuf {
         self.rulesets().join(id)
     }
@@ -50,21 +50,21 @@ impl InstallRoot {
         self.root.join(Library::FOLDER)
     }
 
-    /// The same, for a message.
+    /// The folder of rulesets as text for a message.
     pub fn told(&self) -> String {
         let folder = self.rulesets();
         if folder.is_relative() { format!("./{}", folder.display()) } else { folder.display().to_string() }
     }
 
-    pub fn lock(&self) -> Result<Lock> {
-        Lock::read(&self.lock_path())
+    pub fn lock(&self) -> Result<PackageLock> {
+        PackageLock::read(&self.lock_path())
     }
 
     pub fn lock_path(&self) -> PathBuf {
-        self.root.join(Lock::FILE)
+        self.root.join(PackageLock::FILE)
     }
 
-    /// Where the version before an update is kept.
+    /// The folder of the version before an update.
     pub fn previous(&self, id: &str) -> PathBuf {
         self.root.join(".riskbreaker").join("previous").join(id)
     }
@@ -95,7 +95,7 @@ impl InstallRoot {
             std::fs::rename(&ready, &folder).with_context(|| format!("cannot write {}", folder.display()))
         })();
         let _ = std::fs::remove_dir_all(&staging);
-        // It stays where it holds previous versions.
+        // This fails and leaves the folder if it holds previous versions.
         let _ = std::fs::remove_dir(self.root.join(".riskbreaker"));
         put?;
         let mut lock = self.lock()?;
@@ -103,14 +103,14 @@ impl InstallRoot {
         lock.write(&self.lock_path())
     }
 
-    /// Pins the key of an author: from now on the ruleset must be signed with it.
+    /// Pins the key of an author: the ruleset must then be signed with it.
     pub fn pin(&self, id: &str, key: &AuthorKey) -> Result<()> {
         let mut lock = self.lock()?;
         lock.keys.insert(id.to_owned(), key.line());
         lock.write(&self.lock_path())
     }
 
-    /// Removes a ruleset, and keeps it as the previous version.
+    /// Removes a ruleset, keeping it as the previous version.
     pub fn take_away(&self, id: &str) -> Result<()> {
         let folder = self.folder_of(id);
         if folder.exists() {
@@ -122,7 +122,7 @@ impl InstallRoot {
     }
 }
 
-/// Moves a folder to where previous versions are kept, and replaces an older one.
+/// Moves a folder to the place of previous versions, replacing an older one.
 fn keep(folder: &Path, to: &Path) -> Result<()> {
     if to.exists() {
         std::fs::remove_dir_all(to).with_context(|| format!("cannot remove {}", to.display()))?;

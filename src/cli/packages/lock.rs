@@ -1,4 +1,4 @@
-//! `riskbreaker.lock`: which rulesets were added, from where, and with which content.
+//! The file `riskbreaker.lock`: which rulesets were added, from where, and with which content.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,8 +13,8 @@ use crate::cli::file;
 
 /// The content of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Lock {
-    /// The form of the file.
+pub struct PackageLock {
+    /// The version of the format.
     format: u32,
     /// The public keys of authors, by the id of the ruleset that must be signed with each.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -28,7 +28,7 @@ pub struct Lock {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Locked {
     pub version: String,
-    /// Where it came from, as `add` takes it.
+    /// Its source, in the form that `add` takes.
     pub source: String,
     /// The commit, if it came from a git repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,13 +38,13 @@ pub struct Locked {
     /// The id in its own files, if it was added under another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What its files call other rulesets that were added under other names, and their ids here.
+    /// The ids in its files of rulesets that were added under other names, with their ids here.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub names: BTreeMap<String, String>,
 }
 
 impl Locked {
-    /// The entry of a package in the version that its manifest says.
+    /// Creates the entry of a package, with the version in its manifest.
     pub fn of(package: &Package, version: &str, source: String, commit: Option<String>) -> Locked {
         let id = (package.own_id != package.id).then(|| package.own_id.clone());
         Locked { version: version.to_owned(), source, commit, hash: package.hash(), id, names: package.names.clone() }
@@ -56,14 +56,14 @@ impl Locked {
     }
 }
 
-impl Lock {
+impl PackageLock {
     pub const FILE: &'static str = LockEntry::LOCK;
 
-    /// Reads the file in a folder; an empty lock if there is none.
-    pub fn read(path: &Path) -> Result<Lock> {
+    /// Reads a lock file; an empty lock if there is none.
+    pub fn read(path: &Path) -> Result<PackageLock> {
         match std::fs::read_to_string(path) {
             Ok(text) => toml::from_str(&text).with_context(|| format!("{} cannot be read", path.display())),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Lock { format: 1, ..Lock::default() }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(PackageLock { format: 1, ..PackageLock::default() }),
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
     }
@@ -75,13 +75,13 @@ impl Lock {
     /// The entry is no key.
     pub fn key_of(&self, id: &str) -> Result<Option<AuthorKey>> {
         let key = self.keys.get(id).map(|key| AuthorKey::read(key));
-        key.transpose().with_context(|| format!("the key of {id} in {} cannot be read", Lock::FILE))
+        key.transpose().with_context(|| format!("the key of {id} in {} cannot be read", PackageLock::FILE))
     }
 
-    /// The lock of one ruleset, in which only its names count.
+    /// A lock with one ruleset, used only for its names.
     pub fn of_names(package: &Package) -> Result<String> {
         let rulesets = [(package.id.clone(), Locked::of(package, "", String::new(), None))].into();
-        Ok(toml::to_string(&Lock { format: 1, rulesets, ..Lock::default() })?)
+        Ok(toml::to_string(&PackageLock { format: 1, rulesets, ..PackageLock::default() })?)
     }
 
     pub fn write(&self, path: &Path) -> Result<()> {

@@ -105,7 +105,7 @@ pub fn list(args: &ListArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The ids that a call means, each with what the lock says of it.
+/// The rulesets that a call means, with their lock entries.
 fn meant(place: &InstallRoot, id: Option<&str>) -> Result<Vec<(String, Locked)>> {
     let lock = place.lock()?;
     match id {

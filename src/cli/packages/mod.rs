@@ -1,8 +1,8 @@
-//! Rulesets that travel: packed into one file, added from elsewhere, updated, taken away again.
+//! Packages of rulesets: packing, adding, updating and removing.
 //!
-//! A source - a file, a folder or a git repository - is read into memory as a [`package::Package`]. It is checked there, its
-//! specs are run, and what it would change is shown. Only after a yes are its files written, into a folder that nothing
-//! watches; one rename brings them to their place.
+//! A source (a file, a folder or a git repository) is read into memory as a [`package::Package`]. It is checked, its
+//! specs are run, and its changes are shown. Its files are written only after a yes, into a folder that is not watched;
+//! one rename then installs them.
 
 mod add;
 mod archive;

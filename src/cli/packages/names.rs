@@ -1,4 +1,4 @@
-//! The rulesets that a package names, where those are here under aliases.
+//! Resolves the rulesets that a package names if they were added here under aliases.
 
 use anyhow::Result;
 use riskbreaker::Library;
@@ -7,9 +7,9 @@ use riskbreaker::ruleset::{Manifest, Requirement};
 use super::install_root::InstallRoot;
 use super::package::Package;
 
-/// Gives a package the ids here of the rulesets that it names. A ruleset of that very id is meant, if it is here in a version that
-/// the package takes; otherwise the one that was added under an alias and has that id in its own files. Names that the package
-/// has already stay.
+/// Sets the ids here of the rulesets that a package names. A ruleset with that id is used if its version fits;
+/// otherwise the one that was added under an alias and has that id in its own files. Names that the package already has
+/// are kept.
 ///
 /// # Errors
 ///

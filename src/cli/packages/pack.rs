@@ -78,7 +78,7 @@ fn pack_one(
         return Err(call_error(format!("{} is no ruleset: it has no {}", folder.display(), Manifest::FILE)));
     }
     let package = Package::of_folder(folder, None)?;
-    // What it lies over may be beside it.
+    // The rulesets that it extends may be in the same folder.
     let around = folder.canonicalize()?;
     let beside = library::open(around.parent())?;
     let library = riskbreaker::Library::overlay(beside, library::open(rulesets)?);
@@ -118,7 +118,7 @@ fn pack_one(
         let told = format!("  for `add --key {}`", key.line());
         screen.row(&Row::at(0).with("new  ", Tone::Good).plain(signature.display().to_string()).faint(told))?;
     } else if let Some(stale) = Some(signature::path_for(&path)).filter(|old| is_new && old.exists()) {
-        // It would be a wrong signature of the new file.
+        // It would not match the new file.
         std::fs::remove_file(&stale).with_context(|| format!("cannot remove {}", stale.display()))?;
     }
     if !package.left_out.is_empty() {

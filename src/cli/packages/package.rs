@@ -1,4 +1,4 @@
-//! The files of a ruleset that is somewhere else, in memory.
+//! The files of a ruleset from another place, in memory.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,37 +10,36 @@ use riskbreaker::ruleset::{Folder, Manifest, Source};
 use sha2::{Digest as _, Sha256};
 use toml::de::DeTable;
 
-use super::lock::Lock;
+use super::lock::PackageLock;
 use crate::cli::call_error;
 use crate::cli::row::harmless;
 
-/// The most files and folders of a source that are looked at, those that are left out included.
+/// The most files and folders of a source, including those that are left out.
 pub const MOST_ENTRIES: usize = 20_000;
 
 /// A ruleset with all its files.
 #[derive(Debug)]
 pub struct Package {
-    /// Its id here: that of its files, or an alias.
+    /// Its id here: that in its files, or an alias.
     pub id: String,
-    /// What it calls itself.
+    /// The id in its own files.
     pub own_id: String,
-    /// What its files call other rulesets that are here under an alias, and their ids here.
+    /// The ids in its files of rulesets that are here under an alias, with their ids here.
     pub names: BTreeMap<String, String>,
     /// Its files by their path inside the folder of the ruleset.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// Files beside them that no ruleset is made of.
+    /// Other files of the source, which do not belong to a ruleset.
     pub left_out: Vec<String>,
 }
 
-/// Whether a path is that of a file which travels with a ruleset: what a ruleset is made of, and the text of a licence.
+/// True if a path is that of a packed file: one of a ruleset, or the text of a licence.
 pub fn travels(path: &str) -> bool {
     let name = path.to_ascii_uppercase();
     let is_licence = ["LICENSE", "LICENCE", "COPYING"].iter().any(|start| name.starts_with(start));
     Folder::takes(path) || is_licence && !path.contains('/')
 }
 
-/// Says why a path cannot be that of a file in a package: it would lead out of the folder, or could not be written on every
-/// system.
+/// Refuses a path that would lead out of the folder of a package, or could not be written on every system.
 pub fn refuse_path(path: &str) -> Result<(), String> {
     let shown = harmless(path);
     if path.is_empty() || path.len() > 300 {
@@ -74,12 +73,12 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// Whether a file of this size is wanted; one that is not is noted as left out.
+    /// True if a file of this size is wanted; otherwise it is recorded as left out.
     pub fn wants(&mut self, path: &str, size: u64) -> Result<bool> {
         if self.files.len() + self.left_out.len() >= MOST_ENTRIES {
             anyhow::bail!("it has more than {MOST_ENTRIES} files");
         }
-        // Nobody packs such a path by accident, so it is refused even where the file would be left out.
+        // Such a path is never an accident, so it is refused even if the file would be left out.
         if path.starts_with('/') || path.split('/').any(|part| part == "..") {
             refuse_path(path).map_err(call_error)?;
         }
@@ -109,7 +108,7 @@ impl Gathered {
         Ok(true)
     }
 
-    /// The ruleset in the folder `inside`; without one, the only ruleset that there is.
+    /// Returns the ruleset in the folder `inside`; without it, the only ruleset in the source.
     pub fn package(self, inside: Option<&str>) -> Result<Package> {
         let roots: Vec<String> = self
             .files
@@ -154,7 +153,7 @@ fn rulesets_in(roots: &[String]) -> String {
     if names.is_empty() { "it holds none".into() } else { format!("name one of them behind it: {}", names.join(", ")) }
 }
 
-/// The id in the text of a manifest. Whether the manifest is right in all else is checked when it is loaded.
+/// Reads the id in the text of a manifest. The rest of the manifest is checked when it is loaded.
 fn id_in(manifest: &str) -> Result<String> {
     let table =
         DeTable::parse(manifest).map_err(|error| anyhow::anyhow!("its {} is not TOML: {error}", Manifest::FILE))?;
@@ -172,7 +171,7 @@ fn is_id(text: &str) -> bool {
 }
 
 impl Package {
-    /// The identity of its content: the same files give the same text on every machine, and no others do.
+    /// The hash of its content: equal for the same files on every machine.
     pub fn hash(&self) -> String {
         let mut hash = Sha256::new();
         for (path, bytes) in &self.files {
@@ -185,18 +184,18 @@ impl Package {
         format!("sha256:{digits}")
     }
 
-    /// A library with this ruleset in front of others.
+    /// Returns a library with this ruleset in front of others.
     pub fn before(&self, others: Library) -> Result<Library> {
         let files = self.files.iter().map(|(path, bytes)| (format!("{}/{path}", self.id), bytes.clone()));
-        let lock = (Lock::FILE.to_owned(), Lock::of_names(self)?.into_bytes());
+        let lock = (PackageLock::FILE.to_owned(), PackageLock::of_names(self)?.into_bytes());
         Ok(Library::overlay(Library::from_files(files.chain([lock])), others))
     }
 
-    /// The package under another id than its own.
+    /// Returns the package under another id.
     ///
     /// # Errors
     ///
-    /// The name cannot be an id.
+    /// The name is not a valid id.
     pub fn called(self, id: &str) -> Result<Package> {
         if !is_id(id) {
             return Err(call_error(format!(
@@ -207,7 +206,7 @@ impl Package {
         Ok(Package { id: id.to_owned(), ..self })
     }
 
-    /// What it calls itself, for a message: id, version and title; the id alone if its manifest cannot be read.
+    /// Describes the package for a message: id, version and title; the id alone if its manifest cannot be read.
     pub fn description(&self) -> String {
         let manifest = self.before(Library::embedded()).ok().and_then(|library| library.manifest(&self.id).ok());
         match manifest {
@@ -216,14 +215,14 @@ impl Package {
         }
     }
 
-    /// Reads a folder on the disk. Links are followed nowhere.
+    /// Reads a folder on disk. Links are never followed.
     pub fn of_folder(folder: &Path, inside: Option<&str>) -> Result<Package> {
         let mut gathered = Gathered::default();
         take_folder(folder, "", 0, &mut gathered)?;
         gathered.package(inside).with_context(|| format!("cannot take the folder {}", folder.display()))
     }
 
-    /// Writes all files into a folder that is not there yet.
+    /// Writes all files into a folder that does not exist yet.
     pub fn write(&self, folder: &Path) -> Result<()> {
         for (path, bytes) in &self.files {
             crate::cli::file::replace_inside(folder, path, bytes)

@@ -1,4 +1,4 @@
-//! What a package would change, found out before anything of it is written.
+//! The preview of a package: what it would change, found before anything is written.
 
 use anyhow::Result;
 use riskbreaker::check::{self, CheckReport};
@@ -15,19 +15,19 @@ use crate::cli::screen::Screen;
 /// The most names of one sort that are listed.
 const MOST_LISTED: usize = 12;
 
-/// What was found out about a package.
+/// The findings about a package.
 pub struct Preview {
     pub manifest: Manifest,
     rows: Vec<Row>,
-    /// Why it cannot be added as it is; each with what to do.
+    /// Reasons why it cannot be added as it is, each with advice.
     pub obstacles: Vec<String>,
-    /// What `check` and its specs found.
+    /// The problems that `check` and its specs found.
     pub faults: Vec<String>,
 }
 
 impl Preview {
-    /// Loads the package in front of the rulesets that are there, checks it and runs its specs. `present`: the version that it
-    /// would replace.
+    /// Loads the package in front of the existing rulesets, checks it and runs its specs. `present`: the version that
+    /// it would replace.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl Preview {
         }
     }
 
-    /// Notes required rulesets that are missing or of another version, and conflicts, as obstacles.
+    /// Adds missing requirements, wrong versions and conflicts to the obstacles.
     fn look_around(&mut self, package: &Package, library: &Library) {
         let here = |id: &str| library.contains(id).then(|| library.manifest(id).ok()).flatten();
         let Manifest { requires, conflicts, over, id: own, version, .. } = &self.manifest;
@@ -172,7 +172,8 @@ impl Preview {
         Ok(())
     }
 
-    /// Reports the differences from the installed version, which is in the library `before`; without one, from the ruleset below.
+    /// Adds the differences from the installed version, which is in the library `before`; without one, from the ruleset
+    /// below.
     fn changes(&mut self, way: &str, rules: &Ruleset, library: &Library, before: Option<&Library>) {
         let loaded = match (before, way.rsplit_once('+'), &self.manifest.extends) {
             (Some(before), ..) => Ruleset::load(before, way),
@@ -201,7 +202,7 @@ impl Preview {
     }
 }
 
-/// Names with commas; after the first ones how many more there are.
+/// Joins names with commas; after the first ones, the number of further ones.
 fn listed(names: &[String]) -> String {
     let mut told: Vec<String> = names.iter().take(MOST_LISTED).map(|name| harmless(name)).collect();
     if names.len() > MOST_LISTED {

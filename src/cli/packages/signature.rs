@@ -11,12 +11,12 @@ use super::package::Package;
 use crate::cli::row::harmless;
 use crate::cli::{call_error, file};
 
-/// The signature of a packed file is in a file beside it, with this ending.
+/// The extension of the file with the signature of a packed file.
 const ENDING: &str = "minisig";
-/// A signature and a key have a few lines.
+/// The most bytes of a signature or key file.
 const MOST_BYTES: usize = 4096;
 
-/// A packed file as it was read, and the text of its signature.
+/// A packed file, with the text of its signature.
 #[derive(Debug)]
 pub struct PackedFile {
     pub bytes: Vec<u8>,
@@ -36,24 +36,24 @@ pub fn path_for(file: &Path) -> PathBuf {
 }
 
 impl PackedFile {
-    /// A packed file with these bytes, and the signature beside it if there is one.
+    /// Returns a packed file with these bytes, and the signature next to it if there is one.
     pub fn new(path: &Path, bytes: Vec<u8>) -> PackedFile {
         let signature = file::read(&path_for(path)).ok().filter(|text| text.len() <= MOST_BYTES);
         PackedFile { bytes, signature }
     }
 
-    /// True if a signature is beside it, right or wrong.
+    /// True if there is a signature file, valid or not.
     pub fn has_signature(&self) -> bool {
         self.signature.is_some()
     }
 }
 
 impl AuthorKey {
-    /// Reads a key: the line that begins with `RW`, or the file that holds it.
+    /// Parses a public key: the line that begins with `RW`, or the name of a file that contains it.
     ///
     /// # Errors
     ///
-    /// The text is neither.
+    /// The text is neither a key nor such a file.
     pub fn read(text: &str) -> Result<AuthorKey> {
         let no_key = || {
             let shown = harmless(text);
@@ -67,13 +67,13 @@ impl AuthorKey {
         read.map(AuthorKey).map_err(|_| no_key())
     }
 
-    /// The line that [`AuthorKey::read`] takes.
+    /// The key as the line that [`AuthorKey::read`] parses.
     pub fn line(&self) -> String {
         self.0.to_base64()
     }
 
-    /// Requires that a package was signed with this key. `packed` is the file that it was read from, if it was one; `place` names
-    /// its source.
+    /// Requires that a package was signed with this key. `packed`: the file that it was read from, if any. `place`: its
+    /// source.
     ///
     /// # Errors
     ///
@@ -104,8 +104,8 @@ impl AuthorKey {
     }
 }
 
-/// Signs a packed file with the secret key in a file, and writes the signature beside it. Asks for the password of the key, if it
-/// has one. Gives the path of the signature and the public key.
+/// Signs a packed file with the secret key in a file, and writes the signature next to it. Asks for the password of the
+/// key if it has one. Returns the path of the signature and the public key.
 ///
 /// # Errors
 ///
@@ -120,12 +120,12 @@ pub fn sign(path: &Path, bytes: &[u8], key: &Path, package: &Package) -> Result<
     Ok((beside, AuthorKey(public)))
 }
 
-/// Makes a pair of keys: the secret one in a new file, the public one in a file beside it with the ending `.pub`. Gives the path of
-/// the latter and the public key.
+/// Creates a pair of keys: the secret one in a new file, the public one in a file with the extension `.pub`. Returns
+/// the path of the latter and the public key.
 ///
 /// # Errors
 ///
-/// A file of that name is there, or cannot be written.
+/// A file exists, or cannot be written.
 pub fn make_keys(path: &Path) -> Result<(PathBuf, AuthorKey)> {
     let pair = KeyPair::generate_unencrypted_keypair().context("cannot make a key")?;
     let mut options = File::options();

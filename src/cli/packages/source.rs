@@ -1,4 +1,4 @@
-//! Where a package comes from: a zip file, a folder, or a git repository.
+//! The source of a package: a zip file, a folder, or a git repository.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::{archive, git};
 use crate::cli::call_error;
 use crate::cli::row::harmless;
 
-/// A source in parts: `PLACE[@TAG][#SUBFOLDER]`.
+/// A parsed source: `PLACE[@TAG][#SUBFOLDER]`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PackageSource {
     kind: SourceForm,
@@ -22,13 +22,13 @@ pub struct PackageSource {
     inside: Option<String>,
 }
 
-/// A package as it was read from its source.
+/// A package read from its source.
 #[derive(Debug)]
 pub struct Fetched {
     pub package: Package,
     /// The commit, if it came from a repository.
     pub commit: Option<String>,
-    /// The file, if it came from one.
+    /// The packed file, if it came from one.
     pub packed: Option<PackedFile>,
 }
 
@@ -40,11 +40,11 @@ enum SourceForm {
 }
 
 impl PackageSource {
-    /// Reads a source as it is typed.
+    /// Parses a source.
     ///
     /// # Errors
     ///
-    /// Nothing is there, or the address is of a kind that is not taken.
+    /// The path does not exist, or the kind of address is not supported.
     pub fn read(text: &str) -> Result<PackageSource> {
         let local = |place: &str, inside: Option<&str>| {
             let path = Path::new(place);
@@ -88,7 +88,7 @@ impl PackageSource {
             return Ok(git());
         }
         let scheme = address.split_once("://").map(|(scheme, _)| scheme);
-        // `host:path` as ssh has it.
+        // `host:path`, as in ssh.
         let is_ssh = scheme.is_none()
             && address.split_once(':').is_some_and(|(host, _)| host.contains('@') && !host.contains('/'));
         match scheme {
@@ -105,7 +105,7 @@ impl PackageSource {
         }
     }
 
-    /// The source as it is written into the lock, from which it can be read again. Paths are whole.
+    /// The source as text for the lock, which [`PackageSource::read`] parses. Paths are absolute.
     pub fn told(&self) -> String {
         let mut text = match std::fs::canonicalize(&self.place) {
             Ok(path) => path.display().to_string(),
@@ -142,7 +142,7 @@ impl PackageSource {
         }
     }
 
-    /// The text of one file: of the file itself, or of the file `name` of a folder or repository.
+    /// The text of one file: of the source itself, or of the file `name` in a folder or repository.
     pub fn text(&self, name: &str) -> Result<String> {
         let name = match &self.inside {
             Some(inside) => format!("{}/{name}", inside.trim_matches('/')),

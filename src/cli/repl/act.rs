@@ -12,19 +12,19 @@ use riskbreaker::{
 };
 use serde_json::json;
 
-use super::difference::{Difference, Picture};
+use super::difference::{FieldDifference, FieldSnapshot};
 use super::line::{Phrase, phrases, split_first, words};
 use super::names::ambiguous;
 use super::question::with_capital;
 use super::reader::{answers, without_articles};
-use super::refused::{Typed, ended, example_of};
+use super::refused::{TypedAnswers, ended, example_of};
 use super::session_slot::SessionSlot;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
 use crate::cli::roll::roll_by;
 use crate::cli::row::{Row, Tone};
 
-/// Names in one line that are completed from what was typed.
+/// The most typed names in one line that are replaced by labels.
 pub(super) const MOST_RETYPED: usize = 20;
 
 impl Phrase {
@@ -37,20 +37,20 @@ impl Phrase {
     }
 }
 
-/// What a line answers in the open action, and the rest of it, which answers what comes after.
-pub(super) struct Plan {
+/// The answers of a line to the questions of the open action, and the rest of the line, which answers later questions.
+pub(super) struct LineAnswers {
     pub replies: Vec<(String, Value)>,
     pub rest: Option<String>,
 }
 
-/// The most words at the start of a text that answer a question, with the place where they end.
+/// Finds the longest prefix of a text that answers a question. Returns the answer and the offset of its end.
 fn longest_answer(question: &Question, text: &str) -> Option<(Answer, usize)> {
     let ends: Vec<usize> = words(text).iter().map(|word| word.end).collect();
     ends.into_iter().rev().find_map(|end| Some((question.read_typed(&Value::text(&text[..end])).ok()?, end)))
 }
 
-/// Whether a text begins with a number that would be a place in a list that nobody has seen: the question does not ask for a
-/// number, and none of its options is called so.
+/// True if a text begins with a number that would select from a list that was not shown: the question does not ask for
+/// a number, and no option has this name.
 pub(super) fn is_blind_number(question: &Question, text: &str) -> bool {
     let Some(first) = words(text).into_iter().next().filter(|word| !word.quoted) else { return false };
     let takes_numbers = matches!(
@@ -61,7 +61,7 @@ pub(super) fn is_blind_number(question: &Question, text: &str) -> bool {
     first.text.parse::<i64>().is_ok() && !takes_numbers && !question.ask.options().iter().any(is_name)
 }
 
-/// Whether an answer is a text in one's own words, which no option of the question has.
+/// True if an answer is free text, not an option of the question.
 pub(super) fn is_own_text(question: &Question, answer: &Answer) -> bool {
     match answer {
         Answer::Line(_) => true,
@@ -70,13 +70,13 @@ pub(super) fn is_own_text(question: &Question, answer: &Answer) -> bool {
     }
 }
 
-/// Whether a text is a point: two numbers or more, such as `10, 0`.
+/// True if a text is a point: at least two numbers, such as `10, 0`.
 fn is_point(text: &str) -> bool {
     let mut numbers = text.split([',', ' ']).filter(|part| !part.is_empty()).map(|part| part.parse::<f64>().is_ok());
     numbers.clone().count() > 1 && numbers.all(|is_number| is_number)
 }
 
-/// Answers by topic.
+/// Returns the answers of a phrase and of named phrases, by topic.
 pub(super) fn replies_of(
     question: &Question,
     head: Phrase,
@@ -116,32 +116,33 @@ pub(super) fn replies_of(
     Ok(replies)
 }
 
-/// The same from a line as it is typed.
+/// Like [`replies_of`], from a typed line.
 pub(super) fn given_by(question: &Question, line: &str, words: &Vocabulary) -> Result<Vec<(String, Value)>, Complaint> {
     let cut = answers(line, words);
     replies_of(question, cut.head, cut.named)
 }
 
 impl Repl {
-    /// Answers the open question by `head`, and what follows by topic: all of it, or nothing. `line` is what was typed.
+    /// Answers the open question by `head`, and later ones by topic: all of them, or none. `line`: the typed text.
     pub(super) fn reply(&mut self, line: &str, head: Phrase, named: Vec<(String, Phrase)>) -> Done {
         self.reply_behind("", line, head, named)
     }
 
-    /// The same for a line that begins with an act, which has put the open question; a refusal repeats the whole line.
+    /// Like [`Repl::reply`], for a line that begins with a free act, which has asked the question. A refusal repeats
+    /// the whole line.
     fn reply_behind(&mut self, act: &str, line: &str, head: Phrase, named: Vec<(String, Phrase)>) -> Done {
         let question = self.wanted_question()?;
         if let Some(sentence) = self.asked_first(&question, line, &head) {
             return Err(Complaint::Wrong(sentence));
         }
-        let typed = Typed { act: act.to_owned(), head: head.text.clone(), named: named.clone() };
+        let typed = TypedAnswers { act: act.to_owned(), head: head.text.clone(), named: named.clone() };
         let (head, named) = self.cut_at_later_topics(&question, head, named);
         let replies = replies_of(&question, head.clone(), named.clone());
         let refusal = match replies.and_then(|replies| self.reply_all(&question, replies)) {
             Err(Complaint::Refused(refusal)) => refusal,
             done => return done,
         };
-        // It looks ahead, so it is only for those who may see all.
+        // This looks ahead, so it is only for a screen that may see everything.
         if self.masters()
             && matches!(refusal, Refusal::NotAnOption { .. } | Refusal::WrongType { .. } | Refusal::Ambiguous { .. })
             && let Some(plan) = self.plan_of_line(&question, line, &head, &named)?
@@ -158,15 +159,15 @@ impl Repl {
         Err(self.advised(&question, &typed, refusal))
     }
 
-    /// The plan of a line that is cut at small words, or else of the whole line: the name of a later option may have a small word
-    /// in it, as in `move next to Ann`.
+    /// The plan of a line that is split at small words, or else of the whole line, since the name of a later option may
+    /// contain a small word, as in `move next to Ann`.
     fn plan_of_line(
         &self,
         question: &Question,
         line: &str,
         head: &Phrase,
         named: &[(String, Phrase)],
-    ) -> Result<Option<Plan>, Refusal> {
+    ) -> Result<Option<LineAnswers>, Refusal> {
         let cut = self.plan_of(question, line, head, named.to_vec());
         if named.is_empty() || matches!(cut, Ok(Some(_))) {
             return cut;
@@ -178,22 +179,22 @@ impl Repl {
         }
     }
 
-    /// Reads a line in which words stand behind an answer without a small word: each answers the question that comes next for the
-    /// same seat, found by playing a copy of the game with other dice. `None` if they do not.
+    /// Parses a line in which further answers follow without small words. Each answers the next question to the same
+    /// seat, found by playing a copy of the game with other dice. `None` if they do not.
     ///
-    /// `move 10, 0` is the option `move` and then a place; `yes strike 2` answers two questions and begins a third. Words that no
-    /// list has never become an answer in one's own words: they may have been meant for something else.
+    /// `move 10, 0` is the option `move` and then a place; `yes strike 2` answers two questions and begins a third.
+    /// Words that match no option never become free text: they may have been meant for something else.
     ///
     /// # Errors
     ///
-    /// An answer with its small word that the question it names does not take.
+    /// An answer with its small word that the named question refuses.
     pub(super) fn plan_of(
         &self,
         question: &Question,
         line: &str,
         head: &Phrase,
         mut named: Vec<(String, Phrase)>,
-    ) -> Result<Option<Plan>, Refusal> {
+    ) -> Result<Option<LineAnswers>, Refusal> {
         let mut ahead = self.session.fork();
         if !matches!(ahead.advance(), Ok(Step::Ask)) {
             return Ok(None);
@@ -212,7 +213,7 @@ impl Repl {
                 None => std::mem::take(&mut loose),
             };
             let Some((answer, end)) = longest_answer(&next, &text) else {
-                // The small word says which question is meant: its own reason helps.
+                // The small word names the question, so its own reason is reported.
                 let refusal = next.read_typed(&text.as_str().into()).err().filter(|_| at.is_some());
                 return refusal.map_or(Ok(None), Err);
             };
@@ -231,7 +232,7 @@ impl Repl {
                 Ok(Ok(step)) => step,
                 _ => return Ok(None),
             };
-            // What nobody was asked, since only one answer was possible, may be named all the same.
+            // A question that was not asked, because only one answer was possible, may be answered all the same.
             let only = ahead.only_answers(question.id.action);
             for (unasked, answer) in only.iter().skip(known) {
                 if !loose.is_empty()
@@ -249,15 +250,16 @@ impl Repl {
         }
         if loose.is_empty() {
             replies.extend(named.into_iter().map(|(topic, phrase)| (topic, phrase.value())));
-            return Ok(Some(Plan { replies, rest: None }));
+            return Ok(Some(LineAnswers { replies, rest: None }));
         }
-        // The action is over: the rest of the line answers what comes next.
+        // The action has ended: the rest of the line answers later questions.
         let rest = head.text.len().checked_sub(loose.len()).and_then(|start| line.get(start..));
         let rest = rest.filter(|_| is_head && replies.len() == 1);
-        Ok(rest.map(|rest| Plan { replies, rest: Some(rest.to_owned()) }))
+        Ok(rest.map(|rest| LineAnswers { replies, rest: Some(rest.to_owned()) }))
     }
 
-    /// Answers by `first`, which was `typed`, and then what the same seat is asked next by the rest of the line: both, or nothing.
+    /// Answers by `first`, which was typed as `typed`, and then the next question to the same seat by the rest of the
+    /// line: both, or none.
     fn reply_then(&mut self, first: impl FnOnce(&mut Repl) -> Done, seat: &str, typed: &str, rest: &str) -> Done {
         let mark = self.session.mark();
         first(self)?;
@@ -284,8 +286,8 @@ impl Repl {
         done
     }
 
-    /// Cuts the answer to the open question at the topics of later questions as well, if it can be read only so. Those questions
-    /// are not open yet, but the rules know their topics.
+    /// Splits the answer to the open question at the topics of later questions as well, if it can be parsed only in
+    /// this way. Those questions are not open yet, but the rules declare their topics.
     fn cut_at_later_topics(
         &self,
         question: &Question,
@@ -297,7 +299,7 @@ impl Repl {
         let own = named.iter().position(|(topic, _)| head.is_empty() && **topic == *question.topic);
         let answer = own.map_or(&head, |at| &named[at].1);
         let cut = match own {
-            // As a phrase behind its own topic: its first words are the answer, whatever topics they name.
+            // As a phrase after its own topic: its first words are the answer, even if they name topics.
             Some(_) => phrases(&answer.text, 0..1, |all, at| wider.words_of_name(all, at), |word| wider.topic_of(word)),
             None => answers(&answer.text, &wider),
         };
@@ -314,13 +316,13 @@ impl Repl {
         }
     }
 
-    /// Answers the open question and those that follow, by topic, and tells what came of it.
+    /// Answers the open question and later ones by topic, and prints the events.
     pub(super) fn reply_all(&mut self, question: &Question, replies: Vec<(String, Value)>) -> Done {
         self.give(question, replies)?;
         self.settle_decided()
     }
 
-    /// The same, and tells nothing yet.
+    /// Like [`Repl::reply_all`], without printing anything yet.
     pub(super) fn give(&mut self, question: &Question, mut replies: Vec<(String, Value)>) -> Done {
         if replies.is_empty() {
             return Err(Complaint::Wrong(format!("Type {}. `options` lists the answers.", question.ask.wanted())));
@@ -339,11 +341,11 @@ impl Repl {
             }
             self.step = self.session.advance()?;
         }
-        // A script may have failed at the first answer: nothing else is asked then.
+        // If a script failed at the first answer, no other question is open.
         let replied = if matches!(self.step, Step::Fault(_)) { Ok(()) } else { self.reply_together(question, replies) };
         if let Err(complaint) = replied {
             if !self.masters() && self.session.decisions() > decisions {
-                // What came of the first answer is seen: it is not taken back by an answer that does not fit.
+                // The effects of the first answer were shown, so a wrong later answer does not undo it.
                 self.settle_decided()?;
                 return Err(complaint);
             }
@@ -354,10 +356,10 @@ impl Repl {
         Ok(())
     }
 
-    /// Gives answers together; one after the other if a script fails on the way, so that the failed action stays open, as if they
-    /// had been typed line by line: it can be mended, saved, skipped and undone.
+    /// Gives answers together. If a script fails meanwhile, gives them one after the other, so that the failed action
+    /// stays open as if they had been typed line by line: it can be corrected, saved, skipped and undone.
     fn reply_together(&mut self, first: &Question, mut replies: Vec<(String, Value)>) -> Done {
-        // Each round puts the label of one option in the place of a typed name: the session takes no looser ones.
+        // Each round replaces one typed name by the label of the option, since the session accepts only labels.
         for _ in 0..MOST_RETYPED {
             match self.session.reply(&replies) {
                 Err(Refusal::Fault { .. }) => {
@@ -411,13 +413,13 @@ impl Repl {
         }
     }
 
-    /// `ok`: takes the default of the question, or of all that are open.
+    /// The command `ok`: takes the default of the question, or of all open questions.
     pub(super) fn take_default(&mut self, rest: &str) -> Done {
         let question = self.wanted_question()?;
         let all = rest.eq_ignore_ascii_case("all");
         let rest = if all { "" } else { rest.trim_start_matches([',', ' ']) };
         if !rest.is_empty() && rest.split([' ', ',']).all(|word| word.is_empty() || word.eq_ignore_ascii_case("ok")) {
-            // `ok ok` takes two proposals.
+            // `ok ok` takes two defaults.
             self.take_default("")?;
             return self.take_default(rest.get(2..).unwrap_or_default());
         }
@@ -445,7 +447,7 @@ impl Repl {
         self.settle_decided()
     }
 
-    /// `pass`: the option, the act or the empty answer that means doing nothing.
+    /// The command `pass`: chooses the option, act or empty answer that means doing nothing.
     pub(super) fn pass(&mut self, words: &Vocabulary) -> Done {
         let question = self.wanted_question()?;
         let option = question.ask.options().iter().find(|option| is_pass(&option.id) || is_pass(&option.label));
@@ -464,13 +466,13 @@ impl Repl {
         }
     }
 
-    /// `free`: lists the acts that are nobody's turn, or does one.
+    /// The command `free`: lists the free acts, or takes one.
     pub(super) fn free(&mut self, rest: &str, words: &Vocabulary) -> Done {
         if !rest.is_empty() {
             return match words.free_act(rest) {
                 Some((act, rest)) => {
                     let (act, rest) = (act.to_owned(), rest.to_owned());
-                    // The command says that it is meant.
+                    // With the command it is clear that an act is meant.
                     self.take_free_act(&act, &rest, true)
                 }
                 None => {
@@ -484,11 +486,11 @@ impl Repl {
         self.show_free_acts()
     }
 
-    /// Does an act that is nobody's turn, for the seat that is named, asked, or played by a person; `rest` answers what it asks.
-    /// Unless the person is `sure`, an act that asks nothing shows first what it would do.
+    /// Takes a free act for the seat that is named, asked, or played by a person. `rest` answers its questions. Unless
+    /// the person is `sure`, an act without questions is first shown with its effects.
     pub(super) fn take_free_act(&mut self, act: &str, rest: &str, sure: bool) -> Done {
         let acts = self.session.free_acts();
-        // If no seat may take the act, the first one is told the reason.
+        // If no seat may take the act, the first one gets the reason.
         let nobody = !acts.iter().any(|free| *free.name == *act && free.enabled);
         let may = acts.iter().filter(|free| *free.name == *act && (free.enabled || nobody));
         let may: Vec<String> = may.map(|free| free.seat.to_string()).collect();
@@ -504,11 +506,11 @@ impl Repl {
         };
         let title = acts.iter().find(|free| *free.name == *act).map_or(act, |free| &*free.title);
         if self.attended && !self.masters() && !nobody && rest.is_empty() && !sure {
-            // What it changes may follow from secrets and from dice: it is not done to be shown.
+            // Its effects may depend on secrets and dice, so it is not tried out.
             let text = format!("{title}. Type `{} yes` to do it.", readable_name(act));
             return Ok(self.screen.row(&Row::at(2).plain(text))?);
         }
-        let before = self.attended.then(|| Picture::of(&self.session.view()));
+        let before = self.attended.then(|| FieldSnapshot::of(&self.session.view()));
         let last = self.session.questions().iter().map(|question| question.id.action).max().unwrap_or_default();
         let mark = self.session.mark();
         self.session.act(&seat, act)?;
@@ -524,12 +526,12 @@ impl Repl {
             }
         }
         self.step = self.session.advance()?;
-        // The options of what the act asks are known only now.
+        // The options of the act's questions are known only now.
         self.gather_words();
         let cut = answers(rest, &self.words());
         let answered = self.reply_behind(&readable_name(act), rest, cut.head, cut.named);
         if answered.is_err() && !self.masters() {
-            // What the act asks is seen: it is not taken back by an answer that does not fit.
+            // The act's questions were shown, so a wrong answer does not undo it.
             self.settle_decided()?;
         } else if answered.is_err() {
             self.session.back_to(mark)?;
@@ -539,9 +541,9 @@ impl Repl {
         answered
     }
 
-    /// Takes a free act back and says what it would change. `mark`: what had been decided before it.
-    fn preview_free_act(&mut self, act: &str, title: &str, before: &Picture, mark: Mark) -> Done {
-        let changes = before.changes(&Picture::of(&self.session.view()));
+    /// Takes a free act back and prints what it would change. `mark`: the decisions before it.
+    fn preview_free_act(&mut self, act: &str, title: &str, before: &FieldSnapshot, mark: Mark) -> Done {
+        let changes = before.changes(&FieldSnapshot::of(&self.session.view()));
         let rolled = self.session.take_events().iter().any(|event| matches!(event.happening, Happening::Rolled { .. }));
         self.session.back_to(mark)?;
         self.step = self.session.advance()?;
@@ -549,7 +551,7 @@ impl Repl {
         let name = readable_name(act);
         self.screen.row(&Row::at(2).plain(format!("{title}. Type `{name} yes` to do it.")))?;
         if !rolled {
-            self.screen.columns(4, changes.iter().map(Difference::cells).collect())?;
+            self.screen.columns(4, changes.iter().map(FieldDifference::cells).collect())?;
         }
         Ok(())
     }
@@ -564,13 +566,13 @@ impl Repl {
         seats.map(|(seat, _)| seat.clone()).collect()
     }
 
-    /// `undo`: takes back what the last line did, or the last N lines.
+    /// The command `undo`: takes back the last line, or the last N lines.
     pub(super) fn undo(&mut self, rest: &str) -> Done {
         let lines = count(rest, 1)?;
         self.turn(lines, SessionSlot::undo, true)
     }
 
-    /// Says which scene the game is in, if that is another one than before.
+    /// Prints the scene of the game if it is another one than before.
     fn tell_new_scene(&mut self, before: Option<&(u32, String)>) -> Done {
         match self.scene().filter(|scene| before != Some(scene)) {
             Some((_, scene)) => Ok(self.screen.row(&Row::at(2).plain(format!("The game is in “{scene}” now.")))?),
@@ -578,42 +580,42 @@ impl Repl {
         }
     }
 
-    /// The scene that is played in the campaign: its number and its title.
+    /// The current scene of the campaign: its number and title.
     fn scene(&self) -> Option<(u32, String)> {
         let campaign = self.campaign.as_ref()?;
         Some((campaign.scene_number(), campaign.scene_title().ok()?))
     }
 
-    /// `redo`: does again what was taken back.
+    /// The command `redo`: redoes what was undone.
     pub(super) fn redo(&mut self, rest: &str) -> Done {
         let lines = count(rest, 1)?;
         self.turn(lines, SessionSlot::redo, false)
     }
 
-    /// The count at which the last line began. Marks from `now` on are dropped: their lines have nothing left to undo, such as a
-    /// request for rules whose change was undone.
+    /// The mark at which the last line began. Marks from `now` on are dropped: their lines have nothing left to undo,
+    /// such as a request for rules whose change was undone.
     pub(super) fn last_mark(&mut self, now: DecisionCount) -> Option<DecisionCount> {
         while self.done.pop_if(|mark| *mark >= now).is_some() {}
         self.done.pop()
     }
 
-    /// Goes back or forth by lines. A line may hold several decisions.
+    /// Undoes or redoes by lines. A line may contain several decisions.
     fn turn(&mut self, lines: usize, step: fn(&mut SessionSlot) -> Result<Undone, Refusal>, back: bool) -> Done {
         self.turned = true;
         let scene_before = self.scene();
-        let before = Picture::of(&self.session.view());
+        let before = FieldSnapshot::of(&self.session.view());
         // The decisions of each line.
         let mut lines_turned: Vec<Vec<Undone>> = Vec::new();
-        // Why the campaign does not turn further. What was turned before that stands, and is told first.
+        // The error at which the campaign stopped. The steps before it remain done, and are printed first.
         let mut stuck: Done = Ok(());
         for _ in 0..lines {
             if back {
-                // What the line before this one came back to does not stand.
+                // Events of the previous step are obsolete.
                 self.session.take_events();
             }
             let mut turned = Vec::new();
             let from = self.session.decision_count();
-            // Where the line began, or where it ended; without a mark one decision is turned.
+            // The start or end of the line; without a mark, one decision is turned.
             let goal = if back { self.last_mark(from) } else { self.undone.pop() };
             if back && self.masters() && self.campaign.as_ref().is_some_and(Campaign::stands_beside) {
                 let text = match self.turn_in_campaign(true) {
@@ -648,7 +650,7 @@ impl Repl {
                     },
                 }
                 let now = self.session.decision_count();
-                // After a redo, other rules that the line has brought about may still wait for the game to go on.
+                // After a redo, other rules requested by the line may still wait for the game to continue.
                 let reached = |goal: DecisionCount| if back { now <= goal } else { now.total() >= goal.total() };
                 arrived = arrived || goal.is_none_or(reached);
             }
@@ -672,7 +674,8 @@ impl Repl {
         }
         self.step = self.session.advance()?;
         self.follow_rules();
-        // The undone decisions have just been printed. What is done again is told as it was; an undo tells what it comes to.
+        // The undone decisions were just printed. Redone events are printed as before; of an undo, only the result is
+        // printed.
         let people: Vec<Arc<str>> = self.seats_of_people();
         let events = self.session.take_events().into_iter().filter(|event| match &event.happening {
             Happening::Withdrawn { .. } => false,
@@ -681,7 +684,7 @@ impl Repl {
             _ => true,
         });
         let events: Vec<Event> = events.collect();
-        let changes = before.changes(&Picture::of(&self.session.view()));
+        let changes = before.changes(&FieldSnapshot::of(&self.session.view()));
         if back {
             lines_turned.reverse();
         }
@@ -698,7 +701,7 @@ impl Repl {
         self.tell_new_scene(scene_before.as_ref())?;
         self.tell(&events, false)?;
         if back && !self.screen.json() {
-            self.screen.columns(2, changes.iter().map(Difference::cells).collect())?;
+            self.screen.columns(2, changes.iter().map(FieldDifference::cells).collect())?;
         }
         let open = self.session.questions().first().map(|question| question.id.action);
         self.told = self.session.log().into_iter().filter(|event| Some(event.action) == open).collect();
@@ -707,7 +710,7 @@ impl Repl {
         stuck
     }
 
-    /// `retry`, `skip`: goes on after a fault.
+    /// The commands `retry` and `skip`: continue after a fault.
     pub(super) fn remedy(&mut self, remedy: Remedy) -> Done {
         if !matches!(self.step, Step::Fault(_)) {
             return Err(Complaint::wrong("No script error is open. `retry` and `skip` are for after one."));
@@ -716,7 +719,7 @@ impl Repl {
         self.settle()
     }
 
-    /// `skip NAME`, `restore NAME`: turns off a part of the rules, or turns it on again, and tries the failed action again.
+    /// The commands `skip NAME` and `restore NAME`: turn a part of the rules off or on, and retry the failed action.
     pub(super) fn leave_out(&mut self, rest: &str, out: bool) -> Done {
         let sorts = ["hook ", "item ", "card ", "entry ", "act "];
         let name = sorts.iter().find_map(|sort| rest.strip_prefix(sort)).unwrap_or(rest).trim().to_string();
@@ -734,8 +737,9 @@ impl Repl {
         self.settle()
     }
 
-    /// The part of the rules that a person names: a card, an item, a hook, an agenda entry or an act, by id or title; one that is
-    /// turned off, if it is to be turned on. The name itself if there is none: the session refuses it.
+    /// Resolves a part of the rules that a person names: a card, an item, a hook, an agenda entry or an act, by id or
+    /// title. To turn one on, only parts that are off count. If there is none, returns the name itself, which the
+    /// session refuses.
     fn part_named(&self, name: &str, out: bool) -> Result<String, Complaint> {
         let rules = self.session.ruleset();
         let cards = rules.cards().iter().chain(rules.items());
@@ -752,7 +756,7 @@ impl Repl {
         }
     }
 
-    /// `roll`: the faces of real dice where the game asks for them, otherwise dice beside the game.
+    /// The command `roll`: the faces of real dice if the game asks for them, otherwise dice outside of the game.
     pub(super) fn roll(&mut self, rest: &str) -> Done {
         if let Some(question) = self.focused().cloned()
             && let Ask::Dice { sides, .. } = &question.ask
@@ -774,7 +778,7 @@ impl Repl {
             && !faces.is_empty()
         {
             let sides = missing.sides;
-            // A die of ten shows its 10 as a 0.
+            // A ten-sided die shows 10 as 0.
             let faces: Vec<u32> = faces
                 .into_iter()
                 .map(|face| if face == 0 && matches!(sides, 10 | 100) { sides } else { face })
@@ -800,7 +804,7 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).plain(roll.explain()))?)
     }
 
-    /// `auto`: lets a policy answer what people are asked, to the end of the action or a number of times.
+    /// The command `auto`: lets a policy answer the questions to people, to the end of the action or a number of times.
     pub(super) fn auto(&mut self, rest: &str) -> Done {
         let first = self.wanted_question()?;
         let rules = self.session.ruleset().clone();
@@ -866,12 +870,12 @@ impl Repl {
     }
 }
 
-/// Whether an option or an act of that name means doing nothing.
+/// True if the name of an option or act means doing nothing.
 fn is_pass(name: &str) -> bool {
     name.eq_ignore_ascii_case("pass")
 }
 
-/// The summary of several steps back or forth.
+/// The summary of several undone or redone decisions.
 fn sentence(turned: &[Undone]) -> String {
     let texts: Vec<&str> = turned.iter().map(|undone| undone.text.as_str()).collect();
     let word = texts.first().and_then(|text| text.split_once(' ')).map_or("", |(word, _)| word);
@@ -885,7 +889,7 @@ fn sentence(turned: &[Undone]) -> String {
 /// The most lines that are listed after an undo or redo, and the most decisions of each.
 const TOLD_TURNED: usize = 8;
 
-/// A count behind a command: nothing means `default`.
+/// Parses a count after a command; `default` for an empty text.
 pub(super) fn count(rest: &str, default: usize) -> Result<usize, Complaint> {
     match rest {
         "" => Ok(default),

@@ -10,16 +10,16 @@ use riskbreaker::{Question, Refusal, Value, Viewer};
 use serde_json::json;
 
 use super::act::given_by;
-use super::event_rows::Untold;
+use super::event_rows::EventFilter;
 use super::reader::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
 use crate::cli::figures::{counted, full_bar, percent};
-use crate::cli::interrupt::Watch;
+use crate::cli::interrupt::CtrlCWatch;
 use crate::cli::odds;
 use crate::cli::row::{Row, Span};
 
-/// The most ways that `odds` explores at the prompt.
+/// The most paths that `odds` explores at the prompt.
 const ODDS_WAYS: u64 = 200_000;
 /// The most outcomes that a hint lists for an answer.
 const NAMED: usize = 2;
@@ -31,13 +31,14 @@ const BAR: usize = 10;
 const MOST_ROWS: usize = 8;
 
 impl Repl {
-    /// `odds ANSWER [TOPIC ANSWER]... [--until ENTRY] [--compare SWITCH=VALUE]...`: the possible outcomes of an answer.
+    /// The command `odds ANSWER [TOPIC ANSWER]... [--until ENTRY] [--compare SWITCH=VALUE]...`: prints the odds of an
+    /// answer.
     pub(super) fn odds(&mut self, rest: &str, words: &Vocabulary) -> Done {
         let question = self.wanted_question()?;
         let (rest, until) = taken_out(rest, "--until")?;
         let mut parts = rest.split("--compare");
         let rest = parts.next().unwrap_or_default().trim();
-        // `odds of X`, as people say it, unless an option begins so.
+        // Accepts `odds of X`, unless an option begins with these words.
         let spoken = ["of ", "for ", "to "].iter().find_map(|word| rest.strip_prefix(word));
         let rest = spoken.filter(|_| words.words_of_option(rest) == 0).unwrap_or(rest);
         let by_verb = words.with_option_of_verb(rest);
@@ -51,8 +52,8 @@ impl Repl {
         let Some(sentence) = self.asked_first(&question, rest, &head) else {
             return self.odds_of_line(&question, rest, words, &further);
         };
-        // Another question comes first: the odds are those of the moment when the card can be played.
-        // Except where hidden information of others would decide what comes before.
+        // Another question comes first: the odds are those in the position in which the card can be played, unless
+        // hidden information of others would affect the way there.
         let told_all = self.viewer().is_master() || !self.session.ruleset().schema().has_secrets();
         let ahead = self.card_meant(&head).filter(|_| told_all);
         let ahead = ahead.and_then(|card| Some((self.session.ahead_to(&card).ok()?, card)));
@@ -76,11 +77,11 @@ impl Repl {
         Ok(())
     }
 
-    /// The odds of an answer and what follows it on the line, read as a typed answer is.
+    /// Prints the odds of an answer and the further answers on the line, parsed like a typed answer.
     fn odds_of_line(&mut self, question: &Question, rest: &str, words: &Vocabulary, further: &Further) -> Done {
         let told = given_by(question, rest, words).and_then(|replies| self.odds_of(question, replies, further));
         let Err(complaint @ (Complaint::Wrong(_) | Complaint::Refused(_))) = told else { return told };
-        // Later questions are not open yet; the rules know their topics.
+        // Later questions are not open yet, but the rules declare their topics.
         let wider = words.with_topics(self.session.ruleset().topics());
         let read = |words: &Vocabulary| given_by(question, rest, words).ok();
         let mut complaint = complaint;
@@ -90,7 +91,7 @@ impl Repl {
                 told => return told,
             }
         }
-        // Words behind the answer may answer later questions without a small word.
+        // Words after the answer may answer later questions without a small word.
         let cut = answers(rest, words);
         let planned = match self.masters() {
             true => self.plan_of(question, rest, &cut.head, cut.named)?,
@@ -102,7 +103,7 @@ impl Repl {
         }
     }
 
-    /// What an answer to a question can come to, with the answers to what follows.
+    /// Prints the odds of an answer to a question, with answers to later questions.
     fn odds_of(&mut self, question: &Question, replies: Vec<(String, Value)>, further: &Further) -> Done {
         let Further { until, compared } = further;
         let answer = replies.iter().find(|(topic, _)| *topic == *question.topic);
@@ -113,12 +114,12 @@ impl Repl {
             }
             None => readable_name(&question.topic),
         };
-        // Whoever sits at a screen that is everybody's may answer every seat.
+        // At a screen that shows everything, every seat can be answered for.
         let giver = if self.masters() { Viewer::master() } else { self.viewer() };
         let mut given = Given::all(question, &giver, replies);
         let limits = Limits { ways: ODDS_WAYS, ..Limits::default() };
         let (answering, viewer) = (Answering::Default, Some(self.viewer()));
-        let watch = Watch::begin();
+        let watch = CtrlCWatch::begin();
         let interrupt = Some(watch.wanted());
         let query = OddsQuery { answering, viewer, limits, interrupt, ..OddsQuery::default() };
         let found = Given::typed(&mut given, |given| {
@@ -140,8 +141,8 @@ impl Repl {
                     .collect();
                 return Ok(self.screen.event("odds", &json!({ "of": heading, "compared": columns }))?);
             }
-            let columns: Vec<odds::Compared> =
-                columns.iter().map(|(name, odds)| odds::Compared { name, odds, known: None }).collect();
+            let columns: Vec<odds::ComparedColumn> =
+                columns.iter().map(|(name, odds)| odds::ComparedColumn { name, odds, known: None }).collect();
             return odds::show_compared(&mut self.screen, &heading, &columns).map_err(Complaint::Broken);
         }
         if self.screen.json() {
@@ -151,7 +152,7 @@ impl Repl {
         odds::show(&mut self.screen, &heading, &found, Some(&unshown)).map_err(Complaint::Broken)
     }
 
-    /// A refusal of a closed option with the change by hand that opens it, where the screen may know that.
+    /// Returns the refusal of a closed option, with the manual edit that opens it if the screen may know that.
     fn with_opening(&self, question: &Question, refusal: Refusal) -> Complaint {
         let Refusal::Greyed { label, .. } = &refusal else { return refusal.into() };
         let option = question.ask.options().iter().find(|option| *option.label == **label);
@@ -167,10 +168,10 @@ impl Repl {
         Complaint::Wrong(format!("{refusal}. `{change}` opens it; `undo` takes that back."))
     }
 
-    /// `odds` alone: what each answer can come to, in the order in which they are offered.
+    /// The command `odds` alone: prints the odds of each answer, in the order of the question.
     fn odds_of_each(&mut self, question: &Question) -> Done {
         let viewer = self.viewer();
-        let watch = Watch::begin();
+        let watch = CtrlCWatch::begin();
         let found = self.session.odds_of_each(question.id, Some(viewer), Some(&watch.wanted()))?;
         if self.screen.json() {
             let rows: Vec<_> = found
@@ -201,7 +202,7 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).faint(text))?)
     }
 
-    /// `hint`: ranks the answers, the best first.
+    /// The command `hint`: ranks the answers, the best first.
     pub(super) fn hint(&mut self, rest: &str) -> Done {
         let limits = match rest {
             "" => AdviceLimits::default(),
@@ -215,7 +216,7 @@ impl Repl {
             },
         };
         let question = self.wanted_question()?;
-        let watch = Watch::begin();
+        let watch = CtrlCWatch::begin();
         let advised = self.session.advise(question.id, limits, Some(&watch.wanted()))?;
         if self.screen.json() {
             let mut told = json!(advised.report());
@@ -229,7 +230,7 @@ impl Repl {
         self.tell_unseen(advised.unseen_in_words())
     }
 
-    /// Prints what this screen may not see, and what was assumed for it.
+    /// Prints what this screen may not see, and how it was treated.
     fn tell_unseen(&mut self, unseen: Option<String>) -> Done {
         match unseen {
             Some(text) => Ok(self.screen.row(&Row::at(2).faint(text))?),
@@ -237,11 +238,11 @@ impl Repl {
         }
     }
 
-    /// The best answers, then the others by how much worse they are; below each answer the reason or its odds.
+    /// Prints the best answers, then the others by how much worse they are; below each answer, the reason or its odds.
     fn show_advice(&mut self, advised: &Advised, topic: &str) -> Done {
         let mut shown = advised.clone();
         if !advised.is_by_games() {
-            // Their shares mean nothing.
+            // Their shares are not meaningful.
             shown.answers.iter_mut().for_each(|one| one.played = None);
         }
         let advised = &shown;
@@ -296,7 +297,7 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).faint(text))?)
     }
 
-    /// At a terminal: a bar for each answer whose share of won games is known.
+    /// At a terminal, prints a bar for each answer with a known share of won games.
     fn show_bars(&mut self, advised: &Advised) -> Done {
         if !self.attended {
             return Ok(());
@@ -310,14 +311,14 @@ impl Repl {
         Ok(self.screen.columns(2, cells)?)
     }
 
-    /// The reason for an answer, or its odds where they give none.
-    fn show_reason(&mut self, advice: &Advice, topic: &str, untold: &Untold) -> Done {
+    /// Prints the reason for an answer, or else its odds.
+    fn show_reason(&mut self, advice: &Advice, topic: &str, untold: &EventFilter) -> Done {
         let text = advice.reason.clone().unwrap_or_else(|| after_it(advice, topic, untold));
         Ok(self.screen.row(&Row::prose(6).faint(text))?)
     }
 
-    /// The reasons of several answers, each with its answer; those that are the same together.
-    fn show_reasons(&mut self, all: &[Advice], topic: &str, untold: &Untold) -> Done {
+    /// Prints the reasons of several answers; answers with the same reason share a line.
+    fn show_reasons(&mut self, all: &[Advice], topic: &str, untold: &EventFilter) -> Done {
         let mut told: Vec<(String, Vec<&str>)> = Vec::new();
         for one in all {
             let text = one.reason.clone().unwrap_or_else(|| after_it(one, topic, untold));
@@ -339,7 +340,7 @@ impl Repl {
     }
 }
 
-/// Answers that share a place, one slice for each place; answers without a place one by one.
+/// Groups answers by place; answers without a place are alone.
 fn by_place(answers: &[Advice]) -> Vec<&[Advice]> {
     answers.chunk_by(|one, other| one.place.is_some() && one.place == other.place).collect()
 }
@@ -354,7 +355,7 @@ fn in_number(count: usize) -> String {
     count.checked_sub(2).and_then(|at| WORDS.get(at)).map_or_else(|| count.to_string(), ToString::to_string)
 }
 
-/// The number of an answer that is best alone.
+/// The figure of an answer that is best alone, in words.
 fn alone(one: &Advice) -> String {
     match (&one.played, &one.worth) {
         (Some(played), _) => {
@@ -367,7 +368,7 @@ fn alone(one: &Advice) -> String {
     }
 }
 
-/// What is known of the best answers together.
+/// The common figure of the best answers, in words.
 fn equal(all: &[Advice], margin: Option<f64>) -> String {
     let played = || all.iter().filter_map(|one| one.played.as_ref());
     let Some(first) = played().next() else {
@@ -392,7 +393,7 @@ fn equal(all: &[Advice], margin: Option<f64>) -> String {
     }
 }
 
-/// How much worse an answer is than the best; for several the range.
+/// Formats the difference between a group of answers and the best one, as one figure or a range.
 fn worse(group: &[Advice]) -> String {
     let first = &group[0];
     let behind: Vec<_> = group.iter().filter_map(|one| one.behind).collect();
@@ -416,19 +417,19 @@ fn worse(group: &[Advice]) -> String {
     format!(": {range} {unit}, give or take {margin}")
 }
 
-/// What happens next after an answer, with the best answers to what it asks further.
-fn after_it(advice: &Advice, topic: &str, untold: &Untold) -> String {
+/// The likeliest next events after an answer, with the best answers to later questions.
+fn after_it(advice: &Advice, topic: &str, untold: &EventFilter) -> String {
     let odds = match &advice.odds {
         Ok(odds) => next_step(odds, untold),
         Err(refusal) => return refusal.to_string(),
     };
-    // The games were played with the answers of policies; these are the odds with the best ones.
+    // The games were played with the answers of policies; these are the odds with the best answers.
     let best = with_best(advice, topic);
     let with = if best.is_empty() { String::new() } else { format!("with {}: ", best.join(", ")) };
     format!("{with}{odds}")
 }
 
-/// From how many games the ranking is, or why there is none, and what ended the work.
+/// Describes the origin of the ranking: the number of games, or why there are none, and what ended the work.
 fn how_it_was_found(advised: &Advised, rules: &str, measured: bool) -> String {
     let games = counted(advised.games, "game", "games");
     let stopped = match advised.stopped {
@@ -452,8 +453,8 @@ fn how_it_was_found(advised: &Advised, rules: &str, measured: bool) -> String {
     }
 }
 
-/// The likeliest outcomes of the next step, as the log would print them.
-fn next_step(odds: &Odds, untold: &Untold) -> String {
+/// The likeliest outcomes of the next step, in the words of the log.
+fn next_step(odds: &Odds, untold: &EventFilter) -> String {
     let told = told_outcomes(odds, untold);
     let named = told.iter().take(NAMED).map(|(line, chance)| format!("{:.0} % {line}", 100.0 * float(chance)));
     let mut parts: Vec<String> = named.collect();
@@ -463,8 +464,8 @@ fn next_step(odds: &Odds, untold: &Untold) -> String {
     parts.join("; ")
 }
 
-/// The outcomes of the next step by what is told of them at the table, the likeliest first.
-fn told_outcomes(odds: &Odds, untold: &Untold) -> Vec<(String, Fraction)> {
+/// The outcomes of the next step merged by what is shown at the table, the likeliest first.
+fn told_outcomes(odds: &Odds, untold: &EventFilter) -> Vec<(String, Fraction)> {
     let mut told: Vec<(String, Fraction)> = Vec::new();
     for (outcome, chance) in &odds.outcomes {
         let hidden = |effect: &&Effect| match effect {
@@ -483,7 +484,7 @@ fn told_outcomes(odds: &Odds, untold: &Untold) -> Vec<(String, Fraction)> {
     told
 }
 
-/// The one number of games that were played out, and how far it may be off: `wins 64 %` and `3`.
+/// The score of played-out games and its margin: `wins 64 %` and `3`.
 fn in_words(played: &PlayedOut) -> (String, String) {
     match played.win_rate() {
         Some((rate, margin)) => {
@@ -493,7 +494,7 @@ fn in_words(played: &PlayedOut) -> (String, String) {
     }
 }
 
-/// The share of draws, where there are any.
+/// The share of draws; empty if there are none.
 fn drawn(played: &PlayedOut) -> String {
     match played.draws.filter(|draws| *draws > 0) {
         Some(draws) => format!("; {} drawn", percent(draws as f64 / played.games as f64)),
@@ -501,22 +502,22 @@ fn drawn(played: &PlayedOut) -> String {
     }
 }
 
-/// The best answers to the questions that follow. Those of the question's own topic are orders of others, given at the same
-/// time.
+/// The best answers to later questions. Answers with the question's own topic are left out: they are orders that other
+/// seats give at the same time.
 fn with_best(advice: &Advice, own: &str) -> Vec<String> {
     let Ok(odds) = &advice.odds else { return Vec::new() };
     let best = odds.answers.iter().filter(|one| *one.topic != *own && one.source == Source::Best);
     best.map(|one| format!("{} {}", readable_name(&one.topic), readable_name(&one.answer))).collect()
 }
 
-/// What follows an answer on the line of `odds`.
+/// The options after an answer on the line of `odds`.
 struct Further {
-    /// How far the odds look ahead; `None`: to the horizon of the ruleset.
+    /// The horizon; `None` for that of the ruleset.
     until: Option<String>,
     compared: Vec<(String, String)>,
 }
 
-/// A line without an option and its value, and the value.
+/// Removes an option and its value from a line. Returns the rest and the value.
 fn taken_out(line: &str, option: &str) -> Result<(String, Option<String>), Complaint> {
     let mut words = line.split(' ');
     let mut rest: Vec<&str> = Vec::new();
@@ -538,7 +539,7 @@ fn taken_out(line: &str, option: &str) -> Result<(String, Option<String>), Compl
     Ok((rest.join(" "), value))
 }
 
-/// The value of `--compare` at the prompt: house rules only, since other rulesets have no such position.
+/// Parses the value of `--compare`: house rules only, since other rulesets do not have the same position.
 fn switch_value(text: &str) -> Result<(String, String), Complaint> {
     match text.split_once('=') {
         Some((switch, value)) if !switch.trim().is_empty() => Ok((switch.trim().into(), value.trim().into())),
@@ -549,9 +550,9 @@ fn switch_value(text: &str) -> Result<(String, String), Complaint> {
     }
 }
 
-/// The share of outcomes that are good for whoever is asked, as a bar and in words; if none is known to be good or bad, a bar of the
-/// likeliest outcome.
-fn success_of(odds: &Odds, kinds: &[OutcomeKind], untold: &Untold) -> (String, String) {
+/// The share of outcomes that are good for the asked seat, as a bar and in words. If no outcome is known to be good or
+/// bad, a bar of the likeliest one.
+fn success_of(odds: &Odds, kinds: &[OutcomeKind], untold: &EventFilter) -> (String, String) {
     if kinds.iter().all(|kind| *kind == OutcomeKind::Other) {
         let likeliest = told_outcomes(odds, untold).first().map_or(0.0, |(_, chance)| float(chance));
         return (full_bar(likeliest, BAR), String::new());
@@ -561,8 +562,8 @@ fn success_of(odds: &Odds, kinds: &[OutcomeKind], untold: &Untold) -> (String, S
     (full_bar(share, BAR), format!("{:.0} % good", 100.0 * share))
 }
 
-/// The likeliest outcomes, as far as they are told at the table, or the reason why they are unknown.
-fn summary(odds: &Result<Odds, Refusal>, untold: &Untold) -> String {
+/// The likeliest outcomes as shown at the table, or why they are unknown.
+fn summary(odds: &Result<Odds, Refusal>, untold: &EventFilter) -> String {
     let odds = match odds {
         Ok(odds) => odds,
         Err(refusal) => return refusal.to_string(),

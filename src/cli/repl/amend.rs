@@ -1,4 +1,4 @@
-//! `amend`: an entry of the campaign decided in another way.
+//! The command `amend`: changes a decision at an entry of the campaign.
 
 use serde_json::json;
 
@@ -11,23 +11,23 @@ use riskbreaker::Event;
 use riskbreaker::play::event_lines;
 use riskbreaker::store::{AmendReport, Amendment};
 
-/// Most lines that are shown of each of the two courses.
+/// The most lines that are shown of each of the two courses.
 const MOST_LINES: usize = 8;
 
-/// Most decisions that are listed as left out.
+/// The most decisions that are listed as left out.
 const MOST_LEFT_OUT: usize = 20;
 
-/// An amendment that was shown and has not taken effect.
+/// An amendment that was shown but not applied.
 #[derive(Clone)]
 pub struct PlannedAmendment {
     entry: u32,
     amendment: Amendment,
-    /// Where the campaign stood.
+    /// The entry of the campaign at that time.
     here: u32,
 }
 
 impl Repl {
-    /// `amend N ANSWER`, `amend N dice FACES`, `amend N NAME FIELD VALUE`, `amend yes`, `amend back`.
+    /// The command `amend N ANSWER`, `amend N dice FACES`, `amend N NAME FIELD VALUE`, `amend yes`, `amend back`.
     pub(super) fn amend(&mut self, rest: &str) -> Done {
         match rest.to_lowercase().as_str() {
             "yes" => return self.amend_now(),
@@ -49,7 +49,7 @@ impl Repl {
         Ok(())
     }
 
-    /// What is to be different about an entry, as it is typed.
+    /// Parses the change of an entry.
     fn amendment(&self, entry: u32, what: &str) -> Result<Amendment, Complaint> {
         let Some(campaign) = &self.campaign else { return Err(no_campaign("amend")) };
         let (first, faces) = split_first(what);
@@ -128,7 +128,7 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).with(more, Tone::Faint))?)
     }
 
-    /// Does what the last `amend` has shown.
+    /// Applies the amendment that the last `amend` showed.
     fn amend_now(&mut self) -> Done {
         let Some(PlannedAmendment { entry, amendment, here }) = self.amendment.take() else {
             return Err(Complaint::wrong("Type first what is different: `amend 12 ANSWER` shows the result."));
@@ -153,7 +153,7 @@ impl Repl {
         self.settle()
     }
 
-    /// Goes back to where the game stood before the last amendment.
+    /// Returns to the entry before the last amendment.
     fn unamend(&mut self) -> Done {
         let Some(entry) = self.before_amend.take() else {
             return Err(Complaint::wrong(

@@ -19,8 +19,7 @@ use crate::cli::unnamed;
 const LINES_BACK: usize = 200;
 
 impl Repl {
-    /// Records this game in a campaign.
-    /// `unnamed` is its path, if nobody has named it.
+    /// Records this game in a campaign. `unnamed`: its path, if the user has not named it.
     pub fn in_campaign(mut self, campaign: Option<Campaign>, unnamed: Option<PathBuf>) -> Repl {
         (self.campaign, self.unnamed) = (campaign, unnamed);
         self.mark_lines();
@@ -49,7 +48,7 @@ impl Repl {
     pub(super) fn keep(&mut self) -> Done {
         let Some(campaign) = &mut self.campaign else { return Ok(()) };
         let Err(error) = campaign.keep(&mut self.session) else {
-            // Before anybody is told: what a person has read is known here.
+            // Before anything is printed: the recorded entries are those that a person has seen.
             self.remember_entries();
             return Ok(());
         };
@@ -63,7 +62,8 @@ impl Repl {
         Err(Complaint::Wrong(sentence))
     }
 
-    /// `retry` where another program has changed the campaign file: goes on with it if it still ends with the last line.
+    /// The command `retry` after another program has changed the campaign file: continues if the file still ends with
+    /// the last line.
     pub(super) fn retry_campaign(&mut self) -> Result<bool, Complaint> {
         let Some(campaign) = &mut self.campaign else { return Ok(false) };
         if campaign.must_be_unchanged().is_ok() {
@@ -84,8 +84,8 @@ impl Repl {
         self.look_out_at_entry(&before)
     }
 
-    /// An undo or a redo beyond the memory of the session, done by the campaign. Not at a screen of some seats only: an entry
-    /// may be the secret decision of another seat.
+    /// Undoes or redoes by the campaign, beyond the memory of the session. Not at a screen for some seats only, since
+    /// an entry may be the secret decision of another seat.
     pub(super) fn turn_in_campaign(&mut self, back: bool) -> Result<Option<String>, Complaint> {
         let masters = self.masters();
         let Some(campaign) = self.campaign.as_mut().filter(|_| masters) else { return Ok(None) };
@@ -95,13 +95,13 @@ impl Repl {
         let told = campaign.text(if back { here } else { to }).map_err(wrong)?;
         let session = campaign.go_to(to).map_err(wrong)?;
         self.take_session(session)?;
-        // As an undo in memory says it: without the seat.
+        // Without the seat, like an undo in memory.
         let of_seat = told.split_once(": ").filter(|(seat, _)| self.session.seats().contains_key(*seat));
         let told = of_seat.map_or(told.as_str(), |(_, decided)| decided);
         Ok(Some(format!("{} {told}", if back { "undid" } else { "redid" })))
     }
 
-    /// `goto N`: goes to an entry of the campaign.
+    /// The command `goto N`: moves to an entry of the campaign.
     pub(super) fn go_to(&mut self, rest: &str) -> Done {
         let Some(campaign) = &mut self.campaign else { return Err(no_campaign("goto")) };
         let here = campaign.head();
@@ -150,7 +150,8 @@ impl Repl {
         self.show_table()
     }
 
-    /// `log --all`, `branch`: the entries of the campaign, those that were undone included; or the ends of its branches.
+    /// The commands `log --all` and `branch`: list the entries of the campaign including undone ones, or the ends of
+    /// its branches.
     pub(super) fn entries(&mut self, ends: bool) -> Done {
         let Some(campaign) = &self.campaign else { return Err(no_campaign(if ends { "branch" } else { "log --all" })) };
         let mut entries = campaign.log(true, usize::MAX).map_err(wrong)?;
@@ -182,7 +183,7 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).with(hint, Tone::Faint))?)
     }
 
-    /// `roster`: the characters that are kept from scene to scene.
+    /// The command `roster`: manages the characters that are kept from scene to scene.
     pub(super) fn roster(&mut self, rest: &str) -> Done {
         let (act, rest) = split_first(rest);
         match act.to_lowercase().as_str() {
@@ -269,18 +270,18 @@ impl Repl {
         let (name, whom) = rest.split_once(" for ").unwrap_or((rest, rest));
         let (name, mut character) = self.character_named(name)?;
         if let Some(sheet) = &character.sheet {
-            // What a sheet comes to has fields that nobody is shown; what was kept stands over it.
+            // The built sheet has fields that are not shown; stored values override them.
             match self.session.ruleset().build_sheet(sheet, self.session.switches().clone()) {
                 Ok(built) => {
                     let (id, _) = character.ruleset.split_once('+').unwrap_or((character.ruleset.as_str(), ""));
-                    // Other rules may have other names for what is on the sheet, and their own reading of it counts.
+                    // Other rules may name the fields differently, so only their own sheet counts.
                     character.fields = match id == self.session.ruleset().id() {
                         true => built.fields.into_iter().chain(character.fields).collect(),
                         false => character.fields.into_iter().chain(built.fields).collect(),
                     };
                 }
                 Err(wrong) if character.fields.is_empty() => return Err(fault(wrong)),
-                // Other rules may take its fields all the same.
+                // Other rules may still accept its fields.
                 Err(_) => {}
             }
         }
@@ -325,7 +326,7 @@ impl Repl {
         campaign.roster().map_err(wrong)
     }
 
-    /// A character of the roster, by its name in any case.
+    /// Finds a character of the roster by its name, in any case.
     pub(super) fn character_named(&self, name: &str) -> Result<(String, Character), Complaint> {
         let name = name.trim();
         let roster = self.campaign_roster()?;
@@ -349,7 +350,7 @@ impl Repl {
         campaign.set_roster(&roster, act).map_err(wrong)
     }
 
-    /// `note [TEXT]`: writes a note, or lists those that there are.
+    /// The command `note [TEXT]`: writes a note, or lists the notes.
     pub(super) fn note(&mut self, rest: &str) -> Done {
         let Some(campaign) = &mut self.campaign else { return Err(no_campaign("note")) };
         let (act, of) = split_first(rest);
@@ -390,7 +391,8 @@ impl Repl {
         Ok(self.screen.columns(2, cells.collect())?)
     }
 
-    /// `recap [all] [gm]`: the last session or the whole campaign, for the players or for the game master.
+    /// The command `recap [all] [gm]`: prints the last session or the whole campaign, for the players or for the game
+    /// master.
     pub(super) fn recap(&mut self, rest: &str) -> Done {
         let Some(campaign) = &self.campaign else { return Err(no_campaign("recap")) };
         let words: Vec<&str> = rest.split_whitespace().collect();
@@ -416,7 +418,7 @@ impl Repl {
         Ok(self.screen.rows(&recap::rows(&told))?)
     }
 
-    /// The game with all of its scene in memory, where the session at the prompt has only the last part of it.
+    /// Returns the session with the whole scene, if the session at the prompt has only its last part; otherwise `None`.
     pub(super) fn whole_game(&mut self) -> Result<Option<Session>, Complaint> {
         if !self.session.is_resumed() {
             return Ok(None);
@@ -425,7 +427,7 @@ impl Repl {
         self.campaign.as_ref().map(|campaign| campaign.whole().map_err(wrong)).transpose()
     }
 
-    /// `save NAME.rbsave`: makes a campaign of the game at hand.
+    /// The command `save NAME.rbsave`: creates a campaign from the current game.
     pub(super) fn begin_campaign(&mut self, path: PathBuf) -> Done {
         if path.exists() {
             return Err(Complaint::Wrong(format!("{} exists already.", path.display())));
@@ -454,7 +456,7 @@ impl Repl {
     }
 }
 
-/// The values of a character of the roster, as label and text.
+/// The values of a character of the roster, as labels and texts.
 pub fn sheet_lines(character: &Character) -> Vec<(String, String)> {
     let fields = match &character.sheet {
         Some(Value::Map(sheet)) => sheet.iter().map(|(key, value)| (key.to_string(), value)).collect(),

@@ -1,22 +1,22 @@
 use Group::*;
 
-/// A word that the prompt itself understands, in every game.
+/// A command of the prompt.
 #[derive(Debug)]
 pub struct Command {
     pub word: Word,
     pub name: &'static str,
-    /// Other spellings.
+    /// Alternative names.
     pub also: &'static [&'static str],
-    /// What follows the name.
+    /// The arguments, as shown in `help`.
     pub takes: &'static str,
-    /// One line for the list.
+    /// The line in the list of commands.
     pub short: &'static str,
-    /// What `help NAME` adds.
+    /// The further text of `help NAME`.
     pub long: &'static str,
     pub group: Group,
 }
 
-/// Which command.
+/// The identity of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
     Do,
@@ -62,7 +62,7 @@ pub enum Word {
     Quit,
 }
 
-/// Under which heading `help` lists it.
+/// The heading under which `help` lists a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     Play,
@@ -85,18 +85,18 @@ impl Group {
 }
 
 impl Command {
-    /// The command that a word names, in any case.
+    /// Finds a command by name, in any case.
     pub fn find(word: &str) -> Option<&'static Command> {
         let word = word.to_lowercase();
         COMMANDS.iter().find(|command| command.name == word || command.also.contains(&word.as_str()))
     }
 
-    /// The command of a word.
+    /// Returns the command with this identity.
     pub fn of(word: Word) -> &'static Command {
         COMMANDS.iter().find(|command| command.word == word).unwrap_or(&COMMANDS[0])
     }
 
-    /// The one command whose name, or a spelling of it, begins with `text` of three letters or more.
+    /// Finds the only command with a name that begins with `text`. Needs three letters or more.
     pub fn beginning_with(text: &str) -> Option<&'static Command> {
         let text = text.to_lowercase();
         let begins = |command: &&Command| {
@@ -107,23 +107,23 @@ impl Command {
         found.next().filter(|_| text.len() > 2 && found.next().is_none())
     }
 
-    /// All words that name a command.
+    /// All names of commands.
     pub fn names() -> impl Iterator<Item = &'static str> {
         COMMANDS.iter().flat_map(|command| std::iter::once(command.name).chain(command.also.iter().copied()))
     }
 
-    /// Whether it changes nothing and may have much to show.
+    /// True if the command changes nothing and may print much.
     pub fn only_shows(&self) -> bool {
         self.group == Look || matches!(self.word, Word::Help | Word::Rules | Word::Switches)
     }
 
-    /// Whether an option of the same name comes first. What everybody needs at any time keeps its name.
+    /// True if an option of the same name takes precedence. Essential commands always win.
     pub fn gives_way(&self) -> bool {
         use Word::{Auto, Do, Help, Hint, Look, Ok, Options, Pass, Quit, Redo, Undo, Why};
         !matches!(self.word, Auto | Do | Help | Hint | Look | Ok | Options | Pass | Quit | Redo | Undo | Why)
     }
 
-    /// The name with what follows it.
+    /// The name with its arguments.
     pub fn usage(&self) -> String {
         format!("{} {}", self.name, self.takes).trim_end().to_owned()
     }

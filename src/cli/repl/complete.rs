@@ -8,16 +8,17 @@ use super::line::split_first;
 use super::vocabulary::Vocabulary;
 use crate::cli::row::harmless;
 
-/// Something that Tab can put into the line.
+/// A completion of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Where the text goes, in bytes.
+    /// The byte offset at which the text is inserted.
     pub start: usize,
     pub text: String,
     pub about: String,
 }
 
-/// What could stand at the end of `line`: commands and answers at its start, then whatever the words before call for.
+/// Returns the completions at the end of `line`: commands and answers at its start, else what can follow the words
+/// before.
 pub fn complete(line: &str, words: &Vocabulary) -> Vec<Candidate> {
     let addressed = super::reader::addressed(line).map_or(0, |(_, rest)| line.len() - rest.len());
     let lead = line.len() - line.trim_start().len();
@@ -44,7 +45,7 @@ pub fn complete(line: &str, words: &Vocabulary) -> Vec<Candidate> {
     }
 }
 
-/// What may follow a command.
+/// The possible arguments of a command.
 fn arguments(command: &Command, rest: &str, words: &Vocabulary) -> Vec<(String, String)> {
     let bare = |names: &[String]| names.iter().map(|name| (name.clone(), String::new())).collect::<Vec<_>>();
     let before = rest.trim_start();
@@ -92,10 +93,10 @@ fn arguments(command: &Command, rest: &str, words: &Vocabulary) -> Vec<(String, 
     }
 }
 
-/// What may stand behind `roster`.
+/// The subcommands of `roster`.
 const ROSTER: [&str; 5] = ["new", "edit", "keep", "use", "drop"];
 
-/// What may stand next in an answer: options, small words and names; right behind a small word no other.
+/// The possible continuations of an answer: options, small words and names; after a small word, no other small word.
 fn plain_play(typed: &str, words: &Vocabulary) -> Vec<(String, String)> {
     let names = words.names.iter().map(|name| (name.clone(), String::new()));
     let whole = typed.rfind(char::is_whitespace).map_or("", |end| typed[..end].trim_end());
@@ -105,7 +106,7 @@ fn plain_play(typed: &str, words: &Vocabulary) -> Vec<(String, String)> {
         if asked {
             return options(words);
         }
-        // A question is answered by what stands in a list that is called like it: `tool` by `tools`.
+        // A topic takes the items of a list with a similar name: `tool` those of `tools`.
         return match words.items.iter().find(|(field, _)| field.starts_with(&topic)) {
             Some((_, items)) => items.iter().map(|item| (item.clone(), String::new())).collect(),
             None => names.collect(),
@@ -135,8 +136,8 @@ fn options(words: &Vocabulary) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Those of `all` that begin with the end of the line, from `floor` on. Names may have blanks, so the longest end of the line
-/// that begins a candidate counts.
+/// The candidates that begin with the end of the line, from `floor` on. Names may contain blanks, so the longest end of
+/// the line that begins a candidate is used.
 fn matching(line: &str, floor: usize, all: Vec<(String, String)>) -> Vec<Candidate> {
     let tail = &line[floor..];
     let mut starts: Vec<usize> = vec![0];
@@ -147,7 +148,7 @@ fn matching(line: &str, floor: usize, all: Vec<(String, String)>) -> Vec<Candida
     );
     for start in starts {
         let typed = tail[start..].to_lowercase();
-        // A name is found without its accents, too.
+        // Names match without their accents, too.
         let folded = if typed.ends_with(char::is_whitespace) { String::new() } else { fold(&typed) };
         let begins = |text: &str| {
             text.to_lowercase().starts_with(&typed) || !folded.is_empty() && fold(text).starts_with(&folded)
@@ -168,7 +169,7 @@ fn matching(line: &str, floor: usize, all: Vec<(String, String)>) -> Vec<Candida
     Vec::new()
 }
 
-/// Tab in the line editor: completes by the words of the moment, which the table keeps up to date.
+/// The completer of the line editor. It uses the current words, which the prompt updates.
 pub struct Tab {
     pub words: Arc<Mutex<Vocabulary>>,
 }
@@ -180,10 +181,10 @@ impl Completer for Tab {
         };
         let typed = line.get(..pos).unwrap_or(line);
         let mut candidates = complete(typed, &words);
-        // The editor writes what it completes as it is, and rules name options and people.
+        // The editor prints completions unchanged, and rules choose their names, so unsafe ones are dropped.
         candidates.retain(|candidate| harmless(&candidate.text) == candidate.text);
         if candidates.is_empty() {
-            // What is typed stays as it is: the editor would say in capitals that it found nothing.
+            // The typed text is kept: otherwise the editor would print a message in capitals.
             candidates.push(Candidate { start: 0, text: typed.to_owned(), about: String::new() });
         }
         let same = |text: &str| text == typed;

@@ -1,4 +1,4 @@
-//! Several people with secrets at one screen: the screen is cleared between two turns.
+//! The curtain for several people with secrets at one screen: the screen is cleared between two turns.
 
 use riskbreaker::Step;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{Complaint, Done, Repl};
 use crate::cli::row::{Row, Tone};
 
-/// Clears a terminal with what has scrolled away.
+/// Clears a terminal and its scrollback.
 const CLEAR: &str = "\x1b[2J\x1b[3J\x1b[H";
 
 impl Repl {
@@ -19,7 +19,7 @@ impl Repl {
         self
     }
 
-    /// Clears the screen if another seat must answer now. Returns whether it is clear.
+    /// Clears the screen if another seat must answer now. Returns true if the screen is cleared.
     pub(super) fn is_hidden(&mut self) -> Result<bool, Complaint> {
         if !self.curtain {
             return Ok(false);
@@ -30,7 +30,7 @@ impl Repl {
         Ok(self.drawn)
     }
 
-    /// Clears the screen for the game master, who alone can go on after a fault.
+    /// Clears the screen for the game master, who alone can continue after a fault.
     pub(super) fn call_master(&mut self) -> Done {
         if self.curtain && !self.masters() { self.hand_over("gm".into()) } else { Ok(()) }
     }
@@ -64,7 +64,7 @@ impl Repl {
         }
     }
 
-    /// Prints whose answers are awaited, if no seat at the screen is asked.
+    /// Prints who has to answer, if no seat at the screen is asked.
     pub(super) fn wait_for_others(&mut self) -> Done {
         if !self.session.is_restricted() {
             return Ok(());

@@ -11,47 +11,47 @@ use reedline::{
 
 use super::complete::Tab;
 use super::lines::Next;
-use super::prompt::Shown;
+use super::prompt::LinePrompt;
 use super::vocabulary::Vocabulary;
 use crate::cli::state_folder;
 
 /// The line editor of a terminal: history, Tab, cursor keys.
 pub struct Editor {
     line: Reedline,
-    /// Whether the line has text.
+    /// True if the line has text.
     written: Arc<AtomicBool>,
     ahead: Arc<Mutex<TypedAhead>>,
-    /// Whether nothing of a line is there for the next one.
+    /// True if no text of a line may be recalled in the next one.
     forgets: bool,
 }
 
-/// Which earlier lines the editor brings back.
+/// The earlier lines that can be recalled.
 #[derive(Clone, Copy, Debug)]
 pub enum Recall {
-    /// Those of earlier games as well. They are kept in a file if the state folder exists.
+    /// Lines of all games, stored in a file if the state folder exists.
     AllGames,
-    /// Those of this game: somebody else may have played the others, and may play the next.
+    /// Only lines of this game, since other people may have played the others.
     ThisGame,
-    /// None: the next line is typed by somebody else.
+    /// No lines, since another person types the next one.
     Nothing,
 }
 
 const MENU: &str = "words";
 const REMEMBERED: usize = 2000;
-/// How often the waiting editor checks for something to print.
+/// The interval at which the waiting editor checks for something to print.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How often a line is begun again because the terminal answers too late: each time the editor waits for two seconds. Then
-/// lines are read without the editor.
+/// The number of times that a line is begun again because the terminal answers too late; the editor waits two seconds
+/// each time. After that, lines are read without the editor.
 const MOST_TRIES: u32 = 3;
 
-/// Whether a line could not be begun because the terminal has not told the place of its cursor in time.
+/// True if a line could not be begun because the terminal did not report its cursor position in time.
 fn is_late(error: &std::io::Error) -> bool {
     error.to_string().contains("cursor position could not be read")
 }
 
 impl Editor {
-    /// Makes an editor that completes from `words`.
+    /// Creates an editor that completes from `words`.
     ///
     /// Setting `bell` interrupts the reading; the typed text stays for the next call.
     pub fn new(words: Arc<Mutex<Vocabulary>>, colour: bool, bell: Arc<AtomicBool>, recall: Recall) -> Editor {
@@ -70,7 +70,7 @@ impl Editor {
             .with_edit_mode(Box::new(Keys { emacs: Emacs::new(keys), ahead: ahead.clone() }))
             .with_quick_completions(true)
             .with_partial_completions(true)
-            .with_highlighter(Box::new(Watch { written: written.clone(), ahead: ahead.clone() }))
+            .with_highlighter(Box::new(LineWatch { written: written.clone(), ahead: ahead.clone() }))
             .with_break_signal(bell)
             .with_poll_interval(POLL)
             .with_ansi_colors(colour);
@@ -87,7 +87,7 @@ impl Editor {
 
     /// Reads a line.
     pub fn read(&mut self, prompt: &str) -> anyhow::Result<Next> {
-        let prompt = Shown(prompt.to_owned());
+        let prompt = LinePrompt(prompt.to_owned());
         if let Some(line) = self.typed_ahead() {
             println!("{}» {line}", prompt.0);
             return Ok(Next::Line(line));
@@ -96,7 +96,7 @@ impl Editor {
         loop {
             self.written.store(false, Ordering::Relaxed);
             let signal = match self.line.read_line(&prompt) {
-                // A slow connection: the terminal has not said yet where its cursor stands.
+                // A slow connection: the terminal has not reported its cursor position yet.
                 Err(error) if is_late(&error) => {
                     tries += 1;
                     if tries < MOST_TRIES {
@@ -109,7 +109,7 @@ impl Editor {
             return Ok(match signal {
                 Signal::Success(line) => {
                     if self.forgets {
-                        // What was cut out of the line could be put into the next one.
+                        // Cut text could be pasted into the next line.
                         self.line.run_edit_commands(&[EditCommand::InsertChar(' '), EditCommand::CutFromStart]);
                     }
                     Next::Line(line)
@@ -123,10 +123,10 @@ impl Editor {
     }
 }
 
-/// Keys that were pressed while the program was busy, and came in one batch with an Enter before them.
+/// Keys pressed while the program was busy, in one batch after an Enter.
 ///
-/// The terminal hands over lines that were typed then with a line feed behind each. The line editor submits the first
-/// and drops the rest of the batch, so the rest is kept here.
+/// The terminal sends such lines with a line feed after each. The line editor submits the first and drops the rest of
+/// the batch, so the rest is stored here.
 #[derive(Default)]
 struct TypedAhead {
     submitted: bool,
@@ -134,7 +134,7 @@ struct TypedAhead {
 }
 
 impl Editor {
-    /// The next whole line that was typed ahead; what is left of a begun one goes into the editor.
+    /// The next complete line that was typed ahead. An incomplete rest is put into the editor.
     fn typed_ahead(&mut self) -> Option<String> {
         let mut ahead = self.ahead.lock().ok()?;
         ahead.submitted = false;
@@ -152,7 +152,7 @@ impl Editor {
     }
 }
 
-/// The keys of Emacs; those that follow an Enter in the same batch are kept for the next line.
+/// The Emacs key bindings. Keys that follow an Enter in the same batch are kept for the next line.
 struct Keys {
     emacs: Emacs,
     ahead: Arc<Mutex<TypedAhead>>,
@@ -189,23 +189,23 @@ impl EditMode for Keys {
     }
 }
 
-/// The history of earlier runs, if the state folder exists.
+/// The history of earlier runs; `None` if the state folder does not exist.
 fn history() -> Option<FileBackedHistory> {
     let folder = state_folder()?.join("riskbreaker");
     std::fs::create_dir_all(&folder).ok()?;
     FileBackedHistory::with_file(REMEMBERED, folder.join("history.txt")).ok()
 }
 
-/// Does not colour the line, but records whether it has text: Ctrl-C drops a typed line, and leaves from an empty one.
-struct Watch {
+/// A highlighter that only records whether the line has text: Ctrl-C drops a typed line, and leaves from an empty one.
+struct LineWatch {
     written: Arc<AtomicBool>,
     ahead: Arc<Mutex<TypedAhead>>,
 }
 
-impl Highlighter for Watch {
+impl Highlighter for LineWatch {
     fn highlight(&self, line: &str, _: usize) -> StyledText {
         self.written.store(!line.is_empty(), Ordering::Relaxed);
-        // The editor goes on with this line: an Enter before it chose from the menu.
+        // The editor continues with this line: an earlier Enter chose from the menu.
         if let Ok(mut ahead) = self.ahead.lock() {
             ahead.submitted = false;
         }

@@ -1,4 +1,5 @@
-//! `encounter`: a new scene from the roster and the cast, and the chances of each side by simulation.
+//! The command `encounter`: prepares a scene from the roster and the cast, and estimates each side's chances by
+//! simulation.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,17 +11,17 @@ use serde_json::json;
 
 use super::line::words;
 use super::{Complaint, Done, Repl};
-use crate::cli::interrupt::Watch;
+use crate::cli::interrupt::CtrlCWatch;
 use crate::cli::row::{Row, Span, Tone};
 
 impl Repl {
-    /// `encounter NAMES against NAMES [--seat SEAT=POLICY]...`, `encounter yes`.
+    /// The commands `encounter NAMES against NAMES [--seat SEAT=POLICY]...` and `encounter yes`.
     pub(super) fn encounter(&mut self, rest: &str) -> Done {
         let mut options = rest.split("--seat");
         let rest = options.next().unwrap_or_default().trim();
         let played_by = self.played_by(options.map(str::trim))?;
         if rest.eq_ignore_ascii_case("yes") {
-            // It stays prepared where an unsaved game is left only when asked twice.
+            // It stays prepared, since leaving an unsaved game has to be confirmed.
             let Some(Encounter { setup, .. }) = self.encounter.clone() else {
                 return Err(Complaint::wrong("Say first who meets whom: `encounter NAMES against NAMES`."));
             };
@@ -56,7 +57,8 @@ impl Repl {
             sides.push(EncounterSide { title, members });
         }
         let switches = self.session.switches().clone();
-        // Switches and seats are those of this game. The seats of the position count only if the command line names none.
+        // Switches and seats are those of this game. The seats of the position count only if the command line names
+        // none.
         let mut encounter = Encounter::prepare(&rules, &switches, self.next_setup(), sides).map_err(complaint)?;
         encounter.notes.extend(self.left_at_home(&titles));
         if !self.screen.json() {
@@ -69,8 +71,8 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).with("`encounter yes` begins it.", Tone::Faint))?)
     }
 
-    /// Who plays each seat in the simulation: the same policy everywhere, the first of the ruleset, unless another one is given. The
-    /// game master takes defaults.
+    /// Returns the driver of each seat in the simulation: the first policy of the ruleset, unless another one is given.
+    /// The game master takes defaults.
     fn played_by<'t>(&self, given: impl Iterator<Item = &'t str>) -> Result<BTreeMap<Arc<str>, Driver>, Complaint> {
         let rules = self.session.ruleset();
         let is_master = |seat: &str| seat == MASTER;
@@ -103,7 +105,7 @@ impl Repl {
         self.campaign.as_ref()?;
         let roster = self.campaign_roster().ok()?;
         let there = |name: &str| titles.iter().any(|title| title.eq_ignore_ascii_case(name));
-        // A scene without anybody of the roster is about others.
+        // A scene without any character of the roster is about others.
         if !roster.characters.keys().any(|name| there(name)) {
             return None;
         }
@@ -111,10 +113,10 @@ impl Repl {
         (!missing.is_empty()).then(|| format!("of the roster, not in this scene: {}", missing.join(", ")))
     }
 
-    /// Plays the scene with policies for less than a second, and prints how often each side won.
+    /// Simulates the scene for less than a second, and prints how often each side won.
     fn foretell(&mut self, encounter: &Encounter, played_by: BTreeMap<Arc<str>, Driver>) -> Done {
         let rules = self.session.ruleset().clone();
-        let watch = Watch::begin();
+        let watch = CtrlCWatch::begin();
         let odds = encounter.foretell(&rules, played_by, &|| !watch.is_over()).map_err(complaint)?;
         let (tally, played_by, results) = (&odds.tally, &odds.played_by, odds.results());
         let (title, notes) = (&encounter.title, &encounter.notes);
@@ -163,7 +165,7 @@ fn policy_of(driver: &Driver) -> Option<&str> {
     }
 }
 
-/// Who played the seats, in words.
+/// The drivers of the seats in words.
 fn in_policies(played_by: &BTreeMap<Arc<str>, Driver>) -> String {
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut absent = Vec::new();
@@ -188,10 +190,10 @@ fn in_policies(played_by: &BTreeMap<Arc<str>, Driver>) -> String {
     parts.join(", ")
 }
 
-/// The words between two sides.
+/// The words that separate two sides.
 const BETWEEN: [&str; 5] = ["against", "versus", "vs", "vs.", "v"];
 
-/// The text of each side: what stands before, between and after the words that set sides against each other.
+/// Splits a text into sides at the separating words.
 fn sides_of(text: &str) -> Vec<&str> {
     let (mut sides, mut from) = (Vec::new(), 0);
     for word in words(text) {
@@ -204,7 +206,7 @@ fn sides_of(text: &str) -> Vec<&str> {
     sides
 }
 
-/// `3 x NAME`, `3 NAME`, `NAME x3`: how many, and who.
+/// Parses the number and name of a member: `3 x NAME`, `3 NAME` or `NAME x3`.
 fn counted(text: &str) -> (usize, &str) {
     let number = |text: &str| text.parse::<usize>().ok().filter(|count| (1..=MOST_ON_A_SIDE).contains(count));
     if let Some((first, rest)) = text.split_once(' ')

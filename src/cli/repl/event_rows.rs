@@ -8,20 +8,21 @@ use riskbreaker::{Event, Happening, Value};
 
 use crate::cli::row::{Row, Span, Tone, columns};
 
-/// Events that are not printed: entities of these kinds that come and go, and answers taken for an absent seat about them.
+/// Filters of events that are not printed: entities of these kinds that are added or removed, and automatic answers
+/// about them.
 #[derive(Debug, Default)]
-pub struct Untold {
+pub struct EventFilter {
     pub kinds: Vec<Arc<str>>,
     /// The titles of the entities of those kinds.
     pub titles: Vec<Arc<str>>,
-    /// Fields that no sheet shows, in any kind.
+    /// Fields that no sheet shows, of any kind.
     pub fields: BTreeSet<Arc<str>>,
-    /// Fields with numbers that somebody can be harmed in, and whether more is worse.
+    /// Fields with numbers for harm, with true if a higher number is worse.
     pub harm: Vec<(Arc<str>, bool)>,
 }
 
-impl Untold {
-    /// Whether a change harms somebody.
+impl EventFilter {
+    /// True if a change harms somebody.
     fn harms(&self, field: &str, from: &Value, to: &Value) -> bool {
         match (from, to) {
             (Value::Int(from), Value::Int(to)) if from != to => {
@@ -42,10 +43,10 @@ impl Untold {
     }
 }
 
-/// Most bytes of the rows that are printed of one step.
+/// The most bytes of the rows that are printed for one step.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Leaves out the first rows of a step, where all together are too much to read, and says how many.
+/// Drops the first rows of a step if all together are too long, and adds a note with their number.
 pub fn leave_out_first(rows: &mut Vec<Row>) {
     let mut room = MOST_BYTES;
     let fits = |row: &&Row| {
@@ -63,20 +64,20 @@ pub fn leave_out_first(rows: &mut Vec<Row>) {
 
 /// Turns events into rows. Consecutive changes are aligned in columns.
 ///
-/// `own` are the answers that the person has just typed, as topic and title or seat; they are left out. Answers taken for
-/// the `absent` seats are printed in a faint style. `printed` is what was printed of the last action. `marks`: events that not
-/// everybody sees are marked.
+/// `own`: the answers that the person has just typed, as topic and title or seat; they are left out. Answers of the
+/// `absent` seats are printed in a faint style. `printed`: the printed events of the last action. `marks`: true to mark
+/// events that not everybody sees.
 pub fn tell(
     events: &[Event],
     printed: &mut Vec<Event>,
     own: &mut Vec<(Arc<str>, Arc<str>)>,
     absent: &[Arc<str>],
-    untold: &Untold,
+    untold: &EventFilter,
     (marks, width): (bool, Option<usize>),
 ) -> Vec<Row> {
     let mut rows = Vec::new();
-    let mut changes: Vec<Changed<'_>> = Vec::new();
-    let mut answers: Option<Answers> = None;
+    let mut changes: Vec<ChangeText<'_>> = Vec::new();
+    let mut answers: Option<AnswerRow> = None;
     let told_at_all = |event: &&Event| !is_setting_up(event) && !untold.holds(&event.happening, absent);
     for event in standing(events, printed).into_iter().filter(told_at_all) {
         let mark = if marks && !event.audience.is_everybody() { SECRET } else { "" };
@@ -93,7 +94,7 @@ pub fn tell(
                 own.remove(at);
                 continue;
             }
-            // An empty text was answered for nobody: there is nothing to print.
+            // An empty text that nobody answered is not printed.
             if text.is_empty() {
                 continue;
             }
@@ -102,7 +103,7 @@ pub fn tell(
                 Some(before) if before.who == *who => before.said.push(said),
                 _ => {
                     rows.extend(answers.take().map(answered));
-                    answers = Some(Answers { who: who.clone(), said: vec![said], faint: absent.contains(seat) });
+                    answers = Some(AnswerRow { who: who.clone(), said: vec![said], faint: absent.contains(seat) });
                 }
             }
             continue;
@@ -116,15 +117,15 @@ pub fn tell(
                     None => in_one_line(text),
                 };
                 let text = Cow::Owned(format!("{text}{mark}"));
-                changes.push(Changed { title: marked_part(title), label: in_one_line(label), text, harms });
+                changes.push(ChangeText { title: marked_part(title), label: in_one_line(label), text, harms });
             }
-            Happening::Spawned { title, .. } => changes.push(Changed {
+            Happening::Spawned { title, .. } => changes.push(ChangeText {
                 title: marked_part(title),
                 label: "is there".into(),
                 text: mark.trim_start().into(),
                 harms: false,
             }),
-            Happening::Removed { title, .. } => changes.push(Changed {
+            Happening::Removed { title, .. } => changes.push(ChangeText {
                 title: marked_part(title),
                 label: "is gone".into(),
                 text: mark.trim_start().into(),
@@ -139,27 +140,27 @@ pub fn tell(
     rows
 }
 
-/// Stands behind what not everybody may see.
+/// The mark after what not everybody may see.
 pub const SECRET: &str = " (secret)";
 
 /// A change, or an entity that was added or removed.
-struct Changed<'e> {
+struct ChangeText<'e> {
     title: Cow<'e, str>,
     label: Cow<'e, str>,
     text: Cow<'e, str>,
     harms: bool,
 }
 
-/// The number of equal changes that are put into one row.
+/// The number of equal changes from which on they share one row.
 const MANY: usize = 3;
 
-/// Changes in columns. Equal changes of many entities become one row, in the place of the first.
-fn changed(changes: Vec<Changed<'_>>, width: Option<usize>) -> Vec<Row> {
-    let alike = |one: &Changed<'_>, other: &Changed<'_>| one.label == other.label && one.text == other.text;
+/// Prints changes in columns. Equal changes of many entities share one row, at the position of the first.
+fn changed(changes: Vec<ChangeText<'_>>, width: Option<usize>) -> Vec<Row> {
+    let alike = |one: &ChangeText<'_>, other: &ChangeText<'_>| one.label == other.label && one.text == other.text;
     let mut rows = Vec::new();
     let mut cells: Vec<Vec<Span>> = Vec::new();
     for (at, change) in changes.iter().enumerate() {
-        let same: Vec<&Changed<'_>> = changes.iter().filter(|other| alike(change, other)).collect();
+        let same: Vec<&ChangeText<'_>> = changes.iter().filter(|other| alike(change, other)).collect();
         if same.len() < MANY {
             let tone = if change.harms { Tone::Strong } else { Tone::Plain };
             let text = Span::new(&*change.text, tone);
@@ -175,13 +176,13 @@ fn changed(changes: Vec<Changed<'_>>, width: Option<usize>) -> Vec<Row> {
     rows
 }
 
-/// Whether it is the first action, which builds the starting position and is not printed.
+/// True for events of the first action, which builds the starting position and is not printed.
 fn is_setting_up(event: &Event) -> bool {
     event.action == 1 && matches!(event.happening, Happening::Spawned { .. } | Happening::Changed { .. })
 }
 
-/// The events that no later one takes back and that are not on the screen yet. `told` holds what was printed of the last action,
-/// and is brought up to date.
+/// Returns the events that no later one takes back and that are not on the screen yet. `told`: the printed events of
+/// the last action, which are updated.
 fn standing<'e>(events: &'e [Event], told: &mut Vec<Event>) -> Vec<&'e Event> {
     let mut standing: Vec<&Event> = Vec::new();
     let mut withdrawn: Vec<Event> = Vec::new();
@@ -194,7 +195,7 @@ fn standing<'e>(events: &'e [Event], told: &mut Vec<Event>) -> Vec<&'e Event> {
         let before = standing.len();
         standing.retain(|told| !is_gone(told));
         let printed = told.extract_if(.., |told| is_gone(told)).collect::<Vec<_>>();
-        // An event that an earlier batch printed was undone, so this one says so.
+        // An event that was already printed was undone, so the undo is printed.
         if !printed.is_empty() || standing.len() == before {
             standing.push(event);
         }
@@ -208,7 +209,7 @@ fn standing<'e>(events: &'e [Event], told: &mut Vec<Event>) -> Vec<&'e Event> {
             .filter(|event| !is_withdrawal(event) && Some(event.action) == last)
             .map(|event| (*event).clone()),
     );
-    // Lines that are withdrawn and then told again stand on the screen already.
+    // Lines that are withdrawn and then repeated are already on the screen.
     let mut again = withdrawn.iter().peekable();
     let is_again = |event: &&Event| again.next_if(|gone| gone.happening == event.happening).is_some();
     let repeated: Vec<&Event> = standing.iter().copied().filter(is_again).collect();
@@ -222,19 +223,19 @@ fn is_withdrawal(event: &Event) -> bool {
     matches!(event.happening, Happening::Withdrawn { .. })
 }
 
-/// What was answered for somebody in a row.
-struct Answers {
+/// The automatic answers of one seat or entity in a row.
+struct AnswerRow {
     who: Arc<str>,
     said: Vec<String>,
     faint: bool,
 }
 
-fn answered(Answers { who, said, faint }: Answers) -> Row {
+fn answered(AnswerRow { who, said, faint }: AnswerRow) -> Row {
     let said = format!(": {}", said.join(" · "));
     if faint { Row::at(2).faint(marked(&who)).faint(said) } else { Row::at(2).strong(marked(&who)).plain(said) }
 }
 
-/// `signs`: success and failure have a sign, which is seen without colours.
+/// Formats an event. `signs`: true to mark success and failure by a sign, which is visible without colours.
 fn told(happening: &Happening, signs: bool) -> Row {
     let line = happening.line();
     match happening {
@@ -298,7 +299,7 @@ mod tests {
     }
 
     fn text(events: &[Event], own: &mut Vec<(Arc<str>, Arc<str>)>) -> Vec<String> {
-        tell(events, &mut Vec::new(), own, &[], &Untold::default(), (true, None)).iter().map(Row::bare).collect()
+        tell(events, &mut Vec::new(), own, &[], &EventFilter::default(), (true, None)).iter().map(Row::bare).collect()
     }
 
     #[test]
@@ -336,7 +337,7 @@ mod tests {
 
     #[test]
     fn what_goes_without_saying_is_not_told() {
-        let untold = Untold { kinds: vec!["side".into()], titles: vec!["fray".into()], ..Untold::default() };
+        let untold = EventFilter { kinds: vec!["side".into()], titles: vec!["fray".into()], ..EventFilter::default() };
         let events = [
             event(0, Happening::Spawned { entity: EntityId(1), title: "left".into(), kind: "side".into() }),
             event(1, answer("fray", "edge", "none")),
@@ -362,10 +363,10 @@ mod tests {
         let said = |action: u32, text: &str| Event { action, ..event(0, Happening::Said { text: text.into() }) };
         let printed = |second: &str| {
             let mut told = Vec::new();
-            tell(&[said(2, "Round 2")], &mut told, &mut vec![], &[], &Untold::default(), (true, None));
+            tell(&[said(2, "Round 2")], &mut told, &mut vec![], &[], &EventFilter::default(), (true, None));
             let batch =
                 [event(0, Happening::Withdrawn { from: 0 }), said(3, "other rules are in force"), said(4, second)];
-            let rows = tell(&batch, &mut told, &mut vec![], &[], &Untold::default(), (true, None));
+            let rows = tell(&batch, &mut told, &mut vec![], &[], &EventFilter::default(), (true, None));
             rows.iter().map(Row::bare).collect::<Vec<_>>()
         };
         assert_eq!(printed("Round 2"), ["  other rules are in force"]);

@@ -1,4 +1,4 @@
-//! The meaning of a word on the screen, from the rule texts, the kinds and what entities have.
+//! The meaning of a word on the screen, from the rule texts, the kinds, and the hooks of entities.
 
 use riskbreaker::state::readable_name;
 use riskbreaker::{Ruleset, Value};
@@ -6,37 +6,37 @@ use riskbreaker::{Ruleset, Value};
 use super::Repl;
 use crate::cli::rule_text::paragraphs;
 
-/// Rules that are named for a word.
+/// The most rules that are named for a word.
 const MOST_RULES: usize = 4;
 
-/// What is known of a word, as label and text.
-pub type Entry = Vec<(String, String)>;
+/// The explanation of a word, as labels and texts.
+pub type GlossaryEntry = Vec<(String, String)>;
 
 impl Repl {
-    /// What a word means; nothing where no text of the rules has it.
-    pub(super) fn meaning_of(&self, word: &str) -> Option<Entry> {
+    /// Explains a word; `None` if no text of the rules contains it.
+    pub(super) fn meaning_of(&self, word: &str) -> Option<GlossaryEntry> {
         let rules = self.session.ruleset();
-        let mut entry: Entry = defined(rules, word).into_iter().collect();
+        let mut entry: GlossaryEntry = defined(rules, word).into_iter().collect();
         entry.extend(self.field_called(word));
         entry.extend(self.listed_with(word));
         entry.extend(rules_about(rules, word));
         (!entry.is_empty()).then_some(entry)
     }
 
-    /// Whether the rule texts define a word.
+    /// True if the rule texts define a word.
     pub(super) fn is_defined(&self, word: &str) -> bool {
         self.definition_of(word).is_some()
     }
 
-    /// What the rule texts say that a word means, with the word as they write it.
+    /// Returns the definition of a word in the rule texts, with the word as written there.
     pub(super) fn definition_of(&self, word: &str) -> Option<(String, String)> {
         defined(self.session.ruleset(), word)
     }
 
-    /// A field or a derived value that is called so.
-    fn field_called(&self, word: &str) -> Entry {
+    /// Returns the fields and derived values with this name or label.
+    fn field_called(&self, word: &str) -> GlossaryEntry {
         let wanted = plain(word);
-        let mut found: Entry = Vec::new();
+        let mut found: GlossaryEntry = Vec::new();
         for kind in &self.session.ruleset().schema().kinds {
             let fields = kind.fields.iter().filter(|field| field.show);
             let mut named: Vec<(String, String)> =
@@ -62,7 +62,7 @@ impl Repl {
         found
     }
 
-    /// Who has it in one of their lists, such as a skill.
+    /// Returns who has the word in a list field, such as a skill.
     fn listed_with(&self, word: &str) -> Option<(String, String)> {
         let view = self.session.view();
         let mut found: Option<(String, String)> = None;
@@ -82,7 +82,7 @@ impl Repl {
     }
 }
 
-/// What the rule texts say that a word means: `- **Word** text`. The layer on top says it last, and counts.
+/// Finds the definition of a word in the rule texts: `- **Word** text`. The definition in the topmost layer wins.
 fn defined(rules: &Ruleset, word: &str) -> Option<(String, String)> {
     let texts: Vec<&str> = rules.rule_texts().map(|(_, text)| text).collect();
     texts.iter().rev().flat_map(|text| paragraphs(text)).find_map(|line| {
@@ -91,8 +91,9 @@ fn defined(rules: &Ruleset, word: &str) -> Option<(String, String)> {
     })
 }
 
-/// The rules that have a word in them: those under a heading with the word first, then rules, then rulings in tables.
-fn rules_about(rules: &Ruleset, word: &str) -> Entry {
+/// Returns the rules that contain a word: those under a heading with the word first, then rules, then rulings in
+/// tables.
+fn rules_about(rules: &Ruleset, word: &str) -> GlossaryEntry {
     let mut found: Vec<(u8, usize, String, String)> = Vec::new();
     let texts: Vec<&str> = rules.rule_texts().map(|(_, text)| text).collect();
     let mut headed = false;
@@ -101,11 +102,11 @@ fn rules_about(rules: &Ruleset, word: &str) -> Entry {
             headed = stands_at(&line, word).is_some();
         }
         let Some((id, text)) = numbered(&line) else { continue };
-        // A table may only say which spec shows an example.
+        // A table may only refer to an example in a spec.
         if stands_at(text, word).is_none() || text.contains("`specs/") || same_word(id, word) {
             continue;
         }
-        // Rules say more of a word than other words of the glossary do.
+        // Rules explain a word better than other entries of the glossary.
         let is_rule = id.contains('-') && id.bytes().any(|byte| byte.is_ascii_digit());
         let rank = match (line.trim_start().starts_with('|'), is_rule) {
             (true, _) => 3,
@@ -119,7 +120,7 @@ fn rules_about(rules: &Ruleset, word: &str) -> Entry {
     found.into_iter().take(MOST_RULES).map(|(.., id, text)| (id, text)).collect()
 }
 
-/// The id and the text of a numbered rule: `- **X-1** text`, or a row of a table of rulings.
+/// The id and text of a numbered rule: `- **X-1** text`, or a row of a table of rulings.
 fn numbered(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
     if let Some(item) = line.strip_prefix("- **") {
@@ -132,7 +133,7 @@ fn numbered(line: &str) -> Option<(&str, &str)> {
     (id.contains('-') && id.bytes().any(|byte| byte.is_ascii_digit())).then_some((id, text))
 }
 
-/// Where a text has a word, one or several; its singular and plural are one.
+/// The offset of a word or phrase in a text, in singular or plural; `None` if the text does not contain it.
 pub(super) fn stands_at(text: &str, word: &str) -> Option<usize> {
     let (text, word) = (plain(text), plain(word));
     let stem = word.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(&word);
@@ -143,13 +144,13 @@ pub(super) fn stands_at(text: &str, word: &str) -> Option<usize> {
     })
 }
 
-/// Whether two labels are one word, in either number.
+/// True if two labels are the same word, in singular or plural.
 fn same_word(one: &str, other: &str) -> bool {
     let (one, other) = (plain(one), plain(other));
     one == other || one.strip_suffix('s') == Some(&*other) || other.strip_suffix('s') == Some(&*one)
 }
 
-/// In small letters, with blanks for `_` and `-`.
+/// Converts a text to lower case, with blanks for `_` and `-`.
 fn plain(text: &str) -> String {
     text.trim().to_lowercase().replace(['_', '-'], " ")
 }

@@ -1,10 +1,11 @@
-//! A terminal that goes away ends the program. The system tells only programs that the terminal belongs to, and the line editor
-//! would read the end of the input for ever.
+//! Ends the program when its terminal disappears. The system only notifies programs that the terminal belongs to, and
+//! the line editor would read the end of the input for ever.
 
-/// How a program ends whose terminal has gone: as one that the hangup signal has ended.
+/// The exit code after a hangup, as if the signal had ended the program.
 const HUNG_UP: i32 = 128 + 1;
 
-/// Ends the program when the terminal at standard input goes away. A campaign has everything up to the last line then.
+/// Ends the program when the terminal at standard input disappears. The campaign then has everything up to the last
+/// line.
 pub fn end_with_the_terminal() {
     let wait = || {
         loop {
@@ -20,6 +21,6 @@ pub fn end_with_the_terminal() {
             }
         }
     };
-    // Where there is no thread for it, the program goes on without.
+    // If the thread cannot be started, the program continues without it.
     let _ = std::thread::Builder::new().name("terminal".into()).spawn(wait);
 }

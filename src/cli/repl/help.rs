@@ -1,4 +1,4 @@
-//! `help`: how to play, and what a word means.
+//! The command `help`: how to play, and the meaning of a word.
 
 use riskbreaker::names::{spelling, typed};
 use riskbreaker::state::readable_name;
@@ -17,7 +17,7 @@ use crate::cli::{rule_text, rules};
 const MOST_CARDS: usize = 6;
 
 impl Repl {
-    /// `help [WORD]`.
+    /// The command `help [WORD]`.
     pub(super) fn help(&mut self, rest: &str, words: &Vocabulary) -> Done {
         match rest.to_lowercase().as_str() {
             "" => return self.help_short(words),
@@ -28,7 +28,7 @@ impl Repl {
         let word = if matches!(rest, "house rule" | "house rules") { "switches" } else { rest };
         if let Some(command) = Command::find(word) {
             self.help_command(command)?;
-            // The rules may have a word that is called like the command.
+            // The rules may define a word with the name of the command.
             return self.show_definition(word);
         }
         if rest.parse::<usize>().is_ok() {
@@ -47,7 +47,7 @@ impl Repl {
         if let Some(told) = self.cards_about(rest) {
             return self.told(told);
         }
-        // Of several words one may be known.
+        // One of several words may be known.
         let several = rest.split_whitespace().filter(|word| word.chars().count() > 2 && *word != rest);
         let is_known = |word: &&str| self.is_defined(word) || self.only_entity(word).is_ok();
         let mut several: Vec<&str> = several.collect();
@@ -63,7 +63,7 @@ impl Repl {
         Err(Complaint::unknown(format!("There is no help on `{rest}`."), rest, known, lists))
     }
 
-    /// The cards whose texts have a word, by title.
+    /// The titles of the cards whose texts contain a word.
     fn cards_about(&self, word: &str) -> Option<String> {
         let rules = self.session.ruleset();
         let is_about = |card: &&Card| stands_at(&card.title, word).or(stands_at(&card.text, word)).is_some();
@@ -73,7 +73,7 @@ impl Repl {
         Some(format!("`{word}` stands on the cards {}. `help {first}` shows one.", titles.join(", ")))
     }
 
-    /// Somebody who is named, with what shows more. `None` if it is nobody's name.
+    /// Shows the entity with this name and the commands for it. `None` if no entity has the name.
     fn help_on_anybody(&mut self, name: &str) -> Option<Done> {
         let entity = self.only_entity(name).ok()?;
         let view = self.session.view();
@@ -83,8 +83,8 @@ impl Repl {
         )))
     }
 
-    /// What a word of the rules means. Its own name comes first: a card, what the rules say of the word in general, a house rule.
-    /// Then what it is the beginning of: a card, a house rule, an act, a view, an item, a rule, a value.
+    /// Explains a word of the rules. An exact name comes first: a card, a definition, a house rule. Then names that
+    /// begin with the word: a card, a house rule, an act, a view, an item, a rule, a value.
     pub(super) fn help_on(&mut self, rest: &str, words: &Vocabulary) -> Option<Done> {
         let rules = self.session.ruleset().clone();
         let found = rules::find_card(&rules, rest);
@@ -94,7 +94,7 @@ impl Repl {
             && (is_named(&card.id) || is_named(&card.title))
         {
             let shown = rules::show_card(card, &rules, &mut self.screen).map_err(Complaint::from);
-            // The card may be called after a word of the rules.
+            // The card may have the name of a word that the rules define.
             return Some(shown.and_then(|()| self.show_definition(rest)));
         }
         if let Some(switch) = switches.iter().find(|switch| is_named(switch)) {
@@ -104,7 +104,7 @@ impl Repl {
             return Some(told);
         }
         let id = rest.trim_matches(['(', ')']);
-        // The row of a table may be about a key of a data file: what the word means in play comes before it.
+        // A row of a table may be about a key of a data file, so the meaning in play comes first.
         let is_id = id.contains('-') || id.bytes().any(|byte| byte.is_ascii_digit());
         if !is_id
             && self.is_defined(rest)
@@ -135,7 +135,7 @@ impl Repl {
         if !is_id && let Some(shown) = self.show_meaning(rest) {
             return Some(shown);
         }
-        // The rows of other tables are for those who write a ruleset.
+        // Rows of other tables are for authors of rulesets.
         if let Some(line) = rule_line(&rules, id).filter(|_| is_id) {
             return Some(self.show_pairs("rule", &id.to_uppercase(), &[(String::new(), line)]));
         }
@@ -148,17 +148,17 @@ impl Repl {
         self.show_meaning(rest)
     }
 
-    /// What a topic asks for, and what the rules say of the word.
+    /// Explains a topic: what it asks, and the definition of the word.
     fn help_on_topic(&mut self, rest: &str, words: &Vocabulary) -> Option<Done> {
         let topic = words.topic_of(rest)?;
         let rules = self.session.ruleset().clone();
         let open = if words.is_open(&topic) { "that is open now" } else { "when it is asked" };
-        // A row of several cells is for those who write a ruleset.
+        // A row of several cells is for authors of rulesets.
         let row = || rule_line(&rules, &topic).filter(|line| !line.contains(" \u{b7} "));
         let what = question_in_words(&rules, &topic).or_else(row).map_or(String::new(), |line| format!(": {line}"));
         let text = format!("`{rest} ...` answers the question `{}`, {open}{what}", readable_name(&topic));
         if self.is_defined(rest) {
-            // What the word means in play comes first.
+            // The meaning in play comes first.
             let shown = self.show_meaning(rest).unwrap_or(Ok(()));
             return Some(shown.and_then(|()| self.told(text)));
         }
@@ -166,7 +166,7 @@ impl Repl {
         Some(told.and_then(|()| self.show_meaning(rest).unwrap_or(Ok(()))))
     }
 
-    /// What the rules say that a word means; nothing where they do not.
+    /// Prints the definition of a word; nothing if there is none.
     fn show_definition(&mut self, word: &str) -> Done {
         if self.screen.json() {
             return Ok(());
@@ -180,18 +180,18 @@ impl Repl {
         }
     }
 
-    /// What a word means; nothing where no text of the rules has it.
+    /// Prints the explanation of a word; `None` if no text of the rules contains it.
     fn show_meaning(&mut self, word: &str) -> Option<Done> {
         let entry = self.meaning_of(word)?;
         Some(self.show_pairs("meaning", word, &entry))
     }
 
-    /// A line of text, two columns in.
+    /// Prints a line of text, indented by two columns.
     pub(super) fn told(&mut self, text: String) -> Done {
         Ok(self.screen.row(&Row::at(2).plain(text))?)
     }
 
-    /// How to play, in as many rows as a small terminal can spare.
+    /// Prints a short introduction that fits on a small terminal.
     fn help_short(&mut self, words: &Vocabulary) -> Done {
         if self.screen.json() {
             return self.help_list(words);
@@ -219,7 +219,7 @@ impl Repl {
         Ok(self.screen.columns(2, cells)?)
     }
 
-    /// The small words of the rules, each with what it answers.
+    /// Prints the small words of the rules, each with its question.
     fn help_words(&mut self, words: &Vocabulary) -> Done {
         let rules = self.session.ruleset().clone();
         let mut topics: Vec<(String, Vec<&str>)> = Vec::new();
@@ -238,7 +238,7 @@ impl Repl {
             })
             .map(|(topic, spellings)| {
                 let cells = rule_text::cells_of(rules.rule_texts().map(|(_, text)| text), topic).unwrap_or_default();
-                // A row says whom it is for as well; what is asked is its longest cell.
+                // The row also has the asked seat; the longest cell is the question.
                 let longest = cells.into_iter().map(|(_, cell)| cell).max_by_key(String::len);
                 (spellings.join(", "), longest.unwrap_or_else(|| readable_name(topic)))
             })
@@ -283,7 +283,7 @@ impl Repl {
     }
 }
 
-/// What the table of questions says that a topic asks for, and with what it is answered.
+/// The question of a topic and its answer, from the table of questions.
 fn question_in_words(rules: &Ruleset, topic: &str) -> Option<String> {
     let cells = rule_text::cells_of(rules.rule_texts().map(|(_, text)| text), topic)?;
     let cell = |wanted: &str| cells.iter().find(|(head, _)| head == wanted).map(|(_, cell)| cell.replace('`', ""));

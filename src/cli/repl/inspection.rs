@@ -20,7 +20,7 @@ use crate::cli::row::{Row, Span, width_of};
 use crate::cli::{rule_text, rules};
 
 impl Repl {
-    /// `options`: asks again, in full.
+    /// The command `options`: prints the question again, with all options.
     pub(super) fn show_options(&mut self) -> Done {
         match &self.step {
             Step::Over(_) => return Err(self.over()),
@@ -67,7 +67,7 @@ impl Repl {
         Ok(self.screen.columns(2, cells)?)
     }
 
-    /// What the ruleset shows under a name, to whoever is asked now.
+    /// Prints a view of the ruleset, for the seat that is asked now.
     pub(super) fn view(&mut self, name: &str) -> Done {
         let asked = self.focused().map(|question| question.seat.to_string());
         let seat = asked.or_else(|| self.person()).unwrap_or_default();
@@ -77,7 +77,7 @@ impl Repl {
         self.show_pairs(name, &title, &lines)
     }
 
-    /// `sheet [NAME]`.
+    /// The command `sheet [NAME]`.
     pub(super) fn sheet(&mut self, rest: &str) -> Done {
         let entity = match rest {
             "" => {
@@ -93,7 +93,7 @@ impl Repl {
         self.show_pairs("sheet", &title, &lines)
     }
 
-    /// The sheet of a character of the roster who is not in the scene; `None` if the roster has nobody of that name.
+    /// Prints the sheet of a character of the roster that is not in the scene; `None` if the roster has no such name.
     fn sheet_of_roster(&mut self, name: &str) -> Option<Done> {
         if !self.masters() || self.campaign.is_none() {
             return None;
@@ -103,20 +103,20 @@ impl Repl {
         Some(self.show_pairs("sheet", &format!("{name} (roster)"), &lines))
     }
 
-    /// What an entity is called; where everything is seen, with a mark if not everybody may know of it.
+    /// The label of an entity; on a screen that shows everything, with a mark if it is secret.
     fn marked_title(&self, entity: EntityId) -> String {
         let view = self.session.view();
         let mark = if self.masters() && view.is_secret(entity) { SECRET } else { "" };
         format!("{}{mark}", view.label(entity))
     }
 
-    /// Whom a look without a name means: the one who is asked, or was last.
+    /// The entity for a look without a name: the one that is asked, or was asked last.
     fn whose(&self) -> Option<EntityId> {
         let asked = self.focused().and_then(|question| question.about).or(self.about);
         asked.filter(|id| self.session.view().exists(*id))
     }
 
-    /// The entity that all of `text` names.
+    /// Finds the entity that the whole `text` names.
     pub(super) fn only_entity(&self, text: &str) -> Result<EntityId, Complaint> {
         let view = self.session.view();
         match names::entity(&view, text)? {
@@ -127,7 +127,7 @@ impl Repl {
         }
     }
 
-    /// `who [KIND]`: names by kind, or one kind with its numbers.
+    /// The command `who [KIND]`: prints the names by kind, or one kind with its numbers.
     pub(super) fn who(&mut self, rest: &str) -> Done {
         let words = self.words();
         if rest.is_empty() {
@@ -178,7 +178,7 @@ impl Repl {
         Ok(self.screen.table(&header, rows)?)
     }
 
-    /// Who and what is there: a row for each of the kinds that have an overview, and the names of the others.
+    /// Prints a row for each entity of the kinds with an overview, and the names of the others.
     fn overview(&mut self, kinds: &[String]) -> Done {
         let schema = self.session.ruleset().clone();
         let schema = schema.schema();
@@ -205,7 +205,7 @@ impl Repl {
             let tables: Vec<_> = tables.iter().map(|(kind, rows)| json!({ "kind": kind, "rows": rows })).collect();
             return Ok(self.screen.event("who", &json!({ "lines": names, "overview": tables }))?);
         }
-        // Kinds whose coming and going nobody is told are listed where there is nothing else.
+        // Kinds whose changes are not printed are listed only if there is nothing else.
         if tables.iter().all(|(_, rows)| rows.is_empty()) && names.iter().all(|(_, titles)| titles.is_empty()) {
             names = unlisted;
         }
@@ -222,7 +222,7 @@ impl Repl {
         Ok(self.screen.columns(2, cells)?)
     }
 
-    /// A row for each entity of a kind, with headings; on a narrow terminal a paragraph each.
+    /// Prints a row for each entity of a kind, with headings; on a narrow terminal, a paragraph each.
     fn show_overview(&mut self, kind: &str, rows: &[Line]) -> Done {
         let mut labels: Vec<&str> = Vec::new();
         for (label, text) in rows.iter().flat_map(|(_, cells)| cells) {
@@ -261,7 +261,9 @@ impl Repl {
         Ok(self.screen.columns(2, cells)?)
     }
 
-    /// `why [NAME FIELD | OPTION | WORD]`.
+    /// The command `why [NAME FIELD
+    /// OPTION
+    /// WORD]`.
     pub(super) fn why(&mut self, rest: &str, words: &Vocabulary) -> Done {
         if rest.is_empty() {
             return self.why_now();
@@ -296,7 +298,7 @@ impl Repl {
                     if matches!(complaint, Complaint::Refused(Refusal::Ambiguous { .. })) {
                         return Err(complaint);
                     }
-                    // A card that is not asked for now, a rule, a word of the rules.
+                    // It is a card that is not offered now, a rule, or a word of the rules.
                     return self.help_on(rest, words).unwrap_or(Err(complaint));
                 };
                 self.told(told)?;
@@ -311,13 +313,13 @@ impl Repl {
         self.show_explanation(&explanation, is_derived)
     }
 
-    /// The value that all of `text` names: `NAME FIELD`, or a field of the one who is asked; and what a derived value takes after
-    /// it: names of entities, numbers and words.
+    /// Resolves a value that the whole `text` names: `NAME FIELD`, or a field of the asked entity. A derived value may
+    /// be followed by its arguments: names of entities, numbers and words.
     fn value_named(&self, text: &str) -> Result<(EntityId, String, Vec<Value>), Complaint> {
         let view = self.session.view();
         let of = |entity: EntityId, field: &str| {
             let title = view.label(entity);
-            // A field that is hidden here can be named: `why` says that it is.
+            // A hidden field can be named here: `why` says that it is hidden.
             let mut known = names::values(&view, entity);
             let schema = self.session.ruleset().schema();
             let kind = view.kind(entity).and_then(|kind| schema.kind_named(kind));
@@ -338,7 +340,8 @@ impl Repl {
                 ))),
             }
         };
-        // Without a name the one who is asked is meant, also where a name begins the field's, as `fight` does `fight rating`.
+        // Without a name the asked entity is meant, even if the field begins with a name, as `fight rating` begins with
+        // `fight`.
         let own = || self.whose().and_then(|entity| of(entity, text).ok());
         match names::entity(&view, text) {
             Ok((entity, field)) => of(entity, field).or_else(|complaint| own().ok_or(complaint)),
@@ -346,7 +349,7 @@ impl Repl {
         }
     }
 
-    /// Whether a text is the name of a card, and no value of the one who is asked has that name.
+    /// True if a text is the name of a card, and not of a value of the asked entity.
     fn names_a_card(&self, text: &str) -> bool {
         let is_same = |name: &str| spelling(name) == spelling(text);
         let view = self.session.view();
@@ -355,13 +358,13 @@ impl Repl {
         cards.any(|card| is_same(&card.title)) && !values.iter().any(|(name, label)| is_same(name) || is_same(label))
     }
 
-    /// Whether a text names a value of the one who is asked, and nothing else.
+    /// True if a text names a value of the asked entity, and nothing else.
     pub(super) fn names_own_value(&self, text: &str) -> bool {
         let is_somebody = names::entity(&self.session.view(), text).is_ok();
         text.chars().count() > 2 && !is_somebody && self.value_named(text).is_ok()
     }
 
-    /// What a derived value is given after its name: entities by name, numbers, and other words as texts.
+    /// Parses the arguments of a derived value: entities by name, numbers, and other words as texts.
     fn arguments(&self, text: &str) -> Result<Vec<Value>, Complaint> {
         let view = self.session.view();
         let (mut args, mut rest) = (Vec::new(), text);
@@ -380,7 +383,7 @@ impl Repl {
         Ok(args)
     }
 
-    /// A column of `look` or a line of the sheet that is named behind somebody's name: what stands there, and the heading.
+    /// Finds a column of `look` or a line of the sheet after the name of an entity. Returns its text and heading.
     fn column_of(&mut self, text: &str) -> Option<(String, String)> {
         let view = self.session.view();
         let (entity, heading) = names::entity(&view, text).ok()?;
@@ -399,7 +402,7 @@ impl Repl {
         Some((format!("{title}: {label} {text}"), label))
     }
 
-    /// The rolls of the game that may be seen here, the last one first.
+    /// The rolls of the game that this screen may see, the last one first.
     fn rolls(&self, wanted: usize) -> Result<impl Iterator<Item = Happening>, Complaint> {
         let of = |log: Vec<Event>| -> Vec<Happening> {
             let rolls = log
@@ -410,13 +413,13 @@ impl Repl {
         };
         let mut rolls = of(self.session.log());
         if rolls.len() < wanted {
-            // What is not in memory any more is in the campaign.
+            // Older rolls are only in the campaign.
             rolls = of(self.whole_log()?.into_iter().flat_map(|scene| scene.events).collect());
         }
         Ok(rolls.into_iter())
     }
 
-    /// `why` alone: the open question with the rule behind it, and the last roll.
+    /// The command `why` alone: prints the open question with its rule, and the last roll.
     fn why_now(&mut self) -> Done {
         let rolled = self.rolls(1)?.next();
         let question = self.focused().cloned();
@@ -461,7 +464,7 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).faint(hint))?)
     }
 
-    /// `why roll [N]`: the last roll, or the Nth last.
+    /// The command `why roll [N]`: explains the last roll, or the Nth last.
     fn why_roll(&mut self, back: usize) -> Done {
         let Some(rolled) = self.rolls(back)?.nth(back - 1) else {
             let all = self.rolls(usize::MAX)?.count();
@@ -476,7 +479,7 @@ impl Repl {
         self.show_roll("Roll", &rolled)
     }
 
-    /// A roll, what the number that it needed is made of, and the rules that are named.
+    /// Prints a roll, the terms of the number that it needed, and the rules that it names.
     fn show_roll(&mut self, heading: &str, rolled: &Happening) -> Done {
         self.screen.row(&Row::at(0).strong(heading).plain(format!("  {}", rolled.line())))?;
         if let Happening::Rolled { terms, .. } = rolled {
@@ -488,7 +491,7 @@ impl Repl {
         self.show_rules_of(&rolled.line())
     }
 
-    /// The texts of the rules whose ids stand in brackets in a text.
+    /// Prints the texts of the rules whose ids are in brackets in a text.
     fn show_rules_of(&mut self, text: &str) -> Done {
         let rules = self.session.ruleset().clone();
         let ids = text.split(['(', ')', ',', ' ', '.', ':']).filter(|word| word.contains('-') && word.len() > 3);
@@ -512,7 +515,7 @@ impl Repl {
         Ok(())
     }
 
-    /// The parts of a number, each with its place; the parts of a part follow it, further in.
+    /// Prints the terms of a number, each with its source location; the terms of a term follow it, indented.
     fn show_terms(&mut self, terms: &[&Term]) -> Done {
         let place =
             |term: &Term| if term.path.is_empty() { String::new() } else { format!("{}:{}", term.path, term.line) };
@@ -527,8 +530,8 @@ impl Repl {
         Ok(self.screen.columns(2, cells.collect())?)
     }
 
-    /// Why an option of the open question is closed, or that it is open, by its number or name; `by_part` takes less than the name.
-    /// `None` if no option is named.
+    /// Why an option of the open question is closed, or that it is open. The option is given by number or name; with
+    /// `by_part`, by a part of the name. `None` if no option is named.
     fn why_option(&self, text: &str, by_part: bool) -> Result<Option<String>, Complaint> {
         let Some(option) = self.option_named(text, by_part)? else { return Ok(None) };
         let (label, note) = (&option.label, option.note.as_deref().unwrap_or_default());
@@ -536,7 +539,7 @@ impl Repl {
             let reason = option.reason.as_deref().unwrap_or("the rules do not allow it now");
             return Ok(Some(format!("{label}: {reason}")));
         }
-        // The name of somebody who can be chosen may come with a field.
+        // The name of an entity that can be chosen may be followed by a field.
         if text.parse::<usize>().is_err() && self.only_entity(text).is_ok() {
             return Ok(None);
         }
@@ -544,7 +547,7 @@ impl Repl {
         Ok(Some(format!("{label} is open{note}. `odds {label}` shows what it can lead to, `help {label}` what it is.")))
     }
 
-    /// The same for a line that begins with an option, by its name or by a verb for it, and goes on: `shoot the ogre`.
+    /// Like `why_option`, for a line that begins with an option or a verb for it, and continues: `shoot the ogre`.
     fn why_option_of_line(&self, line: &str, words: &Vocabulary) -> Result<Option<String>, Complaint> {
         let line = without_articles(line);
         let line = words.with_option_of_verb(&line).or_else(|| with_synonym(&line, words)).unwrap_or(line);
@@ -553,7 +556,8 @@ impl Repl {
         if option.is_empty() { Ok(None) } else { self.why_option(&option.join(" "), true) }
     }
 
-    /// `why N`, where no open option has the number: the entry of the campaign, as `log --all` numbers it.
+    /// The command `why N` if no open option has the number: prints the entry of the campaign with this number in `log
+    /// --all`.
     fn why_entry(&mut self, number: u32) -> Done {
         let text = self.campaign.as_ref().filter(|_| self.masters()).and_then(|campaign| campaign.text(number).ok());
         match text {
@@ -562,7 +566,7 @@ impl Repl {
         }
     }
 
-    /// That a number names nothing here, and what can be typed.
+    /// The message that a number names nothing here, and what can be typed.
     pub(super) fn no_such_number(&self, number: &str) -> String {
         let open =
             self.focused().map_or(0, |question| question.ask.options().iter().filter(|option| option.enabled).count());
@@ -574,8 +578,8 @@ impl Repl {
         format!("No option has the number {number}. {options} `why roll` explains the last roll, `help WORD` a word.")
     }
 
-    /// The option of the open question that a text names: by its number, as it is printed, or by its name; `by_part` takes less
-    /// than the name.
+    /// The option of the open question that a text names: by its printed number or its name; with `by_part`, by a part
+    /// of the name.
     pub(super) fn option_named(&self, text: &str, by_part: bool) -> Result<Option<&Choice>, Complaint> {
         let Some(question) = self.focused() else { return Ok(None) };
         let options = question.ask.options();
@@ -595,7 +599,7 @@ impl Repl {
         }
     }
 
-    /// `log [N]`.
+    /// The command `log [N]`.
     pub(super) fn log(&mut self, rest: &str) -> Done {
         let wanted = count(rest, 20).map_err(|_| {
             let sentence = format!("`log {rest}` is not known.");
@@ -634,7 +638,7 @@ impl Repl {
         }
         self.own.clear();
         if self.session.is_restricted() && self.screen.json() {
-            // The numbers of the game would reveal what is hidden between these events.
+            // The game's own numbers would reveal hidden events in between.
             let own = |(n, event): (u32, &Event)| Event { action: event.action.min(2), n, ..event.clone() };
             let events: Vec<Event> = (0..).zip(events).map(own).collect();
             return self.tell(&events, true);
@@ -642,7 +646,7 @@ impl Repl {
         self.tell(events, true)
     }
 
-    /// `cards [NAME]`.
+    /// The command `cards [NAME]`.
     pub(super) fn cards(&mut self, rest: &str) -> Done {
         let rules = self.session.ruleset().clone();
         if rest.is_empty() {
@@ -670,15 +674,15 @@ impl Repl {
     }
 }
 
-/// A row of an overview: what it is called, and the cells with their labels.
+/// A row of an overview: the label of the entity, and the cells with their headings.
 type Line = (String, Vec<(String, String)>);
 
-/// What the rule texts say of an id or a topic.
+/// The line of the rule texts for an id or a topic.
 pub(super) fn rule_line(rules: &Ruleset, key: &str) -> Option<String> {
     rule_text::line_of(rules.rule_texts().map(|(_, text)| text), key)
 }
 
-/// The field that names an entity of a kind: it stands before the others anyway.
+/// The field with the title of a kind, which is in the first column anyway.
 fn title_field<'s>(schema: &'s Schema, kind: &str) -> Option<&'s str> {
     let kind = schema.kind(schema.kind_named(kind)?);
     Some(&*kind.field(kind.title?).name)

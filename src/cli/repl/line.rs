@@ -1,15 +1,15 @@
 use std::ops::Range;
 
-/// A word of a typed line, with the place where it stands.
+/// A word of a typed line, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// Without its quotes and without a comma after it.
+    /// The word without quotes, and without a comma after it.
     pub text: String,
-    /// Bytes from the start of the line.
+    /// The byte offset in the line.
     pub start: usize,
     pub end: usize,
     pub quoted: bool,
-    /// A comma stands before it, so it continues a list.
+    /// True if there is a comma before it, so that it continues a list.
     pub continues: bool,
 }
 
@@ -24,7 +24,7 @@ pub struct Phrases {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Phrase {
     pub text: String,
-    /// Set only if quotes show where the items end.
+    /// The items; `None` unless quotes show where they end.
     pub items: Option<Vec<String>>,
 }
 
@@ -69,10 +69,10 @@ pub fn split_first(line: &str) -> (&str, &str) {
     }
 }
 
-/// Splits a line at the words for which `topic_of` knows a topic.
+/// Splits a line at the words that `topic_of` maps to a topic.
 ///
-/// It does not split at the words in `whole`, inside a name (`name_at` gives its number of words from a place on), at a word in
-/// quotes, or at a word after a comma, which belongs to the list before it.
+/// It does not split at the words in the range `whole`, inside a name (`name_at` returns the number of its words from
+/// an index on), at a word in quotes, or after a comma, which continues a list.
 pub fn phrases(
     line: &str,
     whole: Range<usize>,
@@ -125,7 +125,7 @@ fn phrase(line: &str, words: &[Word]) -> Phrase {
 }
 
 impl Phrases {
-    /// A text that is one answer as it stands.
+    /// Returns a text as a single answer, without splitting it.
     pub fn of_text(text: &str) -> Phrases {
         Phrases { head: Phrase { text: text.to_owned(), items: None }, named: Vec::new() }
     }

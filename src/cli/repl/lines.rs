@@ -9,10 +9,10 @@ use super::reader::is_comment;
 use crate::cli::call_error;
 use crate::cli::file::read_script;
 
-/// The source of the lines: a person at a terminal, a pipe, or a file.
+/// The source of input lines: a person at a terminal, a pipe, or a file.
 pub enum Lines {
     Terminal(Box<Editor>),
-    /// A terminal that cannot move its cursor: the prompt is printed.
+    /// A terminal without cursor control: the prompt is printed.
     Plain(Feed),
     Script(Feed),
 }
@@ -21,39 +21,39 @@ pub enum Lines {
 #[derive(Debug)]
 pub enum Next {
     Line(String),
-    /// Ctrl-C: the line is dropped.
+    /// Ctrl-C dropped the line.
     Interrupted,
-    /// The program has something to print; the text in the editor stays.
+    /// The program has something to print; the text in the editor is kept.
     Called,
-    /// The terminal does not say where its cursor stands, so the line editor cannot be used.
+    /// The terminal does not report its cursor position, so the line editor cannot be used.
     Unable,
     End,
 }
 
 /// Lines of text from a file or a pipe.
 pub struct Feed {
-    /// What messages call it: the file as it was named, or `stdin`.
+    /// The name in messages: the path as given, or `stdin`.
     name: String,
     from: Box<dyn BufRead>,
     line: usize,
-    /// The call in its first line.
+    /// The options in its first line.
     call: Option<String>,
 }
 
 /// The start of a first line that holds the options of a script.
 const CALL: &str = "# riskbreaker play ";
 
-/// What messages call standard input.
+/// The name of standard input in messages.
 const STDIN: &str = "stdin";
 
-/// Bytes of the longest script.
+/// The most bytes of a script.
 const LONGEST_SCRIPT: u64 = 16 << 20;
 
-/// Bytes of the longest line. Longer input is refused.
+/// The most bytes of a line. Longer input is refused.
 const LONGEST_LINE: u64 = 1 << 20;
 
 impl Lines {
-    /// Opens the file, or standard input where none is named.
+    /// Opens the file, or standard input if none is named.
     pub fn open(script: Option<&Path>, editor: impl FnOnce() -> Editor) -> anyhow::Result<Lines> {
         match script {
             Some(path) if path != Path::new("-") => Ok(Lines::Script(Feed::file(path)?)),
@@ -65,7 +65,7 @@ impl Lines {
         }
     }
 
-    /// Whether no person is there. Then lines are echoed, and the first wrong line ends the input.
+    /// True for a script. Its lines are echoed, and the first wrong line ends the input.
     pub fn scripted(&self) -> bool {
         matches!(self, Lines::Script(_))
     }
@@ -78,7 +78,7 @@ impl Lines {
         }
     }
 
-    /// The place of the last line, for messages.
+    /// The location of the last line, for messages.
     pub fn place(&self) -> String {
         match self {
             Lines::Script(feed) | Lines::Plain(feed) => format!("{}:{}", feed.name, feed.line),
@@ -114,7 +114,7 @@ impl Feed {
         Feed { name: STDIN.into(), from: Box::new(BufReader::new(io::stdin())), line: 0, call: None }
     }
 
-    /// A script, read whole before the first line of it is played.
+    /// Reads a whole script before its first line is played.
     fn file(path: &Path) -> anyhow::Result<Feed> {
         let name = path.display().to_string();
         let text = read_script(path, LONGEST_SCRIPT, "a script is a file with a command on each line")?;
@@ -145,7 +145,7 @@ impl Feed {
     }
 }
 
-/// A line without the answers of a terminal that was asked where its cursor stands, and has answered late: `ESC [ 4 ; 1 R`.
+/// Removes late answers of the terminal to cursor position requests from a line: `ESC [ 4 ; 1 R`.
 fn without_reports(line: &str) -> String {
     let mut kept = String::new();
     let mut rest = line;
@@ -163,7 +163,7 @@ fn without_reports(line: &str) -> String {
     kept + rest
 }
 
-/// The call that a script begins with; lines of further options may follow its first one.
+/// The options at the start of a script, which may continue in further comment lines.
 fn call_of(text: &str) -> Option<String> {
     let mut lines = text.trim_start_matches('\u{feff}').lines();
     let mut call = lines.next()?.strip_prefix(CALL)?.trim().to_owned();

@@ -1,4 +1,4 @@
-//! Lua at the prompt: a program of one line or several that may play, ask and edit like anyone at the table.
+//! Lua at the prompt: programs of one or more lines that may play, query and edit the game.
 
 use riskbreaker::Fault;
 use riskbreaker::lab::{advice_for_program, odds_for_program};
@@ -20,7 +20,7 @@ impl Repl {
         self.run_lua(source, false)
     }
 
-    /// Shows a variable that Lua at the prompt has. A word that names none is no Lua: it may be a slip of the keyboard.
+    /// Prints a variable of Lua at the prompt. A word without a variable is reported as an unknown command.
     pub(super) fn variable(&mut self, word: &str) -> Done {
         match self.evaluate(word) {
             Ok(Evaluated { value: Some(value), .. }) if value != "nil" => self.show_lua("value", &value),
@@ -28,7 +28,7 @@ impl Repl {
         }
     }
 
-    /// One more line of a program that had no end yet; an empty one ends it as it is.
+    /// Adds a line to an incomplete program. An empty line ends it.
     pub(super) fn go_on_with_lua(&mut self, line: &str, end: bool) -> Done {
         let mut source = std::mem::take(&mut self.chunk);
         source.push('\n');
@@ -64,7 +64,7 @@ impl Repl {
         }
     }
 
-    /// Runs a program with the game in its hands, and takes the game back whatever came of it.
+    /// Runs a program with the game, and takes the game back whatever the result.
     fn evaluate(&mut self, source: &str) -> Result<Evaluated, Fault> {
         let mut machine = match self.machine.take() {
             Some(machine) => machine,

@@ -1,4 +1,4 @@
-//! The commands with which the game master changes a game by hand.
+//! The commands for manual edits by the game master.
 
 use riskbreaker::play::{in_one_line, read_typed, typed_form};
 use riskbreaker::state::{Field, Type, readable_name};
@@ -7,18 +7,18 @@ use riskbreaker::{Driver, Edit, Step, Value, View};
 use super::{Complaint, Done, Repl, names};
 use crate::cli::row::{Row, Tone};
 
-/// Words of the generator that a `reroll` passes over: more than any action draws.
+/// The number of random words that a `reroll` skips: more than any action draws.
 const PASSED_OVER: u64 = 1_000;
 
 impl Repl {
-    /// `set NAME FIELD VALUE`: writes a field.
+    /// The command `set NAME FIELD VALUE`: writes a field.
     pub(super) fn set(&mut self, rest: &str) -> Done {
         let edit = self.edit_of(rest)?;
         self.session.edit(edit)?;
         self.settle_decided()
     }
 
-    /// The change by hand that `NAME FIELD VALUE` names.
+    /// Parses the manual edit `NAME FIELD VALUE`.
     pub(super) fn edit_of(&self, rest: &str) -> Result<Edit, Complaint> {
         if rest.is_empty() {
             return Err(Complaint::wrong(
@@ -51,7 +51,7 @@ impl Repl {
             found => found?,
         };
         let Some((declared, now)) = view.fields(entity).find(|(known, _)| *known.name == *field) else {
-            // A relation.
+            // The field is a relation.
             let wanted = || Complaint::Wrong(format!("Type whom: `set {title} {field} NAME`, or `none` to end it."));
             let value = Some(typed).filter(|typed| !typed.is_empty());
             let value = value.and_then(|typed| read_typed(&view, &Type::Ref(None), typed)).ok_or_else(wanted)?;
@@ -69,7 +69,7 @@ impl Repl {
         Ok(Edit::Set { entity, field, value })
     }
 
-    /// `say TEXT`: a line for the log.
+    /// The command `say TEXT`: adds a line to the log.
     pub(super) fn say(&mut self, rest: &str) -> Done {
         if rest.is_empty() {
             return Err(Complaint::wrong("Type the line for the log: `say TEXT`."));
@@ -78,7 +78,7 @@ impl Repl {
         self.settle_decided()
     }
 
-    /// `reroll`: plays the last line again with other dice.
+    /// The command `reroll`: plays the last line again with other dice.
     pub(super) fn reroll(&mut self) -> Done {
         self.turned = true;
         let from = self.session.decision_count();
@@ -95,7 +95,7 @@ impl Repl {
         for _ in 0..undone {
             let _ = self.session.advance()?;
             if self.session.redo().is_err() {
-                // After other dice something else is asked; what fits has been answered.
+                // With other dice the questions differ; the answers that fit were given.
                 break;
             }
         }
@@ -104,7 +104,7 @@ impl Repl {
         self.settle()
     }
 
-    /// `seat [NAME DRIVER]`: who plays which seat.
+    /// The command `seat [NAME DRIVER]`: shows or changes the driver of a seat.
     pub(super) fn seat(&mut self, rest: &str) -> Done {
         if rest.is_empty() {
             return self.show_seats();
@@ -129,24 +129,24 @@ impl Repl {
         self.play_on()?;
         let is_stopped = matches!(self.step, Step::Fault(_)) && self.step == before;
         if is_stopped && !self.screen.json() && self.session.missing_roll().is_none() {
-            // It has not failed again: nothing was tried.
+            // Nothing was retried, so the error is still open.
             let hint = "The error above still stops the game: type `retry` to try the action again.";
             return Ok(self.screen.row(&Row::at(2).with(hint, Tone::Note))?);
         }
         self.show_standing()
     }
 
-    /// Who plays a seat, by `human`, `absent` or the name of a policy.
+    /// Parses the driver of a seat: `human`, `absent` or the name of a policy.
     fn driver_named(&self, word: &str) -> Result<Driver, Complaint> {
         let mut known = vec!["human".to_owned(), "absent".to_owned()];
         known.extend(self.session.ruleset().policies().iter().map(ToString::to_string));
-        // The session refuses what is not known, with the names that are.
+        // The session refuses an unknown name and lists the known ones.
         let Ok(driver) = names::one_of(word, &known)?.map_or(word, String::as_str).parse::<Driver>();
         Ok(driver)
     }
 }
 
-/// Who plays a seat, in a word.
+/// The driver of a seat as a word.
 pub(super) fn driver_name(driver: &Driver) -> String {
     match driver {
         Driver::Policy(id) => id.to_string(),
@@ -155,7 +155,7 @@ pub(super) fn driver_name(driver: &Driver) -> String {
     }
 }
 
-/// Reads a value for a field as it was typed. `+2` adds to a number where the field cannot be below zero or the sign is `+`.
+/// Parses a typed value for a field. `+2` adds to a number if the field cannot be negative or the sign is `+`.
 fn read(view: &View<'_>, field: &Field, now: &Value, typed: &str) -> Result<Value, Complaint> {
     let wanted = || {
         let wrong = format!("{} takes {}, not `{typed}`.", field.label, typed_form(&field.ty));

@@ -1,4 +1,5 @@
-//! The rules and house rules of a running game: shows which are in force and what others would change, and changes to them.
+//! The rules and house rules of a running game: shows the current ones and what others would change, and switches to
+//! them.
 
 use riskbreaker::play::Migration;
 use riskbreaker::ruleset::Switch;
@@ -14,7 +15,9 @@ use crate::cli::screen::Screen;
 use crate::cli::{library, rules};
 
 impl Repl {
-    /// `rules [ID[+LAYER] [yes] | off | aside]`.
+    /// The command `rules [ID[+LAYER] [yes]
+    /// off
+    /// aside]`.
     pub(super) fn rules(&mut self, rest: &str) -> Done {
         match rest.to_lowercase().as_str() {
             "" => return self.show_rules(),
@@ -44,14 +47,14 @@ impl Repl {
             pairs.push(("pending".into(), format!("{}; `rules off` calls it off", pending.name())));
         }
         let (shelved, values) = (self.session.shelved().len(), self.session.dormant().len());
-        // What is kept aside may be secret, and so is how much there is.
+        // Dormant values may be secret, and so is their number.
         if shelved + values > 0 && self.masters() {
             pairs.push(("kept aside".into(), format!("{shelved} entities, {values} values; `rules aside` lists them")));
         }
         self.show_pairs("rules", &now.name(), &pairs)
     }
 
-    /// What the rules in force have no place for.
+    /// Prints the dormant values and entities, for which the current rules have no place.
     fn show_aside(&mut self) -> Done {
         let shelved = self.session.shelved().into_iter();
         let values = self.session.dormant().into_iter();
@@ -66,7 +69,7 @@ impl Repl {
         self.say_done(&told)
     }
 
-    /// Looks out for changes of the rules that are in force now, where those are others than before.
+    /// Watches the files of the current rules if these are not watched yet.
     pub(super) fn follow_rules(&mut self) {
         let rules = self.session.ruleset();
         let are_others = match (&self.lookout, &self.kept) {
@@ -79,7 +82,7 @@ impl Repl {
         }
     }
 
-    /// `switches [NAME [VALUE]]`: lists the house rules, explains one, or turns it.
+    /// The command `switches [NAME [VALUE]]`: lists the house rules, explains one, or changes it.
     pub(super) fn switches(&mut self, rest: &str) -> Done {
         let rules = self.session.ruleset().clone();
         let in_force = |name: &str| self.session.switch(name).map(ToString::to_string).unwrap_or_default();
@@ -122,10 +125,11 @@ impl Repl {
     }
 }
 
-/// Differences of the rules that the dry run lists at most.
+/// The most differences of the rules that a dry run lists.
 const MOST_CHANGES: usize = 20;
 
-/// Shows what other rules would do: what differs in them, and what that means for the game, as a table; of rules that have been asked for only when they come into force.
+/// Prints the differences of other rules and their effects on the game as a table. With `asked`, only when they come into
+/// force.
 pub fn show(migration: &Migration, asked: bool, screen: &mut Screen) -> std::io::Result<()> {
     if screen.json() {
         return screen.event("migration", &json!({ "migration": migration, "asked": asked }));
@@ -135,7 +139,7 @@ pub fn show(migration: &Migration, asked: bool, screen: &mut Screen) -> std::io:
         None => "at once".to_owned(),
     };
     if asked {
-        // What has to be seen is told when they come into force.
+        // Important effects are reported when the rules come into force.
         let told = format!("{} comes into force {when}; `rules off` calls it off", migration.to);
         return if migration.waits_for.is_some() { screen.row(&Row::at(2).with(told, Tone::Note)) } else { Ok(()) };
     }

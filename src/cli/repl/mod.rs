@@ -1,4 +1,4 @@
-//! The prompt: reads a line, finds out what it means, carries it out, and prints the result.
+//! The prompt: reads a line, parses and executes it, and prints the result.
 
 mod act;
 mod advise;
@@ -65,13 +65,13 @@ use self::amend::PlannedAmendment;
 pub use self::campaign::sheet_lines;
 use self::command::{Command, Word};
 pub use self::editor::{Editor, Recall};
-use self::event_rows::Untold;
+use self::event_rows::EventFilter;
 pub use self::lines::Lines;
 use self::lines::Next;
 pub use self::migration::show as show_migration;
 use self::prompt::Prompt;
 use self::reader::{Meaning, addressed, answers};
-use self::reload::Lookout;
+use self::reload::RulesWatcher;
 use self::replay_at_save::ReplayedCourse;
 use self::save_file::Saved;
 use self::session_slot::SessionSlot;
@@ -87,98 +87,98 @@ use super::row::{Row, Span, Tone};
 use super::rule_text;
 use super::screen::Screen;
 
-/// A game with someone at the prompt.
+/// A game at the prompt.
 pub struct Repl {
     session: SessionSlot,
     library: Library,
     screen: Screen,
     words: Arc<Mutex<Vocabulary>>,
     step: Step,
-    /// The question that an answer without a name goes to, if it is not the first.
+    /// The question for an answer without a name; `None` for the first open one.
     focus: Option<QuestionId>,
     /// The question printed last. The same question is not printed twice.
     asked: Option<Question>,
     /// The entity that the last question was about.
     about: Option<EntityId>,
-    /// Topics that have been asked for in this game.
+    /// Topics that were asked in this game.
     topics: BTreeSet<String>,
-    /// Answers in the current line. They are not printed again.
+    /// Answers typed in the current line, which are not printed again.
     own: Vec<(Arc<str>, Arc<str>)>,
-    /// What was printed of the last action.
+    /// The printed events of the last action.
     told: Vec<Event>,
-    /// Dice outside the game.
+    /// The dice for rolls outside of the game.
     chance: DiceRng,
-    /// The decisions before each line that `undo` can take back, oldest first.
+    /// The number of decisions before each line that `undo` can take back, oldest first.
     done: Vec<DecisionCount>,
     /// The number of decisions after each line that `redo` can repeat.
     undone: Vec<DecisionCount>,
-    /// The current line is an undo, a redo or a change to another game, so `undo` skips it.
+    /// True if the current line is an undo, a redo or a change to another game, so that `undo` skips it.
     turned: bool,
     machine: Option<Table>,
-    /// A name in the last line that fits several things.
+    /// An ambiguous name in the last line.
     unclear: Option<UnclearName>,
-    /// Lines of a Lua chunk that is not complete yet.
+    /// The lines of an incomplete Lua program.
     chunk: String,
     left: bool,
-    /// Which state of the game is saved.
+    /// The state in which the game was last saved.
     saved: Saved,
-    /// The campaign file that keeps every line.
+    /// The campaign file that stores every line.
     campaign: Option<Campaign>,
-    /// Its path, where nobody has named it.
+    /// The path of the campaign if it is unnamed.
     unnamed: Option<PathBuf>,
-    /// Its entries that were acknowledged on this machine.
+    /// The entries of the campaign that were acknowledged on this machine.
     known_entries: Option<KnownEntries>,
-    /// A sheet that is being written.
+    /// The sheet that is being written.
     sheet_entry: Option<SheetEntry>,
-    /// A scene that was prepared and has not begun.
+    /// The scene that was prepared but has not begun.
     encounter: Option<Encounter>,
-    /// An amendment that was shown and has not taken effect.
+    /// The amendment that was shown but not applied.
     amendment: Option<PlannedAmendment>,
-    /// The entry at which the campaign stood before the last amendment.
+    /// The entry of the campaign before the last amendment.
     before_amend: Option<u32>,
-    /// How the game was started, for a rematch; `None` of a game that was loaded.
+    /// The setup of the game, for a rematch; `None` for a loaded game.
     setup: Option<Setup>,
-    /// Whether the end of the game has been told.
+    /// True if the end of the game was printed.
     ended: bool,
-    /// Whether a person sits at a terminal. Then a command that cannot be undone asks for confirmation.
+    /// True if a person uses a terminal. A command that cannot be undone then asks for confirmation.
     attended: bool,
-    /// Watches the files of the rules.
-    lookout: Option<Lookout>,
-    /// The hash of rules that are kept in the campaign and differ from those on the disk. While they are in force, no files are
-    /// watched.
+    /// The watcher of the rule files.
+    lookout: Option<RulesWatcher>,
+    /// The hash of rules that are stored in the campaign and differ from those on disk. While they are in force, no
+    /// files are watched.
     kept: Option<String>,
-    /// Interrupts the editor when the files of the rules change; `None` if they are not watched at this table.
+    /// The flag that interrupts the editor when rule files change; `None` if they are not watched.
     bell: Option<Arc<AtomicBool>>,
-    /// Whether a save plays the game again from its start, instead of reloading the rules in the middle of it.
+    /// True if a save replays the game from its start, instead of reloading the rules in place.
     replays: bool,
-    /// What was to be played again at the last save.
+    /// The course that was to be replayed at the last save.
     replayed: Option<ReplayedCourse>,
-    /// Whether the seats take turns at the screen.
+    /// True if the seats take turns at the screen.
     curtain: bool,
-    /// Whether the screen stays empty until the next player sits down.
+    /// True if the screen stays empty until the next player is there.
     drawn: bool,
-    /// Who is told whose turn it is, and the questions that were told.
+    /// The command that is notified of turns, and the notified questions.
     notifier: Option<Notifier>,
     turns: TurnNotices,
-    /// The turn whose beginning was shown: its action, whom it is about, and how the game stood.
+    /// The turn whose heading was printed: its action, its entity, and the status of the game.
     turn: Option<(u32, Option<EntityId>, String)>,
 }
 
-/// Why a line was not carried out.
+/// The reason for which a line was not executed.
 #[derive(Debug)]
 pub enum Complaint {
     /// A sentence for the person who typed the line.
     Wrong(String),
     /// A refusal of the game, with its data.
     Refused(Refusal),
-    /// A name in the line fits several things; a number says which.
+    /// An ambiguous name in the line, to be resolved by a number.
     Unclear(UnclearName),
-    /// The program cannot go on.
+    /// The program cannot continue.
     Broken(anyhow::Error),
 }
 
 impl Complaint {
-    /// That a word is not known: the sentence that says so, and the nearest of the known ones, or else another cure.
+    /// The complaint about an unknown word: `sentence`, and the nearest known word, or else another remedy.
     fn unknown<'n>(
         sentence: String,
         word: &str,
@@ -194,7 +194,7 @@ impl Complaint {
 
 type Done = Result<(), Complaint>;
 
-/// The stream of the dice that are rolled outside the game: the game's own are in stream 0 of the seed.
+/// The random stream for dice outside of the game, whose own dice are in stream 0 of the seed.
 const OUTSIDE: u64 = u64::MAX;
 
 impl Repl {
@@ -243,13 +243,13 @@ impl Repl {
         }
     }
 
-    /// Tells a command whose turn it is.
+    /// Sets the command that is notified of turns.
     pub fn telling(mut self, notifier: Option<Notifier>) -> Repl {
         self.notifier = notifier;
         self
     }
 
-    /// Tells the command of the person at the prompt whose turn it is, and the person if the command has failed.
+    /// Notifies the user's command of turns, and prints an error if it failed.
     fn tell_turns(&mut self) -> Result<()> {
         let Some(notifier) = &self.notifier else { return Ok(()) };
         let name = self.campaign.as_ref().filter(|_| self.unnamed.is_none()).map(|campaign| campaign.name());
@@ -263,13 +263,13 @@ impl Repl {
         }
     }
 
-    /// Remembers how the game was started, for a rematch.
+    /// Stores the setup of the game for a rematch.
     pub fn started_by(mut self, setup: Option<Setup>) -> Repl {
         self.setup = setup;
         self
     }
 
-    /// Plays the game again from its start at each save.
+    /// Sets whether each save replays the game from its start.
     pub fn replaying(mut self, replays: bool) -> Repl {
         self.replays = replays;
         self
@@ -326,7 +326,7 @@ impl Repl {
                     return Ok(ExitCode::FAILURE);
                 }
             }
-            // A pasted text can hold several lines.
+            // A pasted text can contain several lines.
             let carried_out = if let Err(complaint) = self.take_news_before(&line) {
                 Err(complaint)
             } else if line.is_empty() {
@@ -336,7 +336,7 @@ impl Repl {
             };
             let carried_out = carried_out.and_then(|()| self.keep());
             if let Err(complaint) = carried_out {
-                // A refused line may have closed the question for a moment. Nothing of it stays, so nothing is printed.
+                // A refused line may have closed the question for a moment. It has no effect, so nothing is printed.
                 self.step = self.session.advance()?;
                 self.session.take_events();
                 self.own.clear();
@@ -357,7 +357,7 @@ impl Repl {
         self.close(&lines)
     }
 
-    /// Begins the game. A person sees the table first.
+    /// Begins the game. For a person, prints the table first.
     fn open_table(&mut self, scripted: bool) -> Done {
         if scripted {
             return self.settle();
@@ -367,7 +367,7 @@ impl Repl {
         self.show_table()
     }
 
-    /// Shows a person everybody at the table and what is asked; a script only what is asked.
+    /// Prints everybody at the table and the question; in a script only the question.
     fn show_table(&mut self) -> Done {
         self.step = self.session.advance()?;
         if self.attended && matches!(self.step, Step::Ask) && !self.screen.json() && !self.drawn {
@@ -378,7 +378,7 @@ impl Repl {
         self.show_standing()
     }
 
-    /// The message at the end of the input.
+    /// Ends the program, with a message if the game is not in order.
     fn close(self, lines: &Lines) -> Result<ExitCode> {
         let complaint = match &self.step {
             _ if !lines.scripted() || self.left => None,
@@ -392,7 +392,7 @@ impl Repl {
         Ok(ExitCode::FAILURE)
     }
 
-    /// The reason why a script stops.
+    /// Returns the error text of a fault.
     fn stopped_by(&self, fault: &Fault) -> String {
         if self.drawn || !self.masters() {
             return self.session.fault_for_seats().unwrap_or_default().message;
@@ -406,7 +406,7 @@ impl Repl {
         }
     }
 
-    /// The written dice have run out: what was rolled, and what to type.
+    /// Reports that the written dice have run out: the roll, and what to type.
     fn show_missing_roll(&mut self, roll: &MissingRoll) -> Done {
         let text = format!("The written dice have run out: {}.", missing_in_words(roll));
         self.screen.row(&Row::at(0).with(text, Tone::Bad))?;
@@ -417,7 +417,7 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).with(text, Tone::Note))?)
     }
 
-    /// Carries out one line and records its decisions for `undo`.
+    /// Executes one line and records its decisions for `undo`.
     fn line(&mut self, line: &str) -> Done {
         let before = self.session.decision_count();
         self.turned = false;
@@ -451,7 +451,7 @@ impl Repl {
         self.carry_out_or_reread(line)
     }
 
-    /// Carries out a line as it stands.
+    /// Executes a line without correcting it.
     fn carry_out_as_typed(&mut self, line: &str) -> Done {
         let words = self.words();
         let mut line = line;
@@ -504,7 +504,7 @@ impl Repl {
         }
     }
 
-    /// Carries out a command. At a terminal, output longer than the screen is shown in pages.
+    /// Executes a command. At a terminal, output longer than the screen is shown in pages.
     fn paged(&mut self, command: &Command, rest: &str, words: &Vocabulary) -> Done {
         if self.attended && command.only_shows() {
             self.screen.begin_page();
@@ -539,7 +539,7 @@ impl Repl {
             Word::Redo => self.redo(rest),
             Word::Retry if self.retry_campaign()? => Ok(()),
             Word::Retry => self.remedy(riskbreaker::Remedy::Retry),
-            // Without an error to skip, a turn is meant.
+            // If there is no error to skip, the turn is skipped.
             Word::Skip if rest.is_empty() && matches!(self.step, Step::Ask) => self.pass(words),
             Word::Skip if rest.is_empty() => self.remedy(riskbreaker::Remedy::SkipAction),
             Word::Skip => self.leave_out(rest, true),
@@ -580,7 +580,7 @@ impl Repl {
         }
     }
 
-    /// Plays on after a decision.
+    /// Plays on after a decision, and prints the events and the next question.
     fn settle_decided(&mut self) -> Done {
         self.step = self.session.advance()?;
         self.follow_rules();
@@ -603,24 +603,24 @@ impl Repl {
         self.show_standing()
     }
 
-    /// Plays on until somebody is asked, and tells what happened and what is asked.
+    /// Plays on until the next question, and prints the events and the question.
     fn settle(&mut self) -> Done {
         self.play_on()?;
         self.show_standing()
     }
 
-    /// Plays on until somebody is asked, and tells what happened.
+    /// Plays on until the next question, and prints the events.
     fn play_on(&mut self) -> Done {
         self.step = self.session.advance()?;
         self.follow_rules();
-        // Behind the curtain they wait for whoever opens it.
+        // While the curtain is closed, the events wait.
         let events = if self.drawn { Vec::new() } else { self.session.take_events() };
         self.tell(&events, false)?;
         self.own.clear();
         Ok(())
     }
 
-    /// Tells where the game stands now: what is asked, what is broken, or that it is over.
+    /// Prints the state of the game: the question, the fault, or the outcome.
     fn show_standing(&mut self) -> Done {
         match self.step.clone() {
             Step::Ask => {
@@ -655,7 +655,7 @@ impl Repl {
         }
     }
 
-    /// Forgets what a refused line has shown and asked: nothing of it stays.
+    /// Discards the events and answers of a refused line.
     fn forget_attempt(&mut self) -> Done {
         self.step = self.session.advance()?;
         self.session.take_events();
@@ -663,7 +663,7 @@ impl Repl {
         Ok(())
     }
 
-    /// Prints the events that the people at this prompt may see. `whole` prints routine events as well.
+    /// Prints the events that this screen may see. With `whole`, routine events as well.
     fn tell(&mut self, events: &[Event], whole: bool) -> Done {
         self.keep()?;
         let mut seen: Vec<Event> = events.iter().filter(|event| self.may_see(&event.audience)).cloned().collect();
@@ -679,7 +679,7 @@ impl Repl {
             seen.iter_mut().for_each(|event| hide_rule_ids(&mut event.happening));
         }
         let absent = self.absent_seats();
-        let untold = if whole { Untold::default() } else { self.untold() };
+        let untold = if whole { EventFilter::default() } else { self.untold() };
         let shown = (self.masters(), self.screen.width());
         let mut rows = event_rows::tell(&seen, &mut self.told, &mut self.own, &absent, &untold, shown);
         if !whole {
@@ -688,7 +688,7 @@ impl Repl {
         Ok(self.screen.rows(&rows)?)
     }
 
-    /// The rows of events that did not happen in this game.
+    /// Formats events that did not happen in this game.
     fn rows_of(&self, events: &[Event]) -> Vec<Row> {
         let mut seen: Vec<Event> = events.iter().filter(|event| self.may_see(&event.audience)).cloned().collect();
         if !self.screen.rule_ids() {
@@ -703,8 +703,8 @@ impl Repl {
         seats.map(|(seat, _)| seat.clone()).collect()
     }
 
-    /// The kinds of entities that a ruleset hides from players, and the titles of these entities.
-    fn untold(&self) -> Untold {
+    /// The filter for entities of kinds that the ruleset hides from players.
+    fn untold(&self) -> EventFilter {
         let schema = self.session.ruleset().schema();
         let hidden = |kind: &&Kind| kind.title.is_none_or(|title| !kind.field(title).show);
         let kinds: Vec<Arc<str>> = schema.kinds.iter().filter(hidden).map(|kind| kind.name.clone()).collect();
@@ -722,11 +722,11 @@ impl Repl {
         for field in shown {
             fields.remove(&field.name);
         }
-        Untold { kinds, titles, fields, harm: numbers.collect() }
+        EventFilter { kinds, titles, fields, harm: numbers.collect() }
     }
 
-    /// Prints the open question, unless it was just printed; `anew` prints it in any case. A JSON client is sent all that
-    /// is open after each line that did something: it need not remember what it was asked.
+    /// Prints the open question, unless it was just printed; `anew` prints it in any case. In JSON mode, all open
+    /// questions are printed after each line with an effect, so that a client need not remember them.
     fn ask(&mut self, anew: bool) -> Done {
         if self.is_hidden()? {
             return Ok(());
@@ -753,7 +753,7 @@ impl Repl {
             let proposal = self.session.propose(&question);
             let told = self.with_chances(question.clone());
             let told = if self.screen.rule_ids() { told } else { without_rule_ids(told) };
-            let shown = question::Shown { proposal: proposal.as_ref(), about: about.as_deref(), whole: anew };
+            let shown = question::QuestionStyle { proposal: proposal.as_ref(), about: about.as_deref(), whole: anew };
             let rows = question::ask(&told, &shown, self.screen.width());
             self.screen.rows(&rows)?;
             if let Some(row) = self.also_open(&question) {
@@ -764,14 +764,14 @@ impl Repl {
         Ok(())
     }
 
-    /// A question with the chance of each target to be hit beside it.
+    /// Adds the chance of each target to be hit to the options of a question.
     fn with_chances(&mut self, mut question: Question) -> Question {
         let viewer = self.viewer();
         let chances = self.session.hit_chances(&question, &viewer);
         if let Ask::Choose { options, .. } = &mut question.ask {
             for (id, chance, is_exact) in chances {
                 let Some(option) = options.iter_mut().find(|option| option.id == id) else { continue };
-                // An estimate of a hundred games is not known to a hundredth.
+                // An estimate from a hundred games has no meaningful decimals.
                 let told = match is_exact {
                     true => format!("{} to hit", percent(float(&chance))),
                     false => format!("about {:.0} % to hit", 100.0 * float(&chance)),
@@ -782,7 +782,7 @@ impl Repl {
         question
     }
 
-    /// Names the other questions that are open at the same time.
+    /// A row with the other open questions.
     fn also_open(&self, focused: &Question) -> Option<Row> {
         let names: Vec<String> = self
             .session
@@ -797,17 +797,17 @@ impl Repl {
         )
     }
 
-    /// The question that an answer without a name goes to.
+    /// The question for an answer without a name.
     fn focused(&self) -> Option<&Question> {
         let open = self.session.questions();
         open.iter().find(|question| Some(question.id) == self.focus).or_else(|| open.first())
     }
 
-    /// The open question of somebody, by the character's name or label, or by the seat. `None` if the name is nobody's.
+    /// Finds the open question for a character, by its name or label, or for a seat. `None` if the name is unknown.
     ///
     /// # Errors
     ///
-    /// The name fits several, or is that of somebody who is asked nothing.
+    /// The name is ambiguous, or no question is open for it.
     fn question_about(&self, name: &str) -> Result<Option<QuestionId>, Complaint> {
         let (view, open) = (self.session.view(), self.session.questions());
         let spellings = |question: &Question| {
@@ -851,17 +851,17 @@ impl Repl {
         question::whom(&self.session, question)
     }
 
-    /// Who looks at this prompt.
+    /// The viewer at this prompt.
     fn viewer(&self) -> Viewer {
         self.session.viewer()
     }
 
-    /// The refusal of a command for the game master, or for somebody who sees the whole game.
+    /// The refusal of a command that is only for the game master, or for a screen that shows everything.
     fn not_here(&self) -> Complaint {
         Complaint::Wrong(format!("Only the game master may do that; this screen is for {}.", self.viewer().words()))
     }
 
-    /// Whether this screen may do what the game master may: it is everybody's, or the game master sits at it.
+    /// True if this screen has the rights of the game master: it shows everything, or the game master uses it.
     fn masters(&self) -> bool {
         !self.session.is_restricted() || self.viewer().is_master()
     }
@@ -880,7 +880,7 @@ impl Repl {
         if let Some(parts) = self.sheet_prompt() {
             return Prompt { parts, continued: false };
         }
-        // The line above the turn says where the game stands.
+        // The status is already in the line above the turn.
         let mut parts = Vec::new();
         match &self.step {
             Step::Ask => parts.extend(self.focused().map(|question| self.whom(question))),
@@ -900,7 +900,7 @@ impl Repl {
         let mut words = Vocabulary::of(&mut self.session, &self.topics, self.focus);
         words.rulesets = library::listed(&self.library).unwrap_or_default();
         if self.masters() {
-            // A sheet that is kept has all fields of a character.
+            // A stored sheet has all fields of a character.
             words.roster = self.campaign_roster().map_or(Vec::new(), |roster| roster.characters.into_keys().collect());
             words.cast = self.session.ruleset().cast().keys().map(|id| readable_name(id)).collect();
         }
@@ -909,7 +909,7 @@ impl Repl {
         }
     }
 
-    /// Shows lines of label and text, or the same as an object.
+    /// Prints lines of label and text, or a JSON object with them.
     fn show_pairs(&mut self, event: &str, title: &str, pairs: &[(String, String)]) -> Done {
         if self.screen.json() {
             return Ok(self.screen.event(event, &json!({ "title": title, "lines": pairs }))?);
@@ -920,7 +920,7 @@ impl Repl {
     }
 }
 
-/// A question whose texts do not name the rules behind them: `why` does.
+/// Removes the rule ids from the texts of a question; `why` prints them.
 fn without_rule_ids(mut question: Question) -> Question {
     question.why = rule_text::without_ids(&question.why).into_owned();
     if let Ask::Choose { options, .. }
@@ -935,7 +935,7 @@ fn without_rule_ids(mut question: Question) -> Question {
     question
 }
 
-/// Leaves out the ids of rules in what the scripts say and roll: `why` names them.
+/// Removes the rule ids from the texts and labels of an event; `why` prints them.
 fn hide_rule_ids(happening: &mut Happening) {
     let texts: Vec<&mut String> = match happening {
         Happening::Said { text } | Happening::Over { text } | Happening::Cut { reason: text } => vec![text],
@@ -952,7 +952,7 @@ fn hide_rule_ids(happening: &mut Happening) {
     }
 }
 
-/// Whether a text answers the question as it is. Free text does not count, since any text would be an answer.
+/// True if a question accepts a text as an answer other than free text.
 fn knows(question: &Question, text: &str) -> bool {
     match question.read_typed(&text.into()) {
         Ok(Answer::Choice(id)) => question.ask.options().iter().any(|option| option.id == id),
@@ -961,13 +961,13 @@ fn knows(question: &Question, text: &str) -> bool {
     }
 }
 
-/// Whether a line is one word that Luau could have as the name of a variable.
+/// True if a line is one word that could be the name of a Lua variable.
 fn is_bare_word(line: &str) -> bool {
     let line = line.trim();
     !line.starts_with(|letter: char| letter.is_ascii_digit()) && line.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// The complaint about a word that means nothing here; `near` is a command that may be meant.
+/// The complaint about an unknown word. `near`: a command that may be meant.
 fn unknown_word(word: &str, near: Option<&str>) -> Complaint {
     Complaint::Wrong(match near {
         Some(near) => format!("There is no command `{word}`. Did you mean `{near}`?"),
@@ -977,16 +977,16 @@ fn unknown_word(word: &str, near: Option<&str>) -> Complaint {
     })
 }
 
-/// Whether a command changes or shows more than a seat may.
+/// True if a command changes or shows more than a seat may.
 fn is_masters(word: Word, rest: &str) -> bool {
     match word {
         Word::Set | Word::Say | Word::Seat | Word::Retry | Word::Skip | Word::Restore | Word::Auto => true,
         Word::Load | Word::New | Word::Rematch | Word::Recover | Word::Encounter => true,
-        // A sheet that is kept has all fields of a character.
+        // A stored sheet has all fields of a character.
         Word::Roster => true,
-        // The entries of a campaign tell what every seat has decided.
+        // The entries of a campaign reveal what every seat has decided.
         Word::Goto | Word::Branch | Word::Amend => true,
-        // The game master notes what nobody else knows.
+        // The notes of the game master are secret.
         Word::Note => rest.is_empty(),
         Word::Log => rest == "--all",
         Word::Switches | Word::Rules => !rest.is_empty(),
@@ -994,13 +994,13 @@ fn is_masters(word: Word, rest: &str) -> bool {
     }
 }
 
-/// A roll whose dice have no face yet: its purpose, its dice and the number it needs.
+/// Describes a roll that lacks faces: its purpose, its dice and the number it needs.
 fn missing_in_words(roll: &MissingRoll) -> String {
     let need = roll.need.iter().map(|need| format!(", needs {need}")).collect::<String>();
     format!("{} ({}{need})", roll.what, roll.dice)
 }
 
-/// Whether a line may stand in a script while an action has failed.
+/// True if a script may contain this line while an action has failed.
 fn remedies(line: &str) -> bool {
     let (first, _) = line::split_first(line);
     Command::find(first).is_some_and(|command| !matches!(command.word, Word::Do | Word::Ok | Word::Pass | Word::Auto))
@@ -1011,7 +1011,7 @@ impl Complaint {
         Complaint::Wrong(message.into())
     }
 
-    /// Prints it: on the screen for a person, on standard error with file and line for a script.
+    /// Prints the complaint: on the screen for a person, on standard error with file and line for a script.
     fn told(self, screen: &mut Screen, place: &str, scripted: bool) -> Result<()> {
         let (message, refusal) = match self {
             Complaint::Wrong(message) => (message, None),
@@ -1039,7 +1039,7 @@ impl Complaint {
     }
 }
 
-/// A refusal in words. A script that failed says what to do about it, too.
+/// A refusal in words, with the remedy if a script failed.
 fn with_cure(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Fault { fault } => match &fault.cure {

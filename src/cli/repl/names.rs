@@ -7,17 +7,17 @@ use riskbreaker::{EntityId, Refusal, View};
 use super::Complaint;
 use super::line::{Word, words};
 
-/// The refusal of a name that fits several things, with the names that tell them apart.
+/// The refusal of an ambiguous name, with labels that distinguish the candidates.
 pub fn ambiguous<N: ToString>(given: &str, candidates: impl IntoIterator<Item = N>) -> Complaint {
     let candidates = candidates.into_iter().map(|name| name.to_string()).collect();
     Complaint::Refused(Refusal::Ambiguous { topic: None, given: given.to_owned(), candidates })
 }
 
-/// The one of `known` that a person names by typing; `None` if there is none of that name.
+/// Finds the name in `known` that a typed text means; `None` if there is none.
 ///
 /// # Errors
 ///
-/// [`ambiguous`] if the name fits several.
+/// [`ambiguous`] if several names match.
 pub fn one_of<'k, S: AsRef<str>>(given: &str, known: &'k [S]) -> Result<Option<&'k S>, Complaint> {
     match typed(given, || known.iter().map(|name| name.as_ref()).enumerate()).as_slice() {
         [] => Ok(None),
@@ -26,7 +26,8 @@ pub fn one_of<'k, S: AsRef<str>>(given: &str, known: &'k [S]) -> Result<Option<&
     }
 }
 
-/// The entity that the first words of `text` name (see [`View::find_typed`]), and what follows.
+/// Finds the entity that the first words of `text` name (see [`View::find_typed`]). Returns it and the rest of the
+/// text.
 pub fn entity<'t>(view: &View<'_>, text: &'t str) -> Result<(EntityId, &'t str), Complaint> {
     let words = words(text);
     let spoken = |count: usize| match words.as_slice() {
@@ -54,8 +55,8 @@ pub fn entity<'t>(view: &View<'_>, text: &'t str) -> Result<(EntityId, &'t str),
     }
 }
 
-/// The one of `known` (name and label) that the first words of `text` name, and what follows. Those that a message may name
-/// stand first.
+/// Finds the field in `known` (name and label) that the first words of `text` name. Returns its name and the rest of
+/// the text. The fields for examples in messages come first in `known`.
 pub fn field<'t>(whose: &str, known: &[(String, String)], text: &'t str) -> Result<(String, &'t str), Complaint> {
     let words = words(text);
     let Some(first) = words.first() else {
@@ -82,7 +83,7 @@ pub fn field<'t>(whose: &str, known: &[(String, String)], text: &'t str) -> Resu
             }
         }
     }
-    // The heading of a table is often short: `KD` for `Kill Damage`.
+    // Headings of tables are often abbreviated: `KD` for `Kill Damage`.
     let initials = |label: &str| label.split([' ', '_']).filter_map(|part| part.chars().next()).collect::<String>();
     let short: Vec<&(String, String)> = known
         .iter()
@@ -104,7 +105,7 @@ pub fn field<'t>(whose: &str, known: &[(String, String)], text: &'t str) -> Resu
     Err(Complaint::Wrong(in_one_line(&wrong).into_owned()))
 }
 
-/// The values of an entity as name and label: first what the table sees, then what the rules work out, then the rest.
+/// The values of an entity as name and label: first the public ones, then the derived ones, then the rest.
 pub fn values(view: &View<'_>, entity: EntityId) -> Vec<(String, String)> {
     let named = |shown: bool| {
         let fields = view.fields(entity).filter(move |(field, _)| field.show == shown);
@@ -114,20 +115,20 @@ pub fn values(view: &View<'_>, entity: EntityId) -> Vec<(String, String)> {
     named(true).chain(derived).chain(named(false)).collect()
 }
 
-/// What the fields of these names are called where each is told from the others: by their labels, or else by their names.
+/// The labels of the fields with these names, or the name itself if several have the same label.
 fn labels_apart<'k>(names: &[&str], known: &'k [(String, String)]) -> Vec<&'k str> {
     let fields: Vec<&(String, String)> = known.iter().filter(|(name, _)| names.contains(&name.as_str())).collect();
     let shared = |label: &str| fields.iter().filter(|(_, other)| other == label).count() > 1;
     fields.iter().map(|(name, label)| if shared(label) { name.as_str() } else { label.as_str() }).collect()
 }
 
-/// A few of the names, for a message.
+/// A few of the labels, for a message.
 fn some_of(known: &[(String, String)]) -> String {
     let names: Vec<String> = known.iter().take(EXAMPLES).map(|(_, label)| format!("`{label}`")).collect();
     names.join(", ")
 }
 
-/// Names that a message gives as examples.
+/// The number of names that a message gives as examples.
 const EXAMPLES: usize = 4;
 
 #[cfg(test)]

@@ -7,21 +7,21 @@ use crate::cli::row::{harmless, width_of};
 /// The text before the cursor.
 #[derive(Clone, Debug, Default)]
 pub struct Prompt {
-    /// Where the game is, as the ruleset says it; who is asked; the topic.
+    /// The parts: the state of the game, the asked entity, and the topic.
     pub parts: Vec<String>,
-    /// A Lua chunk goes on.
+    /// True in the middle of a Lua program.
     pub continued: bool,
 }
 
 impl Prompt {
-    /// Puts the parts together; one that an earlier part says already is left out.
+    /// Joins the parts. A part that an earlier one contains is left out.
     pub fn text(&self) -> String {
         if self.continued {
             return "  ".to_owned();
         }
         let mut told: Vec<String> = Vec::new();
         for part in self.parts.iter().map(|part| harmless(part.trim())).filter(|part| !part.is_empty()) {
-            // `Ranger` is said by `Ranger (bow 5)`.
+            // `Ranger` is contained in `Ranger (bow 5)`.
             let says = |earlier: &str| {
                 earlier == part || earlier.strip_prefix(&*part).is_some_and(|more| more.starts_with(" ("))
             };
@@ -32,7 +32,8 @@ impl Prompt {
         told.join(" · ")
     }
 
-    /// The prompt for a terminal of that width: what would leave too little room for typing stands on a line of its own.
+    /// The prompt for a terminal of this width. Parts that would leave too little room for typing go on a line of their
+    /// own.
     pub fn fitted(&self, width: usize) -> String {
         let text = self.text();
         match width_of(&text) {
@@ -44,10 +45,10 @@ impl Prompt {
     }
 }
 
-/// The prompt as the line editor wants it.
-pub struct Shown(pub String);
+/// The prompt in the form of the line editor.
+pub struct LinePrompt(pub String);
 
-impl reedline::Prompt for Shown {
+impl reedline::Prompt for LinePrompt {
     fn render_prompt_left(&self) -> Cow<'_, str> {
         Cow::Borrowed(&self.0)
     }

@@ -6,21 +6,21 @@ use riskbreaker::{Answer, Ask, Choice, Question, Session};
 use crate::cli::figures::counted;
 use crate::cli::row::{Row, Span, Tone, columns};
 
-/// What is shown of a question.
-pub struct Shown<'s> {
-    /// What `ok` takes.
+/// The settings for printing a question.
+pub struct QuestionStyle<'s> {
+    /// The answer that `ok` gives.
     pub proposal: Option<&'s Answer>,
-    /// For whom it is asked.
+    /// The entity or seat that is asked.
     pub about: Option<&'s str>,
-    /// Whether closed options are listed with their reasons. Otherwise they are counted.
+    /// True to list closed options with their reasons; otherwise they are counted.
     pub whole: bool,
 }
 
-/// A question as rows: what is asked, the open options by number, and what an answer looks like.
+/// Formats a question as rows: the question, the numbered open options, and how to answer.
 ///
-/// Closed options stand below the others, with `-` for a number; the one that `ok` takes has a `*`. Where any words are an
-/// answer the options have no numbers, since a number is such words, too.
-pub fn ask(question: &Question, shown: &Shown<'_>, width: Option<usize>) -> Vec<Row> {
+/// Closed options are below the others, with `-` instead of a number; the suggested option has a `*`. If free text is
+/// accepted, the options have no numbers, since a number is free text, too.
+pub fn ask(question: &Question, shown: &QuestionStyle<'_>, width: Option<usize>) -> Vec<Row> {
     let mut rows = vec![heading(question, shown.about)];
     let (open, closed): (Vec<&Choice>, Vec<&Choice>) = question.ask.options().iter().partition(|option| option.enabled);
     let numbered = open.into_iter().enumerate();
@@ -37,7 +37,7 @@ pub fn ask(question: &Question, shown: &Shown<'_>, width: Option<usize>) -> Vec<
     rows
 }
 
-impl Shown<'_> {
+impl QuestionStyle<'_> {
     fn suggests(&self, option: &Choice) -> bool {
         match self.proposal {
             Some(Answer::Choice(id)) => *id == option.id,
@@ -47,7 +47,7 @@ impl Shown<'_> {
     }
 }
 
-/// For whom a question is asked: an entity, or else a seat.
+/// The entity that a question is about, by label, or else its seat.
 pub fn whom(session: &Session, question: &Question) -> String {
     match question.about {
         Some(id) => session.view().label(id).to_string(),
@@ -68,7 +68,7 @@ fn heading(question: &Question, about: Option<&str>) -> Row {
     }
 }
 
-/// A sentence that begins a line begins with a capital.
+/// Capitalizes the first letter of a sentence.
 pub(super) fn with_capital(text: &str) -> String {
     Breach::with_capital(text)
 }
@@ -91,8 +91,8 @@ fn cells_of_closed(option: &Choice) -> Vec<Span> {
     vec![Span::faint(" -"), Span::faint(in_one_line(&option.label)), Span::faint(in_one_line(reason))]
 }
 
-/// How to answer, where the options alone do not say it.
-fn wanted(question: &Question, shown: &Shown<'_>) -> Option<Row> {
+/// The hint how to answer, if the options alone are not clear.
+fn wanted(question: &Question, shown: &QuestionStyle<'_>) -> Option<Row> {
     let mut text = match &question.ask {
         Ask::Choose { other: true, options } if options.is_empty() => "Type anything, in your own words".to_owned(),
         Ask::Choose { other: true, .. } => "Type a name from the list, or an answer of your own".to_owned(),
@@ -116,7 +116,7 @@ fn wanted(question: &Question, shown: &Shown<'_>) -> Option<Row> {
         Ask::Dice { dice, .. } => format!("{dice}: type {}", question.ask.wanted()),
         ask => format!("Type {}", ask.wanted()),
     };
-    // In an allotment and an order the marks beside the options cannot show it.
+    // In an allotment and an order, marks at the options cannot show it.
     if let Some(proposal) = shown.proposal
         && !question.ask.options().iter().any(|option| shown.suggests(option))
     {
@@ -128,7 +128,7 @@ fn wanted(question: &Question, shown: &Shown<'_>) -> Option<Row> {
     Some(Row::at(2).with(text, Tone::Faint))
 }
 
-/// The points halved between the first two options that can take any, as they would be typed.
+/// An example that divides the points between the first two open options, in the typed form.
 fn shares(options: &[Choice], total: i64) -> Option<String> {
     let mut open = options.iter().filter(|option| option.enabled && option.max != Some(0));
     let (first, second) = (open.next()?, open.next()?);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     fn lines(question: &Question, whole: bool) -> Vec<String> {
-        let shown = Shown { proposal: question.proposal(), about: Some("Ranger"), whole };
+        let shown = QuestionStyle { proposal: question.proposal(), about: Some("Ranger"), whole };
         ask(question, &shown, None).iter().map(Row::bare).collect()
     }
 

@@ -1,6 +1,6 @@
-//! Reads a typed line: which command, answer, act, view or Lua it is.
+//! Parses a typed line: a command, an answer, an act, a view, or Lua.
 //!
-//! A line is cut once into words with their places ([`words_of`]). It then means the first of these that fits:
+//! A line is split once into words with their positions ([`words_of`]). Its meaning is the first of these that fits:
 //!
 //! 1. nothing, if it is empty or a comment; Lua after a `=`; a text in quotes, if a question is open;
 //! 2. an exact answer to the open question: a number, or an option by its whole id or label, the longest first;
@@ -11,9 +11,8 @@
 //! 7. a command by its beginning, or by what newcomers type for it;
 //! 8. Lua, if it is one word that may name a variable.
 //!
-//! What follows an answer in the same line is cut at the ruleset's small words ([`answers`]). A name of several words is not cut,
-//! whatever small words are in it. Words that stand behind an answer without a small word answer the next question
-//! (`act.rs`).
+//! The part after an answer is split at the ruleset's small words ([`answers`]). A name of several words is not split,
+//! even if it contains small words. Words after an answer without a small word answer the next question (`act.rs`).
 
 use riskbreaker::names::title_and_number;
 use riskbreaker::ruleset::nearest;
@@ -27,22 +26,22 @@ use super::vocabulary::Vocabulary;
 pub enum Meaning {
     /// An empty line or a comment.
     Nothing,
-    /// A command and what follows its name.
+    /// A command and its arguments.
     Command(&'static Command, String),
-    /// An answer to the open question; answers to those that follow, by topic.
+    /// An answer to the open question, and answers to later ones, by topic.
     Answer {
         head: Phrase,
         named: Vec<(String, Phrase)>,
-        /// The command that the first word names as well. It is meant if the answer is refused.
+        /// The command with the same name. It is run if the answer is refused.
         otherwise: Option<(&'static Command, String)>,
     },
-    /// An act that is nobody's turn, with answers to what it asks.
+    /// A free act, with answers to its questions.
     Free { act: String, rest: String },
-    /// Something of the ruleset's own to look at.
+    /// A view of the ruleset.
     View(String),
-    /// A program for the table.
+    /// A Lua program.
     Lua(String),
-    /// `NAME=VALUE`, as arguments of the program are written, with a name of the game.
+    /// `NAME=VALUE`, in the style of a command line, with a name of the game.
     Pair { name: String, value: String, is_switch: bool },
     /// Unknown words.
     Unknown { word: String, near: Option<&'static str> },
@@ -53,7 +52,7 @@ impl Meaning {
         Meaning::Answer { head: cut.head, named: cut.named, otherwise: None }
     }
 
-    /// Whether it answers a question, or would if one were open.
+    /// True if the line answers a question, or would if one were open.
     pub fn plays(&self, line: &str) -> bool {
         let plain = |letter: char| letter.is_alphanumeric() || letter.is_whitespace() || ",_-'".contains(letter);
         match self {
@@ -64,7 +63,7 @@ impl Meaning {
     }
 }
 
-/// Finds out what a line means. `accepts` says whether the open question takes a text as it is, in any spelling.
+/// Parses a line. `accepts`: true if the open question accepts a text, in any spelling.
 pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> Meaning {
     let line = line.trim();
     if is_comment(line) {
@@ -81,14 +80,14 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
     if let Some(meaning) = exact(line, words) {
         return meaning;
     }
-    // `:q`, as in other programs.
+    // `:q`, as in some editors.
     if let Some(command) = of_newcomer(line).filter(|_| line.starts_with(':')) {
         return Meaning::Command(command, String::new());
     }
     let (first, rest) = split_first(line);
     let takes_sentences = words.focus().is_some_and(|open| takes_any_text(&open.ask));
     if !takes_sentences || line.ends_with('?') {
-        // A newcomer's phrase of several words may have a small word in it.
+        // A newcomer's phrase of several words may contain a small word.
         if let Some(command) = of_newcomer(line).filter(|_| words_in(line) > 1) {
             return Meaning::Command(command, String::new());
         }
@@ -129,7 +128,7 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
     }
     let plain = without_articles(line);
     if let Some((act, rest)) = words.free_act(line)
-        // An open question of the same name comes first, and so does a longer name of an option or a card.
+        // An open question of the same name comes first, as does a longer name of an option or a card.
         && (rest.is_empty() || !words.is_open(act))
         && !words.goes_before_act(act, line)
         && option.max(words.words_of_card(line)) + words_in(rest) <= words_in(line)
@@ -146,13 +145,13 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
     if let Some((command, rest)) = by_beginning(line) {
         return Meaning::Command(command, rest.to_owned());
     }
-    // Two letters are too few to tell a slip from another word.
+    // With two letters, a typing error cannot be distinguished from another word.
     let singular = first.strip_suffix('s').unwrap_or(first);
     let is_known = words.names.iter().any(|name| name.eq_ignore_ascii_case(singular))
         || FIGHTING.contains(&&*first.to_lowercase());
     let near = nearest(first, Command::names()).filter(|near| *near != first && first.chars().count() > 2 && !is_known);
     if words.focus().is_some() {
-        // A misspelt command is likelier than an unknown answer.
+        // A misspelt command is more likely than an unknown answer.
         return match near {
             Some(_) if own_words && rest.is_empty() => Meaning::Unknown { word: first.to_owned(), near },
             _ if own_words && option == 0 => Meaning::answer(Phrases::of_text(line)),
@@ -168,10 +167,10 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
     Meaning::Unknown { word: first.to_owned(), near }
 }
 
-/// An option by its whole name at the start of a line, with what follows it.
+/// An option by its full name at the start of a line, with the rest of the line.
 ///
-/// The commands that are needed at any time keep their names. An option of one word that is a command as well is meant where
-/// the line ends with it; with words behind it, where these answer what it asks.
+/// Essential commands keep their names. An option of one word with the name of a command is meant if the line ends
+/// after it, or if the words after it answer its questions.
 fn exact(line: &str, words: &Vocabulary) -> Option<Meaning> {
     let (first, rest) = split_first(line);
     let name = words.option_at_start(line)?;
@@ -185,13 +184,13 @@ fn exact(line: &str, words: &Vocabulary) -> Option<Meaning> {
     Some(Meaning::Answer { head: cut.head, named: cut.named, otherwise })
 }
 
-/// What people type in a fight and for yes and no: no slips of a command's name.
+/// Words that people type in a fight, or for yes and no, which are no misspelt commands.
 const FIGHTING: [&str; 22] = [
     "hit", "run", "gain", "nope", "kick", "stab", "cast", "walk", "stay", "lay", "get", "flee", "none", "nothing",
     "drop", "draw", "stand", "hold", "rest", "aim", "dodge", "block",
 ];
 
-/// What people type who do not know the commands yet, with the command that they mean.
+/// Words that newcomers type, with the command that they mean.
 const NEWCOMERS: &[(&str, Word)] = &[
     ("go back", Word::Undo),
     ("take back", Word::Undo),
@@ -221,7 +220,7 @@ const NEWCOMERS: &[(&str, Word)] = &[
     ("skip turn", Word::Pass),
     ("do nothing", Word::Pass),
     ("wait", Word::Pass),
-    // These ask for more text in other programs: nothing is decided by them.
+    // In other programs these ask for more text, so they decide nothing.
     ("next", Word::Options),
     ("continue", Word::Options),
     ("go on", Word::Options),
@@ -263,7 +262,7 @@ const NEWCOMERS: &[(&str, Word)] = &[
     (":w", Word::Save),
 ];
 
-/// Whether a question is for free text: a line, or words of one's own with no list to choose from.
+/// True if a question takes free text and has no options.
 fn takes_any_text(ask: &riskbreaker::Ask) -> bool {
     match ask {
         riskbreaker::Ask::Line { .. } => true,
@@ -272,7 +271,7 @@ fn takes_any_text(ask: &riskbreaker::Ask) -> bool {
     }
 }
 
-/// What people type, and the word that the names and texts of options have for it.
+/// Words that people type, with the corresponding words in the names and texts of options.
 const SYNONYMS: [(&str, &str); 18] = [
     ("hit", "attack"),
     ("strike", "attack"),
@@ -294,21 +293,21 @@ const SYNONYMS: [(&str, &str); 18] = [
     ("escape", "flee"),
 ];
 
-/// The word that options have for what somebody has typed.
+/// The word of options for a typed word.
 pub fn synonym_of(word: &str) -> Option<&'static str> {
     let word = word.to_lowercase();
     SYNONYMS.iter().find(|(typed, _)| *typed == word).map(|(_, known)| *known)
 }
 
-/// A line with the word that the options of the question have in the place of the first one: `go to Ann` is `move to Ann`.
-/// `None` if no option is called so.
+/// Replaces the first word of a line by the corresponding word of the options: `go to Ann` becomes `move to Ann`.
+/// `None` if no option has this word.
 pub fn with_synonym(line: &str, words: &Vocabulary) -> Option<String> {
     let (first, rest) = split_first(line);
     let known = synonym_of(first).filter(|known| words.names_an_option(known))?;
     Some(format!("{known} {rest}").trim_end().to_owned())
 }
 
-/// How people ask for an explanation, with the command that gives it.
+/// Beginnings of questions in plain language, with the command that answers them.
 const QUESTIONS: &[(&str, Word)] = &[
     ("what are the odds of ", Word::Odds),
     ("what are the chances of ", Word::Odds),
@@ -372,9 +371,9 @@ const QUESTIONS: &[(&str, Word)] = &[
     ("where is ", Word::Sheet),
 ];
 
-/// What a question in words leads to: `how do I attack?` is `help attack`, `can I shoot?` is `why shoot`.
+/// The command for a question in plain language: `help attack` for `how do I attack?`, `why shoot` for `can I shoot?`.
 ///
-/// A line that asks never plays, so every other line that begins with a question word asks for help.
+/// A question is never an answer, so every other line that begins with a question word asks for help.
 fn asked_in_words<'l>(line: &'l str, words: &Vocabulary) -> Option<(&'static Command, &'l str)> {
     if of_newcomer(line).is_some() {
         return None;
@@ -390,7 +389,7 @@ fn asked_in_words<'l>(line: &'l str, words: &Vocabulary) -> Option<(&'static Com
     }
     let (start, word) = match QUESTIONS.iter().find(|(start, _)| begins(start)) {
         Some((start, word)) => (*start, *word),
-        // `where the road bends` may be a place.
+        // `where the road bends` may be free text.
         None if words.takes_own_words() && !line.ends_with('?') => return None,
         None => (question_word(plain)?, Word::Help),
     };
@@ -423,7 +422,7 @@ fn asked_in_words<'l>(line: &'l str, words: &Vocabulary) -> Option<(&'static Com
     (!about.is_empty()).then(|| (Command::of(word), about))
 }
 
-/// Whether somebody asks for a number of the own character: `what is my health`, `how many points do I have`.
+/// True if a line asks for a number of the own character: `what is my health`, `how many points do I have`.
 fn asks_for_own_value(line: &str) -> bool {
     let line = line.to_lowercase();
     let own = ["what is my ", "what's my ", "whats my ", "what are my ", "how is my ", "where is my "];
@@ -442,13 +441,13 @@ fn question_word(line: &str) -> Option<&str> {
     ];
     let (first, rest) = split_first(line);
     let asks = WORDS.iter().any(|word| word.eq_ignore_ascii_case(first)) && !rest.is_empty() && !begins_code(rest);
-    // `do` is a command of its own, with an answer after it.
+    // `do` is a command, too, followed by an answer.
     let asks_about_doing =
         !first.eq_ignore_ascii_case("do") || ["i ", "we ", "you "].iter().any(|who| rest.starts_with(who));
     (asks && asks_about_doing).then(|| &line[..line.len() - rest.len()])
 }
 
-/// A text without an end, in any case; the text itself if it does not end so.
+/// Removes `end` from the end of a text, in any case; returns the text itself if it does not end so.
 fn without_end<'t>(text: &'t str, end: &str) -> &'t str {
     let at = text.len().checked_sub(end.len());
     match at.and_then(|at| text.get(at..)) {
@@ -457,19 +456,19 @@ fn without_end<'t>(text: &'t str, end: &str) -> &'t str {
     }
 }
 
-/// A line without articles and the like, which no name needs.
+/// Removes articles and similar words, which no name needs, from a line.
 pub fn without_articles(line: &str) -> String {
     const ARTICLES: [&str; 5] = ["the", "a", "an", "my", "then"];
-    // The last word is what somebody means.
+    // The last word is kept in any case.
     let (start, last) = line.rsplit_once(' ').unwrap_or(("", line));
     let words = start.split(' ').filter(|word| !word.is_empty() && !ARTICLES.contains(&&*word.to_lowercase()));
     words.chain([last]).collect::<Vec<_>>().join(" ")
 }
 
-/// The same line without what only makes it polite or a sentence: `I want to hit the guard, please.` is `hit guard`. `None` if
-/// nothing is left out.
+/// Removes polite phrases from a line: `I want to hit the guard, please.` becomes `hit guard`. `None` if nothing was
+/// removed.
 ///
-/// It is tried where the line as it stands is refused.
+/// Used if the line is refused in its original form.
 pub fn without_manners(line: &str) -> Option<String> {
     const STARTS: [&str; 23] = [
         "please ",
@@ -512,16 +511,16 @@ pub fn without_manners(line: &str) -> Option<String> {
     }
     let plain = without_articles(plain);
     let is_shorter = !plain.is_empty() && plain != line.trim();
-    // Who asks does not want to do it.
+    // A question is no order.
     is_shorter.then(|| if is_question { format!("help {plain}") } else { plain })
 }
 
-/// Whether a line is a command by its full name, or by what newcomers type for one.
+/// True if a line is a command by its full name, or by a newcomer's word for it.
 pub fn is_command(line: &str) -> bool {
     Command::find(split_first(line).0).is_some() || of_newcomer(line).is_some()
 }
 
-/// The number of an option that is named by its place: `the second one`, `option 2`. `None` for any other line.
+/// The number of an option given by position: `the second one`, `option 2`. `None` for any other line.
 pub fn by_ordinal(line: &str) -> Option<String> {
     const ORDINALS: [&str; 8] = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
     let line = line.to_lowercase();
@@ -534,7 +533,8 @@ pub fn by_ordinal(line: &str) -> Option<String> {
     }
 }
 
-/// A list with commas from one as people say it: `Ann then Bob`, `Ann > Bob`, `Ann goes first`. `None` if nothing is replaced.
+/// Converts a spoken list to one with commas: `Ann then Bob`, `Ann > Bob`, `Ann goes first`. `None` if nothing was
+/// replaced.
 pub fn with_commas(line: &str) -> Option<String> {
     let mut list = line.trim().to_owned();
     for end in [" goes first", " acts first", " first"] {
@@ -552,7 +552,7 @@ fn of_newcomer(line: &str) -> Option<&'static Command> {
     NEWCOMERS.iter().find(|(typed, _)| *typed == plain).map(|(_, word)| Command::of(*word))
 }
 
-/// The command that a line means by what newcomers type, or by the beginning of its name if no other command begins so.
+/// The command that a line means by a newcomer's word, or by the unique beginning of a name.
 fn by_beginning(line: &str) -> Option<(&'static Command, &str)> {
     if let Some(command) = of_newcomer(line) {
         return Some((command, ""));
@@ -564,21 +564,22 @@ fn by_beginning(line: &str) -> Option<(&'static Command, &str)> {
     Command::beginning_with(first).map(|command| (command, rest))
 }
 
-/// Cuts an answer at the ruleset's small words: `lunge stake 2 on a, b`. The names in it stay whole, the longest first.
+/// Splits an answer at the ruleset's small words: `lunge stake 2 on a, b`. Known names are not split; the longest name
+/// wins.
 pub fn answers(line: &str, words: &Vocabulary) -> Phrases {
     let (first, rest) = split_first(line);
     let option = words.words_of_option(line);
     let topic = words.topic_of(first).filter(|_| option == 0 && !words.is_part_of_option(first));
     let whole = match topic {
         None => 0..option.max(1),
-        // The name of an option may have a small word in it.
+        // The name of an option may contain a small word.
         Some(topic) if words.focus().is_some_and(|open| open.topic == topic) => 1..1 + words.words_of_option(rest),
         Some(_) => 0..0,
     };
     phrases(line, whole, |all, at| words.words_of_name(all, at), |word| words.topic_of(word))
 }
 
-/// A question addressed by name: `Foe: ...` gives the name and the rest.
+/// Splits a line addressed to a question by name, `Foe: ...`, into the name and the rest.
 pub fn addressed(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.trim().split_once(": ")?;
     let plain = |letter: char| letter.is_alphanumeric() || " _-'’#".contains(letter) || is_mark(letter);
@@ -589,12 +590,12 @@ pub fn addressed(line: &str) -> Option<(&str, &str)> {
     (!name.is_empty() && name.chars().all(plain) && !rest.contains('(')).then(|| (name.trim(), rest.trim()))
 }
 
-/// Whether a letter is an accent that is written as a letter of its own.
+/// True for a combining accent.
 fn is_mark(letter: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&letter)
 }
 
-/// A line that quotes surround: the text in them, as it stands.
+/// Parses a line in quotes as one answer with the quoted text.
 fn quoted(line: &str) -> Option<Phrase> {
     let inner = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).filter(|inner| !inner.contains('"'))?;
     Some(Phrase { text: line.to_owned(), items: Some(vec![inner.to_owned()]) })
@@ -605,7 +606,7 @@ fn words_in(line: &str) -> usize {
     words_of(line).len()
 }
 
-/// Whether the first words of an answer name an option, open or closed, or answer yes or no.
+/// True if the first words of an answer name an option, open or closed, or answer yes or no.
 fn names_an_option(head: &Phrase, words: &Vocabulary) -> bool {
     let (first, _) = split_first(&head.text);
     let is_confirm = words.focus().is_some_and(|open| matches!(open.ask, riskbreaker::Ask::Confirm));
@@ -620,13 +621,13 @@ pub fn is_comment(line: &str) -> bool {
     line.is_empty() || line.starts_with('#') || line.starts_with("--")
 }
 
-/// Whether the rest of a line shows that its first word is a Lua variable: `set = 1`, `log(3)`.
+/// True if the rest of a line shows that its first word is a Lua variable: `set = 1`, `log(3)`.
 fn begins_code(rest: &str) -> bool {
     let assigns = rest.starts_with('=') || ["+=", "-=", "*=", "/=", "..="].iter().any(|sign| rest.starts_with(sign));
     assigns || rest.starts_with('(')
 }
 
-/// A house rule, an option, an act or a small word with a value behind `=` and no blanks around it.
+/// Parses a house rule, option, act or small word with a value after `=` and no blanks around it.
 fn pair(line: &str, words: &Vocabulary) -> Option<Meaning> {
     let (name, value) = line.split_once('=')?;
     let is_plain =
@@ -639,17 +640,18 @@ fn pair(line: &str, words: &Vocabulary) -> Option<Meaning> {
     })
 }
 
-/// Whether a line begins with an option, an act or a small word. The name after it may contain signs: `Charm (lantern)`.
+/// True if a line begins with an option, an act or a small word. The name after it may contain signs: `Charm
+/// (lantern)`.
 fn begins_an_answer(line: &str, words: &Vocabulary) -> bool {
     let (first, _) = split_first(line);
     let known = words.words_of_option(line) > 0 || words.free_act(line).is_some() || words.topic_of(first).is_some();
     known && !STARTS.contains(&first)
 }
 
-/// The words with which Lua begins.
+/// The words with which a Lua program begins.
 const STARTS: [&str; 10] = ["local", "for", "while", "if", "function", "repeat", "return", "not", "nil", "break"];
 
-/// Whether a line cannot be plain words.
+/// True if a line cannot be plain words.
 fn looks_like_code(line: &str) -> bool {
     let (first, _) = split_first(line);
     let mut quoted = false;
@@ -657,7 +659,7 @@ fn looks_like_code(line: &str) -> bool {
     let mut signs = std::iter::from_fn(|| {
         let letter = letters.next()?;
         quoted ^= letter == '"';
-        // A full stop or a colon at the end of a sentence is no code.
+        // A full stop or a colon at the end of a sentence is not code.
         let ends = ".:".contains(letter) && letters.peek().is_none_or(|next| next.is_whitespace());
         Some(!quoted && !ends && "=(){}[];*/%<>~^:.".contains(letter))
     });

@@ -1,4 +1,4 @@
-//! Refusals of answers: what is wrong with a line, and a line that is taken in its place.
+//! Refused answers: explains what is wrong with a line, and suggests a line that works.
 
 use std::sync::Arc;
 
@@ -16,20 +16,20 @@ use super::{Complaint, Done, Repl};
 use crate::cli::rule_text::without_ids;
 use crate::cli::rules::find_card;
 
-/// The most questions between an option and a number that is typed behind it.
+/// The most questions between an option and a number that is typed after it.
 const MOST_BETWEEN: usize = 4;
 
-/// A line of answers as it was typed, for the sentence that refuses it.
+/// A typed line of answers, for the message that refuses it.
 #[derive(Clone)]
-pub(super) struct Typed {
-    /// The act that the line begins with; empty if it only answers.
+pub(super) struct TypedAnswers {
+    /// The free act at the start of the line; empty if there is none.
     pub act: String,
     pub head: String,
     pub named: Vec<(String, Phrase)>,
 }
 
-impl Typed {
-    /// The line with `answer` put in front of its answers. `word_of` gives the word that a topic is typed with.
+impl TypedAnswers {
+    /// The line with `answer` before its answers. `word_of` returns the typed word of a topic.
     fn with_first(&self, answer: &str, word_of: impl Fn(&str) -> String) -> String {
         let named = self.named.iter().flat_map(|(topic, phrase)| [word_of(topic), phrase.text.clone()]);
         let words = [&*self.act, answer, &self.head].map(str::to_owned).into_iter().chain(named);
@@ -37,19 +37,19 @@ impl Typed {
     }
 }
 
-/// Options that a message names for a word.
+/// The most options that a message names for a word.
 const MOST_ABOUT: usize = 3;
 
-/// The word that a topic is typed with: its own name if that is a small word of the rules, or else another one.
+/// The word with which a topic is typed: its own name if that is a small word of the rules, or else another one.
 fn word_of(rules: &Ruleset, topic: &str) -> String {
     let own =
         rules.words().iter().find(|(word, of)| *of == topic && !rules.words().contains_key(topic) && *word != topic);
     own.map_or_else(|| readable_name(topic), |(word, _)| word.clone())
 }
 
-/// A text with an end, so that another sentence can follow it.
+/// Adds a full stop unless the text ends with punctuation.
 pub(super) fn ended(text: &str) -> String {
-    // The ids of rules stand behind the end of a sentence, and are not printed.
+    // Rule ids at the end of a sentence are not printed.
     let plain = without_ids(text);
     if plain.trim_end().ends_with(['?', '.', '!']) { text.to_owned() } else { format!("{text}.") }
 }
@@ -57,8 +57,8 @@ pub(super) fn ended(text: &str) -> String {
 /// The most options that a message lists.
 const MOST_LISTED: usize = 8;
 
-/// The refusal of a name that is no option of the questions after `option`: the name that was likely meant, or the list of the
-/// first question that leaves a choice. `None` if that takes other answers than its list, or if the list is too long.
+/// The refusal of a name that is no option of the questions after `option`: the most similar name, or the list of the
+/// first question with a choice. `None` if that question takes other answers than its list, or if the list is too long.
 fn named_wrongly(next: &[Question], option: &str, given: &str, act: &str) -> Option<String> {
     let line = |name: &str| format!("{act} {option} {name}").trim_start().to_owned();
     let open = |question: &Question| -> Vec<Arc<str>> {
@@ -78,7 +78,7 @@ fn named_wrongly(next: &[Question], option: &str, given: &str, act: &str) -> Opt
     Some(format!("No answer there is called `{given}`. Choose from: {all}. Type for example `{}`.", line(&listed[0])))
 }
 
-/// An answer that a question takes, as it is typed.
+/// An example of an answer to a question, in the typed form.
 pub(super) fn example_of(question: &Question) -> Option<String> {
     let open = question.ask.options().iter().find(|option| option.enabled);
     let text = match (&question.ask, open) {
@@ -91,21 +91,22 @@ pub(super) fn example_of(question: &Question) -> Option<String> {
 }
 
 impl Repl {
-    /// Carries out a line. If it is refused, it is read once more as a sentence, and with the options' own word for its first one.
+    /// Executes a line. If it is refused, tries it as a sentence, and with its first word replaced by the options' word
+    /// for it.
     pub(super) fn carry_out_or_reread(&mut self, line: &str) -> Done {
         let before = self.session.decision_count();
         let complaint = match self.carry_out_as_typed(line) {
             Err(complaint @ (Complaint::Wrong(_) | Complaint::Refused(_))) => complaint,
             done => return done,
         };
-        // A sentence is refused as it stands, and what it says may be known all the same.
+        // A sentence is refused as typed, but its contents may be known.
         let plain = without_manners(line);
         let short = plain.as_deref().unwrap_or(line);
         let words = self.words();
-        // A verb of an open card means that card, and no other one.
+        // A verb of an open card means this card and no other.
         let has_verb = words.with_option_of_verb(short).is_some();
         let known = with_synonym(short, &words).filter(|_| !has_verb);
-        // What follows the card that was chosen is an answer, no command.
+        // After a card was chosen, the rest is an answer, not a command.
         let answer = self.without_chosen(short).filter(|answer| !is_command(answer));
         let takes_list = |question: &Question| matches!(question.ask, Ask::Order { .. } | Ask::ChooseMany { .. });
         let listed = self.focused().filter(|question| takes_list(question)).and_then(|_| with_commas(short));
@@ -116,7 +117,7 @@ impl Repl {
             }
             self.forget_attempt()?;
             match self.carry_out_as_typed(&other) {
-                // The rule's reason helps more than that the sentence is not known.
+                // The reason given by the rules is more useful than an unknown sentence.
                 Err(Complaint::Refused(refusal @ (Refusal::Greyed { .. } | Refusal::Ambiguous { .. }))) => {
                     return Err(refusal.into());
                 }
@@ -127,7 +128,7 @@ impl Repl {
         Err(complaint)
     }
 
-    /// What to answer first, if a card is named while another question is open.
+    /// The message about what to answer first, if a card is named while another question is open.
     pub(super) fn asked_first(&mut self, question: &Question, line: &str, head: &Phrase) -> Option<String> {
         let is_answer = question.read_typed(&head.value()).is_ok() && !self.is_card_instead(question, &head.text);
         if head.is_empty() || is_answer {
@@ -173,9 +174,9 @@ impl Repl {
         })
     }
 
-    /// The option of a card in the next question that offers it to the same character, if all questions before it get their
-    /// proposals. It is found by playing a copy of the game with other dice. `None` if no such question comes soon; at a screen
-    /// of some seats, which must not look ahead, the card counts as open.
+    /// The option of a card in the next question that offers it to the same character, with defaults for all earlier
+    /// questions. Found by playing a copy of the game with other dice. `None` if no such question comes soon. At a
+    /// screen of some seats, which must not look ahead, the card counts as open.
     fn offered_after(&self, question: &Question, card: &str) -> Option<Choice> {
         if !self.masters() {
             let open = Choice {
@@ -205,14 +206,14 @@ impl Repl {
         None
     }
 
-    /// Whether a line begins with the whole name of a card, where words of one's own are an answer and no option is named.
+    /// True if a line begins with the full name of a card while the question accepts free text and no option is named.
     fn is_card_instead(&self, question: &Question, line: &str) -> bool {
         let words = self.words();
         let takes_words = matches!(&question.ask, Ask::Choose { other: true, .. });
         takes_words && words.words_of_card(line) > 0 && !words.names_an_option(line)
     }
 
-    /// What the one who is asked has answered in the open action, as it was told.
+    /// The answers of the asked entity in the open action, as printed in the log.
     fn chosen_so_far(&self, question: &Question) -> Vec<String> {
         let about = question.about.map(|id| self.session.view().title(id));
         let events = self.session.log().into_iter().filter(|event| event.action == question.id.action);
@@ -223,7 +224,8 @@ impl Repl {
         answers.collect()
     }
 
-    /// A line without the card at its start that was chosen already in the open action: what follows answers the open question.
+    /// Removes a card that was already chosen in the open action from the start of a line: the rest answers the open
+    /// question.
     fn without_chosen(&self, line: &str) -> Option<String> {
         let question = self.focused()?;
         let chosen = self.chosen_so_far(question);
@@ -232,17 +234,17 @@ impl Repl {
         (!rest.is_empty()).then(|| rest.to_owned())
     }
 
-    /// The card that is named, by id.
+    /// The id of the card that an answer names.
     pub(super) fn card_meant(&self, head: &Phrase) -> Option<String> {
         let rules = self.session.ruleset();
-        // The words after the card's name may answer its own questions.
+        // The words after the name of the card may answer its questions.
         let words: Vec<&str> = head.text.split_whitespace().collect();
         let cards = (1..=words.len()).rev().map(|count| words[..count].join(" "));
         let card = cards.filter(|name| name.len() >= 3).find_map(|name| find_card(rules, &name).ok())?;
         Some(card.id.to_string())
     }
 
-    /// Advice where no option begins with what was typed.
+    /// The complaint about a text that begins no option, with advice.
     fn advised_of_nothing_known(&mut self, question: &Question, typed: &str, refusal: &Refusal) -> Complaint {
         let word = split_first(typed).0;
         let mut about = self.options_about(question, word);
@@ -253,7 +255,7 @@ impl Repl {
         let is_open = |label: &String| options.iter().any(|option| option.enabled && *option.label == **label);
         let open: Vec<String> = about.iter().filter(|label| is_open(label)).cloned().collect();
         if self.attended && open.len() > 1 && !split_first(typed).1.is_empty() {
-            // The number of the one that is meant completes the line.
+            // The number of the intended one completes the line.
             return Refusal::Ambiguous {
                 topic: Some(question.topic.clone()),
                 given: word.to_owned(),
@@ -288,8 +290,8 @@ impl Repl {
         Complaint::Wrong(format!("{refusal} `hint` advises."))
     }
 
-    /// A refusal with a line to type instead, if one can be found.
-    pub(super) fn advised(&mut self, question: &Question, line: &Typed, refusal: Refusal) -> Complaint {
+    /// The complaint about a refused answer, with a line that works if one can be found.
+    pub(super) fn advised(&mut self, question: &Question, line: &TypedAnswers, refusal: Refusal) -> Complaint {
         if let Refusal::NotAsked { topic, asked } = &refusal {
             return self.advised_of_topic(question, line, topic, asked);
         }
@@ -313,7 +315,7 @@ impl Repl {
         {
             return self.advised_of_nothing_known(question, typed, &refusal);
         }
-        // What is asked next may follow from secrets, and may be another seat's to answer.
+        // Later questions may depend on secrets, and may belong to another seat.
         let looks_ahead = self.masters() && known > 0 && rest.peek().is_some();
         if !looks_ahead || !matches!(refusal, Refusal::NotAnOption { .. }) {
             return refusal.into();
@@ -321,23 +323,23 @@ impl Repl {
         let behind: Vec<&str> = rest.collect();
         let option = typed.split_whitespace().take(known).collect::<Vec<_>>().join(" ");
         let option = option.trim_end_matches(',').to_owned();
-        // The option is closed, or its answer is: the rule's reason is what the player needs.
+        // If the option or its answer is closed, the player needs the reason given by the rules.
         if let Err(closed @ Refusal::Greyed { .. }) = question.read_typed(&option.as_str().into()) {
             return closed.into();
         }
-        // `inflict guard`: several options begin so.
+        // `inflict guard`: several options begin with this word.
         if let Err(unclear @ Refusal::Ambiguous { .. }) = question.read_typed(&option.as_str().into()) {
             return unclear.into();
         }
         self.advised_of_next(question, line, &option, &behind)
     }
 
-    /// Advice where an option is known and the words behind it answer a later question, without the word that names it.
-    fn advised_of_next(&mut self, question: &Question, line: &Typed, option: &str, behind: &[&str]) -> Complaint {
+    /// The complaint about a known option whose following words answer a later question without its small word.
+    fn advised_of_next(&mut self, question: &Question, line: &TypedAnswers, option: &str, behind: &[&str]) -> Complaint {
         let rules = self.session.ruleset().clone();
         let small = |topic: &str| word_of(&rules, topic);
         let rest = behind.join(" ");
-        // The words answer a later question; only the word that names it is missing.
+        // Only the small word of the later question is missing.
         let next = self.questions_after(question, option);
         if let Some(first) = next.first().filter(|first| is_blind_number(first, &rest)) {
             return match self.line_with_number(question, option, &rest) {
@@ -351,7 +353,7 @@ impl Repl {
         }
         let mut read = next.iter().filter_map(|next| Some((next, next.read_typed(&rest.as_str().into()).ok()?)));
         let reads = match read.next() {
-            // The rules may take only some words of one's own.
+            // The rules may accept only certain free text.
             Some((next, answer)) if is_own_text(next, &answer) => {
                 let both = [(&question.topic, option), (&next.topic, rest.as_str())];
                 let both = both.map(|(topic, text)| (topic.to_string(), Value::text(text)));
@@ -399,7 +401,7 @@ impl Repl {
         })
     }
 
-    /// Why an act that a line begins with cannot be done now; `None` if it names none.
+    /// Why the free act at the start of a line cannot be taken now; `None` if there is none.
     fn act_not_open(&mut self, line: &str) -> Option<String> {
         let words = self.words();
         let (name, _) = words.free_act(line)?;
@@ -409,8 +411,8 @@ impl Repl {
         Some(format!("`{}` is not open: {reason} ({}).", readable_name(name), act.title))
     }
 
-    /// The refusal of an answer to a topic that is not asked, with a line that is taken in its place.
-    fn advised_of_topic(&mut self, question: &Question, line: &Typed, topic: &str, asked: &[Arc<str>]) -> Complaint {
+    /// The complaint about an answer to a topic that is not asked, with a line that works.
+    fn advised_of_topic(&mut self, question: &Question, line: &TypedAnswers, topic: &str, asked: &[Arc<str>]) -> Complaint {
         let rules = self.session.ruleset().clone();
         let (topic, small) = (readable_name(topic), |topic: &str| word_of(&rules, topic));
         let open = match question.why.as_str() {
@@ -451,7 +453,7 @@ impl Repl {
             return Complaint::Wrong(match works {
                 Some(answer) => {
                     let head = format!("{} {} {answer}", line.head, small(&between.topic));
-                    let whole = Typed { head, ..line.clone() }.with_first("", small);
+                    let whole = TypedAnswers { head, ..line.clone() }.with_first("", small);
                     format!("{told} Answer both in one line: `{whole}`.")
                 }
                 None => told,
@@ -459,7 +461,7 @@ impl Repl {
         }
         let rest: Vec<(String, Phrase)> =
             line.named.iter().filter(|(other, _)| readable_name(other) != topic).cloned().collect();
-        let shorter = Typed { named: rest, ..line.clone() };
+        let shorter = TypedAnswers { named: rest, ..line.clone() };
         let replies = replies_of(question, Phrase { text: line.head.clone(), items: None }, shorter.named.clone());
         let told = format!("`{topic}` is not asked here.");
         Complaint::Wrong(match replies.is_ok_and(|replies| self.would_take(question, replies)) {
@@ -468,7 +470,7 @@ impl Repl {
         })
     }
 
-    /// Whether the open action would take these answers. Nothing of them stays.
+    /// True if the open action would accept these answers. Does not change the game.
     pub(super) fn would_take(&mut self, question: &Question, replies: Vec<(String, Value)>) -> bool {
         if !self.masters() || replies.is_empty() {
             return false;
@@ -481,7 +483,7 @@ impl Repl {
         self.session.back_to(mark).is_ok() && self.forget_attempt().is_ok() && taken
     }
 
-    /// The options whose names have a word, or whose cards speak of it, the open ones first.
+    /// The options whose names contain a word, or whose cards mention it, the open ones first.
     fn options_about(&self, question: &Question, word: &str) -> Vec<String> {
         let rules = self.session.ruleset();
         let speaks = |text: &str| word.len() > 2 && stands_at(text, word).is_some();
@@ -494,8 +496,8 @@ impl Repl {
         found.into_iter().take(MOST_ABOUT).map(|option| option.label.to_string()).collect()
     }
 
-    /// A line in which a number behind an option answers the first question of the action that asks for a number, and what is
-    /// asked before it has its proposal. It is found by playing a copy of the game with other dice; `None` if it is refused.
+    /// A line in which a number after an option answers the first numeric question of the action, with defaults for the
+    /// questions before it. Found by playing a copy of the game with other dice. `None` if it is refused.
     fn line_with_number(&mut self, question: &Question, option: &str, number: &str) -> Option<String> {
         let answer = question.read_typed(&option.into()).ok()?;
         let mut ahead = self.session.fork();
@@ -521,8 +523,8 @@ impl Repl {
         None
     }
 
-    /// The questions that follow in the same action after `option`, found by playing a copy of the game with other dice. Those
-    /// that are not asked because only one answer is possible come first.
+    /// The questions after `option` in the same action, found by playing a copy of the game with other dice. Questions
+    /// that are answered automatically come first.
     fn questions_after(&self, question: &Question, option: &str) -> Vec<Question> {
         let Ok(answer) = question.read_typed(&option.into()) else { return Vec::new() };
         let mut ahead = self.session.fork();
@@ -536,7 +538,7 @@ impl Repl {
         only.chain(open).cloned().collect()
     }
 
-    /// The refusal of a number that would choose from a list that was not shown yet.
+    /// The refusal of a number that would select from a list that was not shown yet.
     pub(super) fn unseen_number(&self, next: &Question, typed: &str, rest: &str) -> Complaint {
         let asked = if next.why.is_empty() { readable_name(&next.topic) } else { next.why.clone() };
         let (number, _) = split_first(rest);

@@ -1,4 +1,4 @@
-//! Reloading: files of the rules that change while a game runs.
+//! Reloads the rules when their files change while a game runs.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -21,29 +21,29 @@ use crate::cli::play::rules_note;
 use crate::cli::report;
 use crate::cli::row::{Row, Tone};
 
-/// News about the files of the rules.
-enum News {
+/// An event of the watcher.
+enum WatchEvent {
     Seen(Watched),
-    /// Findings of the check in files that loaded.
+    /// Problems that the check found in rules that load.
     Found(Vec<Problem>),
 }
 
-/// The most problems that are listed one by one.
+/// The most problems that are listed individually.
 const MOST_TOLD: usize = 3;
 
 /// Watches the files of the rules and interrupts the editor when they change.
-pub struct Lookout {
-    news: Receiver<News>,
+pub struct RulesWatcher {
+    news: Receiver<WatchEvent>,
     bell: Arc<AtomicBool>,
-    /// The watched ruleset and its layers.
+    /// The id and layers of the watched ruleset.
     of: (String, Vec<String>),
     /// Dropped together with this, which ends the thread.
     _open: Arc<()>,
 }
 
-impl Lookout {
-    /// Returns `None` if all rules are built in.
-    pub fn start(library: &Library, rules: &Arc<Ruleset>, bell: Arc<AtomicBool>) -> Option<Lookout> {
+impl RulesWatcher {
+    /// Starts watching. `None` if all rules are built in.
+    pub fn start(library: &Library, rules: &Arc<Ruleset>, bell: Arc<AtomicBool>) -> Option<RulesWatcher> {
         let watcher = Watcher::start(library, rules)?;
         let (tell, news) = mpsc::channel();
         let open = Arc::new(());
@@ -52,7 +52,7 @@ impl Lookout {
         let check = Check::start(library, &of, tell.clone(), bell.clone());
         let forward = move || {
             while Weak::strong_count(&alive) > 0 {
-                // While nothing is read, the watcher keeps only the latest version.
+                // Until the events are read, the watcher keeps only the latest version.
                 if rings.load(Ordering::Relaxed) {
                     thread::sleep(Duration::from_millis(20));
                     continue;
@@ -63,26 +63,26 @@ impl Lookout {
                 {
                     check.ask(changed);
                 }
-                if tell.send(News::Seen(told)).is_err() {
+                if tell.send(WatchEvent::Seen(told)).is_err() {
                     return;
                 }
                 rings.store(true, Ordering::Relaxed);
             }
         };
         thread::Builder::new().name("lookout".into()).spawn(forward).ok()?;
-        Some(Lookout { news, bell, of, _open: open })
+        Some(RulesWatcher { news, bell, of, _open: open })
     }
 
-    /// Whether it watches the files of these rules.
+    /// True if it watches the files of these rules.
     pub fn watches(&self, rules: &Ruleset) -> bool {
         self.of.0 == rules.id() && self.of.1 == rules.extra_layers()
     }
 }
 
-/// One thread that checks the latest version of the rules, and no other.
+/// A thread that checks only the latest version of the rules.
 struct Check {
     changed: Sender<Vec<String>>,
-    /// Set when a newer version arrives. It cancels the running check.
+    /// Set when a newer version arrives, which cancels the running check.
     stop: Arc<AtomicBool>,
 }
 
@@ -90,18 +90,18 @@ impl Check {
     fn start(
         library: &Library,
         (id, layers): &(String, Vec<String>),
-        tell: Sender<News>,
+        tell: Sender<WatchEvent>,
         bell: Arc<AtomicBool>,
     ) -> Option<Check> {
         let (changed, versions) = mpsc::channel::<Vec<String>>();
         let stop = Arc::new(AtomicBool::new(false));
         let (library, id, layers, given_up) = (library.clone(), id.clone(), layers.clone(), stop.clone());
         let work = move || {
-            // Files of versions whose check was cancelled, and problems that were printed.
+            // The files of versions whose check was cancelled, and the printed problems.
             let (mut unchecked, mut known) = (BTreeSet::new(), Vec::new());
             while let Ok(first) = versions.recv() {
                 unchecked.extend(first);
-                // A burst of saves is one version.
+                // A burst of saves counts as one version.
                 while let Ok(more) = versions.recv_timeout(SETTLE) {
                     unchecked.extend(more);
                 }
@@ -120,7 +120,7 @@ impl Check {
                 }
                 // Problems of the saved file come first.
                 new.sort_by_key(|problem| !is_of(problem, &id, &changed));
-                if tell.send(News::Found(new)).is_err() {
+                if tell.send(WatchEvent::Found(new)).is_err() {
                     return;
                 }
                 bell.store(true, Ordering::Relaxed);
@@ -142,23 +142,23 @@ impl Drop for Check {
     }
 }
 
-/// The check begins when no file has changed for this long.
+/// The time without changes after which the check begins.
 const SETTLE: Duration = Duration::from_millis(150);
 
-/// The file that a line about a change is about: `maneuvers/feint.luau: max_risk 3 -> 2`.
+/// The file in a line about a change: `maneuvers/feint.luau: max_risk 3 -> 2`.
 fn file_of(line: &str) -> &str {
     line.split(": ").next().unwrap_or(line)
 }
 
-/// Whether a problem is one of these files; those of the ruleset itself are told without its id.
+/// True if a problem is in one of these files. Files of the ruleset itself are listed without its id.
 fn is_of(problem: &Problem, id: &str, changed: &[String]) -> bool {
     let inside = problem.path.strip_prefix(id).and_then(|rest| rest.strip_prefix('/'));
     changed.iter().any(|file| problem.path == *file || inside == Some(file))
 }
 
 impl Repl {
-    /// Watches the files of the rules, if there is a bell for it. Rules that are `kept` in a campaign and differ from those on the
-    /// disk stay in force, so nothing is watched until others come.
+    /// Watches the files of the rules if there is a `bell`. `kept`: true if the rules in the campaign differ from those
+    /// on disk; they stay in force, so nothing is watched until others are chosen.
     pub fn with_lookout(mut self, bell: Option<Arc<AtomicBool>>, kept: bool) -> Repl {
         self.bell = bell;
         match kept {
@@ -168,8 +168,8 @@ impl Repl {
         self
     }
 
-    /// Watches the rules of another entry of the campaign, if it has others than `before`. Rules that differ from those on the
-    /// disk stay in force, as when the campaign is opened there, and that is said.
+    /// Watches the rules of another entry of the campaign, if they differ from `before`. Rules that differ from those
+    /// on disk stay in force, as when the campaign is opened there, and a note says so.
     pub(super) fn look_out_at_entry(&mut self, before: &str) -> Done {
         if self.session.ruleset().hash() == before {
             return Ok(());
@@ -183,15 +183,15 @@ impl Repl {
         Ok(self.screen.row(&Row::prose(0).plain(note))?)
     }
 
-    /// Watches the rules that are in force now.
+    /// Watches the files of the current rules.
     pub(super) fn look_out_anew(&mut self) {
         self.kept = None;
-        let start = |bell: &Arc<AtomicBool>| Lookout::start(&self.library, self.session.ruleset(), bell.clone());
+        let start = |bell: &Arc<AtomicBool>| RulesWatcher::start(&self.library, self.session.ruleset(), bell.clone());
         self.lookout = self.bell.as_ref().and_then(start);
     }
 
-    /// Applies seen changes before a line is carried out. A line that was typed for a question that is no longer open is
-    /// dropped.
+    /// Applies pending changes before a line is executed. A line that was typed for a question that is no longer open
+    /// is dropped.
     pub(super) fn take_news_before(&mut self, text: &str) -> Done {
         let asked = self.session.questions().to_vec();
         self.take_news(false)?;
@@ -202,26 +202,26 @@ impl Repl {
         Err(Complaint::wrong("The rules have changed and the question is another one now; the line was ignored."))
     }
 
-    /// Applies seen changes: puts the new rules in force, or prints what is wrong with them. `above` prints above a prompt
-    /// that has text in it.
+    /// Applies pending changes: puts the new rules in force, or prints what is wrong with them. `above`: true to print
+    /// above a prompt with text in it.
     pub(super) fn take_news(&mut self, above: bool) -> Done {
         let Some(lookout) = &self.lookout else { return Ok(()) };
         lookout.bell.store(false, Ordering::Relaxed);
-        let news: Vec<News> = lookout.news.try_iter().collect();
+        let news: Vec<WatchEvent> = lookout.news.try_iter().collect();
         if news.is_empty() {
             return Ok(());
         }
         if above {
-            // The prompt is printed again below. The editor would draw it over the message if it were less than two lines
-            // away.
+            // The prompt is printed again below. The editor would draw it over the message if that were less than two
+            // lines away.
             let mut err = io::stderr();
             let _ = write!(err, "\r\u{1b}[J\n");
             let _ = err.flush();
         }
         for told in news {
             let told = match told {
-                News::Seen(told) => told,
-                News::Found(problems) => {
+                WatchEvent::Seen(told) => told,
+                WatchEvent::Found(problems) => {
                     self.tell_found(&problems)?;
                     continue;
                 }
@@ -253,7 +253,7 @@ impl Repl {
         Ok(())
     }
 
-    /// Prints the findings of the check in the rules that are now in force, one line each.
+    /// Prints the problems that the check found in the current rules, one line each.
     fn tell_found(&mut self, problems: &[Problem]) -> Done {
         if self.screen.json() {
             return Ok(self.screen.event("findings", &json!({ "problems": problems }))?);
@@ -268,8 +268,8 @@ impl Repl {
         Ok(())
     }
 
-    /// Shows rules of which another version was installed, and leaves those in force as they are, as in a campaign that keeps its
-    /// rules: `rules NAME yes` switches.
+    /// Reports that another version of the rules was installed. The current ones stay in force, as in a campaign that
+    /// stores its rules: `rules NAME yes` switches.
     fn offer_update(&mut self, rules: &Arc<Ruleset>, updates: &[String]) -> Done {
         self.lookout = None;
         self.kept = Some(self.session.ruleset().hash());
@@ -302,7 +302,7 @@ impl Repl {
         let report = match self.session.reload(rules) {
             Ok(report) => report,
             Err(refusal) => {
-                // It may say how many secrets there are.
+                // It may reveal the number of secrets.
                 let why = match self.masters() {
                     true => refusal.to_string(),
                     false => "the game master is told why".to_owned(),

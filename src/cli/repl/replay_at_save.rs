@@ -1,4 +1,4 @@
-//! Play as you write: at each save the game is played again from its start under the new rules.
+//! Replays the game from its start under the new rules at each save.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use super::{Done, Repl};
 use crate::cli::figures::counted;
 use crate::cli::row::{Row, Tone};
 
-/// What was to be played again at the last save.
+/// The course that was to be replayed at the last save.
 pub struct ReplayedCourse {
     course: RecordedCourse,
     /// The last decision before each line that `undo` can take back.
     lines: Vec<u32>,
-    /// The decisions of the game that came of it. With another number, something was decided since then.
+    /// The number of decisions after the replay. If it differs now, something was decided since then.
     count: DecisionCount,
 }
 
@@ -25,10 +25,10 @@ pub struct ReplayedCourse {
 const MOST_LEFT_OUT: usize = 8;
 
 impl Repl {
-    /// Plays the game again under changed rules, with the same answers and dice, and tells the first difference.
+    /// Replays the game under changed rules, with the same answers and dice, and prints the first difference.
     ///
-    /// If nothing was decided since the last save, what was to be played then is tried again: a script error or an answer that did
-    /// not fit loses nothing.
+    /// If nothing was decided since the last save, the previous course is replayed again: a script error or an answer
+    /// that did not fit loses nothing.
     pub(super) fn play_again(&mut self, rules: &Arc<Ruleset>, changed: &[String], fixed: &[String]) -> Done {
         if !changed.is_empty() && changed.iter().all(|line| is_of_spec(line)) {
             return Ok(());
@@ -53,7 +53,7 @@ impl Repl {
         let other: Vec<_> = session.log().into_iter().filter(|event| viewer.sees(&event.audience)).collect();
         let same = kept.iter().zip(&other).take_while(|(one, other)| one.happening == other.happening).count();
         let (kept, other) = (&kept[same..], &other[same..]);
-        // A line that `undo` can take back begins before the same decision as it did.
+        // A line that `undo` can take back begins before the same decision as before.
         let first_behind = |made: &u32| counts.iter().find(|(number, _)| number > made).map(|(_, count)| *count);
         let now = session.decision_count();
         let mut marks: Vec<DecisionCount> = lines.iter().filter_map(first_behind).filter(|mark| *mark < now).collect();
@@ -109,7 +109,7 @@ impl Repl {
     }
 }
 
-/// Whether a line about a change is about a spec, which no game reads.
+/// True if a line about a change is about a spec, which does not affect games.
 fn is_of_spec(line: &str) -> bool {
     let path = line.split(": ").next().unwrap_or(line);
     path.starts_with("specs/") || path.contains("/specs/")

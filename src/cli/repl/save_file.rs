@@ -1,4 +1,4 @@
-//! Saved games: naming one, exporting one, loading one, and continuing one that nobody has named.
+//! Saved games: naming, exporting, loading, and continuing unnamed ones.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,20 +18,20 @@ use crate::cli::row::{Row, Tone};
 use crate::cli::unnamed::{self, UnnamedGame};
 use crate::cli::{campaigns, file};
 
-/// How the file of an exported game ends.
+/// The extension of an exported game.
 const EXPORT: &str = "json";
 
-/// Where the game is saved besides its campaign.
+/// The files of the game other than its campaign.
 #[derive(Debug, Default)]
 pub struct Saved {
     /// The file that it was exported to or loaded from.
     file: Option<PathBuf>,
-    /// The file that the last `save` would have overwritten.
+    /// The existing file that the last `save` refused to overwrite.
     refused: Option<PathBuf>,
 }
 
 impl Repl {
-    /// Says that earlier games without a name can be continued.
+    /// Prints that earlier unnamed games can be continued.
     pub(super) fn tell_unnamed(&mut self) -> Done {
         let others = self.other_files().len();
         if self.screen.json() || others == 0 {
@@ -42,12 +42,12 @@ impl Repl {
         Ok(self.screen.row(&Row::at(0).faint(text))?)
     }
 
-    /// The files of the unnamed games but this one.
+    /// The files of the other unnamed games.
     fn other_files(&self) -> Vec<PathBuf> {
         unnamed::files().into_iter().filter(|path| self.unnamed.as_ref() != Some(path)).collect()
     }
 
-    /// Remembers on this machine which entries of the campaign are on the disk.
+    /// Records on this machine which entries of the campaign are on disk.
     pub(super) fn remember_entries(&mut self) {
         let Some(campaign) = self.campaign.as_ref().filter(|_| self.unnamed.is_none()) else { return };
         if self.known_entries.as_ref().is_none_or(|known| !known.is_of(campaign)) {
@@ -58,14 +58,14 @@ impl Repl {
         }
     }
 
-    /// Another line than `save` was typed: a file is overwritten only by the same line again.
+    /// Handles a line other than `save`: a file is overwritten only if `save` is repeated at once.
     pub(super) fn stays(&mut self, line: &str) {
         if Command::find(split_first(line).0).is_none_or(|command| command.word != Word::Save) {
             self.saved.refused = None;
         }
     }
 
-    /// Leaves the campaign of this game: one without a name in which nobody has decided anything is removed.
+    /// Leaves the campaign of this game. An unnamed one without decisions is removed.
     pub(super) fn close_unnamed(&mut self) {
         let nothing_done = self.campaign.as_ref().is_some_and(|campaign| campaign.entries() <= 1);
         if let Some(path) = self.unnamed.take() {
@@ -76,7 +76,8 @@ impl Repl {
         }
     }
 
-    /// `save NAME`: names this game, in a campaign file of the current folder. `save NAME.json`: exports it as it stands.
+    /// The command `save NAME`: names this game, in a campaign file of the current folder. `save NAME.json` exports its
+    /// state.
     pub(super) fn save(&mut self, rest: &str) -> Done {
         let named = file_named(rest);
         let exported = |path: &PathBuf| path.extension().is_some_and(|ending| ending == EXPORT);
@@ -94,7 +95,7 @@ impl Repl {
         }
     }
 
-    /// Writes the game to a file of its own, whole or not at all.
+    /// Writes the game to a file of its own, atomically.
     fn export(&mut self, path: PathBuf) -> Done {
         if path.exists() && !is_saved_game(&path).unwrap_or(true) {
             let text = format!("{} is there already and is no saved game. Give another name.", path.display());
@@ -115,7 +116,7 @@ impl Repl {
         Ok(())
     }
 
-    /// `load`: leaves this game for a saved one.
+    /// The command `load`: leaves this game for a saved one.
     pub(super) fn load(&mut self, rest: &str) -> Done {
         let Some(path) = file_named(rest) else {
             return Err(Complaint::wrong("Give the file of a saved game: `load evening.json`."));
@@ -131,7 +132,7 @@ impl Repl {
         self.go_over_to(session, Some(path))
     }
 
-    /// `recover`: lists the games that nobody has named; `recover N` continues one.
+    /// The command `recover`: lists the unnamed games; `recover N` continues one.
     pub(super) fn recover(&mut self, rest: &str) -> Done {
         let mut games = self.other_files();
         let last = games.len();
@@ -194,13 +195,13 @@ impl Repl {
         Session::load(&self.library, &text).map_err(|error| Complaint::Wrong(format!("{}: {error}", path.display())))
     }
 
-    /// Leaves this game for another one.
+    /// Replaces this game by another one.
     pub(super) fn go_over_to(&mut self, session: Session, file: Option<PathBuf>) -> Done {
         if let (Some(campaign), Some(path)) = (&mut self.campaign, &file) {
             campaign.adopt(&session, &campaigns::name_of(path)).map_err(super::campaign::wrong)?;
         }
         self.replace_session(session);
-        // A scene that was prepared is one by the rules of the game that is left.
+        // A prepared scene belongs to the rules of the previous game.
         self.encounter = None;
         self.done.clear();
         self.about = None;
@@ -214,7 +215,7 @@ impl Repl {
         self.show_table()
     }
 
-    /// Plays on with another session: what was asked and undone in the one before is over.
+    /// Continues with another session, without the questions and undone decisions of the previous one.
     pub(super) fn replace_session(&mut self, session: Session) {
         self.session.replace(session);
         self.replayed = None;

@@ -11,24 +11,24 @@ use riskbreaker::{
     SeatEvent, Session, Step, Undone, Value, View, Viewer,
 };
 
-/// The session at the prompt. A Lua program may borrow it.
+/// Holds the session at the prompt, which a Lua program may borrow.
 ///
 /// It shows what the seats at the screen may see, and plays for them.
 pub struct SessionSlot {
     session: Option<Session>,
-    /// The seats at the screen; by default all that people play.
+    /// The seats at the screen; by default all seats of people.
     seats: Option<Vec<String>>,
     known: OnceCell<Known>,
     questions: OnceCell<Vec<Question>>,
-    /// What was printed for each viewer.
-    told: BTreeMap<Viewer, Told>,
-    /// Notices that are on the screen already.
+    /// The printed events for each viewer.
+    told: BTreeMap<Viewer, PrintedEvents>,
+    /// Notices that are already on the screen.
     printed: Vec<String>,
 }
 
-/// The last event printed for a viewer, and the printed events that still stand.
+/// The last event printed for a viewer, and the printed events that are still valid.
 #[derive(Default)]
-struct Told {
+struct PrintedEvents {
     revision: u64,
     log: Vec<SeatEvent>,
 }
@@ -48,7 +48,7 @@ impl SessionSlot {
         }
     }
 
-    /// Lets only these seats look at the screen and play.
+    /// Restricts the screen to these seats.
     pub fn sit(&mut self, seats: Vec<String>) {
         self.seats = Some(seats);
         self.forget();
@@ -72,24 +72,24 @@ impl SessionSlot {
         self.forget();
     }
 
-    /// Whether the screen belongs to some seats only.
+    /// True if the screen is restricted to some seats.
     pub fn is_restricted(&self) -> bool {
         self.seats.is_some()
     }
 
-    /// Who looks at the screen.
+    /// The viewer at the screen.
     pub fn viewer(&self) -> Viewer {
         match &self.seats {
             Some(seats) => Viewer::seats(seats),
             None => {
-                // Who runs the prompt for everybody is the game master.
+                // At a screen for everybody, the user is the game master.
                 let people = self.seats().iter().filter(|(_, driver)| **driver == Driver::Human);
                 Viewer::seats(people.map(|(seat, _)| &**seat).chain(["gm"]))
             }
         }
     }
 
-    /// The seat that must come to the screen, if none of the seats at the screen is asked.
+    /// The seat that must come to the screen, if no seat at the screen is asked.
     pub fn next_seat(&self) -> Option<String> {
         let viewer = self.viewer();
         let open = self.deref().questions();
@@ -97,7 +97,7 @@ impl SessionSlot {
         seat.filter(|_| !open.iter().any(|question| viewer.names().any(|own| *own == question.seat)))
     }
 
-    /// The seats whose answers are awaited.
+    /// The seats that have to answer.
     pub fn waiting(&mut self) -> Vec<String> {
         self.seat().waiting().iter().map(ToString::to_string).collect()
     }
@@ -112,7 +112,7 @@ impl SessionSlot {
         self.questions.take();
     }
 
-    // What is seen
+    // Viewing
 
     pub fn questions(&self) -> &[Question] {
         let open = self.deref().questions();
@@ -125,7 +125,7 @@ impl SessionSlot {
         })
     }
 
-    /// A question with a number of its own for these seats. The numbers of the game would reveal hidden questions.
+    /// A question numbered for these seats. The numbers of the game would reveal hidden questions.
     pub fn as_told(&self, question: &Question) -> Question {
         let number = self.number(question.id);
         Question { id: number, ..question.clone() }
@@ -157,7 +157,7 @@ impl SessionSlot {
         let since = self.told.get(&viewer).map_or(0, |told| told.revision);
         let Ok(events) = self.seat().events_since(since) else { return Vec::new() };
         let told = self.told.entry(viewer).or_default();
-        // What stands on the screen and was taken back, what is new, and where the action began again.
+        // The printed lines that were taken back, the new lines, and where the action began again.
         let (mut dropped, mut fresh, mut replayed) = (Vec::new(), Vec::new(), None);
         for event in events {
             told.revision = event.revision;
@@ -167,7 +167,7 @@ impl SessionSlot {
                     let gone = told.log.split_off(stands);
                     fresh.retain(|line: &SeatEvent| gone.iter().all(|gone| gone.revision != line.revision));
                     dropped.extend(gone.into_iter().filter(|gone| gone.revision <= since).map(|gone| gone.happening));
-                    // An undo is told by whoever typed it.
+                    // An undo is printed by the command itself.
                     if !matches!(cause.as_str(), "undo" | "redo") {
                         replayed = Some((fresh.len(), event));
                     }
@@ -182,7 +182,7 @@ impl SessionSlot {
                 }
             }
         }
-        // Lines that are told again stand on the screen already.
+        // Lines that are repeated are already on the screen.
         let mut gone = dropped.clone();
         let mut is_new = |line: &SeatEvent| match gone.iter().position(|gone| *gone == line.happening) {
             Some(again) => {
@@ -192,7 +192,7 @@ impl SessionSlot {
             None => true,
         };
         let new: Vec<SeatEvent> = fresh.iter().filter(|line| is_new(line)).cloned().collect();
-        // The lines that were taken back are not in `fresh` any more, so the note withdraws none: its `from` is above all numbers.
+        // The withdrawn lines are no longer in `fresh`, so the note withdraws none: its `from` is above all numbers.
         match replayed.filter(|_| !gone.is_empty()) {
             Some((at, back)) => {
                 fresh.insert(at, SeatEvent { happening: Happening::Withdrawn { from: u32::MAX }, ..back })
@@ -208,7 +208,7 @@ impl SessionSlot {
             .collect()
     }
 
-    /// Leaves these notices out of the next events, where they are told as events: whoever types is told of them otherwise.
+    /// Leaves these notices out of the next events, since the command prints them itself.
     pub fn note_printed(&mut self, notices: &[String]) {
         if self.is_restricted() {
             self.printed = notices.to_vec();
@@ -235,7 +235,7 @@ impl SessionSlot {
         self.seat().why_of(entity, name, args)
     }
 
-    /// What is shown at a glance of everybody, by title.
+    /// The profiles of all entities, by title.
     pub fn profiles(&mut self) -> Vec<(Arc<str>, Profile)> {
         let mut seat = self.seat();
         let profiles = seat.profiles();
@@ -243,7 +243,7 @@ impl SessionSlot {
         profiles.into_iter().map(|(id, profile)| (view.label(id), profile)).collect()
     }
 
-    /// The order of play, if the rules have one and it can be worked out.
+    /// The order of play; `None` if the rules have none or it cannot be computed.
     pub fn order_of_play(&mut self) -> Option<Order> {
         self.seat().order().ok().flatten()
     }
@@ -262,7 +262,7 @@ impl SessionSlot {
         limits: AdviceLimits,
         interrupt: Option<&Arc<AtomicBool>>,
     ) -> Result<Advised, Refusal> {
-        // Even where everybody plays at one screen, the advice is for the seat that is asked.
+        // Even at a screen for everybody, the advice is for the asked seat.
         let own = self.questions().iter().any(|open| open.id == question && self.viewer().plays(&open.seat));
         match self.deref().number_for(&self.viewer(), question).filter(|_| own) {
             Some(number) => self.seat().advise(number, limits, interrupt),
@@ -275,14 +275,15 @@ impl SessionSlot {
         self.decider().suggest(number, policy)
     }
 
-    /// What is proposed to the seat that is asked, from what that seat knows.
+    /// The suggested answer for the asked seat, from what that seat knows.
     pub fn propose(&mut self, question: &Question) -> Option<Answer> {
         self.deref_mut().propose(question)
     }
 
-    // What is done
+    // Playing
 
-    /// Who decides here: the seats at the screen; at a screen that is everybody's the game master, who may decide for all.
+    /// The seat that decides here: the seats at the screen, or at a screen for everybody the game master, who may
+    /// decide for all.
     fn decider(&mut self) -> Seat<'_> {
         let viewer = if self.is_restricted() { self.viewer() } else { Viewer::master() };
         self.deref_mut().seen_by(viewer)

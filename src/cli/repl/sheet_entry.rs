@@ -1,5 +1,6 @@
-//! `roster new NAME`, `roster edit NAME`: a sheet is written step by step. Each step shows its cost; a step that breaks a rule
-//! is refused with the rule. Each step is an entry of the campaign: it is stored at once, and `undo` takes it back.
+//! The commands `roster new NAME` and `roster edit NAME`: a sheet is written step by step. Each step shows its cost; a
+//! step that breaks a rule is refused with the rule. Each step is an entry of the campaign: it is stored at once, and
+//! `undo` takes it back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,18 +20,18 @@ use crate::cli::row::{Row, Span, Tone};
 /// A sheet that is being written.
 #[derive(Clone, Debug)]
 pub struct SheetEntry {
-    /// Whose it is, as in the roster.
+    /// The name of the character in the roster.
     name: String,
-    /// What is asked for.
+    /// The steps of the sheet.
     steps: Vec<SheetStep>,
-    /// The step that a bare line answers.
+    /// The index of the step that a bare line answers.
     at: usize,
 }
 
-type Sheet = BTreeMap<Arc<str>, Value>;
+type SheetFields = BTreeMap<Arc<str>, Value>;
 
 impl Repl {
-    /// `roster new NAME [as SHEET]`.
+    /// The command `roster new NAME [as SHEET]`.
     pub(super) fn new_character(&mut self, rest: &str) -> Done {
         let (name, model) = match rest.split_once(" as ") {
             Some((name, model)) => (name.trim(), Some(model.trim())),
@@ -49,7 +50,7 @@ impl Repl {
         let steps = self.steps()?;
         let mut sheet = match model {
             Some(model) => map_of(self.sheet_named(model)?.1),
-            None => Sheet::new(),
+            None => SheetFields::new(),
         };
         if steps.iter().any(|step| step.key == "name") || model.is_some() {
             sheet.insert("name".into(), Value::text(name));
@@ -65,7 +66,7 @@ impl Repl {
         self.write_sheet(name, steps)
     }
 
-    /// `roster edit NAME`.
+    /// The command `roster edit NAME`.
     pub(super) fn edit_character(&mut self, rest: &str) -> Done {
         let (name, character) = self.character_named(rest)?;
         if character.sheet.is_none() {
@@ -95,7 +96,7 @@ impl Repl {
         self.ask_step()
     }
 
-    /// `help` while a sheet is being written: what can be typed, and the steps.
+    /// The command `help` while a sheet is being written: prints the commands and the steps.
     fn help_on_sheet(&mut self) -> Done {
         let steps: Vec<&str> =
             self.sheet_entry.iter().flat_map(|entry| &entry.steps).map(|step| step.title.as_str()).collect();
@@ -114,14 +115,14 @@ impl Repl {
         Ok(self.screen.columns(2, cells)?)
     }
 
-    /// A line while a sheet is being written; `None` if it is a command like elsewhere.
+    /// Handles a line while a sheet is being written; `None` if it is an ordinary command.
     pub(super) fn sheet_line(&mut self, line: &str) -> Option<Done> {
         let entry = self.sheet_entry.clone()?;
         let line = line.trim();
         let (first, rest) = split_first(line);
         let known = self.campaign_roster().is_ok_and(|roster| roster.characters.contains_key(&entry.name));
         if !known {
-            // It was taken back.
+            // Creating the character was undone.
             self.sheet_entry = None;
             return None;
         }
@@ -149,7 +150,7 @@ impl Repl {
         })
     }
 
-    /// Where the sheet stands that is being written, for the prompt.
+    /// The prompt while a sheet is being written: the name and the current step.
     pub(super) fn sheet_prompt(&self) -> Option<Vec<String>> {
         let entry = self.sheet_entry.as_ref()?;
         let step = entry.steps.get(entry.at).map_or("done?", |step| step.title.as_str());
@@ -196,7 +197,7 @@ impl Repl {
         Ok(())
     }
 
-    /// Sets one key of the sheet, unless that breaks a rule which it kept before.
+    /// Sets one key of the sheet, unless that newly breaks a rule.
     fn set_step(&mut self, at: usize, text: &str) -> Done {
         let Some(entry) = self.sheet_entry.clone() else { return Ok(()) };
         let Some(step) = entry.steps.get(at) else { return Ok(()) };
@@ -222,7 +223,7 @@ impl Repl {
             let told: Vec<String> = broken.iter().map(|breach| breach.in_words()).collect();
             return Err(Complaint::Wrong(told.join("\n")));
         }
-        // A script that cannot build it knows of something that is wrong with it.
+        // If a script cannot build it, the sheet has another error.
         if rules.creates(CreationPart::Build) {
             rules.build_sheet(&new, switches.clone()).map_err(fault)?;
         }
@@ -257,7 +258,7 @@ impl Repl {
         self.go_to_step(at + 1)
     }
 
-    /// The whole sheet with what it costs, and what is wrong with it.
+    /// Prints the whole sheet with its cost and its errors.
     fn show_sheet_entry(&mut self) -> Done {
         let Some(entry) = self.sheet_entry.clone() else { return Ok(()) };
         let sheet = self.sheet_of(&entry.name)?;
@@ -310,13 +311,13 @@ impl Repl {
         self.show_standing()
     }
 
-    fn sheet_of(&self, name: &str) -> Result<Sheet, Complaint> {
+    fn sheet_of(&self, name: &str) -> Result<SheetFields, Complaint> {
         let roster = self.campaign_roster()?;
         let sheet = roster.characters.get(name).and_then(|character| character.sheet.clone());
         Ok(sheet.map(map_of).unwrap_or_default())
     }
 
-    /// A sheet of the roster or of the ruleset's cast, with the name that it goes by.
+    /// Finds a sheet of the roster or of the ruleset's cast. Returns its name and the sheet.
     pub(super) fn sheet_named(&self, text: &str) -> Result<(String, Value), Complaint> {
         match self.character_named(text) {
             Ok((name, character)) => {
@@ -347,7 +348,7 @@ impl Repl {
     }
 }
 
-/// How much of a line names a step, in bytes; nothing if it does not begin with its key or its title.
+/// The number of bytes of a line that name a step; `None` if it does not begin with its key or title.
 fn length_of_key(step: &SheetStep, line: &str) -> Option<usize> {
     let line = line.to_lowercase();
     let words = [readable_name(&step.key), step.title.to_lowercase()];
@@ -382,14 +383,14 @@ fn without_sheet(name: &str) -> Complaint {
     Complaint::Wrong(format!("{name} was kept without a sheet. `roster keep {name}` in a scene keeps one."))
 }
 
-fn map_of(sheet: Value) -> Sheet {
+fn map_of(sheet: Value) -> SheetFields {
     match sheet {
         Value::Map(fields) => (*fields).clone(),
-        _ => Sheet::new(),
+        _ => SheetFields::new(),
     }
 }
 
-/// A value of a sheet as it is typed.
+/// A value of a sheet in its typed form.
 pub(super) fn typed(value: &Value) -> String {
     match value {
         Value::Bool(true) => "yes".into(),

@@ -1,4 +1,4 @@
-//! `spec`: writes what was played as a spec.
+//! The command `spec`: writes the played game as a spec.
 
 use riskbreaker::spec::spec_of_game;
 use serde_json::json;
@@ -7,14 +7,14 @@ use super::{Complaint, Done, Repl};
 use crate::cli::row::{Row, Tone};
 use crate::cli::test::write_spec;
 
-/// The folder under `specs` that has them.
+/// The folder under `specs` for these specs.
 const FOLDER: &str = "played";
 
 /// The most letters of a file name.
 const LONGEST_STEM: usize = 40;
 
 impl Repl {
-    /// `spec [NAME]`: writes what was played so far as a spec that holds.
+    /// The command `spec [NAME]`: writes the game so far as a spec that holds.
     pub(super) fn write_spec(&mut self, name: &str) -> Done {
         if !self.masters() {
             return Err(Complaint::wrong(
@@ -41,7 +41,7 @@ impl Repl {
     }
 }
 
-/// The name of a file for a spec: the letters of its name.
+/// The file name of a spec, from the letters of its name.
 fn stem_of(name: &str) -> String {
     let letters = name.to_lowercase();
     let words = letters.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());

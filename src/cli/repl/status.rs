@@ -1,5 +1,5 @@
-//! What begins a turn at a terminal: a rule, and a line for each side. And the positions as a line or a small map. All of it is made
-//! of what the kinds of a ruleset declare: seat, side, numbers and position.
+//! The heading of a turn at a terminal: a rule, and a line for each side; and the positions as a line or a small map.
+//! All of it comes from what the kinds of a ruleset declare: seat, side, numbers and position.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,11 +20,12 @@ const WIDEST: usize = 80;
 /// The size of a map.
 const MOST_COLUMNS: usize = 60;
 const MOST_LINES: usize = 9;
-/// What stands for a character on a map.
+/// The marks for characters on a map.
 const MARKS: &str = "123456789abcdefghijkmnopqrstuvwxyz";
 
 impl Repl {
-    /// At a terminal a turn begins with a blank line, a rule, and how the sides stand. Further questions of the same turn do not.
+    /// Prints the heading of a turn at a terminal: a blank line, a rule, and the status of the sides. Later questions
+    /// of the same turn have no heading.
     pub(super) fn begin_turn(&mut self, question: &Question) -> Done {
         if !self.attended || self.screen.json() {
             return Ok(());
@@ -47,7 +48,7 @@ impl Repl {
         Ok(())
     }
 
-    /// At a terminal: where everybody is, if the rules have a plane.
+    /// Prints the positions at a terminal, if the rules have a plane.
     pub(super) fn show_positions(&mut self) -> Done {
         if !self.attended || self.screen.json() {
             return Ok(());
@@ -63,9 +64,9 @@ impl Repl {
     }
 }
 
-/// A line across the screen with a heading in it.
+/// A rule across the screen with a heading in it.
 fn rule(heading: &str, width: usize) -> Row {
-    // Of what does not fit, the first part says most.
+    // If the heading does not fit, its first part is used.
     let first = heading.split([';', ',']).next().unwrap_or_default();
     let heading = [heading, first].into_iter().find(|text| width_of(text) + 6 <= width).unwrap_or_default();
     let heading = if heading.is_empty() { String::new() } else { format!(" {heading} ") };
@@ -88,7 +89,7 @@ fn side_rows(profiles: &[(Arc<str>, Profile)]) -> Vec<Row> {
         let mut row = Row::at(2).faint(format!("{side}{pad}  "));
         for (at, (title, number)) in all.iter().take(MOST_LISTED).enumerate() {
             let label = if at == 0 { format!("{} ", number.label) } else { String::new() };
-            // A name and its number stay in one line.
+            // A name and its number stay on one line.
             let together = |text: &str| text.replace(' ', "\u{a0}");
             let text = together(&format!("{title}{}", measure(number, &label)));
             row = row.plain(if at == 0 { "" } else { " · " }).plain(text);
@@ -101,7 +102,7 @@ fn side_rows(profiles: &[(Arc<str>, Profile)]) -> Vec<Row> {
     rows.collect()
 }
 
-/// A number beside a name: with a bar of what is left if it has a maximum, and nothing if it is 0 and has none.
+/// A number after a name: with a bar of what is left if it has a maximum; empty if it is 0 and has no maximum.
 fn measure(number: &Number, label: &str) -> String {
     match number.max {
         Some(max) if max > 0 => {
@@ -114,7 +115,7 @@ fn measure(number: &Number, label: &str) -> String {
     }
 }
 
-/// The order of play in a row, if it goes by a count: who has which.
+/// The order of play in a row, if it goes by a count: the characters at each count.
 fn order_row(order: &Order) -> Option<Row> {
     let mut at: BTreeMap<i64, Vec<String>> = BTreeMap::new();
     for turn in order.turns.iter().filter(|turn| turn.state != TurnState::Out) {
@@ -129,10 +130,10 @@ fn order_row(order: &Order) -> Option<Row> {
     Some(Row::at(2).faint(format!("{label}  ")).plain(segments.collect::<Vec<_>>().join(" │ ")))
 }
 
-/// A character on a map: its mark, its title and its coordinates.
+/// A character on a map: its mark, title and coordinates.
 type Marked<'m> = (char, &'m Arc<str>, f64, f64);
 
-/// Positions in the plane: a line if all stand on one, otherwise a map.
+/// Draws positions in the plane: a line if all are on one, otherwise a map.
 fn map(placed: &[(Arc<str>, Position)], width: usize) -> Vec<Row> {
     let marked: Vec<Marked<'_>> = MARKS
         .chars()
@@ -148,14 +149,14 @@ fn map(placed: &[(Arc<str>, Position)], width: usize) -> Vec<Row> {
         return Vec::new();
     }
     let columns = width.saturating_sub(4).clamp(8, MOST_COLUMNS);
-    // A letter is twice as high as it is wide.
+    // A character cell is twice as high as it is wide.
     let scale = ((right - left) / (columns - 1) as f64).max((high - low) / (2.0 * (MOST_LINES - 1) as f64)).max(1e-9);
     let lines = ((high - low) / scale / 2.0).round() as usize + 1;
     let mut grid = vec![vec!['·'; columns]; lines.min(MOST_LINES)];
     for (mark, _, x, y) in &marked {
         let column = (((x - left) / scale).round() as usize).min(columns - 1);
         let line = (((high - y) / scale / 2.0).round() as usize).min(grid.len() - 1);
-        // Whoever stands where another one does is put beside.
+        // A character on an occupied cell is moved to the side.
         let free = (column..columns).chain((0..column).rev()).find(|at| grid[line][*at] == '·').unwrap_or(column);
         grid[line][free] = *mark;
     }

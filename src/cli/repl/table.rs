@@ -1,4 +1,4 @@
-//! The table as a whole: its game, another game, the end of a game.
+//! Commands about whole games: looking, starting another game, and the end of a game.
 
 use riskbreaker::names::typed;
 use riskbreaker::{Ruleset, Scenario, Session, Setup, Step};
@@ -12,7 +12,7 @@ use crate::cli::row::{Row, Span, Tone};
 use crate::cli::rules::{scenario_of, scenario_text, scenario_title};
 
 impl Repl {
-    /// `look`: where the game stands, and everybody in a row.
+    /// The command `look`: prints the state of the game, and everybody in rows.
     pub(super) fn look(&mut self) -> Done {
         let standing = self.session.prompt();
         if !self.screen.json() && !standing.is_empty() {
@@ -22,7 +22,7 @@ impl Repl {
         self.show_positions()
     }
 
-    /// `new [SCENARIO]`: lists the scenarios, or starts one.
+    /// The command `new [SCENARIO]`: lists the scenarios, or starts one.
     pub(super) fn new_game(&mut self, rest: &str) -> Done {
         let rules = self.session.ruleset().clone();
         if rest.is_empty() {
@@ -48,7 +48,7 @@ impl Repl {
         self.begin(setup)
     }
 
-    /// `rematch`: the same scenario once more, with other dice.
+    /// The command `rematch`: starts the same scenario with other dice.
     pub(super) fn rematch(&mut self) -> Done {
         if self.setup.is_none() {
             return Err(Complaint::wrong("This game was loaded from a file. `new` lists the scenarios to start from."));
@@ -57,7 +57,8 @@ impl Repl {
         self.begin(setup)
     }
 
-    /// How the next game is set up: as this one, with other dice. A script that is played again gets the same ones again.
+    /// The setup of the next game: that of this one, with other dice. A script that is run again gets the same dice
+    /// again.
     pub(super) fn next_setup(&self) -> Setup {
         let setup = self.setup.clone().unwrap_or_default();
         let seed = if self.attended { random_seed() } else { self.session.seed().wrapping_add(1) };
@@ -110,7 +111,7 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).with("`new NUMBER` or `new NAME` starts one.", Tone::Faint))?)
     }
 
-    /// What is said when the game is over: how everybody stands, once, and what can be done next.
+    /// Prints the end of the game: the final status, once, and what can be done next.
     pub(super) fn show_end(&mut self) -> Done {
         let told = std::mem::replace(&mut self.ended, true);
         if self.attended && !told && !self.screen.json() {
@@ -135,7 +136,7 @@ impl Repl {
         Ok(self.screen.columns(2, cells)?)
     }
 
-    /// That nothing can be answered any more.
+    /// The complaint that the game is over.
     pub(super) fn over(&self) -> Complaint {
         let outcome = match &self.step {
             Step::Over(outcome) if !outcome.is_empty() => format!(": {outcome}"),

@@ -5,25 +5,25 @@ use super::{Complaint, Done, Repl};
 use crate::cli::row::{Row, Span};
 use crate::cli::screen::Screen;
 
-/// A name in a typed line that fits several things. The prompt asks which one is meant, and a number answers.
+/// An ambiguous name in a typed line. The prompt asks which one is meant, and a number answers.
 #[derive(Debug)]
 pub struct UnclearName {
     line: String,
     given: String,
     candidates: Vec<String>,
-    /// The byte of the line from which the name is looked for: what stands before it has been chosen already.
+    /// The byte offset from which the name is searched: the part before it is already resolved.
     from: usize,
 }
 
 impl UnclearName {
-    /// `None` if the refusal has another reason, or if the name does not stand in the line as it was refused.
+    /// Returns `None` if the refusal has another reason, or if the refused name is not in the line.
     fn of(line: &str, from: usize, refusal: &Refusal) -> Option<UnclearName> {
         let Refusal::Ambiguous { given, candidates, .. } = refusal else { return None };
         let unclear = UnclearName { line: line.to_owned(), given: given.clone(), candidates: candidates.clone(), from };
         (candidates.len() > 1 && unclear.places().next().is_some()).then_some(unclear)
     }
 
-    /// The candidate that a line chooses: by its number in the list and nothing else.
+    /// The candidate that a line chooses by its number.
     pub fn chosen(&self, line: &str) -> Option<&str> {
         let number: usize = line.trim().parse().ok()?;
         self.candidates.get(number.checked_sub(1)?).map(String::as_str)
@@ -33,12 +33,12 @@ impl UnclearName {
         places(&self.given, &self.line).filter(|at| *at >= self.from)
     }
 
-    /// The lines with the candidate in the place of the name, one for each place where it stands, and the byte after it.
+    /// The line with the name replaced by the candidate, once for each occurrence, and the offset after it.
     fn lines_with(&self, candidate: &str) -> Vec<(String, usize)> {
         let line = |at: usize| {
             let (before, after) = (&self.line[..at], &self.line[at + self.given.len()..]);
             let is_quoted = before.ends_with('"');
-            // A comma would end the name, and a small word as well.
+            // A comma or a small word would end the name.
             let needs_quotes = candidate.contains([',', ' '])
                 && title_and_number(candidate).is_none_or(|(title, _)| title.contains([',', ' ']));
             let before = match needs_quotes && !is_quoted && !before.trim().is_empty() && !candidate.contains('"') {
@@ -62,7 +62,8 @@ impl UnclearName {
 }
 
 impl Repl {
-    /// Carries out a line. After a line with an unclear name, a number chooses the name and anything else is a new line.
+    /// Executes a line. After a line with an ambiguous name, a number chooses the name, and anything else is a new
+    /// line.
     pub(super) fn line_or_number(&mut self, line: &str) -> Done {
         let unclear = self.unclear.take();
         let chosen = unclear.as_ref().and_then(|unclear| Some((unclear, unclear.chosen(line)?)));
@@ -77,8 +78,8 @@ impl Repl {
         }
     }
 
-    /// Carries out the line of an unclear name with the chosen name in it. The name may stand in the line several times: the first
-    /// place where the line is not refused counts.
+    /// Executes the line of an ambiguous name with the chosen name. If the name occurs several times, the first
+    /// occurrence for which the line is not refused is used.
     fn go_on_with_name(&mut self, unclear: &UnclearName, candidate: &str) -> Done {
         let mut refused: Option<(String, usize, Complaint)> = None;
         for (line, end) in unclear.lines_with(candidate) {
@@ -90,7 +91,7 @@ impl Repl {
             if matches!(complaint, Complaint::Broken(_)) {
                 return Err(complaint);
             }
-            // Nothing of a refused line stays.
+            // A refused line has no effect.
             self.step = self.session.advance()?;
             self.session.take_events();
             self.own.clear();
@@ -105,7 +106,7 @@ impl Repl {
         }
     }
 
-    /// Asks which name is meant, if a person typed a line that was refused for an unclear name and changed nothing.
+    /// Asks which name is meant, if a person typed a line that was refused for an ambiguous name and changed nothing.
     fn ask_which(&self, line: &str, from: usize, done: Done, is_same: bool) -> Done {
         match done {
             Err(Complaint::Refused(refusal)) if self.attended && is_same && !self.screen.json() => {

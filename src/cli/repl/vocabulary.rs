@@ -7,27 +7,27 @@ use super::line::{Word, split_first, words};
 use super::question::whom;
 use super::session_slot::SessionSlot;
 
-/// All words known at the prompt now. They parse a line and complete it.
+/// All words known at the prompt now, for parsing and completing a line.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
-    /// The ruleset's small words with the topic that each answers, and the known topics under their own names.
+    /// The small words of the ruleset, each with its topic, and the known topics under their own names.
     pub small: Vec<(String, String)>,
     /// The open questions. The first takes an answer without a name.
     pub open: Vec<Open>,
-    /// Acts that are nobody's turn, as id and title.
+    /// The free acts, as id and title.
     pub free: Vec<(String, String)>,
-    /// Ids of those that somebody may do now.
+    /// The ids of the free acts that some seat may take now.
     pub free_now: Vec<String>,
-    /// Ids of those that the asked seat may do now.
+    /// The ids of the free acts that the asked seat may take now.
     pub free_own: Vec<String>,
-    /// Words that name an option besides its own: the word that the text of its card begins with, if no other card of the
-    /// question begins with it.
+    /// Verbs that name an option: the first word of the text of its card, if no other card of the question begins with
+    /// it.
     pub verbs: Vec<(String, String)>,
     /// The views of the ruleset, as id and title.
     pub views: Vec<(String, String)>,
     /// Titles of entities.
     pub names: Vec<String>,
-    /// The lists of words of the asked character, by the name of the field.
+    /// The list fields of the asked character, with their items.
     pub items: Vec<(String, Vec<String>)>,
     pub kinds: Vec<String>,
     pub fields: Vec<String>,
@@ -36,15 +36,15 @@ pub struct Vocabulary {
     pub switches: Vec<String>,
     pub policies: Vec<String>,
     pub seats: Vec<String>,
-    /// Names of the characters that are kept in the campaign; empty at a screen of some seats.
+    /// The names of the characters in the campaign's roster; empty at a screen of some seats.
     pub roster: Vec<String>,
-    /// Names of the ruleset's ready-made characters; empty at a screen of some seats.
+    /// The names of the ruleset's ready-made characters; empty at a screen of some seats.
     pub cast: Vec<String>,
     /// Ids of the installed rulesets.
     pub rulesets: Vec<String>,
 }
 
-/// An open question, as the parser needs it.
+/// An open question, as needed for parsing.
 #[derive(Clone, Debug)]
 pub struct Open {
     pub topic: String,
@@ -53,7 +53,7 @@ pub struct Open {
 }
 
 impl Vocabulary {
-    /// Collects the words of this moment. `topics` were asked for in this game; `focus` is the question that is answered first.
+    /// Collects the current words. `topics`: those asked in this game. `focus`: the question that is answered first.
     pub fn of(session: &mut SessionSlot, topics: &BTreeSet<String>, focus: Option<QuestionId>) -> Vocabulary {
         let mut free: Vec<(String, String)> = Vec::new();
         let (mut free_now, mut free_own) = (Vec::new(), Vec::new());
@@ -88,7 +88,7 @@ impl Vocabulary {
             if kinds.insert(view.kind(id).unwrap_or_default().to_owned()) {
                 for (field, _) in view.fields(id) {
                     fields.insert(field.name.to_string());
-                    // The heading of the sheet is typed as well.
+                    // The heading of the sheet can be typed as well.
                     if spelling(&field.label) != spelling(&field.name) {
                         fields.insert(field.label.to_string());
                     }
@@ -141,14 +141,14 @@ impl Vocabulary {
         }
     }
 
-    /// The same with more topics under their own names.
+    /// Returns a copy with more topics under their own names.
     pub fn with_topics(&self, topics: BTreeSet<String>) -> Vocabulary {
         let mut wider = self.clone();
         wider.small.extend(topics.into_iter().map(|topic| (topic.clone(), topic)));
         wider
     }
 
-    /// The topic that a small word answers; a topic's own name answers it too.
+    /// The topic of a small word, or of a topic's own name.
     pub fn topic_of(&self, word: &str) -> Option<String> {
         let same = |known: &str| known.eq_ignore_ascii_case(word);
         self.small
@@ -162,12 +162,12 @@ impl Vocabulary {
         self.open.iter().any(|open| open.topic == topic)
     }
 
-    /// The question that an answer without a name goes to.
+    /// The question for an answer without a name.
     pub fn focus(&self) -> Option<&Open> {
         self.open.first()
     }
 
-    /// The free act that a line begins with, by id or title, and what is left of the line.
+    /// The free act at the start of a line, by id or title, and the rest of the line.
     pub fn free_act<'a>(&self, line: &'a str) -> Option<(&str, &'a str)> {
         self.free
             .iter()
@@ -176,8 +176,8 @@ impl Vocabulary {
             .min_by_key(|(_, rest)| rest.len())
     }
 
-    /// Whether the open question comes before an act that a line begins with: nobody may do the act now and answers follow its
-    /// name, or it is another seat's and an open option has that name as well.
+    /// True if the open question takes precedence over the act at the start of a line: no seat may take the act now and
+    /// answers follow its name, or it belongs to another seat and an open option has the same name.
     pub fn goes_before_act(&self, act: &str, line: &str) -> bool {
         let (first, rest) = split_first(line);
         let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
@@ -196,12 +196,12 @@ impl Vocabulary {
         !typed(first, open).is_empty()
     }
 
-    /// The view of the ruleset that a line names, if it holds nothing else.
+    /// The view that a line names, if the line contains nothing else.
     pub fn view(&self, line: &str) -> Option<&str> {
         self.views.iter().map(|(name, _)| name.as_str()).find(|name| after(line, name) == Some(""))
     }
 
-    /// The whole name of an option of the focused question, open or closed, at the start of a line; the longest that fits.
+    /// The full name of an option of the focused question at the start of a line, open or closed. The longest one wins.
     pub fn option_at_start<'a>(&self, line: &'a str) -> Option<&'a str> {
         let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
         let names = options.iter().flat_map(|option| [&*option.id, &*option.label]);
@@ -209,22 +209,22 @@ impl Vocabulary {
         Some(line[..line.len() - rest.len()].trim_end().trim_end_matches(','))
     }
 
-    /// A line that begins with the verb of an option, with the option in its place: `shoot Ann` is `Ranged Strike Ann`.
+    /// Replaces the verb at the start of a line by its option: `shoot Ann` becomes `Ranged Strike Ann`.
     pub fn with_option_of_verb(&self, line: &str) -> Option<String> {
         let (first, rest) = split_first(line);
         let (_, label) = self.verbs.iter().find(|(verb, _)| *verb == fold(first))?;
         (!self.names_an_option(first)).then(|| format!("{label} {rest}").trim_end().to_owned())
     }
 
-    /// Whether a text names an option of the focused question as a person types it, open or closed.
+    /// True if a typed text names an option of the focused question, open or closed.
     pub fn names_an_option(&self, text: &str) -> bool {
         let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
         !typed(text, || options.iter().flat_map(|option| [(&option.id, &option.id), (&option.id, &option.label)]))
             .is_empty()
     }
 
-    /// Whether a word stands in the name of an option of the focused question, though it is a small word of a question that is
-    /// not open. A preposition stands in too many names to count.
+    /// True if a word is a part of the name of an option of the focused question, and the small word of a question that
+    /// is not open. Prepositions are excluded, since too many names contain them.
     pub fn is_part_of_option(&self, word: &str) -> bool {
         let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
         let is_open = self.topic_of(word).is_some_and(|topic| self.is_open(&topic));
@@ -232,22 +232,22 @@ impl Vocabulary {
         !is_open && word.chars().count() >= SHORTEST_PART && options.iter().any(|option| same(&option.label))
     }
 
-    /// Whether the focused question takes any text besides its options.
+    /// True if the focused question accepts free text in addition to its options.
     pub fn takes_own_words(&self) -> bool {
         self.focus().is_some_and(|open| matches!(open.ask, Ask::Choose { other: true, .. }))
     }
 
-    /// How many words at the start of a line are the whole name of a card.
+    /// The number of words at the start of a line that are the full name of a card.
     pub fn words_of_card(&self, line: &str) -> usize {
         let all = words(line);
         let names = self.cards.iter().flat_map(|(id, title)| [id, title]);
         names.map(|name| length_at(&all, 0, name)).max().unwrap_or(0)
     }
 
-    /// How many words from place `at` on are a known name of several words: an option, somebody, something in a list, a card.
-    /// 0 if there is none. The longest counts.
+    /// The number of words from index `at` on that are a known name of several words: an option, an entity, an item of
+    /// a list, a card. 0 if there is none. The longest one wins.
     ///
-    /// Of an option of the focused question several words out of the middle are enough.
+    /// For an option of the focused question, several words from its middle suffice.
     pub fn words_of_name(&self, words: &[Word], at: usize) -> usize {
         let items = self.items.iter().flat_map(|(_, items)| items);
         let cards = self.cards.iter().flat_map(|(id, title)| [id, title]);
@@ -260,16 +260,18 @@ impl Vocabulary {
         names.chain(options).max().filter(|length| *length > 1).unwrap_or(0)
     }
 
-    /// How many words at the start of a line are the name of an option of the focused question, or the beginning of one.
+    /// The number of words at the start of a line that are the name of an option of the focused question, or the
+    /// beginning of one.
     ///
-    /// A small word stays a small word even if an option begins with it: `lunge on a` is not the option `Lunge on horseback`.
+    /// A small word stays a small word even if an option continues with it: `lunge on a` is not the option `Lunge on
+    /// horseback`.
     pub fn words_of_option(&self, line: &str) -> usize {
         let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
         let words: Vec<&str> = line.split_whitespace().collect();
         let mut longest = 0;
         for name in options.iter().flat_map(|option| [&*option.id, &*option.label]) {
             let name: Vec<String> = name.split(['_', ' ']).map(str::to_lowercase).collect();
-            // A comma behind a word ends the name, unless it is part of it.
+            // A comma after a word ends the name, unless it is part of it.
             let typed = |at: usize| match words[at].strip_suffix(',') {
                 Some(word) if !name[at].ends_with(',') => word.to_lowercase(),
                 _ => words[at].to_lowercase(),
@@ -292,10 +294,11 @@ impl Vocabulary {
     }
 }
 
-/// Letters of the shortest word that names an option from the middle of its name: `with` and `from` are prepositions.
+/// The least number of letters of a word that names an option from the middle of its name; shorter words are often
+/// prepositions.
 const SHORTEST_PART: usize = 5;
 
-/// Words that begin the text of a card and are no verbs.
+/// First words of card texts that are no verbs.
 const NO_VERBS: [&str; 24] = [
     "the", "not", "you", "your", "one", "any", "all", "for", "with", "out", "when", "only", "what", "how", "where",
     "which", "who", "why", "can", "each", "after", "before", "until", "while",
@@ -320,20 +323,20 @@ fn name_parts(name: &str) -> Vec<String> {
     name.split([' ', '_']).filter(|part| !part.is_empty()).map(fold).collect()
 }
 
-/// The number of words of `name` if all of them stand at place `at`; 0 if they do not.
+/// The number of words of `name` if all of them occur at index `at`; otherwise 0.
 fn length_at(words: &[Word], at: usize, name: &str) -> usize {
     let parts = name_parts(name);
     if length_of_parts(words, at, &parts) == parts.len() { parts.len() } else { 0 }
 }
 
-/// How many of `parts` stand at place `at`, one after the other.
+/// The number of `parts` that occur at index `at`, one after the other.
 fn length_of_parts(words: &[Word], at: usize, parts: &[String]) -> usize {
     let given = words.iter().skip(at).enumerate();
     let given = given.take_while(|(n, word)| *n == 0 || !word.continues).map(|(_, word)| word);
     given.zip(parts).take_while(|(word, part)| fold(&word.text) == **part).count()
 }
 
-/// The rest of a line that begins with `name` as whole words. Case is ignored; `_` equals a blank.
+/// The rest of a line that begins with `name` as whole words. Ignores case; `_` equals a blank.
 pub fn after<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let fold = |letter: char| {
         if letter == '_' { ' ' } else { letter.to_ascii_lowercase() }

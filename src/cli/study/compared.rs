@@ -1,4 +1,4 @@
-//! Two studies of the same trials side by side: with and without a card, as written and mirrored, or under two rulesets.
+//! Compares two studies of the same trials: with and without a card, as written and mirrored, or under two rulesets.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use super::super::interrupt::interrupted_code;
 use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::sim::rate_text;
-use super::parts::Work;
+use super::parts::StudyWork;
 use super::text::points;
 
-/// Two studies that play the same trials, each with its name.
+/// Two studies of the same trials, each with its name.
 pub struct Columns {
-    /// What is shown above.
+    /// The title of the report.
     pub title: String,
     pub names: [String; 2],
     pub studies: [Study; 2],
 }
 
 impl Columns {
-    /// A study with and without cards.
+    /// Compares a study with and without cards.
     pub fn without(title: String, study: Study, bans: &[(String, String)]) -> Columns {
         let mut restricted = study.clone();
         restricted.bans.extend(bans.iter().map(|(seat, card)| (Arc::from(seat.as_str()), Arc::from(card.as_str()))));
@@ -33,11 +33,11 @@ impl Columns {
         Columns { title, names: ["as written".into(), named.join(", ")], studies: [study, restricted] }
     }
 
-    /// A study as written and mirrored.
+    /// Compares a study as written and mirrored.
     ///
     /// # Errors
     ///
-    /// A wrong call: fewer than two seats, or an exchange that the ruleset does not allow.
+    /// A call error: fewer than two seats, or an exchange that the ruleset does not allow.
     pub fn mirrored(title: String, study: Study, exchange: Exchange) -> Result<Columns> {
         let seats = study.first_seats().map_err(|error| call_error(error.to_string()))?;
         let seats = seats.ok_or_else(|| call_error("`--mirror` needs a ruleset with two seats"))?;
@@ -48,8 +48,8 @@ impl Columns {
         Ok(Columns { title, names, studies: [study, mirrored] })
     }
 
-    /// Plays both, and tells what differs.
-    pub fn show(&self, work: &Work, json: bool) -> Result<ExitCode> {
+    /// Plays both studies and prints the differences.
+    pub fn show(&self, work: &StudyWork, json: bool) -> Result<ExitCode> {
         let [one, other] = &self.studies;
         let record = |study: &Study, share: f64| {
             work.until(share, |threads, told: &mut dyn FnMut(Progress) -> bool| study.record(threads, told))
@@ -125,14 +125,14 @@ impl Columns {
     }
 }
 
-/// By how much each seat wins more games in the first column.
+/// The share of games won by each seat in the first column minus that in the second.
 fn differences(recorded: &[Recorded; 2]) -> impl Iterator<Item = (Arc<str>, Difference)> {
     let [one, other] = recorded;
     let found = one.seats.iter().map(|seat| (seat.clone(), one.difference(other, seat)));
     found.filter(|(_, found)| found.pairs > 0).collect::<Vec<_>>().into_iter()
 }
 
-/// The share of pairs whose games came to the same result, among those that both came to one.
+/// The share of pairs with the same result, among pairs in which both games ended.
 fn same_result(recorded: &[Recorded; 2]) -> Rate {
     let [one, other] = recorded;
     let pairs = one.games.iter().zip(&other.games).filter(|(one, other)| one.is_whole() && other.is_whole());
@@ -152,7 +152,7 @@ fn result_rows(figures: &[StudyFigures; 2]) -> Vec<Vec<String>> {
     results.iter().map(|result| vec![(*result).clone(), of(&figures[0], result), of(&figures[1], result)]).collect()
 }
 
-/// Half of the games are at most as long as this, in both columns.
+/// The median lengths of games in both columns.
 fn length_rows(figures: &[StudyFigures; 2]) -> Vec<Vec<String>> {
     let row = |name: &str, of: fn(&StudyFigures) -> Option<riskbreaker::lab::Spread>| {
         let cell = |figures| of(figures).map_or_else(|| "-".to_owned(), |spread| super::text::percentile(&spread.p50));
@@ -161,7 +161,7 @@ fn length_rows(figures: &[StudyFigures; 2]) -> Vec<Vec<String>> {
     vec![row("rounds, p50", |figures| figures.rounds), row("decisions, p50", |figures| figures.decisions)]
 }
 
-/// How often each card was chosen in both columns.
+/// Formats the rows of cards: the numbers of offers and choices, in both columns.
 fn card_rows(figures: &[StudyFigures; 2]) -> Vec<Vec<String>> {
     let offered = |figures: &StudyFigures, seat: &str, card: &str| {
         let found = figures.cards.iter().find(|found| *found.seat == *seat && *found.card == *card);

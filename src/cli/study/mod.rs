@@ -1,4 +1,4 @@
-//! The command `study`: what a designer asks of a game, in one report.
+//! The command `study`: answers a designer's questions about a game in one report.
 
 pub mod compared;
 mod html;
@@ -18,7 +18,7 @@ use serde_json::{Value as Json, json};
 
 use self::compared::Columns;
 use self::html::Html;
-use self::parts::{Found, Part, Work};
+use self::parts::{StudyFindings, StudyPart, StudyWork};
 use super::interrupt::{heed_termination, interrupted_code, watched};
 use super::play::{pair, with_pairs};
 use super::report::unwritable;
@@ -60,7 +60,7 @@ pub struct Args {
 
     /// Plays the games of these parts only; every report has results, choices, cards and drama
     #[arg(long, value_name = "PART,PART...", value_delimiter = ',', value_enum)]
-    only: Vec<Part>,
+    only: Vec<StudyPart>,
 
     /// Compares with another ruleset, on the same dice
     #[arg(long, value_name = "ID", conflicts_with_all = ["trial", "only"])]
@@ -83,10 +83,10 @@ pub struct Args {
     html: Option<PathBuf>,
 }
 
-/// Games without `--trials`.
+/// The number of games without `--trials`.
 const TRIALS: u64 = 400;
 
-/// Without `--trials`, no game begins after this time. What has begun is left.
+/// The time after which no game begins without `--trials`. Unfinished games are dropped.
 const LONGEST: Duration = Duration::from_secs(40);
 
 pub fn ban(text: &str) -> Result<(String, String), String> {
@@ -104,15 +104,15 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
     }
     let parts = match (args.trial, args.only.as_slice()) {
         (Some(_), _) => Vec::new(),
-        (None, []) => Part::ALL.to_vec(),
+        (None, []) => StudyPart::ALL.to_vec(),
         (None, only) => only.to_vec(),
     };
-    // What cannot be written is known before anything is played.
+    // Output errors are reported before anything is played.
     if let Some(path) = &args.html {
         file::can_be_written(path).map_err(|error| unwritable(path, &error))?;
     }
     heed_termination();
-    let work = Work::new(args.trials.is_none().then_some(LONGEST), watched(), threads);
+    let work = StudyWork::new(args.trials.is_none().then_some(LONGEST), watched(), threads);
     if let Some(other) = &args.against {
         let other = planned(args, folder, Some((other, &asked.scenario)))?.study;
         let names = [&asked.study, &other].map(|study| study.variant.rules.id().to_string());
@@ -133,16 +133,16 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
     Ok(ExitCode::from(if work.is_interrupted() { interrupted_code() } else { 0 }))
 }
 
-/// A study, and how it was asked for.
-struct Asked {
+/// A study with its options.
+struct StudyJob {
     study: Study,
     scenario: String,
     seats: Vec<(String, String)>,
     folder: Option<PathBuf>,
 }
 
-/// The report for programs.
-fn as_json(asked: &Asked, found: &Found) -> Json {
+/// The report as JSON.
+fn as_json(asked: &StudyJob, found: &StudyFindings) -> Json {
     let figures = &found.figures;
     let unended = [&figures.endless, &figures.too_long, &figures.stuck, &figures.failed].into_iter().flatten();
     let replays: Vec<_> = unended.map(|trial| json!({ "trial": trial, "replay": asked.replay(*trial) })).collect();
@@ -161,8 +161,8 @@ fn as_json(asked: &Asked, found: &Found) -> Json {
     })
 }
 
-/// What is to be studied. `instead`: under another ruleset, in this scenario.
-fn planned(args: &Args, folder: Option<&Path>, instead: Option<(&String, &String)>) -> Result<Asked> {
+/// The study that the command line describes. `instead`: another ruleset and scenario.
+fn planned(args: &Args, folder: Option<&Path>, instead: Option<(&String, &String)>) -> Result<StudyJob> {
     let library = library::open(folder)?;
     let named = args.scenario.as_ref().filter(|name| args.ruleset.is_none() && library::is_ruleset(&library, name));
     let id = match instead.map(|(id, _)| id).or(named).or(args.ruleset.as_ref()) {
@@ -188,14 +188,14 @@ fn planned(args: &Args, folder: Option<&Path>, instead: Option<(&String, &String
     }
     let random = Default::default();
     let study = Study { variant, first, trials, seed: args.seed, actions: args.actions, bans, random };
-    Ok(Asked { study, scenario, seats: args.seat.clone(), folder: folder.map(Path::to_owned) })
+    Ok(StudyJob { study, scenario, seats: args.seat.clone(), folder: folder.map(Path::to_owned) })
 }
 
 /// Checks that bans name cards and seats of the rules.
 ///
 /// # Errors
 ///
-/// A wrong call.
+/// A call error.
 pub fn check_bans(variant: &Variant, bans: &[(String, String)]) -> Result<()> {
     let rules = &variant.rules;
     for (seat, card) in bans {
@@ -212,7 +212,7 @@ pub fn check_bans(variant: &Variant, bans: &[(String, String)]) -> Result<()> {
     Ok(())
 }
 
-impl Asked {
+impl StudyJob {
     /// The call that studies one trial alone.
     fn replay(&self, trial: u64) -> String {
         let study = &self.study;

@@ -1,4 +1,4 @@
-//! The parts of a study, and how they share the time.
+//! The parts of a study, and their shares of the time.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use riskbreaker::lab::{
 use super::super::call_error;
 use super::super::sim::meter;
 
-/// A part of a study that plays games of its own, besides those that are recorded for all parts.
+/// A part of a study that plays its own games, in addition to those recorded for all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
-pub enum Part {
+pub enum StudyPart {
     /// The same games with policies, order of play or sides exchanged
     Fairness,
     /// What each card is worth: the same games without it
@@ -28,74 +28,74 @@ pub enum Part {
     Skill,
 }
 
-impl Part {
-    pub const ALL: [Part; 4] = [Part::Fairness, Part::Worth, Part::Dominated, Part::Skill];
+impl StudyPart {
+    pub const ALL: [StudyPart; 4] = [StudyPart::Fairness, StudyPart::Worth, StudyPart::Dominated, StudyPart::Skill];
 
-    /// What the report calls it.
+    /// The name in the report.
     pub fn name(self) -> &'static str {
         match self {
-            Part::Fairness => "fairness",
-            Part::Worth => "the worth of cards",
-            Part::Dominated => "the comparison of cards by exact odds",
-            Part::Skill => "luck and skill",
+            StudyPart::Fairness => "fairness",
+            StudyPart::Worth => "the worth of cards",
+            StudyPart::Dominated => "the comparison of cards by exact odds",
+            StudyPart::Skill => "luck and skill",
         }
     }
 
-    /// The share of the time that has passed when the part ends at the latest.
+    /// The share of the total time at which the part ends at the latest.
     fn ends_at(self) -> f64 {
         match self {
-            Part::Fairness => 0.4,
-            Part::Worth => 0.65,
-            Part::Dominated => 0.8,
-            Part::Skill => 1.0,
+            StudyPart::Fairness => 0.4,
+            StudyPart::Worth => 0.65,
+            StudyPart::Dominated => 0.8,
+            StudyPart::Skill => 1.0,
         }
     }
 }
 
-/// The share of the time after which no more games are recorded for all parts.
+/// The share of the time after which no more games are recorded.
 const RECORDED_BY: f64 = 0.3;
 
-/// Everything that was found.
-pub struct Found {
+/// All results of a study.
+pub struct StudyFindings {
     pub recorded: Recorded,
     pub figures: StudyFigures,
-    /// What each card is worth; empty if the part is not wanted, or without `value`.
+    /// The worth of each card; empty if the part was not requested, or without `value`.
     pub worth: Vec<CardWorth>,
-    /// The exchanges between two seats, or why the ruleset does not allow one; empty if the part is not wanted.
+    /// The exchanges between two seats, or why the ruleset does not allow one; empty if the part was not requested.
     pub fairness: Vec<(Exchange, Result<Mirrored, String>)>,
     /// The exact values in reached positions.
     pub positions: Option<WeighedPositions>,
-    /// Players against each other.
+    /// The comparisons of players.
     pub ladder: Vec<LadderPair>,
-    /// What was left out, each a sentence.
+    /// Sentences about what was left out.
     pub notes: Vec<String>,
 }
 
-/// The time of a study, Ctrl-C, and the bar that shows how far it is.
-pub struct Work {
+/// The time of a study, Ctrl-C, and the progress bar.
+pub struct StudyWork {
     began: Instant,
-    /// The time after which every part has ended; `None` without a limit.
+    /// The time limit of the whole study; `None` without one.
     longest: Option<Duration>,
     interrupted: Arc<AtomicBool>,
     meter: ProgressBar,
     threads: usize,
 }
 
-impl Work {
-    pub fn new(longest: Option<Duration>, interrupted: Arc<AtomicBool>, threads: usize) -> Work {
-        Work { began: Instant::now(), longest, interrupted, meter: meter(), threads }
+impl StudyWork {
+    pub fn new(longest: Option<Duration>, interrupted: Arc<AtomicBool>, threads: usize) -> StudyWork {
+        StudyWork { began: Instant::now(), longest, interrupted, meter: meter(), threads }
     }
 
     pub fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Takes the bar away.
+    /// Removes the progress bar.
     pub fn finish(&self) {
         self.meter.finish_and_clear();
     }
 
-    /// Does a part that may take the time up to this share of the whole. The second result is false if the time or Ctrl-C ended it.
+    /// Runs a part up to this share of the total time. The second result is false if the time or Ctrl-C ended it.
     pub fn until<R>(
         &self,
         share: f64,
@@ -115,12 +115,12 @@ impl Work {
     }
 }
 
-/// Records the games of a study and does the parts, in their order.
-pub fn find(study: &Study, parts: &[Part], work: &Work) -> Result<Found> {
+/// Records the games of a study and runs the parts, in their order.
+pub fn find(study: &Study, parts: &[StudyPart], work: &StudyWork) -> Result<StudyFindings> {
     let share = if parts.is_empty() { 1.0 } else { RECORDED_BY };
     let (recorded, _) = work.until(share, |threads, told| study.record(threads, told))?;
     let figures = recorded.figures();
-    let mut found = Found {
+    let mut found = StudyFindings {
         recorded,
         figures,
         worth: Vec::new(),
@@ -134,7 +134,7 @@ pub fn find(study: &Study, parts: &[Part], work: &Work) -> Result<Found> {
         found.notes.push(format!("{games} of {} games were recorded before the work ended.", study.trials));
     }
     let has_value = study.variant.rules.measures();
-    for part in Part::ALL.into_iter().filter(|part| parts.contains(part) && has_value) {
+    for part in StudyPart::ALL.into_iter().filter(|part| parts.contains(part) && has_value) {
         if work.is_interrupted() {
             found.notes.push(format!("Not begun: {}.", part.name()));
             continue;
@@ -149,39 +149,39 @@ pub fn find(study: &Study, parts: &[Part], work: &Work) -> Result<Found> {
     Ok(found)
 }
 
-impl Found {
-    /// Does a part. False if the time or Ctrl-C ended it.
-    fn add(&mut self, study: &Study, part: Part, work: &Work) -> Result<bool> {
+impl StudyFindings {
+    /// Runs a part. False if the time or Ctrl-C ended it.
+    fn add(&mut self, study: &Study, part: StudyPart, work: &StudyWork) -> Result<bool> {
         let (recorded, until) = (&self.recorded, part.ends_at());
         let seats = study.compared_seats(recorded);
         let whole = match (part, seats) {
-            (Part::Worth, _) => {
+            (StudyPart::Worth, _) => {
                 let (worth, whole) =
                     work.until(until, |threads, told| study.worth_of_cards(recorded, threads, told))?;
                 self.worth = worth;
                 whole
             }
-            (Part::Dominated, _) => {
+            (StudyPart::Dominated, _) => {
                 let (positions, whole) =
                     work.until(until, |threads, told| study.weigh_positions(recorded, threads, told))?;
                 self.positions = Some(positions);
                 whole
             }
-            (Part::Fairness | Part::Skill, None) => {
+            (StudyPart::Fairness | StudyPart::Skill, None) => {
                 self.notes.push(format!("Left out: {}, which needs two seats.", part.name()));
                 true
             }
-            (Part::Fairness, Some(seats)) => {
+            (StudyPart::Fairness, Some(seats)) => {
                 let (fairness, whole) =
                     work.until(until, |threads, told| study.mirror(recorded, &seats, &Exchange::ALL, threads, told))?;
                 self.fairness = fairness;
                 whole
             }
-            (Part::Skill, Some(seats)) => {
-                // Looking ahead takes longer than all else: it has half of the time.
+            (StudyPart::Skill, Some(seats)) => {
+                // Looking ahead takes longest, so it gets half of the time.
                 let (slow, fast): (Vec<_>, Vec<_>) =
                     pairs_of(&study.players()).into_iter().partition(|(_, other)| other == AHEAD);
-                let middle = f64::midpoint(Part::Dominated.ends_at(), until);
+                let middle = f64::midpoint(StudyPart::Dominated.ends_at(), until);
                 let mut whole = true;
                 for (pairs, until) in [(fast, middle), (slow, until)].iter().filter(|(pairs, _)| !pairs.is_empty()) {
                     let (ladder, all) =
@@ -196,7 +196,7 @@ impl Found {
     }
 }
 
-/// Each player with each that follows it.
+/// All pairs of two players.
 fn pairs_of(players: &[String]) -> Vec<(String, String)> {
     let pairs = players
         .iter()
@@ -205,7 +205,7 @@ fn pairs_of(players: &[String]) -> Vec<(String, String)> {
     pairs.collect()
 }
 
-/// The text with a capital at its beginning.
+/// The text with a capital first letter.
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -1,4 +1,4 @@
-//! What the report of a study is written to: a screen, or a page with pictures.
+//! The output of a study's report: a screen, or a page with pictures.
 
 use anyhow::Result;
 use riskbreaker::lab::{Difference, Rate};
@@ -6,33 +6,33 @@ use riskbreaker::lab::{Difference, Rate};
 use super::super::row::Row;
 use super::super::screen::Screen;
 
-/// A place for a report.
-pub trait Sheet {
-    /// The line above all else.
+/// A sink for a report.
+pub trait ReportOutput {
+    /// Writes the title.
     fn title(&mut self, text: &str) -> Result<()>;
-    /// The name of a part, where a report is long enough to have such.
+    /// Writes the heading of a part, if the output has headings.
     fn heading(&mut self, text: &str) -> Result<()>;
-    /// A sentence that explains what follows.
+    /// Writes a sentence that explains what follows.
     fn note(&mut self, text: &str) -> Result<()>;
-    /// A sentence with a result.
+    /// Writes a sentence with a result.
     fn plain(&mut self, text: &str) -> Result<()>;
-    /// A call of the program.
+    /// Writes a command line.
     fn call(&mut self, text: &str) -> Result<()>;
-    /// A table with a heading.
+    /// Writes a table with a header.
     fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>) -> Result<()>;
-    /// A picture of figures that are in a table as well, where there can be one.
-    fn picture(&mut self, picture: &Picture) -> Result<()>;
+    /// Draws a picture of figures that are also in a table, if the output has pictures.
+    fn picture(&mut self, picture: &Chart) -> Result<()>;
 }
 
 /// Figures with their intervals, each with its label.
-pub enum Picture {
+pub enum Chart {
     /// Shares, 0 to 1.
     Shares(Vec<(String, Rate)>),
     /// Differences between shares, -1 to 1.
     Differences(Vec<(String, Difference)>),
 }
 
-impl Sheet for Screen {
+impl ReportOutput for Screen {
     fn title(&mut self, text: &str) -> Result<()> {
         Ok(self.row(&Row::at(0).strong(text))?)
     }
@@ -57,7 +57,7 @@ impl Sheet for Screen {
         Ok(Screen::table(self, header, rows)?)
     }
 
-    fn picture(&mut self, _: &Picture) -> Result<()> {
+    fn picture(&mut self, _: &Chart) -> Result<()> {
         Ok(())
     }
 }

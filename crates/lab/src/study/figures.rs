@@ -10,37 +10,37 @@ use super::super::tally::{Rate, ranks};
 use super::facts::{CardOffer, GameEnd, GameFacts, TopicUse};
 use super::recorder::Recorded;
 
-/// Standard errors on each side of an average, for an interval that holds in 95 of 100 cases.
+/// The standard errors on each side of an average for an interval that holds in 95 of 100 cases.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// A number that a share of all games does not exceed.
+/// A percentile of a number over games, with its interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Percentile {
-    /// That of the recorded games.
+    /// The percentile of the recorded games.
     pub value: u64,
-    /// The lower end of the interval that holds that of all games in 95 of 100 cases; `None` if too few games were recorded.
+    /// The lower bound of the percentile of all games, in 95 of 100 cases; `None` if too few games were recorded.
     pub low: Option<u64>,
-    /// The upper end of it.
+    /// The upper bound; `None` if too few games were recorded.
     pub high: Option<u64>,
 }
 
-/// How a number is spread over games.
+/// The distribution of a number over games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Spread {
-    /// A tenth of the games has less than this, or as much.
+    /// The 10th percentile.
     pub p10: Percentile,
-    /// Half of the games has less than this, or as much.
+    /// The 50th percentile, the median.
     pub p50: Percentile,
-    /// Nine of ten games have less than this, or as much.
+    /// The 90th percentile.
     pub p90: Percentile,
     /// The largest number.
     pub most: u64,
-    /// The first game that has it.
+    /// The first trial that has the largest number.
     pub most_in_trial: u64,
 }
 
 impl Spread {
-    /// The spread of a number over games: of each, the number of its trial and the number itself.
+    /// Computes the spread of a number over games, each given as trial number and number. `None` without games.
     fn of(games: impl Iterator<Item = (u64, u64)>) -> Option<Spread> {
         let mut all: Vec<(u64, u64)> = games.map(|(trial, number)| (number, trial)).collect();
         all.sort_unstable();
@@ -50,31 +50,31 @@ impl Spread {
         let at_rank = |rank: u64| all[rank.clamp(1, of) as usize - 1].0;
         let at = |tenths: u64| {
             let (low, high) = ranks(tenths as f64 / 10.0, of);
-            // The smallest number that the share of games does not exceed.
+            // The smallest number that this share of the games does not exceed.
             Percentile { value: at_rank((of * tenths).div_ceil(10)), low: low.map(at_rank), high: high.map(at_rank) }
         };
         Some(Spread { p10: at(1), p50: at(5), p90: at(9), most, most_in_trial })
     }
 }
 
-/// What is known of a card of a seat.
+/// The figures of a card of a seat.
 #[derive(Clone, Debug, Serialize)]
 pub struct CardFigures {
     /// The seat.
     pub seat: Arc<str>,
     /// The id of the card.
     pub card: Arc<str>,
-    /// Questions in which it was open, and those that it answered.
+    /// The numbers of its offers and choices.
     pub offer: CardOffer,
-    /// The share of the questions with it open in which it was chosen. The interval allows for questions of one game that resemble
-    /// each other.
+    /// The share of the questions with the card open in which it was chosen. The interval allows for questions of one
+    /// game that resemble each other.
     pub chosen_when_offered: Rate,
-    /// The share of games won among those in which the seat used it; `None` without `value`. It misleads if those who are ahead
-    /// choose otherwise than those who are behind.
+    /// The share of games won among those in which the seat used the card; `None` without `value`. It is misleading if
+    /// players who lead choose differently from players who trail.
     pub won_when_used: Option<Rate>,
 }
 
-/// What is known of the questions of a topic to a seat.
+/// The figures of the questions of a topic to a seat.
 #[derive(Clone, Debug, Serialize)]
 pub struct TopicFigures {
     /// The seat.
@@ -83,20 +83,20 @@ pub struct TopicFigures {
     pub topic: Arc<str>,
     /// The counts.
     pub asked: TopicUse,
-    /// The share of counted questions with one open answer.
+    /// The share of counted questions with only one open answer.
     pub single: Rate,
 }
 
 /// All figures of a study.
 #[derive(Clone, Debug, Serialize)]
 pub struct StudyFigures {
-    /// Games that were recorded.
+    /// The number of recorded games.
     pub games: u64,
     /// The share of each result among games that came to an end.
     pub results: BTreeMap<String, Rate>,
-    /// Rounds of games that came to an end.
+    /// The number of rounds of games that came to an end.
     pub rounds: Option<Spread>,
-    /// Decisions of games that came to an end.
+    /// The number of decisions of games that came to an end.
     pub decisions: Option<Spread>,
     /// Trials that had not ended within the limit of actions.
     pub endless: Vec<u64>,
@@ -104,30 +104,30 @@ pub struct StudyFigures {
     pub stuck: Vec<u64>,
     /// Trials that failed.
     pub failed: Vec<u64>,
-    /// Games that had not ended after as much processor time as a game may take.
+    /// Trials that did not end within the limit of processor time.
     pub too_long: Vec<u64>,
     /// Cards, by seat and id.
     pub cards: Vec<CardFigures>,
-    /// Ids of cards that no question of any seat named.
+    /// Ids of cards that no question to any seat named.
     pub never_named: Vec<Arc<str>>,
-    /// Ids of cards that questions named, and that were open in none of them.
+    /// Ids of cards that questions named but never offered open.
     pub never_offered: Vec<Arc<str>>,
-    /// Ids of cards that were open, and never chosen.
+    /// Ids of cards that were open but never chosen.
     pub never_chosen: Vec<Arc<str>>,
     /// Topics, by seat and name.
     pub topics: Vec<TopicFigures>,
-    /// The share of decided games in which the winner was behind at some time; `None` without `value`.
+    /// The share of decided games in which the winner trailed at some time; `None` without `value`.
     pub comebacks: Option<Rate>,
-    /// The average number of changes of the lead, and how far it may be off.
+    /// The average number of changes of the lead, with its margin of error.
     pub lead_changes: Option<(f64, f64)>,
-    /// The average share of the game after which the winner led for good, and how far it may be off.
+    /// The average share of the game after which the winner led for good, with its margin of error.
     pub decided_at: Option<(f64, f64)>,
-    /// What is missing, and the line that adds it.
+    /// Figures that are missing, each with the line of the ruleset that adds it.
     pub missing: Vec<String>,
 }
 
 impl Recorded {
-    /// Counts the figures.
+    /// Computes the figures from the recorded games.
     pub fn figures(&self) -> StudyFigures {
         let whole: Vec<&GameFacts> = self.games.iter().filter(|game| game.is_whole()).collect();
         let trials = |wanted: fn(&GameEnd) -> bool| -> Vec<u64> {
@@ -232,7 +232,7 @@ impl Recorded {
     }
 }
 
-/// Of all cards, those that no question named, that were never open, and that were never chosen.
+/// Of all cards, returns those that no question named, those that were never open, and those that were never chosen.
 fn unused(all: &[Arc<str>], cards: &[CardFigures]) -> [Vec<Arc<str>>; 3] {
     let mut found = [Vec::new(), Vec::new(), Vec::new()];
     for card in all {
@@ -258,7 +258,7 @@ mod tests {
         let spread = spread.unwrap();
         assert_eq!([spread.p10.value, spread.p50.value, spread.p90.value], [1, 5, 9]);
         assert_eq!((spread.most, spread.most_in_trial), (9, 2));
-        // Five games are too few for the interval of any of them.
+        // Five games are too few for any interval.
         assert_eq!((spread.p50.low, spread.p50.high), (None, None));
         let hundred = Spread::of((1..=100).map(|n| (n, n))).unwrap();
         assert_eq!(hundred.p50, Percentile { value: 50, low: Some(40), high: Some(61) });
@@ -274,7 +274,7 @@ mod tests {
             let course = vec![vec![0, 0], worth.to_vec()];
             GameFacts { end: GameEnd::Result("over".into()), cards, course, ..GameFacts::of_trial(trial) }
         };
-        // Used in three games, of which the seat wins two; in the fourth it was not used.
+        // Used in three games, of which the seat wins two; not used in the fourth.
         let games = vec![game(1, [1, 0], 1), game(2, [3, 0], 2), game(3, [0, 1], 1), game(4, [1, 0], 0)];
         let figures = Recorded { seats: seats.clone(), cards: vec!["push".into(), "pull".into()], games }.figures();
         let card = &figures.cards[0];

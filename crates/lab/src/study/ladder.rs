@@ -11,24 +11,24 @@ use super::super::{Progress, SimulationError};
 use super::recorder::{RANDOM, Recorded, Study};
 use riskbreaker_play::Driver;
 
-/// Two players, in pairs of games on the same dice: in the second game of a pair they have exchanged their seats.
+/// The result of two players in pairs of games on the same dice. In the second game of a pair they exchange seats.
 #[derive(Clone, Debug, Serialize)]
 pub struct LadderPair {
-    /// A policy, `random` or `ahead`.
+    /// The player: a policy, `random` or `ahead`.
     pub player: String,
-    /// The other one.
+    /// The opponent, named likewise.
     pub against: String,
-    /// By how much the share of games won by the player is above that of the other, -1 to 1; a draw is half a game won.
+    /// The share of games won by the player minus that of the opponent, -1 to 1; a draw is half a game won.
     pub ahead_by: Difference,
-    /// The share of pairs in which the same seat won both games, whoever played it: dice and seat alone decided.
+    /// The share of pairs in which the same seat won both games, so that dice and seat alone decided.
     pub decided_by_dice: Rate,
-    /// Pairs that do not count, since one of the two games has no end.
+    /// The number of pairs that do not count because one of the two games has no end.
     pub left_out: u64,
 }
 
 impl Study {
-    /// Who can play every seat: `random`, the policies of the rules in their order, and `ahead` where the rules say what a state is
-    /// worth.
+    /// Lists the players that can take every seat: `random`, the policies of the rules in their order, and `ahead` if
+    /// the ruleset has a `value`.
     pub fn players(&self) -> Vec<String> {
         let rules = &self.variant.rules;
         let shipped = rules.policies().iter().map(|policy| policy.to_string()).filter(|policy| policy != RANDOM);
@@ -36,12 +36,12 @@ impl Study {
         [RANDOM.to_owned()].into_iter().chain(shipped).chain(ahead).collect()
     }
 
-    /// Plays the trials of the recorded games with each pair of players, in both seats. `told` is called after each game and ends
-    /// the work by returning false. All pairs get the same trials.
+    /// Plays the trials of the recorded games with each pair of players, in both seats. `told` is called after each
+    /// game and ends the work by returning false. All pairs get the same trials.
     ///
     /// # Errors
     ///
-    /// As [`Study::record`]; a player that no policy and neither `random` nor `ahead` is.
+    /// Those of [`Study::record`]; a player that is no policy, `random` or `ahead`.
     pub fn ladder(
         &self,
         recorded: &Recorded,
@@ -62,7 +62,7 @@ impl Study {
         Ok(found.collect())
     }
 
-    /// The study with these players in the two seats.
+    /// Returns the study with these players in the two seats.
     fn played_by(&self, seats: &[Arc<str>; 2], players: [&String; 2]) -> Study {
         let mut study = self.clone();
         for (seat, player) in seats.iter().zip(players) {
@@ -79,7 +79,7 @@ impl Study {
                     study.random.insert(seat.clone());
                     Driver::Human
                 }
-                // A name that is no policy is refused where games begin.
+                // A name that is no policy is refused when the game starts.
                 name => Driver::Policy(name.into()),
             };
             study.variant.setup.seats.insert(seat.clone(), driver);
@@ -89,7 +89,7 @@ impl Study {
 }
 
 impl LadderPair {
-    /// Counts pairs of games: the scores of the first seat, with the player in it, and with the other.
+    /// Counts pairs of games from the scores of the first seat: with the player in it, and with the opponent.
     fn of(player: &str, against: &str, scores: impl Iterator<Item = (Option<f64>, Option<f64>)>) -> LadderPair {
         let (mut left_out, mut by_dice, mut pairs) = (0, 0, Vec::new());
         for scores in scores {
@@ -98,7 +98,7 @@ impl LadderPair {
                 continue;
             };
             by_dice += u64::from(own == other && own != 0.5);
-            // The player wins where the first seat wins with it, and where that seat loses with the other.
+            // The player wins if the first seat wins with it, and if that seat loses with the opponent.
             pairs.push(own - other);
         }
         LadderPair {
@@ -121,7 +121,7 @@ mod tests {
         let scores = games.iter().map(|(own, other)| (Some(*own), Some(*other))).chain([(None, Some(1.0))]);
         let found = LadderPair::of("bold", "random", scores);
         assert_eq!((found.decided_by_dice.count, found.decided_by_dice.of, found.left_out), (2, 6, 1));
-        // Two pairs of six for the player, one against it.
+        // Two of six pairs for the player, one against it.
         assert!((found.ahead_by.average - 1.0 / 6.0).abs() < 1e-9);
     }
 }

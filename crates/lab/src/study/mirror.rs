@@ -1,4 +1,4 @@
-//! Fairness: games as written and mirrored, on the same dice.
+//! Fairness of a game: games as written and mirrored, on the same dice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,20 +12,20 @@ use super::recorder::{Recorded, Study};
 use riskbreaker_play::{Driver, Scenario};
 use riskbreaker_state::Value;
 
-/// What is exchanged between two seats in the mirrored game of a pair.
+/// What two seats exchange in the mirrored game of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exchange {
-    /// Who plays the seats.
+    /// The policies that play the seats.
     Policies,
-    /// The order in which the scenario lists what belongs to seats.
+    /// The order in which the scenario lists what belongs to the seats.
     Order,
     /// What the seats have: characters, sides, parties.
     Sides,
 }
 
 impl Exchange {
-    /// All of them.
+    /// All exchanges.
     pub const ALL: [Exchange; 3] = [Exchange::Policies, Exchange::Order, Exchange::Sides];
 }
 
@@ -39,27 +39,27 @@ impl fmt::Display for Exchange {
     }
 }
 
-/// Pairs of games: as written, and with something exchanged between two seats.
+/// The results of pairs of games: one as written, one with an exchange between two seats.
 #[derive(Clone, Debug, Serialize)]
 pub struct Mirrored {
     /// What was exchanged.
     pub exchange: Exchange,
-    /// The two seats. What is exchanged belongs to the first of them as written.
+    /// The two seats, in the order of the scenario as written.
     pub seats: [Arc<str>; 2],
-    /// By how much the share of games won by the first seat is above that of the second, whatever is exchanged: the edge of the
+    /// The share of games won by the first seat minus that of the second, over both games of each pair: the edge of the
     /// seat. -1 to 1; a draw is half a game won.
     pub seat: Difference,
-    /// By how much the share of games won by what the first seat has as written is above that of what the second has, in whatever
-    /// seat: the edge of what is exchanged.
+    /// The share of games won by what belongs to the first seat as written minus that of what belongs to the second, in
+    /// either seat: the edge of what is exchanged.
     pub exchanged: Difference,
-    /// Pairs in which both games came to the same for the first seat.
+    /// The number of pairs in which both games gave the first seat the same score.
     pub same: u64,
-    /// Pairs that do not count, since one of the two games has no end.
+    /// The number of pairs that do not count because one of the two games has no end.
     pub left_out: u64,
 }
 
 impl Study {
-    /// The study of the mirrored games.
+    /// Returns the study of the mirrored games.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl Study {
             });
         }
         study.variant.setup.scenario = Scenario::Table(changed);
-        // The mirrored start may be one that the rules refuse.
+        // The rules may refuse the mirrored start.
         study.ready().map_err(|error| error.to_string())?;
         Ok(study)
     }
@@ -116,18 +116,19 @@ impl Study {
         Ok(())
     }
 
-    /// The first two seats, without a game; `None` if there are fewer.
+    /// Returns the first two seats without playing; `None` if there are fewer.
     ///
     /// # Errors
     ///
-    /// A game cannot begin.
+    /// A game cannot start.
     pub fn first_seats(&self) -> Result<Option<[Arc<str>; 2]>, SimulationError> {
         let mut seats = self.contenders()?;
         seats.truncate(2);
         Ok(<[Arc<str>; 2]>::try_from(seats).ok())
     }
 
-    /// The two seats that are compared: the first two that some games won, or else the first two. `None` if there are fewer.
+    /// Returns the two seats to compare: the first two that won some game, or else the first two. `None` if there are
+    /// fewer.
     pub fn compared_seats(&self, recorded: &Recorded) -> Option<[Arc<str>; 2]> {
         let mut won: BTreeMap<usize, u64> = BTreeMap::new();
         for winner in recorded.games.iter().filter_map(|game| game.winner()) {
@@ -145,7 +146,7 @@ impl Study {
     ///
     /// # Errors
     ///
-    /// As [`Study::record`]; an exchange that is not allowed is one of the results.
+    /// Those of [`Study::record`]. An exchange that is not allowed is part of the result.
     #[allow(clippy::type_complexity)] // each exchange with its pairs, or why it is not possible
     pub fn mirror(
         &self,
@@ -175,7 +176,7 @@ impl Study {
 }
 
 impl Mirrored {
-    /// Counts pairs: the score of the first seat as written, and in the mirrored game.
+    /// Counts pairs from the score of the first seat in the game as written and in the mirrored one.
     fn of(
         exchange: Exchange,
         seats: &[Arc<str>; 2],
@@ -188,8 +189,9 @@ impl Mirrored {
                 _ => left_out += 1,
             }
         }
-        // Of two seats, one wins what the other loses: the difference of their shares is twice the share above one half. What the
-        // first seat has as written is in the second seat in the mirrored game, and wins there where the first seat loses.
+        // With two seats, one wins what the other loses: the difference of their shares is twice the share above one
+        // half. In the mirrored game, the second seat holds what the first has as written, and wins with it if the
+        // first seat loses.
         let seat = Difference::of_scores(pairs.iter().map(|(written, mirrored)| written + mirrored - 1.0));
         let exchanged = Difference::of_scores(pairs.iter().map(|(written, mirrored)| written - mirrored));
         let same = pairs.iter().filter(|(written, mirrored)| written == mirrored).count() as u64;
@@ -197,10 +199,11 @@ impl Mirrored {
     }
 }
 
-/// Nested tables are followed so deep.
+/// The depth to which nested tables are followed.
 const DEEPEST: usize = 32;
 
-/// The table with the two seats exchanged: in each value with the key `seat`, and in the keys of the table itself.
+/// Returns the table with the two seats exchanged: in each value with the key `seat`, and in the keys of the table
+/// itself.
 fn with_seats_exchanged(table: &Value, seats: &[Arc<str>; 2], depth: usize) -> Value {
     let other = |name: &str| match name {
         name if *name == *seats[0] => Some(seats[1].clone()),
@@ -210,7 +213,7 @@ fn with_seats_exchanged(table: &Value, seats: &[Arc<str>; 2], depth: usize) -> V
     match table {
         Value::Map(fields) if depth < DEEPEST => {
             let exchanged = fields.iter().map(|(key, value)| {
-                // Who plays a seat is exchanged with policies, not with sides.
+                // The drivers of seats are exchanged with policies, not with sides.
                 if depth == 0 && &**key == "seats" {
                     return (key.clone(), value.clone());
                 }
@@ -230,7 +233,7 @@ fn with_seats_exchanged(table: &Value, seats: &[Arc<str>; 2], depth: usize) -> V
     }
 }
 
-/// The table with its lists of entries that belong to seats in the opposite order.
+/// Returns the table with each list of entries that belong to seats reversed.
 fn with_lists_reversed(table: &Value) -> Value {
     let Value::Map(fields) = table else { return table.clone() };
     let seat_of = |item: &Value| match item {

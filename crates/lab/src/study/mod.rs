@@ -1,4 +1,4 @@
-//! A study of a game: trials are recorded once, and all figures are counted from the facts of the games.
+//! Studies of a game: trials are recorded once, and all figures are computed from the facts of the games.
 
 mod facts;
 mod figures;

@@ -1,5 +1,5 @@
-//! Exact values of the answers in positions that games reach: which cards are never better than another, and which answers make no
-//! difference.
+//! Exact values of the answers in positions that games reach. They show which cards are never better than another, and
+//! which answers make no difference.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,17 +16,18 @@ use super::runner::Run;
 use riskbreaker_dice::{DiceRng, Fraction, float};
 use riskbreaker_play::{Answer, Machine, Question};
 
-/// Questions of one game that are looked at: with several cards, and others. More of one game would resemble each other.
+/// The number of questions per game that are examined: with several cards, and others. More from one game would
+/// resemble each other.
 const CARD_QUESTIONS: usize = 3;
 const OTHER_QUESTIONS: usize = 1;
 
-/// The streams of the dice that choose positions begin here: those of games and of policies are elsewhere.
+/// The first random stream for choosing positions, apart from those of games and policies.
 const CHOICE_STREAM: u64 = 1 << 62;
 
-/// A card that is "never better" was compared in so many positions at least.
+/// The least number of compared positions for the verdict "never better".
 const LEAST_POSITIONS: u64 = 10;
 
-/// An answer with its exact value to whoever is asked.
+/// An answer with its exact value to the asked seat.
 #[derive(Clone, Debug, PartialEq)]
 struct Valued {
     card: Option<Arc<str>>,
@@ -43,71 +44,72 @@ struct WeighedQuestion {
     answers: Vec<Valued>,
 }
 
-/// A position in which a card was as close to another as nowhere else.
+/// The position in which a card came closest to another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClosestPosition {
     /// The trial.
     pub trial: u64,
-    /// The number of the decision in it, from 1.
+    /// The number of the decision in the trial, from 1.
     pub decision: u64,
-    /// The seat that is asked.
+    /// The asked seat.
     pub seat: Arc<str>,
-    /// By how much the best use of the card is worth less than the best use of the other.
+    /// The best value with the other card minus the best value with this card.
     pub by: f64,
 }
 
-/// A card that had in no position a higher value than another, and in some a lower one.
+/// A card whose value was in no position higher than that of another, and in some lower.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NeverBetter {
     /// The id of the card.
     pub card: Arc<str>,
     /// The id of the other card.
     pub than: Arc<str>,
-    /// Positions in which the same actor could play both, with exact values.
+    /// The number of positions in which the same actor could play both, with exact values.
     pub positions: u64,
-    /// Positions in which both were worth the same.
+    /// The number of positions in which both had the same value.
     pub equal: u64,
-    /// Where the card came closest to the other, without being worth the same; up to three positions.
+    /// Up to three positions in which the card came closest to the other without the same value.
     pub closest: Vec<ClosestPosition>,
 }
 
-/// Whether the answers to the questions of a topic differ in value.
+/// The share of questions of a topic whose answers all have the same value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TopicDifference {
     /// The seat.
     pub seat: Arc<str>,
     /// The topic.
     pub topic: Arc<str>,
-    /// The share of questions, with several open answers, all of which are worth the same.
+    /// The share of questions with several open answers whose answers all have the same value.
     pub no_difference: Rate,
 }
 
-/// What the exact values in reached positions show.
+/// The findings from exact values in reached positions.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct WeighedPositions {
-    /// Games whose positions were looked at.
+    /// The number of games whose positions were examined.
     pub games: u64,
-    /// Questions whose answers were all weighed.
+    /// The number of questions whose answers all have an exact value.
     pub questions: u64,
-    /// Questions with an answer whose exact value could not be computed: too many ways, or it would tell what the seat may not
-    /// see. The answers of such a question that have a value are compared with each other.
+    /// The number of questions with an answer whose exact value could not be computed: too many paths, or it would
+    /// reveal what the seat may not see. Their other answers are still compared.
     pub not_exact: u64,
-    /// Cards that were never better than another, those with most positions first.
+    /// Cards that were never better than another, those with the most positions first.
     pub never_better: Vec<NeverBetter>,
-    /// By seat and topic.
+    /// Differences between answers, by seat and topic.
     pub topics: Vec<TopicDifference>,
 }
 
 impl Study {
-    /// Weighs the answers of some questions of the recorded games. `told` is called after each game and ends the work by returning
-    /// false. The result depends neither on the number of threads nor on the machine, unless the work ends early.
+    /// Computes the values of the answers to some questions of the recorded games. `told` is called after each game and
+    /// ends the work by returning false. The result does not depend on the number of threads or the machine, unless the
+    /// work ends early.
     ///
-    /// The value of an answer is that of `value` for the seat that is asked, on the average over the dice, at the horizon of the
-    /// ruleset, with the best answers to what is asked until then, from what the seat knows.
+    /// The value of an answer is the ruleset's `value` for the asked seat, averaged over the dice, at the horizon of
+    /// the ruleset, with the best answers to later questions, from what the seat knows.
     ///
     /// # Errors
     ///
-    /// As [`Study::record`].
+    /// Those of [`Study::record`].
     pub fn weigh_positions(
         &self,
         recorded: &Recorded,
@@ -177,7 +179,7 @@ impl Study {
     }
 }
 
-/// Up to `most` different numbers from 1 to `of`.
+/// Draws up to `most` different numbers from 1 to `of`.
 fn chosen(dice: &mut DiceRng, of: u64, most: usize) -> BTreeSet<u64> {
     if of <= most as u64 {
         return (1..=of).collect();
@@ -190,18 +192,19 @@ fn chosen(dice: &mut DiceRng, of: u64, most: usize) -> BTreeSet<u64> {
     found
 }
 
-/// What is known of two cards, the first less than the second by name.
+/// Counts for a pair of cards, the first before the second by name.
 #[derive(Default)]
 struct PairCounts {
-    /// Positions in which the first card was worth more, as much, and less.
+    /// The number of positions in which the first card had a higher value; `equal` and `less` likewise.
     more: u64,
     equal: u64,
     less: u64,
-    /// Where they differ least, in either direction: by how much the first is above the second.
+    /// The positions with the smallest differences in either direction: the value of the first minus that of the
+    /// second, trial, decision, seat.
     near: Vec<(Fraction, u64, u64, Arc<str>)>,
 }
 
-/// Positions that are kept of each pair of cards.
+/// The number of positions kept for each pair of cards.
 const NEAREST: usize = 3;
 
 impl PairCounts {
@@ -217,7 +220,7 @@ impl PairCounts {
         self.near.truncate(NEAREST);
     }
 
-    /// Of two cards, what is said if one was never better.
+    /// Returns the verdict if one of the two cards was never better.
     fn never_better(&self, first: &Arc<str>, second: &Arc<str>) -> Option<NeverBetter> {
         let positions = self.more + self.equal + self.less;
         let (card, than) = match (self.more, self.less) {
@@ -238,11 +241,11 @@ impl PairCounts {
 }
 
 impl WeighedPositions {
-    /// Counts the questions of games.
+    /// Computes the findings from the questions of games.
     #[allow(clippy::type_complexity)] // counts by seat and topic
     fn of(games: &[Vec<WeighedQuestion>]) -> WeighedPositions {
         let mut pairs: BTreeMap<(Arc<str>, Arc<str>), PairCounts> = BTreeMap::new();
-        // By seat and topic: of each game, questions without a difference, and all that were weighed.
+        // By seat and topic, for each game: the number of questions without a difference, and of all with values.
         let mut topics: BTreeMap<(Arc<str>, Arc<str>), Vec<(u64, u64)>> = BTreeMap::new();
         let mut found = WeighedPositions { games: games.len() as u64, ..WeighedPositions::default() };
         for game in games {
@@ -305,7 +308,8 @@ mod tests {
 
     #[test]
     fn a_card_is_never_better_if_no_position_has_it_above_the_other() {
-        // `poor` is below `fair` in eleven positions and equal in one; `odd` is once above `fair`, and has no value once.
+        // `poor` is below `fair` in eleven positions and equal in one; `odd` is above `fair` once, and has no value
+        // once.
         let mut games: Vec<Vec<WeighedQuestion>> = (1..=11)
             .map(|n| {
                 let odd = if n == 11 { None } else { Some((if n == 4 { 3 } else { 1 }, 1)) };
@@ -317,13 +321,13 @@ mod tests {
         assert_eq!((found.games, found.questions, found.not_exact), (12, 11, 1));
         let poor = found.never_better.iter().find(|pair| &*pair.card == "poor" && &*pair.than == "fair").unwrap();
         assert_eq!((poor.positions, poor.equal), (12, 1));
-        // 2 - (2 n - 1) / n is 1 / n: the closest is that of the eleventh.
+        // 2 - (2 n - 1) / n is 1 / n: the eleventh is the closest.
         let nearest: Vec<u64> = poor.closest.iter().map(|position| position.trial).collect();
         assert_eq!(nearest, [11, 10, 9]);
         assert!((poor.closest[0].by - 1.0 / 11.0).abs() < 1e-12);
         assert!(found.never_better.iter().all(|pair| &*pair.card != "odd" || &*pair.than != "fair"));
         assert_eq!((found.topics[0].no_difference.count, found.topics[0].no_difference.of), (1, 11));
-        // In fewer than ten positions nothing is said.
+        // There is no verdict from fewer than ten positions.
         assert!(WeighedPositions::of(&games[..9]).never_better.is_empty());
     }
 }

@@ -15,39 +15,39 @@ use super::runner::Run;
 use riskbreaker_dice::DiceRng;
 use riskbreaker_play::{Answer, Ask, Choice, Driver, Game, Halt, MASTER, Machine, Question, Refusal};
 
-/// The trials of one scenario under one set of rules, recorded for a study.
+/// A study: the trials of one scenario under one set of rules.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// The rules, the scenario and who plays.
+    /// The rules, the scenario and the drivers.
     pub variant: Variant,
     /// The number of the first trial, from 1.
     pub first: u64,
-    /// How many games.
+    /// The number of games.
     pub trials: u64,
     /// The seed of the dice.
     pub seed: u64,
-    /// A game that has not ended after so many actions counts as endless.
+    /// The number of actions after which a game counts as endless.
     pub actions: u64,
-    /// Cards, by seat, that are closed to whoever plays that seat while it chooses and another option is open.
+    /// Banned cards, by seat: closed to the seat whenever another option is open.
     pub bans: BTreeSet<(Arc<str>, Arc<str>)>,
-    /// Seats without a driver that take any open answer, each as likely as any other.
+    /// Seats without a driver that choose any open answer with equal chance.
     pub random: BTreeSet<Arc<str>>,
 }
 
-/// The games of a study that were recorded: the first ones, without a gap.
+/// The recorded games of a study: the first ones, without a gap.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
-    /// The seats whose worth is in the courses, in that order.
+    /// The seats whose values are in [`GameFacts::course`], in that order.
     pub seats: Vec<Arc<str>>,
-    /// Ids of all cards of the rules.
+    /// The ids of all cards of the rules.
     pub cards: Vec<Arc<str>>,
-    /// By number of trial.
+    /// The facts of the games, by trial.
     pub games: Vec<GameFacts>,
 }
 
 impl Recorded {
-    /// By how much the share of games won by a seat is above that in other games of the same trials: -1 to 1, a draw is half a
-    /// game won. Pairs with a game that has no end do not count.
+    /// The share of games won by a seat minus that in other games of the same trials: -1 to 1, a draw is half a game
+    /// won. Pairs with a game that has no end do not count.
     pub fn difference(&self, other: &Recorded, seat: &str) -> Difference {
         let place = |recorded: &Recorded| recorded.seats.iter().position(|known| **known == *seat);
         let scores = self
@@ -58,13 +58,13 @@ impl Recorded {
         Difference::of_scores(scores)
     }
 
-    /// The place of a seat among those that can win; 0 for any other seat.
+    /// The index of a seat among those that can win; 0 for any other seat.
     pub(super) fn place_of(&self, seat: &str) -> usize {
         self.seats.iter().position(|known| **known == *seat).unwrap_or_default()
     }
 
-    /// Plays the recorded trials under other studies, and returns the scores of the seat at `place`: for each trial, one of each
-    /// study, in their order. `None` for a game without an end. Fewer if `told` returns false.
+    /// Plays the recorded trials under other studies. Returns the scores of the seat at `place`: for each trial, one
+    /// for each study, in their order. `None` for a game without an end. The result is shorter if `told` returns false.
     pub(super) fn scores_under(
         &self,
         studies: &[Study],
@@ -82,36 +82,38 @@ impl Recorded {
         Ok(scores)
     }
 
-    /// How often a banned card could be used since no other option was open.
+    /// The number of questions in which a banned card was allowed because no other option was open.
     pub fn forced(&self) -> u64 {
         self.games.iter().map(|game| game.forced).sum()
     }
 }
 
-/// The streams of the dice of policies begin here: far from those of games. A policy draws none of the dice of its game, so
-/// that games with other policies have the same dice.
+/// The first random stream of policies, far from those of games. A policy draws none of the dice of its game, so games
+/// with other policies have the same dice.
 const POLICY_STREAM: u64 = 1 << 63;
 
-/// Streams of the policies for each game.
+/// The number of policy streams reserved for each game.
 const DECISIONS: u64 = 1 << 24;
 
-/// Most answers of a question that are counted.
+/// The most answers of a question that are counted.
 const MOST_ANSWERS: usize = 1_000;
 
-/// The name of a seat's player that takes any open answer, each as likely as any other, where no policy of the ruleset has it.
+/// The driver name of a seat that chooses any open answer with equal chance, unless a policy of the ruleset has this
+/// name.
 pub const RANDOM: &str = "random";
 
-/// A game to be recorded: by the place of its study in a list, and the number of its trial.
+/// A game to record: the index of its study in a list, and the number of its trial.
 pub(super) type Task = (usize, u64);
 
 impl Study {
-    /// Plays and records the trials on so many threads. The result does not depend on their number.
+    /// Plays and records the trials on this number of threads. The result does not depend on it.
     ///
-    /// `told` is called for each game in order and ends the work by returning false: what is known by then is returned.
+    /// `told` is called for each game in order and ends the work by returning false; the games known by then are
+    /// returned.
     ///
     /// # Errors
     ///
-    /// A game cannot begin, or no machine can be had. A game that fails is no error: its facts say so.
+    /// A game cannot start, or a machine cannot be started. A game that fails is no error: its facts say so.
     pub fn record(&self, threads: usize, told: &mut dyn FnMut(Progress) -> bool) -> Result<Recorded, SimulationError> {
         let cards = self.variant.rules.cards().iter().map(|card| card.id.clone()).collect();
         let mut recorded = Recorded { seats: self.contenders()?, cards, games: Vec::new() };
@@ -123,7 +125,7 @@ impl Study {
         Ok(recorded)
     }
 
-    /// The seats of the study but the game master's, in the order of the courses of its games.
+    /// Returns the seats except the game master's, in the order of the courses of its games.
     pub(super) fn contenders(&self) -> Result<Vec<Arc<str>>, SimulationError> {
         let ready = self.ready()?;
         Ok(ready.prepared.seats.keys().filter(|seat| &***seat != MASTER).cloned().collect())
@@ -134,7 +136,8 @@ impl Study {
     }
 }
 
-/// Records games of several studies of the same rules, and gives them to `took` in the order of the tasks; see [`Run::in_order`].
+/// Records games of several studies of the same rules, and passes them to `took` in the order of the tasks; see
+/// [`Run::in_order`].
 pub(super) fn record_all(
     studies: &[Study],
     tasks: &[Task],
@@ -157,20 +160,20 @@ pub(super) fn record_all(
     run.in_order(&work, took)
 }
 
-/// A table at which one game is recorded.
+/// The table at which one game at a time is recorded.
 pub(super) struct StudyTable<'s> {
     pub study: &'s Study,
     pub ready: &'s ReadyVariant,
     pub seats: &'s [Arc<str>],
 }
 
-/// The processor time of a game is looked at after so many actions and questions.
+/// The number of actions and questions after which the processor time of a game is checked.
 const SLICE: u64 = 64;
 
-/// Called with each question before it is answered, while the game stands at it. It ends the game by returning false.
+/// Called with the game at each question, before it is answered. Ends the game by returning false.
 pub(super) type Onlooker<'o> = dyn FnMut(&mut dyn Machine, &Game, &Question) -> bool + 'o;
 
-/// The processor time that a game may take. Looking ahead does not count.
+/// Measures the processor time of a game, without the time of looking ahead.
 struct GameClock {
     began: Duration,
     looked_ahead: Duration,
@@ -181,7 +184,7 @@ impl GameClock {
         vm.clock().saturating_sub(self.began).saturating_sub(self.looked_ahead) > LONGEST
     }
 
-    /// Does something that takes time which does not count.
+    /// Runs `work` without charging its time to the game.
     fn besides<R>(&mut self, vm: &mut dyn Machine, work: impl FnOnce(&mut dyn Machine) -> R) -> R {
         let before = vm.clock();
         let found = work(vm);
@@ -191,7 +194,7 @@ impl GameClock {
 }
 
 impl StudyTable<'_> {
-    /// Plays a trial. `onlooker` sees each question; the time that it takes does not count.
+    /// Plays a trial. `onlooker` is called with each question; its time is not charged.
     pub fn play(&self, vm: &mut dyn Machine, trial: u64, stop: &Arc<AtomicBool>, onlooker: &mut Onlooker) -> GameFacts {
         let mut facts = GameFacts::of_trial(trial);
         let mut game = self.ready.prepared.game();
@@ -241,7 +244,7 @@ impl StudyTable<'_> {
         facts
     }
 
-    /// Notes what the state is worth to each seat; nothing if it is worth something to some seats only.
+    /// Records the value of the state to each seat. Records nothing if only some seats have a value.
     fn measure(&self, vm: &mut dyn Machine, game: &mut Game, facts: &mut GameFacts) {
         let worth = self.seats.iter().map(|seat| vm.worth(&mut game.context, seat).ok().flatten());
         if let Some(worth) = worth.collect::<Option<Vec<i64>>>() {
@@ -249,7 +252,7 @@ impl StudyTable<'_> {
         }
     }
 
-    /// Answers the first open question as its seat would, and notes what was open and what was chosen.
+    /// Answers the first open question as its seat's driver would. Records what was open and what was chosen.
     fn answer(
         &self,
         vm: &mut dyn Machine,
@@ -281,7 +284,7 @@ impl StudyTable<'_> {
             _ => Ok(None),
         };
         let chosen = chosen.map_err(|refusal| GameEnd::Failed(refusal.to_string()))?;
-        // A policy may choose a banned card where the ruleset lists the options by itself; the default may be one as well.
+        // A policy may choose a banned card if the ruleset lists the options itself; the default may be banned, too.
         let usual = || question.default.clone().filter(is_open).or(first_open);
         let chosen = chosen.filter(is_open).or_else(usual).ok_or_else(|| {
             let (seat, topic) = (&question.seat, &question.topic);
@@ -291,13 +294,13 @@ impl StudyTable<'_> {
         game.answer_by_program(question.id, chosen).map_err(|refusal| GameEnd::Failed(refusal.to_string()))
     }
 
-    /// The dice of whoever decides a question: not those of the game, and others for each decision.
+    /// Returns the dice for one decision: apart from those of the game, and different for each decision.
     fn dice_of_decision(&self, facts: &GameFacts) -> DiceRng {
         let stream = facts.trial.wrapping_mul(DECISIONS) % POLICY_STREAM + facts.decisions % DECISIONS;
         DiceRng::stream(self.study.seed, POLICY_STREAM + stream)
     }
 
-    /// The banned cards of a question's seat that are open; none if nothing else is open, which is counted.
+    /// Returns the open banned cards of a question's seat. None if nothing else is open, which is counted in `facts`.
     fn closed(&self, question: &Question, facts: &mut GameFacts) -> Vec<Arc<str>> {
         if self.study.bans.is_empty() {
             return Vec::new();
@@ -312,7 +315,7 @@ impl StudyTable<'_> {
         banned.into_iter().cloned().collect()
     }
 
-    /// The answer of a policy, asked at a copy of the game where these cards are closed.
+    /// Returns the answer of a policy, asked in a copy of the game in which these cards are closed.
     fn choose(
         &self,
         vm: &mut dyn Machine,
@@ -334,7 +337,7 @@ impl StudyTable<'_> {
         copy.suggest(vm, question.id, policy.clone())
     }
 
-    /// Any of the answers, or none where they are too many to be listed.
+    /// Chooses an answer at random; `None` if there are too many to list.
     fn at_random(
         &self,
         question: &Question,
@@ -350,7 +353,7 @@ impl StudyTable<'_> {
         Some(answers.swap_remove(face as usize - 1))
     }
 
-    /// Counts the open answers of a question.
+    /// Records the open answers of a question.
     fn note_question(&self, question: &Question, answers: Option<&[Answer]>, facts: &mut GameFacts) {
         let topics = facts.topics.entry(question.seat.clone()).or_default();
         let topic = topics.entry(question.topic.clone()).or_default();
@@ -366,7 +369,7 @@ impl StudyTable<'_> {
         }
     }
 
-    /// Counts the cards that a question names. Only options of single choices are cards.
+    /// Records the cards that a question names. Only the options of single choices are cards.
     fn note_cards(&self, question: &Question, chosen: &Answer, facts: &mut GameFacts) {
         let Ask::Choose { options, .. } = &question.ask else { return };
         let rules = &self.study.variant.rules;
@@ -380,18 +383,18 @@ impl StudyTable<'_> {
     }
 }
 
-/// What a question with several open answers is about.
+/// The kind of a question with several open answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KindOfChoice {
-    /// Two cards at least are open.
+    /// At least two cards are open.
     Cards,
-    /// Anything else.
+    /// Any other question.
     Other,
 }
 
 impl Study {
-    /// The kind of a question with several open answers that can be weighed; `None` if it has one, too many, or is the game
-    /// master's.
+    /// The kind of a question that can be examined. `None` if it has only one open answer or too many, or if it is the
+    /// game master's.
     pub(super) fn kind_of_question(&self, question: &Question) -> Option<KindOfChoice> {
         if &*question.seat == MASTER || question.answers(MOST)?.len() < 2 {
             return None;

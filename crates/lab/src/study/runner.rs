@@ -1,4 +1,4 @@
-//! Spreads pieces of work over threads, each with a machine for scripts, and takes their results in order.
+//! Runs pieces of work on threads, each with a machine for scripts, and returns their results in order.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,28 +9,28 @@ use std::time::Duration;
 use super::super::SimulationError;
 use riskbreaker_play::{MACHINE_STACK, Machine, Ruleset};
 
-/// How often a run asks whether to go on while no piece of work has ended.
+/// The interval at which a run asks whether to continue while no piece of work has ended.
 const LOOKED_AT_EVERY: Duration = Duration::from_millis(200);
 
-/// Pieces of work by number, from 0, under one set of rules.
+/// A run of numbered pieces of work, from 0, under one set of rules.
 pub(super) struct Run<'r> {
-    /// The rules whose scripts run.
+    /// The rules of the machines.
     pub rules: &'r Arc<Ruleset>,
-    /// How many threads work.
+    /// The number of threads.
     pub threads: usize,
-    /// How many pieces there are.
+    /// The number of pieces.
     pub count: usize,
 }
 
 impl Run<'_> {
-    /// Does the pieces on the threads and gives their results to `took` in order of their numbers, without a gap.
+    /// Runs the pieces on the threads and passes their results to `took` in the order of their numbers, without a gap.
     ///
-    /// `took` is also called without a result while none is there. It ends the run by returning false; what has begun by then
-    /// is dropped, and the flag that `work` gets is set, so that it can end early.
+    /// While no result is ready, `took` is also called without one. It ends the run by returning false: pieces that
+    /// have begun are dropped, and the flag passed to `work` is set so that it can end early.
     ///
     /// # Errors
     ///
-    /// No machine or no thread can be had.
+    /// A machine or a thread cannot be started.
     #[allow(clippy::type_complexity)] // the work of one piece
     pub fn in_order<T: Send>(
         &self,
@@ -60,7 +60,7 @@ impl Run<'_> {
         SimulationError::Machine(self.rules.id().to_string(), error.to_string())
     }
 
-    /// The work of one thread: piece after piece.
+    /// Runs pieces on one thread until none is left.
     #[allow(clippy::type_complexity)] // the work of one piece
     fn work_through<T: Send>(
         &self,
@@ -75,7 +75,7 @@ impl Run<'_> {
             if at >= self.count || stop.load(Ordering::Relaxed) {
                 return;
             }
-            // A machine that was thrown away is built again for the next piece.
+            // A machine that was discarded is built again for the next piece.
             if vm.as_ref().is_none_or(|vm| vm.is_dead()) {
                 drop(vm.take());
                 match self.rules.machine() {
@@ -95,7 +95,7 @@ impl Run<'_> {
     }
 }
 
-/// Takes the results in order as the threads send them.
+/// Collects the results in order as the threads send them.
 fn gather<T>(
     receive: &mpsc::Receiver<Result<(usize, T), SimulationError>>,
     stop: &AtomicBool,

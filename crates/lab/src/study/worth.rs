@@ -1,4 +1,4 @@
-//! What a card is worth: games with and without it on the same dice.
+//! The worth of a card: games with and without it on the same dice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,32 +9,33 @@ use super::super::paired::Difference;
 use super::super::{Progress, SimulationError};
 use super::recorder::{Recorded, Study, Task, record_all};
 
-/// What a card is worth to a seat, by restricted play (Jaffe 2012): the games of a study are played again on the same dice, without
-/// the card.
+/// The worth of a card to a seat by restricted play (Jaffe 2012): the games of a study are played again on the same
+/// dice, without the card.
 #[derive(Clone, Debug, Serialize)]
 pub struct CardWorth {
-    /// The seat that may not use it.
+    /// The seat that may not use the card.
     pub seat: Arc<str>,
     /// The id of the card.
     pub card: Arc<str>,
-    /// By how much its share of games won falls without the card, -1 to 1; a draw is half a game won. Below zero: it wins more
-    /// games without the card.
+    /// The share of games that the seat loses without the card, -1 to 1; a draw is half a game won. Negative if it wins
+    /// more games without the card.
     pub worth: Difference,
-    /// How often the card could be used although it is banned, since nothing else was open.
+    /// The number of questions in which the banned card was allowed because nothing else was open.
     pub forced: u64,
-    /// Pairs that do not count, since one of the two games has no end.
+    /// The number of pairs that do not count because one of the two games has no end.
     pub left_out: u64,
 }
 
 impl Study {
-    /// Plays the recorded games of the study again, without each card that a seat used. `told` is called after each game and ends
-    /// the work by returning false. All cards get the same games, so that their figures are as precise when the work ends early.
+    /// Plays the recorded games again, without each card that a seat used. `told` is called after each game and ends
+    /// the work by returning false. All cards get the same games, so their figures are equally precise if the work ends
+    /// early.
     ///
-    /// Only games in which the card was open are played again: in others nothing differs.
+    /// Only games in which the card was open are played again; the others would not change.
     ///
     /// # Errors
     ///
-    /// As [`Study::record`].
+    /// Those of [`Study::record`].
     pub fn worth_of_cards(
         &self,
         recorded: &Recorded,
@@ -52,14 +53,14 @@ impl Study {
             tasks.extend(open.map(|at| (at, game.trial)));
         }
         let place = |seat: &Arc<str>| recorded.seats.iter().position(|known| known == seat);
-        // Of each game: the score of the seat without its card, and how often the card was used all the same.
+        // For each game: the score of the seat without the card, and how often the banned card was allowed.
         let mut played: Vec<(Option<f64>, u64)> = Vec::new();
         record_all(&studies, &tasks, threads, &mut |facts| {
             let seat = tasks.get(played.len()).and_then(|(at, _)| place(&wanted[*at].0));
             played.extend(facts.map(|facts| (seat.and_then(|seat| facts.score(seat)), facts.forced)));
             told(Progress { done: played.len() as u64, of: tasks.len() as u64 })
         })?;
-        // The games of the first trials, whole with all cards, where the work ended early.
+        // If the work ended early, only the first trials were played again with every card.
         let known = tasks.get(played.len()).map_or(u64::MAX, |(_, trial)| *trial);
         let without: BTreeMap<Task, (Option<f64>, u64)> = tasks.iter().copied().zip(played).collect();
         let found = wanted.iter().enumerate().filter_map(|(at, (seat, card))| {
@@ -80,7 +81,7 @@ impl Study {
         Ok(found.collect())
     }
 
-    /// The study in which a seat may not use a card while another option is open.
+    /// Returns the study in which a seat may not use a card while another option is open.
     pub fn without(&self, seat: &Arc<str>, card: &Arc<str>) -> Study {
         let mut study = self.clone();
         study.bans.insert((seat.clone(), card.clone()));
@@ -88,7 +89,7 @@ impl Study {
     }
 }
 
-/// Each seat with each card that it used.
+/// Lists each seat with each card that it used.
 fn used_cards(recorded: &Recorded) -> Vec<(Arc<str>, Arc<str>)> {
     let mut used: BTreeSet<(Arc<str>, Arc<str>)> = BTreeSet::new();
     for game in &recorded.games {

@@ -151,7 +151,7 @@ fn fingerprint(out: &mut Vec<u8>) -> std::result::Result<(), &'static str> {
     }
 }
 
-/// How the running script uses the two results of the prelude function that has called the host, as the bits described
+/// Returns how the running script uses the two results of the prelude function that has called the host: the bits described
 /// at `fingerprint_use_of_results`; 0 if nothing can be proven or no machine explores.
 pub(super) fn use_of_results() -> i32 {
     let exploring = EXPLORING.get();

@@ -142,7 +142,7 @@ impl Campaign {
         Ok(kept)
     }
 
-    /// Whether the last entry that was kept is the moment of the session. The file on the disk is not looked at.
+    /// True if the last written entry is the current state of the session. Does not read the file on disk.
     fn is_kept(&self, file: &mut StoreFile, session: &Session) -> Result<bool, StoreError> {
         let (tape, unchanged) = session.tape();
         let sits_anew = self.scene.seating.as_ref() != Some(&session.seating());

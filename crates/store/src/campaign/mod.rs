@@ -221,7 +221,7 @@ impl Campaign {
         self.head.scene != 0
     }
 
-    /// Tells the scene from the other scenes of the campaign, which may have the same title.
+    /// Returns the number of the scene; scenes of a campaign may have equal titles.
     #[doc(hidden)]
     pub fn scene_number(&self) -> u32 {
         self.head.scene

@@ -1,4 +1,5 @@
-//! The story of a campaign: who did what to whom with which card, and how it ended. It is made of events, not of printed lines.
+//! The recap of a campaign: the actions of each scene, their cards and the outcome, in sentences that are made from
+//! events.
 
 mod moment;
 mod telling;
@@ -18,37 +19,37 @@ use super::rows::Scene;
 use super::whole::must_be_at;
 use riskbreaker_play::{Session, Viewer};
 
-/// The story of a campaign or of its last session.
+/// A recap of a campaign, or of its last session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Recap {
-    /// Its scenes, in the order in which they were played.
+    /// The scenes, in the order of play.
     pub scenes: Vec<RecapScene>,
-    /// Notes, for the game master only.
+    /// The notes, for the game master only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// One scene.
+/// A scene of a recap.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecapScene {
-    /// Its title; empty if all that was played was undone.
+    /// The title of the scene; empty if all its actions were undone.
     pub title: String,
-    /// What happened, in paragraphs of whole sentences.
+    /// The story of the scene, in paragraphs of whole sentences.
     pub paragraphs: Vec<RecapParagraph>,
 }
 
-/// Some sentences of a story.
+/// A paragraph of a recap.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecapParagraph {
-    /// The sentences.
+    /// The text, in whole sentences.
     pub text: String,
-    /// Whether it tells a turning point: the ruleset measured a large change of the game's value.
+    /// True for a turning point: the ruleset measured a large change of the game's value.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub turning_point: bool,
 }
 
 impl Recap {
-    /// All paragraphs of the story and the notes, one after the other.
+    /// Returns all paragraphs of the scenes, then the notes.
     pub fn paragraphs(&self) -> Vec<String> {
         let told = self.scenes.iter().flat_map(|scene| &scene.paragraphs).map(|paragraph| paragraph.text.clone());
         told.chain(self.notes.iter().map(|note| format!("Noted: {note}"))).collect()
@@ -56,8 +57,8 @@ impl Recap {
 }
 
 impl Campaign {
-    /// Tells what happened since people sat down last. It has only what the viewer may see; manual edits and notes are told to the
-    /// game master alone. [`Viewer::watcher`] is told what all players may know.
+    /// Returns the recap of the last session of play. It has only what the viewer may see; manual edits and notes are
+    /// for the game master alone. With [`Viewer::watcher`] it has what all players may see.
     ///
     /// # Errors
     ///
@@ -69,7 +70,7 @@ impl Campaign {
         }
     }
 
-    /// Tells the whole campaign in the same way, from the day on which it began.
+    /// Returns the recap of the whole campaign from its first day; otherwise like [`Campaign::recap`].
     ///
     /// # Errors
     ///
@@ -107,7 +108,7 @@ impl Campaign {
         Ok(recap)
     }
 
-    /// What a viewer saw of the scenes on the way to where the campaign stands, action by action, from the entry after `since` on.
+    /// Returns the scenes up to the current entry as a viewer saw them, with the actions of the entries after `since`.
     fn scenes_since(&self, since: u32, viewer: &Viewer) -> Result<Vec<PlayedScene>, StoreError> {
         let mut way = self.way(self.head())?;
         let first = way.iter().find(|at| at.row.id > since).map(|at| at.body.scene);
@@ -152,18 +153,18 @@ impl Campaign {
 #[derive(Default)]
 struct PlayedScene {
     title: String,
-    /// Those who take part, by the side that they were on first; without the sides that nobody declares.
+    /// The characters, by their first side. A character without a declared side is missing.
     cast: BTreeMap<Arc<str>, Vec<Arc<str>>>,
     moments: Vec<Moment>,
-    /// Whether something of it belongs to the recap.
+    /// True if the recap has entries of this scene.
     told: bool,
 }
 
-/// A scene that is played again.
+/// A scene whose actions are replayed.
 struct Playing {
     scene: u32,
     session: Session,
-    /// The last action that was played.
+    /// The last action that was replayed.
     tip: u32,
     watched: Watched,
 }

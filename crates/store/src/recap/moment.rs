@@ -5,12 +5,12 @@ use riskbreaker_play::{Cause, Event, Happening, Profile, Ruleset, Session, Viewe
 use riskbreaker_ruleset::Card;
 use riskbreaker_state::{EntityId, OutcomeKind, Value};
 
-/// A sentence of a moment.
+/// A sentence about an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
     pub text: String,
-    /// What the rules said, without the names in it; `None` for a sentence that is not a line of the rules. What they say over and
-    /// over is no news.
+    /// The sentence without names, for a sentence of the rules; `None` for any other. Frequent patterns are left out of
+    /// the recap.
     pub pattern: Option<String>,
 }
 
@@ -20,45 +20,45 @@ impl From<String> for Told {
     }
 }
 
-/// What one action came to, in sentences.
+/// An action as the recap describes it.
 #[derive(Clone, Debug, Default)]
 pub struct Moment {
     /// The sentences, in order.
     pub sentences: Vec<Told>,
-    /// The cards that were played in it: who played which, and whether it succeeded, where that is known.
+    /// The cards that were played: actor, card, and success, if it is known.
     pub cards: Vec<(Arc<str>, Arc<str>, Option<bool>)>,
-    /// How much better the game became for a side, as the ruleset measures it, and for which side.
+    /// The largest gain of the game's value for a side, and that side; `None` if no side has gained.
     pub swing: Option<(i64, Arc<str>)>,
-    /// Changes of the most important number of somebody: who, what, and by how much.
+    /// The changes of the first number of each entity.
     pub effects: Vec<Effect>,
-    /// It has to be told: somebody wrote it, or the game was over with it.
+    /// True if the recap must contain it: a person wrote it, or it ended the game.
     pub is_fixed: bool,
-    /// The game was over with it.
+    /// True if it ended the game.
     pub is_end: bool,
 }
 
-/// A change of the most important number of an entity.
+/// A change of the first number of an entity.
 #[derive(Clone, Debug)]
 pub struct Effect {
     pub title: Arc<str>,
     pub label: Arc<str>,
     pub by: i64,
-    /// Whether more of it is worse.
+    /// True if a higher number is worse.
     pub harm: bool,
     now: i64,
     max: Option<i64>,
     reason: Option<Arc<str>>,
 }
 
-/// What was seen of a scene so far, to tell the next action from it.
+/// The facts of a scene up to the last action, from which the next one is described.
 #[derive(Default)]
 pub struct Watched {
-    /// Characters by title, the longest title first, so that a title that begins another one is not found in it.
+    /// The titles of the characters, the longest first, so that a title is not found inside a longer one.
     titles: Vec<Arc<str>>,
     sides: BTreeMap<Arc<str>, Arc<str>>,
     first_sides: BTreeMap<Arc<str>, Arc<str>>,
     worth: BTreeMap<Arc<str>, i64>,
-    /// What the characters of a seat are called together.
+    /// The title of the side of each seat.
     seats: BTreeMap<Arc<str>, Arc<str>>,
 }
 
@@ -71,7 +71,7 @@ struct Play<'r> {
 }
 
 impl Watched {
-    /// Those who take part, by side.
+    /// Returns the characters, by their first side.
     pub fn cast(&self) -> BTreeMap<Arc<str>, Vec<Arc<str>>> {
         let mut cast: BTreeMap<Arc<str>, Vec<Arc<str>>> = BTreeMap::new();
         for (title, side) in &self.first_sides {
@@ -80,7 +80,7 @@ impl Watched {
         cast
     }
 
-    /// Looks at the action that the session has just played. `None` if a viewer is told nothing of it.
+    /// Describes the last action of the session. `None` if the viewer may not see anything of it.
     pub fn see(&mut self, session: &mut Session, viewer: &Viewer, cause: &Cause) -> Option<Moment> {
         let events = session.take_events();
         let seen: Vec<Event> = events.into_iter().filter(|event| viewer.sees(&event.audience)).collect();
@@ -127,13 +127,13 @@ impl Watched {
         (!is_empty).then_some(moment)
     }
 
-    /// Puts the sentences of an action together: of each card, then what became of others.
+    /// Composes the sentences of an action: those of each card, then the effects on others.
     fn tell(&self, moment: &mut Moment, plays: Vec<Play<'_>>, mut lines: Vec<(String, bool)>) {
         lines.retain(|(text, by_hand)| *by_hand || self.tells_a_story(text));
         let hurts_another =
             |actor: &str| moment.effects.iter().any(|effect| *effect.title != *actor && effect.is_bad());
         for play in &plays {
-            // Whoever has hurt somebody has not failed, even if the other one has parried a part of it.
+            // An actor that has hurt somebody has succeeded, even if the target has parried a part of it.
             let success = if hurts_another(&play.actor) { Some(true) } else { play.success };
             moment.cards.push((play.actor.clone(), play.card.title.clone(), success));
             let whom = self.counterpart(play, moment, &lines);
@@ -147,7 +147,7 @@ impl Watched {
             };
             moment.sentences.push(text.into());
         }
-        // What a person wrote is told as it was written.
+        // Text by a person is copied unchanged.
         let written = lines.iter().filter(|(_, by_hand)| *by_hand).map(|(text, _)| Told::from(ended(text)));
         moment.sentences.extend(written);
         moment.sentences.extend(moment.effects.iter().map(|effect| Told::from(effect.in_words())));
@@ -157,8 +157,8 @@ impl Watched {
             .extend(of_rules.map(|(text, _)| Told { text: sentence(text), pattern: Some(self.without_titles(text)) }));
     }
 
-    /// Whom a card was played on: whom an answer names; or the only other character that the action names or changes, or the only
-    /// one on another side.
+    /// Returns the target of a card: the characters that an answer names, or else the only other character that the
+    /// action names or changes, or the only one on another side.
     fn counterpart(&self, play: &Play<'_>, moment: &Moment, lines: &[(String, bool)]) -> Option<String> {
         let is_named = |text: &&str| text.split(", ").flat_map(|part| part.split(" and ")).all(|name| self.knows(name));
         if let Some(named) = play.answers.iter().map(|(_, text)| text.as_str()).find(is_named) {
@@ -180,7 +180,7 @@ impl Watched {
         }
     }
 
-    /// Notes who is there.
+    /// Updates the titles, sides and seats of the characters.
     fn know(
         &mut self,
         session: &mut Session,
@@ -213,7 +213,8 @@ impl Watched {
         }
     }
 
-    /// How much better the game has become for a side, and for which; `None` if the ruleset does not measure it.
+    /// Computes the largest gain of the game's value for a side since the last call. `None` if the ruleset does not
+    /// measure it.
     fn measure(&mut self, session: &mut Session, rules: &Ruleset) -> Option<(i64, Arc<str>)> {
         if !rules.measures() {
             return None;
@@ -228,7 +229,8 @@ impl Watched {
         gains.max_by_key(|(gain, _)| *gain).filter(|(gain, _)| *gain > 0)
     }
 
-    /// A roll decides the last card of the one who rolls. The roll of somebody else against it decides it the other way round.
+    /// Assigns a roll to the last card of the one who rolls. If only another character has played a card, that card
+    /// fails if the roll succeeds.
     fn rolled(&self, plays: &mut [Play<'_>], label: &str, success: bool) {
         let who = self.titles_in(label).into_iter().next();
         let own = plays.iter().rposition(|play| who.as_ref() == Some(&play.actor));
@@ -240,7 +242,7 @@ impl Watched {
         plays[at].success.get_or_insert(success);
     }
 
-    /// The characters that a text names, in the order of the text.
+    /// Returns the characters that a text names, in the order of the text.
     fn titles_in(&self, text: &str) -> Vec<Arc<str>> {
         let mut found: Vec<(usize, Arc<str>)> = Vec::new();
         let mut taken: Vec<(usize, usize)> = Vec::new();
@@ -263,17 +265,17 @@ impl Watched {
         self.titles.iter().any(|known| **known == *title)
     }
 
-    /// The character that a line is about: it begins with the title.
+    /// Returns the character with whose title a line begins.
     fn subject(&self, text: &str) -> Option<&Arc<str>> {
         self.titles.iter().find(|title| text.strip_prefix(&***title).is_some_and(|rest| rest.starts_with(' ')))
     }
 
-    /// A text with a letter for each character that it names.
+    /// Returns a text with `X` in place of each character's title.
     fn without_titles(&self, text: &str) -> String {
         self.titles.iter().fold(text.to_owned(), |text, title| text.replace(&**title, "X"))
     }
 
-    /// Whether a line of the rules is a sentence of a story and no bookkeeping, which has figures, colons and headings.
+    /// True if a line of the rules is a sentence. Bookkeeping has figures, colons or headings.
     fn tells_a_story(&self, text: &str) -> bool {
         let rest = self.without_titles(text.trim_start_matches("(secret) "));
         let is_plain = !rest.contains([':', '(', '=']) && !rest.contains(|letter: char| letter.is_ascii_digit());
@@ -286,7 +288,7 @@ impl Play<'_> {
         self.answers.iter().rev().find(|(known, _)| **known == *topic).map(|(_, text)| text.as_str())
     }
 
-    /// The card in the host's own words.
+    /// Describes the card in a sentence of the host, for cards without a sentence of their own.
     fn in_words(&self, success: Option<bool>, whom: Option<&str>) -> String {
         let on = whom.map(|whom| format!(" on {whom}")).unwrap_or_default();
         let outcome = match success {
@@ -321,7 +323,7 @@ impl Effect {
     }
 }
 
-/// A card that was chosen, or an answer that belongs to one.
+/// Adds the card that was chosen, or an answer to a question of the actor's last card.
 fn answered<'r>(rules: &'r Ruleset, plays: &mut Vec<Play<'r>>, who: &Arc<str>, topic: &Arc<str>, text: &str) {
     let of_actor = plays.iter_mut().rfind(|play| play.actor == *who);
     match (rules.cards().iter().find(|card| *card.title == *text), of_actor) {
@@ -333,7 +335,7 @@ fn answered<'r>(rules: &'r Ruleset, plays: &mut Vec<Play<'r>>, who: &Arc<str>, t
     }
 }
 
-/// An answer of several names as words: `Ann, Bob and Cid`.
+/// Formats an answer of several names: `Ann, Bob and Cid`.
 fn listed(text: &str) -> String {
     match text.rsplit_once(", ") {
         Some((before, last)) => format!("{before} and {last}"),
@@ -341,7 +343,7 @@ fn listed(text: &str) -> String {
     }
 }
 
-/// Whether a result of a roll in the words of the rules is a success.
+/// True if a result of a roll, in the words of the rules, is a success; `None` if the rules do not name it.
 fn of_result(rules: &Ruleset, result: &str) -> Option<bool> {
     let (_, kind) = rules.results().iter().find(|(word, _)| result.starts_with(&**word))?;
     match kind {
@@ -351,7 +353,7 @@ fn of_result(rules: &Ruleset, result: &str) -> Option<bool> {
     }
 }
 
-/// The changes of the first number of each entity, added up.
+/// Returns the changes of the first number of each entity, summed over the action.
 fn effects_of(
     session: &mut Session,
     rules: &Ruleset,
@@ -384,7 +386,7 @@ fn effects_of(
     effects.into_iter().map(|(_, effect)| effect).filter(|effect| effect.by != 0).collect()
 }
 
-/// A text as a sentence: with a capital, and a full stop at its end.
+/// Returns a text as a sentence: with a capital letter and a full stop.
 pub fn sentence(text: &str) -> String {
     let text = text.trim();
     let mut letters = text.chars();
@@ -392,7 +394,7 @@ pub fn sentence(text: &str) -> String {
     ended(&text)
 }
 
-/// A text with a full stop at its end.
+/// Returns a text with a full stop at its end.
 fn ended(text: &str) -> String {
     let text = text.trim();
     match text.chars().last() {

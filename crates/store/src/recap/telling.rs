@@ -4,33 +4,33 @@ use std::sync::Arc;
 use super::RecapParagraph;
 use super::moment::{Moment, Told};
 
-/// The most moments of a scene that are told one by one. Of a longer scene the most important ones are.
+/// The most moments of a scene that are described. In a longer scene these are the most important ones.
 const MOST_TOLD: usize = 14;
-/// The moments of a paragraph.
+/// The number of moments in a paragraph.
 const IN_A_PARAGRAPH: usize = 5;
 /// The most turning points of a scene.
 const MOST_TURNING: usize = 2;
-/// The cards that a summary names.
+/// The most cards that a summary names.
 const MOST_FAVOURITES: usize = 3;
-/// The fewest moments of a scene that can have turned.
+/// The fewest actions with cards for which a scene has turning points.
 const LEAST_TO_TURN: usize = 4;
-/// How often the rules may say the same of different characters before it is no news.
+/// The most times that a pattern of the rules may occur in a scene; sentences of a more frequent one are left out.
 const MOST_REPEATED: usize = 8;
-/// The moments between two that are told which are told as well, instead of a summary.
+/// The most moments in a row that are described in full although they are less important. More of them get a summary.
 const FEW: usize = 2;
-/// The names of a side that are listed.
+/// The most names of a side that are listed.
 const MOST_NAMED: usize = 8;
 
-/// A scene to be told.
+/// The moments of a scene, from which its story is written.
 pub struct Telling {
     pub opening: String,
-    /// Those who take part, by side.
+    /// The characters, by side.
     pub cast: BTreeMap<Arc<str>, Vec<Arc<str>>>,
     pub moments: Vec<Moment>,
 }
 
 impl Telling {
-    /// The story: how the scene began, the moments that mattered in order, and how everybody came out of it.
+    /// Returns the story: the opening, the important moments in order, and the sums of all effects.
     pub fn paragraphs(mut self) -> Vec<RecapParagraph> {
         self.drop_repeated();
         let turning = self.turning_points();
@@ -66,7 +66,7 @@ impl Telling {
         story.paragraphs
     }
 
-    /// Leaves out what the rules say over and over, and moments of which nothing is left.
+    /// Removes the sentences of frequent patterns, and moments without a sentence.
     fn drop_repeated(&mut self) {
         let mut times: BTreeMap<String, usize> = BTreeMap::new();
         let patterns = self.moments.iter().flat_map(|moment| &moment.sentences).filter_map(|told| told.pattern.clone());
@@ -78,7 +78,7 @@ impl Telling {
         self.moments.retain(|moment| !moment.sentences.is_empty());
     }
 
-    /// Who stood against whom.
+    /// Names both sides, if there are exactly two.
     fn faced(&self) -> Option<String> {
         let names = |all: &Vec<Arc<str>>| match all.len() {
             0..=MOST_NAMED => joined(all.iter().map(|title| title.to_string())),
@@ -94,7 +94,7 @@ impl Telling {
         }
     }
 
-    /// The moments that are told one by one.
+    /// Returns the indices of the moments that are described.
     fn told(&self, turning: &[usize]) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.moments.len()).collect();
         if order.len() > MOST_TOLD {
@@ -106,7 +106,8 @@ impl Telling {
         order
     }
 
-    /// How much a moment has to be told; earlier ones count more among equal ones.
+    /// Returns the weight of a moment: larger values are described first, and earlier moments before later ones of
+    /// equal weight.
     fn weight(&self, at: usize, turning: &[usize]) -> (bool, bool, i64, bool, usize) {
         let moment = &self.moments[at];
         let swing = moment.swing.as_ref().map_or(0, |(gain, _)| *gain);
@@ -115,7 +116,8 @@ impl Telling {
         (moment.is_fixed, turning.contains(&at), swing.max(hurt), is_said, usize::MAX - at)
     }
 
-    /// The moments at which the game changed most: the best one for each side, if it is not much smaller than the best of all.
+    /// Returns the moments with the largest gain: the best of each side, if its gain is more than half of the largest
+    /// one.
     fn turning_points(&self) -> Vec<usize> {
         let swings = || {
             let all = self.moments.iter().enumerate();
@@ -138,7 +140,7 @@ impl Telling {
         points.into_iter().take(MOST_TURNING).map(|(_, at)| at).collect()
     }
 
-    /// What everybody took or lost in all.
+    /// Sums the effects on each character in a sentence.
     fn came_out(&self) -> Option<String> {
         let mut sums: Vec<(Arc<str>, Arc<str>, bool, i64)> = Vec::new();
         for effect in self.moments.iter().flat_map(|moment| &moment.effects) {
@@ -159,17 +161,17 @@ impl Telling {
     }
 }
 
-/// Sentences that are put into paragraphs.
+/// The paragraphs of a story while it is written.
 #[derive(Default)]
 struct Story {
     paragraphs: Vec<RecapParagraph>,
     open: Vec<String>,
-    /// The moments of the open paragraph.
+    /// The number of moments in the open paragraph.
     moments: usize,
 }
 
 impl Story {
-    /// Adds a sentence, unless it was just said.
+    /// Adds a sentence, unless it repeats the last one.
     fn say(&mut self, sentence: String) {
         if self.open.last() != Some(&sentence) {
             self.open.push(sentence);
@@ -185,7 +187,7 @@ impl Story {
         moment.sentences.iter().for_each(|told| self.say(told.text.clone()));
     }
 
-    /// Moments that matter less: a few are told all the same, more are summed up.
+    /// Adds moments that are less important: a few in full, more of them as a summary.
     fn pass(&mut self, passed: &[&Moment]) {
         if passed.len() <= FEW {
             passed.iter().for_each(|moment| self.tell(moment));
@@ -207,7 +209,7 @@ impl Story {
     }
 }
 
-/// What is said of moments that are not told one by one.
+/// Summarizes moments by their cards.
 fn summary(passed: &[&Moment]) -> Option<String> {
     let cards: Vec<_> = passed.iter().flat_map(|moment| &moment.cards).collect();
     let mut favourites: Vec<(&Arc<str>, usize)> = Vec::new();
@@ -246,13 +248,13 @@ fn summary(passed: &[&Moment]) -> Option<String> {
     }
 }
 
-/// Small numbers in words.
+/// Formats a number, up to twelve in words.
 fn number(count: usize) -> String {
     let words = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
     count.checked_sub(2).and_then(|at| words.get(at)).map_or_else(|| count.to_string(), |word| (*word).to_owned())
 }
 
-/// Words with commas, and `and` before the last one.
+/// Joins words by commas, with `and` before the last one.
 fn joined(words: impl Iterator<Item = String>) -> String {
     let mut words: Vec<String> = words.collect();
     match (words.pop(), words.as_slice()) {
