@@ -25,7 +25,7 @@ use super::report::unwritable;
 use super::row::{Row, Span};
 use super::screen::Screen;
 use super::shard::{ShardArg, shard};
-use super::study::{self, compared::Columns, parts::Work};
+use super::study::{self, compared::Columns, parts::StudyWork};
 use super::{call_error, end_part, file, library};
 
 /// Plays a scenario many times and counts what comes of it
@@ -265,7 +265,7 @@ fn in_pairs(args: &Args, simulation: Simulation) -> Result<ExitCode> {
             Columns::mirrored(simulation.scenario, study, exchange)?
         }
     };
-    columns.show(&Work::new(None, watched(), threads(args)?), args.output.json)
+    columns.show(&StudyWork::new(None, watched(), threads(args)?), args.output.json)
 }
 
 /// Creates the file for game rows, if requested.
