@@ -310,6 +310,43 @@ fn a_definition_is_the_file_or_the_line_that_declares_a_name() {
 }
 
 #[test]
+fn a_definition_in_built_in_rules_is_shown_in_a_copy_that_cannot_be_written() {
+    const CARD: &str = "edge/maneuvers/edge.luau";
+    let mut editor = Editor::before_initialize(&["tug"]);
+    editor.write(
+        "edge/ruleset.toml",
+        "id = \"edge\"\ntitle = \"Edge\"\nversion = \"1\"\nextends = \"riskbreaker-0.0.3\"\n",
+    );
+    editor.write("edge/RULES.md", "# Edge\n\n- **EDGE-1** RB3-001 holds.\n");
+    editor.write(
+        CARD,
+        "local rb = require(\"@riskbreaker\")\n\nreturn rb.extend(rb.maneuver({\n\tid = \"pass\",\n\tresolve = rb.wrapped(function(below, ctx)\n\t\t\
+         below(ctx)\n\t\tctx.actor.side:add(\"advantage\", 1)\n\tend),\n}))\n",
+    );
+    editor.initialize();
+    editor.open(CARD);
+    let copy = "state/riskbreaker/sources/";
+    for (piece, inside, found) in [
+        ("add(\"advantage\"", "riskbreaker-0.0.3/kinds.luau", "advantage"),
+        ("id = \"pass\"", "riskbreaker-0.0.3/maneuvers/pass.luau", ""),
+    ] {
+        let places = editor.at("textDocument/definition", CARD, piece, piece.len() - 2, json!({}));
+        let paths = |place: &Json| (editor.path_of(&place["uri"]), place["range"].clone());
+        let places: Vec<(String, Json)> = places.as_array().unwrap().iter().map(paths).collect();
+        let path = format!("{copy}{inside}");
+        let (_, range) = places.iter().find(|(at, _)| *at == path).unwrap_or_else(|| panic!("{piece}: {places:?}"));
+        assert_eq!(editor.text_in(&path, range), found);
+        assert!(editor.is_read_only(&path), "{path}");
+        let shown: Vec<Json> = editor.open(&path);
+        assert!(shown.iter().all(|one| one["severity"] != 1), "{shown:#?}");
+    }
+    // A field of the built-in rules cannot be renamed: no file of the user declares it.
+    let refused = editor.at_raw("textDocument/prepareRename", CARD, "\"advantage\", 1", 3, json!({}));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("no file on the disk"), "{refused}");
+    editor.end();
+}
+
+#[test]
 fn completion_offers_words_verbs_fields_and_ids() {
     let mut editor = with_house();
     editor.open(TIRED);

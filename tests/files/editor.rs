@@ -44,6 +44,7 @@ impl Editor {
         let mut server = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
             .args(["lsp", "--stdio"])
             .current_dir(&folder)
+            .env("XDG_STATE_HOME", folder.join("state"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -274,6 +275,10 @@ impl Editor {
     }
 
     /// The text of an open file in a range.
+    pub fn is_read_only(&self, path: &str) -> bool {
+        fs::metadata(self.folder.join(path)).unwrap().permissions().readonly()
+    }
+
     pub fn text_in(&self, path: &str, range: &Json) -> String {
         let text = self.text_of(path);
         text[offset(&text, &range["start"])..offset(&text, &range["end"])].to_owned()

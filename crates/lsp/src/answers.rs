@@ -81,7 +81,7 @@ impl Workspace {
 
     pub fn definition(&self, uri: &Uri, position: Position) -> Option<Vec<Location>> {
         let (lookup, target, _) = self.pointed_at(uri, position)?;
-        Some(self.locations(lookup.declarations(&target)))
+        Some(self.locations(lookup.definitions(&target)))
     }
 
     pub fn references(&self, uri: &Uri, position: Position) -> Option<Vec<Location>> {

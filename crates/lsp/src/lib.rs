@@ -2,8 +2,8 @@
 //!
 //! [`Server`] reads the messages of the editor on one thread and answers them from known results. A second thread
 //! checks rulesets: each change first in its own file and then in the whole ruleset, and a newer change interrupts an
-//! older check. After the checks it computes the odds of the card under the mouse. The server never writes a file: the
-//! editor applies the edits.
+//! older check. After the checks it computes the odds of the card under the mouse. The editor applies
+//! the edits: the server writes no file of a ruleset, only copies of built-in sources for reading.
 
 #![deny(missing_docs)]
 // Tables of cases in tests may be longer.
@@ -23,19 +23,21 @@ mod outline;
 mod path;
 mod semantic;
 mod server;
+mod source_copies;
 mod target;
 mod token;
 mod workspace;
 
 use std::io::{self, BufRead, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use self::server::Server;
 use riskbreaker_ruleset::Library;
 
 /// Serves one editor until it sends `exit` or closes the input. Returns true if it sent `shutdown` first.
 ///
-/// `open` returns the library with the rulesets of a folder; `None` if the folder cannot be read.
+/// `open` returns the library with the rulesets of a folder; `None` if the folder cannot be read. `copies` is a folder for
+/// read-only copies of built-in rulesets: a definition in them leads to the copy. `None`: such definitions are not found.
 ///
 /// # Errors
 ///
@@ -44,6 +46,7 @@ pub fn serve(
     input: impl BufRead + Send + 'static,
     output: impl Write,
     open: impl Fn(&Path) -> Option<Library> + 'static,
+    copies: Option<PathBuf>,
 ) -> io::Result<bool> {
-    Server::new(output, Box::new(open))?.serve(input)
+    Server::new(output, Box::new(open), copies)?.serve(input)
 }

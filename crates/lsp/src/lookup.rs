@@ -3,7 +3,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::outline::{Sort, outline, rule_text};
+use super::outline::{OutlineItem, Sort, outline, rule_text};
 use super::target::{NameTarget, code, is_mentioned, is_rule_id};
 use super::token::TokenKind;
 use super::workspace::{RulesetFile, Workspace};
@@ -110,38 +110,26 @@ impl<'w> FileLookup<'w> {
         }
     }
 
-    /// The places where something is declared, the highest ruleset first.
+    /// The places on disk where something is declared, the highest ruleset first.
     pub fn declarations(&self, target: &NameTarget) -> Vec<Spot> {
         let files = self.files();
-        let mut found = Vec::new();
-        for (file, (inside, text)) in &files {
-            let stem = inside.rsplit_once('.').map_or(&**inside, |(stem, _)| stem);
-            let mut spot = |range: Range<usize>| {
-                found.push(Spot { file: file.clone(), begin: range.start, end: range.end });
-            };
-            match target {
-                NameTarget::Rule(id) if inside == "RULES.md" => {
-                    let rules = outline(inside, text).into_iter();
-                    rules.filter(|rule| rule.sort == Sort::Rule && rule.name == *id).for_each(|rule| spot(rule.range));
-                }
-                NameTarget::File(name) => {
-                    let name = name.strip_prefix("@parent/").unwrap_or(name);
-                    if stem == name {
-                        spot(0..0);
-                    }
-                }
-                NameTarget::Name(name) => {
-                    let (folder, last) = stem.rsplit_once('/').unwrap_or(("", stem));
-                    let first = folder.split('/').next().unwrap_or_default();
-                    if last == name && OF_FILES.contains(&first) {
-                        spot(0..0);
-                    } else if OF_KEYS.contains(&stem.split('/').next().unwrap_or_default()) {
-                        let keys = outline(inside, text).into_iter();
-                        keys.filter(|key| key.name == *name && is_declaration(stem, &key.around))
-                            .for_each(|key| spot(key.range));
-                    }
-                }
-                _ => {}
+        let spots = |(file, (inside, text)): (&PathBuf, &(String, String))| declared_in(file, inside, text, target);
+        files.iter().flat_map(spots).collect()
+    }
+
+    /// Like [`FileLookup::declarations`], with the places in rulesets that are in no folder, of which it writes copies.
+    pub fn definitions(&self, target: &NameTarget) -> Vec<Spot> {
+        let mut found = self.declarations(target);
+        let parts = self.stacks.iter().flat_map(|stack| stack.parts());
+        for part in parts.filter(|part| self.library.folder_of(part.id()).is_none()) {
+            let Some(copy) = self.workspace.copies.path_of(part.id()) else { continue };
+            let files = part.folder.files.iter();
+            let spots: Vec<Spot> = files
+                .flat_map(|(inside, source)| declared_in(&copy.join(inside), inside, &source.text, target))
+                .collect();
+            // Without its copy a place cannot be shown.
+            if !spots.is_empty() && self.workspace.copies.write(part.id(), &part.folder).is_ok() {
+                found.extend(spots);
             }
         }
         found
@@ -217,6 +205,33 @@ impl<'w> FileLookup<'w> {
         let stems = parts.flat_map(|part| part.folder.files.keys()).filter_map(|path| path.strip_suffix(".luau"));
         stems.filter(|stem| stem.starts_with("lib/")).map(str::to_owned).collect()
     }
+}
+
+/// The places in a file where something is declared.
+fn declared_in(file: &Path, inside: &str, text: &str, target: &NameTarget) -> Vec<Spot> {
+    let stem = inside.rsplit_once('.').map_or(inside, |(stem, _)| stem);
+    let ranges: Vec<Range<usize>> = match target {
+        NameTarget::Rule(id) if inside == "RULES.md" => {
+            let rules = outline(inside, text).into_iter();
+            rules.filter(|rule| rule.sort == Sort::Rule && rule.name == *id).map(|rule| rule.range).collect()
+        }
+        NameTarget::File(name) if stem == name.strip_prefix("@parent/").unwrap_or(name) => vec![0..0],
+        NameTarget::Name(name) => {
+            let (folder, last) = stem.rsplit_once('/').unwrap_or(("", stem));
+            let first = folder.split('/').next().unwrap_or_default();
+            if last == name && OF_FILES.contains(&first) {
+                vec![0..0]
+            } else if OF_KEYS.contains(&stem.split('/').next().unwrap_or_default()) {
+                let keys = outline(inside, text).into_iter();
+                let is_it = |key: &OutlineItem| key.name == *name && is_declaration(stem, &key.around);
+                keys.filter(is_it).map(|key| key.range).collect()
+            } else {
+                Vec::new()
+            }
+        }
+        NameTarget::Rule(_) | NameTarget::File(_) | NameTarget::Word { .. } => Vec::new(),
+    };
+    ranges.into_iter().map(|range| Spot { file: file.to_owned(), begin: range.start, end: range.end }).collect()
 }
 
 /// True if a key is a declaration of its file: a kind, a field, a verb, an entry, a free act, a switch or a seat.

@@ -26,6 +26,7 @@ use super::fix::{Fix, fixes};
 use super::message::{self, Broken};
 use super::path::{of_uri, to_uri};
 use super::semantic::SemanticSort;
+use super::source_copies::SourceCopies;
 use super::workspace::{RulesetFinder, Workspace};
 use riskbreaker_ruleset::Problem;
 use riskbreaker_work::WorkBudget;
@@ -98,7 +99,7 @@ const WATCH: i32 = 1;
 
 impl<W: Write> Server<W> {
     /// Starts the checker thread.
-    pub(super) fn new(output: W, open: RulesetFinder) -> io::Result<Server<W>> {
+    pub(super) fn new(output: W, open: RulesetFinder, copies: Option<PathBuf>) -> io::Result<Server<W>> {
         let events = channel();
         let checked = events.0.clone();
         let checker = Checker::start(move |event| {
@@ -109,7 +110,7 @@ impl<W: Write> Server<W> {
                 CheckerEvent::Finished => ServerEvent::Finished { told: false },
             });
         })?;
-        let (workspace, shown) = (Workspace::new(open), BTreeSet::new());
+        let (workspace, shown) = (Workspace::new(open, SourceCopies::new(copies)), BTreeSet::new());
         let (stage, registers_watches) = (Stage::Begun, false);
         let (waiting, hovers) = (Vec::new(), Vec::new());
         Ok(Server { output, events, workspace, checker, shown, stage, registers_watches, waiting, hovers })

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::checker::CheckJob;
 use super::document::EditorText;
+use super::source_copies::SourceCopies;
 use riskbreaker_check::Analysis;
 use riskbreaker_play::Ruleset;
 use riskbreaker_ruleset::{Library, Manifest, Problem};
@@ -14,6 +15,7 @@ pub(super) type RulesetFinder = Box<dyn Fn(&Path) -> Option<Library>>;
 /// The open texts, and the check results of their rulesets.
 pub(super) struct Workspace {
     open: RulesetFinder,
+    pub copies: SourceCopies,
     /// The open texts, by file.
     pub documents: BTreeMap<PathBuf, EditorText>,
     /// The rulesets with open files, by folder.
@@ -51,8 +53,8 @@ impl RulesetFile {
 }
 
 impl Workspace {
-    pub fn new(open: RulesetFinder) -> Workspace {
-        Workspace { open, documents: BTreeMap::new(), rulesets: BTreeMap::new(), turn: 0 }
+    pub fn new(open: RulesetFinder, copies: SourceCopies) -> Workspace {
+        Workspace { open, copies, documents: BTreeMap::new(), rulesets: BTreeMap::new(), turn: 0 }
     }
 
     /// The ruleset of a file: the nearest folder above it with a manifest.
