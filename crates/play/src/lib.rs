@@ -27,7 +27,7 @@ pub use context::{
     fits_auto,
 };
 pub use context::{View, read_typed, typed_form};
-pub use explorer::{Answering, Assumed, Given, Source};
+pub use explorer::{Answering, Assumed, Given};
 #[doc(hidden)]
 pub use explorer::{Budget, ChoicePoint, Edge, Explorer, Fork, OffPlan, write_whole_state};
 #[doc(hidden)]
@@ -45,6 +45,7 @@ pub use memo::{NewBranch, NotRecorded};
 #[doc(hidden)]
 pub use migration::Former;
 pub use migration::{Migration, MigrationError};
+pub use model::AnswerSource as Source;
 #[cfg(feature = "serve")]
 #[doc(hidden)]
 pub use model::push_sparing;
@@ -56,8 +57,8 @@ pub use model::{
 };
 #[doc(hidden)]
 pub use model::{
-    AskKind, By, DicePosition, Events, Limits, MASTER, Misfit, Need, Options, Packed, Places, Shape, Sight, Slot, Tape,
-    WorkedOut, without_parts,
+    AskKind, By, DicePosition, Events, Limits, MASTER, Misfit, Need, Options, Packed, Places, Shape, Sight, SightForm,
+    Slot, Tape, WorkedOut, without_parts,
 };
 #[cfg(feature = "serve")]
 #[doc(hidden)]

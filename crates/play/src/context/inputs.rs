@@ -7,14 +7,15 @@ use std::sync::Arc;
 use super::answers_in_words::answers_in_words;
 use super::asking::{Answerer, Asked, Asking, Taped};
 use super::op::Op;
+use super::path_input::PathInput;
 use super::phase::{Phase, Stop};
-use super::resume_point::ResumePoint;
 use super::run_rolls::SeenRoll;
 use super::{ActionContext, DICE_RUN_OUT};
 use crate::machine::known_seat;
+use crate::model::AnswerSource;
 use crate::{
-    Answer, Ask, By, DicePosition, DiceSource, Driver, Explorer, Happening, MissingRoll, Need, Question, QuestionId,
-    Refusal, Sight, Slot, Source, Term,
+    Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, MissingRoll, Need, Question, QuestionId, Refusal,
+    Sight, Slot, Term,
 };
 use riskbreaker_dice::{Dice, Roll, Throws};
 use riskbreaker_state::{Audience, EntityId, Value};
@@ -61,12 +62,12 @@ impl ActionContext {
             };
             self.rolls.note(SeenRoll { total, shows_faces: false, unseen: None });
             sight.of_total(total)
-        } else if self.explorer.is_some() && self.playback.is_at_end() {
+        } else if self.paths.is_some() && self.playback.is_at_end() {
             let roll = self.foresee(dice, label, sight)?;
             return Ok(self.foreseen(dice, sight, &roll));
         } else {
             let roll = self.draw(dice, label, need, &audience, &tell)?;
-            self.explorer.iter_mut().for_each(|explorer| explorer.note_roll());
+            self.paths.iter_mut().for_each(|paths| paths.note_roll());
             self.rolls.note(SeenRoll { total: roll.total(), shows_faces: sight.shows_faces(), unseen: None });
             self.tell_roll(dice, &roll, sight, open, &tell);
             sight.of_roll(&roll)
@@ -110,11 +111,11 @@ impl ActionContext {
         let (total, unseen) = (roll.total, roll.unseen.clone());
         if self.is_exploring() {
             if self.rolls.last < self.rolls.made.len() || !self.rules.looks_at_rolls() {
-                self.explorer.iter_mut().for_each(|explorer| explorer.refuse_look());
+                self.paths.iter_mut().for_each(|paths| paths.refuse_look());
                 return Err(self.break_off());
             }
             if let Some((dice, sight)) = unseen {
-                let found = self.explored(|explorer, context| explorer.look(context, &dice, &sight.cuts(), total))?;
+                let found = self.explored(|paths, context| paths.look(context, &dice, &sight.cuts(), total))?;
                 if let Some(roll) = self.rolls.made.last_mut() {
                     (roll.total, roll.unseen) = (found, None);
                 }
@@ -127,7 +128,7 @@ impl ActionContext {
 
     /// True if all results of a roll are enumerated, instead of one result being rolled.
     fn is_exploring(&self) -> bool {
-        self.explorer.as_ref().is_some_and(|explorer| !explorer.is_sampling())
+        self.paths.as_ref().is_some_and(|paths| !paths.is_sampling())
     }
 
     /// Makes the `count`th roll of this run, from 1, the one that `rb.last_roll` reads.
@@ -170,7 +171,7 @@ impl ActionContext {
 
     /// Records a term of the next roll's target number, for explanations.
     pub fn note_roll_term(&mut self, term: Term) {
-        if self.log.listening && self.explorer.is_none() && self.rolls.terms.len() < MOST_TERMS {
+        if self.log.listening && self.paths.is_none() && self.rolls.terms.len() < MOST_TERMS {
             self.rolls.terms.push(term);
         }
     }
@@ -202,7 +203,7 @@ impl ActionContext {
 
     /// True if draws from here on are enumerated, so that the script need not tell equal elements apart.
     pub fn merges_draws(&self) -> bool {
-        let merges = self.explorer.as_ref().is_some_and(|explorer| explorer.merges() && !explorer.is_sampling());
+        let merges = self.paths.as_ref().is_some_and(|paths| paths.merges() && !paths.is_sampling());
         merges && self.playback.is_at_end()
     }
 
@@ -219,30 +220,16 @@ impl ActionContext {
     }
 
     /// Asks the explorer, which may read the context. If it returns `None`, the run ends before its action does.
-    fn explored<R>(&mut self, ask: impl FnOnce(&mut Explorer, &ActionContext) -> Option<R>) -> Result<R, Stop> {
-        let mut explorer = self.explorer.take();
-        let found = explorer.as_mut().and_then(|explorer| ask(explorer, self));
-        self.explorer = explorer;
+    fn explored<R>(&mut self, ask: impl FnOnce(&mut dyn PathInput, &ActionContext) -> Option<R>) -> Result<R, Stop> {
+        let mut paths = self.paths.take();
+        let found = paths.as_mut().and_then(|paths| ask(&mut **paths, self));
+        self.paths = paths;
         found.ok_or_else(|| self.break_off())
     }
 
     /// The roll on the explorer's path.
     fn foresee(&mut self, dice: &Arc<Dice>, label: &Arc<str>, sight: &Sight) -> Result<Roll, Stop> {
-        use riskbreaker_dice::Seen;
-        let seen = match sight {
-            Sight::Faces => Seen::Faces,
-            Sight::Ordered => Seen::Ordered,
-            Sight::Ranks => Seen::Ranks,
-            Sight::Cuts(_) | Sight::Need(Need::Under(_) | Need::AtLeast(_) | Need::AtMost(_)) => {
-                Seen::Cuts(sight.cuts())
-            }
-            Sight::Total | Sight::Need(Need::Nothing) => Seen::Total,
-        };
-        self.explored(|explorer, context| {
-            let roll = explorer.roll(context, dice, (seen, sight.sort()), label)?;
-            explorer.keep_resume_point(|keep| ResumePoint::of(context, keep, dice, sight));
-            Some(roll)
-        })
+        self.explored(|paths, context| paths.roll(context, dice, sight, label))
     }
 
     /// Begins `rb.again`. Fails in a phase in which dice cannot be rolled.
@@ -253,7 +240,7 @@ impl ActionContext {
     /// Repeats the function of `rb.again`. A fault if the function has not rolled since its last turn.
     pub fn roll_again(&mut self) -> Result<(), Stop> {
         self.may_go_on()?;
-        if self.explorer.as_mut().is_none_or(|explorer| explorer.roll_again()) {
+        if self.paths.as_mut().is_none_or(|paths| paths.roll_again()) {
             return Ok(());
         }
         Err(self.fault_with(
@@ -271,10 +258,10 @@ impl ActionContext {
     /// Picks a random number from 1 to `n` for a policy.
     pub fn pick(&mut self, n: u32) -> Result<u32, Stop> {
         self.may_go_on()?;
-        let picked = if self.explorer.is_none() {
+        let picked = if self.paths.is_none() {
             self.dice.rng.face(n)
         } else {
-            self.explored(|explorer, context| explorer.pick(context, n))?
+            self.explored(|paths, context| paths.pick(context, n))?
         };
         self.observers.observe(&Op::Pick { n, picked });
         Ok(picked)
@@ -481,7 +468,7 @@ impl ActionContext {
         self.rolls.terms.clear();
         self.note_reached();
         self.open_seat(seat)?;
-        if self.explorer.as_ref().is_some_and(|explorer| explorer.knows_next()) {
+        if self.paths.as_ref().is_some_and(|paths| paths.knows_next()) {
             return Ok(Answerer::Known);
         }
         if let Some(Some(slot)) = self.playback.tape.slots.get(self.playback.cursor) {
@@ -492,10 +479,10 @@ impl ActionContext {
             return Ok(Answerer::Tape(option));
         }
         let acts = self.answers.acts(seat);
-        if let Some(explorer) = &mut self.explorer {
+        if let Some(paths) = &mut self.paths {
             let (topic, about, has_options) = asked;
             let before = self.playback.before();
-            let policy = explorer.ask_policy(self.answers.seats.get(seat), (seat, topic, about), has_options, before);
+            let policy = paths.ask_policy(self.answers.seats.get(seat), (seat, topic, about), has_options, before);
             return Ok(policy.map_or(Answerer::Reader, Answerer::Policy));
         }
         Ok(match self.answers.seats.get(seat) {
@@ -508,8 +495,8 @@ impl ActionContext {
     /// Describes the refused answer for a message; names the policy if one gave it.
     pub fn words_of_answer(&self, topic: &str, seat: &str, by_policy: bool) -> String {
         let driver = self.answers.seats.get(seat);
-        let policy = match (&self.explorer, driver) {
-            (Some(explorer), driver) => explorer.policy_of(driver),
+        let policy = match (&self.paths, driver) {
+            (Some(paths), driver) => paths.policy_of(driver),
             (None, Some(Driver::Policy(policy))) => Some(policy),
             (None, _) => None,
         };
@@ -567,8 +554,8 @@ impl ActionContext {
     /// Gets an answer that is not on the tape: from the explorer, or from the driver of the seat.
     pub fn ask(&mut self, question: &Question) -> Result<Asked, Stop> {
         self.may_leave_open("asking")?;
-        if self.explorer.is_some() {
-            let asked = self.explored(|explorer, context| explorer.answer(context, question))?;
+        if self.paths.is_some() {
+            let asked = self.explored(|paths, context| paths.answer(context, question))?;
             if let Asked::Answered(answer) = &asked {
                 self.record(Asking::of(question), answer.clone(), By::Default, DicePosition::default());
             }
@@ -599,31 +586,31 @@ impl ActionContext {
         };
         let Question { seat, topic, about, .. } = question;
         let before = self.playback.before();
-        let given = self.explorer.as_ref().is_some_and(|explorer| explorer.is_given(seat, topic, *about, before));
+        let given = self.paths.as_ref().is_some_and(|paths| paths.is_given(seat, topic, *about, before));
         (waits, given)
     }
 
     /// While paths are explored: the next question with its answer, if no choice point precedes it and an earlier run
     /// recorded it.
     pub fn asked_before(&mut self) -> Result<Option<Arc<(Question, Answer)>>, Stop> {
-        if self.explorer.is_some() {
+        if self.paths.is_some() {
             self.may_leave_open("asking")?;
         }
-        Ok(self.explorer.as_mut().and_then(|explorer| explorer.recall()))
+        Ok(self.paths.as_mut().and_then(|paths| paths.recall()))
     }
 
     /// True if answers are recorded although events have no readers: after the action whose paths are explored.
     pub fn notes_answers(&self) -> bool {
-        self.explorer.as_ref().is_some_and(|explorer| explorer.is_later())
+        self.paths.as_ref().is_some_and(|paths| paths.is_later())
     }
 
     /// Records an answer of a policy, or the default taken instead, while paths are explored.
     pub fn note_assumed(&mut self, asking: &Asking, audience: &Audience, answer: &str, by: By) {
-        let Some(mut explorer) = self.explorer.take() else { return };
-        let policy = explorer.policy_of(self.answers.seats.get(&asking.seat)).filter(|_| matches!(by, By::Policy));
-        let source = policy.map_or(Source::Default, |policy| Source::Policy(policy.clone()));
-        explorer.note_taken(self, asking, audience, answer.to_owned(), source);
-        self.explorer = Some(explorer);
+        let Some(mut paths) = self.paths.take() else { return };
+        let policy = paths.policy_of(self.answers.seats.get(&asking.seat)).filter(|_| matches!(by, By::Policy));
+        let source = policy.map_or(AnswerSource::Default, |policy| AnswerSource::Policy(policy.clone()));
+        paths.note_taken(self, asking, audience, answer.to_owned(), source);
+        self.paths = Some(paths);
     }
 
     /// Opens a question and leaves its tape slot empty.

@@ -16,6 +16,7 @@ mod observers;
 mod op;
 mod operation;
 mod order_reading;
+mod path_input;
 mod phase;
 mod playback;
 mod progress;
@@ -51,12 +52,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::observers::Observers;
-use crate::{DiceSource, Driver, Explorer, Ruleset};
+use crate::{DiceSource, Driver, Ruleset};
 use riskbreaker_state::{State, Value};
 
 pub use asking::{Answerer, Asked, Asking, Taped};
 pub use dice_input::DiceInput;
 pub use knowledge::{Knowledge, Masked};
+pub use path_input::PathInput;
 pub use phase::{Phase, Stop};
 pub use playback::Playback;
 pub use recorded_faces::RecordedFaces;
@@ -85,7 +87,7 @@ pub struct ActionContext {
     /// Where answers come from.
     pub answers: SeatInput,
     /// Set while all paths of an action are explored: it supplies the rolls and answers that the tape does not hold.
-    pub explorer: Option<Box<Explorer>>,
+    pub paths: Option<Box<dyn PathInput>>,
     /// The tape of the running action.
     pub playback: Playback,
     pub phase: Phase,
@@ -125,7 +127,7 @@ impl ActionContext {
             switches,
             dice: DiceInput::new(dice, seed),
             answers: SeatInput::new(seats),
-            explorer: None,
+            paths: None,
             playback: Playback::default(),
             phase: Phase::Play,
             stop: None,
@@ -210,7 +212,7 @@ impl ActionContext {
         !self.log.listening
             && !self.keeps_tape
             && !self.answers.overseen
-            && self.explorer.is_none()
+            && self.paths.is_none()
             && self.dice.source == DiceSource::Seeded
             && !self.answers.seats.values().any(|driver| matches!(driver, Driver::Human))
     }

@@ -8,15 +8,18 @@ mod state_bytes;
 
 pub use state_bytes::write_whole_state;
 
+use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
-use std::fmt;
 use std::sync::Arc;
 
 use self::state_bytes::{write_bytes, write_last_roll, write_state};
-use crate::context::ResumePoint;
-use crate::model::without_places;
-use crate::{ActionContext, Answer, Asked, Asking, Driver, Fingerprint, KeepPlace, Question, Refusal, Slot, Viewer};
+use crate::context::{PathInput, ResumePoint};
+use crate::model::{AnswerSource, without_places};
+use crate::{
+    ActionContext, Answer, Asked, Asking, Driver, Fingerprint, KeepPlace, Question, Refusal, Sight, SightForm, Slot,
+    Viewer,
+};
 use riskbreaker_dice::{Dice, DiceRng, Effort, Partition, Roll, Seen, float};
 use riskbreaker_state::{Audience, EntityId, Value};
 
@@ -47,35 +50,7 @@ pub struct Assumed {
     /// The answer in words.
     pub answer: String,
     /// Where the answer came from.
-    pub source: Source,
-}
-
-/// The origin of an answer that was chosen for a seat.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Source {
-    /// It was given with the query.
-    Given,
-    /// The default of the question.
-    Default,
-    /// The first possible answer, since the question has no default.
-    First,
-    /// A policy of the ruleset, by its name.
-    Policy(Arc<str>),
-    /// The answer that is worth most to the asked seat.
-    Best,
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Source::Given => f.write_str("given"),
-            Source::Default => f.write_str("default"),
-            Source::First => f.write_str("first possible"),
-            Source::Policy(policy) => write!(f, "policy {policy}"),
-            Source::Best => f.write_str("best"),
-        }
-    }
+    pub source: AnswerSource,
 }
 
 /// The most typed names that are corrected one by one in one look-ahead.
@@ -485,11 +460,6 @@ impl Explorer {
         Some((number, true))
     }
 
-    /// True if the run has passed the action that was open at first.
-    pub fn is_later(&self) -> bool {
-        self.later
-    }
-
     /// Lets a sampled run continue after an agenda entry.
     pub fn pass_entry(&mut self) {
         self.later = true;
@@ -741,13 +711,12 @@ impl Explorer {
 
     /// Makes the next roll on the current path. `None` ends the run.
     ///
-    /// `told`: a number for the form in which the script sees the result (total, success, band, faces and so on). It
-    /// keeps points apart that have the same branches, but whose scripts get different values.
-    pub fn roll(
+    /// `form` keeps points apart that have the same branches, but whose scripts get different values.
+    fn roll_seen(
         &mut self,
         context: &ActionContext,
         dice: &Dice,
-        (seen, told): (Seen, u8),
+        (seen, form): (Seen, SightForm),
         label: &Arc<str>,
     ) -> Option<Roll> {
         self.rolled_again = true;
@@ -764,7 +733,7 @@ impl Explorer {
             || Fork::Roll(ranked.clone()),
             |key| {
                 key.extend_from_slice(&(Arc::as_ptr(&ranked) as usize).to_le_bytes());
-                key.push(told);
+                key.push(form as u8);
                 if keeps_last {
                     write_last_roll(context, key);
                 }
@@ -773,29 +742,6 @@ impl Explorer {
         let Fork::Roll(ranked) = &self.points[point as usize].fork else { return None };
         let branch = &ranked.partition.branches[branch as usize];
         Some(Roll::standing_for(dice, branch.total, &branch.faces))
-    }
-
-    /// Branches on the total of the last roll, of which the script has seen only how many of the `cuts` the `total` reaches.
-    pub fn look(&mut self, context: &ActionContext, dice: &Dice, cuts: &[i64], total: i64) -> Option<i64> {
-        let reached = cuts.iter().filter(|cut| total >= **cut).count();
-        let seen = Seen::Within { cuts: cuts.to_vec(), reached };
-        let label = self.look_label.clone();
-        self.roll(context, dice, (seen, 0), &label).map(|roll| roll.total())
-    }
-
-    /// Ends the run because it looks at a roll that fingerprints do not cover: merged points may differ in it.
-    pub fn refuse_look(&mut self) {
-        self.refuse("rb.last_roll reads a roll that is not the latest one, or is not called by its full name: such paths cannot be enumerated");
-    }
-
-    /// True if equal points are merged.
-    pub fn merges(&self) -> bool {
-        self.fingerprint.is_some()
-    }
-
-    /// True if dice are rolled at random instead of enumerated.
-    pub fn is_sampling(&self) -> bool {
-        self.samples.is_some()
     }
 
     fn ranked(&mut self, dice: &Dice, seen: Seen, label: &str) -> Option<Arc<Ranked>> {
@@ -819,23 +765,6 @@ impl Explorer {
         let ranked = Arc::new(Ranked { partition, order, chances });
         self.partitions.entry(seen).or_default().insert(dice.clone(), ranked.clone());
         Some(ranked)
-    }
-
-    /// Notes a roll that the run takes from the tape, before its paths branch.
-    pub fn note_roll(&mut self) {
-        self.rolled_again = true;
-    }
-
-    /// Returns true if something was rolled since the last call. If not, `rb.again` would repeat its function for ever.
-    pub fn roll_again(&mut self) -> bool {
-        std::mem::take(&mut self.rolled_again)
-    }
-
-    /// Picks a number from 1 to `n`, each equally likely. `None` ends the run.
-    pub fn pick(&mut self, context: &ActionContext, n: u32) -> Option<u32> {
-        let dice = Dice::parse(&format!("1d{n}")).ok()?;
-        let label = self.pick_label.clone();
-        self.roll(context, &dice, (Seen::Total, 0), &label).map(|roll| roll.total() as u32)
     }
 
     /// Enters the next choice point and takes one of its branches.
@@ -942,57 +871,6 @@ impl Explorer {
 
     // Questions
 
-    /// The next question and its answer, if no choice point precedes it and an earlier run has asked it.
-    pub fn recall(&mut self) -> Option<Arc<(Question, Answer)>> {
-        if !self.is_before_points() {
-            return None;
-        }
-        let known = self.asked.get(self.met)?.clone()?;
-        self.met += 1;
-        Some(known)
-    }
-
-    /// True if [`Explorer::recall`] has a question to return.
-    pub fn knows_next(&self) -> bool {
-        self.is_before_points() && matches!(self.asked.get(self.met), Some(Some(_)))
-    }
-
-    /// The policy that answers a question, if the options of the question are not needed to decide that. Records the
-    /// policy as asked.
-    pub fn ask_policy<'a>(
-        &'a mut self,
-        driver: Option<&'a Driver>,
-        (seat, topic, about): (&str, &str, Option<EntityId>),
-        has_options: bool,
-        before: &[Option<Slot>],
-    ) -> Option<&'a Arc<str>> {
-        if self.is_given(seat, topic, about, before) || (has_options && self.against.is_some()) {
-            return None;
-        }
-        let is_before = self.is_before_points();
-        self.policy_of(driver)?;
-        if is_before {
-            note_asked(&mut self.asked, &mut self.met, || None);
-        }
-        self.policy_of(driver)
-    }
-
-    /// The policy that answers for a seat with this driver.
-    pub fn policy_of<'a>(&'a self, driver: Option<&'a Driver>) -> Option<&'a Arc<str>> {
-        match (&self.answering, driver) {
-            (Answering::Policy(policy), _) | (Answering::Seated, Some(Driver::Policy(policy))) => Some(policy),
-            // After the open action, policies answer for their seats.
-            (Answering::Default, Some(Driver::Policy(policy))) if self.later => Some(policy),
-            _ => None,
-        }
-    }
-
-    /// True if an answer was given for the question. `before`: the tape up to the question.
-    pub fn is_given(&self, seat: &str, topic: &str, about: Option<EntityId>, before: &[Option<Slot>]) -> bool {
-        let answered = before.get(self.taped..).unwrap_or_default();
-        self.left(answered, about).any(|given| given.fits(seat, topic, about))
-    }
-
     /// The given answers that are unused and may answer a question about an entity. After the open action, they are
     /// only for the entity of that action.
     fn left<'g>(&'g self, answered: &'g [Option<Slot>], about: Option<EntityId>) -> impl Iterator<Item = &'g Given> {
@@ -1016,14 +894,6 @@ impl Explorer {
         context.playback.before().get(self.taped..).unwrap_or_default()
     }
 
-    /// Records the question just asked. `None`: a policy answers it.
-    pub fn remember(&mut self, answered: Option<(&Question, &Answer)>) {
-        if self.is_before_points() {
-            let known = || answered.map(|(question, answer)| Arc::new((question.clone(), answer.clone())));
-            note_asked(&mut self.asked, &mut self.met, known);
-        }
-    }
-
     /// True if no choice point was met yet.
     fn is_before_points(&self) -> bool {
         self.depth == 0 && self.rolled.is_empty() && !self.later
@@ -1033,49 +903,6 @@ impl Explorer {
     fn refuse(&mut self, message: impl Into<String>) -> Option<Asked> {
         self.off_plan = Some(OffPlan::Refused(Refusal::new(message)));
         None
-    }
-
-    /// Decides how a question on this path is answered. `None` ends the run.
-    pub fn answer(&mut self, context: &ActionContext, question: &Question) -> Option<Asked> {
-        match self.given_answer(context, question) {
-            Ok(None) => {}
-            Ok(Some(answer)) => return Some(Asked::Answered(answer)),
-            Err(refusal) => {
-                self.off_plan = Some(OffPlan::Refused(refusal));
-                return None;
-            }
-        }
-        let topic = &question.topic;
-        let driver = context.answers.seats.get(&question.seat);
-        if let Some(policy) = self.policy_of(driver) {
-            return Some(Asked::Policy(policy.clone()));
-        }
-        let source = match &self.answering {
-            Answering::Seated => match driver {
-                Some(Driver::Absent) if question.default.is_some() => Source::Default,
-                _ => return self.refuse(format!("nobody answers `{topic}`, which is asked of {}", question.seat)),
-            },
-            Answering::Given => {
-                let (seat, why) = (&question.seat, &question.why);
-                return self.refuse(format!("`{topic}` is asked of {seat} and has no answer: {why}"));
-            }
-            // A seat that answers under seal does not know the answers of others, and a best answer would use them.
-            Answering::Best if question.sealed && self.asker.as_ref().is_some_and(|own| *own != question.seat) => {
-                if question.default.is_some() {
-                    Source::Default
-                } else {
-                    Source::First
-                }
-            }
-            Answering::Best => return self.best_answer(context, question),
-            Answering::Default if question.default.is_some() => Source::Default,
-            Answering::Default | Answering::Policy(_) => Source::First,
-        };
-        let Some(answer) = question.usual_answer() else {
-            return self.refuse(format!("`{topic}` has no default answer; give one"));
-        };
-        self.note_taken(context, &Asking::of(question), &question.audience, question.tell(&answer), source);
-        Some(Asked::Answered(answer))
     }
 
     fn given_answer(&mut self, context: &ActionContext, question: &Question) -> Result<Option<Answer>, Refusal> {
@@ -1099,7 +926,7 @@ impl Explorer {
                     &Asking::of(question),
                     &question.audience,
                     question.tell(&answer),
-                    Source::Given,
+                    AnswerSource::Given,
                 );
             }
             return Ok(Some(answer));
@@ -1111,7 +938,13 @@ impl Explorer {
         };
         let Some(answer) = named else { return Ok(None) };
         self.used.insert(String::new());
-        self.note_taken(context, &Asking::of(question), &question.audience, question.tell(&answer), Source::Given);
+        self.note_taken(
+            context,
+            &Asking::of(question),
+            &question.audience,
+            question.tell(&answer),
+            AnswerSource::Given,
+        );
         Ok(Some(answer))
     }
 
@@ -1143,22 +976,6 @@ impl Explorer {
             Err(refusal @ Refusal::Greyed { .. }) => Err(refusal),
             read => Ok(read.ok()),
         }
-    }
-
-    /// Records an answer that was chosen for a seat, unless the viewer may not see the question.
-    pub fn note_taken(
-        &mut self,
-        context: &ActionContext,
-        asking: &Asking,
-        audience: &Audience,
-        answer: String,
-        source: Source,
-    ) {
-        if !self.viewer.as_ref().is_none_or(|viewer| viewer.sees(audience)) {
-            return;
-        }
-        let who = asking.about.map_or_else(|| asking.seat.clone(), |about| context.title(about));
-        self.taken.insert(Assumed { who, topic: asking.topic.clone(), answer, source });
     }
 
     fn best_answer(&mut self, context: &ActionContext, question: &Question) -> Option<Asked> {
@@ -1242,6 +1059,182 @@ impl Explorer {
             at = point.from;
         }
         seats
+    }
+}
+
+impl PathInput for Explorer {
+    fn is_sampling(&self) -> bool {
+        self.samples.is_some()
+    }
+
+    fn merges(&self) -> bool {
+        self.fingerprint.is_some()
+    }
+
+    fn is_later(&self) -> bool {
+        self.later
+    }
+
+    fn roll(&mut self, context: &ActionContext, dice: &Arc<Dice>, sight: &Sight, label: &Arc<str>) -> Option<Roll> {
+        let roll = self.roll_seen(context, dice, (sight.seen(), sight.form()), label)?;
+        self.keep_resume_point(|keep| ResumePoint::of(context, keep, dice, sight));
+        Some(roll)
+    }
+
+    fn pick(&mut self, context: &ActionContext, n: u32) -> Option<u32> {
+        let dice = Dice::parse(&format!("1d{n}")).ok()?;
+        let label = self.pick_label.clone();
+        self.roll_seen(context, &dice, (Seen::Total, SightForm::Total), &label).map(|roll| roll.total() as u32)
+    }
+
+    fn look(&mut self, context: &ActionContext, dice: &Dice, cuts: &[i64], total: i64) -> Option<i64> {
+        let reached = cuts.iter().filter(|cut| total >= **cut).count();
+        let seen = Seen::Within { cuts: cuts.to_vec(), reached };
+        let label = self.look_label.clone();
+        self.roll_seen(context, dice, (seen, SightForm::Total), &label).map(|roll| roll.total())
+    }
+
+    fn refuse_look(&mut self) {
+        self.refuse("rb.last_roll reads a roll that is not the latest one, or is not called by its full name: such paths cannot be enumerated");
+    }
+
+    fn note_roll(&mut self) {
+        self.rolled_again = true;
+    }
+
+    fn roll_again(&mut self) -> bool {
+        std::mem::take(&mut self.rolled_again)
+    }
+
+    fn answer(&mut self, context: &ActionContext, question: &Question) -> Option<Asked> {
+        match self.given_answer(context, question) {
+            Ok(None) => {}
+            Ok(Some(answer)) => return Some(Asked::Answered(answer)),
+            Err(refusal) => {
+                self.off_plan = Some(OffPlan::Refused(refusal));
+                return None;
+            }
+        }
+        let topic = &question.topic;
+        let driver = context.answers.seats.get(&question.seat);
+        if let Some(policy) = self.policy_of(driver) {
+            return Some(Asked::Policy(policy.clone()));
+        }
+        let source = match &self.answering {
+            Answering::Seated => match driver {
+                Some(Driver::Absent) if question.default.is_some() => AnswerSource::Default,
+                _ => return self.refuse(format!("nobody answers `{topic}`, which is asked of {}", question.seat)),
+            },
+            Answering::Given => {
+                let (seat, why) = (&question.seat, &question.why);
+                return self.refuse(format!("`{topic}` is asked of {seat} and has no answer: {why}"));
+            }
+            // A seat that answers under seal does not know the answers of others, and a best answer would use them.
+            Answering::Best if question.sealed && self.asker.as_ref().is_some_and(|own| *own != question.seat) => {
+                if question.default.is_some() {
+                    AnswerSource::Default
+                } else {
+                    AnswerSource::First
+                }
+            }
+            Answering::Best => return self.best_answer(context, question),
+            Answering::Default if question.default.is_some() => AnswerSource::Default,
+            Answering::Default | Answering::Policy(_) => AnswerSource::First,
+        };
+        let Some(answer) = question.usual_answer() else {
+            return self.refuse(format!("`{topic}` has no default answer; give one"));
+        };
+        self.note_taken(context, &Asking::of(question), &question.audience, question.tell(&answer), source);
+        Some(Asked::Answered(answer))
+    }
+
+    fn recall(&mut self) -> Option<Arc<(Question, Answer)>> {
+        if !self.is_before_points() {
+            return None;
+        }
+        let known = self.asked.get(self.met)?.clone()?;
+        self.met += 1;
+        Some(known)
+    }
+
+    fn knows_next(&self) -> bool {
+        self.is_before_points() && matches!(self.asked.get(self.met), Some(Some(_)))
+    }
+
+    fn remember(&mut self, answered: Option<(&Question, &Answer)>) {
+        if self.is_before_points() {
+            let known = || answered.map(|(question, answer)| Arc::new((question.clone(), answer.clone())));
+            note_asked(&mut self.asked, &mut self.met, known);
+        }
+    }
+
+    fn ask_policy<'a>(
+        &'a mut self,
+        driver: Option<&'a Driver>,
+        (seat, topic, about): (&str, &str, Option<EntityId>),
+        has_options: bool,
+        before: &[Option<Slot>],
+    ) -> Option<&'a Arc<str>> {
+        if self.is_given(seat, topic, about, before) || (has_options && self.against.is_some()) {
+            return None;
+        }
+        let is_before = self.is_before_points();
+        self.policy_of(driver)?;
+        if is_before {
+            note_asked(&mut self.asked, &mut self.met, || None);
+        }
+        self.policy_of(driver)
+    }
+
+    fn policy_of<'a>(&'a self, driver: Option<&'a Driver>) -> Option<&'a Arc<str>> {
+        match (&self.answering, driver) {
+            (Answering::Policy(policy), _) | (Answering::Seated, Some(Driver::Policy(policy))) => Some(policy),
+            // After the open action, policies answer for their seats.
+            (Answering::Default, Some(Driver::Policy(policy))) if self.later => Some(policy),
+            _ => None,
+        }
+    }
+
+    fn is_given(&self, seat: &str, topic: &str, about: Option<EntityId>, before: &[Option<Slot>]) -> bool {
+        let answered = before.get(self.taped..).unwrap_or_default();
+        self.left(answered, about).any(|given| given.fits(seat, topic, about))
+    }
+
+    fn note_taken(
+        &mut self,
+        context: &ActionContext,
+        asking: &Asking,
+        audience: &Audience,
+        answer: String,
+        source: AnswerSource,
+    ) {
+        if !self.viewer.as_ref().is_none_or(|viewer| viewer.sees(audience)) {
+            return;
+        }
+        let who = asking.about.map_or_else(|| asking.seat.clone(), |about| context.title(about));
+        self.taken.insert(Assumed { who, topic: asking.topic.clone(), answer, source });
+    }
+}
+
+impl ActionContext {
+    /// Explores the paths of the running action from now on.
+    pub fn explore(&mut self, explorer: Box<Explorer>) {
+        self.paths = Some(explorer);
+    }
+
+    /// The explorer of the running action. `None` if its paths are not explored.
+    pub fn explorer(&self) -> Option<&Explorer> {
+        (&**self.paths.as_ref()? as &dyn Any).downcast_ref()
+    }
+
+    /// Like [`ActionContext::explorer`], to be changed.
+    pub fn explorer_mut(&mut self) -> Option<&mut Explorer> {
+        (&mut **self.paths.as_mut()? as &mut dyn Any).downcast_mut()
+    }
+
+    /// Takes the explorer out of the context. The paths of the action are not explored any more.
+    pub fn take_explorer(&mut self) -> Option<Box<Explorer>> {
+        (self.paths.take()? as Box<dyn Any>).downcast().ok()
     }
 }
 
