@@ -34,8 +34,7 @@ use self::field_cache::FieldCache;
 use self::guard::Guard;
 use self::numbering::EntityNumbering;
 use self::query::RelationEnd;
-use self::recording::{FieldSet, Finished, Recording, Root};
-use self::report::Missed;
+use self::recording::{FieldSet, Finished, Missed, Recording, Root};
 use self::root_cache::RootCache;
 use self::tagged::{OwnValues, is_small};
 use self::traces::Committed;
@@ -106,9 +105,6 @@ const USUAL: usize = 48;
 const TOO_MANY: &str = "there are too many entities or fields";
 /// The reason why an entry is not recorded: it reached an entity in an unrecorded way.
 const UNMET: &str = "it reaches an entity in a way that is not recorded";
-/// The owner in the root of a read-only function. No entry has it, since entities are counted from 1.
-const FUNCTION: Option<EntityId> = Some(EntityId(0));
-
 impl Memo {
     /// Creates a recorder. `opening`: the state at which all games begin, if they begin alike.
     pub fn new(traces: &Arc<Traces>, opening: Option<&mut State>, schema: &Schema, locate: fn() -> String) -> Memo {
