@@ -27,8 +27,9 @@ pub use context::{
     fits_auto,
 };
 pub use context::{View, read_typed, typed_form};
+pub use explorer::{Answering, Assumed, Given};
 #[doc(hidden)]
-pub use explorer::{Budget, Explorer, write_whole_state};
+pub use explorer::{Budget, ChoicePoint, Edge, Explorer, Fork, OffPlan, write_whole_state};
 #[doc(hidden)]
 pub use game::{Done, Game, Halt, Prepared};
 pub use game::{ReloadReport, TakenBack};

@@ -49,7 +49,6 @@ impl ActionContext {
         Ok(())
     }
 
-    // Questions
 }
 
 pub(crate) fn words_of(slot: Option<&Slot>) -> String {

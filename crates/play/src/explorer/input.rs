@@ -14,11 +14,11 @@ use riskbreaker_state::{Audience, EntityId};
 
 impl PathInput for Explorer {
     fn is_sampling(&self) -> bool {
-        self.samples.is_some()
+        self.sampling.rng.is_some()
     }
 
     fn merges(&self) -> bool {
-        self.fingerprint.is_some()
+        self.seen.fingerprint.is_some()
     }
 
     fn is_later(&self) -> bool {
@@ -33,14 +33,14 @@ impl PathInput for Explorer {
 
     fn pick(&mut self, context: &ActionContext, n: u32) -> Option<u32> {
         let dice = Dice::parse(&format!("1d{n}")).ok()?;
-        let label = self.pick_label.clone();
+        let label = self.dice.pick_label.clone();
         self.roll_seen(context, &dice, (Seen::Total, SightForm::Total), &label).map(|roll| roll.total() as u32)
     }
 
     fn look(&mut self, context: &ActionContext, dice: &Dice, cuts: &[i64], total: i64) -> Option<i64> {
         let reached = cuts.iter().filter(|cut| total >= **cut).count();
         let seen = Seen::Within { cuts: cuts.to_vec(), reached };
-        let label = self.look_label.clone();
+        let label = self.dice.look_label.clone();
         self.roll_seen(context, dice, (seen, SightForm::Total), &label).map(|roll| roll.total())
     }
 
@@ -49,11 +49,11 @@ impl PathInput for Explorer {
     }
 
     fn note_roll(&mut self) {
-        self.rolled_again = true;
+        self.dice.rolled_again = true;
     }
 
     fn roll_again(&mut self) -> bool {
-        std::mem::take(&mut self.rolled_again)
+        std::mem::take(&mut self.dice.rolled_again)
     }
 
     fn answer(&mut self, context: &ActionContext, question: &Question) -> Option<Asked> {
@@ -102,19 +102,19 @@ impl PathInput for Explorer {
         if !self.is_before_points() {
             return None;
         }
-        let known = self.asked.get(self.met)?.clone()?;
-        self.met += 1;
+        let known = self.asked.questions.get(self.asked.met)?.clone()?;
+        self.asked.met += 1;
         Some(known)
     }
 
     fn knows_next(&self) -> bool {
-        self.is_before_points() && matches!(self.asked.get(self.met), Some(Some(_)))
+        self.is_before_points() && matches!(self.asked.questions.get(self.asked.met), Some(Some(_)))
     }
 
     fn remember(&mut self, answered: Option<(&Question, &Answer)>) {
         if self.is_before_points() {
             let known = || answered.map(|(question, answer)| Arc::new((question.clone(), answer.clone())));
-            note_asked(&mut self.asked, &mut self.met, known);
+            note_asked(&mut self.asked.questions, &mut self.asked.met, known);
         }
     }
 
@@ -131,7 +131,7 @@ impl PathInput for Explorer {
         let is_before = self.is_before_points();
         self.policy_of(driver)?;
         if is_before {
-            note_asked(&mut self.asked, &mut self.met, || None);
+            note_asked(&mut self.asked.questions, &mut self.asked.met, || None);
         }
         self.policy_of(driver)
     }

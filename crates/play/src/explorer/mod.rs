@@ -7,6 +7,7 @@
 mod choice_point;
 mod given;
 mod input;
+mod path_state;
 mod questions;
 mod resuming;
 mod rolls;
@@ -16,15 +17,13 @@ mod told;
 
 pub use state_bytes::write_whole_state;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub(crate) use self::choice_point::{ChoicePoint, Edge, OffPlan, Ranked};
-pub(crate) use self::given::{Answering, AskedBefore, Assumed, Given};
-use crate::context::ResumePoint;
-use crate::{Fingerprint, KeepPlace, Viewer};
-use riskbreaker_dice::{Dice, DiceRng, Effort, Seen};
+pub use self::choice_point::{ChoicePoint, Edge, Fork, OffPlan};
+pub use self::given::{Answering, Assumed, Given};
+use self::path_state::{FirstQuestions, KnownPoints, PathDice, Resuming, Sampling, WaitingBranches};
+use crate::{Fingerprint, Viewer};
 use riskbreaker_state::EntityId;
 
 /// How far an action is explored. All limits are counts, so that the same call always gives the same answer.
@@ -43,7 +42,10 @@ pub struct Budget {
 }
 
 /// The paths of one action: the choice points that were met, and the branches still to follow.
-#[derive(Debug, Default)]
+///
+/// Its fields are the query, the graph, the counts against the budget, the position of the run, and what was found;
+/// whatever serves one of its methods alone is a struct of its own.
+#[derive(Debug)]
 pub struct Explorer {
     pub given: Vec<Given>,
     /// Entities chosen in each question that has all of them among its options. Empty if the given names matched none;
@@ -58,27 +60,17 @@ pub struct Explorer {
     /// The number of tape slots with which each run begins.
     taped: usize,
     budget: Budget,
-    fingerprint: Option<Fingerprint>,
     pub points: Vec<ChoicePoint>,
     /// The target of the first edge: the first choice point, or an end.
     pub start: Edge,
-    /// Points by fingerprint.
-    known: HashMap<Box<[u8]>, u32>,
-    bytes: usize,
+    seen: KnownPoints,
+    branches: WaitingBranches,
+    pub runs: u64,
     pub steps: u64,
     /// The work of these steps, in units of the script budget.
     pub work: u64,
     /// The steps and the work before the current run.
     before_run: (u64, u64),
-    pub runs: u64,
-    /// Branches to follow, the likeliest first: chance, point, rank of the branch.
-    waiting: BinaryHeap<(u64, Reverse<u32>, Reverse<u32>)>,
-    /// Postponed branches of long and unlikely paths, followed after all others.
-    put_off: Vec<(u32, u32)>,
-    /// The depth from which unlikely branches are postponed.
-    deep: u32,
-    /// The branches to take until the run meets new points.
-    plan: Vec<(u32, u32)>,
     depth: usize,
     /// The point between two agenda entries at which the run begins. `None` if it begins with the open action.
     pub stage: Option<u32>,
@@ -86,46 +78,22 @@ pub struct Explorer {
     later: bool,
     /// The branch that the current run took last.
     last: Option<(u32, u32)>,
-    /// Makes resume points, once they are worth the memory; `kept_bytes` is the size of those stored.
-    keep: Option<KeepPlace>,
-    kept_bytes: usize,
-    /// The resume point from which the current run can continue.
-    resume_point: Option<Arc<ResumePoint>>,
-    /// The generator if dice are rolled at random instead of enumerated; `begun_with` is its state at the start of the
-    /// run.
-    samples: Option<DiceRng>,
-    begun_with: Option<DiceRng>,
-    /// The first roll of sampled runs, with its label, as a resume point for further runs; `first_failed` counts failed
-    /// resumptions.
-    first_roll: Option<(Arc<ResumePoint>, Arc<str>)>,
-    first_failed: u32,
-    /// Rolls of the sampled run, for messages.
-    rolled: Vec<(Arc<str>, String)>,
-    /// The number of rolls in the sampled run.
-    sampled: usize,
     pub off_plan: Option<OffPlan>,
+    resuming: Resuming,
+    sampling: Sampling,
+    dice: PathDice,
+    asked: FirstQuestions,
     /// Topics of `given` that were used. `against` counts as the empty topic.
     pub used: BTreeSet<String>,
     /// The answers chosen for seats, without duplicates.
     pub taken: BTreeSet<Assumed>,
     /// The entities among the options of questions that had no given answer, by topic. Empty without `against`.
     pub offered: BTreeMap<Arc<str>, BTreeSet<EntityId>>,
-    partitions: HashMap<Seen, HashMap<Dice, Arc<Ranked>>>,
-    effort: Effort,
-    /// The questions before the first choice point, which are the same in every run.
-    asked: Vec<AskedBefore>,
-    met: usize,
-    /// True if a roll was made since `rb.again` last repeated its function.
-    rolled_again: bool,
     /// The reasons why points could not be compared, with their counts.
     pub unproven: BTreeMap<&'static str, u64>,
-    key: Vec<u8>,
-    pick_label: Arc<str>,
-    look_label: Arc<str>,
 }
 
-/// A path longer than this is postponed if it is less likely than `UNLIKELY`.
-const DEEP: u32 = 400;
+/// A path as unlikely as this is postponed if it is long.
 const UNLIKELY: f64 = 1e-13;
 
 /// The host's work for a roll or a question.
@@ -144,25 +112,31 @@ impl Explorer {
             given,
             against,
             answering,
+            viewer: None,
+            asker: None,
             taped,
             budget,
-            fingerprint,
-            deep: DEEP,
-            effort: Effort::at_most(budget.effort),
-            rolled_again: true,
-            pick_label: Arc::from("a policy's pick"),
-            look_label: Arc::from("the last roll"),
-            ..Explorer::default()
+            points: Vec::new(),
+            start: Edge::default(),
+            seen: KnownPoints { fingerprint, ..KnownPoints::default() },
+            branches: WaitingBranches::default(),
+            runs: 0,
+            steps: 0,
+            work: 0,
+            before_run: (0, 0),
+            depth: 0,
+            stage: None,
+            later: false,
+            last: None,
+            off_plan: None,
+            resuming: Resuming::default(),
+            sampling: Sampling::default(),
+            dice: PathDice::new(budget.effort),
+            asked: FirstQuestions::default(),
+            used: BTreeSet::new(),
+            taken: BTreeSet::new(),
+            offered: BTreeMap::new(),
+            unproven: BTreeMap::new(),
         }
     }
-
-    // Runs
-
-    // Resume points
-
-    // Choice points
-
-    // Questions
-
-    // Words
 }

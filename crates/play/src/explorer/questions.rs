@@ -42,7 +42,7 @@ impl Explorer {
 
     /// True if no choice point was met yet.
     pub(crate) fn is_before_points(&self) -> bool {
-        self.depth == 0 && self.rolled.is_empty() && !self.later
+        self.depth == 0 && self.sampling.rolled.is_empty() && !self.later
     }
 
     /// Ends the run.

@@ -24,13 +24,13 @@ impl Explorer {
         (seen, form): (Seen, SightForm),
         label: &Arc<str>,
     ) -> Option<Roll> {
-        self.rolled_again = true;
-        if self.samples.is_some() {
+        self.dice.rolled_again = true;
+        if self.sampling.rng.is_some() {
             return self.sample(dice, label);
         }
         let ranked = self.ranked(dice, seen, label)?;
         // A draw or a pick does not replace the last roll.
-        let keeps_last = context.rolls.dealing || Arc::ptr_eq(label, &self.pick_label);
+        let keeps_last = context.rolls.dealing || Arc::ptr_eq(label, &self.dice.pick_label);
         let (point, branch) = self.enter(
             context,
             label,
@@ -50,10 +50,10 @@ impl Explorer {
     }
 
     fn ranked(&mut self, dice: &Dice, seen: Seen, label: &str) -> Option<Arc<Ranked>> {
-        if let Some(known) = self.partitions.get(&seen).and_then(|known| known.get(dice)) {
+        if let Some(known) = self.dice.partitions.get(&seen).and_then(|known| known.get(dice)) {
             return Some(known.clone());
         }
-        let Ok(partition) = dice.partition(&seen, &mut self.effort) else {
+        let Ok(partition) = dice.partition(&seen, &mut self.dice.effort) else {
             let what = match seen {
                 Seen::Faces => "the faces of ",
                 Seen::Ordered => "the faces in the order rolled of ",
@@ -68,7 +68,7 @@ impl Explorer {
         let mut order: Vec<u32> = (0..chances.len() as u32).collect();
         order.sort_by(|one, other| chances[*other as usize].total_cmp(&chances[*one as usize]));
         let ranked = Arc::new(Ranked { partition, order, chances });
-        self.partitions.entry(seen).or_default().insert(dice.clone(), ranked.clone());
+        self.dice.partitions.entry(seen).or_default().insert(dice.clone(), ranked.clone());
         Some(ranked)
     }
 
@@ -83,7 +83,7 @@ impl Explorer {
     ) -> Option<(u32, u32)> {
         self.steps += 1;
         self.work += WORK_OF_ROLL;
-        if let Some(step) = self.plan.get(self.depth).copied() {
+        if let Some(step) = self.branches.plan.get(self.depth).copied() {
             if !is_like(&self.points[step.0 as usize].fork) {
                 let message =
                     "the action went two ways on the same dice and answers: a script keeps something between its runs";
@@ -96,11 +96,11 @@ impl Explorer {
             return Some(step);
         }
         let key = self.key_of(context, tell);
-        if let Some(known) = key.as_ref().and_then(|key| self.known.get(key.as_slice())) {
+        if let Some(known) = key.as_ref().and_then(|key| self.seen.known.get(key.as_slice())) {
             let known = *known;
             self.meet(known);
             self.off_plan = Some(OffPlan::Known);
-            self.key = key.unwrap_or_default();
+            self.seen.key = key.unwrap_or_default();
             return None;
         }
         let number = self.points.len() as u32;
@@ -109,20 +109,20 @@ impl Explorer {
             self.off_plan = Some(OffPlan::Spent);
             return None;
         }
-        if self.depth as u32 >= self.deep && before < UNLIKELY {
+        if self.depth as u32 >= self.branches.deep && before < UNLIKELY {
             if let Some((point, branch)) = self.last {
                 let fork = &self.points[point as usize].fork;
                 let rank = (0..fork.ways() as u32).find(|rank| fork.branch(*rank).0 == branch).unwrap_or_default();
-                self.put_off.push((point, rank));
+                self.branches.put_off.push((point, rank));
             }
             self.off_plan = Some(OffPlan::Deep);
             return None;
         }
         let is_known = key.is_some();
         if let Some(key) = key {
-            self.bytes += key.len() + 48;
-            self.known.insert(key.as_slice().into(), number);
-            self.key = key;
+            self.seen.bytes += key.len() + 48;
+            self.seen.known.insert(key.as_slice().into(), number);
+            self.seen.key = key;
         }
         self.lead_to(Edge::To(number));
         let fork = make();
@@ -136,11 +136,11 @@ impl Explorer {
 
     /// Computes the key of a point, which differs from those of all other points. `None` if that cannot be proven.
     fn key_of(&mut self, context: &ActionContext, tell: impl FnOnce(&mut Vec<u8>)) -> Option<Vec<u8>> {
-        let Some(fingerprint) = self.fingerprint else {
+        let Some(fingerprint) = self.seen.fingerprint else {
             *self.unproven.entry("this machine cannot tell").or_insert(0) += 1;
             return None;
         };
-        let mut key = std::mem::take(&mut self.key);
+        let mut key = std::mem::take(&mut self.seen.key);
         key.clear();
         tell(&mut key);
         // The changes of an action have no meaning without the state in which it began.
@@ -158,7 +158,7 @@ impl Explorer {
             Ok(()) => Some(key),
             Err(why) => {
                 *self.unproven.entry(why).or_insert(0) += 1;
-                self.key = key;
+                self.seen.key = key;
                 None
             }
         }

@@ -13,20 +13,20 @@ impl Explorer {
     /// Begins the first run, or the next one along the likeliest waiting branch. Returns false if none waits.
     pub fn begin(&mut self) -> bool {
         self.renew();
-        self.plan.clear();
+        self.branches.plan.clear();
         self.last = None;
         self.runs += 1;
         if self.runs == 1 {
             return true;
         }
-        let Some((_, Reverse(point), Reverse(rank))) = self.waiting.pop() else { return false };
+        let Some((_, Reverse(point), Reverse(rank))) = self.branches.waiting.pop() else { return false };
         self.wait(point, rank + 1);
         let at = &mut self.points[point as usize];
         at.begun = rank;
-        self.resume_point =
+        self.resuming.next =
             if rank as usize + 1 < at.fork.ways() { at.resume_point.clone() } else { at.resume_point.take() };
         if at.resume_point.is_none() {
-            self.kept_bytes -= self.resume_point.as_ref().map_or(0, |resume_point| resume_point.bytes());
+            self.resuming.kept_bytes -= self.resuming.next.as_ref().map_or(0, |resume_point| resume_point.bytes());
         }
         let (branch, _) = at.fork.branch(rank);
         self.last = Some((point, branch));
@@ -38,13 +38,13 @@ impl Explorer {
     /// Starts the plan at the last moment between two agenda entries on it.
     pub(crate) fn go_to_stage(&mut self) {
         let is_entry = |step: &(u32, u32)| matches!(self.points[step.0 as usize].fork, Fork::Entry);
-        let Some(at) = self.plan.iter().rposition(is_entry) else { return };
-        for (depth, (point, _)) in self.plan[..=at].iter().enumerate() {
+        let Some(at) = self.branches.plan.iter().rposition(is_entry) else { return };
+        for (depth, (point, _)) in self.branches.plan[..=at].iter().enumerate() {
             self.points[*point as usize].depth = depth as u32;
         }
         self.depth = at + 1;
-        self.last = Some(self.plan[at]);
-        (self.stage, self.later) = (Some(self.plan[at].0), true);
+        self.last = Some(self.branches.plan[at]);
+        (self.stage, self.later) = (Some(self.branches.plan[at].0), true);
     }
 
     /// Reaches the moment between two agenda entries. Returns its point, and true if no earlier run reached it; `None`
@@ -56,7 +56,7 @@ impl Explorer {
         let mut key = vec![0xfe; 8];
         tell(&mut key);
         self.tell_deciding(&mut key);
-        if let Some(known) = self.known.get(key.as_slice()).copied() {
+        if let Some(known) = self.seen.known.get(key.as_slice()).copied() {
             self.meet(known);
             return Some((known, false));
         }
@@ -65,9 +65,9 @@ impl Explorer {
             return None;
         }
         // Count the state, which is stored with its key.
-        self.bytes += 5 * key.len() + 4_096;
+        self.seen.bytes += 5 * key.len() + 4_096;
         let number = self.points.len() as u32;
-        self.known.insert(key.into_boxed_slice(), number);
+        self.seen.known.insert(key.into_boxed_slice(), number);
         let (from, mass) = self.way_here();
         self.lead_to(Edge::To(number));
         self.push(Fork::Entry, Arc::from(""), from, mass, false);
@@ -91,7 +91,7 @@ impl Explorer {
 
     pub(crate) fn is_full(&self) -> bool {
         self.points.len() >= self.budget.points
-            || self.bytes > self.budget.bytes
+            || self.seen.bytes > self.budget.bytes
             || self.steps > self.budget.steps
             || self.depth as u32 >= DEEPEST
     }
@@ -109,7 +109,7 @@ impl Explorer {
 
     pub(crate) fn push(&mut self, fork: Fork, label: Arc<str>, from: Option<(u32, u32)>, mass: f64, can_keep: bool) {
         let edges = vec![Edge::Open; fork.ways()];
-        self.bytes += edges.len() * 8 + 120;
+        self.seen.bytes += edges.len() * 8 + 120;
         let (depth, resume_point) = (self.depth as u32, None);
         self.points.push(ChoicePoint {
             fork,
@@ -128,21 +128,21 @@ impl Explorer {
     /// Plans to repeat the path taken so far.
     pub(crate) fn plan_again(&mut self) {
         let mut at = self.last.take();
-        self.plan.clear();
+        self.branches.plan.clear();
         while let Some(step) = at {
-            self.plan.push(step);
+            self.branches.plan.push(step);
             at = self.points[step.0 as usize].from;
         }
-        self.plan.reverse();
+        self.branches.plan.reverse();
     }
 
     pub(crate) fn renew(&mut self) {
         self.before_run = (self.steps, self.work);
         self.depth = 0;
-        self.met = 0;
+        self.asked.met = 0;
         (self.stage, self.later) = (None, false);
         self.off_plan = None;
-        self.rolled_again = true;
+        self.dice.rolled_again = true;
     }
 
     /// True if more runs were begun than the budget allows.
@@ -152,12 +152,12 @@ impl Explorer {
 
     /// Queues the postponed branches like all others. Returns false if there are none.
     pub fn resume(&mut self) -> bool {
-        let put_off = std::mem::take(&mut self.put_off);
-        self.deep *= 2;
+        let put_off = std::mem::take(&mut self.branches.put_off);
+        self.branches.deep *= 2;
         for (point, rank) in &put_off {
             let at = &self.points[*point as usize];
             let mass = at.mass * at.fork.branch(*rank).1;
-            self.waiting.push((mass.to_bits(), Reverse(*point), Reverse(*rank)));
+            self.branches.waiting.push((mass.to_bits(), Reverse(*point), Reverse(*rank)));
         }
         !put_off.is_empty()
     }
@@ -197,11 +197,11 @@ impl Explorer {
             return;
         }
         let mass = at.mass * at.fork.branch(rank).1;
-        if at.depth >= self.deep && mass < UNLIKELY {
+        if at.depth >= self.branches.deep && mass < UNLIKELY {
             // All further branches are even less likely.
-            self.put_off.push((point, rank));
+            self.branches.put_off.push((point, rank));
         } else {
-            self.waiting.push((mass.to_bits(), Reverse(point), Reverse(rank)));
+            self.branches.waiting.push((mass.to_bits(), Reverse(point), Reverse(rank)));
         }
     }
 }

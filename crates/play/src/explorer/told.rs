@@ -22,7 +22,7 @@ pub(crate) fn in_words(faces: &[impl ToString]) -> String {
 impl Explorer {
     /// The rolls and choices of the last run, such as ` (blow 7, parry yes)`. Empty if there are none.
     pub fn told(&self) -> String {
-        let mut at = self.last.filter(|_| self.samples.is_none());
+        let mut at = self.last.filter(|_| self.sampling.rng.is_none());
         let mut gone = Vec::new();
         while let Some((point, branch)) = at {
             let point = &self.points[point as usize];
@@ -39,8 +39,8 @@ impl Explorer {
             });
         }
         gone.reverse();
-        gone.extend(self.rolled.iter().map(|(label, faces)| format!("{} {faces}", without_places(label))));
-        let more = gone.len().saturating_sub(MOST_TOLD) + self.sampled.saturating_sub(self.rolled.len());
+        gone.extend(self.sampling.rolled.iter().map(|(label, faces)| format!("{} {faces}", without_places(label))));
+        let more = gone.len().saturating_sub(MOST_TOLD) + self.sampling.made.saturating_sub(self.sampling.rolled.len());
         if more > 0 {
             gone.truncate(MOST_TOLD);
             gone.push(format!("and {more} more"));
