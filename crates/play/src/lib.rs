@@ -36,16 +36,16 @@ pub use game::{ReloadReport, TakenBack};
 #[cfg(feature = "continuations")]
 #[doc(hidden)]
 pub use machine::KeptPlace;
-pub use machine::{BuiltSheet, Machines, Ruleset};
 #[doc(hidden)]
 pub use machine::{Call, Engine, Fingerprint, Hits, KeepPlace, Lines, MACHINE_STACK, Machine, PolicyAct};
+pub use machine::{Machines, Ruleset};
 #[doc(hidden)]
 pub use memo::{Memo, Query, Traces};
 pub use memo::{NewBranch, NotRecorded};
-#[doc(hidden)]
-pub use migration::Former;
 pub use migration::{Migration, MigrationError};
 pub use model::AnswerSource as Source;
+#[doc(hidden)]
+pub use model::Former;
 #[cfg(feature = "serve")]
 #[doc(hidden)]
 pub use model::push_sparing;
@@ -63,11 +63,11 @@ pub use model::{
 #[cfg(feature = "serve")]
 #[doc(hidden)]
 pub use session::saved_table;
-#[doc(hidden)]
-pub use session::{Checkpoint, Place, Seating};
 pub use session::{
-    Known, Mark, Seat, SeatEvent, Session, Snapshot, SnapshotEntity, Step, TurnNotice, TurnNotices, Undone,
+    BuiltSheet, Known, Mark, Seat, SeatEvent, Session, Snapshot, SnapshotEntity, Step, TurnNotice, TurnNotices, Undone,
     is_saved_game,
 };
+#[doc(hidden)]
+pub use session::{Checkpoint, Place, Seating};
 #[doc(hidden)]
 pub use session::{plain, recorded};

@@ -48,7 +48,6 @@ impl ActionContext {
         }
         Ok(())
     }
-
 }
 
 pub(crate) fn words_of(slot: Option<&Slot>) -> String {

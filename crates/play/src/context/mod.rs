@@ -7,7 +7,6 @@ mod card_counts;
 mod dice_input;
 mod early;
 mod headless;
-mod headless_loop;
 mod house_rules;
 mod inputs;
 mod knowing;

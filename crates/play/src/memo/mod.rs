@@ -15,6 +15,7 @@
 mod branches;
 mod field_cache;
 mod guard;
+mod headless_loop;
 mod leaf;
 mod numbering;
 mod observe;
@@ -43,9 +44,8 @@ use riskbreaker_state::{Attachment, Due, EntityId, Schema, State, Value};
 
 pub use query::Query;
 pub use recording::ExpectedOutcome;
-pub use replay::TraceLookup;
 pub use report::{NewBranch, NotRecorded};
-pub use traces::{TraceTable, Traces};
+pub use traces::Traces;
 
 /// One thread's part of the trace cache: the recorder, and its cache of the state.
 #[derive(Debug, Default)]

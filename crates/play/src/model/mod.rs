@@ -12,6 +12,8 @@ mod edit;
 mod event;
 mod explanation;
 mod fault;
+#[allow(missing_docs)]
+mod former;
 mod free_act;
 mod marked;
 mod migration_note;
@@ -46,6 +48,7 @@ pub use edit::Edit;
 pub use event::{Event, Happening, event_lines};
 pub use explanation::Explanation;
 pub use fault::{Fault, Remedy};
+pub use former::Former;
 pub use free_act::FreeAct;
 pub use marked::{in_one_line, marked, marked_part};
 pub use migration_note::{MigrationFate, MigrationNote};

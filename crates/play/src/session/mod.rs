@@ -4,6 +4,7 @@ mod advancing;
 mod checkpoint;
 mod checksum;
 mod counts;
+mod creation;
 mod deciding;
 mod migration;
 mod numbering;
@@ -24,6 +25,7 @@ mod turn_notice;
 mod undo;
 mod undone;
 
+pub use creation::BuiltSheet;
 pub use record::{Checkpoint, Place, Seating};
 pub use save::is_saved_game;
 #[cfg(feature = "serve")]
