@@ -116,7 +116,7 @@ pub(crate) fn explore(
         explorer
     };
     let fingerprint = (detail == Detail::Outcomes).then(|| vm.begin_exploring()).flatten().filter(|_| !query.unmerged);
-    game.context.explorer = Some(new_explorer(fingerprint));
+    game.context.explore(new_explorer(fingerprint));
     let targets = targets_in(&game, query, against.as_deref().unwrap_or_default());
     let origin = Arc::new(game.context.state.before_journal());
     let mut exploration = Exploration {
@@ -151,7 +151,7 @@ pub(crate) fn explore(
         }
         // Values that a script computed once and keeps are known now.
         exploration.forget_stages();
-        exploration.game.context.explorer = Some(new_explorer(fingerprint));
+        exploration.game.context.explore(new_explorer(fingerprint));
     }
     if detail == Detail::Outcomes && query.answering != Answering::Best {
         let (why, samples, interrupted) = match &found {
@@ -168,7 +168,7 @@ pub(crate) fn explore(
         }
     }
     exploration.forget_stages();
-    let explorer = exploration.game.context.explorer.take();
+    let explorer = exploration.game.context.take_explorer();
     exploration.vm.end_exploring();
     let Exploration { game, outcomes, ends, targets, .. } = exploration;
     let Explorer { used, taken, offered, .. } = *explorer.expect("it was put there above");
@@ -403,7 +403,7 @@ enum Ran {
 
 impl Exploration<'_> {
     fn explorer(&mut self) -> &mut Explorer {
-        self.game.context.explorer.as_mut().expect("it is there while ways are explored")
+        self.game.context.explorer_mut().expect("it is there while ways are explored")
     }
 
     /// Switches to the game at a stage that was reached before.
@@ -417,13 +417,13 @@ impl Exploration<'_> {
 
     /// Replaces the current game by another one and stores the current one.
     fn put(&mut self, stage: Option<u32>, (game, origin): (Game, PathOrigin)) {
-        let explorer = self.game.context.explorer.take();
+        let paths = self.game.context.paths.take();
         let was = (std::mem::replace(&mut self.game, game), std::mem::replace(&mut self.origin, origin));
         let at = std::mem::replace(&mut self.at, stage);
         if at != Some(PASSING) {
             self.stages.insert(at, was);
         }
-        self.game.context.explorer = explorer;
+        self.game.context.paths = paths;
     }
 
     /// Switches back to the open action and drops all later stages.
@@ -531,7 +531,7 @@ impl Exploration<'_> {
     }
 
     fn solve(&mut self) -> Result<EndChances, PathError> {
-        let explorer = self.game.context.explorer.as_ref().expect("it is there while ways are explored");
+        let explorer = self.game.context.explorer().expect("it is there while ways are explored");
         let mut chain = Chain::new(&explorer.points, explorer.start, self.query.interrupt.as_deref());
         let solved = (|| {
             if self.query.answering == Answering::Best {
@@ -683,7 +683,7 @@ impl Exploration<'_> {
         let next = self.game.behind_attempt(self.vm);
         self.spend(WORK_OF_RUN);
         let next = next.map_err(|fault| {
-            let way = self.game.context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
+            let way = self.game.context.explorer().map(|explorer| explorer.told()).unwrap_or_default();
             Refusal::failing(format!("a script fails on the way{way}: {fault}"))
         })?;
         if next.context.dice.position() != dice {
@@ -748,12 +748,12 @@ impl Exploration<'_> {
         self.spend(WORK_OF_RUN + script + rolled + events);
         let context = &mut self.game.context;
         if let Err(fault) = run {
-            let way = context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
+            let way = context.explorer().map(|explorer| explorer.told()).unwrap_or_default();
             return Err(Refusal::failing(format!("a script fails on the way{way}: {fault}")).into());
         }
         self.check_autos()?;
         let context = &mut self.game.context;
-        if let Some(off_plan) = context.explorer.as_mut().and_then(|explorer| explorer.off_plan.take()) {
+        if let Some(off_plan) = context.explorer_mut().and_then(|explorer| explorer.off_plan.take()) {
             return Ok(Err(off_plan));
         }
         Ok(Ok(match context.stop.take() {
@@ -787,7 +787,7 @@ impl Exploration<'_> {
         let context = &mut self.game.context;
         let mut worth = Vec::new();
         let mut seats: Vec<Arc<str>> = self.seats.to_vec();
-        if let Some(explorer) = &context.explorer {
+        if let Some(explorer) = context.explorer() {
             for seat in explorer.deciding() {
                 if !seats.contains(seat) {
                     seats.push(seat.clone());
@@ -852,12 +852,12 @@ impl Exploration<'_> {
                     let message = format!("{}: only {} is possible", given.topic, question.tell(answer));
                     return Err(Refusal::new(message).into());
                 }
-                if let Some(explorer) = &mut context.explorer {
+                if let Some(explorer) = context.explorer_mut() {
                     explorer.used.insert(given.topic.clone());
                 }
             }
         }
-        if let Some(explorer) = &mut context.explorer {
+        if let Some(explorer) = context.explorer_mut() {
             for (question, answer) in &autos {
                 if explorer.named(question).ok().flatten().as_ref() == Some(answer) {
                     explorer.used.insert(String::new());

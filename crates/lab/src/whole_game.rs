@@ -414,11 +414,11 @@ impl<'a> Solver<'a> {
         } else {
             let budget = Budget { runs: 20_000, points: 20_000, bytes: 32 << 20, steps: 2_000_000, effort: u64::MAX };
             let explorer = Explorer::new(Vec::new(), None, Answering::Seated, 0, budget, fingerprint);
-            game.context.explorer = Some(Box::new(explorer));
+            game.context.explore(Box::new(explorer));
             game.context.state.renew_identity();
             loop {
                 while !self.is_full()
-                    && game.context.explorer.as_mut().is_some_and(|explorer| explorer.begin() && !explorer.is_spent())
+                    && game.context.explorer_mut().is_some_and(|explorer| explorer.begin() && !explorer.is_spent())
                 {
                     if is_set(interrupt) {
                         return Ok(());
@@ -426,7 +426,7 @@ impl<'a> Solver<'a> {
                     self.run(&mut game, node, now_asked)?;
                 }
                 if self.is_full()
-                    || !game.context.explorer.as_mut().is_some_and(|explorer| !explorer.is_spent() && explorer.resume())
+                    || !game.context.explorer_mut().is_some_and(|explorer| !explorer.is_spent() && explorer.resume())
                 {
                     break;
                 }
@@ -436,7 +436,7 @@ impl<'a> Solver<'a> {
                 }
             }
             (chances, rest) = self.settled(&game)?;
-            let runs = game.context.explorer.as_ref().map_or(0, |explorer| explorer.runs);
+            let runs = game.context.explorer().map_or(0, |explorer| explorer.runs);
             self.ways += runs.saturating_sub(1);
         }
         let mut row = Row::new();
@@ -465,7 +465,7 @@ impl<'a> Solver<'a> {
 
     /// Returns the states that an action leads to, by number with their chances, and the chance that was not followed.
     fn settled(&mut self, game: &Game) -> Result<(BTreeMap<u32, Fraction>, Fraction), WholeGameFailure> {
-        let explorer = game.context.explorer.as_ref().expect("it is there while ways are explored");
+        let explorer = game.context.explorer().expect("it is there while ways are explored");
         let chain = Chain::new(&explorer.points, explorer.start, None);
         let settled = chain.settle(explorer.start);
         self.work += chain.work();
@@ -479,16 +479,16 @@ impl<'a> Solver<'a> {
     fn run(&mut self, game: &mut Game, node: u32, asked: bool) -> Result<(), WholeGameFailure> {
         game.context.observers.sees_time = false;
         let ran = game.attempt(self.vm);
-        let rolled = game.context.explorer.as_mut().map_or(0, |explorer| std::mem::take(&mut explorer.work));
+        let rolled = game.context.explorer_mut().map_or(0, |explorer| std::mem::take(&mut explorer.work));
         self.work += WORK_OF_RUN + self.vm.work_of_last_call() + rolled;
-        let way = || game.context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
+        let way = || game.context.explorer().map(|explorer| explorer.told()).unwrap_or_default();
         if let Err(fault) = ran {
             return Err(Refusal::failing(format!("a script fails on the way{}: {fault}", way())).into());
         }
         if node > 0 {
             self.may_merge(game)?;
         }
-        match game.context.explorer.as_mut().and_then(|explorer| explorer.off_plan.take()) {
+        match game.context.explorer_mut().and_then(|explorer| explorer.off_plan.take()) {
             None => {}
             Some(OffPlan::Refused(refusal)) => return Err(refusal.into()),
             Some(OffPlan::TooWide(why)) => return Err(Refusal::failing(why).into()),
@@ -501,7 +501,7 @@ impl<'a> Solver<'a> {
         }
         game.context.stop = None;
         let end = self.place(game, asked)?;
-        if let Some(explorer) = &mut game.context.explorer {
+        if let Some(explorer) = game.context.explorer_mut() {
             explorer.end(end);
         }
         Ok(())

@@ -27,7 +27,7 @@ pub use context::{
     fits_auto,
 };
 pub use context::{View, read_typed, typed_form};
-pub use explorer::{Answering, Assumed, Given, Source};
+pub use explorer::{Answering, Assumed, Given};
 #[doc(hidden)]
 pub use explorer::{Budget, ChoicePoint, Edge, Explorer, Fork, OffPlan, write_whole_state};
 #[doc(hidden)]
@@ -36,15 +36,16 @@ pub use game::{ReloadReport, TakenBack};
 #[cfg(feature = "continuations")]
 #[doc(hidden)]
 pub use machine::KeptPlace;
-pub use machine::{BuiltSheet, Machines, Ruleset};
 #[doc(hidden)]
 pub use machine::{Call, Engine, Fingerprint, Hits, KeepPlace, Lines, MACHINE_STACK, Machine, PolicyAct};
+pub use machine::{Machines, Ruleset};
 #[doc(hidden)]
 pub use memo::{Memo, Query, Traces};
 pub use memo::{NewBranch, NotRecorded};
-#[doc(hidden)]
-pub use migration::Former;
 pub use migration::{Migration, MigrationError};
+pub use model::AnswerSource as Source;
+#[doc(hidden)]
+pub use model::Former;
 #[cfg(feature = "serve")]
 #[doc(hidden)]
 pub use model::push_sparing;
@@ -56,17 +57,17 @@ pub use model::{
 };
 #[doc(hidden)]
 pub use model::{
-    AskKind, By, DicePosition, Events, Limits, MASTER, Misfit, Need, Options, Packed, Places, Shape, Sight, Slot, Tape,
-    WorkedOut, without_parts,
+    AskKind, By, DicePosition, Events, Limits, MASTER, Misfit, Need, Options, Packed, Places, Shape, Sight, SightForm,
+    Slot, Tape, WorkedOut, without_parts,
 };
 #[cfg(feature = "serve")]
 #[doc(hidden)]
 pub use session::saved_table;
-#[doc(hidden)]
-pub use session::{Checkpoint, Place, Seating};
 pub use session::{
-    Known, Mark, Seat, SeatEvent, Session, Snapshot, SnapshotEntity, Step, TurnNotice, TurnNotices, Undone,
+    BuiltSheet, Known, Mark, Seat, SeatEvent, Session, Snapshot, SnapshotEntity, Step, TurnNotice, TurnNotices, Undone,
     is_saved_game,
 };
+#[doc(hidden)]
+pub use session::{Checkpoint, Place, Seating};
 #[doc(hidden)]
 pub use session::{plain, recorded};

@@ -111,13 +111,13 @@ impl GameSettings {
             switches: context.switches.clone(),
             left_out: context.state.left_out().clone(),
             listens: context.log.listening,
-            explores: context.explorer.is_some(),
+            explores: context.paths.is_some(),
         }
     }
 
     fn are_of(&self, context: &ActionContext) -> bool {
         self.listens == context.log.listening
-            && self.explores == context.explorer.is_some()
+            && self.explores == context.paths.is_some()
             && self.left_out == *context.state.left_out()
             && (Arc::ptr_eq(&self.switches, &context.switches) || self.switches == context.switches)
     }
@@ -466,7 +466,7 @@ impl Vm {
                 out.raw_set(&**name, true)?;
             }
             let secrets = rules.schema().has_secrets();
-            let explores = context.explorer.is_some();
+            let explores = context.paths.is_some();
             let args = (switches, context.log.listening, explores, out, secrets).into_lua_multi(&self.lua)?;
             return Ok(Some((self.trusted.refresh.clone(), args)));
         }

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
+use super::observer::Observer;
 use super::op::Op;
 use riskbreaker_state::Value;
 
@@ -19,8 +20,8 @@ pub struct CardCounts {
     settled: usize,
 }
 
-impl CardCounts {
-    pub fn observe(&mut self, op: &Op) {
+impl Observer for CardCounts {
+    fn observe(&mut self, op: &Op) {
         match op {
             Op::Answer { seat, card } => {
                 self.current.push(PlayedCard { seat: seat.clone(), card: card.clone(), met: None });
@@ -37,7 +38,9 @@ impl CardCounts {
             _ => {}
         }
     }
+}
 
+impl CardCounts {
     /// Adds the cards of the finished action to the counts, and returns them.
     pub fn end_action(&mut self) -> Vec<PlayedCard> {
         self.settled = 0;

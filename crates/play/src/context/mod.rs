@@ -7,20 +7,23 @@ mod card_counts;
 mod dice_input;
 mod early;
 mod headless;
-mod headless_loop;
 mod house_rules;
 mod inputs;
 mod knowing;
 mod knowledge;
+mod observer;
 mod observers;
 mod op;
 mod operation;
 mod order_reading;
+mod path_input;
 mod phase;
 mod playback;
 mod progress;
+mod questioning;
 mod recorded_faces;
 mod resume_point;
+mod rolling;
 mod run_log;
 mod run_rolls;
 mod run_state;
@@ -39,9 +42,9 @@ pub(crate) use card_counts::PlayedCard;
 pub(crate) use early::EarlyAnswers;
 pub(crate) use headless::Current;
 pub use headless::Headless;
-pub use inputs::fits_auto;
 pub(crate) use knowing::masked;
 pub use op::Op;
+pub use questioning::fits_auto;
 pub(crate) use resume_point::ResumePoint;
 pub use typed::{read_typed, typed_form};
 pub use view::View;
@@ -51,12 +54,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::observers::Observers;
-use crate::{DiceSource, Driver, Explorer, Ruleset};
+use crate::{DiceSource, Driver, Ruleset};
 use riskbreaker_state::{State, Value};
 
 pub use asking::{Answerer, Asked, Asking, Taped};
 pub use dice_input::DiceInput;
 pub use knowledge::{Knowledge, Masked};
+pub use observer::Observer;
+pub use path_input::PathInput;
 pub use phase::{Phase, Stop};
 pub use playback::Playback;
 pub use recorded_faces::RecordedFaces;
@@ -85,7 +90,7 @@ pub struct ActionContext {
     /// Where answers come from.
     pub answers: SeatInput,
     /// Set while all paths of an action are explored: it supplies the rolls and answers that the tape does not hold.
-    pub explorer: Option<Box<Explorer>>,
+    pub paths: Option<Box<dyn PathInput>>,
     /// The tape of the running action.
     pub playback: Playback,
     pub phase: Phase,
@@ -125,7 +130,7 @@ impl ActionContext {
             switches,
             dice: DiceInput::new(dice, seed),
             answers: SeatInput::new(seats),
-            explorer: None,
+            paths: None,
             playback: Playback::default(),
             phase: Phase::Play,
             stop: None,
@@ -210,7 +215,7 @@ impl ActionContext {
         !self.log.listening
             && !self.keeps_tape
             && !self.answers.overseen
-            && self.explorer.is_none()
+            && self.paths.is_none()
             && self.dice.source == DiceSource::Seeded
             && !self.answers.seats.values().any(|driver| matches!(driver, Driver::Human))
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::card_counts::CardCounts;
+use super::observer::Observer;
 use super::op::Op;
 use crate::Memo;
 use riskbreaker_state::{FieldId, KindId};

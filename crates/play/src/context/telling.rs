@@ -12,7 +12,7 @@ impl ActionContext {
     pub fn tell(&mut self, happening: Happening, audience: Audience) {
         let piece = matches!(happening, Happening::Spawned { .. } | Happening::Changed { .. });
         // While paths are explored, only lines of the story are kept, since they are part of the outcome.
-        let is_heard = self.explorer.is_none() || matches!(happening, Happening::Said { .. });
+        let is_heard = self.paths.is_none() || matches!(happening, Happening::Said { .. });
         if self.log.listening && is_heard && !(self.run.at_start && piece) {
             self.log.push(self.run.action, happening, audience);
         }
@@ -50,7 +50,7 @@ impl ActionContext {
         (from, to): (&Value, &Value),
         why: Option<Arc<str>>,
     ) {
-        if !self.log.listening || self.explorer.is_some() || from == to {
+        if !self.log.listening || self.paths.is_some() || from == to {
             return;
         }
         let said = |kind| self.rules.schema().kind(kind).field(field).said;

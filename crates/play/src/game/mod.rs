@@ -293,7 +293,7 @@ impl Game {
     pub fn recover(&mut self) {
         let context = &mut self.context;
         context.state.rollback(0);
-        (context.headless, context.explorer, context.stop) = (None, None, None);
+        (context.headless, context.paths, context.stop) = (None, None, None);
         context.log.events.clear();
         context.run.questions.clear();
         context.answers.suggest_at = None;

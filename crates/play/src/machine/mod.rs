@@ -1,13 +1,11 @@
 //! The traits of the script engine that a game needs. Another crate implements them for one script language.
 
-mod creation;
 mod fingerprint;
 mod kept_place;
 mod known_names;
 mod pool;
 mod ruleset;
 
-pub use creation::BuiltSheet;
 pub use fingerprint::Fingerprint;
 pub use kept_place::{KeepPlace, KeptPlace};
 pub(crate) use known_names::{known_policy, known_seat};

@@ -15,6 +15,7 @@
 mod branches;
 mod field_cache;
 mod guard;
+mod headless_loop;
 mod leaf;
 mod numbering;
 mod observe;
@@ -34,8 +35,7 @@ use self::field_cache::FieldCache;
 use self::guard::Guard;
 use self::numbering::EntityNumbering;
 use self::query::RelationEnd;
-use self::recording::{FieldSet, Finished, Recording, Root};
-use self::report::Missed;
+use self::recording::{FieldSet, Finished, Missed, Recording, Root};
 use self::root_cache::RootCache;
 use self::tagged::{OwnValues, is_small};
 use self::traces::Committed;
@@ -44,9 +44,8 @@ use riskbreaker_state::{Attachment, Due, EntityId, Schema, State, Value};
 
 pub use query::Query;
 pub use recording::ExpectedOutcome;
-pub use replay::TraceLookup;
 pub use report::{NewBranch, NotRecorded};
-pub use traces::{TraceTable, Traces};
+pub use traces::Traces;
 
 /// One thread's part of the trace cache: the recorder, and its cache of the state.
 #[derive(Debug, Default)]
@@ -106,9 +105,6 @@ const USUAL: usize = 48;
 const TOO_MANY: &str = "there are too many entities or fields";
 /// The reason why an entry is not recorded: it reached an entity in an unrecorded way.
 const UNMET: &str = "it reaches an entity in a way that is not recorded";
-/// The owner in the root of a read-only function. No entry has it, since entities are counted from 1.
-const FUNCTION: Option<EntityId> = Some(EntityId(0));
-
 impl Memo {
     /// Creates a recorder. `opening`: the state at which all games begin, if they begin alike.
     pub fn new(traces: &Arc<Traces>, opening: Option<&mut State>, schema: &Schema, locate: fn() -> String) -> Memo {

@@ -9,6 +9,7 @@ use super::recording::{Dependency, RecordedEffect, Recording, RollKey};
 use super::tagged::{PackedValue, is_small};
 use super::{Memo, TOO_MANY, UNMET};
 use crate::Op;
+use crate::context::Observer;
 use riskbreaker_state::{
     Attachment, Due, Entity, EntityId, Entry, FieldId, LARGEST_NUMBER, RelativeKey, State, Type, Value,
 };
@@ -18,9 +19,9 @@ const LONGEST: usize = 4_000;
 /// The most entities of a game whose state is copied to answer a query as of the start of the action.
 const MOST_COPIED: u32 = 2_000;
 
-impl Memo {
+impl Observer for Memo {
     /// Encodes a finished operation, or aborts the recording.
-    pub fn observe(&mut self, op: &Op) {
+    fn observe(&mut self, op: &Op) {
         match op {
             Op::Read { entity, field, value, state } => self.read(*entity, *field, value, state),
             Op::ReadPopulation { query, state } => self.asked(*query, state),
@@ -82,7 +83,9 @@ impl Memo {
             Op::Note => self.abort("it converts a game"),
         }
     }
+}
 
+impl Memo {
     /// The number of an entity. Aborts the recording if it has not met the entity, since a replay could not find it.
     fn number(&mut self, id: EntityId) -> Option<EntityId> {
         self.recording.as_ref()?;

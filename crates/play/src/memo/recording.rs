@@ -8,7 +8,10 @@ use super::query::Query;
 use crate::Sight;
 use crate::context::PlayedCard;
 use riskbreaker_dice::Dice;
-use riskbreaker_state::{Attachment, AttachmentId, Due, Entity, EntityId, RelativeKey, Value};
+use riskbreaker_state::{Attachment, AttachmentId, Due, Entity, EntityId, FieldId, KindId, RelativeKey, Value};
+
+/// The owner in the root of a read-only function. No entry has it, since entities are counted from 1.
+pub(crate) const FUNCTION: Option<EntityId> = Some(EntityId(0));
 
 /// The key of a trace: an agenda entry or a read-only function, with the existing fixed entities and their attachments.
 /// Entities in it are numbered, as everywhere in a recording.
@@ -198,4 +201,14 @@ pub(crate) struct Finished {
     /// The cards played in it.
     pub played: Vec<PlayedCard>,
     pub value: Value,
+}
+
+/// The kind of value that a look-up did not find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Missed {
+    Root,
+    Field(Option<KindId>, FieldId),
+    AtLeast(Option<KindId>, FieldId, i64),
+    Query(Query),
+    Roll,
 }

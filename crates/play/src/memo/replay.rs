@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use super::Memo;
 use super::guard::Guard;
 use super::numbering::{EntityNumbering, is_numbered};
 use super::outcome::{OutcomeNames, OutcomeStep};
 use super::recording::ExpectedOutcome;
+use super::recording::FUNCTION;
 use super::tagged::PackedValue;
 use super::traces::{Miss, TraceReader, TraceTable};
-use super::{FUNCTION, Memo};
 use crate::context::PlayedCard;
 use riskbreaker_dice::DiceRng;
 use riskbreaker_state::{

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Memo;
 use super::guard::Guard;
 use super::query::{Query, field_words};
+use super::recording::Missed;
 use super::traces::{Miss, TraceTable};
 use riskbreaker_state::{EntityId, FieldId, KindId, Schema, State};
 
@@ -31,16 +32,6 @@ pub struct NewBranch {
     pub met: String,
     /// The number of occurrences.
     pub count: u64,
-}
-
-/// The kind of value that a look-up did not find.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Missed {
-    Root,
-    Field(Option<KindId>, FieldId),
-    AtLeast(Option<KindId>, FieldId, i64),
-    Query(Query),
-    Roll,
 }
 
 /// The most reasons that are counted.

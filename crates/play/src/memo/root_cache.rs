@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::FUNCTION;
+use super::recording::FUNCTION;
 use super::traces::TraceTable;
 use riskbreaker_state::{EntryId, Value};
 

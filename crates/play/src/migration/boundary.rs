@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::carried::{Migration, MigrationError};
 use super::comparison::StateComparison;
-use super::former::Former;
+use crate::Former;
 use crate::game::{
     BeforeRules, InForce, Pending, Reasons, SavedOpen, Swap, UndoOp, UndoReport, events_of, notices, patch_between,
     seat_people, switches_over,

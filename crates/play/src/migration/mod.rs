@@ -4,8 +4,5 @@
 mod boundary;
 mod carried;
 mod comparison;
-mod former;
 
 pub use carried::{Migration, MigrationError};
-
-pub use former::Former;

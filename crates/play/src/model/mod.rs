@@ -2,6 +2,7 @@
 
 #[allow(missing_docs)]
 mod answer_check;
+mod answer_source;
 mod answer_space;
 mod answer_value;
 mod bounds;
@@ -11,6 +12,8 @@ mod edit;
 mod event;
 mod explanation;
 mod fault;
+#[allow(missing_docs)]
+mod former;
 mod free_act;
 mod marked;
 mod migration_note;
@@ -37,6 +40,7 @@ mod term;
 mod viewer;
 
 pub use answer_check::{AskKind, Limits, Misfit, Options, Places, Shape};
+pub use answer_source::AnswerSource;
 pub use cause::Cause;
 pub(crate) use cause::words_of;
 pub use decision_count::DecisionCount;
@@ -44,6 +48,7 @@ pub use edit::Edit;
 pub use event::{Event, Happening, event_lines};
 pub use explanation::Explanation;
 pub use fault::{Fault, Remedy};
+pub use former::Former;
 pub use free_act::FreeAct;
 pub use marked::{in_one_line, marked, marked_part};
 pub use migration_note::{MigrationFate, MigrationNote};
@@ -62,7 +67,7 @@ pub use roll_form::{Comparison, RollForm, RollNeed};
 pub(crate) use roll_label::without_places;
 pub use session_error::SessionError;
 pub use setup::{DiceSource, Driver, Scenario, Setup};
-pub use sight::{Need, Sight};
+pub use sight::{Need, Sight, SightForm};
 pub use start_error::StartError;
 pub use tape::{By, DicePosition, Slot, Tape};
 pub use term::{Term, without_parts};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use riskbreaker_dice::{Roll, ranks};
+use riskbreaker_dice::{Roll, Seen, ranks};
 use riskbreaker_state::Value;
 
 /// The target of a roll, if the rule gives one.
@@ -31,6 +31,38 @@ impl Need {
             Need::AtMost(n) => Some(format!("at most {n}")),
             Need::AtLeast(n) => Some(format!("at least {n}")),
         }
+    }
+}
+
+/// The forms in which a script sees a roll. Their numbers are those of the prelude.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SightForm {
+    Total,
+    Under,
+    AtMost,
+    AtLeast,
+    Cuts,
+    Faces,
+    Ordered,
+    Ranks,
+}
+
+impl SightForm {
+    /// All forms, in the order of their numbers.
+    pub const ALL: [SightForm; 8] = [
+        SightForm::Total,
+        SightForm::Under,
+        SightForm::AtMost,
+        SightForm::AtLeast,
+        SightForm::Cuts,
+        SightForm::Faces,
+        SightForm::Ordered,
+        SightForm::Ranks,
+    ];
+
+    /// The form with this number. `None` if there is none.
+    pub fn numbered(number: u8) -> Option<SightForm> {
+        SightForm::ALL.get(usize::from(number)).copied()
     }
 }
 
@@ -73,17 +105,28 @@ impl Sight {
         }
     }
 
-    /// A number for the form in which the script sees the result; see [`Explorer::roll`].
-    pub fn sort(&self) -> u8 {
+    /// The form in which the script sees the result.
+    pub fn form(&self) -> SightForm {
         match self {
-            Sight::Total | Sight::Need(Need::Nothing) => 0,
-            Sight::Need(Need::Under(_)) => 1,
-            Sight::Need(Need::AtMost(_)) => 2,
-            Sight::Need(Need::AtLeast(_)) => 3,
-            Sight::Cuts(_) => 4,
-            Sight::Faces => 5,
-            Sight::Ordered => 6,
-            Sight::Ranks => 7,
+            Sight::Total | Sight::Need(Need::Nothing) => SightForm::Total,
+            Sight::Need(Need::Under(_)) => SightForm::Under,
+            Sight::Need(Need::AtMost(_)) => SightForm::AtMost,
+            Sight::Need(Need::AtLeast(_)) => SightForm::AtLeast,
+            Sight::Cuts(_) => SightForm::Cuts,
+            Sight::Faces => SightForm::Faces,
+            Sight::Ordered => SightForm::Ordered,
+            Sight::Ranks => SightForm::Ranks,
+        }
+    }
+
+    /// The results of dice that the script can tell apart.
+    pub fn seen(&self) -> Seen {
+        match self.form() {
+            SightForm::Total => Seen::Total,
+            SightForm::Under | SightForm::AtMost | SightForm::AtLeast | SightForm::Cuts => Seen::Cuts(self.cuts()),
+            SightForm::Faces => Seen::Faces,
+            SightForm::Ordered => Seen::Ordered,
+            SightForm::Ranks => Seen::Ranks,
         }
     }
 

@@ -12,7 +12,7 @@ use super::{
     DIE, HostState, LONGEST_LABEL, TOLD, audience_arg, fault, fill_told, host_function, stopped, text_arg, told,
 };
 use riskbreaker_dice::Dice;
-use riskbreaker_play::{ActionContext, Need, Sight};
+use riskbreaker_play::{ActionContext, Need, Sight, SightForm};
 
 /// The most dice expressions that a machine caches: as many as a ruleset contains.
 const MOST_DICE: usize = 1_000;
@@ -71,7 +71,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                 }
                 other => text_arg(context, other, "the label of a roll")?,
             };
-            let counted = context.explorer.as_ref().is_some_and(|explorer| !explorer.is_sampling());
+            let counted = context.paths.as_ref().is_some_and(|explorer| !explorer.is_sampling());
             let mut roll = || {
                 let told = |context: &ActionContext| fill_told(&label, &args, context, &b.handles.borrow());
                 context.roll(&dice, &label, &sight, told)
@@ -140,15 +140,15 @@ fn sight_of(context: &mut ActionContext, sight: u8, need: &Lv) -> Result<Sight> 
         Ok(n) => Ok(Sight::Need(make(n))),
         Err(why) => Err(fault(context, format!("a roll needs a whole number: {why}"))),
     };
-    match sight {
-        1 => need_of(context, Need::Under),
-        2 => need_of(context, Need::AtMost),
-        3 => need_of(context, Need::AtLeast),
-        4 => cuts_of(context, need).map(Sight::Cuts),
-        5 => Ok(Sight::Faces),
-        6 => Ok(Sight::Ordered),
-        7 => Ok(Sight::Ranks),
-        _ => Ok(Sight::Total),
+    match SightForm::numbered(sight).unwrap_or(SightForm::Total) {
+        SightForm::Total => Ok(Sight::Total),
+        SightForm::Under => need_of(context, Need::Under),
+        SightForm::AtMost => need_of(context, Need::AtMost),
+        SightForm::AtLeast => need_of(context, Need::AtLeast),
+        SightForm::Cuts => cuts_of(context, need).map(Sight::Cuts),
+        SightForm::Faces => Ok(Sight::Faces),
+        SightForm::Ordered => Ok(Sight::Ordered),
+        SightForm::Ranks => Ok(Sight::Ranks),
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             Asked::Answered(answer) => Ok((ANSWERED, found(lua, context, &question, &answer)?)),
             Asked::Policy(policy) => {
                 b.before_policy.set(context.dice.position());
-                if let Some(explorer) = &mut context.explorer {
+                if let Some(explorer) = &mut context.paths {
                     explorer.remember(None);
                 }
                 Ok((1, Lv::String(lua.create_string(&*policy)?)))
@@ -89,7 +89,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let handles = b.handles.borrow();
         if by == BY_ONLY {
             // The answer was automatic, but an early answer may have been given.
-            if context.log.listening || context.keeps_tape || context.explorer.is_some() {
+            if context.log.listening || context.keeps_tape || context.paths.is_some() {
                 let question = undefaulted(context, &handles, kind.0, &q, false)?;
                 let answer = answer_of(context, &question, &answer)?;
                 context.note_only_answer(question, answer).map_err(stopped)?;
@@ -214,7 +214,7 @@ impl FromLua for KindNumber {
 
 /// Records and publishes an answer found in place, and returns it as indices.
 fn found(lua: &Lua, context: &mut ActionContext, question: &Question, answer: &Answer) -> Result<Lv> {
-    if let Some(explorer) = &mut context.explorer {
+    if let Some(explorer) = &mut context.paths {
         explorer.remember(Some((question, answer)));
     }
     let text = question.tell(answer);

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::ruleset::Ruleset;
-use crate::{ActionContext, Fault, Session};
+use super::Session;
+use crate::{ActionContext, Fault, Ruleset};
 use riskbreaker_ruleset::{Breach, CreationPart, SheetPrice, SheetStep};
 use riskbreaker_state::{EntityId, Value};
 

@@ -1,9 +1,11 @@
 //! Runs entry after entry without readers.
 
-use super::ActionContext;
-use super::headless::Current;
-use crate::Memo;
-use crate::memo::{ExpectedOutcome, TraceLookup, TraceTable};
+use super::Memo;
+use super::recording::ExpectedOutcome;
+use super::replay::TraceLookup;
+use super::traces::TraceTable;
+use crate::ActionContext;
+use crate::context::Current;
 use riskbreaker_state::{Entry, FieldId, KindId};
 
 impl ActionContext {
