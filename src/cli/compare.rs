@@ -11,7 +11,7 @@ use riskbreaker::lab::{
 use riskbreaker::{Refusal, Ruleset, Scenario, Setup, WorkBudget};
 use serde_json::json;
 
-use super::edition::{Edition, Editions, Named};
+use super::edition::{Edition, Editions, NamedTarget};
 use super::figures::likeliest;
 use super::interrupt::{INTERRUPTED, watched_briefly};
 use super::odds::OddsJson;
@@ -71,7 +71,7 @@ const WORK: u64 = 3_000_000_000;
 const MOST_ACTIONS: u64 = 20_000_000;
 
 /// The result of a comparison.
-struct Comparison {
+struct CompareResult {
     scenario: String,
     names: [String; 2],
     now: Arc<Ruleset>,
@@ -116,7 +116,7 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let ids = |at: usize| sides[at].rules.cards().iter().map(|card| card.id.clone()).collect::<BTreeSet<Arc<str>>>();
     let gone = ids(0).difference(&ids(1)).cloned().collect();
     let [before, now] = sides;
-    let found = Comparison { scenario, names: [before.name, now.name], now: now.rules, cards, gone, findings };
+    let found = CompareResult { scenario, names: [before.name, now.name], now: now.rules, cards, gone, findings };
     let mut screen = Screen::stdout(args.json);
     if args.json {
         screen.object(&found.json())?;
@@ -140,8 +140,8 @@ fn sides(args: &Args, editions: &Editions) -> Result<([Edition; 2], Option<Strin
     }
     for word in &args.what {
         match editions.named(word)? {
-            Named::Edition(edition) => named.push(edition),
-            Named::Scenario(name) => scenario = Some(name),
+            NamedTarget::Edition(edition) => named.push(edition),
+            NamedTarget::Scenario(name) => scenario = Some(name),
         }
     }
     let mut named = named.into_iter();
@@ -186,7 +186,7 @@ fn setup(args: &Args, scenario: Option<&str>, side: &Edition) -> Setup {
     with_pairs(setup, args.set.iter().chain(&side.set), &args.seat)
 }
 
-impl Comparison {
+impl CompareResult {
     /// The cards whose odds differ.
     fn differing(&self) -> impl Iterator<Item = &CardOdds> {
         self.cards.iter().flat_map(|cards| &cards.cards).filter(|card| card.differs())

@@ -20,7 +20,7 @@ pub struct Edition {
 }
 
 /// The target of a word on the command line.
-pub enum Named {
+pub enum NamedTarget {
     Edition(Edition),
     Scenario(String),
 }
@@ -76,24 +76,24 @@ impl Editions {
     }
 
     /// Interprets a word of the command line.
-    pub fn named(&self, word: &str) -> Result<Named> {
+    pub fn named(&self, word: &str) -> Result<NamedTarget> {
         if library::is_ruleset(&self.library, word) {
-            return Ok(Named::Edition(self.ruleset(word)?));
+            return Ok(NamedTarget::Edition(self.ruleset(word)?));
         }
         if word.contains('=') {
             let here = self.here(word)?;
-            return Ok(Named::Edition(Edition { set: settings(&here.rules, word)?, ..here }));
+            return Ok(NamedTarget::Edition(Edition { set: settings(&here.rules, word)?, ..here }));
         }
         let here = self.here(word)?;
         if here.rules.scenarios().contains_key(word) {
-            return Ok(Named::Scenario(word.to_owned()));
+            return Ok(NamedTarget::Scenario(word.to_owned()));
         }
         let folder = Path::new(word);
         if folder.is_dir() {
-            return Ok(Named::Edition(self.in_folder(word, folder)?));
+            return Ok(NamedTarget::Edition(self.in_folder(word, folder)?));
         }
         if let Some(revision) = Revision::find(&self.folder, word)? {
-            return Ok(Named::Edition(self.in_folder(word, &revision.folder())?));
+            return Ok(NamedTarget::Edition(self.in_folder(word, &revision.folder())?));
         }
         let rulesets = library::listed(&self.library)?;
         let known = here.rules.scenarios().keys().map(|name| &**name).chain(rulesets.iter().map(String::as_str));

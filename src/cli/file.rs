@@ -179,14 +179,14 @@ mod tests {
 
     use super::*;
 
-    struct Scratch(PathBuf);
+    struct TestFolder(PathBuf);
 
-    impl Scratch {
-        fn new(name: &str) -> Scratch {
+    impl TestFolder {
+        fn new(name: &str) -> TestFolder {
             let folder = std::env::temp_dir().join(format!("riskbreaker-file-{name}-{}", std::process::id()));
             let _ = fs::remove_dir_all(&folder);
             fs::create_dir_all(&folder).unwrap();
-            Scratch(folder)
+            TestFolder(folder)
         }
 
         fn names(&self) -> Vec<String> {
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    impl Drop for Scratch {
+    impl Drop for TestFolder {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn only_regular_files_are_written() {
-        let scratch = Scratch::new("write");
+        let scratch = TestFolder::new("write");
         let (file, link, folder) = (scratch.0.join("a.json"), scratch.0.join("link"), scratch.0.join("folder"));
         replace(&file, "one").unwrap();
         replace(&file, "two").unwrap();
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn nothing_is_written_outside_of_a_folder() {
-        let scratch = Scratch::new("inside");
+        let scratch = TestFolder::new("inside");
         let (folder, other) = (scratch.0.join("rules"), scratch.0.join("other"));
         fs::create_dir(&folder).unwrap();
         fs::create_dir(&other).unwrap();
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn pipes_and_devices_are_not_read() {
-        let scratch = Scratch::new("read");
+        let scratch = TestFolder::new("read");
         let pipe = scratch.0.join("pipe");
         let name = std::ffi::CString::new(pipe.to_str().unwrap()).unwrap();
         // SAFETY: the name is a text that ends with zero.

@@ -13,7 +13,7 @@ use super::report::unwritable;
 
 /// The format of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum GamesFormat {
     /// One JSON object per line.
     Lines,
     /// Comma-separated values, with a line of headings.
@@ -23,7 +23,7 @@ enum Form {
 /// A file of game rows.
 pub struct GamesFile {
     path: PathBuf,
-    form: Form,
+    form: GamesFormat,
     out: BufWriter<File>,
     /// The names of the variants.
     variants: Vec<String>,
@@ -37,13 +37,13 @@ impl GamesFile {
     /// A call error: an unknown extension, or a file that cannot be written.
     pub fn create(path: &Path, variants: Vec<String>) -> Result<GamesFile> {
         let form = match path.extension().and_then(|ending| ending.to_str()) {
-            Some("jsonl") => Form::Lines,
-            Some("csv") => Form::Csv,
+            Some("jsonl") => GamesFormat::Lines,
+            Some("csv") => GamesFormat::Csv,
             _ => return Err(call_error(format!("{}: the name must end with .jsonl or .csv", path.display()))),
         };
         let file = File::create(path).map_err(|error| unwritable(path, &error))?;
         let mut games = GamesFile { path: path.to_owned(), form, out: BufWriter::new(file), variants };
-        if form == Form::Csv {
+        if form == GamesFormat::Csv {
             games.line("trial,variant,result,left_out,rounds,actions")?;
         }
         Ok(games)
@@ -54,12 +54,12 @@ impl GamesFile {
         for row in rows {
             let variant = self.variants.get(row.variant).map_or("", String::as_str);
             let line = match self.form {
-                Form::Lines => json!({
+                GamesFormat::Lines => json!({
                     "trial": row.trial, "variant": variant, "result": row.result, "left_out": row.left_out,
                     "rounds": row.rounds, "actions": row.actions,
                 })
                 .to_string(),
-                Form::Csv => {
+                GamesFormat::Csv => {
                     let texts = [variant, row.result.as_deref().unwrap_or(""), row.left_out.as_deref().unwrap_or("")];
                     let [variant, result, left_out] = texts.map(csv);
                     format!("{},{variant},{result},{left_out},{},{}", row.trial, row.rounds, row.actions)

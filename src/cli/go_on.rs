@@ -15,16 +15,16 @@ use super::{campaigns, library, unnamed};
 const MOST_OFFERED: usize = 5;
 
 /// The answer: which game to play.
-pub enum Choice {
+pub enum GameChoice {
     Campaign(String),
     New,
     Nothing,
 }
 
 /// Asks which game to continue. Asks only at a terminal, and only if there is a game.
-pub fn offer(folder: Option<&Path>) -> Result<Choice> {
+pub fn offer(folder: Option<&Path>) -> Result<GameChoice> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        return Ok(Choice::New);
+        return Ok(GameChoice::New);
     }
     let unnamed = unnamed::files().into_iter().filter(|path| !unnamed::is_copy(path));
     let mut all: Vec<PathBuf> = campaigns::remembered().into_iter().chain(unnamed).collect();
@@ -35,7 +35,7 @@ pub fn offer(folder: Option<&Path>) -> Result<Choice> {
         .take(MOST_OFFERED)
         .collect();
     if paths.is_empty() {
-        return Ok(Choice::New);
+        return Ok(GameChoice::New);
     }
     let library = library::open(folder)?;
     let mut screen = Screen::stdout(false);
@@ -53,17 +53,17 @@ pub fn offer(folder: Option<&Path>) -> Result<Choice> {
         let mut line = String::new();
         if std::io::stdin().read_line(&mut line)? == 0 {
             println!();
-            return Ok(Choice::Nothing);
+            return Ok(GameChoice::Nothing);
         }
         match line.trim() {
-            "" | "yes" | "y" => return Ok(Choice::Campaign(paths[0].1.clone())),
-            "new" | "no" | "n" => return Ok(Choice::New),
-            "quit" | "exit" | "q" => return Ok(Choice::Nothing),
+            "" | "yes" | "y" => return Ok(GameChoice::Campaign(paths[0].1.clone())),
+            "new" | "no" | "n" => return Ok(GameChoice::New),
+            "quit" | "exit" | "q" => return Ok(GameChoice::Nothing),
             other => {
                 let number = other.parse::<usize>().ok().and_then(|number| paths.get(number.wrapping_sub(1)));
                 let named = || paths.iter().find(|(path, _)| campaigns::name_of(path).eq_ignore_ascii_case(other));
                 if let Some((_, name)) = number.or_else(named) {
-                    return Ok(Choice::Campaign(name.clone()));
+                    return Ok(GameChoice::Campaign(name.clone()));
                 }
                 screen.row(&Row::at(2).plain(format!("`{other}` is neither a number nor a name in the list.")))?;
             }

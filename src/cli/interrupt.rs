@@ -56,8 +56,8 @@ static WATCHING: AtomicUsize = AtomicUsize::new(0);
 
 /// Returns the flag that Ctrl-C sets, watched until the program ends.
 pub fn watched() -> Arc<AtomicBool> {
-    static FOR_EVER: OnceLock<Watch> = OnceLock::new();
-    FOR_EVER.get_or_init(Watch::begin).wanted()
+    static FOR_EVER: OnceLock<CtrlCWatch> = OnceLock::new();
+    FOR_EVER.get_or_init(CtrlCWatch::begin).wanted()
 }
 
 /// Like [`watched`], for an analysis whose result is printed at its end: half a second after Ctrl-C, the program is
@@ -74,12 +74,12 @@ static IS_BRIEF: AtomicBool = AtomicBool::new(false);
 const GRACE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 4_000 } else { 420 });
 
 /// Watches for Ctrl-C during one piece of work at the prompt.
-pub struct Watch(Arc<AtomicBool>);
+pub struct CtrlCWatch(Arc<AtomicBool>);
 
 /// While this exists, Ctrl-C is left to another program in the terminal, such as a pager.
-pub struct Elsewhere(());
+pub struct CtrlCSuspended(());
 
-/// The number of [`Elsewhere`].
+/// The number of [`CtrlCSuspended`].
 static ELSEWHERE: AtomicUsize = AtomicUsize::new(0);
 
 /// The flag, with the handler that sets it. If the handler cannot be installed, Ctrl-C ends the program.
@@ -105,27 +105,27 @@ fn flag() -> &'static Arc<AtomicBool> {
     })
 }
 
-impl Elsewhere {
-    pub fn begin() -> Elsewhere {
+impl CtrlCSuspended {
+    pub fn begin() -> CtrlCSuspended {
         flag();
         ELSEWHERE.fetch_add(1, Ordering::Relaxed);
-        Elsewhere(())
+        CtrlCSuspended(())
     }
 }
 
-impl Drop for Elsewhere {
+impl Drop for CtrlCSuspended {
     fn drop(&mut self) {
         ELSEWHERE.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl Watch {
+impl CtrlCWatch {
     /// Begins to watch. An earlier Ctrl-C does not count.
-    pub fn begin() -> Watch {
+    pub fn begin() -> CtrlCWatch {
         let wanted = flag().clone();
         wanted.store(false, Ordering::Relaxed);
         WATCHING.fetch_add(1, Ordering::Relaxed);
-        Watch(wanted)
+        CtrlCWatch(wanted)
     }
 
     /// The flag that is set once Ctrl-C was pressed.
@@ -138,7 +138,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for CtrlCWatch {
     fn drop(&mut self) {
         WATCHING.fetch_sub(1, Ordering::Relaxed);
     }

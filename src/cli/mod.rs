@@ -178,7 +178,7 @@ const NARROW: usize = 80;
 /// Runs the command line. The exit code is 0 for success, 1 if the checked thing is wrong, 2 if the call is wrong.
 pub fn run() -> ExitCode {
     #[cfg(unix)]
-    outlive_file_limits();
+    ignore_sigxfsz();
     let (call, around) = ruleset_path::as_ids(call());
     // A narrow terminal has no room beside long options.
     let narrow = screen::terminal_width() < NARROW;
@@ -204,7 +204,7 @@ pub fn run() -> ExitCode {
 /// Makes a write beyond the file size limit (`ulimit -f`) fail like one on a full disk. Otherwise its signal would end
 /// the program in the middle of the write.
 #[cfg(unix)]
-fn outlive_file_limits() {
+fn ignore_sigxfsz() {
     // SAFETY: no code runs for a signal that is ignored.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
@@ -252,11 +252,11 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         None => {
             let asked = cli.table == play::TableArgs::default();
-            let choice = if asked { go_on::offer(folder.as_deref())? } else { go_on::Choice::New };
+            let choice = if asked { go_on::offer(folder.as_deref())? } else { go_on::GameChoice::New };
             let scenario = match choice {
-                go_on::Choice::Campaign(name) => Some(name),
-                go_on::Choice::New => None,
-                go_on::Choice::Nothing => return Ok(ExitCode::SUCCESS),
+                go_on::GameChoice::Campaign(name) => Some(name),
+                go_on::GameChoice::New => None,
+                go_on::GameChoice::Nothing => return Ok(ExitCode::SUCCESS),
             };
             play::play(
                 play::Args { scenario, begin: None, entry: None, table: cli.table, notify: NotifyArgs::default() },

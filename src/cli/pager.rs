@@ -2,7 +2,7 @@ use std::env;
 use std::io::{self, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-use super::interrupt::Elsewhere;
+use super::interrupt::CtrlCSuspended;
 
 /// The prompt of `less` below a page.
 const HOW_TO_RETURN: &str = "-Ps Space shows more, q goes back";
@@ -12,7 +12,7 @@ pub struct Pager {
     child: Child,
     input: Option<ChildStdin>,
     /// Leaves Ctrl-C to the pager, so that it does not end the game.
-    _interrupt: Elsewhere,
+    _interrupt: CtrlCSuspended,
 }
 
 impl Pager {
@@ -31,7 +31,7 @@ impl Pager {
         if program == "less" {
             command.arg(HOW_TO_RETURN);
         }
-        let interrupt = Elsewhere::begin();
+        let interrupt = CtrlCSuspended::begin();
         let mut child = command.spawn().ok()?;
         let input = child.stdin.take();
         Some(Pager { child, input, _interrupt: interrupt })

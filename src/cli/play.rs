@@ -138,14 +138,14 @@ fn sit_down(args: Args, open_library: impl FnOnce() -> Result<Library>, replays:
     let campaign_path = args.scenario.as_deref().filter(|_| !replays).map(campaigns::file_of);
     let is_path = |path: &&Path| path.is_file() || path.extension().is_some_and(|extension| extension == "json");
     let saved = args.scenario.as_deref().map(Path::new).filter(|path| !replays && is_path(path));
-    let Opening { mut session, setup, title, about, mut campaign, mut notes, goes_on } = match saved {
+    let StartingGame { mut session, setup, title, about, mut campaign, mut notes, goes_on } = match saved {
         Some(path)
             if args.begin.is_none()
                 && entry.is_none()
                 && path.extension().is_none_or(|ending| ending != campaigns::ENDING) =>
         {
             let title = path.display().to_string();
-            Opening {
+            StartingGame {
                 session: resume(path, &library)?,
                 setup: None,
                 title,
@@ -265,13 +265,13 @@ fn is_masters(only: &[String]) -> bool {
 /// The options in the first line of a script, parsed like a command line.
 #[derive(clap::Parser)]
 #[command(name = "# riskbreaker play", no_binary_name = true)]
-struct Call {
+struct ScriptCall {
     #[command(flatten)]
     args: Args,
 }
 
 fn read_call(call: &str) -> Result<Args> {
-    let parsed = Call::try_parse_from(call.split_whitespace());
+    let parsed = ScriptCall::try_parse_from(call.split_whitespace());
     if parsed.as_ref().is_ok_and(|call| call.args.notify.is_given()) {
         return Err(call_error(
             "the script's first line has `--notify`; a command to run is taken from the command line only",
@@ -338,7 +338,7 @@ impl Args {
 }
 
 /// A game ready to be played.
-struct Opening {
+struct StartingGame {
     session: Session,
     /// Its setup, if it was not loaded.
     setup: Option<Setup>,
@@ -426,7 +426,7 @@ fn open(
     table: &TableArgs,
     library: &Library,
     only_scenario: bool,
-) -> Result<Opening> {
+) -> Result<StartingGame> {
     let path = name.as_deref().filter(|_| !only_scenario).map(campaigns::file_of);
     let mut unbegun = false;
     if let (Some(path), Some(name)) = (&path, &name)
@@ -520,10 +520,10 @@ fn open(
         shown = format!("new campaign {} · {title}", path.display());
         campaign = Some(new);
     }
-    Ok(Opening { session, setup: Some(setup), title: shown, about, campaign, notes: Vec::new(), goes_on: false })
+    Ok(StartingGame { session, setup: Some(setup), title: shown, about, campaign, notes: Vec::new(), goes_on: false })
 }
 
-fn open_campaign(path: &Path, mut campaign: Campaign, entry: Option<u32>, library: &Library) -> Result<Opening> {
+fn open_campaign(path: &Path, mut campaign: Campaign, entry: Option<u32>, library: &Library) -> Result<StartingGame> {
     let session = match entry {
         Some(entry) => campaign.go_to(entry),
         None => campaign.session(),
@@ -535,7 +535,7 @@ fn open_campaign(path: &Path, mut campaign: Campaign, entry: Option<u32>, librar
     let name = if unnamed::is_unnamed(path) { "game without a name".into() } else { path.display().to_string() };
     let title = format!("{name} · {} · entry {}", campaign.scene_title()?, campaign.head());
     let notes = rules_note(&session, library).into_iter().chain(news(&session, library)).collect();
-    Ok(Opening { session, setup, title, about: String::new(), campaign: Some(campaign), notes, goes_on: true })
+    Ok(StartingGame { session, setup, title, about: String::new(), campaign: Some(campaign), notes, goes_on: true })
 }
 
 /// The error for a campaign that does not open at an entry. If this program reaches another state there, the message

@@ -45,7 +45,7 @@ pub fn fault(fault: &Fault, colour: bool, width: Option<usize>) -> String {
     let card = fault.card.iter().map(|card| format!("in the card {card}"));
     let called = fault.chain.iter().map(|place| format!("called from {place}"));
     let notes: Vec<String> = called.chain(card).chain(fault.context.iter().cloned()).collect();
-    let told = Told {
+    let told = ReportedMessage {
         message: &message,
         path: fault.path.as_deref(),
         line: fault.line,
@@ -61,7 +61,7 @@ pub fn fault(fault: &Fault, colour: bool, width: Option<usize>) -> String {
 /// Formats a problem of a ruleset, with its source line if that can be read.
 pub fn problem(problem: &Problem, library: &Library, colour: bool, width: Option<usize>) -> String {
     let source = problem.line.and_then(|line| source_line(library, &problem.path, line));
-    let told = Told {
+    let told = ReportedMessage {
         message: &problem.message,
         path: Some(&problem.path),
         line: problem.line,
@@ -81,7 +81,7 @@ fn source_line(library: &Library, path: &str, line: u32) -> Option<String> {
     text.lines().nth(line.checked_sub(1)? as usize).map(str::to_owned)
 }
 
-struct Told<'a> {
+struct ReportedMessage<'a> {
     message: &'a str,
     path: Option<&'a str>,
     line: Option<u32>,
@@ -94,7 +94,7 @@ struct Told<'a> {
     notes: &'a [String],
 }
 
-impl Told<'_> {
+impl ReportedMessage<'_> {
     fn render(&self, colour: bool, width: Option<usize>) -> String {
         let message = harmless(self.message);
         let (Some(path), Some(line), Some(source)) = (self.path, self.line, self.source) else {
@@ -157,8 +157,8 @@ impl Told<'_> {
 mod tests {
     use super::*;
 
-    fn told<'a>(source: Option<&'a str>, column: Option<u32>) -> Told<'a> {
-        Told {
+    fn told<'a>(source: Option<&'a str>, column: Option<u32>) -> ReportedMessage<'a> {
+        ReportedMessage {
             message: "unknown key `tittle`",
             path: Some("my-game/ruleset.toml"),
             line: Some(2),

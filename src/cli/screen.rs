@@ -21,7 +21,7 @@ pub struct Screen {
 }
 
 #[derive(Serialize)]
-struct Named<'a, T> {
+struct NamedEvent<'a, T> {
     event: &'a str,
     #[serde(flatten)]
     rest: &'a T,
@@ -163,7 +163,7 @@ impl Screen {
 
     /// Writes a JSON object whose first member is the name of the event.
     pub fn event(&mut self, event: &str, rest: &impl Serialize) -> io::Result<()> {
-        self.object(&Named { event, rest })
+        self.object(&NamedEvent { event, rest })
     }
 
     /// True if the columns of a table fit next to each other without breaking a word.

@@ -13,7 +13,7 @@ use riskbreaker::serve::{Host, Queue, schema, stdio};
 use riskbreaker_web::{Page, Server, StartError};
 use serde_json::{Value as Json, json};
 
-use super::interrupt::Watch;
+use super::interrupt::CtrlCWatch;
 use super::notify::NotifyArgs;
 use super::table::NetworkArgs;
 use super::{call_error, campaigns, library, table};
@@ -75,7 +75,7 @@ pub fn serve(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     };
     args.notify.follow(&host, |line| eprintln!("{line}"));
     let queue = Arc::new(Queue::start(std::thread::available_parallelism().map_or(2, usize::from))?);
-    let watch = (!args.stdio).then(Watch::begin);
+    let watch = (!args.stdio).then(CtrlCWatch::begin);
     let mut server = match args.websocket {
         Some(address) => Some(listen(args, address, &host, &queue)?),
         None => None,

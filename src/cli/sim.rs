@@ -25,7 +25,7 @@ use super::report::unwritable;
 use super::row::{Row, Span};
 use super::screen::Screen;
 use super::shard::{ShardArg, shard};
-use super::study::{self, compared::Columns, parts::Work};
+use super::study::{self, compared::Columns, parts::StudyWork};
 use super::{call_error, end_part, file, library};
 
 /// Plays a scenario many times and counts what comes of it
@@ -108,7 +108,7 @@ pub struct Args {
 
     /// Compares with games in which this is exchanged between two seats, on the same dice
     #[arg(long, value_name = "WHAT", conflicts_with = "ban", conflicts_with_all = NO_PAIRS)]
-    mirror: Option<Mirror>,
+    mirror: Option<MirrorKind>,
 
     #[command(flatten)]
     output: Output,
@@ -119,7 +119,7 @@ const NO_PAIRS: [&str; 8] = ["games", "until", "every_script", "why_slow", "shar
 
 /// What `--mirror` exchanges.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Mirror {
+enum MirrorKind {
     /// Who plays the seats
     Policies,
     /// The order in which the scenario lists what belongs to seats
@@ -258,14 +258,14 @@ fn in_pairs(args: &Args, simulation: Simulation) -> Result<ExitCode> {
         None => Columns::without(simulation.scenario, study, &args.ban),
         Some(mirror) => {
             let exchange = match mirror {
-                Mirror::Policies => Exchange::Policies,
-                Mirror::Order => Exchange::Order,
-                Mirror::Sides => Exchange::Sides,
+                MirrorKind::Policies => Exchange::Policies,
+                MirrorKind::Order => Exchange::Order,
+                MirrorKind::Sides => Exchange::Sides,
             };
             Columns::mirrored(simulation.scenario, study, exchange)?
         }
     };
-    columns.show(&Work::new(None, watched(), threads(args)?), args.output.json)
+    columns.show(&StudyWork::new(None, watched(), threads(args)?), args.output.json)
 }
 
 /// Creates the file for game rows, if requested.
@@ -450,7 +450,7 @@ fn why_slow(simulation: &Simulation, json: bool) -> Result<ExitCode> {
 
 /// What `--save` stores in addition to the findings.
 #[derive(Deserialize)]
-struct Beside {
+struct SavedOptions {
     /// The value of `--rulesets`.
     rulesets: Option<PathBuf>,
 }
@@ -460,7 +460,7 @@ pub fn read(path: &Path) -> Result<(Findings, Option<PathBuf>)> {
     let name = path.display();
     let text = file::read(path).map_err(|error| call_error(format!("{name}: {}", system_message(&error))))?;
     let findings = Findings::read(&text).map_err(|error| call_error(format!("{name}: {error}")))?;
-    let beside: Option<Beside> = serde_json::from_str(&text).ok();
+    let beside: Option<SavedOptions> = serde_json::from_str(&text).ok();
     Ok((findings, beside.and_then(|beside| beside.rulesets)))
 }
 

@@ -18,7 +18,7 @@ use riskbreaker::{Library, Ruleset};
 use riskbreaker_web::{Addresses, BaseUrl, Config, Listening, Page, QrCode, Server, StartError};
 use serde_json::json;
 
-use super::interrupt::Watch;
+use super::interrupt::CtrlCWatch;
 use super::known_entries::{self, KnownEntries};
 use super::notify::NotifyArgs;
 use super::row::{Row, Span, harmless};
@@ -134,7 +134,7 @@ pub fn table(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let to = log.clone();
     let network = NetworkHost::new(host, queue.clone(), move |line| to.line(line));
     let codes = codes(&operator)?;
-    let watch = Watch::begin();
+    let watch = CtrlCWatch::begin();
     let mut server = serve(listening, network)?;
     operator.watch()?;
     let mut files = RuleFiles::default();
@@ -195,9 +195,9 @@ fn chosen(args: &Args, folder: Option<&Path>, library: &Library) -> Result<Optio
         Some(name) => Ok(Some(Chosen { name: name.clone(), rules, scenario })),
         None if rules.is_some() => Ok(Some(Chosen { name: free_name(), rules, scenario })),
         None => match go_on::offer(folder)? {
-            go_on::Choice::Campaign(name) => Ok(Some(Chosen { name, rules: None, scenario: None })),
-            go_on::Choice::Nothing => Ok(None),
-            go_on::Choice::New => ask_game(library),
+            go_on::GameChoice::Campaign(name) => Ok(Some(Chosen { name, rules: None, scenario: None })),
+            go_on::GameChoice::Nothing => Ok(None),
+            go_on::GameChoice::New => ask_game(library),
         },
     }
 }

@@ -12,7 +12,7 @@ const LETTERS: usize = 27;
 const LINES: usize = 13;
 
 /// The contents of the two sides of a card.
-pub struct Face {
+pub struct CardFace {
     title: String,
     what: &'static str,
     facts: Vec<(String, String)>,
@@ -23,21 +23,21 @@ pub struct Face {
     rest: String,
 }
 
-impl Face {
-    pub fn of(card: &Card, what: &'static str, rules: &Ruleset) -> Face {
+impl CardFace {
+    pub fn of(card: &Card, what: &'static str, rules: &Ruleset) -> CardFace {
         let facts = rules::told_facts(card, rules);
         let text = rule_text::without_ids(&card.text).into_owned();
         let of_facts: usize = facts.iter().map(|(name, value)| lines_of_fact(name, value)).sum();
         let facts_in_front = of_facts + lines_of(&text) <= LINES;
         let room = if facts_in_front { LINES - of_facts } else { LINES };
         let (text, rest) = split(&text, room);
-        Face { title: card.title.to_string(), what, facts, facts_in_front, text, rest }
+        CardFace { title: card.title.to_string(), what, facts, facts_in_front, text, rest }
     }
 
     /// Returns a blank card for handwriting.
-    pub fn blank() -> Face {
+    pub fn blank() -> CardFace {
         let (title, text, rest) = Default::default();
-        Face { title, what: "maneuver", facts: Vec::new(), facts_in_front: true, text, rest }
+        CardFace { title, what: "maneuver", facts: Vec::new(), facts_in_front: true, text, rest }
     }
 
     fn is_blank(&self) -> bool {

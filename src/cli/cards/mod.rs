@@ -12,8 +12,8 @@ use std::sync::Arc;
 use anyhow::Result;
 use riskbreaker::{Card, Ruleset, Session, WorkBudget};
 
-use self::face::Face;
-use self::sheet::Sheet;
+use self::face::CardFace;
+use self::sheet::PaperSheet;
 use super::figures::{counted, escaped};
 use super::interrupt::{INTERRUPTED, watched_briefly};
 use super::row::{Row, Tone};
@@ -70,7 +70,7 @@ struct Printed {
     rules: Arc<Ruleset>,
     /// The name of the ruleset on every card.
     title: String,
-    sheets: Vec<Sheet>,
+    sheets: Vec<PaperSheet>,
     /// The items of the party; `None` for all items of the ruleset.
     items: Option<Vec<Arc<str>>>,
 }
@@ -128,8 +128,8 @@ impl Printed {
             }
             written += chunk.len();
             blank += PER_PAGE - chunk.len();
-            let mut faces: Vec<Face> = chunk.iter().map(|&(card, what)| Face::of(card, what, &self.rules)).collect();
-            faces.resize_with(PER_PAGE, Face::blank);
+            let mut faces: Vec<CardFace> = chunk.iter().map(|&(card, what)| CardFace::of(card, what, &self.rules)).collect();
+            faces.resize_with(PER_PAGE, CardFace::blank);
             let fronts: Vec<String> = faces.iter().map(|face| face.front(&title)).collect();
             let backs: Vec<String> = faces.iter().map(|face| face.back(&title)).collect();
             page_of_cards(&mut html, &fronts, false);
@@ -161,10 +161,10 @@ fn title_of(rules: &Ruleset) -> String {
 }
 
 /// The items of a party: attached to a member or named on a sheet.
-fn party_items(session: &Session, rules: &Ruleset, sheets: &[Sheet]) -> Vec<Arc<str>> {
+fn party_items(session: &Session, rules: &Ruleset, sheets: &[PaperSheet]) -> Vec<Arc<str>> {
     let view = session.view();
     let attached =
-        |id: &str| sheets.iter().filter_map(Sheet::entity).any(|one| view.attached(one).any(|hook| hook == id));
+        |id: &str| sheets.iter().filter_map(PaperSheet::entity).any(|one| view.attached(one).any(|hook| hook == id));
     let named = |title: &str| sheets.iter().any(|sheet| sheet.names(title));
     let items = rules.items().iter().filter(|item| attached(&item.id) || named(&item.title));
     items.map(|item| item.id.clone()).collect()

@@ -17,7 +17,7 @@ const EMPTY: usize = 2;
 const MOST_LAYOUTS: usize = 2;
 
 /// A character sheet.
-pub struct Sheet {
+pub struct PaperSheet {
     /// Empty for a blank sheet.
     name: String,
     entity: Option<EntityId>,
@@ -45,7 +45,7 @@ enum SheetSize {
     Whole,
 }
 
-impl Sheet {
+impl PaperSheet {
     pub fn entity(&self) -> Option<EntityId> {
         self.entity
     }
@@ -102,14 +102,14 @@ impl SheetSize {
     }
 
     /// The smallest size in which every sheet fits.
-    fn for_all(sheets: &[Sheet]) -> SheetSize {
+    fn for_all(sheets: &[PaperSheet]) -> SheetSize {
         let fits = |size: &SheetSize| sheets.iter().all(|sheet| sheet.lines(*size) <= size.room());
         SheetSize::ALL.into_iter().find(fits).unwrap_or(SheetSize::Whole)
     }
 }
 
 /// The sheets of the characters in the default scenario, and blank ones.
-pub fn of_ruleset(rules: &Arc<Ruleset>) -> Vec<Sheet> {
+pub fn of_ruleset(rules: &Arc<Ruleset>) -> Vec<PaperSheet> {
     let setup = rules.seats().keys().fold(Setup::default(), |setup, seat| setup.seat(seat, Driver::Human));
     let Ok(mut session) = Session::start(rules, setup) else { return Vec::new() };
     if session.advance().is_err() {
@@ -127,14 +127,14 @@ pub fn of_ruleset(rules: &Arc<Ruleset>) -> Vec<Sheet> {
     for labels in layouts.iter().take(MOST_LAYOUTS) {
         for _ in 0..EMPTY {
             let line = |label: &String| SheetLine { label: label.clone(), text: String::new(), boxes: None };
-            sheets.push(Sheet { name: String::new(), entity: None, rows: labels.iter().map(line).collect() });
+            sheets.push(PaperSheet { name: String::new(), entity: None, rows: labels.iter().map(line).collect() });
         }
     }
     sheets
 }
 
 /// The sheets of the characters that people play, and of those of the roster that are not in the scene.
-pub fn of_party(session: &mut Session, roster: &Roster) -> Vec<Sheet> {
+pub fn of_party(session: &mut Session, roster: &Roster) -> Vec<PaperSheet> {
     let people: Vec<Arc<str>> = session
         .seats()
         .iter()
@@ -146,14 +146,14 @@ pub fn of_party(session: &mut Session, roster: &Roster) -> Vec<Sheet> {
         if sheets.iter().all(|sheet| sheet.name != *name) {
             let lines = sheet_lines(character).into_iter();
             let rows = lines.map(|(label, text)| SheetLine { label, text, boxes: None }).collect();
-            sheets.push(Sheet { name: name.clone(), entity: None, rows });
+            sheets.push(PaperSheet { name: name.clone(), entity: None, rows });
         }
     }
     sheets
 }
 
 /// The sheets of the entities whose profile `wanted` accepts.
-fn of_session(session: &mut Session, wanted: &dyn Fn(&Profile) -> bool) -> Vec<Sheet> {
+fn of_session(session: &mut Session, wanted: &dyn Fn(&Profile) -> bool) -> Vec<PaperSheet> {
     let rules = session.ruleset().clone();
     let mut seat = session.seen_by(Viewer::master());
     let profiles = seat.profiles();
@@ -178,7 +178,7 @@ fn of_session(session: &mut Session, wanted: &dyn Fn(&Profile) -> bool) -> Vec<S
                 rows.push(SheetLine { label: number.label.to_string(), text: number.text(), boxes });
             }
         }
-        sheets.push(Sheet { name, entity: Some(id), rows });
+        sheets.push(PaperSheet { name, entity: Some(id), rows });
     }
     sheets
 }
@@ -206,7 +206,7 @@ impl Boxes {
 
 /// Renders the pages of the sheets. Each is followed by a page for notes, so that no sheet is printed on the back of
 /// another.
-pub fn pages(html: &mut String, sheets: &[Sheet], title: &str) {
+pub fn pages(html: &mut String, sheets: &[PaperSheet], title: &str) {
     let size = SheetSize::for_all(sheets);
     let class = size.class();
     for chunk in sheets.chunks(size.on_a_page()) {
@@ -226,7 +226,7 @@ pub fn pages(html: &mut String, sheets: &[Sheet], title: &str) {
     }
 }
 
-impl Sheet {
+impl PaperSheet {
     fn html(&self, title: &str) -> String {
         let mut rows = String::new();
         for row in &self.rows {
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn long_sheets_get_more_room() {
-        let sheet = |lines: usize| Sheet {
+        let sheet = |lines: usize| PaperSheet {
             name: "Ann".into(),
             entity: None,
             rows: (0..lines)

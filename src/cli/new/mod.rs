@@ -18,7 +18,7 @@ use super::screen::Screen;
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<NewKind>,
 
     /// A ruleset of this name, the same as `new ruleset NAME`
     #[arg(value_name = "NAME")]
@@ -26,7 +26,7 @@ pub struct Args {
 }
 
 #[derive(clap::Subcommand)]
-enum What {
+enum NewKind {
     /// A ruleset with cards, an item, a hook, a switch and specs; or house rules for another ruleset
     Ruleset {
         /// Its id, which is also the name of its folder: small letters, digits, `-` and `.`
@@ -39,21 +39,21 @@ enum What {
         over: Vec<String>,
     },
     /// A maneuver card with its spec
-    Maneuver(Part),
+    Maneuver(NewPart),
     /// An item, a card that hands it out, and their spec
-    Item(Part),
+    Item(NewPart),
     /// A hook that runs after a verb, with its spec
-    Hook(Part),
+    Hook(NewPart),
     /// A spec
-    Spec(Part),
+    Spec(NewPart),
     /// A character sheet for the cast
-    Character(Part),
+    Character(NewPart),
     /// A scenario to start from
-    Scenario(Part),
+    Scenario(NewPart),
 }
 
 #[derive(clap::Args)]
-struct Part {
+struct NewPart {
     /// Its id, which is also the name of its file: small letters, digits and `_`
     name: String,
     /// The ruleset it is for; the only one on the disk if none is named
@@ -63,15 +63,15 @@ struct Part {
 
 pub fn new(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let written = match (args.what, args.name) {
-        (Some(What::Ruleset { name, extends, over }), _) => {
+        (Some(NewKind::Ruleset { name, extends, over }), _) => {
             ruleset(&name, extends.as_deref(), &over, folder.as_deref())?
         }
-        (Some(What::Maneuver(part)), _) => Scaffold::open(part, folder)?.maneuver()?,
-        (Some(What::Item(part)), _) => Scaffold::open(part, folder)?.item()?,
-        (Some(What::Hook(part)), _) => Scaffold::open(part, folder)?.hook()?,
-        (Some(What::Spec(part)), _) => Scaffold::open(part, folder)?.spec()?,
-        (Some(What::Character(part)), _) => Scaffold::open(part, folder)?.character()?,
-        (Some(What::Scenario(part)), _) => Scaffold::open(part, folder)?.scenario()?,
+        (Some(NewKind::Maneuver(part)), _) => Scaffold::open(part, folder)?.maneuver()?,
+        (Some(NewKind::Item(part)), _) => Scaffold::open(part, folder)?.item()?,
+        (Some(NewKind::Hook(part)), _) => Scaffold::open(part, folder)?.hook()?,
+        (Some(NewKind::Spec(part)), _) => Scaffold::open(part, folder)?.spec()?,
+        (Some(NewKind::Character(part)), _) => Scaffold::open(part, folder)?.character()?,
+        (Some(NewKind::Scenario(part)), _) => Scaffold::open(part, folder)?.scenario()?,
         (None, Some(name)) => ruleset(&name, None, &[], folder.as_deref())?,
         (None, None) => {
             let text = "say what to write: `new ruleset NAME`, or `new maneuver NAME`, `item`, `hook`, `spec`, `character`, `scenario`";

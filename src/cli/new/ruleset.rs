@@ -8,7 +8,7 @@ use riskbreaker::script::type_module;
 use riskbreaker::{Library, Ruleset};
 
 use super::scaffold::Scaffold;
-use super::{Part, Written};
+use super::{NewPart, Written};
 use crate::cli::{call_error, library, types};
 
 static TEMPLATE: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/templates/ruleset");
@@ -48,7 +48,7 @@ pub fn ruleset(name: &str, extends: Option<&str>, over: &[String], folder: Optio
     types::write_inside(&target, types::DEFINITION, &type_module(&rules))?;
     if extends.is_some() || !over.is_empty() {
         // A house rule with its spec, for the rulesets that it extends.
-        let part = Part { name: "first_house_rule".into(), ruleset: Some(name.to_owned()) };
+        let part = NewPart { name: "first_house_rule".into(), ruleset: Some(name.to_owned()) };
         let more = Scaffold::open(part, Some(root))?.hook()?;
         let mut files = written;
         files.extend(more.files.into_iter().filter(|path| !path.ends_with("RULES.md")));

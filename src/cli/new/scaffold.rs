@@ -12,7 +12,7 @@ use riskbreaker::{Driver, Happening, Library, Ruleset, Session, Setup, WorkBudge
 use super::ruleset::{rule_prefix, title_of};
 use super::spec_text::{played, spec_file, started, written_as_luau};
 use super::trial::{Trial, play_once};
-use super::{Part, Written};
+use super::{NewPart, Written};
 use crate::cli::figures::counted;
 use crate::cli::interrupt::watched_briefly;
 use crate::cli::{call_error, library, types};
@@ -31,7 +31,7 @@ pub struct Scaffold {
 }
 
 impl Scaffold {
-    pub fn open(part: Part, folder: Option<PathBuf>) -> Result<Scaffold> {
+    pub fn open(part: NewPart, folder: Option<PathBuf>) -> Result<Scaffold> {
         let name = part.name;
         let proper = name.starts_with(|c: char| c.is_ascii_lowercase())
             && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');

@@ -20,8 +20,8 @@ use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::sim::quoted;
 use super::super::{call_error, file, interrupt, library, rules};
-use super::condition::{Conditions, Places};
-use super::show::{Compared, OddsJson, show, show_compared, tell_proof};
+use super::condition::{Conditions, WatchedFields};
+use super::show::{ComparedColumn, OddsJson, show, show_compared, tell_proof};
 use super::{Args, ruleset, sweep};
 
 pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
@@ -31,7 +31,7 @@ pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
         return sweep::swept(card, args, &library, &own, name, values);
     }
     let watched = watched(args);
-    let mut columns = vec![column(card, args, &own, own.name(), &Changed::default(), &watched)?];
+    let mut columns = vec![column(card, args, &own, own.name(), &ColumnChange::default(), &watched)?];
     let mut left_out = Vec::new();
     for other in &args.compare {
         if columns.iter().any(Column::is_interrupted) {
@@ -41,7 +41,7 @@ pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
         columns.push(match other.split_once('=') {
             Some((switch, value)) => {
                 let set = vec![(switch.trim().to_owned(), value.trim().to_owned())];
-                column(card, args, &own, other.clone(), &Changed { set, ..Changed::default() }, &watched)?
+                column(card, args, &own, other.clone(), &ColumnChange { set, ..ColumnChange::default() }, &watched)?
             }
             None => {
                 let (id, its_card) = other.split_once(':').unwrap_or((other, card));
@@ -53,7 +53,7 @@ pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
                         ids.join(", ")
                     )));
                 }
-                column(its_card, args, &theirs, other.clone(), &Changed::default(), &watched)?
+                column(its_card, args, &theirs, other.clone(), &ColumnChange::default(), &watched)?
             }
         });
     }
@@ -96,9 +96,9 @@ pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
 
 /// Prints several columns side by side.
 pub fn show_columns(screen: &mut Screen, card: &str, columns: &[Column]) -> Result<()> {
-    let compared: Vec<Compared> = columns
+    let compared: Vec<ComparedColumn> = columns
         .iter()
-        .map(|Column { name, odds, place, .. }| Compared { name, odds, known: Some(&place.known) })
+        .map(|Column { name, odds, place, .. }| ComparedColumn { name, odds, known: Some(&place.known) })
         .collect();
     show_compared(screen, &columns[0].heading(card), &compared)?;
     for Column { name, place, .. } in columns {
@@ -133,8 +133,8 @@ fn check_used(args: &Args, columns: &[Column]) -> Result<()> {
 }
 
 /// The fields that the conditions and the table of a call read.
-pub fn watched(args: &Args) -> Places {
-    let mut places = Places::default();
+pub fn watched(args: &Args) -> WatchedFields {
+    let mut places = WatchedFields::default();
     for conditions in [&args.condition, &args.given_that].into_iter().flatten() {
         conditions.note(&mut places);
     }
@@ -150,7 +150,7 @@ fn tell_condition(
     args: &Args,
     card: &str,
     condition: &Conditions,
-    watched: &Places,
+    watched: &WatchedFields,
     columns: &[Column],
 ) -> Result<ExitCode> {
     let given = args.given_that.as_ref().map(Conditions::to_string);
@@ -197,7 +197,7 @@ fn tell_field(
     screen: &mut Screen,
     args: &Args,
     place: &(String, String),
-    watched: &Places,
+    watched: &WatchedFields,
     column: &Column,
 ) -> Result<ExitCode> {
     let odds = &column.odds;
@@ -263,7 +263,7 @@ fn value_text(value: &Value) -> String {
 
 /// The settings of a column that differ from the call.
 #[derive(Clone, Debug, Default)]
-pub struct Changed {
+pub struct ColumnChange {
     pub set: Vec<(String, String)>,
     pub answers: Vec<(String, String)>,
     pub edits: Vec<(String, String, String)>,
@@ -283,8 +283,8 @@ pub fn column(
     args: &Args,
     ruleset: &Arc<Ruleset>,
     name: String,
-    changed: &Changed,
-    watched: &Places,
+    changed: &ColumnChange,
+    watched: &WatchedFields,
 ) -> Result<Column> {
     let mut setup = Setup::default().seed(args.seed);
     if let Some(scenario) = &args.scenario {

@@ -42,7 +42,7 @@ const SIGNS: [(&str, Relation); 7] = [
 
 /// The fields and derived values that a call reads, each once, in the order of [`Outcome::watched`].
 #[derive(Clone, Debug, Default)]
-pub struct Places(pub Vec<(String, String)>);
+pub struct WatchedFields(pub Vec<(String, String)>);
 
 /// Parses `NAME.FIELD`.
 pub fn place(text: &str) -> Result<(String, String), String> {
@@ -60,7 +60,7 @@ impl Conditions {
     }
 
     /// Adds the fields that the conditions read.
-    pub fn note(&self, places: &mut Places) {
+    pub fn note(&self, places: &mut WatchedFields) {
         for condition in self.0.iter().flatten() {
             places.note(&condition.title, &condition.field);
         }
@@ -76,17 +76,17 @@ impl Conditions {
         })
     }
 
-    pub fn hold(&self, places: &Places, outcome: &Outcome) -> bool {
+    pub fn hold(&self, places: &WatchedFields, outcome: &Outcome) -> bool {
         self.0.iter().any(|all| all.iter().all(|condition| condition.holds(places.value(outcome, &condition.place()))))
     }
 
     /// The chance that the conditions hold.
-    pub fn chance(&self, places: &Places, odds: &Odds) -> Fraction {
+    pub fn chance(&self, places: &WatchedFields, odds: &Odds) -> Fraction {
         odds.chance(|outcome| self.hold(places, outcome))
     }
 }
 
-impl Places {
+impl WatchedFields {
     /// Adds a field unless it is already there.
     pub fn note(&mut self, title: &str, field: &str) {
         let place = (title.to_owned(), field.to_owned());
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_value_is_compared_as_it_is_written() {
-        let mut places = Places::default();
+        let mut places = WatchedFields::default();
         let holds = |text: &str, value: Value| {
             let conditions = Conditions::read(text).unwrap();
             let mut places = places.clone();

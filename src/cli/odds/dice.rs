@@ -32,21 +32,21 @@ const MOST_LISTED: usize = 20_000;
 struct Band {
     low: i64,
     high: i64,
-    share: Share,
+    share: TotalChance,
 }
 
 /// The chance of some totals. The contribution of dice that exploded too often to be listed may be missing.
-struct Share {
+struct TotalChance {
     chance: Fraction,
     /// The upper bound of the missing part.
     missing: Fraction,
 }
 
-impl Share {
-    fn of(totals: &Distribution, range: impl RangeBounds<i64> + Clone) -> Share {
+impl TotalChance {
+    fn of(totals: &Distribution, range: impl RangeBounds<i64> + Clone) -> TotalChance {
         match totals.exactly(range.clone()) {
-            Some(chance) => Share { chance, missing: Fraction::ZERO },
-            None => Share { chance: totals.share(range), missing: totals.remaining() },
+            Some(chance) => TotalChance { chance, missing: Fraction::ZERO },
+            None => TotalChance { chance: totals.share(range), missing: totals.remaining() },
         }
     }
 
@@ -65,15 +65,15 @@ impl Share {
 }
 
 /// The rows of a table, and the totals that were cut off below and above them.
-struct Table {
+struct TotalsTable {
     bands: Vec<Band>,
     /// The number of totals that were cut off, and the total at that end of the rows.
     below: Option<(usize, i64)>,
     above: Option<(usize, i64)>,
 }
 
-impl Table {
-    fn of(totals: &Distribution) -> Table {
+impl TotalsTable {
+    fn of(totals: &Distribution) -> TotalsTable {
         let all: Vec<i64> = totals.totals().collect();
         let (mut from, mut to) = (0, all.len());
         if all.len() > FEW {
@@ -85,9 +85,9 @@ impl Table {
         let each = if shown.len() > MOST_ROWS { shown.len().div_ceil(ROWS) } else { 1 };
         let band = |part: &[i64]| {
             let (low, high) = (part[0], part[part.len() - 1]);
-            Band { low, high, share: Share::of(totals, low..=high) }
+            Band { low, high, share: TotalChance::of(totals, low..=high) }
         };
-        Table {
+        TotalsTable {
             bands: shown.chunks(each).map(band).collect(),
             below: (from > 0).then(|| (from, all[from])),
             above: (to < all.len()).then(|| (all.len() - to, all[to - 1])),
@@ -104,18 +104,18 @@ impl Band {
 pub fn of_dice(dice: &Dice, args: &Args) -> Result<ExitCode> {
     let totals = dice.distribution().map_err(|error| call_error(error.to_string()))?;
     let mut screen = Screen::stdout(args.json);
-    let table = Table::of(&totals);
+    let table = TotalsTable::of(&totals);
     if let Some(path) = &args.svg {
         let row = |band: &Band| (band.name(), float(&band.share.chance), percent(float(&band.share.chance)));
         let rows: Vec<(String, f64, String)> = table.bands.iter().map(row).collect();
         file::replace(path, svg_bars(&dice.to_string(), &rows)).map_err(|error| unwritable(path, &error))?;
     }
-    let mut wanted: Vec<(&str, String, Share)> = Vec::new();
+    let mut wanted: Vec<(&str, String, TotalChance)> = Vec::new();
     if let Some(n) = args.at_least {
-        wanted.push(("at_least", format!("{n} or more"), Share::of(&totals, n..)));
+        wanted.push(("at_least", format!("{n} or more"), TotalChance::of(&totals, n..)));
     }
     if let Some(n) = args.at_most {
-        wanted.push(("at_most", format!("{n} or less"), Share::of(&totals, ..=n)));
+        wanted.push(("at_most", format!("{n} or less"), TotalChance::of(&totals, ..=n)));
     }
     if args.json {
         screen.object(&dice_json(dice, &totals, &wanted))?;
@@ -146,12 +146,12 @@ fn longest_bar(screen: &Screen) -> usize {
     if screen.width().is_some_and(|width| width < 80) { 12 } else { 24 }
 }
 
-fn show_table(screen: &mut Screen, totals: &Distribution, table: &Table) -> Result<()> {
+fn show_table(screen: &mut Screen, totals: &Distribution, table: &TotalsTable) -> Result<()> {
     let most = table.bands.iter().map(|band| float(&band.share.chance)).fold(0.0, f64::max);
     let wide = longest_bar(screen);
     let row = |band: &Band| {
         let share = float(&band.share.chance);
-        let or_more = percent(float(&Share::of(totals, band.low..).chance));
+        let or_more = percent(float(&TotalChance::of(totals, band.low..).chance));
         vec![band.name(), percent(share), band.share.fraction(), or_more, bar(share, most, wide)]
     };
     let rows = table.bands.iter().map(row).collect();
@@ -180,7 +180,7 @@ pub fn of_dice_against(dice: &Dice, other: &str, args: &Args) -> Result<ExitCode
     let (own, its) = (totals(dice)?, totals(&other)?);
     let chances = own.against(&its);
     let remaining = Fraction::from(1) - sum(&chances);
-    let chances = chances.map(|chance| Share { chance, missing: remaining.clone() });
+    let chances = chances.map(|chance| TotalChance { chance, missing: remaining.clone() });
     let mut screen = Screen::stdout(args.json);
     if args.json {
         screen.object(&json!({
@@ -204,7 +204,7 @@ pub fn of_dice_against(dice: &Dice, other: &str, args: &Args) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-fn dice_json(dice: &Dice, totals: &Distribution, wanted: &[(&str, String, Share)]) -> Json {
+fn dice_json(dice: &Dice, totals: &Distribution, wanted: &[(&str, String, TotalChance)]) -> Json {
     let count = totals.totals().len();
     let listed = if count > MOST_LISTED { 0 } else { count };
     let moment = |number: &Fraction| match totals.is_exact() {
@@ -214,7 +214,7 @@ fn dice_json(dice: &Dice, totals: &Distribution, wanted: &[(&str, String, Share)
     let list: Vec<Json> = totals
         .iter()
         .take(listed)
-        .map(|(total, _)| json!({ "total": total, "chance": Share::of(totals, total..=total).json() }))
+        .map(|(total, _)| json!({ "total": total, "chance": TotalChance::of(totals, total..=total).json() }))
         .collect();
     let mut object = json!({
         "dice": dice.to_string(),
@@ -236,8 +236,8 @@ fn dice_json(dice: &Dice, totals: &Distribution, wanted: &[(&str, String, Share)
 mod tests {
     use super::*;
 
-    fn table(dice: &str) -> Table {
-        Table::of(&Dice::parse(dice).unwrap().distribution().unwrap())
+    fn table(dice: &str) -> TotalsTable {
+        TotalsTable::of(&Dice::parse(dice).unwrap().distribution().unwrap())
     }
 
     #[test]

@@ -20,7 +20,7 @@ use self::condition::Conditions;
 use super::play::pair;
 use super::{call_error, library};
 
-pub use self::show::{Compared, OddsJson, show, show_compared};
+pub use self::show::{ComparedColumn, OddsJson, show, show_compared};
 
 /// Exact odds of dice, or of a card
 ///

@@ -239,14 +239,14 @@ fn change_of(odds: &Odds, by: &Fraction) -> String {
 }
 
 /// One column of a comparison: its name, and the fields that its rules have, by title and label; `None` for all.
-pub struct Compared<'a> {
+pub struct ComparedColumn<'a> {
     pub name: &'a str,
     pub odds: &'a Odds,
     pub known: Option<&'a BTreeSet<(Arc<str>, Arc<str>)>>,
 }
 
 /// Prints the odds by several sets of rules side by side. Fields that some of the rules lack are not compared.
-pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[Compared]) -> anyhow::Result<()> {
+pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[ComparedColumn]) -> anyhow::Result<()> {
     let columns: Vec<(&str, &Odds)> = compared.iter().map(|column| (column.name, column.odds)).collect();
     screen.row(&Row::at(0).strong(heading))?;
     let same = |one: &Odds, other: &Odds| one.lines() == other.lines() && chances(one) == chances(other);
@@ -291,7 +291,7 @@ pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[Compared]) 
         }
     }
     let lacks =
-        |column: &&Compared, field: &(Arc<str>, Arc<str>)| column.known.is_some_and(|known| !known.contains(field));
+        |column: &&ComparedColumn, field: &(Arc<str>, Arc<str>)| column.known.is_some_and(|known| !known.contains(field));
     let (only_in_some, fields): (Vec<_>, Vec<_>) =
         fields.into_iter().partition(|field| compared.iter().any(|column| lacks(&column, field)));
     let rows: Vec<Vec<String>> = fields

@@ -15,8 +15,8 @@ use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::{call_error, library, rules};
 use super::Args;
-use super::card::{Changed, Column, ColumnJson, column, condition_json, ended, show_columns, watched};
-use super::condition::{Conditions, Places};
+use super::card::{ColumnChange, Column, ColumnJson, column, condition_json, ended, show_columns, watched};
+use super::condition::{Conditions, WatchedFields};
 use super::show::{table_of_chances, tell_proof};
 
 /// The most values of one sweep.
@@ -155,11 +155,11 @@ fn one(
     library: &Library,
     own: &Arc<Ruleset>,
     (sort, name, value): (&Swept, &str, &str),
-    watched: &Places,
+    watched: &WatchedFields,
 ) -> Result<Column> {
     let title = format!("{name}={value}");
     let pair = (name.to_owned(), value.to_owned());
-    let mut changed = Changed::default();
+    let mut changed = ColumnChange::default();
     match sort {
         Swept::Answer => changed.answers.push(pair),
         Swept::Switch => changed.set.push(pair),
@@ -216,7 +216,7 @@ fn tell(
     card: &str,
     name: &str,
     condition: &Conditions,
-    watched: &Places,
+    watched: &WatchedFields,
     columns: &[Column],
     refused: &[String],
 ) -> Result<()> {

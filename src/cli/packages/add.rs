@@ -5,7 +5,7 @@ use riskbreaker::Library;
 
 use super::agrees;
 use super::install_root::InstallRoot;
-use super::lock::{Lock, Locked};
+use super::lock::{PackageLock, Locked};
 use super::names::with_names;
 use super::package::Package;
 use super::preview::Preview;
@@ -114,7 +114,7 @@ fn author_key(named: Option<&str>, package: &Package, place: &InstallRoot) -> Re
     match (named, pinned) {
         (Some(named), Some(pinned)) if named.line() != pinned.line() => Err(call_error(format!(
             "{} pins another key for {}: {}. If its author has a new key, delete that line under `[keys]` first",
-            Lock::FILE,
+            PackageLock::FILE,
             package.id,
             pinned.line()
         ))),
@@ -197,7 +197,7 @@ fn bring_back(id: &str, locked: &Locked, place: &InstallRoot) -> Result<()> {
     let package = PackageSource::read(&locked.source)?.fetch()?.package;
     let hash = package.hash();
     if package.own_id != locked.own_id(id) || hash != locked.hash {
-        anyhow::bail!("{} has other content now: {hash} instead of {} ({})", locked.source, locked.hash, Lock::FILE);
+        anyhow::bail!("{} has other content now: {hash} instead of {} ({})", locked.source, locked.hash, PackageLock::FILE);
     }
     let package = Package { names: locked.names.clone(), ..package.called(id)? };
     place.put(&package, locked.clone()).context("nothing was changed")

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use riskbreaker::Library;
 
-use super::lock::{Lock, Locked};
+use super::lock::{PackageLock, Locked};
 use super::package::Package;
 use super::signature::AuthorKey;
 use crate::cli::{call_error, data_folder};
@@ -56,12 +56,12 @@ impl InstallRoot {
         if folder.is_relative() { format!("./{}", folder.display()) } else { folder.display().to_string() }
     }
 
-    pub fn lock(&self) -> Result<Lock> {
-        Lock::read(&self.lock_path())
+    pub fn lock(&self) -> Result<PackageLock> {
+        PackageLock::read(&self.lock_path())
     }
 
     pub fn lock_path(&self) -> PathBuf {
-        self.root.join(Lock::FILE)
+        self.root.join(PackageLock::FILE)
     }
 
     /// The folder of the version before an update.

@@ -13,7 +13,7 @@ use crate::cli::file;
 
 /// The content of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Lock {
+pub struct PackageLock {
     /// The version of the format.
     format: u32,
     /// The public keys of authors, by the id of the ruleset that must be signed with each.
@@ -56,14 +56,14 @@ impl Locked {
     }
 }
 
-impl Lock {
+impl PackageLock {
     pub const FILE: &'static str = LockEntry::LOCK;
 
     /// Reads a lock file; an empty lock if there is none.
-    pub fn read(path: &Path) -> Result<Lock> {
+    pub fn read(path: &Path) -> Result<PackageLock> {
         match std::fs::read_to_string(path) {
             Ok(text) => toml::from_str(&text).with_context(|| format!("{} cannot be read", path.display())),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Lock { format: 1, ..Lock::default() }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(PackageLock { format: 1, ..PackageLock::default() }),
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
     }
@@ -75,13 +75,13 @@ impl Lock {
     /// The entry is no key.
     pub fn key_of(&self, id: &str) -> Result<Option<AuthorKey>> {
         let key = self.keys.get(id).map(|key| AuthorKey::read(key));
-        key.transpose().with_context(|| format!("the key of {id} in {} cannot be read", Lock::FILE))
+        key.transpose().with_context(|| format!("the key of {id} in {} cannot be read", PackageLock::FILE))
     }
 
     /// A lock with one ruleset, used only for its names.
     pub fn of_names(package: &Package) -> Result<String> {
         let rulesets = [(package.id.clone(), Locked::of(package, "", String::new(), None))].into();
-        Ok(toml::to_string(&Lock { format: 1, rulesets, ..Lock::default() })?)
+        Ok(toml::to_string(&PackageLock { format: 1, rulesets, ..PackageLock::default() })?)
     }
 
     pub fn write(&self, path: &Path) -> Result<()> {

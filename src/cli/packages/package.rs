@@ -10,7 +10,7 @@ use riskbreaker::ruleset::{Folder, Manifest, Source};
 use sha2::{Digest as _, Sha256};
 use toml::de::DeTable;
 
-use super::lock::Lock;
+use super::lock::PackageLock;
 use crate::cli::call_error;
 use crate::cli::row::harmless;
 
@@ -187,7 +187,7 @@ impl Package {
     /// Returns a library with this ruleset in front of others.
     pub fn before(&self, others: Library) -> Result<Library> {
         let files = self.files.iter().map(|(path, bytes)| (format!("{}/{path}", self.id), bytes.clone()));
-        let lock = (Lock::FILE.to_owned(), Lock::of_names(self)?.into_bytes());
+        let lock = (PackageLock::FILE.to_owned(), PackageLock::of_names(self)?.into_bytes());
         Ok(Library::overlay(Library::from_files(files.chain([lock])), others))
     }
 

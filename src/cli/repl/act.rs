@@ -12,12 +12,12 @@ use riskbreaker::{
 };
 use serde_json::json;
 
-use super::difference::{Difference, Picture};
+use super::difference::{FieldDifference, FieldSnapshot};
 use super::line::{Phrase, phrases, split_first, words};
 use super::names::ambiguous;
 use super::question::with_capital;
 use super::reader::{answers, without_articles};
-use super::refused::{Typed, ended, example_of};
+use super::refused::{TypedAnswers, ended, example_of};
 use super::session_slot::SessionSlot;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
@@ -38,7 +38,7 @@ impl Phrase {
 }
 
 /// The answers of a line to the questions of the open action, and the rest of the line, which answers later questions.
-pub(super) struct Plan {
+pub(super) struct LineAnswers {
     pub replies: Vec<(String, Value)>,
     pub rest: Option<String>,
 }
@@ -135,7 +135,7 @@ impl Repl {
         if let Some(sentence) = self.asked_first(&question, line, &head) {
             return Err(Complaint::Wrong(sentence));
         }
-        let typed = Typed { act: act.to_owned(), head: head.text.clone(), named: named.clone() };
+        let typed = TypedAnswers { act: act.to_owned(), head: head.text.clone(), named: named.clone() };
         let (head, named) = self.cut_at_later_topics(&question, head, named);
         let replies = replies_of(&question, head.clone(), named.clone());
         let refusal = match replies.and_then(|replies| self.reply_all(&question, replies)) {
@@ -167,7 +167,7 @@ impl Repl {
         line: &str,
         head: &Phrase,
         named: &[(String, Phrase)],
-    ) -> Result<Option<Plan>, Refusal> {
+    ) -> Result<Option<LineAnswers>, Refusal> {
         let cut = self.plan_of(question, line, head, named.to_vec());
         if named.is_empty() || matches!(cut, Ok(Some(_))) {
             return cut;
@@ -194,7 +194,7 @@ impl Repl {
         line: &str,
         head: &Phrase,
         mut named: Vec<(String, Phrase)>,
-    ) -> Result<Option<Plan>, Refusal> {
+    ) -> Result<Option<LineAnswers>, Refusal> {
         let mut ahead = self.session.fork();
         if !matches!(ahead.advance(), Ok(Step::Ask)) {
             return Ok(None);
@@ -250,12 +250,12 @@ impl Repl {
         }
         if loose.is_empty() {
             replies.extend(named.into_iter().map(|(topic, phrase)| (topic, phrase.value())));
-            return Ok(Some(Plan { replies, rest: None }));
+            return Ok(Some(LineAnswers { replies, rest: None }));
         }
         // The action has ended: the rest of the line answers later questions.
         let rest = head.text.len().checked_sub(loose.len()).and_then(|start| line.get(start..));
         let rest = rest.filter(|_| is_head && replies.len() == 1);
-        Ok(rest.map(|rest| Plan { replies, rest: Some(rest.to_owned()) }))
+        Ok(rest.map(|rest| LineAnswers { replies, rest: Some(rest.to_owned()) }))
     }
 
     /// Answers by `first`, which was typed as `typed`, and then the next question to the same seat by the rest of the
@@ -510,7 +510,7 @@ impl Repl {
             let text = format!("{title}. Type `{} yes` to do it.", readable_name(act));
             return Ok(self.screen.row(&Row::at(2).plain(text))?);
         }
-        let before = self.attended.then(|| Picture::of(&self.session.view()));
+        let before = self.attended.then(|| FieldSnapshot::of(&self.session.view()));
         let last = self.session.questions().iter().map(|question| question.id.action).max().unwrap_or_default();
         let mark = self.session.mark();
         self.session.act(&seat, act)?;
@@ -542,8 +542,8 @@ impl Repl {
     }
 
     /// Takes a free act back and prints what it would change. `mark`: the decisions before it.
-    fn preview_free_act(&mut self, act: &str, title: &str, before: &Picture, mark: Mark) -> Done {
-        let changes = before.changes(&Picture::of(&self.session.view()));
+    fn preview_free_act(&mut self, act: &str, title: &str, before: &FieldSnapshot, mark: Mark) -> Done {
+        let changes = before.changes(&FieldSnapshot::of(&self.session.view()));
         let rolled = self.session.take_events().iter().any(|event| matches!(event.happening, Happening::Rolled { .. }));
         self.session.back_to(mark)?;
         self.step = self.session.advance()?;
@@ -551,7 +551,7 @@ impl Repl {
         let name = readable_name(act);
         self.screen.row(&Row::at(2).plain(format!("{title}. Type `{name} yes` to do it.")))?;
         if !rolled {
-            self.screen.columns(4, changes.iter().map(Difference::cells).collect())?;
+            self.screen.columns(4, changes.iter().map(FieldDifference::cells).collect())?;
         }
         Ok(())
     }
@@ -603,7 +603,7 @@ impl Repl {
     fn turn(&mut self, lines: usize, step: fn(&mut SessionSlot) -> Result<Undone, Refusal>, back: bool) -> Done {
         self.turned = true;
         let scene_before = self.scene();
-        let before = Picture::of(&self.session.view());
+        let before = FieldSnapshot::of(&self.session.view());
         // The decisions of each line.
         let mut lines_turned: Vec<Vec<Undone>> = Vec::new();
         // The error at which the campaign stopped. The steps before it remain done, and are printed first.
@@ -684,7 +684,7 @@ impl Repl {
             _ => true,
         });
         let events: Vec<Event> = events.collect();
-        let changes = before.changes(&Picture::of(&self.session.view()));
+        let changes = before.changes(&FieldSnapshot::of(&self.session.view()));
         if back {
             lines_turned.reverse();
         }
@@ -701,7 +701,7 @@ impl Repl {
         self.tell_new_scene(scene_before.as_ref())?;
         self.tell(&events, false)?;
         if back && !self.screen.json() {
-            self.screen.columns(2, changes.iter().map(Difference::cells).collect())?;
+            self.screen.columns(2, changes.iter().map(FieldDifference::cells).collect())?;
         }
         let open = self.session.questions().first().map(|question| question.id.action);
         self.told = self.session.log().into_iter().filter(|event| Some(event.action) == open).collect();

@@ -10,12 +10,12 @@ use riskbreaker::{Question, Refusal, Value, Viewer};
 use serde_json::json;
 
 use super::act::given_by;
-use super::event_rows::Untold;
+use super::event_rows::EventFilter;
 use super::reader::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
 use crate::cli::figures::{counted, full_bar, percent};
-use crate::cli::interrupt::Watch;
+use crate::cli::interrupt::CtrlCWatch;
 use crate::cli::odds;
 use crate::cli::row::{Row, Span};
 
@@ -119,7 +119,7 @@ impl Repl {
         let mut given = Given::all(question, &giver, replies);
         let limits = Limits { ways: ODDS_WAYS, ..Limits::default() };
         let (answering, viewer) = (Answering::Default, Some(self.viewer()));
-        let watch = Watch::begin();
+        let watch = CtrlCWatch::begin();
         let interrupt = Some(watch.wanted());
         let query = OddsQuery { answering, viewer, limits, interrupt, ..OddsQuery::default() };
         let found = Given::typed(&mut given, |given| {
@@ -141,8 +141,8 @@ impl Repl {
                     .collect();
                 return Ok(self.screen.event("odds", &json!({ "of": heading, "compared": columns }))?);
             }
-            let columns: Vec<odds::Compared> =
-                columns.iter().map(|(name, odds)| odds::Compared { name, odds, known: None }).collect();
+            let columns: Vec<odds::ComparedColumn> =
+                columns.iter().map(|(name, odds)| odds::ComparedColumn { name, odds, known: None }).collect();
             return odds::show_compared(&mut self.screen, &heading, &columns).map_err(Complaint::Broken);
         }
         if self.screen.json() {
@@ -171,7 +171,7 @@ impl Repl {
     /// The command `odds` alone: prints the odds of each answer, in the order of the question.
     fn odds_of_each(&mut self, question: &Question) -> Done {
         let viewer = self.viewer();
-        let watch = Watch::begin();
+        let watch = CtrlCWatch::begin();
         let found = self.session.odds_of_each(question.id, Some(viewer), Some(&watch.wanted()))?;
         if self.screen.json() {
             let rows: Vec<_> = found
@@ -216,7 +216,7 @@ impl Repl {
             },
         };
         let question = self.wanted_question()?;
-        let watch = Watch::begin();
+        let watch = CtrlCWatch::begin();
         let advised = self.session.advise(question.id, limits, Some(&watch.wanted()))?;
         if self.screen.json() {
             let mut told = json!(advised.report());
@@ -312,13 +312,13 @@ impl Repl {
     }
 
     /// Prints the reason for an answer, or else its odds.
-    fn show_reason(&mut self, advice: &Advice, topic: &str, untold: &Untold) -> Done {
+    fn show_reason(&mut self, advice: &Advice, topic: &str, untold: &EventFilter) -> Done {
         let text = advice.reason.clone().unwrap_or_else(|| after_it(advice, topic, untold));
         Ok(self.screen.row(&Row::prose(6).faint(text))?)
     }
 
     /// Prints the reasons of several answers; answers with the same reason share a line.
-    fn show_reasons(&mut self, all: &[Advice], topic: &str, untold: &Untold) -> Done {
+    fn show_reasons(&mut self, all: &[Advice], topic: &str, untold: &EventFilter) -> Done {
         let mut told: Vec<(String, Vec<&str>)> = Vec::new();
         for one in all {
             let text = one.reason.clone().unwrap_or_else(|| after_it(one, topic, untold));
@@ -418,7 +418,7 @@ fn worse(group: &[Advice]) -> String {
 }
 
 /// The likeliest next events after an answer, with the best answers to later questions.
-fn after_it(advice: &Advice, topic: &str, untold: &Untold) -> String {
+fn after_it(advice: &Advice, topic: &str, untold: &EventFilter) -> String {
     let odds = match &advice.odds {
         Ok(odds) => next_step(odds, untold),
         Err(refusal) => return refusal.to_string(),
@@ -454,7 +454,7 @@ fn how_it_was_found(advised: &Advised, rules: &str, measured: bool) -> String {
 }
 
 /// The likeliest outcomes of the next step, in the words of the log.
-fn next_step(odds: &Odds, untold: &Untold) -> String {
+fn next_step(odds: &Odds, untold: &EventFilter) -> String {
     let told = told_outcomes(odds, untold);
     let named = told.iter().take(NAMED).map(|(line, chance)| format!("{:.0} % {line}", 100.0 * float(chance)));
     let mut parts: Vec<String> = named.collect();
@@ -465,7 +465,7 @@ fn next_step(odds: &Odds, untold: &Untold) -> String {
 }
 
 /// The outcomes of the next step merged by what is shown at the table, the likeliest first.
-fn told_outcomes(odds: &Odds, untold: &Untold) -> Vec<(String, Fraction)> {
+fn told_outcomes(odds: &Odds, untold: &EventFilter) -> Vec<(String, Fraction)> {
     let mut told: Vec<(String, Fraction)> = Vec::new();
     for (outcome, chance) in &odds.outcomes {
         let hidden = |effect: &&Effect| match effect {
@@ -552,7 +552,7 @@ fn switch_value(text: &str) -> Result<(String, String), Complaint> {
 
 /// The share of outcomes that are good for the asked seat, as a bar and in words. If no outcome is known to be good or
 /// bad, a bar of the likeliest one.
-fn success_of(odds: &Odds, kinds: &[OutcomeKind], untold: &Untold) -> (String, String) {
+fn success_of(odds: &Odds, kinds: &[OutcomeKind], untold: &EventFilter) -> (String, String) {
     if kinds.iter().all(|kind| *kind == OutcomeKind::Other) {
         let likeliest = told_outcomes(odds, untold).first().map_or(0.0, |(_, chance)| float(chance));
         return (full_bar(likeliest, BAR), String::new());
@@ -563,7 +563,7 @@ fn success_of(odds: &Odds, kinds: &[OutcomeKind], untold: &Untold) -> (String, S
 }
 
 /// The likeliest outcomes as shown at the table, or why they are unknown.
-fn summary(odds: &Result<Odds, Refusal>, untold: &Untold) -> String {
+fn summary(odds: &Result<Odds, Refusal>, untold: &EventFilter) -> String {
     let odds = match odds {
         Ok(odds) => odds,
         Err(refusal) => return refusal.to_string(),

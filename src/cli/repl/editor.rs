@@ -11,7 +11,7 @@ use reedline::{
 
 use super::complete::Tab;
 use super::lines::Next;
-use super::prompt::Shown;
+use super::prompt::LinePrompt;
 use super::vocabulary::Vocabulary;
 use crate::cli::state_folder;
 
@@ -70,7 +70,7 @@ impl Editor {
             .with_edit_mode(Box::new(Keys { emacs: Emacs::new(keys), ahead: ahead.clone() }))
             .with_quick_completions(true)
             .with_partial_completions(true)
-            .with_highlighter(Box::new(Watch { written: written.clone(), ahead: ahead.clone() }))
+            .with_highlighter(Box::new(LineWatch { written: written.clone(), ahead: ahead.clone() }))
             .with_break_signal(bell)
             .with_poll_interval(POLL)
             .with_ansi_colors(colour);
@@ -87,7 +87,7 @@ impl Editor {
 
     /// Reads a line.
     pub fn read(&mut self, prompt: &str) -> anyhow::Result<Next> {
-        let prompt = Shown(prompt.to_owned());
+        let prompt = LinePrompt(prompt.to_owned());
         if let Some(line) = self.typed_ahead() {
             println!("{}» {line}", prompt.0);
             return Ok(Next::Line(line));
@@ -197,12 +197,12 @@ fn history() -> Option<FileBackedHistory> {
 }
 
 /// A highlighter that only records whether the line has text: Ctrl-C drops a typed line, and leaves from an empty one.
-struct Watch {
+struct LineWatch {
     written: Arc<AtomicBool>,
     ahead: Arc<Mutex<TypedAhead>>,
 }
 
-impl Highlighter for Watch {
+impl Highlighter for LineWatch {
     fn highlight(&self, line: &str, _: usize) -> StyledText {
         self.written.store(!line.is_empty(), Ordering::Relaxed);
         // The editor continues with this line: an earlier Enter chose from the menu.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::line::words;
 use super::{Complaint, Done, Repl};
-use crate::cli::interrupt::Watch;
+use crate::cli::interrupt::CtrlCWatch;
 use crate::cli::row::{Row, Span, Tone};
 
 impl Repl {
@@ -116,7 +116,7 @@ impl Repl {
     /// Simulates the scene for less than a second, and prints how often each side won.
     fn foretell(&mut self, encounter: &Encounter, played_by: BTreeMap<Arc<str>, Driver>) -> Done {
         let rules = self.session.ruleset().clone();
-        let watch = Watch::begin();
+        let watch = CtrlCWatch::begin();
         let odds = encounter.foretell(&rules, played_by, &|| !watch.is_over()).map_err(complaint)?;
         let (tally, played_by, results) = (&odds.tally, &odds.played_by, odds.results());
         let (title, notes) = (&encounter.title, &encounter.notes);

@@ -11,7 +11,7 @@ use crate::cli::row::{Row, Span, Tone, columns};
 /// Filters of events that are not printed: entities of these kinds that are added or removed, and automatic answers
 /// about them.
 #[derive(Debug, Default)]
-pub struct Untold {
+pub struct EventFilter {
     pub kinds: Vec<Arc<str>>,
     /// The titles of the entities of those kinds.
     pub titles: Vec<Arc<str>>,
@@ -21,7 +21,7 @@ pub struct Untold {
     pub harm: Vec<(Arc<str>, bool)>,
 }
 
-impl Untold {
+impl EventFilter {
     /// True if a change harms somebody.
     fn harms(&self, field: &str, from: &Value, to: &Value) -> bool {
         match (from, to) {
@@ -72,12 +72,12 @@ pub fn tell(
     printed: &mut Vec<Event>,
     own: &mut Vec<(Arc<str>, Arc<str>)>,
     absent: &[Arc<str>],
-    untold: &Untold,
+    untold: &EventFilter,
     (marks, width): (bool, Option<usize>),
 ) -> Vec<Row> {
     let mut rows = Vec::new();
-    let mut changes: Vec<Changed<'_>> = Vec::new();
-    let mut answers: Option<Answers> = None;
+    let mut changes: Vec<ChangeText<'_>> = Vec::new();
+    let mut answers: Option<AnswerRow> = None;
     let told_at_all = |event: &&Event| !is_setting_up(event) && !untold.holds(&event.happening, absent);
     for event in standing(events, printed).into_iter().filter(told_at_all) {
         let mark = if marks && !event.audience.is_everybody() { SECRET } else { "" };
@@ -103,7 +103,7 @@ pub fn tell(
                 Some(before) if before.who == *who => before.said.push(said),
                 _ => {
                     rows.extend(answers.take().map(answered));
-                    answers = Some(Answers { who: who.clone(), said: vec![said], faint: absent.contains(seat) });
+                    answers = Some(AnswerRow { who: who.clone(), said: vec![said], faint: absent.contains(seat) });
                 }
             }
             continue;
@@ -117,15 +117,15 @@ pub fn tell(
                     None => in_one_line(text),
                 };
                 let text = Cow::Owned(format!("{text}{mark}"));
-                changes.push(Changed { title: marked_part(title), label: in_one_line(label), text, harms });
+                changes.push(ChangeText { title: marked_part(title), label: in_one_line(label), text, harms });
             }
-            Happening::Spawned { title, .. } => changes.push(Changed {
+            Happening::Spawned { title, .. } => changes.push(ChangeText {
                 title: marked_part(title),
                 label: "is there".into(),
                 text: mark.trim_start().into(),
                 harms: false,
             }),
-            Happening::Removed { title, .. } => changes.push(Changed {
+            Happening::Removed { title, .. } => changes.push(ChangeText {
                 title: marked_part(title),
                 label: "is gone".into(),
                 text: mark.trim_start().into(),
@@ -144,7 +144,7 @@ pub fn tell(
 pub const SECRET: &str = " (secret)";
 
 /// A change, or an entity that was added or removed.
-struct Changed<'e> {
+struct ChangeText<'e> {
     title: Cow<'e, str>,
     label: Cow<'e, str>,
     text: Cow<'e, str>,
@@ -155,12 +155,12 @@ struct Changed<'e> {
 const MANY: usize = 3;
 
 /// Prints changes in columns. Equal changes of many entities share one row, at the position of the first.
-fn changed(changes: Vec<Changed<'_>>, width: Option<usize>) -> Vec<Row> {
-    let alike = |one: &Changed<'_>, other: &Changed<'_>| one.label == other.label && one.text == other.text;
+fn changed(changes: Vec<ChangeText<'_>>, width: Option<usize>) -> Vec<Row> {
+    let alike = |one: &ChangeText<'_>, other: &ChangeText<'_>| one.label == other.label && one.text == other.text;
     let mut rows = Vec::new();
     let mut cells: Vec<Vec<Span>> = Vec::new();
     for (at, change) in changes.iter().enumerate() {
-        let same: Vec<&Changed<'_>> = changes.iter().filter(|other| alike(change, other)).collect();
+        let same: Vec<&ChangeText<'_>> = changes.iter().filter(|other| alike(change, other)).collect();
         if same.len() < MANY {
             let tone = if change.harms { Tone::Strong } else { Tone::Plain };
             let text = Span::new(&*change.text, tone);
@@ -224,13 +224,13 @@ fn is_withdrawal(event: &Event) -> bool {
 }
 
 /// The automatic answers of one seat or entity in a row.
-struct Answers {
+struct AnswerRow {
     who: Arc<str>,
     said: Vec<String>,
     faint: bool,
 }
 
-fn answered(Answers { who, said, faint }: Answers) -> Row {
+fn answered(AnswerRow { who, said, faint }: AnswerRow) -> Row {
     let said = format!(": {}", said.join(" · "));
     if faint { Row::at(2).faint(marked(&who)).faint(said) } else { Row::at(2).strong(marked(&who)).plain(said) }
 }
@@ -299,7 +299,7 @@ mod tests {
     }
 
     fn text(events: &[Event], own: &mut Vec<(Arc<str>, Arc<str>)>) -> Vec<String> {
-        tell(events, &mut Vec::new(), own, &[], &Untold::default(), (true, None)).iter().map(Row::bare).collect()
+        tell(events, &mut Vec::new(), own, &[], &EventFilter::default(), (true, None)).iter().map(Row::bare).collect()
     }
 
     #[test]
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn what_goes_without_saying_is_not_told() {
-        let untold = Untold { kinds: vec!["side".into()], titles: vec!["fray".into()], ..Untold::default() };
+        let untold = EventFilter { kinds: vec!["side".into()], titles: vec!["fray".into()], ..EventFilter::default() };
         let events = [
             event(0, Happening::Spawned { entity: EntityId(1), title: "left".into(), kind: "side".into() }),
             event(1, answer("fray", "edge", "none")),
@@ -363,10 +363,10 @@ mod tests {
         let said = |action: u32, text: &str| Event { action, ..event(0, Happening::Said { text: text.into() }) };
         let printed = |second: &str| {
             let mut told = Vec::new();
-            tell(&[said(2, "Round 2")], &mut told, &mut vec![], &[], &Untold::default(), (true, None));
+            tell(&[said(2, "Round 2")], &mut told, &mut vec![], &[], &EventFilter::default(), (true, None));
             let batch =
                 [event(0, Happening::Withdrawn { from: 0 }), said(3, "other rules are in force"), said(4, second)];
-            let rows = tell(&batch, &mut told, &mut vec![], &[], &Untold::default(), (true, None));
+            let rows = tell(&batch, &mut told, &mut vec![], &[], &EventFilter::default(), (true, None));
             rows.iter().map(Row::bare).collect::<Vec<_>>()
         };
         assert_eq!(printed("Round 2"), ["  other rules are in force"]);

@@ -10,13 +10,13 @@ use crate::cli::rule_text::paragraphs;
 const MOST_RULES: usize = 4;
 
 /// The explanation of a word, as labels and texts.
-pub type Entry = Vec<(String, String)>;
+pub type GlossaryEntry = Vec<(String, String)>;
 
 impl Repl {
     /// Explains a word; `None` if no text of the rules contains it.
-    pub(super) fn meaning_of(&self, word: &str) -> Option<Entry> {
+    pub(super) fn meaning_of(&self, word: &str) -> Option<GlossaryEntry> {
         let rules = self.session.ruleset();
-        let mut entry: Entry = defined(rules, word).into_iter().collect();
+        let mut entry: GlossaryEntry = defined(rules, word).into_iter().collect();
         entry.extend(self.field_called(word));
         entry.extend(self.listed_with(word));
         entry.extend(rules_about(rules, word));
@@ -34,9 +34,9 @@ impl Repl {
     }
 
     /// Returns the fields and derived values with this name or label.
-    fn field_called(&self, word: &str) -> Entry {
+    fn field_called(&self, word: &str) -> GlossaryEntry {
         let wanted = plain(word);
-        let mut found: Entry = Vec::new();
+        let mut found: GlossaryEntry = Vec::new();
         for kind in &self.session.ruleset().schema().kinds {
             let fields = kind.fields.iter().filter(|field| field.show);
             let mut named: Vec<(String, String)> =
@@ -93,7 +93,7 @@ fn defined(rules: &Ruleset, word: &str) -> Option<(String, String)> {
 
 /// Returns the rules that contain a word: those under a heading with the word first, then rules, then rulings in
 /// tables.
-fn rules_about(rules: &Ruleset, word: &str) -> Entry {
+fn rules_about(rules: &Ruleset, word: &str) -> GlossaryEntry {
     let mut found: Vec<(u8, usize, String, String)> = Vec::new();
     let texts: Vec<&str> = rules.rule_texts().map(|(_, text)| text).collect();
     let mut headed = false;

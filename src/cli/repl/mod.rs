@@ -65,13 +65,13 @@ use self::amend::PlannedAmendment;
 pub use self::campaign::sheet_lines;
 use self::command::{Command, Word};
 pub use self::editor::{Editor, Recall};
-use self::event_rows::Untold;
+use self::event_rows::EventFilter;
 pub use self::lines::Lines;
 use self::lines::Next;
 pub use self::migration::show as show_migration;
 use self::prompt::Prompt;
 use self::reader::{Meaning, addressed, answers};
-use self::reload::Lookout;
+use self::reload::RulesWatcher;
 use self::replay_at_save::ReplayedCourse;
 use self::save_file::Saved;
 use self::session_slot::SessionSlot;
@@ -143,7 +143,7 @@ pub struct Repl {
     /// True if a person uses a terminal. A command that cannot be undone then asks for confirmation.
     attended: bool,
     /// The watcher of the rule files.
-    lookout: Option<Lookout>,
+    lookout: Option<RulesWatcher>,
     /// The hash of rules that are stored in the campaign and differ from those on disk. While they are in force, no
     /// files are watched.
     kept: Option<String>,
@@ -679,7 +679,7 @@ impl Repl {
             seen.iter_mut().for_each(|event| hide_rule_ids(&mut event.happening));
         }
         let absent = self.absent_seats();
-        let untold = if whole { Untold::default() } else { self.untold() };
+        let untold = if whole { EventFilter::default() } else { self.untold() };
         let shown = (self.masters(), self.screen.width());
         let mut rows = event_rows::tell(&seen, &mut self.told, &mut self.own, &absent, &untold, shown);
         if !whole {
@@ -704,7 +704,7 @@ impl Repl {
     }
 
     /// The filter for entities of kinds that the ruleset hides from players.
-    fn untold(&self) -> Untold {
+    fn untold(&self) -> EventFilter {
         let schema = self.session.ruleset().schema();
         let hidden = |kind: &&Kind| kind.title.is_none_or(|title| !kind.field(title).show);
         let kinds: Vec<Arc<str>> = schema.kinds.iter().filter(hidden).map(|kind| kind.name.clone()).collect();
@@ -722,7 +722,7 @@ impl Repl {
         for field in shown {
             fields.remove(&field.name);
         }
-        Untold { kinds, titles, fields, harm: numbers.collect() }
+        EventFilter { kinds, titles, fields, harm: numbers.collect() }
     }
 
     /// Prints the open question, unless it was just printed; `anew` prints it in any case. In JSON mode, all open
@@ -753,7 +753,7 @@ impl Repl {
             let proposal = self.session.propose(&question);
             let told = self.with_chances(question.clone());
             let told = if self.screen.rule_ids() { told } else { without_rule_ids(told) };
-            let shown = question::Shown { proposal: proposal.as_ref(), about: about.as_deref(), whole: anew };
+            let shown = question::QuestionStyle { proposal: proposal.as_ref(), about: about.as_deref(), whole: anew };
             let rows = question::ask(&told, &shown, self.screen.width());
             self.screen.rows(&rows)?;
             if let Some(row) = self.also_open(&question) {

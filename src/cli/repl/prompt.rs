@@ -46,9 +46,9 @@ impl Prompt {
 }
 
 /// The prompt in the form of the line editor.
-pub struct Shown(pub String);
+pub struct LinePrompt(pub String);
 
-impl reedline::Prompt for Shown {
+impl reedline::Prompt for LinePrompt {
     fn render_prompt_left(&self) -> Cow<'_, str> {
         Cow::Borrowed(&self.0)
     }

@@ -7,7 +7,7 @@ use crate::cli::figures::counted;
 use crate::cli::row::{Row, Span, Tone, columns};
 
 /// The settings for printing a question.
-pub struct Shown<'s> {
+pub struct QuestionStyle<'s> {
     /// The answer that `ok` gives.
     pub proposal: Option<&'s Answer>,
     /// The entity or seat that is asked.
@@ -20,7 +20,7 @@ pub struct Shown<'s> {
 ///
 /// Closed options are below the others, with `-` instead of a number; the suggested option has a `*`. If free text is
 /// accepted, the options have no numbers, since a number is free text, too.
-pub fn ask(question: &Question, shown: &Shown<'_>, width: Option<usize>) -> Vec<Row> {
+pub fn ask(question: &Question, shown: &QuestionStyle<'_>, width: Option<usize>) -> Vec<Row> {
     let mut rows = vec![heading(question, shown.about)];
     let (open, closed): (Vec<&Choice>, Vec<&Choice>) = question.ask.options().iter().partition(|option| option.enabled);
     let numbered = open.into_iter().enumerate();
@@ -37,7 +37,7 @@ pub fn ask(question: &Question, shown: &Shown<'_>, width: Option<usize>) -> Vec<
     rows
 }
 
-impl Shown<'_> {
+impl QuestionStyle<'_> {
     fn suggests(&self, option: &Choice) -> bool {
         match self.proposal {
             Some(Answer::Choice(id)) => *id == option.id,
@@ -92,7 +92,7 @@ fn cells_of_closed(option: &Choice) -> Vec<Span> {
 }
 
 /// The hint how to answer, if the options alone are not clear.
-fn wanted(question: &Question, shown: &Shown<'_>) -> Option<Row> {
+fn wanted(question: &Question, shown: &QuestionStyle<'_>) -> Option<Row> {
     let mut text = match &question.ask {
         Ask::Choose { other: true, options } if options.is_empty() => "Type anything, in your own words".to_owned(),
         Ask::Choose { other: true, .. } => "Type a name from the list, or an answer of your own".to_owned(),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     fn lines(question: &Question, whole: bool) -> Vec<String> {
-        let shown = Shown { proposal: question.proposal(), about: Some("Ranger"), whole };
+        let shown = QuestionStyle { proposal: question.proposal(), about: Some("Ranger"), whole };
         ask(question, &shown, None).iter().map(Row::bare).collect()
     }
 

@@ -21,14 +21,14 @@ const MOST_BETWEEN: usize = 4;
 
 /// A typed line of answers, for the message that refuses it.
 #[derive(Clone)]
-pub(super) struct Typed {
+pub(super) struct TypedAnswers {
     /// The free act at the start of the line; empty if there is none.
     pub act: String,
     pub head: String,
     pub named: Vec<(String, Phrase)>,
 }
 
-impl Typed {
+impl TypedAnswers {
     /// The line with `answer` before its answers. `word_of` returns the typed word of a topic.
     fn with_first(&self, answer: &str, word_of: impl Fn(&str) -> String) -> String {
         let named = self.named.iter().flat_map(|(topic, phrase)| [word_of(topic), phrase.text.clone()]);
@@ -291,7 +291,7 @@ impl Repl {
     }
 
     /// The complaint about a refused answer, with a line that works if one can be found.
-    pub(super) fn advised(&mut self, question: &Question, line: &Typed, refusal: Refusal) -> Complaint {
+    pub(super) fn advised(&mut self, question: &Question, line: &TypedAnswers, refusal: Refusal) -> Complaint {
         if let Refusal::NotAsked { topic, asked } = &refusal {
             return self.advised_of_topic(question, line, topic, asked);
         }
@@ -335,7 +335,7 @@ impl Repl {
     }
 
     /// The complaint about a known option whose following words answer a later question without its small word.
-    fn advised_of_next(&mut self, question: &Question, line: &Typed, option: &str, behind: &[&str]) -> Complaint {
+    fn advised_of_next(&mut self, question: &Question, line: &TypedAnswers, option: &str, behind: &[&str]) -> Complaint {
         let rules = self.session.ruleset().clone();
         let small = |topic: &str| word_of(&rules, topic);
         let rest = behind.join(" ");
@@ -412,7 +412,7 @@ impl Repl {
     }
 
     /// The complaint about an answer to a topic that is not asked, with a line that works.
-    fn advised_of_topic(&mut self, question: &Question, line: &Typed, topic: &str, asked: &[Arc<str>]) -> Complaint {
+    fn advised_of_topic(&mut self, question: &Question, line: &TypedAnswers, topic: &str, asked: &[Arc<str>]) -> Complaint {
         let rules = self.session.ruleset().clone();
         let (topic, small) = (readable_name(topic), |topic: &str| word_of(&rules, topic));
         let open = match question.why.as_str() {
@@ -453,7 +453,7 @@ impl Repl {
             return Complaint::Wrong(match works {
                 Some(answer) => {
                     let head = format!("{} {} {answer}", line.head, small(&between.topic));
-                    let whole = Typed { head, ..line.clone() }.with_first("", small);
+                    let whole = TypedAnswers { head, ..line.clone() }.with_first("", small);
                     format!("{told} Answer both in one line: `{whole}`.")
                 }
                 None => told,
@@ -461,7 +461,7 @@ impl Repl {
         }
         let rest: Vec<(String, Phrase)> =
             line.named.iter().filter(|(other, _)| readable_name(other) != topic).cloned().collect();
-        let shorter = Typed { named: rest, ..line.clone() };
+        let shorter = TypedAnswers { named: rest, ..line.clone() };
         let replies = replies_of(question, Phrase { text: line.head.clone(), items: None }, shorter.named.clone());
         let told = format!("`{topic}` is not asked here.");
         Complaint::Wrong(match replies.is_ok_and(|replies| self.would_take(question, replies)) {

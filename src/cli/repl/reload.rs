@@ -22,7 +22,7 @@ use crate::cli::report;
 use crate::cli::row::{Row, Tone};
 
 /// An event of the watcher.
-enum News {
+enum WatchEvent {
     Seen(Watched),
     /// Problems that the check found in rules that load.
     Found(Vec<Problem>),
@@ -32,8 +32,8 @@ enum News {
 const MOST_TOLD: usize = 3;
 
 /// Watches the files of the rules and interrupts the editor when they change.
-pub struct Lookout {
-    news: Receiver<News>,
+pub struct RulesWatcher {
+    news: Receiver<WatchEvent>,
     bell: Arc<AtomicBool>,
     /// The id and layers of the watched ruleset.
     of: (String, Vec<String>),
@@ -41,9 +41,9 @@ pub struct Lookout {
     _open: Arc<()>,
 }
 
-impl Lookout {
+impl RulesWatcher {
     /// Starts watching. `None` if all rules are built in.
-    pub fn start(library: &Library, rules: &Arc<Ruleset>, bell: Arc<AtomicBool>) -> Option<Lookout> {
+    pub fn start(library: &Library, rules: &Arc<Ruleset>, bell: Arc<AtomicBool>) -> Option<RulesWatcher> {
         let watcher = Watcher::start(library, rules)?;
         let (tell, news) = mpsc::channel();
         let open = Arc::new(());
@@ -63,14 +63,14 @@ impl Lookout {
                 {
                     check.ask(changed);
                 }
-                if tell.send(News::Seen(told)).is_err() {
+                if tell.send(WatchEvent::Seen(told)).is_err() {
                     return;
                 }
                 rings.store(true, Ordering::Relaxed);
             }
         };
         thread::Builder::new().name("lookout".into()).spawn(forward).ok()?;
-        Some(Lookout { news, bell, of, _open: open })
+        Some(RulesWatcher { news, bell, of, _open: open })
     }
 
     /// True if it watches the files of these rules.
@@ -90,7 +90,7 @@ impl Check {
     fn start(
         library: &Library,
         (id, layers): &(String, Vec<String>),
-        tell: Sender<News>,
+        tell: Sender<WatchEvent>,
         bell: Arc<AtomicBool>,
     ) -> Option<Check> {
         let (changed, versions) = mpsc::channel::<Vec<String>>();
@@ -120,7 +120,7 @@ impl Check {
                 }
                 // Problems of the saved file come first.
                 new.sort_by_key(|problem| !is_of(problem, &id, &changed));
-                if tell.send(News::Found(new)).is_err() {
+                if tell.send(WatchEvent::Found(new)).is_err() {
                     return;
                 }
                 bell.store(true, Ordering::Relaxed);
@@ -186,7 +186,7 @@ impl Repl {
     /// Watches the files of the current rules.
     pub(super) fn look_out_anew(&mut self) {
         self.kept = None;
-        let start = |bell: &Arc<AtomicBool>| Lookout::start(&self.library, self.session.ruleset(), bell.clone());
+        let start = |bell: &Arc<AtomicBool>| RulesWatcher::start(&self.library, self.session.ruleset(), bell.clone());
         self.lookout = self.bell.as_ref().and_then(start);
     }
 
@@ -207,7 +207,7 @@ impl Repl {
     pub(super) fn take_news(&mut self, above: bool) -> Done {
         let Some(lookout) = &self.lookout else { return Ok(()) };
         lookout.bell.store(false, Ordering::Relaxed);
-        let news: Vec<News> = lookout.news.try_iter().collect();
+        let news: Vec<WatchEvent> = lookout.news.try_iter().collect();
         if news.is_empty() {
             return Ok(());
         }
@@ -220,8 +220,8 @@ impl Repl {
         }
         for told in news {
             let told = match told {
-                News::Seen(told) => told,
-                News::Found(problems) => {
+                WatchEvent::Seen(told) => told,
+                WatchEvent::Found(problems) => {
                     self.tell_found(&problems)?;
                     continue;
                 }

@@ -21,14 +21,14 @@ pub struct SessionSlot {
     known: OnceCell<Known>,
     questions: OnceCell<Vec<Question>>,
     /// The printed events for each viewer.
-    told: BTreeMap<Viewer, Told>,
+    told: BTreeMap<Viewer, PrintedEvents>,
     /// Notices that are already on the screen.
     printed: Vec<String>,
 }
 
 /// The last event printed for a viewer, and the printed events that are still valid.
 #[derive(Default)]
-struct Told {
+struct PrintedEvents {
     revision: u64,
     log: Vec<SeatEvent>,
 }

@@ -28,7 +28,7 @@ pub struct SheetEntry {
     at: usize,
 }
 
-type Sheet = BTreeMap<Arc<str>, Value>;
+type SheetFields = BTreeMap<Arc<str>, Value>;
 
 impl Repl {
     /// The command `roster new NAME [as SHEET]`.
@@ -50,7 +50,7 @@ impl Repl {
         let steps = self.steps()?;
         let mut sheet = match model {
             Some(model) => map_of(self.sheet_named(model)?.1),
-            None => Sheet::new(),
+            None => SheetFields::new(),
         };
         if steps.iter().any(|step| step.key == "name") || model.is_some() {
             sheet.insert("name".into(), Value::text(name));
@@ -311,7 +311,7 @@ impl Repl {
         self.show_standing()
     }
 
-    fn sheet_of(&self, name: &str) -> Result<Sheet, Complaint> {
+    fn sheet_of(&self, name: &str) -> Result<SheetFields, Complaint> {
         let roster = self.campaign_roster()?;
         let sheet = roster.characters.get(name).and_then(|character| character.sheet.clone());
         Ok(sheet.map(map_of).unwrap_or_default())
@@ -383,10 +383,10 @@ fn without_sheet(name: &str) -> Complaint {
     Complaint::Wrong(format!("{name} was kept without a sheet. `roster keep {name}` in a scene keeps one."))
 }
 
-fn map_of(sheet: Value) -> Sheet {
+fn map_of(sheet: Value) -> SheetFields {
     match sheet {
         Value::Map(fields) => (*fields).clone(),
-        _ => Sheet::new(),
+        _ => SheetFields::new(),
     }
 }
 

@@ -13,7 +13,7 @@ use super::super::interrupt::interrupted_code;
 use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::sim::rate_text;
-use super::parts::Work;
+use super::parts::StudyWork;
 use super::text::points;
 
 /// Two studies of the same trials, each with its name.
@@ -49,7 +49,7 @@ impl Columns {
     }
 
     /// Plays both studies and prints the differences.
-    pub fn show(&self, work: &Work, json: bool) -> Result<ExitCode> {
+    pub fn show(&self, work: &StudyWork, json: bool) -> Result<ExitCode> {
         let [one, other] = &self.studies;
         let record = |study: &Study, share: f64| {
             work.until(share, |threads, told: &mut dyn FnMut(Progress) -> bool| study.record(threads, told))

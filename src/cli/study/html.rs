@@ -7,7 +7,7 @@ use riskbreaker::lab::Difference;
 
 use super::super::figures::escaped;
 use super::super::page::{STYLE, pictures};
-use super::sheet::{Picture, Sheet};
+use super::sheet::{Chart, ReportOutput};
 
 /// An HTML page for the report.
 pub struct Html {
@@ -35,7 +35,7 @@ impl Html {
     }
 }
 
-impl Sheet for Html {
+impl ReportOutput for Html {
     fn title(&mut self, text: &str) -> Result<()> {
         self.title = escaped(text);
         self.element("<h1>", text, "</h1>")
@@ -74,7 +74,7 @@ impl Sheet for Html {
         Ok(())
     }
 
-    fn picture(&mut self, picture: &Picture) -> Result<()> {
+    fn picture(&mut self, picture: &Chart) -> Result<()> {
         self.body.push_str(&pictures(|wide| drawn(picture, wide)));
         Ok(())
     }
@@ -84,12 +84,12 @@ impl Sheet for Html {
 const LINE: f64 = 40.0;
 
 /// Draws a picture of this width. Returns it and its height: each figure with its interval, below its label.
-fn drawn(picture: &Picture, wide: f64) -> (String, usize) {
+fn drawn(picture: &Chart, wide: f64) -> (String, usize) {
     let (left, long) = (8.0, wide - 24.0);
     // Shares range from 0 to 1, differences as far as they extend in either direction.
     let (from, to) = match picture {
-        Picture::Shares(_) => (0.0, 1.0),
-        Picture::Differences(rows) => {
+        Chart::Shares(_) => (0.0, 1.0),
+        Chart::Differences(rows) => {
             let reach = rows.iter().map(|(_, found)| found.at_most()).filter(|reach| reach.is_finite());
             let reach = reach.fold(0.05, f64::max).min(1.0);
             (-reach, reach)
@@ -97,10 +97,10 @@ fn drawn(picture: &Picture, wide: f64) -> (String, usize) {
     };
     let x = |share: f64| left + long * ((share.clamp(from, to) - from) / (to - from));
     let rows: Vec<(String, f64, f64, f64)> = match picture {
-        Picture::Shares(rows) => {
+        Chart::Shares(rows) => {
             rows.iter().map(|(label, rate)| (label.clone(), rate.share, rate.low, rate.high)).collect()
         }
-        Picture::Differences(rows) => {
+        Chart::Differences(rows) => {
             let row = |(label, found): &(String, Difference)| {
                 (label.clone(), found.average, found.average - found.margin, found.average + found.margin)
             };
@@ -154,7 +154,7 @@ mod tests {
         let mut page = Html::new();
         page.title("<script>").unwrap();
         page.table(&["a<b"], vec![vec!["</td>&".into()]]).unwrap();
-        page.picture(&Picture::Shares(vec![("<svg>".into(), Rate::of(1, 4))])).unwrap();
+        page.picture(&Chart::Shares(vec![("<svg>".into(), Rate::of(1, 4))])).unwrap();
         let text = page.page();
         assert!(!text.contains("<script>") && !text.contains("</td>&") && !text.contains("<svg>"), "{text}");
         assert!(text.contains("<td>&lt;/td&gt;&amp;</td>") && text.contains("&lt;svg&gt;"), "{text}");

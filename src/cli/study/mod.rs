@@ -18,7 +18,7 @@ use serde_json::{Value as Json, json};
 
 use self::compared::Columns;
 use self::html::Html;
-use self::parts::{Found, Part, Work};
+use self::parts::{StudyFindings, StudyPart, StudyWork};
 use super::interrupt::{heed_termination, interrupted_code, watched};
 use super::play::{pair, with_pairs};
 use super::report::unwritable;
@@ -60,7 +60,7 @@ pub struct Args {
 
     /// Plays the games of these parts only; every report has results, choices, cards and drama
     #[arg(long, value_name = "PART,PART...", value_delimiter = ',', value_enum)]
-    only: Vec<Part>,
+    only: Vec<StudyPart>,
 
     /// Compares with another ruleset, on the same dice
     #[arg(long, value_name = "ID", conflicts_with_all = ["trial", "only"])]
@@ -104,7 +104,7 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
     }
     let parts = match (args.trial, args.only.as_slice()) {
         (Some(_), _) => Vec::new(),
-        (None, []) => Part::ALL.to_vec(),
+        (None, []) => StudyPart::ALL.to_vec(),
         (None, only) => only.to_vec(),
     };
     // Output errors are reported before anything is played.
@@ -112,7 +112,7 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
         file::can_be_written(path).map_err(|error| unwritable(path, &error))?;
     }
     heed_termination();
-    let work = Work::new(args.trials.is_none().then_some(LONGEST), watched(), threads);
+    let work = StudyWork::new(args.trials.is_none().then_some(LONGEST), watched(), threads);
     if let Some(other) = &args.against {
         let other = planned(args, folder, Some((other, &asked.scenario)))?.study;
         let names = [&asked.study, &other].map(|study| study.variant.rules.id().to_string());
@@ -134,7 +134,7 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
 }
 
 /// A study with its options.
-struct Asked {
+struct StudyJob {
     study: Study,
     scenario: String,
     seats: Vec<(String, String)>,
@@ -142,7 +142,7 @@ struct Asked {
 }
 
 /// The report as JSON.
-fn as_json(asked: &Asked, found: &Found) -> Json {
+fn as_json(asked: &StudyJob, found: &StudyFindings) -> Json {
     let figures = &found.figures;
     let unended = [&figures.endless, &figures.too_long, &figures.stuck, &figures.failed].into_iter().flatten();
     let replays: Vec<_> = unended.map(|trial| json!({ "trial": trial, "replay": asked.replay(*trial) })).collect();
@@ -162,7 +162,7 @@ fn as_json(asked: &Asked, found: &Found) -> Json {
 }
 
 /// The study that the command line describes. `instead`: another ruleset and scenario.
-fn planned(args: &Args, folder: Option<&Path>, instead: Option<(&String, &String)>) -> Result<Asked> {
+fn planned(args: &Args, folder: Option<&Path>, instead: Option<(&String, &String)>) -> Result<StudyJob> {
     let library = library::open(folder)?;
     let named = args.scenario.as_ref().filter(|name| args.ruleset.is_none() && library::is_ruleset(&library, name));
     let id = match instead.map(|(id, _)| id).or(named).or(args.ruleset.as_ref()) {
@@ -188,7 +188,7 @@ fn planned(args: &Args, folder: Option<&Path>, instead: Option<(&String, &String
     }
     let random = Default::default();
     let study = Study { variant, first, trials, seed: args.seed, actions: args.actions, bans, random };
-    Ok(Asked { study, scenario, seats: args.seat.clone(), folder: folder.map(Path::to_owned) })
+    Ok(StudyJob { study, scenario, seats: args.seat.clone(), folder: folder.map(Path::to_owned) })
 }
 
 /// Checks that bans name cards and seats of the rules.
@@ -212,7 +212,7 @@ pub fn check_bans(variant: &Variant, bans: &[(String, String)]) -> Result<()> {
     Ok(())
 }
 
-impl Asked {
+impl StudyJob {
     /// The call that studies one trial alone.
     fn replay(&self, trial: u64) -> String {
         let study = &self.study;

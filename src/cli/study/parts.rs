@@ -17,7 +17,7 @@ use super::super::sim::meter;
 
 /// A part of a study that plays its own games, in addition to those recorded for all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
-pub enum Part {
+pub enum StudyPart {
     /// The same games with policies, order of play or sides exchanged
     Fairness,
     /// What each card is worth: the same games without it
@@ -28,26 +28,26 @@ pub enum Part {
     Skill,
 }
 
-impl Part {
-    pub const ALL: [Part; 4] = [Part::Fairness, Part::Worth, Part::Dominated, Part::Skill];
+impl StudyPart {
+    pub const ALL: [StudyPart; 4] = [StudyPart::Fairness, StudyPart::Worth, StudyPart::Dominated, StudyPart::Skill];
 
     /// The name in the report.
     pub fn name(self) -> &'static str {
         match self {
-            Part::Fairness => "fairness",
-            Part::Worth => "the worth of cards",
-            Part::Dominated => "the comparison of cards by exact odds",
-            Part::Skill => "luck and skill",
+            StudyPart::Fairness => "fairness",
+            StudyPart::Worth => "the worth of cards",
+            StudyPart::Dominated => "the comparison of cards by exact odds",
+            StudyPart::Skill => "luck and skill",
         }
     }
 
     /// The share of the total time at which the part ends at the latest.
     fn ends_at(self) -> f64 {
         match self {
-            Part::Fairness => 0.4,
-            Part::Worth => 0.65,
-            Part::Dominated => 0.8,
-            Part::Skill => 1.0,
+            StudyPart::Fairness => 0.4,
+            StudyPart::Worth => 0.65,
+            StudyPart::Dominated => 0.8,
+            StudyPart::Skill => 1.0,
         }
     }
 }
@@ -56,7 +56,7 @@ impl Part {
 const RECORDED_BY: f64 = 0.3;
 
 /// All results of a study.
-pub struct Found {
+pub struct StudyFindings {
     pub recorded: Recorded,
     pub figures: StudyFigures,
     /// The worth of each card; empty if the part was not requested, or without `value`.
@@ -72,7 +72,7 @@ pub struct Found {
 }
 
 /// The time of a study, Ctrl-C, and the progress bar.
-pub struct Work {
+pub struct StudyWork {
     began: Instant,
     /// The time limit of the whole study; `None` without one.
     longest: Option<Duration>,
@@ -81,9 +81,9 @@ pub struct Work {
     threads: usize,
 }
 
-impl Work {
-    pub fn new(longest: Option<Duration>, interrupted: Arc<AtomicBool>, threads: usize) -> Work {
-        Work { began: Instant::now(), longest, interrupted, meter: meter(), threads }
+impl StudyWork {
+    pub fn new(longest: Option<Duration>, interrupted: Arc<AtomicBool>, threads: usize) -> StudyWork {
+        StudyWork { began: Instant::now(), longest, interrupted, meter: meter(), threads }
     }
 
     pub fn is_interrupted(&self) -> bool {
@@ -116,11 +116,11 @@ impl Work {
 }
 
 /// Records the games of a study and runs the parts, in their order.
-pub fn find(study: &Study, parts: &[Part], work: &Work) -> Result<Found> {
+pub fn find(study: &Study, parts: &[StudyPart], work: &StudyWork) -> Result<StudyFindings> {
     let share = if parts.is_empty() { 1.0 } else { RECORDED_BY };
     let (recorded, _) = work.until(share, |threads, told| study.record(threads, told))?;
     let figures = recorded.figures();
-    let mut found = Found {
+    let mut found = StudyFindings {
         recorded,
         figures,
         worth: Vec::new(),
@@ -134,7 +134,7 @@ pub fn find(study: &Study, parts: &[Part], work: &Work) -> Result<Found> {
         found.notes.push(format!("{games} of {} games were recorded before the work ended.", study.trials));
     }
     let has_value = study.variant.rules.measures();
-    for part in Part::ALL.into_iter().filter(|part| parts.contains(part) && has_value) {
+    for part in StudyPart::ALL.into_iter().filter(|part| parts.contains(part) && has_value) {
         if work.is_interrupted() {
             found.notes.push(format!("Not begun: {}.", part.name()));
             continue;
@@ -149,39 +149,39 @@ pub fn find(study: &Study, parts: &[Part], work: &Work) -> Result<Found> {
     Ok(found)
 }
 
-impl Found {
+impl StudyFindings {
     /// Runs a part. False if the time or Ctrl-C ended it.
-    fn add(&mut self, study: &Study, part: Part, work: &Work) -> Result<bool> {
+    fn add(&mut self, study: &Study, part: StudyPart, work: &StudyWork) -> Result<bool> {
         let (recorded, until) = (&self.recorded, part.ends_at());
         let seats = study.compared_seats(recorded);
         let whole = match (part, seats) {
-            (Part::Worth, _) => {
+            (StudyPart::Worth, _) => {
                 let (worth, whole) =
                     work.until(until, |threads, told| study.worth_of_cards(recorded, threads, told))?;
                 self.worth = worth;
                 whole
             }
-            (Part::Dominated, _) => {
+            (StudyPart::Dominated, _) => {
                 let (positions, whole) =
                     work.until(until, |threads, told| study.weigh_positions(recorded, threads, told))?;
                 self.positions = Some(positions);
                 whole
             }
-            (Part::Fairness | Part::Skill, None) => {
+            (StudyPart::Fairness | StudyPart::Skill, None) => {
                 self.notes.push(format!("Left out: {}, which needs two seats.", part.name()));
                 true
             }
-            (Part::Fairness, Some(seats)) => {
+            (StudyPart::Fairness, Some(seats)) => {
                 let (fairness, whole) =
                     work.until(until, |threads, told| study.mirror(recorded, &seats, &Exchange::ALL, threads, told))?;
                 self.fairness = fairness;
                 whole
             }
-            (Part::Skill, Some(seats)) => {
+            (StudyPart::Skill, Some(seats)) => {
                 // Looking ahead takes longest, so it gets half of the time.
                 let (slow, fast): (Vec<_>, Vec<_>) =
                     pairs_of(&study.players()).into_iter().partition(|(_, other)| other == AHEAD);
-                let middle = f64::midpoint(Part::Dominated.ends_at(), until);
+                let middle = f64::midpoint(StudyPart::Dominated.ends_at(), until);
                 let mut whole = true;
                 for (pairs, until) in [(fast, middle), (slow, until)].iter().filter(|(pairs, _)| !pairs.is_empty()) {
                     let (ladder, all) =

@@ -7,7 +7,7 @@ use super::super::row::Row;
 use super::super::screen::Screen;
 
 /// A sink for a report.
-pub trait Sheet {
+pub trait ReportOutput {
     /// Writes the title.
     fn title(&mut self, text: &str) -> Result<()>;
     /// Writes the heading of a part, if the output has headings.
@@ -21,18 +21,18 @@ pub trait Sheet {
     /// Writes a table with a header.
     fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>) -> Result<()>;
     /// Draws a picture of figures that are also in a table, if the output has pictures.
-    fn picture(&mut self, picture: &Picture) -> Result<()>;
+    fn picture(&mut self, picture: &Chart) -> Result<()>;
 }
 
 /// Figures with their intervals, each with its label.
-pub enum Picture {
+pub enum Chart {
     /// Shares, 0 to 1.
     Shares(Vec<(String, Rate)>),
     /// Differences between shares, -1 to 1.
     Differences(Vec<(String, Difference)>),
 }
 
-impl Sheet for Screen {
+impl ReportOutput for Screen {
     fn title(&mut self, text: &str) -> Result<()> {
         Ok(self.row(&Row::at(0).strong(text))?)
     }
@@ -57,7 +57,7 @@ impl Sheet for Screen {
         Ok(Screen::table(self, header, rows)?)
     }
 
-    fn picture(&mut self, _: &Picture) -> Result<()> {
+    fn picture(&mut self, _: &Chart) -> Result<()> {
         Ok(())
     }
 }

@@ -6,15 +6,15 @@ use riskbreaker::state::readable_name;
 
 use super::super::figures::percent;
 use super::super::sim::rate_text;
-use super::Asked;
-use super::parts::Found;
-use super::sheet::{Picture, Sheet};
+use super::StudyJob;
+use super::parts::StudyFindings;
+use super::sheet::{Chart, ReportOutput};
 
 /// The most trials that are named individually.
 const NAMED: usize = 5;
 
 /// Writes the report: each figure with its interval, each part with an explanation.
-pub fn report(sheet: &mut dyn Sheet, asked: &Asked, found: &Found) -> Result<()> {
+pub fn report(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFindings) -> Result<()> {
     let (study, figures) = (&asked.study, &found.figures);
     sheet.title(&format!("{} · {} games · seed {}", asked.scenario, figures.games, study.seed))?;
     sheet.note("Figures have the interval that holds the true one in 95 of 100 studies.")?;
@@ -36,12 +36,12 @@ pub fn report(sheet: &mut dyn Sheet, asked: &Asked, found: &Found) -> Result<()>
 }
 
 /// Writes the results of games, their length, and those without an end.
-fn results(sheet: &mut dyn Sheet, asked: &Asked, figures: &StudyFigures) -> Result<()> {
+fn results(sheet: &mut dyn ReportOutput, asked: &StudyJob, figures: &StudyFigures) -> Result<()> {
     let shares: Vec<(String, Rate)> = figures.results.iter().map(|(result, rate)| (result.clone(), *rate)).collect();
     let results = figures.results.iter().map(|(result, rate)| vec![result.clone(), rate_text(rate)]).collect();
     sheet.heading("Results and length")?;
     sheet.table(&["result", "share of ended games"], results)?;
-    sheet.picture(&Picture::Shares(shares))?;
+    sheet.picture(&Chart::Shares(shares))?;
     let spread = |name: &str, spread: &Option<Spread>| {
         let spread = (*spread)?;
         let shares = [spread.p10, spread.p50, spread.p90].iter().map(percentile).collect::<Vec<_>>();
@@ -80,7 +80,7 @@ pub fn percentile(found: &Percentile) -> String {
 }
 
 /// Writes the table of questions.
-fn questions(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
+fn questions(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
     let same = |seat: &str, topic: &str| {
         let topics = found.positions.iter().flat_map(|positions| &positions.topics);
         topics.filter(|found| *found.seat == *seat && *found.topic == *topic).map(|found| found.no_difference).next()
@@ -105,7 +105,7 @@ fn questions(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
 }
 
 /// Writes the advantages of seats, and of what can be exchanged between them.
-fn fairness(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
+fn fairness(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
     if found.fairness.is_empty() {
         return Ok(());
     }
@@ -131,7 +131,7 @@ fn fairness(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
     }
     if !rows.is_empty() {
         sheet.table(&["exchanged", "seats", "the seat", "what it has", "pairs"], rows)?;
-        sheet.picture(&Picture::Differences(pictured))?;
+        sheet.picture(&Chart::Differences(pictured))?;
     }
     for (exchange, mirrored) in &found.fairness {
         match mirrored {
@@ -149,7 +149,7 @@ fn fairness(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
 const PAIRS: usize = 12;
 
 /// Writes the cards that were never better than another in the examined positions.
-fn never_better(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
+fn never_better(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
     let Some(positions) = &found.positions else { return Ok(()) };
     sheet.heading("Cards that are never better")?;
     sheet.plain(
@@ -190,7 +190,7 @@ fn never_better(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
 }
 
 /// Writes the comparison of players.
-fn ladder(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
+fn ladder(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
     if found.ladder.is_empty() {
         return Ok(());
     }
@@ -210,11 +210,11 @@ fn ladder(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
     });
     sheet.table(&["player", "against", "wins more", "dice alone decide", "pairs"], rows.collect())?;
     let pictured = found.ladder.iter().map(|pair| (format!("{} against {}", pair.player, pair.against), pair.ahead_by));
-    sheet.picture(&Picture::Differences(pictured.collect()))
+    sheet.picture(&Chart::Differences(pictured.collect()))
 }
 
 /// Writes the table of cards, and the names of unused cards.
-fn cards(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
+fn cards(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
     let figures = &found.figures;
     if figures.cards.is_empty() && figures.never_named.is_empty() {
         return Ok(());
@@ -239,7 +239,7 @@ fn cards(sheet: &mut dyn Sheet, found: &Found) -> Result<()> {
     sheet.table(&["seat", "card", "offered", "chosen", "won when used", "worth"], rows.collect())?;
     if !found.worth.is_empty() {
         let pictured = |worth: &CardWorth| (format!("{}: {}", worth.seat, readable_name(&worth.card)), worth.worth);
-        sheet.picture(&Picture::Differences(found.worth.iter().map(pictured).collect()))?;
+        sheet.picture(&Chart::Differences(found.worth.iter().map(pictured).collect()))?;
     }
     let names = [
         ("Never offered, since no question names them", &figures.never_named),
@@ -273,7 +273,7 @@ pub fn points(found: &Difference) -> String {
 }
 
 /// Writes how the lead changes.
-fn drama(sheet: &mut dyn Sheet, figures: &StudyFigures) -> Result<()> {
+fn drama(sheet: &mut dyn ReportOutput, figures: &StudyFigures) -> Result<()> {
     if figures.comebacks.is_some() {
         sheet.heading("Drama")?;
     }
