@@ -15,7 +15,7 @@ use std::time::Duration;
 use riskbreaker::Library;
 use riskbreaker::serve::web::NetworkHost;
 use riskbreaker::serve::{Connection, Host, Queue, Received};
-use riskbreaker_web::{Client, Config, Page, Server};
+use riskbreaker_web::{Config, Page, Server, WebClient};
 use serde_json::{Value as Json, json};
 use tungstenite::{Message, WebSocket};
 
@@ -413,8 +413,8 @@ struct OperatorClient {
     queue: Arc<Queue>,
 }
 
-impl riskbreaker_web::Host for Operators {
-    fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn Client> {
+impl riskbreaker_web::WebHost for Operators {
+    fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn WebClient> {
         let connection = self.host.connect(true);
         connection.outbox().on_filled(move || wake(), 2_000, 8 << 20);
         Arc::new(OperatorClient { connection, queue: self.queue.clone() })
@@ -423,7 +423,7 @@ impl riskbreaker_web::Host for Operators {
     fn log(&self, _: &str) {}
 }
 
-impl Client for OperatorClient {
+impl WebClient for OperatorClient {
     fn receive(&self, message: &str) {
         if let Received::Job(job) = self.connection.receive(message) {
             self.queue.push(job);
@@ -459,7 +459,7 @@ impl Client for OperatorClient {
     }
 }
 
-fn serve(host: impl riskbreaker_web::Host) -> Server {
+fn serve(host: impl riskbreaker_web::WebHost) -> Server {
     let config = Config { listens: ([127, 0, 0, 1], 0).into(), public: None, guests: Vec::new(), page: Page::Embedded };
     Server::start(Server::listen(config).unwrap(), Arc::new(host)).unwrap()
 }

@@ -1,6 +1,6 @@
 //! The language server for editors: reports the problems that `check` finds while somebody types.
 //!
-//! [`Server`] reads the messages of the editor on one thread and answers them from known results. A second thread
+//! [`LanguageServer`] reads the messages of the editor on one thread and answers them from known results. A second thread
 //! checks rulesets: each change first in its own file and then in the whole ruleset, and a newer change interrupts an
 //! older check. After the checks it computes the odds of the card under the mouse. The server never writes a file: the
 //! editor applies the edits.
@@ -30,7 +30,7 @@ mod workspace;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
-pub use self::server::Server;
+pub use self::server::LanguageServer;
 use riskbreaker_ruleset::Library;
 
 /// Serves one editor until it sends `exit` or closes the input. Returns true if it sent `shutdown` first.
@@ -45,5 +45,5 @@ pub fn serve(
     output: impl Write,
     open: impl Fn(&Path) -> Option<Library> + 'static,
 ) -> io::Result<bool> {
-    Server::new(output, Box::new(open))?.serve(input)
+    LanguageServer::new(output, Box::new(open))?.serve(input)
 }

@@ -3,7 +3,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::outline::{Sort, outline, rule_text};
+use super::outline::{OutlineSort, outline, rule_text};
 use super::target::{NameTarget, code, is_mentioned, is_rule_id};
 use super::token::TokenKind;
 use super::workspace::{RulesetFile, Workspace};
@@ -122,7 +122,9 @@ impl<'w> FileLookup<'w> {
             match target {
                 NameTarget::Rule(id) if inside == "RULES.md" => {
                     let rules = outline(inside, text).into_iter();
-                    rules.filter(|rule| rule.sort == Sort::Rule && rule.name == *id).for_each(|rule| spot(rule.range));
+                    rules
+                        .filter(|rule| rule.sort == OutlineSort::Rule && rule.name == *id)
+                        .for_each(|rule| spot(rule.range));
                 }
                 NameTarget::File(name) => {
                     let name = name.strip_prefix("@parent/").unwrap_or(name);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use riskbreaker_web::{Addresses, Client, Config, Host, Page, Server, StartError};
+use riskbreaker_web::{Addresses, Config, Page, Server, ServerStartError, WebClient, WebHost};
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::{Message, WebSocket};
 
@@ -27,8 +27,8 @@ struct EchoClient {
     closed: Arc<AtomicUsize>,
 }
 
-impl Host for Echo {
-    fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn Client> {
+impl WebHost for Echo {
+    fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn WebClient> {
         self.opened.fetch_add(1, Ordering::SeqCst);
         let (waiting, closed) = (Mutex::default(), self.closed.clone());
         Arc::new(EchoClient { wake, waiting, welcome: AtomicBool::new(false), ended: AtomicBool::new(false), closed })
@@ -39,7 +39,7 @@ impl Host for Echo {
     }
 }
 
-impl Client for EchoClient {
+impl WebClient for EchoClient {
     fn receive(&self, message: &str) {
         if message.contains("hello") && !message.contains("wrong") {
             self.welcome.store(true, Ordering::SeqCst);
@@ -211,7 +211,7 @@ fn c3_01_it_listens_where_it_is_told_and_says_if_a_port_is_taken() {
     assert_eq!(running.server.addresses().own().to_string(), format!("http://{}/", running.own()));
     assert_eq!(running.server.addresses().shared(), &running.server.addresses().own());
     let again = Server::listen(config(&running.own()));
-    assert!(matches!(again, Err(StartError::Taken(_))));
+    assert!(matches!(again, Err(ServerStartError::Taken(_))));
     // No other address in the network reaches it.
     let others = Addresses::new("0.0.0.0:1".parse().unwrap(), None, &[]);
     for other in others.further().chain([others.shared()]) {

@@ -128,7 +128,8 @@ impl Printed {
             }
             written += chunk.len();
             blank += PER_PAGE - chunk.len();
-            let mut faces: Vec<CardFace> = chunk.iter().map(|&(card, what)| CardFace::of(card, what, &self.rules)).collect();
+            let mut faces: Vec<CardFace> =
+                chunk.iter().map(|&(card, what)| CardFace::of(card, what, &self.rules)).collect();
             faces.resize_with(PER_PAGE, CardFace::blank);
             let fronts: Vec<String> = faces.iter().map(|face| face.front(&title)).collect();
             let backs: Vec<String> = faces.iter().map(|face| face.back(&title)).collect();

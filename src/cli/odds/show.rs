@@ -290,8 +290,9 @@ pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[ComparedCol
             fields.push(name);
         }
     }
-    let lacks =
-        |column: &&ComparedColumn, field: &(Arc<str>, Arc<str>)| column.known.is_some_and(|known| !known.contains(field));
+    let lacks = |column: &&ComparedColumn, field: &(Arc<str>, Arc<str>)| {
+        column.known.is_some_and(|known| !known.contains(field))
+    };
     let (only_in_some, fields): (Vec<_>, Vec<_>) =
         fields.into_iter().partition(|field| compared.iter().any(|column| lacks(&column, field)));
     let rows: Vec<Vec<String>> = fields

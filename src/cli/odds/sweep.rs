@@ -15,7 +15,7 @@ use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::{call_error, library, rules};
 use super::Args;
-use super::card::{ColumnChange, Column, ColumnJson, column, condition_json, ended, show_columns, watched};
+use super::card::{Column, ColumnChange, ColumnJson, column, condition_json, ended, show_columns, watched};
 use super::condition::{Conditions, WatchedFields};
 use super::show::{table_of_chances, tell_proof};
 

@@ -5,7 +5,7 @@ use riskbreaker::Library;
 
 use super::agrees;
 use super::install_root::InstallRoot;
-use super::lock::{PackageLock, Locked};
+use super::lock::{Locked, PackageLock};
 use super::names::with_names;
 use super::package::Package;
 use super::preview::Preview;
@@ -197,7 +197,12 @@ fn bring_back(id: &str, locked: &Locked, place: &InstallRoot) -> Result<()> {
     let package = PackageSource::read(&locked.source)?.fetch()?.package;
     let hash = package.hash();
     if package.own_id != locked.own_id(id) || hash != locked.hash {
-        anyhow::bail!("{} has other content now: {hash} instead of {} ({})", locked.source, locked.hash, PackageLock::FILE);
+        anyhow::bail!(
+            "{} has other content now: {hash} instead of {} ({})",
+            locked.source,
+            locked.hash,
+            PackageLock::FILE
+        );
     }
     let package = Package { names: locked.names.clone(), ..package.called(id)? };
     place.put(&package, locked.clone()).context("nothing was changed")

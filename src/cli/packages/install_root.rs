@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use riskbreaker::Library;
 
-use super::lock::{PackageLock, Locked};
+use super::lock::{Locked, PackageLock};
 use super::package::Package;
 use super::signature::AuthorKey;
 use crate::cli::{call_error, data_folder};

@@ -63,7 +63,9 @@ impl PackageLock {
     pub fn read(path: &Path) -> Result<PackageLock> {
         match std::fs::read_to_string(path) {
             Ok(text) => toml::from_str(&text).with_context(|| format!("{} cannot be read", path.display())),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(PackageLock { format: 1, ..PackageLock::default() }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Ok(PackageLock { format: 1, ..PackageLock::default() })
+            }
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
     }

@@ -335,7 +335,13 @@ impl Repl {
     }
 
     /// The complaint about a known option whose following words answer a later question without its small word.
-    fn advised_of_next(&mut self, question: &Question, line: &TypedAnswers, option: &str, behind: &[&str]) -> Complaint {
+    fn advised_of_next(
+        &mut self,
+        question: &Question,
+        line: &TypedAnswers,
+        option: &str,
+        behind: &[&str],
+    ) -> Complaint {
         let rules = self.session.ruleset().clone();
         let small = |topic: &str| word_of(&rules, topic);
         let rest = behind.join(" ");
@@ -412,7 +418,13 @@ impl Repl {
     }
 
     /// The complaint about an answer to a topic that is not asked, with a line that works.
-    fn advised_of_topic(&mut self, question: &Question, line: &TypedAnswers, topic: &str, asked: &[Arc<str>]) -> Complaint {
+    fn advised_of_topic(
+        &mut self,
+        question: &Question,
+        line: &TypedAnswers,
+        topic: &str,
+        asked: &[Arc<str>],
+    ) -> Complaint {
         let rules = self.session.ruleset().clone();
         let (topic, small) = (readable_name(topic), |topic: &str| word_of(&rules, topic));
         let open = match question.why.as_str() {
