@@ -112,7 +112,7 @@ fn play(rules: &str, before: &[&str], line: &str) -> (bool, String) {
 }
 
 #[test]
-fn lines_as_people_type_them_do_what_is_meant() {
+fn typed_lines_are_understood() {
     for (rules, before, line, printed) in TAKEN {
         let (taken, told) = play(rules, before, line);
         assert!(taken && told.contains(printed), "{rules}, {before:?}: `{line}` should print `{printed}`:\n{told}");

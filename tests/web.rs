@@ -196,7 +196,7 @@ fn a_person_has_several_seats_a_name_and_at_most_eight_devices() {
 }
 
 #[test]
-fn after_a_restart_everybody_is_back_and_no_copy_has_their_tokens() {
+fn after_a_restart_tokens_are_valid_and_no_copy_contains_them() {
     let folder = fresh("restart");
     let file = folder.join("evening.rbsave");
     let (host, operator) = table(Some(&file));
@@ -631,7 +631,7 @@ impl Mirror {
 }
 
 #[test]
-fn clients_that_disconnect_resume_repeat_and_send_late_know_what_a_fresh_view_tells() {
+fn clients_that_reconnect_and_repeat_requests_have_the_newest_view_over_the_network() {
     let mut state = 11_u64;
     let mut below = move |most: usize| {
         state ^= state << 13;
@@ -709,7 +709,7 @@ fn c3_16_a_client_that_does_not_read_gets_resync_and_holds_nobody_up() {
 }
 
 #[test]
-fn c3_19_what_a_viewer_is_told_is_on_the_disk() {
+fn c3_19_every_sent_step_is_on_the_disk() {
     let folder = fresh("journal");
     let file = folder.join("evening.rbsave");
     let (host, operator) = table(Some(&file));
@@ -734,7 +734,7 @@ fn c3_19_what_a_viewer_is_told_is_on_the_disk() {
 
 /// A seat requests odds and hints, and then answers the question without waiting for them.
 #[test]
-fn c3_18_odds_are_told_beside_the_table_one_at_a_time_and_end_with_their_question() {
+fn c3_18_odds_run_one_at_a_time_and_end_with_their_question() {
     let (host, operator) = table(None);
     let phone = host.connect_limited();
     let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })) }));
@@ -797,7 +797,7 @@ impl Ear {
 /// Marks are in a hidden field of North and in its sealed bid. No other socket gets them in any byte, whatever it
 /// requests, and the sockets of North and of the game master do.
 #[test]
-fn c3_11_c3_12_and_c3_13_no_frame_has_what_its_viewer_may_not_know() {
+fn c3_11_c3_12_and_c3_13_no_frame_contains_a_secret_of_others() {
     const LIMIT: &str = "777001";
     const BID: &str = "654321";
     let host = host();
@@ -923,7 +923,7 @@ fn said_in(folder: &Path) -> Vec<String> {
 /// the token is valid in the next process. `KILLS=500` for the long run.
 #[cfg(feature = "cli")]
 #[test]
-fn a_table_that_is_killed_has_kept_all_that_it_acknowledged() {
+fn a_killed_table_has_stored_all_that_it_acknowledged() {
     let kills: u64 = std::env::var("KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(6);
     let folder = fresh("killed");
     let mut token = None;
@@ -978,7 +978,7 @@ fn a_table_that_is_killed_has_kept_all_that_it_acknowledged() {
 
 /// Watchers that connect again and again leave nothing behind.
 #[test]
-fn a_storm_of_connections_leaves_nothing_behind() {
+fn a_storm_of_connections_leaks_nothing() {
     let (host, operator) = table(None);
     let watcher = code(&operator, json!({ "role": "watcher" }));
     let server = serve(NetworkHost::new(host, Arc::new(Queue::start(2).unwrap()), |_| {}));
@@ -1108,7 +1108,7 @@ fn rules_that_change_on_the_disk_come_to_the_table() {
 }
 
 #[test]
-fn a_look_as_a_seat_sees_what_it_sees_and_is_nobody() {
+fn a_look_as_a_seat_sees_the_same_and_cannot_play() {
     let (host, operator) = table(None);
     let look = done(&operator, "invite", json!({ "table": "a", "seats": ["right"], "kind": "code", "look": true }));
     let phone = host.connect_limited();

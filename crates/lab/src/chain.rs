@@ -645,7 +645,7 @@ mod tests {
 
     /// Intervals contain the exact chances where these are known, and are hardly wider.
     #[test]
-    fn intervals_hold_the_exact_chances_of_a_chain_with_loops() {
+    fn intervals_contain_the_exact_chances_of_a_chain_with_loops() {
         let mut rows = rounds(60);
         // Every third place leads back to the start of its round, and the last round to the first.
         for (at, row) in rows.iter_mut().enumerate().filter(|(at, _)| at % 3 == 0) {

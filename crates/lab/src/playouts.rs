@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn a_margin_reaches_as_far_as_the_interval() {
+    fn the_margin_of_error_agrees_with_published_values() {
         // Newcombe 1998, table I: 0 of 20 is 0 to 0.1611.
         let (rate, margin) = played(&[(0, false); 20]).win_rate().unwrap();
         assert!(rate == 0.0 && (margin - 0.1611).abs() < 5e-5, "{rate} {margin}");

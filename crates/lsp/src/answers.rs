@@ -359,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_argument_of_a_shell_stays_one() {
+    fn a_quoted_argument_stays_one_argument_in_a_shell() {
         assert_eq!((&*quoted("a/b.luau"), &*quoted("ü_1")), ("a/b.luau", "ü_1"));
         if cfg!(unix) {
             assert_eq!((&*quoted("it's $x"), &*quoted("")), ("'it'\\''s $x'", "''"));

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_tells_what_it_declares() {
+    fn the_outline_of_a_file_lists_its_declarations() {
         let kinds = "return rb.kinds({ foe = { title = \"name\", fields = { hits = rb.int({ min = 0 }), name = rb.text() } } })";
         assert_eq!(
             listed("kinds.luau", kinds),
