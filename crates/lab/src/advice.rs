@@ -386,7 +386,7 @@ pub(crate) fn best_answer(
         }
         best.map(|(_, answer)| answer)
             .or_else(|| question.usual_answer())
-            .ok_or_else(|| Refusal::new(format!("`{}` has no answer to take", question.topic)))
+            .ok_or_else(|| Refusal::new(format!("the question `{}` has no possible answer", question.topic)))
     })
 }
 

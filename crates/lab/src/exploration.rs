@@ -176,7 +176,7 @@ pub(crate) fn explore(
         Ok(counted) => counted.odds(outcomes, &ends),
         Err(PathError::Refused(refusal)) => return Err(refusal),
         Err(PathError::Interrupted) => {
-            return Err(Refusal::failing("it was interrupted before anything was known"));
+            return Err(Refusal::failing("it was interrupted before there was a result"));
         }
         Err(PathError::Unstable) => return Err(Refusal::failing("a script keeps something between its runs")),
         Err(PathError::TooMuch(why)) => {
