@@ -99,7 +99,7 @@ fn only_the_first_problems_of_a_file_are_reported() {
 }
 
 #[test]
-fn a_verb_that_calculates_with_a_value_is_given_it_as_a_number() {
+fn arguments_of_a_verb_that_calculates_must_be_numbers() {
     let verb = ("verbs.luau", "rope:add(\"at\", by)", "by = math.min(by, 9)\n\t\trope:add(\"at\", by)");
     let call = "card.resolve(ctx)";
     let wanted = "(it is rb.act.move_rope(rope, by, who))";
@@ -294,7 +294,7 @@ fn the_default_of_a_card_may_be_an_option_that_is_no_card() {
 }
 
 #[test]
-fn what_is_chosen_may_be_a_word_or_an_entity() {
+fn a_chosen_option_may_be_a_word_or_an_entity() {
     let asks = "local whom = rb.choose({ seat = ctx.actor.seat, topic = \"whom\", options = { \"nobody\", ctx.actor }, \
                 default = \"nobody\" })\n\t\tif whom ~= \"nobody\" then\n\t\t\twhom:add(\"rests\", 1)\n\t\tend";
     assert_eq!(planted("maneuvers/rest.luau", "ctx.actor:add(\"rests\", 1)", asks), [""; 0]);

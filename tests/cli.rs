@@ -371,7 +371,7 @@ fn the_screen_of_a_seat_does_not_show_the_fault() {
 }
 
 #[test]
-fn a_game_master_with_a_seat_is_told_what_failed_and_a_program_that_something_did() {
+fn a_fault_is_shown_to_a_game_master_with_a_seat_but_not_to_a_program() {
     let call = |seats: &str, more: &[&str]| {
         let told = play(&[&["play", "--seed", "5", "--as", seats][..], more].concat(), "ok\nstumble\nundo\nquit\n");
         assert!(told.status.success(), "{told:?}");
@@ -420,7 +420,7 @@ fn a_fault_calls_the_game_master_to_a_screen_with_a_curtain() {
 
 /// Changing the driver of a seat does not retry the failed action.
 #[test]
-fn a_program_is_told_for_whom_the_screen_is() {
+fn json_output_names_the_seat_at_the_curtain() {
     let call = ["play", "--rulesets", "tests/rulesets", "--rules", "bluff", "--seed", "5", "--curtain", "--json"];
     let output = play_anywhere(&call, "\n");
     let text = String::from_utf8_lossy(&output.stdout);
@@ -703,7 +703,7 @@ fn copy_all(from: &Path, to: &Path) {
 
 /// A name that a seat may not know is neither found nor suggested, whatever is typed.
 #[test]
-fn a_name_that_a_seat_may_not_know_is_no_candidate() {
+fn a_hidden_name_is_never_suggested_to_a_seat() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unseen-names");
     let _ = std::fs::remove_dir_all(&folder);
     copy_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets/contest"), &folder.join("contest"));

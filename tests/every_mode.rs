@@ -413,7 +413,7 @@ fn the_policy_whose_answer_is_refused_is_named() {
 }
 
 #[test]
-fn of_options_that_share_a_value_the_open_one_is_meant() {
+fn among_options_with_equal_values_the_open_one_is_chosen() {
     let asks = |default: &str| {
         format!(
             "x:set(\"a\", rb.choose({{ seat = \"left\", topic = \"way\", why = \"which?\", default = {default}, options = {{
@@ -546,7 +546,7 @@ fn a_fault_quotes_text_that_is_not_dice() {
 }
 
 #[test]
-fn a_default_of_another_kind_is_refused_whoever_plays_the_seat() {
+fn a_default_of_a_wrong_type_is_refused_for_every_driver() {
     for (kind, default) in [("line", "9"), ("number", "\"2\""), ("confirm", "\"yes\"")] {
         let asks = format!(
             "rb.{kind}({{ seat = \"left\", topic = \"t\", why = \"what?\", min = 0, max = 5, default = {default} }})"
@@ -563,7 +563,7 @@ fn a_default_of_another_kind_is_refused_whoever_plays_the_seat() {
 }
 
 #[test]
-fn a_default_that_is_the_id_of_an_option_is_that_option_whatever_others_are_called() {
+fn a_default_is_matched_by_id_before_other_names() {
     for asks in ["choose", "choose_many"] {
         let options = "{ { id = \"b\", label = \"a\" }, { id = \"a\", label = \"other\" } }";
         let default = if asks == "choose" { "\"a\"" } else { "{ \"a\" }" };
@@ -926,7 +926,7 @@ fn a_repeated_question_computes_its_options_again() {
 }
 
 #[test]
-fn a_hook_is_given_no_entity_that_has_been_taken_away() {
+fn a_hook_gets_no_removed_entity() {
     let verbs = "local rb = require(\"@riskbreaker\")
 return rb.verbs({ tell = rb.verb({ \"me\" }, function(me) return 1 end) })";
     let hook = "local rb = require(\"@riskbreaker\")

@@ -117,7 +117,7 @@ fn every_form_of_roll_has_exact_odds() {
 }
 
 #[test]
-fn a_pool_is_counted_by_what_it_shows_and_too_many_orders_are_an_estimate() {
+fn a_pool_is_counted_by_its_faces_and_too_many_orders_are_an_estimate() {
     let dicey = rules("dicey");
     let pool = odds(&dicey, &position("pool", &[]));
     assert!(pool.is_exact());
@@ -231,7 +231,7 @@ fn the_success_table_of_the_first_rules_comes_from_their_scripts() {
 }
 
 #[test]
-fn at_the_table_odds_are_told_of_each_answer_and_by_another_house_rule() {
+fn the_prompt_shows_odds_of_each_answer_and_under_other_house_rules() {
     let tug = rules("tug");
     let mut session = Session::start(&tug, Setup::default()).unwrap();
     let _ = session.advance().unwrap();
@@ -253,7 +253,7 @@ fn at_the_table_odds_are_told_of_each_answer_and_by_another_house_rule() {
 }
 
 #[test]
-fn answers_on_the_way_lead_to_a_card() {
+fn odds_of_a_card_after_another_answer_name_that_answer() {
     let tug = rules("tug");
     let resting =
         Position { actor: Some("Bob".into()), way: vec![("card".into(), "rest".into())], ..position("pull", &[]) };
@@ -845,7 +845,7 @@ fn a_card_that_fails_or_runs_away_in_some_games_costs_only_those() {
 }
 
 #[test]
-fn a_trial_is_played_again_as_it_was_whoever_sits_at_the_table() {
+fn a_trial_is_replayed_as_in_the_simulation() {
     let tug = rules("tug");
     let mut plan = simulation(&tug, "two", 1);
     plan.actions = 2;

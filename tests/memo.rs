@@ -581,7 +581,7 @@ return rb.play({
 }
 
 #[test]
-fn a_computed_key_is_named_as_what_keeps_the_memo_from_use() {
+fn a_computed_key_is_reported_as_the_reason_for_an_unused_memo() {
     let rules = racing(
         &TIED.replace("tie = function(entries)", "key = function(entry)\nreturn { 1 }\nend,\ntie = function(entries)"),
     );
@@ -633,7 +633,7 @@ fn report(rules: &Arc<Ruleset>, setup: Setup, scenario: &str, trials: u64) -> Me
 
 /// The outcome of a game may name the winner, so a trace depends on the name.
 #[test]
-fn an_outcome_that_names_somebody_is_replayed() {
+fn an_outcome_with_the_name_of_an_entity_is_replayed() {
     let rename = "if rb.under('1d10', 3, 'luck') then ctx.actor:set('name', ctx.actor.name .. '!') end";
     let rules = tug_with(
         &format!("{rename}\nif rb.under('1d10', 3, 'end') then rb.finish('{{}} ends it', ctx.actor) end"),

@@ -337,7 +337,7 @@ fn an_undone_change_of_rules_is_done_again_where_it_was_made() {
 }
 
 #[test]
-fn a_saved_game_goes_on_across_the_change_and_before_it() {
+fn a_saved_game_continues_before_and_after_a_change_of_rules() {
     let library = library();
     let (home, away) = (load(&library, OLD), load(&library, NEW));
     let mut session = start(&home, "four-against-four", 7);
@@ -641,7 +641,7 @@ fn field(session: &Session, name: &str) -> Option<i64> {
 }
 
 #[test]
-fn rulesets_that_share_nothing_and_have_no_way_are_refused_in_a_sentence() {
+fn unrelated_rulesets_without_a_conversion_are_refused_in_a_sentence() {
     let library = small(&[]);
     let mut session = begin(&load(&library, "one"));
     let error = session.change_rules(&load(&library, "two")).unwrap_err();
@@ -948,7 +948,7 @@ fn a_conversion_that_faults_changes_nothing_and_names_its_line() {
 }
 
 #[test]
-fn what_a_conversion_says_is_told_when_the_rules_come_into_force() {
+fn lines_of_a_conversion_are_shown_when_the_rules_take_effect() {
     let text = "local rb = require(\"@riskbreaker\")\nreturn rb.convert({ id = \"one\", run = function(change)\n\
                 rb.first(\"hero\"):set(\"fate\", 4)\nrb.say(\"{} feels watched\", rb.first(\"hero\"))\nend })";
     let library = small(&[("two/convert/one.luau", text)]);

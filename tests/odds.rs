@@ -312,7 +312,7 @@ fn rolls_read_by_rank_are_partitioned_by_order() {
 }
 
 #[test]
-fn loops_by_hand_are_solved() {
+fn hand_written_loops_are_solved() {
     let mut ties = Table::default();
     ties.add(of(1, 2), facts(&[("Ann gold", 1)]));
     ties.add(of(1, 2), facts(&[("Bea gold", 1)]));
@@ -734,7 +734,7 @@ fn an_action_that_is_cut_keeps_what_it_changed() {
 }
 
 #[test]
-fn pools_are_counted_by_what_they_show() {
+fn pools_are_counted_by_the_faces_that_are_read() {
     let mut best = Table::default();
     every(&[6; 4], |chance, roll| {
         let mut kept = roll.to_vec();
@@ -755,7 +755,7 @@ fn pools_are_counted_by_what_they_show() {
 }
 
 #[test]
-fn pools_against_pools_are_counted_by_what_each_shows() {
+fn opposed_pools_are_counted_by_the_faces_that_are_read() {
     let hits = |sides: &[i64], least: i64| {
         let mut chances: BTreeMap<i64, Fraction> = BTreeMap::new();
         every(sides, |chance, roll| {
@@ -998,7 +998,7 @@ fn worth_of_drawing_on(sum: i64, left: &[i64]) -> Fraction {
 }
 
 #[test]
-fn draws_without_putting_back_are_counted_with_whoever_decides_on_the_next() {
+fn draws_without_replacement_are_counted_with_decisions_between_them() {
     let stones = [1, 2, 2, 3, 4, 5];
     let counted = |more: &dyn Fn(i64, &[i64]) -> bool| {
         let mut table = Table::default();
@@ -1013,7 +1013,7 @@ fn draws_without_putting_back_are_counted_with_whoever_decides_on_the_next() {
 }
 
 #[test]
-fn a_fault_on_the_way_is_told_with_the_dice_that_lead_to_it() {
+fn a_fault_on_a_path_is_reported_with_its_dice() {
     let refusal = asked("splinter", Answering::Default, &[]).unwrap_err();
     assert!(
         refusal.to_string().contains("fails on the way (swing 5, edge 4): gambles/maneuvers/splinter.luau:7"),

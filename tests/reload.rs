@@ -77,7 +77,7 @@ fn notices(session: &mut Session) -> Vec<String> {
 }
 
 #[test]
-fn a_reload_says_what_changed_and_the_next_action_plays_by_it() {
+fn a_reload_lists_its_changes_and_applies_to_the_next_action() {
     let files = Files::of_tug();
     let mut session = start(&files, &[5, 5]);
     pull(&mut session, 2);
@@ -90,7 +90,7 @@ fn a_reload_says_what_changed_and_the_next_action_plays_by_it() {
 }
 
 #[test]
-fn an_action_under_way_runs_again_with_its_tape_where_that_fits() {
+fn an_open_action_runs_again_with_its_tape_if_that_fits() {
     let files = Files::of_tug();
     let mut session = start(&files, &[5, 5]);
     let _ = say(&mut session, &[("card", "pull".into())]);
@@ -116,7 +116,7 @@ fn without_pull(files: &Files) -> Files {
 }
 
 #[test]
-fn an_action_whose_tape_does_not_fit_starts_again_and_says_so() {
+fn an_action_whose_tape_does_not_fit_starts_again_with_a_message() {
     let files = Files::of_tug();
     let mut session = start(&files, &[5, 5]);
     let _ = say(&mut session, &[("card", "pull".into())]);
@@ -387,7 +387,7 @@ fn undo_goes_back_over_a_reload_and_the_new_rules_stay() {
 }
 
 #[test]
-fn a_kind_that_is_in_use_cannot_go() {
+fn a_kind_in_use_cannot_be_removed() {
     let files = Files::of_tug();
     let mut session = start(&files, &[5]);
     let before = session.state_bytes();
@@ -424,7 +424,7 @@ fn house_rules_and_seats_are_carried_by_name() {
 
 /// A mistake in a file and its correction, with edits before.
 #[test]
-fn a_house_rule_and_a_value_that_a_reload_dropped_come_back_whatever_came_between() {
+fn a_house_rule_and_a_value_dropped_by_a_reload_return_after_any_rules() {
     let files = Files::of_tug();
     let mut session = start(&files, &[5, 5]);
     let ann = session.view().find("Ann").unwrap();

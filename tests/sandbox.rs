@@ -336,7 +336,7 @@ fn the_function_of_rb_filter_may_only_read() {
 }
 
 #[test]
-fn a_fault_can_be_skipped_and_the_agenda_goes_on() {
+fn a_fault_can_be_skipped_and_the_agenda_continues() {
     let text = card("error('broken')");
     let play = PLAY.replace(
         "rb.schedule(\"turn\", 1, rb.spawn(\"thing\", {}))",
@@ -691,7 +691,7 @@ fn bytecode_and_binary_files_are_not_run() {
 }
 
 #[test]
-fn layers_change_what_lies_below_and_say_where_it_came_from() {
+fn layers_change_lower_declarations_and_keep_their_origin() {
     let verbs = "local rb = require('@riskbreaker') return rb.verbs({ grow = rb.verb({ 'thing', 'n' }, function(thing, n) thing:add('n', n) end) })";
     let grow = card("rb.act.grow(ctx.thing, 1)");
     let house = |id: &str, files: &[(&str, &str)]| {

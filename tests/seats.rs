@@ -1056,7 +1056,7 @@ fn no_number_tells_how_much_was_rolled_or_asked_in_secret() {
 
 /// The sheet of a kind without one lists the fields; a hidden one is named as hidden, not given as its default.
 #[test]
-fn a_plain_sheet_says_what_is_hidden() {
+fn a_default_sheet_marks_hidden_fields() {
     let rules = Ruleset::load(&Library::from_files(KNOCK.iter().copied()), "knock").unwrap();
     let scenario = Value::map([("knocks", Value::Int(2))]);
     let setup = Setup::table(scenario).seed(5).seat("north", Driver::Human).seat("south", Driver::Absent);
@@ -2246,7 +2246,7 @@ return rb.play({{
 /// No look-ahead knows the sealed bid of another seat: not that of the seat, nor of both at one screen, nor of the game
 /// master. A seat knows its own bid.
 #[test]
-fn odds_and_hints_know_no_sealed_answer_of_another_seat() {
+fn odds_and_hints_do_not_use_sealed_answers_of_another_seat() {
     for at_once in [true, false] {
         let rules = sealed_bids(at_once);
         let mut all: Vec<Vec<String>> = Vec::new();

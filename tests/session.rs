@@ -125,7 +125,7 @@ fn a_line_of_several_answers_is_the_same_game_as_one_answer_at_a_time() {
 }
 
 #[test]
-fn an_answer_that_no_rule_asks_for_is_refused_before_dice_fall() {
+fn an_answer_to_an_unknown_topic_is_refused_before_any_roll() {
     let mut session = council();
     let before = (session.save(), session.log());
     let stays = ("stay".to_string(), Value::list([Value::Bool(true), Value::Bool(true)]));
@@ -622,7 +622,7 @@ fn last_roll(session: &Session) -> (Vec<u32>, i64) {
 }
 
 #[test]
-fn a_suggestion_for_typed_dice_makes_no_seat() {
+fn a_suggestion_for_typed_dice_creates_no_seat() {
     let mut session = Session::start(&tug(), Setup::default().dice(DiceSource::Typed)).unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
     let _ = say(&mut session, &[("card", "pull".into()), ("risk", 1.into())]);
@@ -1321,7 +1321,7 @@ fn games() -> Library {
 }
 
 #[test]
-fn saved_games_share_one_ruleset_with_whoever_has_it_loaded() {
+fn saved_games_share_a_loaded_ruleset() {
     let mut session = start(&[3, 7]);
     let _ = session.advance().unwrap();
     let _ = say(&mut session, &[("card", "pull".into()), ("risk", 2.into())]);

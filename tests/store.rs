@@ -760,7 +760,7 @@ fn sitting(place: &Path, rulesets: &Path, args: &[&str], lines: &str) -> String 
 }
 
 #[test]
-fn a_campaign_of_an_older_version_says_what_is_new_and_keeps_its_rules_until_the_game_master_switches() {
+fn a_campaign_of_an_older_version_lists_changes_and_keeps_its_rules() {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets");
     let games = [
         ("rbf", "1.0.0", "RBF-R-1"),
@@ -916,7 +916,7 @@ fn a_partial_write_is_rolled_back_by_the_next_reader() {
 
 #[test]
 #[cfg(unix)]
-fn a_full_disk_loses_nothing_and_play_goes_on_when_there_is_room() {
+fn a_full_disk_loses_nothing_and_play_continues_when_there_is_room() {
     let folder = folder("full");
     let lines =
         |from: u32, to: u32| (from..to).map(|n| format!("say line {n} {}\n", "x".repeat(300))).collect::<String>();
@@ -1101,7 +1101,7 @@ fn a_sheet_is_written_step_by_step_and_refused_with_the_reason() {
 }
 
 #[test]
-fn a_scene_of_the_roster_and_the_cast_says_how_likely_it_is_won_and_begins() {
+fn a_scene_of_roster_and_cast_is_estimated_and_begins() {
     let folder = folder("encounter");
     for (id, hero, foe) in [
         ("riskbreaker-0.0.1", "fighter", "bandit"),
@@ -1165,7 +1165,7 @@ fn a_reopened_campaign_shows_all_of_it_and_takes_back_whole_lines() {
 }
 
 #[test]
-fn a_disk_that_fails_loses_nothing_and_play_goes_on_when_it_works_again() {
+fn a_failing_disk_loses_nothing_and_play_continues_when_it_works_again() {
     let _alone = failing_disk::alone();
     let library = library("tests/rulesets");
     let path = folder("failing-disk").join("evening.rbsave");
@@ -2285,7 +2285,7 @@ fn the_cards_of_a_campaign_are_those_of_its_party() {
 
 /// A name that is both a campaign and a scenario is refused in a script, with the spelling for each.
 #[test]
-fn a_script_is_told_how_to_spell_a_campaign_that_hides_a_scenario() {
+fn a_script_gets_advice_on_a_name_of_a_campaign_and_a_scenario() {
     let folder = folder("both");
     said_to(&folder, "shipped", &["play", "duel.rbsave", "duel", "--rules", "riskbreaker-0.0.1"], "ok\n");
     let told = said_to(&folder, "shipped", &["play", "duel"], "log --all\n");

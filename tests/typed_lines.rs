@@ -120,7 +120,7 @@ fn typed_lines_are_understood() {
 }
 
 #[test]
-fn lines_that_are_refused_say_what_is_wrong() {
+fn refused_lines_have_a_helpful_message() {
     for (rules, before, line, printed) in REFUSED {
         let (taken, told) = play(rules, before, line);
         assert!(!taken && told.contains(printed), "{rules}, {before:?}: `{line}` should print `{printed}`:\n{told}");

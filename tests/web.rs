@@ -1084,7 +1084,7 @@ fn an_update_waits_for_the_game_master_at_the_table() {
 /// notified.
 #[cfg(feature = "cli")]
 #[test]
-fn rules_that_change_on_the_disk_come_to_the_table() {
+fn changed_rules_on_the_disk_are_loaded_at_the_table() {
     let folder = fresh("reload");
     let rules = copied_rules(&folder);
     let program = Program::start(&folder, &folder.join("rulesets"), &["--rules", "tug", "--port", "0"]);

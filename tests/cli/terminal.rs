@@ -180,7 +180,7 @@ fn a_name_of_a_campaign_and_a_scenario_is_asked_about() {
 }
 
 #[test]
-fn a_command_is_told_whose_turn_it_is() {
+fn a_notify_command_gets_the_seat_whose_turn_it_is() {
     let home = "terminal-notify";
     let told = Path::new(env!("CARGO_TARGET_TMPDIR")).join(home).join("told");
     let args = ["play", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "1", "--notify", "cat >> told; exit 3"];

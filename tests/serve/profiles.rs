@@ -342,7 +342,7 @@ fn the_preview_of_an_undo_lists_the_decisions() {
 }
 
 #[test]
-fn odds_say_which_outcomes_are_successes_for_whoever_is_asked() {
+fn odds_mark_outcomes_as_successes_for_the_asked_seat() {
     let host = Host::new(Library::open(super::root("rulesets")).unwrap());
     let operator = host.connect(true);
     let position =

@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_that_lead_out_or_are_no_files_everywhere_are_refused() {
+    fn paths_outside_the_folder_or_invalid_on_some_systems_are_refused() {
         for bad in [
             "",
             "/a.md",

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_says_in_its_first_lines_how_it_is_played() {
+    fn the_first_lines_of_a_script_have_its_options() {
         let call = call_of("# riskbreaker play duel --seed 7\n# --set a=b\n# and so on\nok\n");
         assert_eq!(call.as_deref(), Some("duel --seed 7 --set a=b"));
         assert_eq!(call_of("ok\n# riskbreaker play duel\n"), None);

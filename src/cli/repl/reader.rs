@@ -776,7 +776,7 @@ mod tests {
     }
 
     #[test]
-    fn beginnings_of_commands_and_the_words_of_newcomers_lead_to_commands() {
+    fn prefixes_and_common_synonyms_of_commands_are_understood() {
         for (line, command) in
             [("opti", "options"), ("q", "quit"), ("go back", "undo"), ("Status", "look"), ("what now?", "options")]
         {
@@ -787,7 +787,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_in_words_leads_to_an_explanation() {
+    fn a_question_in_words_is_an_explanation_command() {
         for (line, command, about) in [
             ("how do I attack?", "help", "attack"),
             ("What is the lunge", "help", "lunge"),
