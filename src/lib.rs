@@ -135,7 +135,7 @@ static RULESETS: include_dir::Dir<'static> = include_dir::include_dir!("$CARGO_M
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_front_door_has_about_thirty_names() {
+    fn the_crate_root_exports_about_thirty_names() {
         let text = include_str!("lib.rs");
         let exports = text.lines().skip_while(|line| !line.starts_with("pub use crate::"));
         let exports: String = exports.take_while(|line| !line.is_empty()).collect();

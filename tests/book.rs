@@ -57,7 +57,7 @@ fn the_summary_lists_every_page() {
 }
 
 #[test]
-fn every_link_leads_somewhere() {
+fn every_link_has_a_target() {
     let mut pages: BTreeMap<String, Page> = BTreeMap::new();
     for name in page_names() {
         pages.insert(name.clone(), Page::read(&name));
@@ -112,7 +112,7 @@ fn no_line_of_prose_is_wider_than_a_hundred_columns() {
 }
 
 #[test]
-fn every_page_does_what_it_says() {
+fn every_example_of_a_page_runs() {
     let wrong =
         on_every_core(&page_names(), |name| work_through(name).err().map(|error| format!("{BOOK}/{name}: {error}")));
     let wrong: Vec<String> = wrong.into_iter().flatten().collect();
@@ -438,7 +438,7 @@ fn line_matches(expected: &str, found: &str) -> bool {
 }
 
 #[test]
-fn what_is_printed_is_compared_line_by_line() {
+fn printed_output_is_compared_line_by_line() {
     assert!(matches("a\n...\nz\n", "a\nb\nc\nz\n") && matches("a\n...\n", "a\n") && !matches("a\n...\nz\n", "a\nb\n"));
     assert!(
         matches("took [..] s\n", "took 1.2 s\n") && !matches("took [..] s\n", "took 1.2 min\n") && !matches("a", "ab")

@@ -89,7 +89,7 @@ fn a_check_that_is_interrupted_is_partial() {
 }
 
 #[test]
-fn a_file_with_too_many_problems_says_where_the_check_of_it_ended() {
+fn a_file_with_too_many_problems_reports_where_its_check_ended() {
     let more = [("lib/long.luau", function(&lines(300, |at| format!("print(nobody{at}, a)"))))];
     let report = check(&tug(&more), "tug", &[], &WorkBudget::unlimited());
     let [rest] = report.unexamined.as_slice() else { panic!("{:?}", report.unexamined) };

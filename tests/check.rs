@@ -35,7 +35,7 @@ fn alone(path: &str, from: &str, to: &str, told: &str) {
 }
 
 #[test]
-fn a_sound_ruleset_has_nothing_to_find() {
+fn a_valid_ruleset_has_no_problems() {
     assert!(found(files::of(&["tug"])).is_empty(), "{:?}", found(files::of(&["tug"])));
 }
 
@@ -49,7 +49,7 @@ fn a_column_is_counted_in_letters() {
 }
 
 #[test]
-fn what_is_asked_for_a_value_returns_one() {
+fn a_function_that_must_return_a_value_is_checked() {
     let value = "return if seat == \"right\" then rb.first(\"rope\").at else -rb.first(\"rope\").at";
     let cure = "returns nothing (write `return` before the value at its end)";
     let statistics = "statistics = { [\"Where it is\"] = function() local _ = rb.first(\"rope\") end },";
@@ -83,7 +83,7 @@ fn changed(changes: &[(&str, &str, &str)]) -> Vec<String> {
 /// Thousands of names compared with thousands, long member chains, and a mistake in every line: this once took more
 /// than a minute.
 #[test]
-fn of_a_file_full_of_mistakes_the_first_are_told() {
+fn only_the_first_problems_of_a_file_are_reported() {
     let name = |n: u32, sort: char| format!("{sort}{:08x}", n.wrapping_mul(2_654_435_761));
     let members = |n| format!("do local _ = {{ {} = 1 }} local _ = ctx.rope.{} end", name(n, 'a'), name(n, 'b'));
     let chain = |_| format!("do local _ = ctx{} end", ".b".repeat(900));
@@ -99,7 +99,7 @@ fn of_a_file_full_of_mistakes_the_first_are_told() {
 }
 
 #[test]
-fn a_verb_that_calculates_with_a_value_is_given_it_as_a_number() {
+fn arguments_of_a_verb_that_calculates_must_be_numbers() {
     let verb = ("verbs.luau", "rope:add(\"at\", by)", "by = math.min(by, 9)\n\t\trope:add(\"at\", by)");
     let call = "card.resolve(ctx)";
     let wanted = "(it is rb.act.move_rope(rope, by, who))";
@@ -129,7 +129,7 @@ fn a_derived_value_is_called_with_a_colon_though_another_kind_has_a_field_of_its
 }
 
 #[test]
-fn numbers_lists_and_ends_are_given_what_they_hold() {
+fn arguments_for_numbers_lists_and_ends_are_checked() {
     let act = |act: &str| changed(&[("play.luau", "card.resolve(ctx)", act)]);
     let whole = ":add takes a whole number, and this is a fraction (write `//` to divide without a rest, or count in a smaller unit)";
     for fraction in ["1 / 2", "0.5", "(3 / 2)"] {
@@ -148,7 +148,7 @@ fn numbers_lists_and_ends_are_given_what_they_hold() {
 
 /// A use of something whose declaration is wrong is not reported as a second mistake.
 #[test]
-fn one_mistake_is_told_once() {
+fn one_mistake_is_reported_once() {
     let told = changed(&[("kinds.luau", "pull = rb.int({ default = 1,", "pull = rb.int({ default = \"one\",")]);
     assert!(matches!(&*told, [one] if one.contains("has a default that does not fit")), "{told:?}");
     let hook = "local rb = require(\"@riskbreaker\")\nreturn rb.hook({ id = \"wet\", always = true, before = { move_rope = function(e) e.by = 0 end } })\n";
@@ -162,7 +162,7 @@ fn one_mistake_is_told_once() {
 
 /// Several kinds have a field of the same name; the wrong one is named.
 #[test]
-fn a_wrong_field_is_told_in_the_line_of_its_own_kind() {
+fn a_wrong_field_is_reported_at_the_line_of_its_own_kind() {
     let kinds = "local rb = require(\"@riskbreaker\")
 return rb.kinds({
 	one = {
@@ -192,7 +192,7 @@ return rb.kinds({
 
 /// A declaration of the wrong kind is reported, not ignored.
 #[test]
-fn what_is_declared_as_something_else_is_told() {
+fn a_name_declared_as_something_else_is_reported() {
     let (kind, play) = ("title = \"name\",", "start = function");
     for (path, from, more, told) in [
         ("kinds.luau", kind, "sheet = \"all\",", "`sheet` of kinds `puller` is a function, not a string"),
@@ -216,7 +216,7 @@ fn what_is_declared_as_something_else_is_told() {
 
 /// The profile of a kind refers to its own fields.
 #[test]
-fn a_profile_that_does_not_fit_is_told() {
+fn a_profile_with_wrong_names_is_reported() {
     let kind = "title = \"name\",";
     for (declared, told) in [
         (
@@ -294,7 +294,7 @@ fn the_default_of_a_card_may_be_an_option_that_is_no_card() {
 }
 
 #[test]
-fn what_is_chosen_may_be_a_word_or_an_entity() {
+fn a_chosen_option_may_be_a_word_or_an_entity() {
     let asks = "local whom = rb.choose({ seat = ctx.actor.seat, topic = \"whom\", options = { \"nobody\", ctx.actor }, \
                 default = \"nobody\" })\n\t\tif whom ~= \"nobody\" then\n\t\t\twhom:add(\"rests\", 1)\n\t\tend";
     assert_eq!(planted("maneuvers/rest.luau", "ctx.actor:add(\"rests\", 1)", asks), [""; 0]);
@@ -337,7 +337,7 @@ fn a_hook_that_is_attached_under_another_name() {
 }
 
 #[test]
-fn names_that_nothing_has() {
+fn unknown_names_are_reported() {
     alone(
         "maneuvers/pull.luau",
         "rb.act.move_rope",
@@ -401,7 +401,7 @@ fn names_that_nothing_has() {
 }
 
 #[test]
-fn things_that_a_script_may_not_do() {
+fn forbidden_operations_are_reported() {
     let told = planted("maneuvers/rest.luau", "\t\tif ctx", "\t\tctx.actor:add(\"rests\", 1)\n\t\tif ctx");
     assert!(told[0].starts_with("tug/maneuvers/rest.luau:9:3: :add is called in `when` of a card"), "{told:?}");
     let told = planted(
@@ -448,7 +448,7 @@ fn a_word_among_numbers_of_the_cast_is_no_mistake() {
 }
 
 #[test]
-fn things_that_make_no_sense() {
+fn useless_declarations_are_reported() {
     let told = planted(
         "ruleset.toml",
         "[seats]",
@@ -478,7 +478,7 @@ fn things_that_make_no_sense() {
 }
 
 #[test]
-fn files_in_no_place_and_several_mistakes_at_once() {
+fn misplaced_files_and_several_mistakes_are_reported() {
     let mut files = files::of(&["tug"]);
     let card = files["tug/maneuvers/rest.luau"].clone();
     files.insert("tug/manuevers/nap.luau".into(), card);
@@ -509,7 +509,7 @@ fn files_in_no_place_and_several_mistakes_at_once() {
 }
 
 #[test]
-fn hostile_files_are_told_and_do_no_harm() {
+fn hostile_files_are_reported_and_do_no_harm() {
     let mut files = files::of(&["tug"]);
     files.insert("tug/lib/deep.luau".into(), format!("return {}1{}", "{".repeat(60_000), "}".repeat(60_000)));
     files.insert("tug/lib/ops.luau".into(), format!("return {}1", "1+".repeat(60_000)));
@@ -522,7 +522,7 @@ fn hostile_files_are_told_and_do_no_harm() {
 
 /// Code that looks wrong but is not.
 #[test]
-fn sound_code_is_told_nothing() {
+fn valid_code_has_no_problems() {
     for code in [
         "for n in rb.each(\"puller\") do rb.say(\"{}\", n + 1) end",
         "local order = { 2, 1 } for n in rb.each(\"puller\") do rb.say(\"{}\", order[n]) end",
@@ -563,7 +563,7 @@ fn sound_code_is_told_nothing() {
 
 /// Files left by a synchronisation program are reported and do not stop the check.
 #[test]
-fn a_conflict_copy_is_told_and_not_read() {
+fn a_conflict_copy_is_reported_and_not_read() {
     let mut files = files::of(&["tug"]);
     for name in ["rest.sync-conflict-20260101-120000-ABCDEFG.luau", "rest (conflicted copy 2026-01-01).luau"] {
         files.insert(format!("tug/maneuvers/{name}"), "this is no rule".into());
@@ -649,7 +649,7 @@ fn relations_and_what_lasts_are_checked() {
 
 /// `status` and `of` are references that the host declares; `bearer` and `held` are declared by the ruleset.
 #[test]
-fn a_table_of_its_own_may_have_keys_that_are_named_like_fields() {
+fn a_local_table_may_have_keys_named_like_fields() {
     let act = |code: &str| {
         in_the_arena(
             "maneuvers/strike.luau",
@@ -722,7 +722,7 @@ fn a_text_that_changes_a_variable_around_it() {
 }
 
 #[test]
-fn a_list_is_no_default_though_one_function_has_it_of_another() {
+fn a_list_from_another_function_is_no_default() {
     let mut files = files::of(&["tug"]);
     let pullers = "local rb = require(\"@riskbreaker\")\nlocal pullers = {}\n\nfunction pullers.all()\n\treturn rb.each(\"puller\")\nend\n\n\
                    function pullers.here()\n\treturn pullers.all()\nend\n\nreturn pullers\n";
@@ -845,7 +845,7 @@ fn the_comment_above_a_verb_becomes_its_sentence() {
 }
 
 #[test]
-fn what_is_only_returned_is_used_and_a_policy_always_answers() {
+fn a_returned_local_is_used_and_a_policy_always_answers() {
     let wrong = planted("maneuvers/rest.luau", "ctx.actor:add(\"rests\", 1)", "rb.shuffle({ 1, 2 })");
     assert!(
         wrong.iter().any(|one| one.contains("`rb.shuffle` changes nothing, and what it gives back is not used")),

@@ -29,7 +29,7 @@ fn transcripts_are_as_written() {
 }
 
 #[test]
-fn a_saved_game_goes_on_where_it_was() {
+fn a_saved_game_continues_where_it_was() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("saved.json");
     let file = file.display();
     let whole =
@@ -116,7 +116,7 @@ fn games_are_compared_in_pairs_on_the_same_dice() {
 
 /// The file of each shard stores the value of `--rulesets`.
 #[test]
-fn merged_shards_are_told_as_the_whole() {
+fn merged_shards_are_printed_like_the_whole() {
     let file = |index: u32| Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("left-out-{index}.json"));
     let (one, two) = (file(1).display().to_string(), file(2).display().to_string());
     let call = ["--rulesets", RULESETS, "sim", "bridge", "--trials", "10", "--actions", "2"];
@@ -165,7 +165,7 @@ fn the_screen_of_a_seat_does_not_show_the_entries_of_a_campaign() {
 
 /// A change of rules is requested in one line and takes effect at the end of another one, which is undone as a whole.
 #[test]
-fn a_line_at_whose_end_other_rules_take_effect_is_undone_whole() {
+fn a_line_that_ends_with_a_change_of_rules_is_undone_whole() {
     let call = ["play", "four-against-four", "--rules", "riskbreaker-0.0.1", "--seed", "11"];
     let asked = "ok\n1 with push risk 1\npass\npass\nrules riskbreaker-0.0.1+house-armour yes\n";
     let told = play_anywhere(&call, &format!("{asked}kill damage risk 2 on bandit\nok\nundo 2\nundo\nredo 2\n"));
@@ -180,7 +180,7 @@ fn a_line_at_whose_end_other_rules_take_effect_is_undone_whole() {
 }
 
 #[test]
-fn a_campaign_that_is_opened_anew_undoes_such_a_line_whole() {
+fn a_reopened_campaign_undoes_a_line_of_several_answers_whole() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("other-rules.rbsave");
     let _ = std::fs::remove_file(&file);
     let file = file.display().to_string();
@@ -244,7 +244,7 @@ fn the_screen_of_a_seat_shows_no_notes_of_the_game_master() {
 
 /// The action stays open, as if the answers had been typed line by line.
 #[test]
-fn a_line_of_several_answers_that_fails_on_the_way_can_go_on() {
+fn a_line_of_several_answers_can_continue_after_a_fault() {
     let call = ["play", "duel", "--rules", "riskbreaker-0.0.1", "--dice", "3,4"];
     let told = play_anywhere(&call, "ok\n1 with push risk 1\nroll 5\nquit\n");
     let text = String::from_utf8_lossy(&told.stdout);
@@ -347,7 +347,7 @@ return rb.play({
 }
 
 #[test]
-fn the_screen_of_a_seat_does_not_tell_what_another_is_asked_next() {
+fn the_screen_of_a_seat_does_not_show_the_next_question_of_another() {
     let rulesets = veil("veil-next");
     for (seats, told) in [("north", false), ("gm,north", true)] {
         let call = ["--rulesets", &rulesets, "play", "--rules", "veil", "--as", seats, "--seed", "1"];
@@ -361,7 +361,7 @@ fn the_screen_of_a_seat_does_not_tell_what_another_is_asked_next() {
 
 /// A fault may contain what a seat does not know.
 #[test]
-fn the_screen_of_a_seat_does_not_tell_what_failed() {
+fn the_screen_of_a_seat_does_not_show_the_fault() {
     for (seats, told) in [("players", false), ("gm,players", true)] {
         let ended = play(&["play", "--seed", "5", "--as", seats], "ok\nstumble\n");
         assert!(!ended.status.success(), "{ended:?}");
@@ -371,7 +371,7 @@ fn the_screen_of_a_seat_does_not_tell_what_failed() {
 }
 
 #[test]
-fn a_game_master_with_a_seat_is_told_what_failed_and_a_program_that_something_did() {
+fn a_fault_is_shown_to_a_game_master_with_a_seat_but_not_to_a_program() {
     let call = |seats: &str, more: &[&str]| {
         let told = play(&[&["play", "--seed", "5", "--as", seats][..], more].concat(), "ok\nstumble\nundo\nquit\n");
         assert!(told.status.success(), "{told:?}");
@@ -385,7 +385,7 @@ fn a_game_master_with_a_seat_is_told_what_failed_and_a_program_that_something_di
 
 /// No script has failed. The missing roll may be hidden from the seat.
 #[test]
-fn the_screen_of_a_seat_tells_that_the_written_dice_have_run_out() {
+fn the_screen_of_a_seat_reports_that_the_written_dice_have_run_out() {
     for seats in [["--as", "players"].as_slice(), &["--curtain"]] {
         let call = [&["play", "duel", "--rules", "riskbreaker-0.0.1", "--dice", "3"][..], seats].concat();
         let lines = if seats.len() == 1 { "\nok\n" } else { "ok\n" };
@@ -420,7 +420,7 @@ fn a_fault_calls_the_game_master_to_a_screen_with_a_curtain() {
 
 /// Changing the driver of a seat does not retry the failed action.
 #[test]
-fn a_program_is_told_for_whom_the_screen_is() {
+fn json_output_names_the_seat_at_the_curtain() {
     let call = ["play", "--rulesets", "tests/rulesets", "--rules", "bluff", "--seed", "5", "--curtain", "--json"];
     let output = play_anywhere(&call, "\n");
     let text = String::from_utf8_lossy(&output.stdout);
@@ -429,7 +429,7 @@ fn a_program_is_told_for_whom_the_screen_is() {
 }
 
 #[test]
-fn a_fault_is_not_told_again_when_a_seat_gets_another_player() {
+fn a_fault_is_not_reported_again_when_a_seat_gets_another_player() {
     let told = play(&["play", "--seed", "5"], "ok\nstumble\nseat gm absent\nundo\nquit\n");
     assert!(told.status.success(), "{told:?}");
     let text = String::from_utf8_lossy(&told.stdout);
@@ -444,7 +444,7 @@ fn the_same_seed_and_lines_give_the_same_bytes() {
 }
 
 #[test]
-fn the_odds_of_what_nothing_has_asked_yet_are_told_by_its_topics() {
+fn odds_of_a_later_question_are_requested_by_its_topics() {
     let call = ["play", "--rulesets", "tests/rulesets", "--rules", "gambles"];
     let told = play_anywhere(&call, "odds fence stake 2 parry yes\nodds fence stake 9\n");
     let text = String::from_utf8_lossy(&told.stdout);
@@ -535,7 +535,7 @@ fn lines_of_two(folder: &str, (first, second): (&str, &str), lines: &str) -> (St
 }
 
 #[test]
-fn of_two_with_one_name_none_is_taken_silently() {
+fn an_ambiguous_name_is_never_resolved_silently() {
     for line in ["set ann harm 3", "sheet ann", "why ann harm", "sheet an", "set ANN harm 3", "who ann", "ann: guard"] {
         let (told, wrong) = lines_of_two("names-two", ("Ann", "Ann"), &format!("{line}\n"));
         if line == "ann: guard" {
@@ -703,7 +703,7 @@ fn copy_all(from: &Path, to: &Path) {
 
 /// A name that a seat may not know is neither found nor suggested, whatever is typed.
 #[test]
-fn a_name_that_a_seat_may_not_know_is_no_candidate() {
+fn a_hidden_name_is_never_suggested_to_a_seat() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unseen-names");
     let _ = std::fs::remove_dir_all(&folder);
     copy_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets/contest"), &folder.join("contest"));

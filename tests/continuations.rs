@@ -244,7 +244,7 @@ impl Writer {
 }
 
 #[test]
-fn random_programs_come_to_the_same_merged_and_unmerged() {
+fn random_programs_have_the_same_odds_merged_and_unmerged() {
     // More of them: `PROGRAMS=3000 cargo test --test continuations random`.
     let most = std::env::var("PROGRAMS").ok().and_then(|most| most.parse().ok()).unwrap_or(200);
     let programs: Vec<Program> = (0..most).map(Writer::program).collect();
@@ -407,7 +407,7 @@ const DANGEROUS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn programs_that_were_written_to_break_it_come_to_the_same() {
+fn hand_written_programs_have_the_same_odds_merged_and_unmerged() {
     let programs: Vec<Program> =
         DANGEROUS.iter().map(|(name, body)| Program { name: (*name).into(), body: (*body).into() }).collect();
     let rules = ruleset(&programs);

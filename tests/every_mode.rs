@@ -145,7 +145,7 @@ fn a_zero_has_no_sign_once_the_state_holds_it() {
 }
 
 #[test]
-fn no_number_beyond_the_largest_comes_in_by_any_way() {
+fn no_number_beyond_the_largest_is_accepted() {
     const LARGEST: &str = "9007199254740991";
     let fill = format!("x:set(\"a\", {LARGEST}) x:set(\"c\", {LARGEST})");
     for beyond in [
@@ -220,7 +220,7 @@ return rb.play({
 }
 
 #[test]
-fn who_holds_a_value_depends_on_what_was_added_to_it() {
+fn a_query_by_value_depends_on_amounts_added_before() {
     let luck = "if rb.under(\"1d6\", 4, \"luck\") then x:shift(\"a\", if x:reaches(\"a\", 2) then -1 else 1) end";
     for (act, late) in [
         (format!("{luck} x:add(\"b\", #rb.each(\"thing\", {{ a = 1 }}))"), ""),
@@ -280,7 +280,7 @@ const CARDS: [(&str, &str); 3] = [
 ];
 
 #[test]
-fn a_when_changes_nothing_by_way_of_a_function_that_it_is_given() {
+fn a_condition_cannot_change_the_game_through_a_function_argument() {
     let asks = |look: &str| {
         format!(
             "local count, list = 0, {{}}\nlocal deep = {{ {{ {{ {{ {{ {{ {{ {{ list }} }} }} }} }} }} }} }}\n\
@@ -370,7 +370,7 @@ fn a_limit_of_one_action_does_not_depend_on_what_the_machine_has_run_before() {
 }
 
 #[test]
-fn an_endless_game_stands_where_it_was_stopped_when_it_is_loaded() {
+fn an_endless_game_is_loaded_at_the_point_where_it_was_stopped() {
     let library =
         library("rb.schedule(\"late\", { 1, 2 }, x)", "x:add(\"a\", 1) rb.schedule(\"late\", { 1, 2 }, x)", &[]);
     let rules = Ruleset::load(&library, "small").unwrap();
@@ -413,7 +413,7 @@ fn the_policy_whose_answer_is_refused_is_named() {
 }
 
 #[test]
-fn of_options_that_share_a_value_the_open_one_is_meant() {
+fn among_options_with_equal_values_the_open_one_is_chosen() {
     let asks = |default: &str| {
         format!(
             "x:set(\"a\", rb.choose({{ seat = \"left\", topic = \"way\", why = \"which?\", default = {default}, options = {{
@@ -475,7 +475,7 @@ fn a_query_by_a_value_of_another_sort_is_refused_in_every_mode() {
 }
 
 #[test]
-fn the_times_of_an_end_have_a_limit_that_names_them() {
+fn the_number_of_times_of_an_end_has_a_named_limit() {
     let kinds = KINDS.replace("thing =", "daze = { timed = true, fields = { bearer = rb.ref(\"thing\") } }, thing =");
     let lasts = |times: &str| {
         format!("rb.lasts(rb.spawn(\"daze\", {{ bearer = x }}), {{ moment = \"late\", times = {times} }})")
@@ -487,7 +487,7 @@ fn the_times_of_an_end_have_a_limit_that_names_them() {
 }
 
 #[test]
-fn a_table_that_is_frozen_is_told_with_what_to_do() {
+fn writing_to_a_frozen_table_faults_with_advice() {
     let found = comes_to("x.name = \"Z\"", "", &[]);
     assert!(found.contains("attempt to modify a readonly table: write a field with `entity:set("), "{found}");
 }
@@ -513,7 +513,7 @@ fn a_policy_that_returns_nothing_is_named() {
 }
 
 #[test]
-fn an_answer_of_a_wrong_type_is_told_what_it_is_not() {
+fn an_answer_of_a_wrong_type_faults_with_the_expected_type() {
     let asks = |ask: &str, more: &str| {
         format!("rb.{ask}({{ seat = \"left\", topic = \"n\", why = \"n?\", options = {{ \"on\", \"back\" }}{more} }})")
     };
@@ -539,14 +539,14 @@ fn the_number_of_an_entry_is_a_text_where_one_is_wanted() {
 }
 
 #[test]
-fn a_text_that_is_no_dice_is_named_by_its_fault() {
+fn a_fault_quotes_text_that_is_not_dice() {
     let found = comes_to("rb.roll(\"3d\" .. (3 + 1) .. \">=5\", \"luck\")", "", &[]);
     let wanted = "\"3d4>=5\" are no dice: column 6: a d4 has no face 5; write a number from 1 to 4";
     assert!(found.contains(wanted), "{found}");
 }
 
 #[test]
-fn a_default_of_another_kind_is_refused_whoever_plays_the_seat() {
+fn a_default_of_a_wrong_type_is_refused_for_every_driver() {
     for (kind, default) in [("line", "9"), ("number", "\"2\""), ("confirm", "\"yes\"")] {
         let asks = format!(
             "rb.{kind}({{ seat = \"left\", topic = \"t\", why = \"what?\", min = 0, max = 5, default = {default} }})"
@@ -563,7 +563,7 @@ fn a_default_of_another_kind_is_refused_whoever_plays_the_seat() {
 }
 
 #[test]
-fn a_default_that_is_the_id_of_an_option_is_that_option_whatever_others_are_called() {
+fn a_default_is_matched_by_id_before_other_names() {
     for asks in ["choose", "choose_many"] {
         let options = "{ { id = \"b\", label = \"a\" }, { id = \"a\", label = \"other\" } }";
         let default = if asks == "choose" { "\"a\"" } else { "{ \"a\" }" };
@@ -576,7 +576,7 @@ fn a_default_that_is_the_id_of_an_option_is_that_option_whatever_others_are_call
 }
 
 #[test]
-fn more_options_than_there_are_cannot_be_wanted() {
+fn a_question_cannot_require_more_options_than_it_has() {
     for (options, least, told) in [("{}", 1, "it has 0"), ("{ \"a\", \"b\" }", 3, "it has 2")] {
         let asks = format!("rb.choose_many({{ seat = \"left\", topic = \"t\", options = {options}, min = {least} }})");
         let found = comes_to(&asks, "", &[]);
@@ -697,7 +697,7 @@ fn a_game_that_has_run_out_of_entries_is_replayed_and_taken_back() {
 }
 
 #[test]
-fn what_a_function_of_an_entry_gives_is_refused_at_the_function() {
+fn a_wrong_result_of_an_entry_function_is_reported_at_the_function() {
     let play = |part: &str| {
         format!(
             "local rb = require(\"@riskbreaker\")\nreturn rb.play({{\n\tstart = function()\n\
@@ -751,7 +751,7 @@ fn a_key_counts_from_the_entry_that_runs_in_every_mode() {
 
 /// Otherwise the time limit would stop it, at different places depending on the load of the machine.
 #[test]
-fn a_search_is_work_by_what_it_goes_through() {
+fn the_work_of_a_search_depends_on_the_searched_entities() {
     let many = "if #rb.each(\"thing\") < 400 then for _ = 1, 400 do rb.spawn(\"thing\", { name = \"Z\" }) end end";
     for search in ["rb.first(\"thing\", { a = 7 })", "rb.each(\"thing\", { a = 7 })"] {
         let library = library(&format!("{many}\nfor _ = 1, 12000 do {search} end"), "", &[]);
@@ -840,7 +840,7 @@ x:set(\"b\", (x.b * 7 + sum) % 1000003)";
 
 /// A simulation does not read these texts.
 #[test]
-fn words_that_take_too_much_memory_end_no_action() {
+fn texts_that_exceed_their_memory_do_not_end_an_action() {
     let many = "rb.say(function() return string.rep(\"x\", 60000) .. i end)";
     let pieces: String = (0..390).map(|n| format!("a = s .. \"{n}\"\n")).collect();
     let long = format!("rb.say(function() local s, a = string.rep(\"x\", 250000), \"\"\n{pieces}return a end)");
@@ -852,7 +852,7 @@ fn words_that_take_too_much_memory_end_no_action() {
 
 /// One roll is followed by a resumed script, another one by a run from the start.
 #[test]
-fn an_action_has_the_same_room_behind_a_roll_in_its_odds() {
+fn an_action_has_the_same_memory_limit_after_a_roll_in_odds() {
     let fill = |count: u32| format!("for i = 1, {count} do local _ = table.create(16000, i) end");
     for (more, fits) in [(35, true), (50, false)] {
         let act = format!(
@@ -906,7 +906,7 @@ fn a_question_has_options_or_cards() {
 
 /// An earlier reader of a question must not affect its options when it is asked again.
 #[test]
-fn a_question_that_is_asked_again_makes_its_options_anew() {
+fn a_repeated_question_computes_its_options_again() {
     let card = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"c\", \
                 when = function(ctx) return ctx.x.a < 3 end, resolve = function() end })";
     let picks = POLICY.replace("return nil end", "return rb.open(q, \"c\") or \"none\" end");
@@ -926,7 +926,7 @@ fn a_question_that_is_asked_again_makes_its_options_anew() {
 }
 
 #[test]
-fn a_hook_is_given_no_entity_that_has_been_taken_away() {
+fn a_hook_gets_no_removed_entity() {
     let verbs = "local rb = require(\"@riskbreaker\")
 return rb.verbs({ tell = rb.verb({ \"me\" }, function(me) return 1 end) })";
     let hook = "local rb = require(\"@riskbreaker\")
@@ -945,7 +945,7 @@ end } })";
 
 /// `when` functions, and functions that build options, also run if the tape or a person answers.
 #[test]
-fn a_rule_that_a_policy_looks_at_picks_nothing() {
+fn a_rule_evaluated_by_a_policy_chooses_nothing() {
     let card = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"c\", when = function() return rb.pick({}, 2) > 0 end, resolve = function() end })";
     let rows = [
         ("cards = rb.card_ids, ctx = {}, default = \"c\"", "return rb.open(q, \"c\") end"),

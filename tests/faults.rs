@@ -43,7 +43,7 @@ fn fault(session: &mut Session) -> Fault {
 }
 
 #[test]
-fn a_fault_tells_all_that_its_author_needs() {
+fn a_fault_has_file_line_source_and_correction() {
     let library = tug_with("maneuvers/pull.luau", "* ctx.actor.pull,", "* ctx.actor.pul,", "");
     let fault = fault(&mut begun(&library, &[5]));
     let line = "\t\trb.act.move_rope(ctx.rope, (won and risk or -risk) * ctx.actor.pul, ctx.actor)";
@@ -60,14 +60,14 @@ fn a_fault_tells_all_that_its_author_needs() {
 
 /// Lines begin with 1: line 0 in a message was made up by its script, and is no location.
 #[test]
-fn a_line_that_no_file_has_is_no_place() {
+fn line_0_is_not_a_place() {
     let library = tug_with("RULES.md", "TUG", "TUG", "error(\"tug/play.luau:0: a gust\", 0)");
     let fault = fault(&mut begun(&library, &[5]));
     assert!(fault.message.contains("a gust") && fault.line != Some(0), "{fault:?}");
 }
 
 #[test]
-fn a_hook_that_fails_is_left_out_by_its_name() {
+fn a_failing_hook_can_be_skipped_by_name() {
     let library = tug_with("RULES.md", "TUG", "TUG", "error(\"a gust\")");
     let mut session = begun(&library, &[5, 5]);
     let fault = fault(&mut session);
@@ -98,7 +98,7 @@ fn a_hook_that_fails_is_left_out_by_its_name() {
 }
 
 #[test]
-fn cards_entries_and_free_acts_are_left_out_as_well() {
+fn failing_cards_entries_and_free_acts_can_be_skipped() {
     let library = tug_with("RULES.md", "TUG", "TUG", "");
     let mut session = begun(&library, &[]);
     assert_eq!(session.advance().unwrap(), Step::Ask);
@@ -116,7 +116,7 @@ fn cards_entries_and_free_acts_are_left_out_as_well() {
 }
 
 #[test]
-fn a_fault_becomes_a_spec_that_fails_until_it_is_mended() {
+fn a_fault_becomes_a_spec_that_fails_until_it_is_fixed() {
     let library = tug_with("maneuvers/pull.luau", "ctx.actor:need()", "ctx.actor:needed()", "");
     let mut session = begun(&library, &[5]);
     assert_eq!(session.advance().unwrap(), Step::Ask);
@@ -138,7 +138,7 @@ fn a_fault_becomes_a_spec_that_fails_until_it_is_mended() {
 }
 
 #[test]
-fn what_is_nothing_is_named() {
+fn using_nil_names_the_variable() {
     let library = tug_with("maneuvers/pull.luau", "ctx.rope,", "ctx.cord.rope,", "");
     let fault = fault(&mut begun(&library, &[5]));
     assert_eq!(fault.message, "`ctx.cord` is nil: attempt to index nil with 'rope'");
@@ -170,7 +170,7 @@ fn several_values_of_a_repeated_roll_are_not_dropped() {
 }
 
 #[test]
-fn what_was_left_out_and_is_taken_back_stands_at_its_fault_with_its_answers() {
+fn undoing_a_skip_returns_to_the_fault_with_its_answers() {
     let library = tug_with("RULES.md", "TUG", "TUG", "error(\"a gust\")");
     let mut session = begun(&library, &[5, 5]);
     let first = fault(&mut session);
@@ -189,7 +189,7 @@ fn what_was_left_out_and_is_taken_back_stands_at_its_fault_with_its_answers() {
 }
 
 #[test]
-fn an_action_that_an_edit_mended_stands_at_its_fault_when_the_edit_is_taken_back() {
+fn undoing_an_edit_that_fixed_an_action_returns_to_the_fault() {
     // Only Ann is asked; a pull fails until she is strong.
     let hook = "if rb.first(\"puller\").strength ~= 9 then error(\"a gust\") end";
     let library = tug_with("RULES.md", "TUG", "TUG", hook);
@@ -242,7 +242,7 @@ fn typed_tug(call: &str, hook: &str) -> Library {
 }
 
 #[test]
-fn a_wrong_argument_of_a_verb_is_told_at_the_line_that_calls_it() {
+fn a_wrong_argument_of_a_verb_is_reported_at_the_calling_line() {
     let must_by = "`by` of `rb.act.move_rope` must be a whole number of at least -9, and this is";
     for (call, told) in [
         (
@@ -294,7 +294,7 @@ fn a_hook_that_leaves_a_wrong_value_is_named_with_its_line() {
 }
 
 #[test]
-fn a_verb_that_is_declared_wrong_is_told_when_the_ruleset_is_loaded() {
+fn a_wrong_declaration_of_a_verb_is_reported_at_load() {
     let with = |params: &str| {
         let mut files = files::of(&["tug"]);
         let text = files.get_mut("tug/verbs.luau").unwrap();

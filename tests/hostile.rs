@@ -314,7 +314,7 @@ const MOST_GROWN: usize = 64;
 
 /// Many games at once, and every course of a card, each with its own table: together they need no more memory than one.
 #[test]
-fn what_eats_memory_is_contained_in_a_simulation_and_in_odds() {
+fn scripts_with_high_memory_use_are_contained_in_simulations_and_odds() {
     let _alone = ONE_AT_A_TIME.lock();
     let rules = Ruleset::load(&library(&[]), "bad").unwrap();
     started(&rules);

@@ -82,7 +82,7 @@ fn a_pull_at_the_rope_has_the_odds_of_its_need() {
 }
 
 #[test]
-fn every_way_of_rolling_has_the_odds_of_what_the_script_sees() {
+fn every_form_of_roll_has_exact_odds() {
     let dicey = rules("dicey");
     let of_card = |card: &str| odds(&dicey, &position(card, &[]));
     let five = of_card("five");
@@ -117,7 +117,7 @@ fn every_way_of_rolling_has_the_odds_of_what_the_script_sees() {
 }
 
 #[test]
-fn a_pool_is_counted_by_what_it_shows_and_too_many_orders_are_an_estimate() {
+fn a_pool_is_counted_by_its_faces_and_too_many_orders_are_an_estimate() {
     let dicey = rules("dicey");
     let pool = odds(&dicey, &position("pool", &[]));
     assert!(pool.is_exact());
@@ -134,7 +134,7 @@ fn a_pool_is_counted_by_what_it_shows_and_too_many_orders_are_an_estimate() {
 }
 
 #[test]
-fn rolls_made_again_and_again_are_solved_or_say_what_remains() {
+fn repeated_rolls_are_solved_or_report_the_remaining_chance() {
     let dicey = rules("dicey");
     let again = odds(&dicey, &position("again", &[]));
     assert!(again.is_exact());
@@ -150,7 +150,7 @@ fn rolls_made_again_and_again_are_solved_or_say_what_remains() {
 }
 
 #[test]
-fn too_many_ways_are_an_estimate_that_says_so() {
+fn too_many_paths_give_an_estimate_that_is_marked_as_one() {
     let mut position = position("far", &[]);
     position.query.limits.ways = 5_000;
     let far = odds(&rules("dicey"), &position);
@@ -161,7 +161,7 @@ fn too_many_ways_are_an_estimate_that_says_so() {
 }
 
 #[test]
-fn questions_on_the_way_are_answered_as_it_is_said() {
+fn later_questions_are_answered_by_the_chosen_policy() {
     let dicey = rules("dicey");
     let by = |answering: Answering, answers: &[(&str, Value)]| {
         let mut position = position("offer", answers);
@@ -231,7 +231,7 @@ fn the_success_table_of_the_first_rules_comes_from_their_scripts() {
 }
 
 #[test]
-fn at_the_table_odds_are_told_of_each_answer_and_by_another_house_rule() {
+fn the_prompt_shows_odds_of_each_answer_and_under_other_house_rules() {
     let tug = rules("tug");
     let mut session = Session::start(&tug, Setup::default()).unwrap();
     let _ = session.advance().unwrap();
@@ -253,7 +253,7 @@ fn at_the_table_odds_are_told_of_each_answer_and_by_another_house_rule() {
 }
 
 #[test]
-fn answers_on_the_way_lead_to_a_card() {
+fn odds_of_a_card_after_another_answer_name_that_answer() {
     let tug = rules("tug");
     let resting =
         Position { actor: Some("Bob".into()), way: vec![("card".into(), "rest".into())], ..position("pull", &[]) };
@@ -483,7 +483,7 @@ fn a_simulation_that_is_sure_enough_stops_at_the_same_game_on_any_number_of_thre
 }
 
 #[test]
-fn what_is_counted_is_what_the_games_come_to() {
+fn the_counts_equal_the_results_of_the_games() {
     let tug = rules("tug");
     let plan = simulation(&tug, "two", 60);
     let tally = run(&plan, 1, None).tallies.remove(0);
@@ -511,7 +511,7 @@ fn what_is_counted_is_what_the_games_come_to() {
 }
 
 #[test]
-fn rounds_are_counted_whoever_sits_there() {
+fn rounds_are_counted_for_any_drivers() {
     // Neither plays several entries inside the script machine, because of ties and free acts. The last segment ends the
     // game before it is recorded.
     for (id, kind, field, last) in [("rbf", "combat", "round", 0), ("silent-winter", "clock", "segment", 6)] {
@@ -547,7 +547,7 @@ fn rules_that_are_compared_meet_the_same_dice() {
 }
 
 #[test]
-fn games_that_fail_or_never_end_are_left_out_and_told() {
+fn games_that_fail_or_never_end_are_left_out_and_reported() {
     let dicey = rules("dicey");
     let variant = Variant::new("dicey", &dicey, Setup::default()).unwrap();
     // The first possible card is `again`; nothing ends this game.
@@ -590,7 +590,7 @@ fn parts_of_different_splits_are_merged_and_missing_trials_are_named() {
 }
 
 #[test]
-fn a_shard_gives_up_where_the_whole_does() {
+fn a_shard_gives_up_at_the_same_trial_as_the_whole() {
     let kinds = "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({})";
     let play = r#"
         local rb = require("@riskbreaker")
@@ -632,7 +632,7 @@ fn fights_of_the_first_rules_are_counted_with_their_rounds_and_numbers() {
 }
 
 #[test]
-fn advice_ranks_the_answers_by_what_they_are_worth_and_changes_nothing() {
+fn advice_ranks_answers_by_their_value_and_changes_nothing() {
     let tug = rules("tug");
     let mut session = Session::start(&tug, Setup::default().seed(3)).unwrap();
     let _ = session.advance().unwrap();
@@ -658,7 +658,7 @@ fn advice_ranks_the_answers_by_what_they_are_worth_and_changes_nothing() {
 }
 
 #[test]
-fn who_looks_ahead_wins_more_often() {
+fn a_policy_that_looks_ahead_wins_more_often() {
     let tug = rules("tug");
     let seats = |left: &str| {
         let setup =
@@ -674,7 +674,7 @@ fn who_looks_ahead_wins_more_often() {
 }
 
 #[test]
-fn who_looks_ahead_knows_no_more_than_its_seat() {
+fn a_policy_that_looks_ahead_knows_no_more_than_its_seat() {
     let manifest = r#"
         id = "guess"
         title = "G"
@@ -796,7 +796,7 @@ fn an_edit_to_a_card_shows_in_its_odds_and_in_no_other_card() {
 }
 
 #[test]
-fn a_card_that_comes_to_the_same_by_more_ways_does_not_differ() {
+fn a_card_with_more_paths_to_the_same_outcomes_has_equal_odds() {
     let idle = "rb.under(\"1d6\", 3, \"idle\")\n\t\tlocal won";
     let edited = files_of("tug").into_iter().map(|(path, text)| {
         let text = if path.ends_with("pull.luau") { text.replace("local won", idle) } else { text };
@@ -845,7 +845,7 @@ fn a_card_that_fails_or_runs_away_in_some_games_costs_only_those() {
 }
 
 #[test]
-fn a_trial_is_played_again_as_it_was_whoever_sits_at_the_table() {
+fn a_trial_is_replayed_as_in_the_simulation() {
     let tug = rules("tug");
     let mut plan = simulation(&tug, "two", 1);
     plan.actions = 2;
@@ -864,7 +864,7 @@ fn a_trial_is_played_again_as_it_was_whoever_sits_at_the_table() {
 }
 
 #[test]
-fn a_trial_that_tells_very_much_ends_as_it_does_in_the_simulation() {
+fn a_trial_with_very_many_events_ends_as_in_the_simulation() {
     let kinds = r#"local rb = require("@riskbreaker") return rb.kinds({ clock = { fields = { at = rb.int() } } })"#;
     // The lines total 70 MB, more than a game may store without a decision.
     let play = r#"
@@ -898,7 +898,7 @@ fn a_trial_that_tells_very_much_ends_as_it_does_in_the_simulation() {
 }
 
 #[test]
-fn a_trial_tells_its_end_once_also_where_nothing_is_left_to_do() {
+fn a_trial_reports_its_end_once_even_if_the_agenda_is_empty() {
     let kinds = r#"local rb = require("@riskbreaker") return rb.kinds({ clock = { fields = { at = rb.int() } } })"#;
     let play = r#"
         local rb = require("@riskbreaker")
@@ -927,7 +927,7 @@ fn a_trial_tells_its_end_once_also_where_nothing_is_left_to_do() {
 }
 
 #[test]
-fn damaged_findings_are_refused_with_what_cannot_be() {
+fn damaged_findings_are_refused_with_the_impossible_value() {
     let found = run(&simulation(&rules("tug"), "two", 20), 1, Some(Shard { index: 1, count: 2 }));
     let whole = serde_json::to_value(&found).unwrap();
     let damaged = |pointer: &str, value: serde_json::Value| {
@@ -1037,7 +1037,7 @@ fn no_impossible_count_is_merged() {
 }
 
 #[test]
-fn whatever_is_asked_in_any_ruleset_can_be_weighed_and_nothing_changes() {
+fn every_question_of_every_ruleset_can_be_ranked_without_changes() {
     for id in ["riskbreaker-0.0.1", "riskbreaker-0.0.3", "contest", "silent-winter", "rbf", "riskbreaker-cards", "tug"]
     {
         let rules = rules(id);
@@ -1071,7 +1071,7 @@ fn whatever_is_asked_in_any_ruleset_can_be_weighed_and_nothing_changes() {
 }
 
 #[test]
-fn what_is_made_in_secret_has_the_same_number_in_a_simulation_and_in_the_game_told_of_it() {
+fn secret_entities_have_the_same_numbers_in_a_simulation_and_in_the_replayed_trial() {
     let kinds = r#"
         local rb = require("@riskbreaker")
         return rb.kinds({ card = { audience = "seat", fields = { seat = rb.text({ show = false }) } } })

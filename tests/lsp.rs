@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 const REST: &str = "tug/maneuvers/rest.luau";
 
 #[test]
-fn a_mistake_is_shown_while_it_is_typed_and_its_fix_takes_it_away() {
+fn a_mistake_is_shown_while_it_is_typed_and_its_fix_removes_it() {
     let mut editor = Editor::over(&["tug"]);
     assert_eq!(editor.open(REST), Vec::<Json>::new());
     // The edit is not saved. The column counts UTF-16 units, of which a die symbol takes two.
@@ -33,7 +33,7 @@ fn a_mistake_is_shown_while_it_is_typed_and_its_fix_takes_it_away() {
 }
 
 #[test]
-fn what_a_change_breaks_in_other_files_is_shown_there() {
+fn problems_in_other_files_are_shown_there() {
     let mut editor = Editor::over(&["tug"]);
     editor.open("tug/kinds.luau");
     editor.replace("tug/kinds.luau", "rests = rb.int", "naps = rb.int");
@@ -180,7 +180,7 @@ const LONG: &str =
     "for at = 1, 400 do rb.roll(\"1d100\", \"{}\", at) rb.say(\"{}\", rb.roll(\"1d100\", \"again\")) end";
 
 #[test]
-fn odds_that_take_long_are_no_exact_ones_and_end_with_the_request() {
+fn slow_odds_are_estimates_and_end_with_the_request() {
     let mut editor = Editor::over(&["tug"]);
     editor.open(REST);
     editor.replace(REST, "ctx.actor:add(\"rests\", 1)", LONG);
@@ -471,7 +471,7 @@ fn symbols_lenses_and_formatting_are_answered() {
 
 /// Each prefix of a file is sent, as while typing, and every request is answered at every position.
 #[test]
-fn each_beginning_of_a_file_is_answered() {
+fn every_prefix_of_a_file_is_answered() {
     let mut editor = Editor::over(&["tug"]);
     for path in [
         "tug/verbs.luau",

@@ -44,7 +44,7 @@ fn check(rules: &Arc<Ruleset>, setup: &Setup, scenario: &str, trials: u64, what:
 }
 
 #[test]
-fn every_scenario_comes_to_the_same_memo_under_every_policy() {
+fn every_scenario_has_the_same_results_with_the_memo() {
     let mut plays = Vec::new();
     let only = std::env::var("RISKBREAKER_MEMO_ONLY").ok();
     for folder in ["rulesets", "tests/rulesets"] {
@@ -109,7 +109,7 @@ return rb.hook({
 "#;
 
 #[test]
-fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
+fn every_operation_of_a_script_has_the_same_results_with_the_memo() {
     let hook = [("tug/hooks/slick.luau", HOOK)];
     let bodies: &[(&str, &[(&str, &str)])] = &[
         // All fields at once.
@@ -287,7 +287,7 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
 }
 
 #[test]
-fn games_that_begin_differently_come_to_the_same_memo() {
+fn games_with_different_starts_have_the_same_results_with_the_memo() {
     let play = files::of(&["tug"])["tug/play.luau"].replace(
         "local rope = rb.spawn(\"rope\", {})",
         "local rope = rb.spawn(\"rope\", { at = rb.roll(\"1d3\") - 2 })\nif rb.roll(\"1d2\") == 1 then rb.spawn(\"rope\", { at = 1 }) end",
@@ -303,7 +303,7 @@ fn games_that_begin_differently_come_to_the_same_memo() {
 /// Imps are created, act in entries with a computed key and ties, and are removed; kinds with very many fields; and
 /// results and statistics computed from everything that can be read.
 #[test]
-fn what_a_ruleset_follows_comes_to_the_same_memo() {
+fn statistics_have_the_same_results_with_the_memo() {
     let mut play = files::of(&["tug"])["tug/play.luau"].clone();
     let mut put = |from: &str, to: &str| {
         assert!(play.contains(from), "no `{from}`");
@@ -581,7 +581,7 @@ return rb.play({
 }
 
 #[test]
-fn a_computed_key_is_named_as_what_keeps_the_memo_from_use() {
+fn a_computed_key_is_reported_as_the_reason_for_an_unused_memo() {
     let rules = racing(
         &TIED.replace("tie = function(entries)", "key = function(entry)\nreturn { 1 }\nend,\ntie = function(entries)"),
     );
@@ -590,7 +590,7 @@ fn a_computed_key_is_named_as_what_keeps_the_memo_from_use() {
 }
 
 #[test]
-fn what_cannot_be_recorded_is_told_with_its_place_also_where_no_script_ran() {
+fn operations_that_cannot_be_recorded_are_reported_with_their_place() {
     let rules = racing(
         r#"local rb = require("@riskbreaker")
 return rb.play({
@@ -633,7 +633,7 @@ fn report(rules: &Arc<Ruleset>, setup: Setup, scenario: &str, trials: u64) -> Me
 
 /// The outcome of a game may name the winner, so a trace depends on the name.
 #[test]
-fn an_outcome_that_names_somebody_is_replayed() {
+fn an_outcome_with_the_name_of_an_entity_is_replayed() {
     let rename = "if rb.under('1d10', 3, 'luck') then ctx.actor:set('name', ctx.actor.name .. '!') end";
     let rules = tug_with(
         &format!("{rename}\nif rb.under('1d10', 3, 'end') then rb.finish('{{}} ends it', ctx.actor) end"),

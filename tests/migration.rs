@@ -268,7 +268,7 @@ fn from_the_decisions_of_other_positions_there_and_back() {
 }
 
 #[test]
-fn what_waits_can_be_called_off_and_undone() {
+fn a_pending_change_of_rules_can_be_withdrawn_and_undone() {
     let library = library();
     let (home, away) = (load(&library, OLD), load(&library, NEW));
     let mut session = start(&home, "duel", 1);
@@ -337,7 +337,7 @@ fn an_undone_change_of_rules_is_done_again_where_it_was_made() {
 }
 
 #[test]
-fn a_saved_game_goes_on_across_the_change_and_before_it() {
+fn a_saved_game_continues_before_and_after_a_change_of_rules() {
     let library = library();
     let (home, away) = (load(&library, OLD), load(&library, NEW));
     let mut session = start(&home, "four-against-four", 7);
@@ -521,7 +521,7 @@ fn bounds() -> Library {
 
 /// For any rules in between, with or without a decision under them, and after undo, redo, saving and loading.
 #[test]
-fn what_other_rules_cannot_hold_is_there_again_after_any_way_back() {
+fn dormant_values_return_after_any_way_back() {
     let library = bounds();
     let between = ["middle", "narrow", "word", "without"];
     let ways = (0..between.len().pow(3)).map(|n| [n / 16, n / 4 % 4, n % 4].map(|at| between[at]));
@@ -597,7 +597,7 @@ fn a_value_that_was_changed_under_other_rules_stays_changed() {
 }
 
 #[test]
-fn each_asking_for_other_rules_is_taken_back_alone() {
+fn each_request_for_other_rules_is_undone_alone() {
     let library = library();
     let mut session = start(&load(&library, OLD), "duel", 1);
     for n in 0..3 {
@@ -641,7 +641,7 @@ fn field(session: &Session, name: &str) -> Option<i64> {
 }
 
 #[test]
-fn rulesets_that_share_nothing_and_have_no_way_are_refused_in_a_sentence() {
+fn unrelated_rulesets_without_a_conversion_are_refused_in_a_sentence() {
     let library = small(&[]);
     let mut session = begin(&load(&library, "one"));
     let error = session.change_rules(&load(&library, "two")).unwrap_err();
@@ -680,7 +680,7 @@ fn house_rules_on_the_same_base_need_no_conversion() {
 }
 
 #[test]
-fn rules_that_come_in_before_an_open_action_are_told_the_same_when_they_are_done_again() {
+fn a_redone_change_of_rules_before_an_open_action_reports_the_same() {
     let library = small(&[]);
     let mut session = begin(&load(&library, "one"));
     session.change_rules(&load(&library, "house")).unwrap();
@@ -696,7 +696,7 @@ fn rules_that_come_in_before_an_open_action_are_told_the_same_when_they_are_done
 
 /// The game is saved at the boundary, before it continues.
 #[test]
-fn a_game_that_was_saved_before_the_rules_it_waits_for_came_in_is_loaded() {
+fn a_game_saved_with_pending_rules_is_loaded() {
     let library = small(&[]);
     let mut session = begin(&load(&library, "one"));
     session.change_rules(&load(&library, "house")).unwrap();
@@ -713,7 +713,7 @@ fn a_game_that_was_saved_before_the_rules_it_waits_for_came_in_is_loaded() {
 
 /// An undo across a reload keeps the reload: later actions are played again with other numbers.
 #[test]
-fn behind_an_undo_over_a_reload_other_rules_come_in_before_the_action_that_is_open() {
+fn after_an_undo_over_a_reload_other_rules_take_effect_before_the_open_action() {
     let library = small(&[]);
     let rewritten = small(&[(
         "one/kinds.luau",
@@ -747,7 +747,7 @@ fn behind_an_undo_over_a_reload_other_rules_come_in_before_the_action_that_is_op
 
 /// The edit comes before the answer, so the redone answer is one action later.
 #[test]
-fn behind_other_dice_other_rules_come_in_without_taking_anything_back() {
+fn after_other_dice_other_rules_take_effect_without_an_undo() {
     let game = "local rb = require(\"@riskbreaker\")\nreturn rb.play({ start = function() rb.spawn(\"hero\", { name = \"Ann\" }) \
                 rb.recur(\"turn\", { 1, 1 }, { 1, 0 }, rb.first(\"hero\")) rb.recur(\"tick\", { 1, 2 }, { 1, 0 }, rb.first(\"hero\")) end, \
                 entries = { turn = function(hero) rb.confirm({ seat = \"gm\", topic = \"well\", why = \"\" }) end, \
@@ -858,7 +858,7 @@ fn a_seat_that_loses_its_policy_has_it_again_when_the_change_is_undone_also_afte
 
 /// A conversion names a hero that only one seat sees.
 #[test]
-fn what_a_conversion_leaves_to_the_game_master_is_told_to_nobody_else_where_there_are_secrets() {
+fn decisions_of_a_conversion_are_shown_only_to_the_game_master_if_there_are_secrets() {
     let manifest = |id: &str| {
         format!(
             "id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1\"\nscenario = \"s\"\n[seats]\ngm = \"GM\"\nally = \"Ally\"\nfoe = \"Foe\"\n"
@@ -948,7 +948,7 @@ fn a_conversion_that_faults_changes_nothing_and_names_its_line() {
 }
 
 #[test]
-fn what_a_conversion_says_is_told_when_the_rules_come_into_force() {
+fn lines_of_a_conversion_are_shown_when_the_rules_take_effect() {
     let text = "local rb = require(\"@riskbreaker\")\nreturn rb.convert({ id = \"one\", run = function(change)\n\
                 rb.first(\"hero\"):set(\"fate\", 4)\nrb.say(\"{} feels watched\", rb.first(\"hero\"))\nend })";
     let library = small(&[("two/convert/one.luau", text)]);
@@ -970,7 +970,7 @@ fn what_a_conversion_says_is_told_when_the_rules_come_into_force() {
 }
 
 #[test]
-fn a_conversion_sees_what_was_and_keeps_notes_for_the_way_back() {
+fn a_conversion_reads_the_old_state_and_stores_notes_for_the_return() {
     let there = "local rb = require(\"@riskbreaker\")\nreturn rb.convert({ id = \"one\", run = function(change)\n\
                  local hero = rb.first(\"hero\")\nhero:set(\"fate\", change.was(hero).luck * 2)\n\
                  change.keep(hero, \"luck then\", change.was(hero).luck)\nchange.carried(\"{} again\", \"{} has {}\", hero, hero.fate)\nend })";
@@ -1084,7 +1084,7 @@ fn a_value_that_other_rules_hold_in_another_form_returns_as_it_was_given() {
 
 /// A dormant value that was overwritten is not restored when its stand-in is set again.
 #[test]
-fn what_somebody_gives_later_counts_also_where_it_equals_an_old_stand_in() {
+fn a_later_value_counts_even_if_it_equals_an_old_stand_in() {
     let library = bounds();
     let mut session = begin(&load(&library, "wide"));
     let go = |session: &mut Session, to: &str| {

@@ -830,13 +830,13 @@ fn missed((path, from, to, told): &Mistake) -> Option<String> {
 }
 
 #[test]
-fn each_mistake_is_told_where_it_is_and_with_a_cure() {
+fn each_mistake_is_reported_at_its_place_with_a_correction() {
     let wrong: Vec<String> = on_every_core(MISTAKES, missed).into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), MISTAKES.len(), wrong.join("\n"));
 }
 
 #[test]
-fn the_rulesets_themselves_are_sound() {
+fn the_shipped_rulesets_have_no_problems() {
     for id in ["tug", "contest", "silent-winter", "rbf", "riskbreaker-cards"] {
         let found = findings(&Library::from_files(files::of(&[id])), id, &[]);
         assert!(found.is_empty(), "{id}: {found:#?}");

@@ -54,7 +54,7 @@ fn play_programs(counted: &[(&str, &str, enumeration::Chances)]) {
 
 /// After every 500 paths the remaining chance is checked: the last path before that counts as well.
 #[test]
-fn every_path_that_was_followed_is_counted() {
+fn the_odds_count_every_explored_path() {
     let sides = [499, 500, 1_000];
     let card =
         |sides: &u64| programs::Program { name: format!("rolls_{sides}"), body: format!("return roll({sides})") };
@@ -183,7 +183,7 @@ fn assert_counted(card: &str, table: Table) {
 
 /// Numbers counted by another program: for each expression the number of rolls, and the number for each total.
 #[test]
-fn totals_of_dice_are_as_another_program_counts_them() {
+fn totals_of_dice_agree_with_another_program() {
     let text = include_str!("data/dice.json");
     // Large numbers are written as texts.
     let read: BTreeMap<String, serde_json::Value> = serde_json::from_str(text).unwrap();
@@ -200,7 +200,7 @@ fn totals_of_dice_are_as_another_program_counts_them() {
 }
 
 #[test]
-fn rolls_that_are_made_until_they_stand_are_closed_exactly() {
+fn rolls_repeated_until_they_succeed_are_solved_exactly() {
     let mut ties = Table::default();
     every(&[6, 6], |chance, roll| {
         if roll[0] != roll[1] {
@@ -231,7 +231,7 @@ fn rolls_that_are_made_until_they_stand_are_closed_exactly() {
 
 /// The rolls before the question are on the tape.
 #[test]
-fn a_question_behind_rolls_that_were_made_again_has_odds() {
+fn a_question_after_repeated_rolls_has_odds() {
     let kinds = "local rb = require(\"@riskbreaker\")
 return rb.kinds({ die = { title = \"name\", fields = { name = rb.text(), at = rb.int() } } })";
     let play = "local rb = require(\"@riskbreaker\")
@@ -253,7 +253,7 @@ return rb.maneuver({ id = \"toss\", resolve = function(ctx) if rb.under(\"1d6\",
 }
 
 #[test]
-fn rolls_that_never_stand_or_do_more_than_roll_are_refused() {
+fn repeated_rolls_that_never_end_or_do_more_than_roll_are_refused() {
     let refusal = asked("never", Answering::Default, &[]).unwrap_err();
     assert!(refusal.to_string().contains("rolls for ever"), "{refusal}");
     let refusal = asked("meddling", Answering::Default, &[]).unwrap_err();
@@ -261,7 +261,7 @@ fn rolls_that_never_stand_or_do_more_than_roll_are_refused() {
 }
 
 #[test]
-fn a_function_that_counts_its_own_turns_is_no_turn_like_the_last() {
+fn a_loop_that_counts_its_turns_is_not_merged() {
     let mut table = Table::default();
     every(&[6, 6, 6], |chance, roll| {
         let face = if roll[0] >= 5 {
@@ -283,7 +283,7 @@ fn a_function_that_counts_its_own_turns_is_no_turn_like_the_last() {
 }
 
 #[test]
-fn the_order_rolled_is_seen_by_those_who_ask_for_it() {
+fn the_order_of_faces_matters_only_if_a_script_reads_it() {
     for card in ["order4", "order5", "order6"] {
         let mut table = Table::default();
         table.add(of(1, 216), facts(&[("Ann gold", 1)]));
@@ -300,7 +300,7 @@ fn the_order_rolled_is_seen_by_those_who_ask_for_it() {
 }
 
 #[test]
-fn ranks_part_the_rolls_by_their_order_alone() {
+fn rolls_read_by_rank_are_partitioned_by_order() {
     let mut table = Table::default();
     every(&[6; 4], |chance, roll| {
         let least = roll.iter().min().unwrap();
@@ -312,7 +312,7 @@ fn ranks_part_the_rolls_by_their_order_alone() {
 }
 
 #[test]
-fn loops_by_hand_are_solved() {
+fn hand_written_loops_are_solved() {
     let mut ties = Table::default();
     ties.add(of(1, 2), facts(&[("Ann gold", 1)]));
     ties.add(of(1, 2), facts(&[("Bea gold", 1)]));
@@ -332,7 +332,7 @@ fn loops_by_hand_are_solved() {
 }
 
 #[test]
-fn a_loop_that_changes_something_for_ever_is_left_with_what_remains() {
+fn an_endless_loop_reports_the_remaining_chance() {
     let odds = asked_within("wins", 200_000, Answering::Default, &[]).unwrap();
     assert!(!odds.is_exact() && odds.estimate.is_none(), "{:?}", odds.estimate);
     assert!(odds.remaining > Fraction::ZERO && odds.remaining < of(1, 1_000_000_000), "{}", odds.remaining);
@@ -343,7 +343,7 @@ fn a_loop_that_changes_something_for_ever_is_left_with_what_remains() {
 }
 
 #[test]
-fn who_may_roll_again_for_ever_does_so_until_it_is_best() {
+fn an_unlimited_reroll_is_used_until_the_best_result() {
     let odds = asked("until_pleased", Answering::Best, &[]).unwrap();
     let mut six = Table::default();
     six.add(Fraction::ONE, facts(&[("Ann gold", 6)]));
@@ -352,7 +352,7 @@ fn who_may_roll_again_for_ever_does_so_until_it_is_best() {
 }
 
 #[test]
-fn what_is_best_for_another_seat_is_so_where_its_way_meets_one_without_it() {
+fn merged_paths_keep_the_best_answer_of_another_seat() {
     let play = r#"local rb = require("@riskbreaker")
 return rb.play({
 	start = function()
@@ -394,7 +394,7 @@ return rb.maneuver({
 }
 
 #[test]
-fn a_condition_keeps_outcomes_apart_that_differ_only_in_what_is_looked_at() {
+fn outcomes_that_differ_only_in_a_watched_field_are_not_merged() {
     let kinds = r#"local rb = require("@riskbreaker")
 return rb.kinds({
 	hero = {
@@ -448,7 +448,7 @@ return rb.maneuver({
 }
 
 #[test]
-fn what_goes_too_many_ways_is_estimated_and_says_so() {
+fn odds_with_too_many_paths_are_marked_as_estimates() {
     let odds = asked_within("ledger", 3_000, Answering::Default, &[]).unwrap();
     assert!(!odds.is_exact());
     let estimate = odds.estimate.as_ref().unwrap();
@@ -468,7 +468,7 @@ fn what_goes_too_many_ways_is_estimated_and_says_so() {
 }
 
 #[test]
-fn what_is_too_much_work_is_estimated_from_fewer_plays() {
+fn odds_beyond_the_work_limit_are_estimated_from_fewer_plays() {
     let within = |work| {
         let limits = Limits { work, ..Limits::default() };
         let query = OddsQuery { limits, ..OddsQuery::default() };
@@ -675,7 +675,7 @@ fn loops_that_keep_counts_tables_and_functions_are_exact() {
 }
 
 #[test]
-fn places_that_differ_in_what_scripts_can_see_are_told_apart() {
+fn points_that_a_script_can_distinguish_are_not_merged() {
     assert_counted("shared", gold([(1, of(1, 2)), (0, of(1, 2))]));
     assert_counted("sorting", gold([(1, Fraction::ONE)]));
     // These results are up to the engine, but must be the same without merging.
@@ -734,7 +734,7 @@ fn an_action_that_is_cut_keeps_what_it_changed() {
 }
 
 #[test]
-fn pools_are_counted_by_what_they_show() {
+fn pools_are_counted_by_the_faces_that_are_read() {
     let mut best = Table::default();
     every(&[6; 4], |chance, roll| {
         let mut kept = roll.to_vec();
@@ -755,7 +755,7 @@ fn pools_are_counted_by_what_they_show() {
 }
 
 #[test]
-fn pools_against_pools_are_counted_by_what_each_shows() {
+fn opposed_pools_are_counted_by_the_faces_that_are_read() {
     let hits = |sides: &[i64], least: i64| {
         let mut chances: BTreeMap<i64, Fraction> = BTreeMap::new();
         every(sides, |chance, roll| {
@@ -775,7 +775,7 @@ fn pools_against_pools_are_counted_by_what_each_shows() {
 }
 
 #[test]
-fn exploding_dice_of_which_only_success_is_seen_are_exact() {
+fn exploding_dice_read_only_as_success_are_exact() {
     // One die: every face below 6 ends it, a 6 continues. Two total less than 9 in finitely many ways.
     let mut die: BTreeMap<i64, Fraction> = BTreeMap::new();
     for face in 1..=5 {
@@ -810,7 +810,7 @@ fn bands_of_dice_that_are_rerolled_are_exact() {
 }
 
 #[test]
-fn what_comes_later_is_an_outcome_with_its_time_and_what_it_is_given() {
+fn a_scheduled_entry_is_an_outcome_with_its_time_and_data() {
     let mut later = Table::default();
     every(&[2, 3, 4], |chance, roll| {
         let what = format!("rockfall of Bea at {}.1 with by: {}", 10 + roll[0], roll[1]);
@@ -820,7 +820,7 @@ fn what_comes_later_is_an_outcome_with_its_time_and_what_it_is_given() {
 }
 
 #[test]
-fn what_comes_later_in_any_case_is_told() {
+fn an_entry_scheduled_on_every_path_is_reported() {
     let surely = odds("surely");
     assert_eq!(surely.lines(), ["rockfall of Bea at 9 with by: 2"]);
     // It is removed with its owner, and so is what is attached to her.
@@ -831,7 +831,7 @@ fn what_comes_later_in_any_case_is_told() {
 }
 
 #[test]
-fn what_comes_into_being_and_goes_at_once_was_never_there() {
+fn an_entity_created_and_removed_at_once_is_no_outcome() {
     let mut swarm = Table::default();
     every(&[3, 2, 2, 2, 4, 4, 4], |chance, roll| {
         let stones = (1..=roll[0] as usize).map(|at| (roll[at], roll[at + 3]));
@@ -846,7 +846,7 @@ fn what_comes_into_being_and_goes_at_once_was_never_there() {
 }
 
 #[test]
-fn what_is_given_and_taken_again_is_no_change() {
+fn a_value_added_and_subtracted_again_is_no_change() {
     let mut table = Table::default();
     every(&[4, 4], |chance, roll| table.add(chance, facts(&[("Ann gold", roll[0] - roll[1])])));
     assert_counted("to_and_fro", table);
@@ -903,7 +903,7 @@ fn worth(table: &Table) -> Fraction {
 }
 
 #[test]
-fn questions_of_both_sides_are_answered_as_it_is_said() {
+fn questions_of_both_sides_are_answered_by_the_chosen_policy() {
     let told = |answering: Answering, given: &[(&str, Value)]| asked("fence", answering, given).map(|o| Table::of(&o));
     assert_eq!(told(Answering::Default, &[]).unwrap(), fence(1, false, false));
     for stake in 1..=3 {
@@ -958,7 +958,7 @@ fn faces_are_counted_in_every_order_where_the_order_counts() {
 }
 
 #[test]
-fn what_comes_and_goes_within_an_action_is_no_outcome() {
+fn a_change_that_is_reverted_within_an_action_is_no_outcome() {
     let odds = odds("comes_and_goes");
     let lines: Vec<(String, Fraction)> =
         odds.lines().into_iter().zip(odds.outcomes.iter().map(|(_, chance)| chance.clone())).collect();
@@ -998,7 +998,7 @@ fn worth_of_drawing_on(sum: i64, left: &[i64]) -> Fraction {
 }
 
 #[test]
-fn draws_without_putting_back_are_counted_with_whoever_decides_on_the_next() {
+fn draws_without_replacement_are_counted_with_decisions_between_them() {
     let stones = [1, 2, 2, 3, 4, 5];
     let counted = |more: &dyn Fn(i64, &[i64]) -> bool| {
         let mut table = Table::default();
@@ -1013,7 +1013,7 @@ fn draws_without_putting_back_are_counted_with_whoever_decides_on_the_next() {
 }
 
 #[test]
-fn a_fault_on_the_way_is_told_with_the_dice_that_lead_to_it() {
+fn a_fault_on_a_path_is_reported_with_its_dice() {
     let refusal = asked("splinter", Answering::Default, &[]).unwrap_err();
     assert!(
         refusal.to_string().contains("fails on the way (swing 5, edge 4): gambles/maneuvers/splinter.luau:7"),
@@ -1024,7 +1024,7 @@ fn a_fault_on_the_way_is_told_with_the_dice_that_lead_to_it() {
 
 /// A path that has removed somebody leaves nothing behind for the next one, wherever that resumes.
 #[test]
-fn who_was_taken_away_on_one_path_is_there_on_the_next() {
+fn an_entity_removed_on_one_path_exists_on_the_next() {
     const PLAY: &str = r#"
 local rb = require("@riskbreaker")
 return rb.play({
@@ -1175,7 +1175,7 @@ fn programs_ask_for_odds_and_targets_show_their_chances() {
 }
 
 #[test]
-fn an_entry_that_no_rules_declare_is_refused_with_those_that_they_do() {
+fn an_undeclared_entry_is_refused_with_the_declared_ones() {
     let refusal = aimed(&["rond"], OddsQuery::default()).unwrap_err().to_string();
     assert!(refusal.contains("did you mean `round`?") && refusal.contains("arrow, round, turn"), "{refusal}");
     let refusal = riskbreaker::lab::until(&volley(), Some("segment")).unwrap_err().to_string();
@@ -1297,7 +1297,7 @@ fn dealt_out(deck: &[i64], count: usize, says: &dyn Fn(&[i64], &[i64]) -> String
 /// Equal elements share a branch, whatever a script does with the drawn list: iterates, sorts, reads its order or the
 /// rest, or stops half-way.
 #[test]
-fn several_drawn_at_once_are_exact_and_keep_their_order() {
+fn draws_of_several_elements_are_exact_and_keep_their_order() {
     let joined = |list: &[i64]| list.iter().map(i64::to_string).collect::<Vec<_>>().join(" ");
     let sorted = |list: &[i64]| {
         let mut list = list.to_vec();

@@ -139,7 +139,7 @@ fn a_save_plays_the_game_again_with_the_same_answers_and_dice() {
 }
 
 #[test]
-fn a_program_reads_what_was_different() {
+fn the_differences_of_a_replay_are_json_as_well() {
     let mut table = Table::open(&["--json"]);
     table.say("pull risk 3");
     table.say("rest");

@@ -205,7 +205,7 @@ fn edit_something(session: &mut Session, chance: &mut DiceRng, game: &Game) {
 }
 
 #[test]
-fn a_saved_game_and_one_undone_and_done_again_are_the_game_itself() {
+fn a_saved_game_and_an_undone_and_redone_game_equal_the_original() {
     for (name, rules) in played() {
         for (at, scenario) in rules.scenarios().keys().enumerate() {
             let seed = 1 + at as u64;

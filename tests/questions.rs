@@ -267,7 +267,7 @@ fn a_badly_written_question_faults_in_the_same_words_in_every_mode() {
 }
 
 #[test]
-fn what_only_words_need_does_not_decide_how_a_game_goes() {
+fn functions_used_only_for_texts_do_not_change_a_game() {
     let calls = [
         ("rb.choose{ Q, options = { \"a\", \"b\" }, why = function() error(\"no words\") end }", "answered a"),
         ("rb.choose{ Q, options = { \"a\", \"b\" }, note = function() error(\"no note\") end }", "answered a"),
@@ -288,7 +288,7 @@ fn what_only_words_need_does_not_decide_how_a_game_goes() {
 }
 
 #[test]
-fn words_that_fail_stand_in_the_question_that_a_person_is_shown() {
+fn failing_texts_are_replaced_by_their_error_in_a_question() {
     for call in [
         "rb.choose{ Q, options = { \"a\", \"b\" }, why = function() error(\"no words\") end }",
         "rb.choose{ Q, options = { \"a\", \"b\" }, note = function() error(\"no words\") end }",
@@ -311,7 +311,7 @@ fn words_that_fail_stand_in_the_question_that_a_person_is_shown() {
 }
 
 #[test]
-fn words_that_take_too_much_memory_are_named_with_their_line() {
+fn texts_that_exceed_their_memory_are_reported_with_their_line() {
     let body = body_of("rb.confirm{ Q, why = function() local s = \"a\" while true do s ..= s end end }");
     let rules = Ruleset::load(&library(&body, "return nil"), "asks").unwrap();
     let setup = Setup::scenario("start").seat("left", Driver::Policy("goes".into())).seat("gm", Driver::Absent);
@@ -322,7 +322,7 @@ fn words_that_take_too_much_memory_are_named_with_their_line() {
 }
 
 #[test]
-fn words_that_take_too_much_memory_stop_no_game() {
+fn texts_that_exceed_their_memory_stop_no_game() {
     for words in ["local s = \"a\" while true do s ..= s end", "local l = {} while true do l = { l, 1, 2, 3 } end"] {
         let body =
             format!("rb.say(function() {words} end)\nlocal l = {{}}\nfor n = 1, 3000 do l[n] = {{ n }} end\nreturn #l");
@@ -355,7 +355,7 @@ fn an_entity_where_a_text_belongs_is_refused_in_every_mode() {
 }
 
 #[test]
-fn what_a_policy_answers_is_taken_in_every_mode_or_in_none() {
+fn an_answer_of_a_policy_is_accepted_in_every_mode_or_in_none() {
     let asked = "options = { \"a\", { id = \"b\", value = 4 }, \"cc\" }";
     for (kind, more, answer) in [
         ("choose", asked, "\"a\""),
@@ -462,7 +462,7 @@ fn a_table_by_seats_answers_questions_that_are_about_nobody() {
 }
 
 #[test]
-fn what_a_policy_has_drawn_that_gives_no_answer_was_drawn_for_nothing() {
+fn draws_of_a_policy_without_an_answer_are_discarded() {
     let body = "local n = rb.number({ seat = \"right\", topic = \"it\", min = 1, max = 9 })\nreturn n * 10000 + rb.roll(\"1d1000\")";
     let library = library(body, "if q.topic == \"it\" then rb.pick(q, 3) end\nreturn nil");
     let rules = Ruleset::load(&library, "asks").unwrap();
@@ -504,7 +504,7 @@ fn in_odds(body: &str, given: &[(&str, Value)]) -> String {
 }
 
 #[test]
-fn an_answer_to_the_open_question_is_none_to_one_that_is_asked_again() {
+fn an_answer_to_an_open_question_does_not_answer_its_repetition() {
     const PRESS: &str = r#"
         local sum = 0
         while sum < 3 and rb.confirm({ seat = "left", topic = "again", about = ann, default = false }) do
@@ -581,7 +581,7 @@ fn odds_put_all_questions_of_a_race_before_a_person_answers_one() {
 }
 
 #[test]
-fn options_that_a_function_makes_are_there_on_every_way() {
+fn options_made_by_a_function_exist_on_every_path() {
     let body = "local it = rb.choose({ seat = \"right\", topic = \"it\", options = function(q) return { \"a\", \"b\" } end, default = \"a\" })\nlocal _ = rb.at_least(\"2d6\", 7)\nreturn it";
     for (mode, came) in in_each_mode(body, "return nil") {
         assert_eq!(came, "answered a", "{mode}");

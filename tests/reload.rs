@@ -77,7 +77,7 @@ fn notices(session: &mut Session) -> Vec<String> {
 }
 
 #[test]
-fn a_reload_says_what_changed_and_the_next_action_plays_by_it() {
+fn a_reload_lists_its_changes_and_applies_to_the_next_action() {
     let files = Files::of_tug();
     let mut session = start(&files, &[5, 5]);
     pull(&mut session, 2);
@@ -90,7 +90,7 @@ fn a_reload_says_what_changed_and_the_next_action_plays_by_it() {
 }
 
 #[test]
-fn an_action_under_way_runs_again_with_its_tape_where_that_fits() {
+fn an_open_action_runs_again_with_its_tape_if_that_fits() {
     let files = Files::of_tug();
     let mut session = start(&files, &[5, 5]);
     let _ = say(&mut session, &[("card", "pull".into())]);
@@ -116,7 +116,7 @@ fn without_pull(files: &Files) -> Files {
 }
 
 #[test]
-fn an_action_whose_tape_does_not_fit_starts_again_and_says_so() {
+fn an_action_whose_tape_does_not_fit_starts_again_with_a_message() {
     let files = Files::of_tug();
     let mut session = start(&files, &[5, 5]);
     let _ = say(&mut session, &[("card", "pull".into())]);
@@ -131,7 +131,7 @@ fn an_action_whose_tape_does_not_fit_starts_again_and_says_so() {
 }
 
 #[test]
-fn an_answer_that_other_rules_drop_is_no_decision_any_more() {
+fn an_answer_dropped_by_other_rules_is_no_decision() {
     let files = Files::of_tug();
     let dry = without_pull(&files);
     // The answer is on the tape of the open action, or is restored after an undo across the reload.
@@ -166,7 +166,7 @@ fn an_answer_that_other_rules_drop_is_no_decision_any_more() {
 }
 
 #[test]
-fn decisions_that_many_actions_lie_behind_are_counted_in_a_game_that_is_loaded() {
+fn decisions_before_many_actions_are_counted_in_a_loaded_game() {
     let ticks = "card.resolve(ctx)\n\t\t\tfor at = 1, 40 do rb.schedule(\"tick\", { 1, 1, at }) end";
     let files = Files::of_tug().with("play.luau", "card.resolve(ctx)", ticks);
     let files = files.with("play.luau", "entries = {", "entries = {\n\t\ttick = function() rb.say(\"tick\") end,");
@@ -199,7 +199,7 @@ fn rolled(session: &Session) -> Vec<u32> {
 }
 
 #[test]
-fn the_dice_of_a_free_act_do_not_fall_again_in_an_action_that_starts_again() {
+fn an_action_that_starts_again_does_not_reuse_the_dice_of_a_free_act() {
     let files = with_a_toss();
     let other = files.with("play.luau", "topic = \"card\"", "topic = \"deed\"");
     for reads_it in [false, true] {
@@ -222,7 +222,7 @@ fn the_dice_of_a_free_act_do_not_fall_again_in_an_action_that_starts_again() {
 }
 
 #[test]
-fn the_dice_of_a_free_act_do_not_fall_again_in_an_action_that_goes_another_way() {
+fn an_action_on_another_path_does_not_reuse_the_dice_of_a_free_act() {
     let files = with_a_toss();
     // The first roll is seen by nobody, so that a free act comes before the action.
     let files = files.with(
@@ -260,7 +260,7 @@ fn pick(session: &mut Session, number: i64) {
 }
 
 #[test]
-fn the_dice_of_a_free_act_do_not_fall_again_behind_an_answer_that_is_refused() {
+fn an_action_does_not_reuse_the_dice_of_a_free_act_after_a_refused_answer() {
     let mut session = start(&with_a_check(), &[1, 4, 9, 7]);
     session.act("right", "toss").unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
@@ -270,7 +270,7 @@ fn the_dice_of_a_free_act_do_not_fall_again_behind_an_answer_that_is_refused() {
 }
 
 #[test]
-fn other_dice_stay_behind_an_answer_that_is_refused() {
+fn other_dice_are_kept_after_a_refused_answer() {
     let played = |words: Option<u64>, numbers: &[i64]| {
         let mut session = Session::start(&with_a_check().load(), Setup::default().seed(3)).unwrap();
         assert_eq!(session.advance().unwrap(), Step::Ask);
@@ -284,7 +284,7 @@ fn other_dice_stay_behind_an_answer_that_is_refused() {
 }
 
 #[test]
-fn the_dice_of_a_free_act_do_not_fall_again_behind_an_action_that_rolls_no_longer() {
+fn dice_of_a_free_act_are_not_reused_after_an_action_without_rolls() {
     let secret = "rb.roll({ \"1d10\", audience = \"nobody\" }, \"a secret\")";
     let turn = format!("{secret}\nif args.rope.at > 0 then return end\n{secret}\nlocal ctx =");
     let files = with_a_toss().with("play.luau", "local ctx =", &turn);
@@ -300,7 +300,7 @@ fn the_dice_of_a_free_act_do_not_fall_again_behind_an_action_that_rolls_no_longe
 }
 
 #[test]
-fn a_broken_card_that_is_mended_goes_on_where_it_stood() {
+fn a_fixed_card_continues_at_its_fault() {
     let files = Files::of_tug();
     let broken = files.with("maneuvers/pull.luau", "rb.act.move_rope(ctx.rope", "rb.act.move_rope(ctx.roope.at");
     let mut session = start(&broken, &[5, 5]);
@@ -387,7 +387,7 @@ fn undo_goes_back_over_a_reload_and_the_new_rules_stay() {
 }
 
 #[test]
-fn a_kind_that_is_in_use_cannot_go() {
+fn a_kind_in_use_cannot_be_removed() {
     let files = Files::of_tug();
     let mut session = start(&files, &[5]);
     let before = session.state_bytes();
@@ -424,7 +424,7 @@ fn house_rules_and_seats_are_carried_by_name() {
 
 /// A mistake in a file and its correction, with edits before.
 #[test]
-fn a_house_rule_and_a_value_that_a_reload_dropped_come_back_whatever_came_between() {
+fn a_house_rule_and_a_value_dropped_by_a_reload_return_after_any_rules() {
     let files = Files::of_tug();
     let mut session = start(&files, &[5, 5]);
     let ann = session.view().find("Ann").unwrap();
@@ -466,7 +466,7 @@ fn a_house_rule_and_a_value_that_a_reload_dropped_come_back_whatever_came_betwee
 }
 
 #[test]
-fn a_house_rule_that_is_undone_behind_a_reload_does_not_come_back() {
+fn a_house_rule_that_is_undone_after_a_reload_does_not_return() {
     let files = Files::of_tug();
     let narrow = files.with("ruleset.toml", "max = 20", "max = 9");
     let mut session = Session::start(&files.load(), Setup::default().dice(DiceSource::Written(vec![5]))).unwrap();
@@ -538,7 +538,7 @@ fn reloads_in_a_row_are_one_entry() {
 }
 
 #[test]
-fn behind_an_undo_over_reloads_a_loaded_game_tells_the_same() {
+fn after_an_undo_over_reloads_a_loaded_game_reports_the_same() {
     let files = Files::of_tug();
     let mut session = start(&files, &[5, 5, 5]);
     pull(&mut session, 2);
@@ -599,7 +599,7 @@ fn games_one_at_a_time_share_the_last_rulesets_and_follow_their_files() {
 
 /// Entities whose kind was removed by a reload are restored by an undo as dormant.
 #[test]
-fn what_an_undo_brings_back_waits_for_rules_that_have_its_kind() {
+fn an_undone_removal_stays_dormant_until_rules_have_its_kind() {
     let files = Files::of_tug();
     let kind = "\tmark = { title = \"name\", fields = { name = rb.text(), n = rb.int() } },\n\tpuller =";
     let made = "rb.spawn(\"mark\", { name = \"cross\", n = 4 })\n\t\tlocal left =";
@@ -732,7 +732,7 @@ fn a_roll_shows_the_parts_of_its_numbers() {
 }
 
 #[test]
-fn a_value_of_two_entities_names_what_it_lacks() {
+fn a_value_of_two_entities_names_the_missing_argument() {
     let mut session = start(&of_sums(), &[]);
     let (ann, bob) = (session.view().find("Ann").unwrap(), session.view().find("Bob").unwrap());
     let refusal = session.why(ann, "lead").unwrap_err().to_string();
@@ -746,7 +746,7 @@ fn a_value_of_two_entities_names_what_it_lacks() {
 }
 
 #[test]
-fn what_a_hook_changes_of_a_sum_is_a_part_under_its_name() {
+fn a_change_of_a_sum_by_a_hook_is_a_part_with_its_name() {
     let layer = "rb.hook({ id = \"wind\", title = \"Head wind\", always = true, before = { heave = function(e) e.needs -= 1 end } })";
     let mut files = of_sums()
         .with("verbs.luau", "return rb.verbs({", "return rb.verbs({\n\theave = rb.verb({ \"who\", \"needs\" }, function(who, needs)\n\t\treturn rb.under(\"1d10\", needs, \"{} heaves\", who)\n\tend),")

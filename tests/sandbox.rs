@@ -91,7 +91,7 @@ fn memory_and_depth_are_bounded() {
 }
 
 #[test]
-fn a_function_that_calls_itself_without_end_is_told_with_a_cure() {
+fn endless_recursion_is_reported_with_a_correction() {
     let fault = fault_of("local function f(n) return 1 + f(n + 1) end\nf(1)");
     assert!(fault.message.contains("stack overflow"), "{fault}");
     assert!(fault.cure.is_some_and(|cure| cure.contains("calls itself")));
@@ -111,7 +111,7 @@ fn long_library_calls_are_capped() {
 }
 
 #[test]
-fn what_is_not_in_the_vocabulary_is_not_there() {
+fn scripts_have_only_the_documented_globals() {
     for name in [
         "pcall",
         "xpcall",
@@ -148,7 +148,7 @@ fn what_is_not_in_the_vocabulary_is_not_there() {
 }
 
 #[test]
-fn nothing_can_be_kept_or_tampered_with() {
+fn scripts_cannot_keep_values_or_change_the_library() {
     for (body, part) in [
         ("x = 1", "readonly"),
         ("rb.say = nil", "readonly"),
@@ -170,7 +170,7 @@ fn nothing_can_be_kept_or_tampered_with() {
 }
 
 #[test]
-fn an_iterator_that_a_file_keeps_goes_on_in_no_call() {
+fn an_iterator_kept_by_a_file_does_not_continue_in_later_calls() {
     let kept = format!("local it = string.gmatch(\"a b\", \"%a\")\n{}", card("if it() then ctx.thing:add('n', 2) end"));
     let fault = fault_of_file(&kept);
     assert!(fault.message.contains("gmatch"), "{fault}");
@@ -276,7 +276,7 @@ fn faults_in_every_mode(body: &str) -> Vec<String> {
 
 /// The subject of a question is checked before anybody answers it, so that every mode stops at the same place.
 #[test]
-fn a_question_about_what_is_gone_is_stopped_in_every_mode() {
+fn a_question_about_a_removed_entity_faults_in_every_mode() {
     for (body, part) in [
         ("rb.choose({ seat = 'players', topic = 'x', about = gone, options = { 'a', 'b' } })", "taken away"),
         (
@@ -330,13 +330,13 @@ fn read_only_phases_only_read() {
 
 /// A filter may not have effects, even where rolling is allowed.
 #[test]
-fn what_rb_filter_asks_only_reads() {
+fn the_function_of_rb_filter_may_only_read() {
     let fault = fault_of("rb.filter({ 1 }, function() return rb.roll('1d6', 'x') > 3 end)");
     assert!(fault.message.contains("is not possible in rb.filter, which may only read"), "{fault}");
 }
 
 #[test]
-fn a_fault_can_be_skipped_and_the_agenda_goes_on() {
+fn a_fault_can_be_skipped_and_the_agenda_continues() {
     let text = card("error('broken')");
     let play = PLAY.replace(
         "rb.schedule(\"turn\", 1, rb.spawn(\"thing\", {}))",
@@ -441,7 +441,7 @@ fn types_that_are_nested_without_end_are_refused() {
 
 /// No file alone is too large, so none is named; the one that is too large alone is named.
 #[test]
-fn files_that_are_too_much_together_are_refused_as_a_whole() {
+fn files_that_together_exceed_a_budget_are_refused() {
     let error_of = |count: usize, text: &dyn Fn(usize) -> String| {
         let files: Vec<_> = (0..count).map(|at| (format!("tables/t{at}.luau"), text(at))).collect();
         let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
@@ -488,7 +488,7 @@ fn a_file_that_does_not_read_as_luau_is_the_only_one_to_blame() {
 }
 
 #[test]
-fn all_problems_are_told_at_once() {
+fn all_problems_are_reported_at_once() {
     let broken = "local rb = require('@riskbreaker')\nreturn rb.maneuver({ id = 'a', resolv = 1 })";
     let error =
         load_error(&[("maneuvers/a.luau", broken), ("maneuvers/b.luau", "return 5"), ("hooks/c.luau", "return nil")]);
@@ -500,7 +500,7 @@ fn all_problems_are_told_at_once() {
 
 /// A local that outlives the call would make a saved game load differently.
 #[test]
-fn a_local_that_a_function_changes_after_loading_is_refused_with_its_line() {
+fn an_upvalue_that_is_assigned_after_loading_is_refused_with_its_line() {
     let rb = "local rb = require('@riskbreaker')\n";
     let maneuver = |body: &str| format!("{rb}{body}");
     for (path, text, name, line) in [
@@ -608,7 +608,7 @@ fn no_loop_runs_over_keys_whose_order_depends_on_addresses() {
 }
 
 #[test]
-fn tables_keyed_by_entities_serve_for_looking_up_and_other_loops_run() {
+fn tables_keyed_by_entities_allow_lookups_but_no_loops() {
     for body in [
         "local seen = { [ctx.thing] = 3 }\nctx.thing:add('n', seen[ctx.thing])",
         // A removed key does not count.
@@ -629,7 +629,7 @@ fn tables_keyed_by_entities_serve_for_looking_up_and_other_loops_run() {
 
 /// A text or table exists once in the script, but the host would store it for every declaration.
 #[test]
-fn what_is_declared_in_many_places_counts_in_each() {
+fn a_shared_declaration_counts_in_each_place() {
     let vocabulary = "local rb = require('@riskbreaker') local long, made = ('x'):rep(200000), {}";
     let kinds = |ty: &str| {
         format!(
@@ -668,7 +668,7 @@ fn what_is_declared_in_many_places_counts_in_each() {
 }
 
 #[test]
-fn no_more_problems_are_told_than_anybody_reads() {
+fn the_number_of_reported_problems_is_limited() {
     let verbs = "local rb = require('@riskbreaker') local made = {} for i = 1, 5000 do made[i] = i .. '!' end \
                  return rb.verbs({ poke = rb.verb(made, function() end) })";
     let problems = load_error(&[("verbs.luau", verbs)]).problems;
@@ -691,7 +691,7 @@ fn bytecode_and_binary_files_are_not_run() {
 }
 
 #[test]
-fn layers_change_what_lies_below_and_say_where_it_came_from() {
+fn layers_change_lower_declarations_and_keep_their_origin() {
     let verbs = "local rb = require('@riskbreaker') return rb.verbs({ grow = rb.verb({ 'thing', 'n' }, function(thing, n) thing:add('n', n) end) })";
     let grow = card("rb.act.grow(ctx.thing, 1)");
     let house = |id: &str, files: &[(&str, &str)]| {
@@ -859,7 +859,7 @@ fn a_game_that_grows_without_end_stops() {
 }
 
 #[test]
-fn what_is_worked_out_for_many_has_one_budget_together() {
+fn values_computed_for_many_entities_share_one_budget() {
     let entries = "turn = { run = function() end, key = function() for _ = 1, 20000 do end return 1 end },";
     let play =
         PLAY.replace("entries = { turn = function(thing)", &format!("entries = {{ {entries} turns = function(thing)"));

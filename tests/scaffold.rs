@@ -104,7 +104,7 @@ fn names_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn a_folder_that_is_no_ruleset_is_told() {
+fn a_folder_whose_name_is_no_id_is_reported() {
     let place = Place::new("left-out");
     place.well(&["new", "my_game"]);
     fs::rename(place.0.join("rulesets/my_game"), place.0.join("rulesets/My Game")).unwrap();

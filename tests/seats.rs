@@ -128,7 +128,7 @@ fn not_yours(seat: &str) -> Refusal {
 }
 
 #[test]
-fn what_is_anothers_is_refused() {
+fn a_seat_cannot_use_questions_of_another() {
     let mut session = bluff(3);
     let trap = asked(&session, "gm", "trap");
     let mut south = session.seat("south").unwrap();
@@ -153,7 +153,7 @@ fn what_is_anothers_is_refused() {
 
 /// The agenda entry of a plan that only Ada sees.
 #[test]
-fn that_a_hidden_entry_is_disabled_is_told_to_those_who_see_its_owner() {
+fn disabling_a_hidden_entry_is_shown_to_those_who_see_its_owner() {
     let mut session = start(&load("tests/rulesets", "manor"), 5);
     session.edit(Edit::LeaveOut { name: "plan over".into() }).unwrap();
     let _ = session.advance().unwrap();
@@ -221,7 +221,7 @@ fn orders_of_several_parts_are_open_at_once_and_sealed_to_the_end() {
 }
 
 #[test]
-fn an_undo_says_to_each_what_it_may_know() {
+fn an_undo_shows_each_viewer_what_it_may_know() {
     let mut session = bluff(9);
     reply(&mut session, "gm", "trap", false);
     let card = cards_of(&mut session, "north")[0].clone();
@@ -300,7 +300,7 @@ fn an_undo_names_a_secret_free_act_to_its_seat_alone() {
 
 /// The imp that only north sees has no bond.
 #[test]
-fn that_nothing_is_ended_by_hand_is_told_to_those_who_see_the_entity() {
+fn an_edit_that_ends_nothing_is_shown_to_those_who_see_the_entity() {
     let bond = "\tbond = { relates = { \"from\", \"to\" }, fields = { from = rb.ref(\"imp\"), to = rb.ref(\"player\") } },\n})";
     let (path, kinds) = PETS.iter().find(|(path, _)| path.ends_with("kinds.luau")).unwrap();
     let kinds = kinds.replace("})\n", bond);
@@ -338,7 +338,7 @@ fn no_free_act_is_listed_as_open_while_another_one_asks() {
 /// The act of north fails between its two questions: the first answer is not reported to others, also after a load and
 /// an undo.
 #[test]
-fn an_answer_in_an_action_that_fails_stays_untold() {
+fn an_answer_in_a_failed_action_is_not_shown() {
     let library = pets_that_call(
         "rb.all({
 				{ ask = \"number\", seat = \"gm\", topic = \"loud\", min = 1, max = 3, default = 2 },
@@ -372,7 +372,7 @@ fn an_answer_in_an_action_that_fails_stays_untold() {
 
 /// North sells the imp, which is marked when it belongs to south.
 #[test]
-fn an_undo_tells_no_value_that_was_written_for_another() {
+fn an_undo_reveals_no_value_of_another_seat() {
     let kinds = r#"
 local rb = require("@riskbreaker")
 return rb.kinds({
@@ -493,7 +493,7 @@ return rb.play({
 ];
 
 #[test]
-fn an_undo_names_what_is_gone_to_those_who_saw_it() {
+fn an_undo_names_removed_entities_to_those_who_saw_them() {
     let mut session = start(&pets_with(&[]), 1);
     for (seat, told) in [("south", &["Rex -> none"][..]), ("gm", &["Nix -> none", "Rex -> none"][..])] {
         reply(&mut session, "south", "fetch", true);
@@ -504,7 +504,7 @@ fn an_undo_names_what_is_gone_to_those_who_saw_it() {
 
 /// Everybody sees the mask, but only its owner sees who wears it.
 #[test]
-fn a_title_that_not_everybody_sees_is_in_nothing_that_others_are_told() {
+fn a_hidden_title_is_in_no_message_to_others() {
     let kinds = r#"
 local rb = require("@riskbreaker")
 return rb.kinds({
@@ -696,7 +696,7 @@ fn is_secret(session: &Session, question: &Question, viewer: &Viewer) -> bool {
 
 /// In every game: two different unrevealed answers of another seat look the same.
 #[test]
-fn an_answer_that_is_not_told_yet_changes_nothing_for_another_seat() {
+fn an_unrevealed_answer_changes_nothing_for_another_seat() {
     let mut games = vec![("tests/rulesets", "bluff".to_string())];
     games.extend(library("rulesets").ids().into_iter().map(|id| ("rulesets", id)));
     let mut compared: BTreeMap<String, usize> = BTreeMap::new();
@@ -796,7 +796,7 @@ fn no_mark_in_a_hidden_field_reaches_another_viewer() {
 }
 
 #[test]
-fn looking_ahead_deals_anew_what_the_seat_cannot_see() {
+fn a_look_ahead_resamples_hidden_values() {
     let mut session = bluff(4);
     reply(&mut session, "gm", "trap", false);
     let card = session.seat("north").unwrap().asked()[0].clone();
@@ -1056,7 +1056,7 @@ fn no_number_tells_how_much_was_rolled_or_asked_in_secret() {
 
 /// The sheet of a kind without one lists the fields; a hidden one is named as hidden, not given as its default.
 #[test]
-fn a_plain_sheet_says_what_is_hidden() {
+fn a_default_sheet_marks_hidden_fields() {
     let rules = Ruleset::load(&Library::from_files(KNOCK.iter().copied()), "knock").unwrap();
     let scenario = Value::map([("knocks", Value::Int(2))]);
     let setup = Setup::table(scenario).seed(5).seat("north", Driver::Human).seat("south", Driver::Absent);
@@ -1569,7 +1569,7 @@ fn chance_of(odds: &Odds, sums: &[i64]) -> String {
 }
 
 #[test]
-fn what_is_given_for_one_seat_answers_no_question_of_another() {
+fn answers_given_for_one_seat_answer_no_question_of_another() {
     for (is_about, seats) in [(true, 2), (false, 2), (true, 3), (false, 3)] {
         let mut session = together(together::ALL, is_about, seats);
         for at in 0..seats {
@@ -1593,7 +1593,7 @@ fn what_is_given_for_one_seat_answers_no_question_of_another() {
 }
 
 #[test]
-fn what_another_seat_has_answered_is_unknown_until_it_is_told() {
+fn the_answer_of_another_seat_is_unknown_until_it_is_revealed() {
     for is_about in [true, false] {
         let mut session = together(together::ALL, is_about, 2);
         reply(&mut session, "south", "card", "bold");
@@ -1653,7 +1653,7 @@ fn a_hint_plays_games_for_each_seat_that_is_asked_together_with_others() {
 
 /// South has chosen to be bold, which nobody else has seen: not even the hint for the game master uses it.
 #[test]
-fn a_hint_does_not_know_an_answer_that_is_not_told_yet() {
+fn a_hint_does_not_know_an_unrevealed_answer() {
     let mut session = together(together::ALL, true, 2);
     reply(&mut session, "south", "card", "bold");
     let question = asked(&session, "north", "card").id;
@@ -1841,7 +1841,7 @@ fn wild_answers() -> Vec<Answer> {
 
 /// Any value from an embedder is accepted or refused; it never ends the process, the game or another game.
 #[test]
-fn no_value_of_an_embedder_ends_anything() {
+fn no_value_of_an_embedder_causes_a_panic() {
     // Dropping a deeply nested value recurses as deeply, so these are never dropped.
     let values: &'static [Value] = Box::leak(wild_values().into_boxed_slice());
     let rules = load("tests/rulesets", "auction");
@@ -1929,7 +1929,7 @@ fn no_value_of_an_embedder_ends_anything() {
 
 /// A save whose numbers are replaced one after the other by extreme ones is refused, or plays.
 #[test]
-fn a_save_with_extreme_numbers_ends_nothing() {
+fn a_save_with_extreme_numbers_causes_no_panic() {
     let library = library("tests/rulesets");
     let mut session = bluff(3);
     reply(&mut session, "gm", "trap", false);
@@ -1980,7 +1980,7 @@ fn dice_take_any_number() {
 /// The rolls of an action before it asks north, in their order, and true if odds for north may begin before the first
 /// hidden one.
 #[test]
-fn no_odds_roll_anew_what_the_seat_has_seen() {
+fn odds_keep_the_dice_that_the_seat_has_seen() {
     let dark = "rb.roll({ \"1d6\", audience = \"south\" }, \"south peeks\")\n";
     let open = "open = rb.roll(\"1d6\", \"everybody sees\")\n";
     let (drawn, own) = ("local card = rb.draw({ 1, 2, 3 })\n", "nora:set(\"own\", card)\n");
@@ -2071,7 +2071,7 @@ const LAYS: [(&str, &str); 8] = [
 /// Viewers that may not know of the trap get nothing of it: while it is laid, afterwards, after an undo or load, and
 /// after changing to other rules and back.
 #[test]
-fn a_trap_of_0_0_3_is_in_nothing_that_others_get() {
+fn a_trap_of_0_0_3_is_in_no_message_to_others() {
     let words = ["MARKED", "rolls Scout", "what sets it off", "create_trigger with Scout", "Create Trigger (RB3"];
     let mut session = trappers(&[3, 7], "off");
     let hides = |session: &mut Session, when: &str| {
@@ -2144,7 +2144,7 @@ fn open_traps_of_0_0_3_are_seen_by_everybody() {
 
 /// Two seats at one screen have seen what one of them was shown; another ruleset may protect more, or less.
 #[test]
-fn what_was_shown_at_a_screen_stands_there() {
+fn a_decision_that_showed_a_secret_at_a_shared_screen_cannot_be_undone() {
     let library = library("tests/rulesets");
     let with = |stands: &str| {
         let play = std::fs::read_to_string("tests/rulesets/peeks/play.luau").unwrap();
@@ -2246,7 +2246,7 @@ return rb.play({{
 /// No look-ahead knows the sealed bid of another seat: not that of the seat, nor of both at one screen, nor of the game
 /// master. A seat knows its own bid.
 #[test]
-fn odds_and_hints_know_no_sealed_answer_of_another_seat() {
+fn odds_and_hints_do_not_use_sealed_answers_of_another_seat() {
     for at_once in [true, false] {
         let rules = sealed_bids(at_once);
         let mut all: Vec<Vec<String>> = Vec::new();

@@ -256,7 +256,7 @@ fn many_watchers_are_a_count_and_cost_few_notices() {
 }
 
 #[test]
-fn faces_that_wait_can_be_taken_away() {
+fn pushed_faces_can_be_removed() {
     let host = host();
     let operator = host.connect(true);
     done(&operator, "table.new", json!({ "table": "a", "ruleset": "dicey", "seed": 5 }));
@@ -384,7 +384,7 @@ fn parameters_that_do_not_fit_are_refused_in_words_of_the_protocol() {
 }
 
 #[test]
-fn clients_that_drop_resume_repeat_and_send_late_know_what_a_fresh_view_tells() {
+fn clients_that_reconnect_and_repeat_requests_have_the_newest_view() {
     for seed in 1..=6 {
         let host = host();
         let (operator, other) = (host.connect(true), host.connect(false));
@@ -533,7 +533,7 @@ fn a_repeated_key_gets_the_first_result_and_another_request_with_it_is_refused()
 /// A client that keeps only the last step knows the open questions: after an undo, a reroll, an edit, and if the
 /// question is the same as before.
 #[test]
-fn every_step_says_what_is_asked() {
+fn every_step_has_the_open_questions() {
     let host = host();
     let connection = host.connect(true);
     done(&connection, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
@@ -632,7 +632,7 @@ fn other_after(connection: &Connection) -> &Connection {
 
 /// Requests sent before an invitation was revoked, and run after that.
 #[test]
-fn what_waits_behind_a_revocation_is_refused() {
+fn requests_queued_before_a_revocation_are_refused() {
     let host = host();
     let (operator, other) = (host.connect(true), host.connect(false));
     done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
@@ -660,7 +660,7 @@ fn what_waits_behind_a_revocation_is_refused() {
 }
 
 #[test]
-fn what_only_the_game_master_may_see_is_in_no_message_to_others() {
+fn secrets_of_the_game_master_are_in_no_message_to_others() {
     const MARK: &str = "CANARY-4711";
     let host = host();
     let (operator, other) = (host.connect(true), host.connect(false));
@@ -851,7 +851,7 @@ fn no_message_to_a_viewer_depends_on_a_secret_of_another() {
 }
 
 #[test]
-fn a_reader_that_does_not_read_is_told_to_start_over_and_nobody_waits_for_it() {
+fn a_slow_reader_gets_resync_and_delays_nobody() {
     let host = host();
     let (operator, slow) = (host.connect(true), host.connect(false));
     done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
@@ -885,7 +885,7 @@ fn a_ping_is_answered_while_a_table_works() {
 
 /// Malformed and nearly correct messages: `RISKBREAKER_FUZZ=100000 cargo test --release --test serve silly`.
 #[test]
-fn silly_messages_are_answered_and_touch_no_other_game() {
+fn invalid_messages_are_answered_and_affect_no_other_game() {
     let count = std::env::var("RISKBREAKER_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(3_000);
     let host = host();
     let (operator, witness) = (host.connect(true), host.connect(true));
@@ -1142,7 +1142,7 @@ fn transcripts_are_as_written() {
 }
 
 #[test]
-fn everything_that_was_asked_before_the_end_of_input_is_answered() {
+fn all_requests_before_the_end_of_input_are_answered() {
     let mut program = Program::start();
     let mut lines = String::new();
     for table in 0..20 {
@@ -1172,7 +1172,7 @@ fn asked(view: &Json) -> Json {
 }
 
 #[test]
-fn a_game_that_was_saved_goes_on_after_a_kill_with_numbers_that_are_new() {
+fn a_saved_game_continues_after_a_kill_with_new_step_numbers() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served.json");
     let path = path.to_str().unwrap();
     let mut program = Program::start();
@@ -1203,7 +1203,7 @@ fn a_game_that_was_saved_goes_on_after_a_kill_with_numbers_that_are_new() {
 }
 
 #[test]
-fn an_undo_goes_back_behind_the_checkpoint_from_which_a_campaign_was_opened() {
+fn an_undo_reaches_before_the_checkpoint_of_an_opened_campaign() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served_long.rbsave");
     let _ = std::fs::remove_file(&path);
     let path = path.to_str().unwrap();
@@ -1347,7 +1347,7 @@ fn the_published_schema_is_that_of_the_program() {
 
 /// Public events have no `audience`, odds of a viewer that sees all have no `unseen`.
 #[test]
-fn the_schema_does_not_require_what_may_be_left_out() {
+fn optional_members_are_not_required_by_the_schema() {
     let schema = schema();
     for (name, field) in [("SeatEvent", "audience"), ("OddsReport", "unseen")] {
         let required = schema["$defs"][name]["required"].as_array().unwrap();
@@ -1566,7 +1566,7 @@ return rb.kinds({ unit = rb.extend({ fields = { luck = rb.int({ default = 2 }) }
 ];
 
 #[test]
-fn everybody_sees_which_seats_are_waited_for_and_not_what_is_hidden() {
+fn everybody_sees_the_waiting_seats_but_no_hidden_question() {
     let host = Host::new(Library::from_files(FOG.iter().copied()));
     let connection = host.connect(true);
     done(&connection, "table.new", json!({ "table": "a", "ruleset": "fog", "seed": 1 }));
@@ -1615,7 +1615,7 @@ fn settings_name_the_layers_in_force() {
 
 /// After they have come into force, the request for them does not wait any more.
 #[test]
-fn an_undo_to_a_step_before_other_rules_came_into_force_takes_back_all_since() {
+fn an_undo_to_a_step_before_a_change_of_rules_undoes_the_change() {
     let host = Host::new(Library::from_files(FOG.iter().chain(MIST).copied()));
     let connection = host.connect(true);
     done(&connection, "table.new", json!({ "table": "a", "ruleset": "fog", "seed": 1 }));
@@ -1650,7 +1650,7 @@ fn a_reply_answers_for_its_own_seat_alone() {
 }
 
 #[test]
-fn no_reply_tells_whether_its_own_answer_set_off_a_hidden_roll() {
+fn no_reply_reveals_whether_its_answer_caused_a_hidden_roll() {
     let told = ["wait", "look"].map(|plan| {
         let (_host, connection, [north, south]) = in_fog(plan);
         let mut steps = Vec::new();
@@ -1710,7 +1710,7 @@ return rb.play({
 ];
 
 #[test]
-fn a_seat_cannot_look_at_what_a_reply_comes_to_and_take_it_back() {
+fn a_seat_cannot_preview_a_reply_and_undo_it() {
     let host = Host::new(Library::from_files(OMEN.iter().copied()));
     let connection = host.connect(true);
     done(&connection, "table.new", json!({ "table": "a", "ruleset": "omen", "seed": 1 }));
@@ -1956,7 +1956,7 @@ fn a_corrected_script_counts_at_once_after_a_fault() {
 }
 
 #[test]
-fn other_rules_wait_for_the_end_of_an_action_that_failed_and_that_is_said() {
+fn other_rules_wait_for_the_end_of_a_failed_action_and_a_message_says_so() {
     let (_host, connection, mut master) = failed(&failing("left-out"));
     let change = json!({ "viewer": master.viewer, "ruleset": "slip", "layers": ["mud"] });
     let (result, told) = done(&connection, "rules.change", change);
@@ -2664,7 +2664,7 @@ fn an_encounter_is_a_scene_of_the_campaign() {
 
 /// A listener is told of each new question once, in its public form, and never of a seat that a policy plays.
 #[test]
-fn whose_turn_it_is_is_told_to_whoever_listens() {
+fn turn_notices_are_sent_to_listeners() {
     let host = host();
     let (sender, told) = std::sync::mpsc::channel();
     host.tell_turns(move |table, notice| {

@@ -50,7 +50,7 @@ fn a_game_is_played_by_answers_and_ends_with_an_outcome() {
 }
 
 #[test]
-fn what_can_be_done_again_stays_so_where_a_reply_is_refused_or_taken_back_to_a_mark() {
+fn redo_is_kept_after_a_refused_reply_and_after_a_return_to_a_mark() {
     let mut session = start(&[3, 7]);
     assert_eq!(session.advance().unwrap(), Step::Ask);
     let _ = say(&mut session, &[("card", "pull".into()), ("risk", 2.into())]);
@@ -125,7 +125,7 @@ fn a_line_of_several_answers_is_the_same_game_as_one_answer_at_a_time() {
 }
 
 #[test]
-fn an_answer_that_no_rule_asks_for_is_refused_before_dice_fall() {
+fn an_answer_to_an_unknown_topic_is_refused_before_any_roll() {
     let mut session = council();
     let before = (session.save(), session.log());
     let stays = ("stay".to_string(), Value::list([Value::Bool(true), Value::Bool(true)]));
@@ -206,7 +206,7 @@ fn a_greyed_card_is_refused_with_its_reason() {
 
 /// A bid above the bidder's limit is refused when all have bid, or when the game is loaded before.
 #[test]
-fn a_saved_game_is_read_again_between_an_answer_and_what_comes_of_it() {
+fn a_game_saved_between_an_answer_and_its_effects_is_loaded() {
     let library = library();
     let rules = Ruleset::load(&library, "auction").unwrap_or_else(|error| panic!("{error}"));
     let mut session = Session::start(&rules, Setup::default().seed(1)).unwrap();
@@ -328,7 +328,7 @@ fn a_saved_game_is_read_again_at_every_decision() {
 /// A loaded save behaves the same from its checkpoint as from its tape, also later: undo, redo, reasons and another
 /// save.
 #[test]
-fn a_saved_game_goes_on_from_its_checkpoint_as_by_its_tape() {
+fn a_saved_game_continues_equally_from_checkpoint_and_tape() {
     let library = games();
     for (game, undoes) in [("tug", true), ("bluff", false), ("auction", true), ("manor", false)] {
         let rules = Ruleset::load(&library, game).unwrap();
@@ -392,7 +392,7 @@ fn sealed(text: &str) -> String {
 
 /// A forged checkpoint is refused, ignored, or plays; it never ends the program.
 #[test]
-fn a_forged_checkpoint_ends_nothing() {
+fn a_forged_checkpoint_causes_no_panic() {
     let library = games();
     let mut session = Session::start(&tug(), Setup::default().seed(3)).unwrap();
     let _ = session.advance().unwrap();
@@ -517,7 +517,7 @@ impl Table<'_> {
 
 /// A headless game, one without people and one with a person at the table are run in three ways, with the same result.
 #[test]
-fn a_game_goes_the_same_way_whoever_watches() {
+fn watchers_do_not_change_a_game() {
     let mut games = Vec::new();
     for folder in ["rulesets", "tests/rulesets"] {
         let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
@@ -622,7 +622,7 @@ fn last_roll(session: &Session) -> (Vec<u32>, i64) {
 }
 
 #[test]
-fn a_suggestion_for_typed_dice_makes_no_seat() {
+fn a_suggestion_for_typed_dice_creates_no_seat() {
     let mut session = Session::start(&tug(), Setup::default().dice(DiceSource::Typed)).unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
     let _ = say(&mut session, &[("card", "pull".into()), ("risk", 1.into())]);
@@ -661,7 +661,7 @@ fn typed_dice_that_are_rerolled_are_asked_for_one_by_one() {
 }
 
 #[test]
-fn of_typed_dice_each_that_explodes_counts_with_what_it_brought() {
+fn a_typed_exploding_die_counts_with_its_extra_dice() {
     let library = council_that_rolls("\"2d6!kh1\"");
     let mut session = typed_roll(&library);
     assert_eq!(throw(&mut session, "6, 3"), [6]);
@@ -819,7 +819,7 @@ fn even_bids() -> Library {
 }
 
 #[test]
-fn what_belongs_to_another_session_or_to_nobody_is_refused() {
+fn ids_of_another_session_and_unknown_ids_are_refused() {
     let (mut session, mut other) = (start(&[3, 7, 3, 7]), start(&[3, 7]));
     assert_eq!((session.advance().unwrap(), other.advance().unwrap()), (Step::Ask, Step::Ask));
     let before = (session.state_bytes(), session.seats().clone(), session.questions().to_vec());
@@ -856,7 +856,7 @@ fn what_belongs_to_another_session_or_to_nobody_is_refused() {
 }
 
 #[test]
-fn what_was_undone_is_no_answer_to_a_question_of_another_action() {
+fn an_undone_answer_does_not_answer_another_action() {
     let mut session = Session::start(&tug(), Setup::default().seed(5).switch("wins_at", 20)).unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
     let _ = say(&mut session, &[("card", "rest".into())]);
@@ -872,7 +872,7 @@ fn what_was_undone_is_no_answer_to_a_question_of_another_action() {
 }
 
 #[test]
-fn a_part_that_its_check_refuses_is_asked_again_at_once_and_the_others_stay() {
+fn a_refused_part_of_an_answer_is_asked_again_and_the_others_are_kept() {
     let library = even_bids();
     let rules = Ruleset::load(&library, "bids").unwrap_or_else(|error| panic!("{error}"));
     let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
@@ -983,7 +983,7 @@ fn back_and_forth(session: &mut Session) {
 }
 
 #[test]
-fn the_dice_fall_the_same_when_the_answer_to_one_of_several_open_questions_is_given_again() {
+fn dice_are_the_same_when_one_of_several_answers_is_given_again() {
     for places in [[0, 0], [1, 0]] {
         let mut session = council();
         for place in places {
@@ -1035,7 +1035,7 @@ fn council_with_a_policy(act: &str) -> (Library, Session) {
 }
 
 #[test]
-fn what_a_policy_has_answered_beside_a_person_stays_when_that_person_goes_back() {
+fn answers_of_a_policy_are_kept_when_a_person_undoes_a_simultaneous_answer() {
     let (_, mut session) = council_with_a_policy("");
     for _ in 0..10 {
         assert_eq!(topics(&session), ["ready"]);
@@ -1053,7 +1053,7 @@ fn what_a_policy_has_answered_beside_a_person_stays_when_that_person_goes_back()
 }
 
 #[test]
-fn what_a_policy_does_out_of_turn_goes_with_the_decision_before_it() {
+fn a_free_act_of_a_policy_is_undone_with_the_decision_before_it() {
     let (_, mut session) = council_with_a_policy("act = function(seat, acts) return acts[#acts] end,");
     // It waves before each round, which asks nobody.
     for _ in 0..3 {
@@ -1071,7 +1071,7 @@ fn what_a_policy_does_out_of_turn_goes_with_the_decision_before_it() {
 }
 
 #[test]
-fn policies_are_asked_for_free_acts_once_between_two_entries_also_behind_an_undo_and_in_a_saved_game() {
+fn policies_are_asked_for_free_acts_once_between_two_entries() {
     let act = "act = function(seat, acts) return acts[1] end,";
     let (library, mut session) = council_with_a_policy(act);
     assert_eq!(topics(&session), ["cheer"]);
@@ -1112,7 +1112,7 @@ fn a_saved_game_holds_free_acts_that_wait_and_actions_that_wait_for_them() {
 }
 
 #[test]
-fn a_copy_of_a_game_tells_nothing_also_after_a_suggestion() {
+fn a_fork_reports_no_events() {
     let mut session = start(&[3, 7]);
     let _ = session.advance().unwrap();
     let mut copy = session.fork();
@@ -1140,7 +1140,7 @@ fn answer_all(session: &mut Session, seat: &str, by_program: bool) {
 }
 
 #[test]
-fn what_a_program_answers_is_nobodys_decision_and_is_saved_with_the_game() {
+fn an_answer_by_a_program_is_no_decision_and_is_saved() {
     let mut session = Session::start(&tug(), Setup::scenario("two").seed(5)).unwrap();
     answer_all(&mut session, "left", false);
     let (before, decisions) = (session.state_bytes(), session.decisions());
@@ -1185,7 +1185,7 @@ fn faces_that_are_pushed_fall_first_and_then_the_dice_of_the_seed() {
 }
 
 #[test]
-fn other_dice_come_before_pushed_faces_and_behind_them() {
+fn other_dice_are_used_before_and_after_pushed_faces() {
     let mut session = Session::start(&tug(), Setup::scenario("two").seed(5)).unwrap();
     let _ = session.advance().unwrap();
     session.edit(Edit::OtherDice { words: 3 }).unwrap();
@@ -1205,7 +1205,7 @@ fn other_dice_come_before_pushed_faces_and_behind_them() {
 }
 
 #[test]
-fn a_fork_looks_ahead_and_touches_nothing() {
+fn a_fork_does_not_change_the_original() {
     let mut session = Session::start(&tug(), Setup::scenario("two").seed(5)).unwrap();
     let _ = session.advance().unwrap();
     let (state, log) = (session.state_bytes(), session.log());
@@ -1321,7 +1321,7 @@ fn games() -> Library {
 }
 
 #[test]
-fn saved_games_share_one_ruleset_with_whoever_has_it_loaded() {
+fn saved_games_share_a_loaded_ruleset() {
     let mut session = start(&[3, 7]);
     let _ = session.advance().unwrap();
     let _ = say(&mut session, &[("card", "pull".into()), ("risk", 2.into())]);
@@ -1388,7 +1388,7 @@ fn many_threads_play_many_games_of_one_ruleset() {
 }
 
 #[test]
-fn a_loop_plays_on_until_a_moment_has_come() {
+fn advance_until_stops_at_its_deadline() {
     let mut session = start(&[3, 7]);
     let past = std::time::Instant::now();
     while session.questions().is_empty() {
@@ -1627,7 +1627,7 @@ fn by_flag(rewrite: impl Fn(&str) -> String) -> Library {
 }
 
 #[test]
-fn what_an_edit_or_a_free_act_made_the_open_action_drop_comes_back_with_an_undo() {
+fn answers_dropped_by_an_edit_or_a_free_act_return_with_an_undo() {
     let library = by_flag(str::to_owned);
     let rules = Ruleset::load(&library, "flag").unwrap_or_else(|error| panic!("{error}"));
     let answer = |session: &mut Session| {
@@ -1693,7 +1693,7 @@ fn one_undo_goes_back_over_thousands_of_actions() {
 }
 
 #[test]
-fn faces_that_are_set_by_hand_go_back_with_an_undo_also_behind_their_action() {
+fn edited_faces_are_undone_even_after_their_action() {
     let library = by_flag(str::to_owned);
     let rules = Ruleset::load(&library, "flag").unwrap_or_else(|error| panic!("{error}"));
     let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([])).seed(3)).unwrap();
@@ -1736,7 +1736,7 @@ fn standing(session: &mut Session) -> Standing {
 }
 
 #[test]
-fn behind_an_action_that_is_left_out_the_dice_and_numbers_are_those_of_before_after_an_undo_and_in_a_loaded_game() {
+fn after_a_skipped_action_dice_and_numbers_are_the_same_in_a_loaded_game() {
     let library = by_flag(|play| {
         let play = play.replace("turn = function(hero)", "bad = function() error(\"no\") end,\nturn = function(hero)");
         play.replace("rb.recur(", "rb.schedule(\"bad\", { 0 })\nrb.recur(")
@@ -1769,7 +1769,7 @@ fn behind_an_action_that_is_left_out_the_dice_and_numbers_are_those_of_before_af
 }
 
 #[test]
-fn a_game_that_ended_since_nothing_was_left_to_do_is_loaded_also_behind_other_rules() {
+fn a_game_with_an_empty_agenda_is_loaded_even_under_other_rules() {
     let library = by_flag(str::to_owned);
     let rules = Ruleset::load(&library, "flag").unwrap_or_else(|error| panic!("{error}"));
     let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([])).seed(3)).unwrap();

@@ -224,7 +224,7 @@ fn contest_a_mortal_wound_lets_its_bearer_finish_the_round() {
 }
 
 #[test]
-fn contest_who_is_not_in_reach_is_greyed_with_the_distance() {
+fn contest_targets_out_of_reach_are_greyed_with_the_distance() {
     let setup = Setup::scenario("three").switch("melee_range_m", 1).seat("gm", Driver::Absent);
     let mut table = Table::with("contest", setup);
     let _ = table.say("Archer", &[("target", "Raider".into())]);
@@ -359,7 +359,7 @@ fn silent_winter_a_stun_breaks_a_spell_without_a_roll_and_lets_nobody_declare() 
 }
 
 #[test]
-fn silent_winter_who_is_ready_may_avoid_an_engage() {
+fn silent_winter_a_ready_character_may_avoid_an_engage() {
     // SW-EX-06, other segments: the Archer waits from 2 on, Lothaire joins on 7; 15 + 5 against 9 + 6.
     let mut table = Table::new("silent-winter", "ambush", &[6, 1, 1, 20, 15, 9]);
     let _ = table.say("Mage", &[("card", "spark".into())]);

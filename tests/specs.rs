@@ -56,7 +56,7 @@ fn readme_block(language: &str, with: &str) -> String {
 
 /// A question of a free act with only one possible answer is not asked; answers to it are compared.
 #[test]
-fn what_is_said_of_a_free_act_that_asks_nobody_is_compared() {
+fn the_result_of_a_free_act_without_questions_can_be_expected() {
     let library = folder("rulesets");
     let spec = include_str!("../rulesets/contest/specs/cases/gm.luau");
     let act = "t:free(\"players\", \"drop_pack\")";
@@ -146,7 +146,7 @@ fn the_readmes_card_works_in_both_versions() {
 }
 
 #[test]
-fn a_layer_over_something_unknown_is_told() {
+fn a_layer_over_an_unknown_name_is_reported() {
     let manifest = "id = \"low\"\ntitle = \"Low\"\nversion = \"1\"\nover = [\"tug\", \"tugg\"]\n";
     let library = Library::overlay(Library::from_files([("low/ruleset.toml", manifest)]), folder("tests/rulesets"));
     assert_eq!(library.ways_to_play("low"), ["tug+low"]);
@@ -158,7 +158,7 @@ fn a_layer_over_something_unknown_is_told() {
 
 /// Two layers may not both declare a field, unless one says that it comes after the other.
 #[test]
-fn layers_that_touch_one_field_are_told_with_both_files() {
+fn layers_that_change_the_same_field_are_reported_with_both_files() {
     let layer = |id: &str, more: &str| {
         let manifest = format!("id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1\"\nover = [\"tug\"]\n{more}");
         let card = format!(
@@ -183,12 +183,12 @@ fn layers_that_touch_one_field_are_told_with_both_files() {
 }
 
 #[test]
-fn the_rulesets_of_the_tests_are_proved() {
+fn all_specs_of_the_test_rulesets_pass() {
     is_proved(&folder("tests/rulesets"));
 }
 
 #[test]
-fn the_rulesets_that_ship_are_proved() {
+fn all_specs_of_the_shipped_rulesets_pass() {
     is_proved(&folder("rulesets"));
 }
 
@@ -245,7 +245,7 @@ fn failure_in(rulesets: &str, id: &str, body: &str) -> String {
 }
 
 #[test]
-fn a_spec_that_passes_says_nothing() {
+fn a_passing_spec_has_no_output() {
     assert_eq!(
         failure("t:given('two') t:dice(5) t:play('Ann', 'pull', { risk = 1 }) t:expect({ rope = { at = -1 } })"),
         ""
@@ -290,7 +290,7 @@ fn leftovers_fail_a_spec() {
 }
 
 #[test]
-fn a_failed_expectation_says_what_was_found() {
+fn a_failed_expectation_reports_the_found_value() {
     let message = failure("t:given('two') t:play('Ann', 'rest')\nt:expect({ Ann = { rests = 2 } })");
     assert_eq!(message, "it.luau:4: Ann.rests: expected 2, found 1");
     assert!(failure("t:given('two') t:expect({ Ann = { rest = 2 } })").contains("did you mean `rests`"));
@@ -458,7 +458,7 @@ fn a_sheet_breaks_exactly_what_is_named() {
 }
 
 #[test]
-fn what_is_misspelt_or_never_asked_is_named() {
+fn misspelt_and_unasked_topics_are_reported() {
     let message = failure("t:given('two') t:dice(5) t:play('Ann', 'pull', { rsik = 1 })");
     assert!(message.contains("did you mean `risk`?"), "{message}");
     let message = failure("t:given('two') t:play('Ann', 'pull', { risk = 1 })");
@@ -525,7 +525,7 @@ fn a_free_act_is_closed_for_a_reason() {
 }
 
 #[test]
-fn events_are_expected_by_what_they_say() {
+fn events_are_expected_by_their_fields() {
     let played = "t:given('two') t:dice(5) t:play('Ann', 'pull', { risk = 2 }) ";
     for (expected, told) in [
         ("t:happened('rolled', { label = 'Ann pulls', total = 5, success = true })", ""),
@@ -554,7 +554,7 @@ fn odds_are_exact_and_play_nothing() {
 }
 
 #[test]
-fn odds_know_who_is_gone_or_unchanged() {
+fn odds_include_removed_and_unchanged_entities() {
     let odds = |card: &str, wanted: &str| {
         failure_in("tests/rulesets", "gambles", &format!("t:given('two') t:odds('Ann', '{card}', {{}}, {wanted})"))
     };
@@ -633,7 +633,7 @@ fn house(files: &[(&str, &str)]) -> Library {
 }
 
 #[test]
-fn house_rules_overrule_specs_of_what_lies_below() {
+fn house_rules_overrule_specs_of_lower_rulesets() {
     let hook = |body: &str| {
         format!(
             "local rb = require(\"@riskbreaker\")\nreturn rb.hook({{ id = \"soft\", rules = {{}}, always = true, before = {{ move_rope = function(e)\n{body}\nend }} }})"
@@ -655,7 +655,7 @@ fn house_rules_overrule_specs_of_what_lies_below() {
 
 /// Outcomes omit a hidden field that changes in the same way in all of them.
 #[test]
-fn odds_know_that_who_always_changes_is_never_unchanged() {
+fn an_entity_that_always_changes_has_chance_0_of_no_change() {
     let card = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"spit\", title = \"Spit\", resolve = function(ctx) \
                 ctx.actor:set(\"pull\", 2) rb.under(\"1d10\", 5, \"spits\") end })";
     let text = "local rb = require(\"@riskbreaker\")\nrb.spec(\"it\", {}, function(t) t:given(\"two\") t:odds(\"Ann\", \"spit\", {}, \
@@ -677,7 +677,7 @@ fn contrast(first: &str, second: &str, title: &str, name: &str) -> Option<(Optio
 }
 
 #[test]
-fn what_differs_between_rulesets_is_told_in_words_and_numbers() {
+fn the_diff_of_two_rulesets_has_words_and_numbers() {
     let (old, new) = ("riskbreaker-0.0.1", "riskbreaker-0.0.3");
     let both = |title: &str, name: &str| {
         contrast(old, new, title, name).map(|(first, second)| {

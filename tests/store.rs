@@ -107,7 +107,7 @@ fn played(path: &Path, library: &Library) -> Campaign {
 }
 
 #[test]
-fn a_campaign_opens_at_every_decision_as_the_uninterrupted_game_stands() {
+fn a_campaign_opens_at_every_decision_with_the_same_state() {
     let shipped = library("rulesets");
     let own = library("tests/rulesets");
     let games: Vec<(&Library, &str)> = vec![
@@ -207,7 +207,7 @@ fn undo_reaches_back_beyond_what_is_in_memory_and_to_the_scene_before() {
 }
 
 #[test]
-fn what_was_undone_stays_reachable_and_what_comes_again_is_known() {
+fn undone_entries_stay_reachable_and_repeated_ones_are_reused() {
     let library = library("tests/rulesets");
     let path = folder("branches").join("branches.rbsave");
     let rules = tug(&library);
@@ -244,7 +244,7 @@ fn what_was_undone_stays_reachable_and_what_comes_again_is_known() {
 }
 
 #[test]
-fn a_replay_compares_every_entry_and_tells_where_other_rules_differ() {
+fn a_replay_compares_every_entry_and_reports_differences_under_other_rules() {
     let library = library("tests/rulesets");
     let path = folder("replay").join("evening.rbsave");
     let mut campaign = played(&path, &library);
@@ -299,7 +299,7 @@ const PAGE: usize = 4096;
 /// The counts of the first line may be too low, if somebody joined lines. Later entries must not get a number that is
 /// already used, since they would not be written.
 #[test]
-fn what_is_kept_after_an_import_is_there_whatever_the_first_line_counts() {
+fn entries_kept_after_an_import_do_not_depend_on_counts_in_the_first_line() {
     let library = library("tests/rulesets");
     let folder = folder("counts");
     let mut lines = Vec::new();
@@ -664,7 +664,7 @@ fn fields_of(session: &Session, title: &str) -> std::collections::BTreeMap<Strin
 }
 
 #[test]
-fn whoever_is_on_a_sheet_plays_in_a_scene_and_is_written_down_again_as_the_same() {
+fn a_character_of_the_roster_keeps_its_identity_in_a_scene() {
     let library = library("rulesets");
     for id in ["riskbreaker-0.0.1", "riskbreaker-0.0.3", "contest", "silent-winter", "rbf"] {
         let rules = Ruleset::load(&library, id).unwrap_or_else(|error| panic!("{id}: {error}"));
@@ -760,7 +760,7 @@ fn sitting(place: &Path, rulesets: &Path, args: &[&str], lines: &str) -> String 
 }
 
 #[test]
-fn a_campaign_of_an_older_version_says_what_is_new_and_keeps_its_rules_until_the_game_master_switches() {
+fn a_campaign_of_an_older_version_lists_changes_and_keeps_its_rules() {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets");
     let games = [
         ("rbf", "1.0.0", "RBF-R-1"),
@@ -837,7 +837,7 @@ fn said(path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_killed_program_has_kept_all_that_it_told() {
+fn a_killed_program_has_stored_all_that_it_printed() {
     let folder = folder("killed");
     let mut rng = DiceRng::new(u64::from(std::process::id()));
     let mut told: Vec<String> = Vec::new();
@@ -877,7 +877,7 @@ fn a_killed_program_has_kept_all_that_it_told() {
 /// Like a program that is killed while the database writes: the file contains part of a change, and the journal next to
 /// it has the previous contents.
 #[test]
-fn half_a_write_is_taken_back_by_whoever_reads_first() {
+fn a_partial_write_is_rolled_back_by_the_next_reader() {
     let (folder, library) = (folder("half"), library("tests/rulesets"));
     let whole = folder.join("whole.rbsave");
     drop(played(&whole, &library));
@@ -916,7 +916,7 @@ fn half_a_write_is_taken_back_by_whoever_reads_first() {
 
 #[test]
 #[cfg(unix)]
-fn a_full_disk_loses_nothing_and_play_goes_on_when_there_is_room() {
+fn a_full_disk_loses_nothing_and_play_continues_when_there_is_room() {
     let folder = folder("full");
     let lines =
         |from: u32, to: u32| (from..to).map(|n| format!("say line {n} {}\n", "x".repeat(300))).collect::<String>();
@@ -999,7 +999,7 @@ fn a_new_campaign_for_which_there_is_no_room_leaves_no_file() {
 }
 
 #[test]
-fn the_second_program_is_told_who_plays() {
+fn a_second_program_is_told_which_program_has_the_file() {
     let library = library("tests/rulesets");
     let folder = folder("held");
     let path = folder.join("evening.rbsave");
@@ -1101,7 +1101,7 @@ fn a_sheet_is_written_step_by_step_and_refused_with_the_reason() {
 }
 
 #[test]
-fn a_scene_of_the_roster_and_the_cast_says_how_likely_it_is_won_and_begins() {
+fn a_scene_of_roster_and_cast_is_estimated_and_begins() {
     let folder = folder("encounter");
     for (id, hero, foe) in [
         ("riskbreaker-0.0.1", "fighter", "bandit"),
@@ -1165,7 +1165,7 @@ fn a_reopened_campaign_shows_all_of_it_and_takes_back_whole_lines() {
 }
 
 #[test]
-fn a_disk_that_fails_loses_nothing_and_play_goes_on_when_it_works_again() {
+fn a_failing_disk_loses_nothing_and_play_continues_when_it_works_again() {
     let _alone = failing_disk::alone();
     let library = library("tests/rulesets");
     let path = folder("failing-disk").join("evening.rbsave");
@@ -1210,7 +1210,7 @@ fn a_disk_that_fails_loses_nothing_and_play_goes_on_when_it_works_again() {
 }
 
 #[test]
-fn a_folder_in_which_nothing_can_be_written_is_said_and_the_campaign_is_as_it_was() {
+fn a_read_only_folder_is_reported_and_the_campaign_is_unchanged() {
     let folder = folder("unwritable");
     let play = |lines: &str| said_to(&folder, "tests", &["play", "evening", "--rules", "tug"], lines);
     play("say here\n");
@@ -1281,7 +1281,7 @@ fn a_file_of_an_older_format_is_copied_verified_and_replaced() {
 }
 
 #[test]
-fn a_campaign_goes_on_behind_a_reload_that_drops_an_answer() {
+fn a_campaign_continues_after_a_reload_that_drops_an_answer() {
     let mut files = files::of(&["tug"]);
     let library = Library::from_files(files.clone());
     let card = files.get_mut("tug/maneuvers/pull.luau").unwrap();
@@ -1317,7 +1317,7 @@ fn a_campaign_goes_on_behind_a_reload_that_drops_an_answer() {
 }
 
 #[test]
-fn the_log_of_a_campaign_tells_what_was_asked_for_from_what_was_called_off() {
+fn the_log_of_a_campaign_distinguishes_requested_and_withdrawn_rules() {
     let folder = folder("called-off");
     let args = ["play", "evening", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "7"];
     let told = said_to(&folder, "shipped", &args, "yes\nrules riskbreaker-0.0.3 yes\nrules off\nlog --all\n");
@@ -1361,7 +1361,7 @@ fn a_character_of_another_version_plays_on_with_the_names_of_this_one() {
 
 /// Messages name a remedy that works.
 #[test]
-fn what_cannot_be_recovered_or_loaded_is_told_with_a_cure_that_helps() {
+fn files_that_cannot_be_recovered_or_loaded_are_reported_with_a_working_correction() {
     let folder = folder("cures");
     fs::write(folder.join("text.rbsave"), "no campaign").unwrap();
     let told = said_to(&folder, "tests", &["recover", "text"], "");
@@ -1390,7 +1390,7 @@ fn a_campaign_whose_name_is_not_utf_8_is_listed() {
 /// A name that is too long, a folder and a dead link are reported as such.
 #[test]
 #[cfg(unix)]
-fn what_cannot_be_the_file_of_a_campaign_is_told_as_what_it_is() {
+fn a_path_that_is_no_campaign_file_is_named_by_its_kind() {
     let folder = folder("no_file");
     fs::create_dir(folder.join("folder.rbsave")).unwrap();
     std::os::unix::fs::symlink("nowhere", folder.join("link.rbsave")).unwrap();
@@ -1418,7 +1418,7 @@ fn what_cannot_be_the_file_of_a_campaign_is_told_as_what_it_is() {
 
 /// A note before the first line of a session belongs to that session.
 #[test]
-fn a_note_before_the_first_line_is_told_in_the_recap() {
+fn a_note_before_the_first_line_is_in_the_recap() {
     let (folder, library) = (folder("first_note"), library("tests/rulesets"));
     let path = folder.join("evening.rbsave");
     drop(played(&path, &library));
@@ -1476,7 +1476,7 @@ fn a_link_leads_to_the_campaign_itself() {
 /// A line is not acknowledged if the file that it is written to has lost its name.
 #[test]
 #[cfg(unix)]
-fn nothing_is_kept_in_a_file_that_was_moved_away() {
+fn nothing_is_written_to_a_moved_file() {
     let (folder, library) = (folder("moved"), library("tests/rulesets"));
     let (path, away) = (folder.join("evening.rbsave"), folder.join("away.rbsave"));
     let mut campaign = played(&path, &library);
@@ -1532,7 +1532,7 @@ fn lost_texts_of_the_rules_are_taken_from_the_disk() {
 
 /// An entry made under other rules than those on disk continues by its own rules, as when the campaign is opened there.
 #[test]
-fn an_earlier_entry_plays_on_by_the_rules_that_it_was_made_by() {
+fn an_earlier_entry_is_played_under_its_own_rules() {
     let folder = folder("earlier_rules");
     for (path, text) in files::of(&["tug"]) {
         let path = folder.join("rulesets").join(path);
@@ -1617,7 +1617,7 @@ fn overwrite(path: &Path, bytes: &[u8]) {
 /// Another program writes an older copy, nothing, a part or a single bit into the open file. No line is then
 /// acknowledged, and the stored game is saved elsewhere, or continues when the file is restored.
 #[test]
-fn a_file_that_is_changed_in_place_is_written_no_more_and_the_game_is_still_there() {
+fn a_file_changed_in_place_is_not_written_and_the_game_continues_in_memory() {
     let (folder, library) = (folder("in_place"), library("tests/rulesets"));
     let path = folder.join("evening.rbsave");
     let mut campaign = played(&path, &library);
@@ -1806,7 +1806,7 @@ fn a_campaign_takes_no_session_but_its_own() {
 
 /// If a file is truncated, only entries with rows after the cut are lost. Each recovered file is intact.
 #[test]
-fn a_file_that_is_cut_at_any_page_loses_what_stood_behind_the_cut() {
+fn a_truncated_file_loses_only_the_entries_after_the_cut() {
     let (folder, library) = (folder("cuts"), library("tests/rulesets"));
     let path = folder.join("evening.rbsave");
     let store = Store::open(&path, &library).unwrap();
@@ -1963,7 +1963,7 @@ fn a_file_with_a_second_name_is_read_but_not_written() {
 }
 
 #[test]
-fn a_note_is_corrected_and_a_roster_that_is_left_behind_is_told() {
+fn a_note_can_be_corrected_and_leaving_a_changed_roster_is_reported() {
     let folder = folder("corrected");
     let lines = "note a trol\nnote nothing\nnote edit 1 a troll\nnote drop 2\nnote edit 9 x\n";
     let told = said_to(&folder, "tests", &["play", "evening", "--rules", "tug"], lines);
@@ -2026,7 +2026,7 @@ fn earlier_list(folder: &Path, campaign: &Campaign) -> PathBuf {
 /// A copy that was played elsewhere is detected even if it differs only in a text, and the list of an earlier version
 /// causes no false alarm.
 #[test]
-fn a_copy_that_differs_in_a_text_alone_is_noticed() {
+fn a_copy_that_differs_only_in_a_text_is_detected() {
     let (folder, library) = (folder("texts"), library("tests/rulesets"));
     let (path, other) = (folder.join("evening.rbsave"), folder.join("laptop.rbsave"));
     let play = |name: &str, lines: &str| said_to(&folder, "tests", &["play", name], lines);
@@ -2229,7 +2229,7 @@ fn saving_and_loading_many_answers_takes() {
 /// A fight that was played to its end is told as a story: in sentences of the cards, with its turning points, from
 /// events.
 #[test]
-fn a_recap_tells_who_did_what_and_how_it_ended() {
+fn a_recap_names_actors_cards_and_the_outcome() {
     let folder = folder("told");
     let begin = ["play", "evening", "--rules", "riskbreaker-0.0.1", "--seed", "7"];
     said_to(&folder, "shipped", &begin, "auto 300\nnote the owl watched\nsay The bell tolls.\n");
@@ -2285,7 +2285,7 @@ fn the_cards_of_a_campaign_are_those_of_its_party() {
 
 /// A name that is both a campaign and a scenario is refused in a script, with the spelling for each.
 #[test]
-fn a_script_is_told_how_to_spell_a_campaign_that_hides_a_scenario() {
+fn a_script_gets_advice_on_a_name_of_a_campaign_and_a_scenario() {
     let folder = folder("both");
     said_to(&folder, "shipped", &["play", "duel.rbsave", "duel", "--rules", "riskbreaker-0.0.1"], "ok\n");
     let told = said_to(&folder, "shipped", &["play", "duel"], "log --all\n");

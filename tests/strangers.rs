@@ -219,7 +219,7 @@ fn must_be_equal(one: &str, other: &str, what: impl Fn() -> String) {
 }
 
 #[test]
-fn who_does_not_know_the_secret_gets_the_same_in_both_worlds() {
+fn viewers_without_a_secret_get_the_same_messages_in_both_worlds() {
     let seeds = if std::env::var_os("RISKBREAKER_ALL").is_some() { 4 } else { 1 };
     for game in games() {
         let id = game.rules.id();
@@ -344,7 +344,7 @@ impl Client {
 }
 
 #[test]
-fn the_protocol_tells_both_worlds_in_the_same_bytes() {
+fn the_protocol_sends_the_same_bytes_in_both_worlds() {
     for game in games() {
         let id = game.rules.id();
         let mut chance = Chance(9);

@@ -64,7 +64,7 @@ const TOSS: &str = r#"rb.confirm({ seat = "left", topic = "toss", why = "Toss?" 
 			rb.finish(if heads then "left" else "right")"#;
 
 #[test]
-fn the_interval_of_a_fair_coin_holds_one_half_in_about_95_of_100_studies() {
+fn the_interval_of_a_fair_coin_contains_one_half_in_about_95_of_100_studies() {
     let coin = rules(TOSS);
     let holds = (1..=100).filter(|seed| {
         let rate = recorded(&study(&coin, 60, *seed), 2).figures().results.remove("left");
@@ -182,7 +182,7 @@ fn cards_that_nobody_can_or_does_play_are_named() {
 }
 
 #[test]
-fn the_interval_of_the_worth_of_a_card_holds_the_true_worth_in_about_95_of_100_studies() {
+fn the_interval_of_the_worth_of_a_card_contains_the_true_worth_in_about_95_of_100_studies() {
     // In three of four games `sure` wins in eight of ten and `fair` in five: three of ten games more.
     let (rules, truth) = (cards(), 0.75 * 0.3);
     let (mut holds, mut forced) = (0, 0);
@@ -243,7 +243,7 @@ fn holds(found: &Difference, truth: f64) -> u32 {
 }
 
 #[test]
-fn an_exchange_of_policies_tells_the_seat_from_its_policy() {
+fn an_exchange_of_policies_separates_the_seat_from_its_policy() {
     let rules = cards();
     // `left` wins 0.725 with `yes` and 0.5 with `zany`, in whichever seat the other policy is.
     let (mut seat, mut policy) = (0, 0);
@@ -330,7 +330,7 @@ fn a_stronger_side_and_the_first_place_have_their_known_advantages() {
 }
 
 #[test]
-fn cards_that_are_made_dominated_are_found_by_exact_odds() {
+fn dominated_cards_are_found_by_exact_odds() {
     let study = study(&cards(), 60, 1);
     let recorded = recorded(&study, 2);
     let weigh =
@@ -348,7 +348,7 @@ fn cards_that_are_made_dominated_are_found_by_exact_odds() {
 }
 
 #[test]
-fn a_ladder_of_players_tells_skill_from_dice() {
+fn a_ladder_of_players_separates_skill_from_luck() {
     let rules = cards();
     let pair = |one: &str, other: &str| (one.to_owned(), other.to_owned());
     assert_eq!(study(&rules, 1, 1).players(), ["random", "yes", "zany", "ahead"]);

@@ -54,7 +54,7 @@ fn play(rules: &str, before: &[&str], line: &str) -> (bool, String) {
 }
 
 #[test]
-fn every_suggestion_of_a_refusal_is_taken_when_it_is_typed() {
+fn every_suggestion_of_a_refusal_is_accepted_when_typed() {
     let mut typed = 0;
     for (rules, before, line) in REFUSED {
         let (taken, message) = play(rules, before, line);

@@ -154,7 +154,7 @@ fn seeds() -> std::ops::Range<u64> {
 }
 
 #[test]
-fn every_house_rule_and_random_pairs_can_be_turned_in_the_middle_of_a_fight() {
+fn every_house_rule_and_random_pairs_can_be_changed_during_a_fight() {
     let jobs: Vec<(&str, u64)> = GAMES.into_iter().flat_map(|game| seeds().map(move |seed| (game, seed))).collect();
     on_every_core(&jobs, |(game, seed)| turn_all(game, *seed));
 }

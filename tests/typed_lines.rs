@@ -112,7 +112,7 @@ fn play(rules: &str, before: &[&str], line: &str) -> (bool, String) {
 }
 
 #[test]
-fn lines_as_people_type_them_do_what_is_meant() {
+fn typed_lines_are_understood() {
     for (rules, before, line, printed) in TAKEN {
         let (taken, told) = play(rules, before, line);
         assert!(taken && told.contains(printed), "{rules}, {before:?}: `{line}` should print `{printed}`:\n{told}");
@@ -120,7 +120,7 @@ fn lines_as_people_type_them_do_what_is_meant() {
 }
 
 #[test]
-fn lines_that_are_refused_say_what_is_wrong() {
+fn refused_lines_have_a_helpful_message() {
     for (rules, before, line, printed) in REFUSED {
         let (taken, told) = play(rules, before, line);
         assert!(!taken && told.contains(printed), "{rules}, {before:?}: `{line}` should print `{printed}`:\n{told}");

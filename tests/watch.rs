@@ -154,7 +154,7 @@ fn a_layer_and_a_manifest_count_and_a_folder_may_come_late() {
 }
 
 #[test]
-fn what_is_broken_is_told_once_and_the_repair_as_well() {
+fn a_broken_file_is_reported_once_and_its_repair_once() {
     let table = Table::new();
     let card = table.path("tug/maneuvers/pull.luau");
     let begun = Instant::now();
@@ -197,7 +197,7 @@ fn a_folder_that_vanishes_and_returns_is_watched_again() {
 
 #[cfg(unix)]
 #[test]
-fn a_ruleset_behind_a_link_is_seen_at_last() {
+fn changes_of_a_linked_ruleset_are_detected() {
     let table = Table::new();
     let aside = table.root.parent().unwrap().join("real");
     fs::rename(table.path("tug"), &aside).unwrap();

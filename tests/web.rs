@@ -15,7 +15,7 @@ use std::time::Duration;
 use riskbreaker::Library;
 use riskbreaker::serve::web::NetworkHost;
 use riskbreaker::serve::{Connection, Host, Queue, Received};
-use riskbreaker_web::{Client, Config, Page, Server};
+use riskbreaker_web::{Config, Page, Server, WebClient};
 use serde_json::{Value as Json, json};
 use tungstenite::{Message, WebSocket};
 
@@ -196,7 +196,7 @@ fn a_person_has_several_seats_a_name_and_at_most_eight_devices() {
 }
 
 #[test]
-fn after_a_restart_everybody_is_back_and_no_copy_has_their_tokens() {
+fn after_a_restart_tokens_are_valid_and_no_copy_contains_them() {
     let folder = fresh("restart");
     let file = folder.join("evening.rbsave");
     let (host, operator) = table(Some(&file));
@@ -413,8 +413,8 @@ struct OperatorClient {
     queue: Arc<Queue>,
 }
 
-impl riskbreaker_web::Host for Operators {
-    fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn Client> {
+impl riskbreaker_web::WebHost for Operators {
+    fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn WebClient> {
         let connection = self.host.connect(true);
         connection.outbox().on_filled(move || wake(), 2_000, 8 << 20);
         Arc::new(OperatorClient { connection, queue: self.queue.clone() })
@@ -423,7 +423,7 @@ impl riskbreaker_web::Host for Operators {
     fn log(&self, _: &str) {}
 }
 
-impl Client for OperatorClient {
+impl WebClient for OperatorClient {
     fn receive(&self, message: &str) {
         if let Received::Job(job) = self.connection.receive(message) {
             self.queue.push(job);
@@ -459,7 +459,7 @@ impl Client for OperatorClient {
     }
 }
 
-fn serve(host: impl riskbreaker_web::Host) -> Server {
+fn serve(host: impl riskbreaker_web::WebHost) -> Server {
     let config = Config { listens: ([127, 0, 0, 1], 0).into(), public: None, guests: Vec::new(), page: Page::Embedded };
     Server::start(Server::listen(config).unwrap(), Arc::new(host)).unwrap()
 }
@@ -631,7 +631,7 @@ impl Mirror {
 }
 
 #[test]
-fn clients_that_disconnect_resume_repeat_and_send_late_know_what_a_fresh_view_tells() {
+fn clients_that_reconnect_and_repeat_requests_have_the_newest_view_over_the_network() {
     let mut state = 11_u64;
     let mut below = move |most: usize| {
         state ^= state << 13;
@@ -709,7 +709,7 @@ fn c3_16_a_client_that_does_not_read_gets_resync_and_holds_nobody_up() {
 }
 
 #[test]
-fn c3_19_what_a_viewer_is_told_is_on_the_disk() {
+fn c3_19_every_sent_step_is_on_the_disk() {
     let folder = fresh("journal");
     let file = folder.join("evening.rbsave");
     let (host, operator) = table(Some(&file));
@@ -734,7 +734,7 @@ fn c3_19_what_a_viewer_is_told_is_on_the_disk() {
 
 /// A seat requests odds and hints, and then answers the question without waiting for them.
 #[test]
-fn c3_18_odds_are_told_beside_the_table_one_at_a_time_and_end_with_their_question() {
+fn c3_18_odds_run_one_at_a_time_and_end_with_their_question() {
     let (host, operator) = table(None);
     let phone = host.connect_limited();
     let welcome = done(&phone, "hello", json!({ "code": code(&operator, json!({ "seats": ["left"] })) }));
@@ -797,7 +797,7 @@ impl Ear {
 /// Marks are in a hidden field of North and in its sealed bid. No other socket gets them in any byte, whatever it
 /// requests, and the sockets of North and of the game master do.
 #[test]
-fn c3_11_c3_12_and_c3_13_no_frame_has_what_its_viewer_may_not_know() {
+fn c3_11_c3_12_and_c3_13_no_frame_contains_a_secret_of_others() {
     const LIMIT: &str = "777001";
     const BID: &str = "654321";
     let host = host();
@@ -923,7 +923,7 @@ fn said_in(folder: &Path) -> Vec<String> {
 /// the token is valid in the next process. `KILLS=500` for the long run.
 #[cfg(feature = "cli")]
 #[test]
-fn a_table_that_is_killed_has_kept_all_that_it_acknowledged() {
+fn a_killed_table_has_stored_all_that_it_acknowledged() {
     let kills: u64 = std::env::var("KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(6);
     let folder = fresh("killed");
     let mut token = None;
@@ -978,7 +978,7 @@ fn a_table_that_is_killed_has_kept_all_that_it_acknowledged() {
 
 /// Watchers that connect again and again leave nothing behind.
 #[test]
-fn a_storm_of_connections_leaves_nothing_behind() {
+fn a_storm_of_connections_leaks_nothing() {
     let (host, operator) = table(None);
     let watcher = code(&operator, json!({ "role": "watcher" }));
     let server = serve(NetworkHost::new(host, Arc::new(Queue::start(2).unwrap()), |_| {}));
@@ -1084,7 +1084,7 @@ fn an_update_waits_for_the_game_master_at_the_table() {
 /// notified.
 #[cfg(feature = "cli")]
 #[test]
-fn rules_that_change_on_the_disk_come_to_the_table() {
+fn changed_rules_on_the_disk_are_loaded_at_the_table() {
     let folder = fresh("reload");
     let rules = copied_rules(&folder);
     let program = Program::start(&folder, &folder.join("rulesets"), &["--rules", "tug", "--port", "0"]);
@@ -1108,7 +1108,7 @@ fn rules_that_change_on_the_disk_come_to_the_table() {
 }
 
 #[test]
-fn a_look_as_a_seat_sees_what_it_sees_and_is_nobody() {
+fn a_look_as_a_seat_sees_the_same_and_cannot_play() {
     let (host, operator) = table(None);
     let look = done(&operator, "invite", json!({ "table": "a", "seats": ["right"], "kind": "code", "look": true }));
     let phone = host.connect_limited();

@@ -140,7 +140,7 @@ fn the_ready_duel_is_solved_as_often_as_it_is_asked() {
 
 /// The states of a growing game become large long before they become many.
 #[test]
-fn a_game_that_grows_is_refused_by_the_size_of_its_states() {
+fn a_game_with_growing_states_is_refused_by_size() {
     let files = [
         ("ruleset.toml", "id = \"grows\"\ntitle = \"Grows\"\nversion = \"1.0.0\"\nscenario = \"start\"\n"),
         ("scenarios/start.toml", "title = \"Start\"\n"),
@@ -246,7 +246,7 @@ return rb.play({
 
 /// The garbage of an action is collected between runs, in its odds as well.
 #[test]
-fn what_an_action_leaves_behind_is_collected_in_its_odds_too() {
+fn garbage_of_an_action_is_collected_in_its_odds_too() {
     let play = "local rb = require(\"@riskbreaker\")
 return rb.play({
     start = function() rb.schedule(\"act\", 0, rb.spawn(\"thing\", {})) end,
@@ -343,7 +343,7 @@ fn the_time_of_an_entry_counts_wherever_a_script_reads_it() {
 
 /// A game whose states never repeat, since a script reads the time, is followed until hardly any chance is left.
 #[test]
-fn a_game_that_counts_its_rounds_comes_to_what_it_comes_to_without_the_count() {
+fn counting_rounds_does_not_change_the_odds_of_a_game() {
     let [counted, blind] = ["key[1] > 0 and ", ""].map(|seen| {
         let key = if seen.is_empty() { "" } else { ", _, key" };
         let parts = format!(

@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_card_touches_its_specs_and_a_verb_all() {
+    fn a_changed_card_reruns_its_specs_and_a_changed_verb_reruns_all() {
         let touched = |lines: &[&str]| touched_specs(&lines.iter().map(|line| line.to_string()).collect::<Vec<_>>());
         assert_eq!(
             touched(&["maneuvers/feint.luau: max_risk 3 -> 2", "specs/maneuvers/feint.luau: 2 lines"]),

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_nothing_does_not_show_as_nothing() {
+    fn a_small_chance_is_not_shown_as_zero() {
         assert_eq!(bar(0.0, 1.0, 8), "");
         assert_eq!(bar(1e-9, 1.0, 8), "▏");
         assert_eq!(bar(1.0, 1.0, 3), "███");

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_with_a_comma_or_a_quote_is_one_cell() {
+    fn a_text_with_a_comma_or_a_quote_is_one_csv_cell() {
         assert_eq!(csv("Ann wins"), "Ann wins");
         assert_eq!(csv("Ann, at last"), "\"Ann, at last\"");
         assert_eq!(csv("\"no\"\none"), "\"\"\"no\"\"\none\"");

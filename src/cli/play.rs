@@ -710,7 +710,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_has_both_sides() {
+    fn a_pair_needs_a_name_and_a_value() {
         assert_eq!(pair("a=b=c"), Ok(("a".into(), "b=c".into())));
         for wrong in ["", "a", "a=", "=b"] {
             assert!(pair(wrong).is_err(), "{wrong}");

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_stand_under_each_other_and_the_last_one_wraps_in_its_column() {
+    fn cells_are_aligned_and_the_last_one_wraps_in_its_column() {
         let rows = columns(
             2,
             vec![
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_letters_and_marks_take_the_room_they_take() {
+    fn wide_letters_and_combining_marks_are_measured_by_their_width() {
         assert_eq!(width_of("e\u{301}"), 1);
         assert_eq!(width_of("剣士"), 4);
         let rows = columns(

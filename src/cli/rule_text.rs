@@ -184,7 +184,7 @@ mod tests {
                         | to | reads |\n|---|:--|\n| `to` | where to |\n";
 
     #[test]
-    fn an_item_goes_on_in_the_lines_that_are_wrapped_below_it() {
+    fn an_item_includes_its_wrapped_lines() {
         let text = "# Rules\n- **A-1** Everyone has\n  four stats.\n- **A-2** Next.\n\nAside.\n| A-3 | x |\nno row\n";
         assert_eq!(line_of([text].into_iter(), "A-1").as_deref(), Some("Everyone has four stats."));
         assert_eq!(line_of([text].into_iter(), "A-2").as_deref(), Some("Next."));
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn items_and_rows_are_found_by_what_they_begin_with() {
+    fn items_and_rows_are_found_by_their_beginning() {
         let line = |key: &str| line_of([TEXT].into_iter(), key);
         assert_eq!(line("a-1").as_deref(), Some("Everyone has four stats."));
         assert_eq!(line("A-3").as_deref(), Some("the ruling · `x`"));

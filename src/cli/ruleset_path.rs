@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_stands_for_the_ruleset_in_it() {
+    fn a_path_names_the_ruleset_in_it() {
         for (call, wanted) in [
             ("r test rulesets/contest", "r test contest"),
             ("r test ./rulesets/contest/", "r test contest"),
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_of_a_ruleset_stays() {
+    fn a_word_that_is_not_a_path_is_unchanged() {
         for call in [
             "r test contest",
             "r test rulesets/nothing",

@@ -10,7 +10,7 @@ use riskbreaker::play::Machines;
 use riskbreaker::ruleset::system_message;
 use riskbreaker::serve::web::NetworkHost;
 use riskbreaker::serve::{Host, Queue, schema, stdio};
-use riskbreaker_web::{Page, Server, StartError};
+use riskbreaker_web::{Page, Server, ServerStartError};
 use serde_json::{Value as Json, json};
 
 use super::interrupt::CtrlCWatch;
@@ -111,7 +111,7 @@ fn listen(args: &Args, address: SocketAddr, host: &Host, queue: &Arc<Queue>) -> 
     }
     let address = if args.network.is_open() { SocketAddr::new(args.network.ip(), address.port()) } else { address };
     let listening = Server::listen(args.network.config(address, Page::None)).map_err(|error| match error {
-        StartError::Taken(_) => {
+        ServerStartError::Taken(_) => {
             call_error(format!("port {} is in use by another program; give another one", address.port()))
         }
         error => anyhow::anyhow!("{address}: {error}"),

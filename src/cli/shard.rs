@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_environment_does_not_say_is_refused_with_what_to_write() {
+    fn a_missing_environment_variable_is_refused_with_a_correction() {
         let refused = |text: &str, variables: &[(&str, &str)], part: &str| {
             let why = settled(text, variables).unwrap_err();
             assert!(why.contains(part), "{text}: {why}");

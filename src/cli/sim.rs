@@ -790,7 +790,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_the_call_are_read_or_refused() {
+    fn options_of_the_call_are_read_or_refused() {
         assert_eq!(precision("1%"), Ok(0.01));
         assert_eq!(precision("0.02"), Ok(0.02));
         for wrong in ["0", "-1%", "60%", "x", ""] {

@@ -15,7 +15,7 @@ use riskbreaker::serve::web::NetworkHost;
 use riskbreaker::serve::{Connection, Host, Json, Queue, Received};
 use riskbreaker::watch::{Watched, Watcher};
 use riskbreaker::{Library, Ruleset};
-use riskbreaker_web::{Addresses, BaseUrl, Config, Listening, Page, QrCode, Server, StartError};
+use riskbreaker_web::{Addresses, BaseUrl, Config, Listening, Page, QrCode, Server, ServerStartError};
 use serde_json::json;
 
 use super::interrupt::CtrlCWatch;
@@ -298,14 +298,14 @@ fn open(operator: &Operator, chosen: &Chosen, file: &Path, args: &Args) -> Resul
 }
 
 /// The error for a port that cannot be used, with advice.
-fn not_listening(error: StartError, port: u16, remembered: bool) -> anyhow::Error {
+fn not_listening(error: ServerStartError, port: u16, remembered: bool) -> anyhow::Error {
     match error {
-        StartError::Taken(_) if remembered => call_error(format!(
+        ServerStartError::Taken(_) if remembered => call_error(format!(
             "port {port} is in use, and the phones of this table know it by that port; end the other program, or type `--port {}`: \
              everybody joins again then",
             port.checked_add(1).unwrap_or(PORT)
         )),
-        StartError::Taken(_) => call_error(format!(
+        ServerStartError::Taken(_) => call_error(format!(
             "port {port} is in use by another program; type `--port {}`",
             port.checked_add(1).unwrap_or(PORT)
         )),

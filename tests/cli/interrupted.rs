@@ -66,7 +66,7 @@ fn the_specs_of_a_layer_are_watched_over_each_ruleset_that_it_lies_over() {
 }
 
 #[test]
-fn a_ruleset_that_is_broken_when_its_specs_are_watched_is_told_once() {
+fn a_ruleset_that_breaks_while_its_specs_are_watched_is_reported_once() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("watched_broken");
     std::fs::create_dir_all(folder.join("broken")).unwrap();
     for (name, text) in
@@ -89,7 +89,7 @@ fn a_ruleset_that_is_broken_when_its_specs_are_watched_is_told_once() {
 }
 
 #[test]
-fn a_whole_game_ends_with_what_its_results_are_at_least() {
+fn interrupted_odds_of_a_whole_game_print_lower_bounds() {
     let call = ["odds", "--game", "four-against-four", "--rules", "riskbreaker-0.0.1", "--rulesets", "rulesets"];
     // A busy machine reaches the first results later.
     for times in [1, 4, 16] {
@@ -106,7 +106,7 @@ fn a_whole_game_ends_with_what_its_results_are_at_least() {
 
 /// A scheduler terminates a part early; the same call continues it.
 #[test]
-fn a_part_that_is_terminated_keeps_its_counts_and_says_so_by_its_exit_code() {
+fn a_terminated_shard_saves_its_counts_and_has_its_own_exit_code() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("terminated.json");
     let _ = std::fs::remove_file(&file);
     let call = ["sim", "duel", "--rules", "riskbreaker-0.0.1", "--rulesets", "rulesets", "--shard", "env/2", "--save"];
@@ -133,7 +133,7 @@ fn a_part_that_is_terminated_keeps_its_counts_and_says_so_by_its_exit_code() {
 }
 
 #[test]
-fn a_simulation_that_looks_ahead_ends_with_what_is_counted() {
+fn an_interrupted_simulation_with_look_ahead_prints_its_counts() {
     let call = ["sim", "four-against-four", "--rules", "riskbreaker-0.0.1", "--rulesets", "rulesets"];
     let ahead = ["--seat", "players=ahead", "--seat", "foes=ahead", "--trials", "100000"];
     let output = interrupted(&[&call[..], &ahead].concat());

@@ -160,7 +160,7 @@ fn a_package_is_shown_added_played_updated_and_taken_back() {
 }
 
 #[test]
-fn packages_that_do_not_fit_say_what_to_do() {
+fn packages_that_do_not_fit_are_refused_with_advice() {
     let desk = Desk::new("unfit");
     let one = desk.author("one", "house-one", "1.0.0", "");
     let other = desk.author("two", "house-two", "1.0.0", "conflicts = [\"house-one\"]\n");
@@ -395,7 +395,7 @@ fn nerve(desk: &Desk, version: &str, field: &str) -> PathBuf {
 const NERVE: &str = "riskbreaker-0.0.1+house-nerve";
 
 #[test]
-fn a_campaign_is_told_of_a_new_version_and_carries_a_renamed_field_over() {
+fn a_campaign_reports_a_new_version_and_keeps_a_renamed_field() {
     let desk = Desk::new("renamed");
     let place = nerve(&desk, "1.2.0", "grit");
     desk.done(&["add", &text(&place), "--yes"]);

@@ -154,7 +154,7 @@ fn the_first_screen_lists_everybody_and_nothing_is_lost() {
 }
 
 #[test]
-fn a_game_whose_folder_cannot_be_written_is_played_all_the_same() {
+fn a_game_in_a_read_only_folder_can_be_played() {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("terminal-unkept");
     let _ = std::fs::remove_dir_all(&home);
     std::fs::create_dir_all(&home).expect("a folder of its own");
@@ -180,7 +180,7 @@ fn a_name_of_a_campaign_and_a_scenario_is_asked_about() {
 }
 
 #[test]
-fn a_command_is_told_whose_turn_it_is() {
+fn a_notify_command_gets_the_seat_whose_turn_it_is() {
     let home = "terminal-notify";
     let told = Path::new(env!("CARGO_TARGET_TMPDIR")).join(home).join("told");
     let args = ["play", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "1", "--notify", "cat >> told; exit 3"];
@@ -197,7 +197,7 @@ fn a_command_is_told_whose_turn_it_is() {
 }
 
 #[test]
-fn a_free_act_that_asks_nothing_says_first_what_it_would_do() {
+fn a_free_act_without_questions_is_previewed() {
     let mut terminal =
         Terminal::open(&["play", "duel", "--rules", "riskbreaker-0.0.3", "--seed", "1"], "terminal-free");
     terminal.shows("Type yes or no");
@@ -223,7 +223,7 @@ fn ctrl_c_in_the_pager_does_not_end_the_game() {
 }
 
 #[test]
-fn what_is_longer_than_the_screen_comes_page_by_page() {
+fn output_longer_than_the_screen_is_paged() {
     let mut terminal =
         Terminal::open(&["play", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "1"], "terminal-pages");
     terminal.shows("Type yes or no");
@@ -235,7 +235,7 @@ fn what_is_longer_than_the_screen_comes_page_by_page() {
 }
 
 #[test]
-fn a_change_of_the_rules_is_told_once_to_those_at_the_screen() {
+fn a_change_of_the_rules_is_printed_once() {
     let rulesets = Path::new(env!("CARGO_TARGET_TMPDIR")).join("terminal-rules");
     let _ = std::fs::remove_dir_all(&rulesets);
     let rulesets = rulesets.to_str().expect("it can be written out");
@@ -259,7 +259,7 @@ fn a_change_of_the_rules_is_told_once_to_those_at_the_screen() {
 }
 
 #[test]
-fn the_screen_of_a_seat_does_not_show_what_an_act_comes_to_before_it_is_done() {
+fn the_screen_of_a_seat_does_not_preview_a_free_act_with_secrets() {
     let rulesets = super::veil("veil-act");
     let call = ["--rulesets", &rulesets, "play", "--rules", "veil", "--as", "north", "--seed", "1"];
     let mut terminal = Terminal::open(&call, "terminal-veil");

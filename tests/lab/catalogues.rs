@@ -113,7 +113,7 @@ fn result(outcome: &Outcome) -> i64 {
 }
 
 #[test]
-fn contests_come_to_each_result_as_often_as_their_catalogue_says() {
+fn contests_have_the_frequencies_of_their_catalogue() {
     let contest = shipped("contest");
     for (lead, ways, [wins, draws, loses]) in CONTESTS {
         let position = format!(
@@ -142,7 +142,7 @@ fn contests_come_to_each_result_as_often_as_their_catalogue_says() {
 }
 
 #[test]
-fn attacks_come_to_each_degree_as_often_as_their_catalogue_says() {
+fn attacks_have_the_frequencies_of_their_catalogue() {
     let rbf = shipped("rbf");
     for (mode, net) in NETS.into_iter().enumerate() {
         let all: i64 = KEPT.iter().map(|row| row[mode]).sum();

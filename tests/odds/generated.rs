@@ -230,7 +230,7 @@ impl Running {
 }
 
 #[test]
-fn random_programs_come_to_what_brute_force_counts() {
+fn random_programs_have_the_odds_that_brute_force_counts() {
     let mut programs: Vec<(String, String, Chances)> = Vec::new();
     for seed in 0..150 {
         let mut writer = Writer { dice: DiceRng::new(seed), rolls: 7, depth: 0 };

@@ -524,7 +524,7 @@ const CARDS: &[Card] = &[
 
 /// Exploding dice of which the script uses only what is exact, however often they explode.
 #[test]
-fn what_is_seen_of_exploding_dice_is_exact_where_it_can_be() {
+fn readings_of_exploding_dice_are_exact_if_possible() {
     let of = |part: i64, whole: i64| ratio(part, whole);
     let two = |yes: Fraction| Chances::from([("true".into(), yes.clone()), ("false".into(), of(1, 1) - yes)]);
     // The chance of each total of d4!>=3, by its first face.
@@ -547,7 +547,7 @@ fn what_is_seen_of_exploding_dice_is_exact_where_it_can_be() {
 }
 
 #[test]
-fn forty_odd_cards_come_to_what_brute_force_counts() {
+fn forty_odd_cards_have_the_odds_that_brute_force_counts() {
     assert!(CARDS.len() >= 40, "{}", CARDS.len());
     let cards: Vec<(&str, &str, Chances)> =
         CARDS.iter().map(|(name, body, counted)| (*name, *body, enumerated(counted))).collect();

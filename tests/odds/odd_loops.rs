@@ -14,7 +14,7 @@ fn end<S>(said: impl ToString) -> Next<S> {
 }
 
 #[test]
-fn twenty_loops_come_to_what_their_chains_come_to() {
+fn twenty_loops_have_the_odds_of_their_markov_chains() {
     let mut loops: Vec<(&str, &str, Chances)> = Vec::new();
     let mut add = |name, body, chances| loops.push((name, body, chances));
 

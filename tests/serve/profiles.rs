@@ -163,7 +163,7 @@ fn an_entity_has_the_profile_that_its_viewer_may_know() {
 }
 
 #[test]
-fn a_sheet_has_its_numbers_beside_its_lines() {
+fn a_sheet_has_lines_and_numbers() {
     let (_host, operator) = at_lookout("profiles-of-sheets");
     let master = view(&operator, "game_master");
     let ann = &entity(&master["view"], "Ann")["id"];
@@ -306,7 +306,7 @@ fn a_roll_has_its_parts_its_need_and_its_kind() {
 }
 
 #[test]
-fn an_undo_says_before_it_what_it_would_take_back() {
+fn the_preview_of_an_undo_lists_the_decisions() {
     let (_host, operator) = at_lookout("profiles-of-undo");
     let left = view(&operator, "left");
     let master = view(&operator, "game_master");
@@ -342,7 +342,7 @@ fn an_undo_says_before_it_what_it_would_take_back() {
 }
 
 #[test]
-fn odds_say_which_outcomes_are_successes_for_whoever_is_asked() {
+fn odds_mark_outcomes_as_successes_for_the_asked_seat() {
     let host = Host::new(Library::open(super::root("rulesets")).unwrap());
     let operator = host.connect(true);
     let position =
@@ -386,7 +386,7 @@ fn a_viewer_plays_several_seats() {
 }
 
 #[test]
-fn what_people_say_is_no_part_of_the_game() {
+fn chat_lines_are_no_part_of_the_game() {
     let (_host, operator) = at_lookout("profiles-of-chat");
     let left = view(&operator, "left");
     let watcher = view(&operator, "watcher");

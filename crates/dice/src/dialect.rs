@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn notations_of_other_programs_are_read_or_refused_with_a_cure() {
+    fn notations_of_other_programs_are_read_or_refused_with_a_correction() {
         let table = include_str!("../../../tests/data/dialects.txt");
         let rows = table.lines().filter(|line| !line.starts_with("# ") && !line.is_empty());
         let mut count = 0;
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_meant_as_dice_is_told_from_names() {
+    fn texts_meant_as_dice_are_distinguished_from_names() {
         for dice in [
             "dF",
             "4dF",

@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn known_numbers() {
+    fn chances_agree_with_published_numbers() {
         let abilities = distribution("4d6kh3");
         assert_eq!(abilities.mean(), of(15_869, 1_296));
         assert_eq!(abilities.chance(18), of(21, 1_296));
@@ -618,7 +618,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_as_exact_of_dice_that_explode_is_so() {
+    fn exact_chances_of_exploding_dice_are_exact() {
         // The lowest of two is 1 unless both show more, however often the other explodes.
         assert_eq!(distribution("2d4!kl1").exactly(1..=1), Some(of(7, 16)));
         assert_eq!(distribution("3d4!dh2").exactly(..=3), Some(of(63, 64)));
@@ -748,7 +748,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_listed_and_what_remains_sum_to_1(dice in crate::tests::any_dice()) {
+        fn listed_and_remaining_chances_sum_to_1(dice in crate::tests::any_dice()) {
             let small = dice.pools().iter().all(|pool| pool.count <= 4 || pool.explode.is_none());
             prop_assume!(small);
             if let Ok(distribution) = dice.distribution() {

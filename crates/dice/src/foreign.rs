@@ -604,7 +604,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_like_here_gets_no_suggestion() {
+    fn notation_without_an_equivalent_has_no_suggestion() {
         for text in
             ["[explode 2d6]", "output [explode 3d8]", "2d6t", "5d6 count", "{1,3}@4d6", "2@3d20", "3d10K4", "4d6a[=6]"]
         {

@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn the_common_case_is_told_at_once() {
+    fn simple_dice_are_recognized() {
         let simple = |text| Dice::parse(text).unwrap().simple();
         assert_eq!(simple("d10"), Some((1, 10, 0)));
         assert_eq!(simple("2+3d12-4"), Some((3, 12, -2)));

@@ -522,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_have_the_chances_of_all_rolls_that_come_in_their_order() {
+    fn ranks_have_the_chances_of_all_rolls_with_their_order() {
         for dice in ["1d10", "2d10", "3d4", "4d3", "5d4", "3d6ro1", "2d4rr1", "3d1", "3d4kh2", "2d3+2d2", "1d6+1d8"] {
             let all = counted(dice, |pools| ranks(&pools.concat()));
             let listed = partition(dice, Seen::Ranks);
@@ -539,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn large_pools_are_told_apart_by_what_was_rolled() {
+    fn large_pools_are_partitioned_by_the_rolled_faces() {
         let pool = partition("10d10", Seen::Faces);
         assert_eq!(pool.branches.len(), 92_378);
         let all_ones = pool.branches.iter().find(|branch| branch.faces == [1; 10]).unwrap();
@@ -551,7 +551,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_rolled_is_gone_through_list_by_list() {
+    fn partitions_by_rolled_order_enumerate_lists() {
         let all = partition("5d6", Seen::Ordered);
         assert_eq!(all.branches.len(), 7_776);
         assert!(all.branches.iter().all(|branch| branch.chance == of(1, 7_776)));
@@ -604,7 +604,7 @@ mod tests {
 
     /// Such a die shows 1 a thousand times in a row with a chance of 0.000043. The next face brings no more dice.
     #[test]
-    fn a_die_explodes_no_more_often_than_a_roll_lets_it() {
+    fn a_die_explodes_at_most_as_often_as_a_roll_allows() {
         let die = format!("d[{}2]!1", "1,".repeat(99));
         let rest = of(99, 100).pow(1_000);
         assert_eq!(Dice::parse(&die).unwrap().distribution().unwrap().remaining(), rest);

@@ -1032,7 +1032,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_where_and_what_to_write() {
+    fn a_refusal_has_a_place_and_a_correction() {
         for (text, said) in [
             (
                 "4d6r1",
@@ -1151,7 +1151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_refused_unread() {
+    fn a_long_text_is_refused_without_parsing() {
         assert!(Dice::parse(&format!("d6{}", "+1".repeat(499))).is_ok());
         let error = Dice::parse(&"(".repeat(100_000)).unwrap_err();
         assert_eq!((error.column, error.message.as_str()), (1_001, "an expression has at most 1000 characters"));

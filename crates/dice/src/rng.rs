@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_means_the_same_dice_for_ever() {
+    fn a_seed_gives_the_same_dice_in_every_version() {
         assert_eq!(
             faces(&mut DiceRng::new(7719), 10, 20),
             [9, 8, 1, 5, 5, 4, 2, 8, 10, 7, 8, 3, 7, 4, 5, 2, 8, 3, 6, 10]

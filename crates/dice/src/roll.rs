@@ -642,7 +642,7 @@ mod tests {
     }
 
     #[test]
-    fn faces_have_to_fit() {
+    fn faces_that_do_not_fit_are_refused() {
         assert_eq!(refused("2d6", &[5]), "`2d6` needs more faces than the 1 given: the next is a d6");
         assert_eq!(refused("2d6", &[5, 1, 1]), "`2d6` takes 2 of the 3 faces given");
         assert_eq!(refused("2d6", &[5, 7]), "face 2 of `2d6` is 7, but a d6 shows 1 to 6");
@@ -651,7 +651,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dry_source_and_a_stuck_one_give_no_roll() {
+    fn an_exhausted_source_and_an_endless_one_give_no_roll() {
         let dice = Dice::parse("2d6rr1").unwrap();
         assert_eq!(dice.roll_with(&mut |_| None), None);
         assert_eq!(dice.roll_with(&mut |_| Some(1)), None);
@@ -662,7 +662,7 @@ mod tests {
     }
 
     #[test]
-    fn a_written_roll_has_to_add_up() {
+    fn a_stored_roll_must_be_consistent() {
         let roll = Dice::parse("2d6kh1").unwrap().roll_faces(&[2, 5]).unwrap();
         let text = serde_json::to_string(&roll).unwrap();
         assert!(

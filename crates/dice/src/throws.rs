@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_roll_that_is_not_complete_has_a_place_for_each_die_that_is_missing() {
+    fn an_incomplete_roll_has_a_place_for_each_missing_die() {
         let dice = Dice::parse("2d6ro1!").unwrap();
         let mut throws = Throws::read(&dice, &[]);
         assert_eq!((throws.missing(), throws.faces()), (vec![6, 6], vec![0, 0]));
@@ -139,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_taken_back_throw_by_throw_makes_the_same_roll_again(
+        fn throws_undone_and_repeated_give_the_same_roll(
             dice in crate::tests::any_dice(), seed: u64
         ) {
             let mut chance = DiceRng::new(seed);

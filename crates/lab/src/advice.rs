@@ -175,7 +175,7 @@ pub(super) fn advise_for(
     let (asked, knows, stop) = (question.clone(), viewer.clone(), for_odds.flag().clone());
     let weighed = session.lend(move |game, vm| {
         let behind = answered_behind(game, &knows);
-        let thought = Thought { interrupt: Some(stop), viewer: knows, behind };
+        let thought = AdviceRequest { interrupt: Some(stop), viewer: knows, behind };
         game.look_ahead(&thought.viewer, |known| weigh_all(known, vm, &asked, &thought))
     });
     let Weighed { mut advised, game, behind } = weighed.map_err(Refusal::from)??;
@@ -198,7 +198,7 @@ pub(super) fn advise_for(
 
 /// The request for a hint: the viewer, and what is already known of the open action.
 #[derive(Clone, Debug)]
-struct Thought {
+struct AdviceRequest {
     interrupt: Option<Arc<AtomicBool>>,
     /// The viewer that gets the hint.
     viewer: Viewer,
@@ -206,7 +206,7 @@ struct Thought {
     behind: Vec<(usize, Slot)>,
 }
 
-impl Thought {
+impl AdviceRequest {
     fn is_interrupted(&self) -> bool {
         is_set(self.interrupt.as_deref())
     }
@@ -221,7 +221,12 @@ struct Weighed {
 }
 
 /// Computes the odds of each answer.
-fn weigh_all(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &Thought) -> Result<Weighed, Refusal> {
+fn weigh_all(
+    game: &Game,
+    vm: &mut dyn Machine,
+    question: &Question,
+    thought: &AdviceRequest,
+) -> Result<Weighed, Refusal> {
     let Some(answers) = question.answers(MOST) else {
         return Err(Refusal::new(format!("`{}` has too many possible answers to weigh them", question.topic)));
     };
@@ -278,7 +283,7 @@ fn look_further(
     vm: &mut dyn Machine,
     question: &Question,
     limits: Limits,
-    thought: &Thought,
+    thought: &AdviceRequest,
 ) {
     let horizon = game.context.rules.horizon().to_vec();
     if horizon.is_empty() {
@@ -327,7 +332,7 @@ fn weigh(
     question: &Question,
     answer: &Answer,
     (limits, detail): (Limits, Detail),
-    thought: &Thought,
+    thought: &AdviceRequest,
     until: &[Arc<str>],
 ) -> Result<Odds, Refusal> {
     let mut query = OddsQuery { given: vec![Given::to(question, answer.to_value())], limits, ..OddsQuery::default() };
@@ -360,7 +365,7 @@ pub(crate) fn best_answer(
 ) -> Result<Answer, Refusal> {
     let viewer = Viewer::seat(&question.seat);
     let behind = answered_behind(game, &viewer);
-    let thought = Thought { interrupt: stop.cloned(), viewer, behind };
+    let thought = AdviceRequest { interrupt: stop.cloned(), viewer, behind };
     game.look_ahead(&thought.viewer, |known| {
         // If there are too many deals to follow, they are sampled.
         let detail = if known.context.knowledge.deals_for.is_some() { Detail::Outcomes } else { Detail::Worth };
@@ -381,7 +386,7 @@ pub(crate) fn best_answer(
         }
         best.map(|(_, answer)| answer)
             .or_else(|| question.usual_answer())
-            .ok_or_else(|| Refusal::new(format!("`{}` has no answer to take", question.topic)))
+            .ok_or_else(|| Refusal::new(format!("the question `{}` has no possible answer", question.topic)))
     })
 }
 
@@ -402,7 +407,7 @@ pub(crate) fn exact_worths(
 ) -> Result<Vec<(Answer, Option<Fraction>)>, Refusal> {
     let viewer = Viewer::seat(&question.seat);
     let behind = answered_behind(game, &viewer);
-    let thought = Thought { interrupt: Some(stop.clone()), viewer, behind };
+    let thought = AdviceRequest { interrupt: Some(stop.clone()), viewer, behind };
     let answers = question.answers(MOST).ok_or_else(|| Refusal::new("it has too many answers"))?;
     let horizon = game.context.rules.horizon().to_vec();
     game.look_ahead(&thought.viewer, |known| {

@@ -161,11 +161,11 @@ pub(super) enum ChainTarget {
     Step,
 }
 
-pub(super) type Row<N = Fraction> = BTreeMap<ChainTarget, N>;
+pub(super) type ChainRow<N = Fraction> = BTreeMap<ChainTarget, N>;
 
 pub(super) struct Chain<'p, N = Fraction> {
     points: &'p [ChoicePoint],
-    rows: Vec<Row<N>>,
+    rows: Vec<ChainRow<N>>,
     /// Strongly connected components, each after those that it leads to.
     components: Vec<Vec<u32>>,
     /// The chosen branch of each choice.
@@ -299,14 +299,14 @@ impl<'p> Chain<'p> {
     /// Chooses a branch of a point.
     fn take(&mut self, state: u32, branch: usize) {
         let edge = self.points[state as usize].edges[branch];
-        self.rows[state as usize] = Row::from([(target(edge), Fraction::ONE)]);
+        self.rows[state as usize] = ChainRow::from([(target(edge), Fraction::ONE)]);
         self.choice.insert(state, branch);
     }
 }
 
 impl<'p, N: ChainNumber> Chain<'p, N> {
     /// Creates a chain without choices.
-    pub fn of_rows(rows: Vec<Row<N>>, start: u32, interrupt: Option<&'p AtomicBool>) -> Chain<'p, N> {
+    pub fn of_rows(rows: Vec<ChainRow<N>>, start: u32, interrupt: Option<&'p AtomicBool>) -> Chain<'p, N> {
         let effort = FractionWork { interrupt, left: Cell::new(FractionWork::MOST) };
         let mut chain = Chain { points: &[], rows, components: Vec::new(), choice: HashMap::new(), effort };
         chain.find_components(start);
@@ -326,7 +326,7 @@ impl<'p, N: ChainNumber> Chain<'p, N> {
     /// As [`Unsolved`] says.
     pub fn expected_steps(&self, start: u32) -> Result<N, Unsolved> {
         let mut steps: HashMap<u32, N> = HashMap::new();
-        let counted = |row: &Row<N>, steps: &HashMap<u32, N>| -> N {
+        let counted = |row: &ChainRow<N>, steps: &HashMap<u32, N>| -> N {
             let of = |(target, chance): (&ChainTarget, &N)| match target {
                 ChainTarget::Step => chance.clone(),
                 ChainTarget::State(state) => steps.get(state).map(|steps| chance.times(steps)).unwrap_or_default(),
@@ -495,8 +495,8 @@ fn target(edge: Edge) -> ChainTarget {
 }
 
 /// The targets of a point, with equal targets merged. For answers, all targets are possible.
-fn row(point: &ChoicePoint) -> Row {
-    let mut row = Row::new();
+fn row(point: &ChoicePoint) -> ChainRow {
+    let mut row = ChainRow::new();
     match &point.fork {
         Fork::Roll(ranked) => {
             for (branch, edge) in ranked.partition.branches.iter().zip(&point.edges) {
@@ -515,7 +515,7 @@ fn row(point: &ChoicePoint) -> Row {
     row
 }
 
-fn weighed(row: &Row, value_of: impl Fn(&ChainTarget) -> Worth) -> Worth {
+fn weighed(row: &ChainRow, value_of: impl Fn(&ChainTarget) -> Worth) -> Worth {
     let mut sum = Worth::new();
     for (target, chance) in row {
         for (seat, worth) in value_of(target) {
@@ -528,12 +528,12 @@ fn weighed(row: &Row, value_of: impl Fn(&ChainTarget) -> Worth) -> Worth {
 /// The elimination of the states of one component, one after the other.
 struct Elimination<N> {
     members: BTreeSet<u32>,
-    rows: HashMap<u32, Row<N>>,
+    rows: HashMap<u32, ChainRow<N>>,
     before: HashMap<u32, BTreeSet<u32>>,
 }
 
 impl<N: ChainNumber> Elimination<N> {
-    fn new(component: &[u32], rows: &[Row<N>]) -> Elimination<N> {
+    fn new(component: &[u32], rows: &[ChainRow<N>]) -> Elimination<N> {
         let members: BTreeSet<u32> = component.iter().copied().collect();
         let mut before: HashMap<u32, BTreeSet<u32>> = component.iter().map(|state| (*state, BTreeSet::new())).collect();
         for state in component {
@@ -559,9 +559,9 @@ impl<N: ChainNumber> Elimination<N> {
         &mut self,
         own: &mut HashMap<u32, N>,
         effort: &FractionWork<'_>,
-    ) -> Result<Vec<(u32, Row<N>)>, Unsolved> {
+    ) -> Result<Vec<(u32, ChainRow<N>)>, Unsolved> {
         let mut order = Vec::with_capacity(self.members.len());
-        let cost = |before: &BTreeSet<u32>, row: &Row<N>| before.len() * row.len();
+        let cost = |before: &BTreeSet<u32>, row: &ChainRow<N>| before.len() * row.len();
         let mut queue: BTreeSet<(usize, u32)> =
             self.rows.iter().map(|(state, row)| (cost(&self.before[state], row), *state)).collect();
         while let Some((priced, state)) = queue.pop_first() {
@@ -625,7 +625,7 @@ mod tests {
     use riskbreaker_dice::{ratio, sum};
 
     /// Builds `count` rounds, in each of which one of eight places moves on by one or two.
-    fn rounds(count: u32) -> Vec<Row> {
+    fn rounds(count: u32) -> Vec<ChainRow> {
         let half = || ratio(1, 2);
         let third = || ratio(1, 3);
         let place = |round: u32, at: u32| match round < count {
@@ -634,7 +634,7 @@ mod tests {
         };
         let row = |state: u32| {
             let (next, at) = (state / 8 + 1, state % 8);
-            Row::from([
+            ChainRow::from([
                 (place(next, at + 1), third()),
                 (place(next, at + 2), Fraction::ONE - half() - third()),
                 (place(next, at + 3), half()),
@@ -645,7 +645,7 @@ mod tests {
 
     /// Intervals contain the exact chances where these are known, and are hardly wider.
     #[test]
-    fn intervals_hold_the_exact_chances_of_a_chain_with_loops() {
+    fn intervals_contain_the_exact_chances_of_a_chain_with_loops() {
         let mut rows = rounds(60);
         // Every third place leads back to the start of its round, and the last round to the first.
         for (at, row) in rows.iter_mut().enumerate().filter(|(at, _)| at % 3 == 0) {

@@ -176,7 +176,7 @@ pub(crate) fn explore(
         Ok(counted) => counted.odds(outcomes, &ends),
         Err(PathError::Refused(refusal)) => return Err(refusal),
         Err(PathError::Interrupted) => {
-            return Err(Refusal::failing("it was interrupted before anything was known"));
+            return Err(Refusal::failing("it was interrupted before there was a result"));
         }
         Err(PathError::Unstable) => return Err(Refusal::failing("a script keeps something between its runs")),
         Err(PathError::TooMuch(why)) => {
@@ -395,7 +395,7 @@ const PASSING: u32 = u32::MAX;
 const MOST_ENTRIES: usize = 10_000;
 
 /// The result of running an action once.
-enum Ran {
+enum RunOutcome {
     /// The run reached the end with this number.
     End(u32),
     OffPlan(OffPlan),
@@ -467,12 +467,12 @@ impl Exploration<'_> {
                     return Err(PathError::Unstable);
                 }
                 match ran {
-                    Ran::End(end) => self.explorer().end(end),
-                    Ran::OffPlan(OffPlan::Known) => met_again += 1,
-                    Ran::OffPlan(OffPlan::Deep | OffPlan::Reached) => {}
-                    Ran::OffPlan(OffPlan::Spent) => return self.all_but_little(),
-                    Ran::OffPlan(OffPlan::TooWide(why)) => return Err(PathError::TooMuch(why)),
-                    Ran::OffPlan(OffPlan::Refused(refusal)) => return Err(refusal.into()),
+                    RunOutcome::End(end) => self.explorer().end(end),
+                    RunOutcome::OffPlan(OffPlan::Known) => met_again += 1,
+                    RunOutcome::OffPlan(OffPlan::Deep | OffPlan::Reached) => {}
+                    RunOutcome::OffPlan(OffPlan::Spent) => return self.all_but_little(),
+                    RunOutcome::OffPlan(OffPlan::TooWide(why)) => return Err(PathError::TooMuch(why)),
+                    RunOutcome::OffPlan(OffPlan::Refused(refusal)) => return Err(refusal.into()),
                 }
                 let (runs, steps) = (self.explorer().runs, self.explorer().steps);
                 if runs % TAIL_EVERY == 0
@@ -617,10 +617,10 @@ impl Exploration<'_> {
             }
             self.explorer().begin_sample(DiceRng::stream(SEED, n));
             match self.run()? {
-                Ran::End(end) => *counts.entry(end).or_insert(0) += 1,
-                Ran::OffPlan(OffPlan::Refused(refusal)) => return Err(refusal.into()),
+                RunOutcome::End(end) => *counts.entry(end).or_insert(0) += 1,
+                RunOutcome::OffPlan(OffPlan::Refused(refusal)) => return Err(refusal.into()),
                 // This play has no end.
-                Ran::OffPlan(_) => {}
+                RunOutcome::OffPlan(_) => {}
             }
             played += 1;
         }
@@ -652,14 +652,14 @@ impl Exploration<'_> {
     }
 
     /// Runs an action once; with sampled dice, also all later ones up to the end.
-    fn run(&mut self) -> Result<Ran, PathError> {
+    fn run(&mut self) -> Result<RunOutcome, PathError> {
         let stage = self.explorer().stage;
         self.go_to(stage);
         self.passed = 0;
         let mut ran = self.go();
         loop {
             match self.after(ran)? {
-                Err(off_plan) => return Ok(Ran::OffPlan(off_plan)),
+                Err(off_plan) => return Ok(RunOutcome::OffPlan(off_plan)),
                 Ok(cut) if self.query.until.is_empty() => return self.end(cut.as_deref()),
                 Ok(_) => {}
             }
@@ -672,7 +672,7 @@ impl Exploration<'_> {
 
     /// Continues after a finished action, up to the agenda entry at which the odds end. `None`: a sampled run continues
     /// with the next action.
-    fn go_on(&mut self) -> Result<Option<Ran>, PathError> {
+    fn go_on(&mut self) -> Result<Option<RunOutcome>, PathError> {
         if self.at.is_none() {
             self.origin = self.dealt_state();
         }
@@ -701,7 +701,7 @@ impl Exploration<'_> {
         if self.explorer().is_sampling() {
             self.passed += 1;
             if self.passed > MOST_ENTRIES {
-                return Ok(Some(Ran::OffPlan(OffPlan::Deep)));
+                return Ok(Some(RunOutcome::OffPlan(OffPlan::Deep)));
             }
             self.explorer().pass_entry();
             self.put(Some(PASSING), (next, origin));
@@ -712,7 +712,7 @@ impl Exploration<'_> {
             next.tell_next(key);
             write_whole_state(&next.context.state, false, key);
         });
-        Ok(Some(Ran::OffPlan(match reached {
+        Ok(Some(RunOutcome::OffPlan(match reached {
             None => OffPlan::Spent,
             Some((_, false)) => OffPlan::Known,
             Some((point, true)) => {
@@ -768,7 +768,7 @@ impl Exploration<'_> {
     }
 
     /// Records the end of a run and returns its number. The end consists of the outcome and its value.
-    fn end(&mut self, cut: Option<&str>) -> Result<Ran, PathError> {
+    fn end(&mut self, cut: Option<&str>) -> Result<RunOutcome, PathError> {
         let context = &mut self.game.context;
         let mut outcome = match self.detail {
             Detail::Outcomes if self.query.until.is_empty() => Outcome::of(context, cut, self.viewer, &self.valued),
@@ -829,7 +829,7 @@ impl Exploration<'_> {
             self.ends.push((number, worth));
             self.ends.len() as u32 - 1
         });
-        Ok(Ran::End(end))
+        Ok(RunOutcome::End(end))
     }
 
     /// Checks the given answers against questions that were answered automatically because only one answer was

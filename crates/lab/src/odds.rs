@@ -363,7 +363,7 @@ mod tests {
     use riskbreaker_dice::ratio;
 
     #[test]
-    fn plays_that_did_not_end_may_have_come_to_anything() {
+    fn unfinished_plays_may_have_any_outcome() {
         let said = |text: &str| Outcome { effects: vec![Effect::Said { text: text.into() }], ..Outcome::default() };
         let odds = Odds {
             outcomes: vec![(said("a"), ratio(40, 100)), (said("b"), ratio(10, 100))],

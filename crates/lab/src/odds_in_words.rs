@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_nothing_does_not_show_as_nothing() {
+    fn a_small_chance_is_not_shown_as_zero() {
         assert_eq!(percent(0.0), "0.00 %");
         assert_eq!(percent(0.5), "50.00 %");
         assert_eq!(percent(1e-7), "1.0e-5 %");

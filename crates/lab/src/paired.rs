@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_that_of_the_pairs() {
+    fn the_difference_is_computed_from_the_pairs() {
         // The same result in every pair: the dice decided, and the difference is known far better than each share.
         let same = Difference::of_wins(0, 0, 98, 1.96);
         assert!(same.average == 0.0 && (same.margin - 0.0196).abs() < 1e-9, "{same:?}");

@@ -101,7 +101,7 @@ const STREAM: u64 = 1 << 62;
 /// The games of all answers to one question. Game number `n` has the same dice for each answer.
 pub(super) struct Playouts {
     rules: Arc<Ruleset>,
-    start: Arc<Start>,
+    start: Arc<PlayoutStart>,
     /// The results by answer and game number. `None`: the game could not be played.
     found: Vec<Vec<Option<Ended>>>,
     /// The results of the games in which the policy answers the question as well.
@@ -109,7 +109,7 @@ pub(super) struct Playouts {
 }
 
 /// The common start of all games.
-struct Start {
+struct PlayoutStart {
     game: Box<Game>,
     question: Question,
     answers: Vec<Answer>,
@@ -131,7 +131,7 @@ impl Playouts {
         let rules = game.context.rules.clone();
         let policy = rules.policies().first().cloned();
         let found = vec![Vec::new(); answers.len()];
-        let start = Arc::new(Start { game, question, answers, behind, policy, seed });
+        let start = Arc::new(PlayoutStart { game, question, answers, behind, policy, seed });
         Playouts { rules, start, found, baseline: Vec::new() }
     }
 
@@ -290,11 +290,11 @@ fn played_out(found: &[Option<Ended>]) -> Option<PlayedOut> {
 /// The results of games with their place in the order of all; `None` for a game that could not be played.
 type Results = Vec<(usize, Option<Ended>)>;
 
-impl Start {
+impl PlayoutStart {
     /// Plays a range of games from each of some answers, on many threads: all answers of one game, then those of the
     /// next. Returns the results in that order, up to the last game of which all were played, and true if that is all.
     fn play_all(
-        self: &Arc<Start>,
+        self: &Arc<PlayoutStart>,
         rules: &Arc<Ruleset>,
         arms: &[Option<usize>],
         games: Range<u64>,
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_margin_reaches_as_far_as_the_interval() {
+    fn the_margin_of_error_agrees_with_published_values() {
         // Newcombe 1998, table I: 0 of 20 is 0 to 0.1611.
         let (rate, margin) = played(&[(0, false); 20]).win_rate().unwrap();
         assert!(rate == 0.0 && (margin - 0.1611).abs() < 5e-5, "{rate} {margin}");

@@ -466,7 +466,7 @@ pub(super) fn odds_of_each(
     let limits = Limits { ways, samples: SAMPLES, work, ..Limits::default() };
     let tell = |answer: Answer| {
         if is_set(interrupt.map(|interrupt| &**interrupt)) {
-            return (answer, Err(Refusal::new("it was interrupted before anything was known")));
+            return (answer, Err(Refusal::new("it was interrupted before there was a result")));
         }
         let given = vec![Given::to(&open, answer.to_value())];
         let interrupt = interrupt.cloned();

@@ -514,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_die_decides_is_played_once_and_counted_in_each_game() {
+    fn a_start_without_dice_is_played_once_and_counted_in_each_game() {
         let play = r#"local rb = require("@riskbreaker")
 return rb.play({
 	start = function()

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::chain::{Chain, ChainTarget, Row, TOO_LONG, Unsolved};
+use super::chain::{Chain, ChainRow, ChainTarget, TOO_LONG, Unsolved};
 use super::exploration::{MOST_STARTS, NEGLIGIBLE, WORK_OF_RUN};
 use super::interval::Interval;
 use super::simulation::{MemoUse, Simulation, Variant};
@@ -204,7 +204,7 @@ struct Solver<'a> {
     limits: GameLimits,
     nodes: Vec<GameNode>,
     known: HashMap<Box<[u8]>, u32>,
-    rows: Vec<Row>,
+    rows: Vec<ChainRow>,
     waiting: BinaryHeap<(u64, Reverse<u32>)>,
     results: Vec<String>,
     ways: u64,
@@ -248,7 +248,7 @@ impl<'a> Solver<'a> {
         let kept = self.vm.kept();
         let start = GameNode { state: Some(State::new()), asked: false, result: None, mass: 1.0 };
         self.nodes.push(start);
-        self.rows.push(Row::new());
+        self.rows.push(ChainRow::new());
         self.waiting.push((1.0_f64.to_bits(), Reverse(0)));
         let (mut explored, mut little) = (0, LITTLE);
         loop {
@@ -335,7 +335,7 @@ impl<'a> Solver<'a> {
 
     /// Solves the chain in decimals with a proven error. The remainder includes what was not followed.
     fn in_decimals(&self, interrupt: Option<&AtomicBool>) -> Result<GameOdds, Unsolved> {
-        let bounded = |row: &Row| row.iter().map(|(to, chance)| (*to, Interval::around(chance))).collect();
+        let bounded = |row: &ChainRow| row.iter().map(|(to, chance)| (*to, Interval::around(chance))).collect();
         let chain = Chain::<Interval>::of_rows(self.rows.iter().map(bounded).collect(), 0, interrupt);
         let settled = chain.settle(Edge::To(0))?;
         let actions = chain.expected_steps(0)?;
@@ -439,7 +439,7 @@ impl<'a> Solver<'a> {
             let runs = game.context.explorer().map_or(0, |explorer| explorer.runs);
             self.ways += runs.saturating_sub(1);
         }
-        let mut row = Row::new();
+        let mut row = ChainRow::new();
         for (next, chance) in chances {
             let to = &mut self.nodes[next as usize];
             to.mass += mass * float(&chance);
@@ -544,7 +544,7 @@ impl<'a> Solver<'a> {
         self.bytes += key.len();
         self.work += WORK_OF_BYTE * key.len() as u64;
         self.known.insert(key.into_boxed_slice(), number);
-        self.rows.push(Row::from([(ChainTarget::Rest, Fraction::ONE)]));
+        self.rows.push(ChainRow::from([(ChainTarget::Rest, Fraction::ONE)]));
         self.nodes.push(GameNode { state: Some(state).filter(|_| result.is_none()), asked, result, mass: 0.0 });
         Ok(number)
     }

@@ -17,7 +17,7 @@ use super::card_odds::HoveredCard;
 use super::completion::completions;
 use super::document::{offset_in, span_in};
 use super::lookup::{FileLookup, Spot};
-use super::outline::{OutlineItem, Sort, outline};
+use super::outline::{OutlineItem, OutlineSort, outline};
 use super::path::{of_uri, to_uri};
 use super::semantic::semantic_tokens;
 use super::target::{NameTarget, is_rule_id, target_at};
@@ -281,7 +281,7 @@ impl Workspace {
         if stem.starts_with("specs/") {
             lens("Run the specs of this file", format!("test {} --filter {}", place.id, quoted(&place.inside)), whole);
             let text = self.text_of(&file);
-            for spec in outline(&place.inside, &text).into_iter().filter(|item| item.sort == Sort::Spec) {
+            for spec in outline(&place.inside, &text).into_iter().filter(|item| item.sort == OutlineSort::Spec) {
                 let call = format!("test {} --filter {} --trace", place.id, quoted(&spec.name));
                 lens("Run this spec", call, span_in(&text, spec.range));
             }
@@ -341,16 +341,16 @@ fn quoted(argument: &str) -> String {
 
 /// True if the outline lists an item. Keys nested deeper than two tables are details.
 fn is_shown(declared: &OutlineItem) -> bool {
-    declared.sort != Sort::Key || declared.around.len() <= 2
+    declared.sort != OutlineSort::Key || declared.around.len() <= 2
 }
 
-fn symbol_kind(sort: Sort) -> SymbolKind {
+fn symbol_kind(sort: OutlineSort) -> SymbolKind {
     match sort {
-        Sort::Key => SymbolKind::Field,
-        Sort::Function => SymbolKind::Function,
-        Sort::Spec => SymbolKind::Event,
-        Sort::Rule => SymbolKind::Key,
-        Sort::Heading => SymbolKind::Namespace,
+        OutlineSort::Key => SymbolKind::Field,
+        OutlineSort::Function => SymbolKind::Function,
+        OutlineSort::Spec => SymbolKind::Event,
+        OutlineSort::Rule => SymbolKind::Key,
+        OutlineSort::Heading => SymbolKind::Namespace,
     }
 }
 
@@ -359,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_argument_of_a_shell_stays_one() {
+    fn a_quoted_argument_stays_one_argument_in_a_shell() {
         assert_eq!((&*quoted("a/b.luau"), &*quoted("ü_1")), ("a/b.luau", "ü_1"));
         if cfg!(unix) {
             assert_eq!((&*quoted("it's $x"), &*quoted("")), ("'it'\\''s $x'", "''"));

@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parameters_of_a_call_are_its_pieces() {
+    fn a_signature_is_split_into_its_parameters() {
         let named =
             |label: &str| parameters(label).into_iter().map(|range| label[range].to_owned()).collect::<Vec<_>>();
         assert_eq!(named("rb.each(kind, filter?)"), ["kind", "filter?"]);

@@ -87,7 +87,7 @@ enum RunningJobKind {
     Odds(RequestId),
 }
 
-enum Job {
+enum QueuedJob {
     Check(CheckJob),
     Odds(CardOddsJob),
 }
@@ -109,7 +109,7 @@ impl CheckQueue {
     }
 
     /// Waits for a job; `None` once the checker is closed.
-    fn next(&self) -> Option<(Job, Arc<AtomicBool>)> {
+    fn next(&self) -> Option<(QueuedJob, Arc<AtomicBool>)> {
         let mut state = self.lock();
         loop {
             if state.over {
@@ -119,12 +119,12 @@ impl CheckQueue {
             if let Some(job) = state.jobs.pop_front() {
                 let of = RunningJobKind::Check(job.folder.clone());
                 state.running = Some(RunningJob { of, stop: stop.clone() });
-                return Some((Job::Check(job), stop));
+                return Some((QueuedJob::Check(job), stop));
             }
             if let Some(job) = state.odds.pop_front() {
                 let of = RunningJobKind::Odds(job.request.clone());
                 state.running = Some(RunningJob { of, stop: stop.clone() });
-                return Some((Job::Odds(job), stop));
+                return Some((QueuedJob::Odds(job), stop));
             }
             state = self.more.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -151,12 +151,12 @@ impl Checker {
             while let Some((job, stop)) = jobs.next() {
                 // The panic message goes to standard error, which editors show as the log of the server.
                 match job {
-                    Job::Check(job) => {
+                    QueuedJob::Check(job) => {
                         let tell = |outcome| tell(CheckerEvent::Checked(outcome));
                         let _ = catch_unwind(AssertUnwindSafe(|| check(&job, &stop, &tell)));
                         jobs.finish(Some(job), &stop);
                     }
-                    Job::Odds(CardOddsJob { request, of }) => {
+                    QueuedJob::Odds(CardOddsJob { request, of }) => {
                         let text = catch_unwind(AssertUnwindSafe(|| card_odds(&of, &stop)));
                         jobs.finish(None, &stop);
                         let text = text.unwrap_or_else(|_| "No odds: computing them failed.".into());

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_of_a_problem_is_found_by_its_letters() {
+    fn a_column_of_a_problem_counts_characters() {
         assert_eq!((place_in("äb\ncd", 1, 2), place_in("äb\ncd", 2, 2), place_in("äb\ncd", 9, 9)), (2, 5, 6));
     }
 }

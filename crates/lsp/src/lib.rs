@@ -1,6 +1,6 @@
 //! The language server for editors: reports the problems that `check` finds while somebody types.
 //!
-//! [`Server`] reads the messages of the editor on one thread and answers them from known results. A second thread
+//! [`LanguageServer`] reads the messages of the editor on one thread and answers them from known results. A second thread
 //! checks rulesets: each change first in its own file and then in the whole ruleset, and a newer change interrupts an
 //! older check. After the checks it computes the odds of the card under the mouse. The editor applies
 //! the edits: the server writes no file of a ruleset, only copies of built-in sources for reading.
@@ -31,7 +31,7 @@ mod workspace;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-pub use self::server::Server;
+pub use self::server::LanguageServer;
 use riskbreaker_ruleset::Library;
 
 /// Serves one editor until it sends `exit` or closes the input. Returns true if it sent `shutdown` first.
@@ -48,5 +48,5 @@ pub fn serve(
     open: impl Fn(&Path) -> Option<Library> + 'static,
     copies: Option<PathBuf>,
 ) -> io::Result<bool> {
-    Server::new(output, Box::new(open), copies)?.serve(input)
+    LanguageServer::new(output, Box::new(open), copies)?.serve(input)
 }

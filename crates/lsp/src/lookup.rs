@@ -3,7 +3,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::outline::{OutlineItem, Sort, outline, rule_text};
+use super::outline::{OutlineItem, OutlineSort, outline, rule_text};
 use super::target::{NameTarget, code, is_mentioned, is_rule_id};
 use super::token::TokenKind;
 use super::workspace::{RulesetFile, Workspace};
@@ -213,7 +213,7 @@ fn declared_in(file: &Path, inside: &str, text: &str, target: &NameTarget) -> Ve
     let ranges: Vec<Range<usize>> = match target {
         NameTarget::Rule(id) if inside == "RULES.md" => {
             let rules = outline(inside, text).into_iter();
-            rules.filter(|rule| rule.sort == Sort::Rule && rule.name == *id).map(|rule| rule.range).collect()
+            rules.filter(|rule| rule.sort == OutlineSort::Rule && rule.name == *id).map(|rule| rule.range).collect()
         }
         NameTarget::File(name) if stem == name.strip_prefix("@parent/").unwrap_or(name) => vec![0..0],
         NameTarget::Name(name) => {

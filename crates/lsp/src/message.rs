@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_goes_on_behind_what_cannot_be_read() {
+    fn reading_continues_after_a_message_that_cannot_be_read() {
         let input = [
             frame(r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#),
             frame("{oops"),

@@ -10,7 +10,7 @@ use riskbreaker_spec::leading_ids;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OutlineItem {
     pub name: String,
-    pub sort: Sort,
+    pub sort: OutlineSort,
     /// The keys of the tables around it, the outermost first.
     pub around: Vec<String>,
     /// The bytes of its name.
@@ -18,7 +18,7 @@ pub(super) struct OutlineItem {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Sort {
+pub(super) enum OutlineSort {
     /// A key of a table in a script or a data file.
     Key,
     Function,
@@ -57,20 +57,20 @@ fn of_script(text: &str) -> Vec<OutlineItem> {
             (TokenKind::Name, "function") if before == "local" => {
                 if let Some(name) = tokens.get(index + 1).filter(|next| next.kind == TokenKind::Name) {
                     let (name, range) = (name.text(text).to_owned(), name.begin..name.end);
-                    found.push(OutlineItem { name, sort: Sort::Function, around: Vec::new(), range });
+                    found.push(OutlineItem { name, sort: OutlineSort::Function, around: Vec::new(), range });
                 }
             }
             (TokenKind::Name, "spec" | "cases") if before == "." => {
                 if let Some(name) = tokens.get(index + 2).filter(|next| next.kind == TokenKind::Text) {
                     let range = name.inner(text);
                     let name = text[range.clone()].to_owned();
-                    found.push(OutlineItem { name, sort: Sort::Spec, around: Vec::new(), range });
+                    found.push(OutlineItem { name, sort: OutlineSort::Spec, around: Vec::new(), range });
                 }
             }
             (TokenKind::Name, _) if matches!(before, "{" | "," | ";") && next(1) == "=" && next(2) != "=" => {
                 let around: Vec<String> = open.iter().flatten().take(DEEPEST).cloned().collect();
                 let range = token.begin..token.end;
-                found.push(OutlineItem { name: word.to_owned(), sort: Sort::Key, around, range });
+                found.push(OutlineItem { name: word.to_owned(), sort: OutlineSort::Key, around, range });
                 key = Some(word.to_owned());
             }
             // The value of a key follows it.
@@ -94,13 +94,18 @@ fn of_data(text: &str) -> Vec<OutlineItem> {
             let (Some(last), from) = (section.last().cloned(), at + trimmed.len() - inner.len()) else { continue };
             let place = from + name.rfind(&*last).unwrap_or_default();
             let around = section[..section.len() - 1].to_vec();
-            found.push(OutlineItem { range: place..place + last.len(), name: last, sort: Sort::Key, around });
+            found.push(OutlineItem { range: place..place + last.len(), name: last, sort: OutlineSort::Key, around });
         } else if let Some((key, _)) = trimmed.split_once('=') {
             let key = key.trim_end().trim_matches('"');
             if !key.is_empty() && key.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-')) {
                 let place = at + usize::from(trimmed.starts_with('"'));
                 let range = place..place + key.len();
-                found.push(OutlineItem { name: key.to_owned(), sort: Sort::Key, around: section.clone(), range });
+                found.push(OutlineItem {
+                    name: key.to_owned(),
+                    sort: OutlineSort::Key,
+                    around: section.clone(),
+                    range,
+                });
             }
         }
     }
@@ -114,13 +119,13 @@ fn of_prose(text: &str) -> Vec<OutlineItem> {
         if line.starts_with('#') && !title.is_empty() {
             let at = begin + line.find(title).unwrap_or_default();
             let range = at..at + title.len();
-            found.push(OutlineItem { name: title.to_owned(), sort: Sort::Heading, around: Vec::new(), range });
+            found.push(OutlineItem { name: title.to_owned(), sort: OutlineSort::Heading, around: Vec::new(), range });
         }
         for id in leading_ids(line) {
             // The ids in the middle of a range are not written.
             let at = line.find(&*id).map_or(begin, |at| begin + at);
             let range = at..at + if text[at..].starts_with(&*id) { id.len() } else { 0 };
-            found.push(OutlineItem { name: id, sort: Sort::Rule, around: Vec::new(), range });
+            found.push(OutlineItem { name: id, sort: OutlineSort::Rule, around: Vec::new(), range });
         }
         begin += line.len();
     }
@@ -155,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_tells_what_it_declares() {
+    fn the_outline_of_a_file_lists_its_declarations() {
         let kinds = "return rb.kinds({ foe = { title = \"name\", fields = { hits = rb.int({ min = 0 }), name = rb.text() } } })";
         assert_eq!(
             listed("kinds.luau", kinds),

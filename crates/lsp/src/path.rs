@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_and_paths_are_turned_into_each_other() {
+    fn uris_and_paths_are_converted_both_ways() {
         for path in ["/home/a b/rules/x.luau", "/ä/100%/[x].luau"] {
             assert_eq!(of_uri(&to_uri(Path::new(path))), Some(PathBuf::from(path)));
         }

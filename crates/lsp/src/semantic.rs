@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_counted_from_the_word_before() {
+    fn semantic_tokens_have_positions_relative_to_the_last_token() {
         let text = "ü a\r\n\u{1f3b2}bc d";
         let place = |piece: &str| {
             let at = text.find(piece).unwrap();

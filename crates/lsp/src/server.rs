@@ -32,7 +32,7 @@ use riskbreaker_ruleset::Problem;
 use riskbreaker_work::WorkBudget;
 
 /// The server of one editor.
-pub struct Server<W: Write> {
+pub struct LanguageServer<W: Write> {
     output: W,
     events: (Sender<ServerEvent>, Receiver<ServerEvent>),
     pub(super) workspace: Workspace,
@@ -97,9 +97,9 @@ const HOVER: &str = "textDocument/hover";
 /// The id of the only request that the server sends.
 const WATCH: i32 = 1;
 
-impl<W: Write> Server<W> {
+impl<W: Write> LanguageServer<W> {
     /// Starts the checker thread.
-    pub(super) fn new(output: W, open: RulesetFinder, copies: Option<PathBuf>) -> io::Result<Server<W>> {
+    pub(super) fn new(output: W, open: RulesetFinder, copies: Option<PathBuf>) -> io::Result<LanguageServer<W>> {
         let events = channel();
         let checked = events.0.clone();
         let checker = Checker::start(move |event| {
@@ -113,7 +113,7 @@ impl<W: Write> Server<W> {
         let (workspace, shown) = (Workspace::new(open, SourceCopies::new(copies)), BTreeSet::new());
         let (stage, registers_watches) = (Stage::Begun, false);
         let (waiting, hovers) = (Vec::new(), Vec::new());
-        Ok(Server { output, events, workspace, checker, shown, stage, registers_watches, waiting, hovers })
+        Ok(LanguageServer { output, events, workspace, checker, shown, stage, registers_watches, waiting, hovers })
     }
 
     /// Reads messages until `exit` or the end of the input. Returns true if `shutdown` came first.

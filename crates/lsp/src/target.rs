@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_names_a_word_a_rule_a_file_or_something_declared() {
+    fn a_position_names_a_word_a_rule_a_file_or_a_declared_name() {
         let script = "-- by TUG-1\nlocal lib = require(\"lib/x\")\nreturn rb.item({ id = \"cap\", f = function(e) return e.foe.hits end })";
         let name = |name: &str| Some((NameTarget::Name(name.into()), name.to_owned()));
         assert_eq!(at("a.luau", script, "UG-1"), Some((NameTarget::Rule("TUG-1".into()), "TUG-1".into())));

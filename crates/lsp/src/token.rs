@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_falls_into_words_also_while_it_is_typed() {
+    fn an_unfinished_script_is_split_into_tokens() {
         assert_eq!(
             words("rb.each(\"fo\\\"e\", 1.5)"),
             ["rb", ".", "each", "(", "\"fo\\\"e\"", ",", "1", ".", "5", ")"]

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_with_a_number_is_read_as_it_is_printed() {
+    fn a_label_with_a_number_is_found_as_printed() {
         assert_eq!(title_and_number(&numbered("Ann", "#2")), Some(("Ann", 2)));
         assert_eq!(title_and_number("Ann (the old) #12"), Some(("Ann (the old)", 12)));
         assert_eq!(title_and_number("Ann#2"), Some(("Ann", 2)));

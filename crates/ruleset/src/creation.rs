@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_typed_is_read_by_its_form() {
+    fn typed_values_of_a_sheet_are_read_by_form() {
         assert_eq!(SheetForm::Number.read(" 4 "), Ok(Value::Int(4)));
         assert!(SheetForm::Number.read("four").is_err() && SheetForm::Number.read("99999999999").is_err());
         assert_eq!(SheetForm::YesOrNo.read("Yes"), Ok(Value::Bool(true)));

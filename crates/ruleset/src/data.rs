@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_data_is_told_with_its_place_all_of_it() {
+    fn all_values_that_are_no_data_are_reported_with_their_places() {
         let problems =
             read("a = 1.5\nb = [1, 1979-05-27]\nc = 9007199254740992\nd = \"\\u001b\"\ne = { f = nan }\n").unwrap_err();
         let places: Vec<_> = problems.iter().map(|problem| (problem.line.unwrap(), problem.column.unwrap())).collect();

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_with_a_name_is_told_with_it() {
+    fn a_changed_value_is_reported_with_its_name() {
         assert_eq!(changed_values("a\n\tmax_risk = 3,\nb", "a\n\tmax_risk = 2, -- less\nb"), ["max_risk 3 -> 2"]);
         assert_eq!(changed_values("local LOSS_FACTOR = 2", "local LOSS_FACTOR = 1"), ["loss_factor 2 -> 1"]);
         assert_eq!(changed_values("x = 1\nsame\ny = 2", "x = 2\nsame\ny = 3"), ["x 1 -> 2", "y 2 -> 3"]);

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_place_that_is_not_toml_is_told() {
+    fn the_first_toml_error_is_reported() {
         let source = source("a = 1\nb = 2\nb = 3\nc = [1,\n");
         let problems = Document::parse(&source).err().unwrap();
         assert!(problems.len() == 1 && problems[0].line == Some(3), "{problems:?}");

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_data_and_texts_are_taken_and_the_rest_is_left() {
+    fn scripts_data_and_texts_are_read_and_other_files_ignored() {
         let files: [(&str, &[u8]); 8] = [
             ("maneuvers/feint.luau", b"return 1"),
             ("lib/order.lua", b"return 1"),
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_scripts_cannot_say_are_refused() {
+    fn file_names_that_scripts_cannot_require_are_refused() {
         assert!(gather(&[("a\nb.luau", b"return 1")]).unwrap_err()[0].starts_with("g/a\\nb.luau: has a name"));
         assert!(gather(&[("a//b.luau", b"return 1")]).unwrap_err()[0].contains("has a name"));
         assert!(gather(&[("a\\b.luau", b"return 1")]).unwrap_err()[0].contains("has a name"));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_manifest_is_there_and_all_problems_are_told() {
+    fn a_missing_manifest_and_all_other_problems_are_reported() {
         let mut intake = Intake::new("g");
         intake.take("a.luau", b"");
         let error = intake.finish().unwrap_err();
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_caps_hold_and_are_told_once() {
+    fn limits_of_a_folder_are_reported_once() {
         let deep = format!("{}x.luau", "a/".repeat(Folder::MAX_DEPTH));
         assert!(gather(&[(&deep, b"return 1")]).is_ok());
         assert!(gather(&[(&format!("a/{deep}"), b"return 1")]).unwrap_err()[0].contains("more than 8 folders deep"));

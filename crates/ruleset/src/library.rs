@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn the_front_hides_the_back_and_the_rest_shows_through() {
+    fn the_first_library_hides_equal_ids_of_the_second() {
         let front = Library::from_files([("b/ruleset.toml", manifest("b")), ("b/x.luau", "return 1".to_owned())]);
         let both = Library::overlay(front, library(&["a", "b"]));
         assert_eq!(both.ids(), ["a", "b"]);
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_behind_can_be_meant_too() {
+    fn suggestions_include_the_second_library() {
         let backed = library(&["own"]).backed_by(library(&["duel"]));
         assert_eq!(backed.ids(), ["own"]);
         assert_eq!(backed.instead_of("dule"), "did you mean `duel`?");
@@ -526,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_not_saved_hide_those_on_the_disk_and_add_files() {
+    fn unsaved_texts_replace_and_add_files() {
         let scratch = Scratch::new();
         scratch.write("a/ruleset.toml", manifest("a"));
         scratch.write("a/lib/x.luau", "return 1");
@@ -553,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_left_out_is_told_with_the_reason() {
+    fn a_skipped_folder_is_reported_with_the_reason() {
         let scratch = Scratch::new();
         scratch.write("a/ruleset.toml", manifest("a"));
         scratch.write("My House/ruleset.toml", manifest("My House"));
@@ -584,7 +584,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_no_folder_is_said_in_one_sentence() {
+    fn a_path_that_is_no_folder_is_reported_in_one_sentence() {
         let scratch = Scratch::new();
         scratch.write("file", "");
         let missing = Library::open(scratch.0.join("none")).unwrap_err().to_string();

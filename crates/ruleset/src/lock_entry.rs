@@ -151,7 +151,7 @@ mod tests {
     const LOCK: &str = "format = 1\n[rulesets.mine]\nversion = \"1\"\nhash = \"a\"\nid = \"theirs\"\n[rulesets.mine.names]\nbase = \"base-2\"\n";
 
     #[test]
-    fn a_manifest_is_read_by_the_names_that_hold_here() {
+    fn a_manifest_is_read_with_aliases() {
         let aliases = LockEntry::in_lock(LOCK, "mine").unwrap();
         let text = "id = 'theirs' # theirs\ntitle = \"theirs\"\nversion = \"1\"\nover = [\"base\", \"other\"]\n[requires]\nbase = \"*\"\n";
         let manifest = aliases.in_manifest(Source::read("mine/ruleset.toml", text.as_bytes()).unwrap());

@@ -621,7 +621,7 @@ with = "skill"
     }
 
     #[test]
-    fn a_manifest_gives_all_that_it_says() {
+    fn every_key_of_a_manifest_is_read() {
         let manifest = read(WHOLE).unwrap();
         assert_eq!((&*manifest.id, &*manifest.title, &*manifest.version), ("my-game", "My Game", "1.0.0"));
         assert_eq!(manifest.extends, Some(Mention { id: "other".into(), line: 7, column: 11 }));
@@ -641,7 +641,7 @@ with = "skill"
     }
 
     #[test]
-    fn all_problems_are_told_and_not_the_first() {
+    fn all_problems_of_a_manifest_are_reported() {
         let problems =
             read("id = \"My Game\"\ntittle = \"x\"\nversion = 1.0\n[switches.growth]\nvalues = []\n[seats]\ngm = 3\n");
         assert_eq!(
@@ -680,7 +680,7 @@ with = "skill"
     }
 
     #[test]
-    fn what_names_other_rulesets_names_others_and_each_once() {
+    fn references_to_rulesets_refuse_the_own_id_and_duplicates() {
         assert!(read_with("extends = \"my-game\"\n")[0].contains("cannot name itself"));
         assert!(read_with("layers = [\"../x\"]\n")[0].contains("`../x` is no id of a ruleset"));
         assert!(read_with("layers = [\"a\", \"a\"]\n")[0].contains(":4:16: `a` is listed twice"));
@@ -691,7 +691,7 @@ with = "skill"
     }
 
     #[test]
-    fn what_lies_over_several_extends_none() {
+    fn a_layer_over_several_rulesets_extends_none() {
         let lines = "id = \"my-game\"\ntitle = \"My Game\"\nversion = \"1\"\nover = [\"one\", \"two\"]\n";
         let over = read(lines).unwrap().over;
         assert_eq!(over.iter().map(|mention| &*mention.id).collect::<Vec<_>>(), ["one", "two"]);
@@ -700,7 +700,7 @@ with = "skill"
     }
 
     #[test]
-    fn a_key_below_a_section_is_told_where_it_belongs() {
+    fn a_misplaced_key_is_reported_with_its_section() {
         let problems = read_with("[switches.growth]\nvalues = [true, false]\ntext = \"x\"\nscenario = \"duel\"\n");
         assert_eq!(
             problems,

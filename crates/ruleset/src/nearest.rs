@@ -125,7 +125,7 @@ mod tests {
     const KEYS: [&str; 5] = ["title", "version", "extends", "layers", "id"];
 
     #[test]
-    fn a_slip_finds_the_word_and_another_word_finds_nothing() {
+    fn a_misspelling_finds_the_word_and_another_word_finds_nothing() {
         assert_eq!(nearest("tittle", KEYS), Some("title"));
         assert_eq!(nearest("Version", KEYS), Some("version"));
         assert_eq!(nearest("extnds", KEYS), Some("extends"));
@@ -139,13 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn a_beginning_finds_the_whole_word() {
+    fn a_prefix_finds_the_whole_word() {
         assert_eq!(nearest("risk", ["riskbreaker-0.0.3", "riskbreaker-0.0.1"]), Some("riskbreaker-0.0.1"));
         assert_eq!(nearest("switch", ["sketch", "switches"]), Some("switches"));
     }
 
     #[test]
-    fn the_nearest_is_named_or_else_those_that_are_known() {
+    fn the_nearest_name_or_the_known_names_are_suggested() {
         assert_eq!(instead("titel", KEYS), "did you mean `title`?");
         assert_eq!(instead("colour", KEYS), "known: title, version, extends, layers, id");
         assert_eq!(instead("colour", ["id"; 22]), format!("known: {}id and 2 more", "id, ".repeat(19)));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_counted_up_to_a_limit_as_without_one() {
+    fn bounded_and_unbounded_edit_distances_agree() {
         let words =
             ["", "a", "ab", "ba", "abc", "acb", "abcd", "bacd", "xabcd", "abdce", "kitten", "sitting", "grau", "grün"];
         for (one, other) in words.iter().flat_map(|one| words.iter().map(move |other| (one, other))) {

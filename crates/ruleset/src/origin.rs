@@ -114,7 +114,7 @@ mod tests {
     use crate::scratch::Scratch;
 
     #[test]
-    fn every_change_shows_and_new_files_are_not_settled() {
+    fn every_change_of_a_folder_is_detected() {
         let scratch = Scratch::new();
         scratch.write("g/ruleset.toml", "id = \"g\"");
         scratch.write("g/maneuvers/x.luau", "return 1");

@@ -215,7 +215,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_stay_inside_and_lead_to_files() {
+    fn links_must_lead_to_files_inside_the_folder() {
         use std::os::unix::fs::symlink;
         let scratch = small_ruleset();
         scratch.write("secret.luau", "return 2\n");

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_makes_no_sentence() {
+    fn an_unknown_name_gives_no_sentence() {
         assert_eq!(sentences().told(Some(true), ("Ann", Some("the Ogre")), |_| None), None);
         assert_eq!(sentences().told(Some(true), ("Ann", None), |_| Some("staff")), None);
         assert_eq!(RecapSentences::default().told(Some(true), ("Ann", Some("Bob")), |_| Some("x")), None);

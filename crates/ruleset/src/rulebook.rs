@@ -571,7 +571,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_changelog_says_what_is_new_since_a_version() {
+    fn a_changelog_lists_the_changes_since_a_version() {
         let text = "# Changes\n\n## 1.2.0\n\n- X-2: two\n  lines\n- three\n\n## 1.1.0 (June)\n\n- X-1: one\n\n## Unknown\n\n- none\n\n## 1.0.0\n\n- first\n";
         let since = |version| sections_above(text, Version::parse(version).unwrap());
         let newest = ("1.2.0".to_owned(), vec!["X-2: two lines".to_owned(), "three".to_owned()]);

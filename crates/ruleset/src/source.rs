@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_text_is_refused_where_it_stands() {
+    fn invalid_text_is_refused_with_its_place() {
         assert_eq!(refused("g/a.luau", b"x = 1\nab\xff"), "g/a.luau:2:3: is not UTF-8 text (save it as UTF-8)");
         assert!(refused("g/a.luau", b"\xff\xfex\0").contains("is UTF-16, not UTF-8"));
         assert!(refused("g/a.luau", b"\x1bLua").starts_with("g/a.luau:1:1: holds the control character U+001B"));
@@ -217,13 +217,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_as_long_as_allowed_and_not_a_byte_longer() {
+    fn the_length_limit_of_a_file_is_exact() {
         assert!(Source::read("g/a.luau", &vec![b'x'; Source::MAX_BYTES]).is_ok());
         assert!(refused("g/a.luau", &vec![b'x'; Source::MAX_BYTES + 1]).contains("longer than 256 KiB"));
     }
 
     #[test]
-    fn names_tell_the_kind_and_the_litter() {
+    fn file_names_determine_the_kind_and_temporary_files() {
         assert_eq!(SourceKind::of("maneuvers/feint.lua"), Some(SourceKind::Script));
         assert_eq!(SourceKind::of("ruleset.toml"), Some(SourceKind::Data));
         assert_eq!(SourceKind::of("RULES.md"), Some(SourceKind::Prose));

@@ -336,7 +336,7 @@ mod tests {
     ];
 
     #[test]
-    fn parents_lie_below_and_each_parts_layers_on_it() {
+    fn parents_are_below_and_layers_above_their_part() {
         let stack = resolve(&FAMILY, "new", &["table", "lower"]).unwrap();
         assert_eq!(order(&stack), ["old", "old-house", "new", "lower", "upper", "table"]);
         assert_eq!(stack.main().id(), "new");
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_file_holds_and_what_is_below_can_be_had() {
+    fn the_highest_file_is_used_and_lower_ones_can_be_read() {
         let stack = resolve(&FAMILY, "new", &[]).unwrap();
         let (part, source) = stack.file("lib/x").unwrap();
         assert_eq!((part.id(), &*source.text), ("upper", "return \"upper\""));
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_no_ruleset_has_is_told_at_its_line() {
+    fn an_unknown_ruleset_is_reported_at_its_line() {
         let told = resolve(&[("base", ""), ("child", "extends = \"bsae\"\nlayers = [\"huose\"]")], "child", &["hous"])
             .unwrap_err();
         assert_eq!(
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_told_with_its_names() {
+    fn a_cycle_is_reported_with_its_names() {
         let told = resolve(&[("a", "extends = \"b\""), ("b", "extends = \"c\""), ("c", "extends = \"b\"")], "a", &[]);
         assert_eq!(
             told.unwrap_err(),
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layer_lies_on_what_it_is_made_for_and_where_it_wants_to() {
+    fn a_layer_is_placed_on_its_ruleset_in_the_declared_order() {
         let told = resolve(&[("a", "layers = [\"x\"]"), ("b", ""), ("x", "extends = \"b\"")], "a", &[]).unwrap_err();
         assert_eq!(
             told,
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layer_over_several_lies_on_any_of_them_and_on_nothing_else() {
+    fn a_layer_over_several_rulesets_accepts_only_those() {
         let rulesets = [("a", ""), ("b", ""), ("c", ""), ("x", "over = [\"a\", \"b\"]"), ("d", "extends = \"a\"")];
         for main in ["a", "b", "d"] {
             let stack = resolve(&rulesets, main, &["x"]).unwrap();
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_and_a_pile_have_their_ends() {
+    fn the_lengths_of_chains_and_stacks_are_limited() {
         let chain: Vec<(String, String)> = (0..50)
             .map(|n| (format!("r{n}"), format!("extends = \"r{}\"", n + 1)))
             .chain([("r50".into(), String::new())])
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn problems_of_all_folders_are_told_together() {
+    fn problems_of_all_folders_are_reported_together() {
         let library = Library::overlay(
             Library::from_files([
                 ("a/x.luau", ""),
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn switches_seats_and_words_are_merged_and_the_highest_holds() {
+    fn switches_seats_and_words_are_merged_with_priority_of_the_highest() {
         let low = "[switches.growth]\nvalues = [\"a\", \"b\", \"c\"]\ntext = \"x\"\n[switches.also]\nvalues = [true, false]\n\
                    text = \"x\"\n[seats]\ngm = \"GM\"\n[words]\non = \"targets\"";
         let high = "extends = \"low\"\n[switches.growth]\nvalues = [\"c\", \"a\"]\ntext = \"y\"\n[seats]\ngm = \"Judge\"\nfoe = \"Foe\"";
@@ -595,7 +595,7 @@ mod tests {
     proptest! {
         /// Whatever rulesets declare about each other, a stack keeps every promised order, or reports why it cannot.
         #[test]
-        fn any_web_of_rulesets_is_stacked_in_order_or_refused(
+        fn any_graph_of_rulesets_is_stacked_in_order_or_refused(
             web in prop::collection::vec((0..7_usize, prop::collection::vec(0..7_usize, 0..3), prop::collection::vec(0..7_usize, 0..2)), 6),
             extra in prop::collection::vec(0..7_usize, 0..3),
         ) {

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_takes_its_texts_and_names_the_one_that_was_meant() {
+    fn a_choice_accepts_its_texts_and_suggests_the_nearest() {
         let values = vec!["difference".to_owned(), "flat_one".to_owned()];
         let growth = switch(SwitchKind::Choice { values }, SwitchValue::Text("difference".to_owned()));
         assert_eq!(growth.parse(" flat_one "), Ok(SwitchValue::Text("flat_one".to_owned())));

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_type_is_told_in_words() {
+    fn a_type_is_described_in_words() {
         let int = |min, max| ParamType::Value(Type::Int { min, max }).to_string();
         assert_eq!(int(None, None), "a whole number");
         assert_eq!(int(Some(0), Some(3)), "a whole number from 0 to 3");

@@ -874,7 +874,7 @@ mod tests {
     }
 
     #[test]
-    fn no_word_is_there_twice() {
+    fn no_word_is_listed_twice() {
         for (at, word) in WORDS.iter().enumerate() {
             assert!(WORDS[..at].iter().all(|other| other.name != word.name), "{}", word.name);
         }

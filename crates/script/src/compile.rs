@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_stays_and_what_is_not_goes() {
+    fn compiled_files_in_use_stay_in_the_cache() {
         let mut kept = CompiledCache::default();
         let half = CompiledCache::MOST / 2;
         kept.put("asked".into(), compiled(half - 9));

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn chains_behind_brackets_add_up() {
+    fn chained_calls_after_brackets_count_as_nesting() {
         for link in ["+a", " and a", "..a", ".b", "()", "[1]", "{}", "\"a\"", "[[a]]", " == a"] {
             let found = check(&nested(4, link)).expect_err(link);
             assert_eq!(found.line, 2, "{link}");
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_side_by_side_adds_nothing_up() {
+    fn sequences_do_not_count_as_nesting() {
         for line in [
             "f(a + 1).b(c)",
             "a.b = c.d",

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_meant_is_found_where_only_one_thing_can_be() {
+    fn an_unambiguous_place_is_marked() {
         for (line, message, wanted) in [
             ("local n = ctx.foe.harm + 1", "attempt to perform arithmetic (add) on nil and number", "ctx.foe.harm"),
             ("local n = 1 + self:wits(2)", "attempt to perform arithmetic (add) on number and nil", "self:wits(2)"),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_marked_where_two_things_could_be_meant() {
+    fn an_ambiguous_place_is_not_marked() {
         for (line, message) in [
             ("return a.name .. b.name", "attempt to index nil with 'name'"),
             ("return a + b + c", "attempt to perform arithmetic (add) on nil and number"),

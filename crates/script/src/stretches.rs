@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn long_stretches_are_found_whatever_stands_between() {
+    fn long_stretches_are_found_with_any_code_between() {
         let many = |line: &str| format!("local s, t, f, r = ...\n{}", format!("{line}\n").repeat(1_000));
         for line in [
             "r = s + 1",

@@ -134,13 +134,13 @@ mod tests {
     }
 
     #[test]
-    fn a_function_that_assigns_to_what_it_has_captured_is_found() {
+    fn a_function_that_assigns_to_an_upvalue_is_found() {
         let text = "local n = 0\nlocal function count()\n\tn += 1\n\treturn n\nend\nreturn { count = count }";
         assert_eq!(of(text), [(2, vec![(3, "n".to_owned())])]);
     }
 
     #[test]
-    fn so_is_the_one_around_it_and_a_local_of_its_own_is_free() {
+    fn an_outer_function_is_found_and_own_locals_are_free() {
         let text = "local known\nreturn function(list)\n\tlocal best = 0\n\tlocal function look(one)\n\t\tbest = one\n\t\t\
                     known = one\n\tend\n\tfor _, one in list do\n\t\tlook(one)\n\tend\n\treturn best\nend";
         let (known, best) = ((6, "known".to_owned()), (5, "best".to_owned()));

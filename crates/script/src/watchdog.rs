@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_running_call_is_reminded_and_no_other() {
+    fn only_a_running_call_is_interrupted_by_the_watchdog() {
         assert!(!must_look());
         let begun = Instant::now();
         let watched = watch();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watch_goes_from_thread_to_thread() {
+    fn a_watched_call_may_move_between_threads() {
         for _ in 0..50 {
             thread::spawn(|| drop(watch())).join().unwrap();
         }

@@ -285,7 +285,7 @@ impl OpeningGame {
 }
 
 /// An accepted command whose game plays on.
-struct Playing {
+struct PlayingGame {
     cause: &'static str,
     result: ResultWriter,
     by: Role,
@@ -293,7 +293,7 @@ struct Playing {
     key: Option<(i64, String)>,
 }
 
-impl Playing {
+impl PlayingGame {
     fn play(self, table: &Arc<GameTable>, game: &mut TableGame, extent: Extent) -> Result<JobProgress, Failure> {
         while !game.play()? {
             if extent == Extent::Slice {
@@ -770,7 +770,7 @@ impl Connection {
                         Ok(JobProgress::Apart(lane.into(), Box::new(apart)))
                     }
                     RequestOutcome::Changed { cause, result } => {
-                        Playing { cause, result, by: role.clone(), key }.play(table, game, extent)
+                        PlayingGame { cause, result, by: role.clone(), key }.play(table, game, extent)
                     }
                 }
             });

@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_later_comes_in_the_order_of_its_times() {
+    fn delayed_notices_come_in_the_order_of_their_times() {
         let (outbox, now) = (Outbox::default(), Instant::now());
         for (viewer, millis) in [(1, 60), (2, 20), (1, 40), (3, 30)] {
             outbox.later(viewer, now + Duration::from_millis(millis), format!("{viewer} {millis}"));

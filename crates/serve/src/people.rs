@@ -62,7 +62,7 @@ struct Lobby {
     code: String,
     invitations: BTreeMap<u32, Invitation>,
     people: BTreeMap<u32, Person>,
-    waiting: BTreeMap<u32, Waiting>,
+    waiting: BTreeMap<u32, WaitingRequest>,
     /// The last number given to an invitation, a person, a device or a request.
     last: u32,
 }
@@ -103,7 +103,7 @@ struct Device {
 }
 
 /// A person who has sent the join code.
-struct Waiting {
+struct WaitingRequest {
     hash: String,
     name: Arc<str>,
     /// The outbox for the decision of the game master.
@@ -460,7 +460,7 @@ impl Entrance {
         let (token, request) = (random_token(), lobby.next());
         let hash = hash_of_token(&token);
         let outbox = Arc::downgrade(outbox);
-        lobby.waiting.insert(request, Waiting { hash: hash.clone(), name, outbox, viewer: 0 });
+        lobby.waiting.insert(request, WaitingRequest { hash: hash.clone(), name, outbox, viewer: 0 });
         dropped.and_then(|hash| self.keys.remove(&hash));
         self.keys.insert(hash, AccessKey::Waiting { table: table.clone(), request });
         Ok(ShownPerson::Waits { request, token: Some(token) })

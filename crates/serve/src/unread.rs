@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_id_of_a_message_that_is_no_json_is_found() {
+    fn the_id_of_a_message_of_invalid_json_is_found() {
         let deep = format!("{{\"params\":{},\"id\":\"d\"}}", "[".repeat(200) + &"]".repeat(200));
         for (message, id) in [
             (r#"{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"\ud800"}}"#, "7"),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_stands_twice_is_refused_at_any_depth() {
+    fn a_duplicate_key_is_refused_at_any_depth() {
         for (message, key) in [
             (r#"{"id":1,"id":2}"#, "`id`"),
             (r#"{"params":{"a":[{"x at line 1":1,"x at line 1":1}]}}"#, "`x at line 1`"),

@@ -26,8 +26,8 @@ impl NetworkHost {
     }
 }
 
-impl web::Host for NetworkHost {
-    fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn web::Client> {
+impl web::WebHost for NetworkHost {
+    fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn web::WebClient> {
         let connection = self.host.connect_limited();
         connection.outbox().on_filled(move || wake(), MOST_MESSAGES, MOST_BYTES);
         Arc::new(NetworkClient { connection, queue: self.queue.clone() })
@@ -44,7 +44,7 @@ struct NetworkClient {
     queue: Arc<Queue>,
 }
 
-impl web::Client for NetworkClient {
+impl web::WebClient for NetworkClient {
     fn receive(&self, message: &str) {
         match self.connection.receive(message) {
             Received::Job(job) => self.queue.push(job),

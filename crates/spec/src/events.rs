@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_counted_by_what_they_say() {
+    fn events_are_counted_by_their_fields() {
         let rolled = |total| Happening::Rolled {
             label: "Ann tests Sword".into(),
             dice: "1d10".into(),

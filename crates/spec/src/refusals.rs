@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_a_whole_word_of_what_the_rules_say() {
+    fn a_rule_id_in_a_refusal_is_a_whole_word() {
         let by_rule = |rule: &str| wanted(&[("kind", Value::text("greyed")), ("rule", Value::text(rule))]);
         assert!(fits(&by_rule("AB-12"), &greyed()));
         assert!(!fits(&by_rule("AB-1"), &greyed()));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wording_of_the_host_is_told_with_what_to_write_instead() {
+    fn expecting_a_host_message_is_refused_with_a_correction() {
         let text = |text: &str| WantedRefusal::read(&Value::text(text)).unwrap();
         assert!(matches!(text("needs luck").fits(&greyed()), Fit::Yes));
         assert!(matches!(text("nothing of it").fits(&greyed()), Fit::No));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_refusal_has_is_no_expectation() {
+    fn unknown_fields_of_a_refusal_are_refused() {
         for wrong in [
             Value::None,
             Value::text(" "),

@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_compare_place_by_place_and_places_that_are_lacking_count_as_zero() {
+    fn keys_compare_place_by_place_and_missing_places_count_as_zero() {
         let key = |places: &[i64]| Key::new(places).unwrap();
         assert!(key(&[1, 2]) < key(&[1, 3]));
         assert!(key(&[1]) < key(&[1, 0]));
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_stand_in_the_order_of_their_keys_however_many_there_are() {
+    fn entries_are_sorted_by_key_for_any_number_of_entries() {
         let mut agenda = Agenda::default();
         for id in 1..100 {
             agenda.insert(entry(id, &[i64::from(id * 37 % 50)]));
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_keys_leave_in_the_order_of_their_making_however_they_came_in() {
+    fn entries_with_equal_keys_leave_in_order_of_creation() {
         let mut agenda = Agenda::default();
         for id in [3, 1, 2] {
             agenda.insert(entry(id, &[7]));

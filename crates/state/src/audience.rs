@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_in_both_and_who_in_one() {
+    fn audiences_are_intersected_and_united() {
         let (north, both) = (Audience::named("north"), Audience::of(["north", "south"]));
         assert_eq!(north.clone().and(&both), north);
         assert_eq!(north.clone().or(&both), both);

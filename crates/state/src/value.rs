@@ -378,14 +378,14 @@ mod tests {
     }
 
     #[test]
-    fn a_map_in_a_map_is_told_with_brackets() {
+    fn a_nested_map_is_formatted_with_brackets() {
         let boat = |at: i64| Value::map([("at", Value::Int(at)), ("crew", Value::list([]))]);
         let both = Value::map([("ada", boat(0)), ("bo", Value::list([Value::Int(1), Value::Int(2)]))]);
         assert_eq!(both.to_string(), "ada: {at: 0, crew: none}, bo: {1, 2}");
     }
 
     #[test]
-    fn what_no_game_can_hold_is_told_whatever_it_lies_in() {
+    fn values_that_no_game_can_hold_are_found_at_any_depth() {
         let deep = (0..20_000).fold(Value::Int(1), |inner, _| Value::list([inner]));
         assert!(deep.is_too_deep());
         // The depth is found before any other problem.

@@ -386,7 +386,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_packed_is_read_again() {
+    fn packed_values_are_read_back() {
         let mut words = Dictionary::default();
         let long = "long ".repeat(40);
         for value in [
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_returns_takes_few_bytes() {
+    fn repeated_texts_take_few_bytes() {
         let mut words = Dictionary::default();
         let roll = json!({"slot": "roll", "label": "{} tests {}", "dice": "1d10", "faces": [7], "before": {"words": 9, "written": 0}});
         let first = words.pack(&roll).unwrap();

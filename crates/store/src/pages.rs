@@ -166,7 +166,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_looked_through(mut bytes in proptest::collection::vec(any::<u8>(), 0..9_000), leaf: bool) {
+        fn any_bytes_are_searched_for_rows(mut bytes in proptest::collection::vec(any::<u8>(), 0..9_000), leaf: bool) {
             if leaf && !bytes.is_empty() {
                 bytes[0] = LEAF;
                 if bytes.len() > PAGE {

@@ -709,19 +709,19 @@ mod tests {
     }
 
     #[test]
-    fn where_no_more_folders_can_be_watched_changes_are_looked_for() {
+    fn changes_are_polled_if_no_more_folders_can_be_watched() {
         looks_by_itself(|_| Ok(Box::new(Blind)), "the system watches no more folders");
     }
 
     #[test]
-    fn where_nothing_can_be_watched_changes_are_looked_for() {
+    fn changes_are_polled_if_nothing_can_be_watched() {
         let none = |_: Seen| Err(Error::io(std::io::Error::other("no more of them")));
         looks_by_itself(none, "no more of them");
     }
 
     /// An error in a layer is no error of the ruleset below it. A conflict copy is no error.
     #[test]
-    fn the_layer_that_was_corrected_is_named_and_a_conflict_copy_is_told_once() {
+    fn a_corrected_layer_is_named_and_a_conflict_copy_is_reported_once() {
         let scratch = small();
         scratch.write("house/ruleset.toml", "id = \"house\"\ntitle = \"House\"\nversion = \"1\"\nover = [\"g\"]\n");
         scratch.write("house/cast/owl.toml", "wit = 5\n");
@@ -741,7 +741,7 @@ mod tests {
 
     /// If the folder of a ruleset disappears, the built-in ruleset with the same name does not replace it.
     #[test]
-    fn where_a_folder_is_away_the_last_rules_stay_in_force() {
+    fn the_last_rules_stay_in_force_while_a_folder_is_missing() {
         let scratch = small();
         scratch.write("g/cast/fox.toml", "wit = 5\n");
         let inside = Library::from_files([
@@ -762,7 +762,7 @@ mod tests {
 
     /// An invalid ruleset at the start is reported, although its hash is as empty as that of no rules.
     #[test]
-    fn a_manifest_that_cannot_be_read_at_the_start_is_told() {
+    fn a_manifest_that_is_unreadable_at_the_start_is_reported() {
         let scratch = small();
         scratch.write("g/ruleset.toml", "id = \"g\"\ntitel = \"G\"\nversion = \"1\"\n");
         let watcher = Watcher::of_files(&Library::open(&scratch.0).unwrap(), "g", &[]).unwrap();
@@ -775,7 +775,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lacks_a_file_is_doubted_and_what_has_more_is_not() {
+    fn rules_that_lack_a_file_are_checked_again() {
         let scratch = small();
         let library = Library::open(&scratch.0).unwrap();
         let few = Ruleset::load(&library, "g").unwrap();

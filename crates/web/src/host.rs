@@ -2,19 +2,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The interface to the program: opens connections for clients.
-pub trait Host: Send + Sync + 'static {
+pub trait WebHost: Send + Sync + 'static {
     /// Opens a connection for a client without any rights. It gets the rights of the token that it sends in a message.
     ///
     /// `wake` is called from any thread when there are messages for the client. It does not block.
-    fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn Client>;
+    fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn WebClient>;
 
     /// Writes a line to the log of the server. The line contains no tokens or codes.
     fn log(&self, line: &str);
 }
 
 /// The connection of a client.
-pub trait Client: Send + Sync + 'static {
-    /// Receives a message. Returns at once; the answer comes from [`Client::take`].
+pub trait WebClient: Send + Sync + 'static {
+    /// Receives a message. Returns at once; the answer comes from [`WebClient::take`].
     fn receive(&self, message: &str);
 
     /// True if the message gets an answer: false for a notification.

@@ -1,7 +1,7 @@
 //! The web server of the table: the protocol over WebSocket and HTTP, and the page.
 //!
-//! The crate knows no game and does not parse messages. [`Host`] is its interface to the program: it opens connections,
-//! and each [`Client`] takes messages and returns answers. [`Server::start`] serves them on one thread, which never
+//! The crate knows no game and does not parse messages. [`WebHost`] is its interface to the program: it opens connections,
+//! and each [`WebClient`] takes messages and returns answers. [`Server::start`] serves them on one thread, which never
 //! waits for a game or the disk.
 //!
 //! | file | what |
@@ -27,7 +27,7 @@ mod server;
 mod socket;
 
 pub use address::{Addresses, BadUrl, BaseUrl};
-pub use host::{Client, Host};
+pub use host::{WebClient, WebHost};
 pub use page::Page;
 pub use qr::{QrCode, TooLong};
-pub use server::{Config, Listening, Server, StartError};
+pub use server::{Config, Listening, Server, ServerStartError};

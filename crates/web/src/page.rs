@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_go_where_they_mean_nothing() {
+    fn blanks_without_meaning_are_removed() {
         let cases = [
             ("const a = { b: 1, c: d ? e : f };", "const a={b:1,c:d?e:f};"),
             ("f(\"a = b, c\", x + 1 - y);", "f(\"a = b, c\",x + 1 - y);"),

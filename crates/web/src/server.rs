@@ -19,7 +19,7 @@ use tower::ServiceExt as _;
 
 use crate::address::{Addresses, BaseUrl};
 use crate::guard::{ReachedAddress, guard};
-use crate::host::{Client, Host};
+use crate::host::{WebClient, WebHost};
 use crate::page::Page;
 use crate::rpc::{self, Sessions};
 use crate::socket;
@@ -40,23 +40,23 @@ pub struct Config {
 /// The reason for which a server cannot start.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum StartError {
+pub enum ServerStartError {
     /// Another program listens on this port.
     Taken(SocketAddr),
     /// Any other error of the system.
     Io(io::Error),
 }
 
-impl fmt::Display for StartError {
+impl fmt::Display for ServerStartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StartError::Taken(address) => write!(f, "another program listens at port {}", address.port()),
-            StartError::Io(error) => write!(f, "{error}"),
+            ServerStartError::Taken(address) => write!(f, "another program listens at port {}", address.port()),
+            ServerStartError::Io(error) => write!(f, "{error}"),
         }
     }
 }
 
-impl std::error::Error for StartError {}
+impl std::error::Error for ServerStartError {}
 
 /// A running server. Dropping it stops it.
 pub struct Server {
@@ -96,7 +96,7 @@ pub(crate) struct ServerShared {
 }
 
 pub(crate) struct Inner {
-    pub host: Arc<dyn Host>,
+    pub host: Arc<dyn WebHost>,
     pub addresses: Addresses,
     pub sessions: Sessions,
     page: Page,
@@ -139,12 +139,12 @@ impl Inner {
 
 /// A connection of the host. Dropping it closes the connection.
 pub(crate) struct Connected {
-    pub client: Arc<dyn Client>,
+    pub client: Arc<dyn WebClient>,
     pub wake: Arc<Notify>,
 }
 
 impl Connected {
-    pub fn open(host: &dyn Host) -> Connected {
+    pub fn open(host: &dyn WebHost) -> Connected {
         let wake = Arc::new(Notify::new());
         let waker = wake.clone();
         Connected { client: host.connect(Arc::new(move || waker.notify_one())), wake }
@@ -167,14 +167,14 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`StartError::Taken`] if another program uses it.
-    pub fn listen(config: Config) -> Result<Listening, StartError> {
+    /// [`ServerStartError::Taken`] if another program uses it.
+    pub fn listen(config: Config) -> Result<Listening, ServerStartError> {
         let listener = TcpListener::bind(config.listens).map_err(|error| match error.kind() {
-            io::ErrorKind::AddrInUse => StartError::Taken(config.listens),
-            _ => StartError::Io(error),
+            io::ErrorKind::AddrInUse => ServerStartError::Taken(config.listens),
+            _ => ServerStartError::Io(error),
         })?;
-        let address = listener.local_addr().map_err(StartError::Io)?;
-        listener.set_nonblocking(true).map_err(StartError::Io)?;
+        let address = listener.local_addr().map_err(ServerStartError::Io)?;
+        listener.set_nonblocking(true).map_err(ServerStartError::Io)?;
         let addresses = Addresses::new(address, config.public.clone(), &config.guests);
         Ok(Listening { listener, config, addresses })
     }
@@ -184,7 +184,7 @@ impl Server {
     /// # Errors
     ///
     /// The thread cannot be started.
-    pub fn start(listening: Listening, host: Arc<dyn Host>) -> Result<Server, StartError> {
+    pub fn start(listening: Listening, host: Arc<dyn WebHost>) -> Result<Server, ServerStartError> {
         let Listening { listener, config, addresses } = listening;
         let (ending, ends) = watch::channel(false);
         let (started, has_started) = mpsc::channel();
@@ -214,12 +214,12 @@ impl Server {
             });
             runtime.shutdown_timeout(LAST_WORDS);
         };
-        let thread = std::thread::Builder::new().name("web".into()).spawn(serve).map_err(StartError::Io)?;
+        let thread = std::thread::Builder::new().name("web".into()).spawn(serve).map_err(ServerStartError::Io)?;
         let server = Server { addresses, ending, thread: Some(thread) };
         match has_started.recv() {
             Ok(Ok(())) => Ok(server),
-            Ok(Err(error)) => Err(StartError::Io(error)),
-            Err(_) => Err(StartError::Io(io::Error::other("the thread of the server has ended"))),
+            Ok(Err(error)) => Err(ServerStartError::Io(error)),
+            Err(_) => Err(ServerStartError::Io(io::Error::other("the thread of the server has ended"))),
         }
     }
 

@@ -146,7 +146,7 @@ async fn talk(
 }
 
 impl std::ops::Deref for Connected {
-    type Target = Arc<dyn crate::Client>;
+    type Target = Arc<dyn crate::WebClient>;
 
     fn deref(&self) -> &Self::Target {
         &self.client

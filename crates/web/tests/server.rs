@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use riskbreaker_web::{Addresses, Client, Config, Host, Page, Server, StartError};
+use riskbreaker_web::{Addresses, Config, Page, Server, ServerStartError, WebClient, WebHost};
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::{Message, WebSocket};
 
@@ -27,8 +27,8 @@ struct EchoClient {
     closed: Arc<AtomicUsize>,
 }
 
-impl Host for Echo {
-    fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn Client> {
+impl WebHost for Echo {
+    fn connect(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Arc<dyn WebClient> {
         self.opened.fetch_add(1, Ordering::SeqCst);
         let (waiting, closed) = (Mutex::default(), self.closed.clone());
         Arc::new(EchoClient { wake, waiting, welcome: AtomicBool::new(false), ended: AtomicBool::new(false), closed })
@@ -39,7 +39,7 @@ impl Host for Echo {
     }
 }
 
-impl Client for EchoClient {
+impl WebClient for EchoClient {
     fn receive(&self, message: &str) {
         if message.contains("hello") && !message.contains("wrong") {
             self.welcome.store(true, Ordering::SeqCst);
@@ -206,12 +206,12 @@ fn closed(socket: &mut WebSocket<TcpStream>) -> (Vec<String>, u16) {
 }
 
 #[test]
-fn c3_01_it_listens_where_it_is_told_and_says_if_a_port_is_taken() {
+fn c3_01_the_server_listens_at_the_given_address_and_reports_a_used_port() {
     let running = running();
     assert_eq!(running.server.addresses().own().to_string(), format!("http://{}/", running.own()));
     assert_eq!(running.server.addresses().shared(), &running.server.addresses().own());
     let again = Server::listen(config(&running.own()));
-    assert!(matches!(again, Err(StartError::Taken(_))));
+    assert!(matches!(again, Err(ServerStartError::Taken(_))));
     // No other address in the network reaches it.
     let others = Addresses::new("0.0.0.0:1".parse().unwrap(), None, &[]);
     for other in others.further().chain([others.shared()]) {
@@ -224,7 +224,7 @@ fn c3_01_it_listens_where_it_is_told_and_says_if_a_port_is_taken() {
 }
 
 #[test]
-fn c3_02_it_answers_to_its_own_names_alone() {
+fn c3_02_only_the_servers_own_host_names_are_accepted() {
     let running = run(Config { public: Some("https://table.example".parse().unwrap()), ..config("127.0.0.1:0") });
     let port = running.port();
     for host in [
@@ -274,7 +274,7 @@ fn c3_02_it_answers_to_its_own_names_alone() {
 }
 
 #[test]
-fn c3_03_what_proxies_say_of_names_does_not_count() {
+fn c3_03_forwarded_host_headers_are_ignored() {
     let running = running();
     let own = running.own();
     for name in ["X-Forwarded-Host", "Forwarded", "X-Original-Host", "X-Host", "X-Forwarded-Server"] {
@@ -316,7 +316,7 @@ fn c3_04_pages_of_other_origins_are_refused() {
 }
 
 #[test]
-fn c3_05_only_origins_that_are_named_may_read_answers() {
+fn c3_05_only_allowed_origins_may_read_answers() {
     let running = run(Config { guests: vec!["https://vtt.example".parse().unwrap()], ..config("127.0.0.1:0") });
     let hello = r#"{"id":1,"method":"hello"}"#;
     let own = format!("http://{}", running.own());
@@ -355,7 +355,7 @@ fn c3_06_a_post_is_json() {
 }
 
 #[test]
-fn c3_07_the_first_message_is_short_and_comes_soon() {
+fn c3_07_the_first_message_must_be_short_and_come_soon() {
     let running = running();
     let mut late = running.socket();
     let mut long = running.socket();
@@ -374,7 +374,7 @@ fn c3_07_the_first_message_is_short_and_comes_soon() {
 }
 
 #[test]
-fn c3_08_and_c3_14_what_every_answer_carries() {
+fn c3_08_and_c3_14_every_answer_has_the_security_headers() {
     let running = running();
     let policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                   frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
@@ -395,7 +395,7 @@ fn c3_08_and_c3_14_what_every_answer_carries() {
 }
 
 #[test]
-fn c3_10_no_path_leads_out_of_the_page() {
+fn c3_10_no_path_reaches_files_outside_the_page() {
     let running = running();
     for path in
         ["/../Cargo.toml", "/%2e%2e/Cargo.toml", "/..%2fCargo.toml", "//etc/passwd", "/./index.html", "/v1", "/v1/save"]
@@ -405,7 +405,7 @@ fn c3_10_no_path_leads_out_of_the_page() {
 }
 
 #[test]
-fn c3_20_each_socket_is_closed_alone() {
+fn c3_20_closing_a_socket_leaves_the_others_open() {
     let running = running();
     let mut old = running.socket();
     old.send(Message::text(r#"{"id":1,"method":"hello"}"#)).unwrap();
@@ -434,7 +434,7 @@ fn a_connection_that_the_host_ends_is_closed_after_its_last_message() {
 }
 
 #[test]
-fn the_end_of_the_server_is_told() {
+fn clients_are_told_that_the_server_ends() {
     let mut running = running();
     let mut socket = running.socket();
     socket.send(Message::text(r#"{"id":1,"method":"hello"}"#)).unwrap();

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_text_goes_on_behind_a_sentence_and_loses_nothing() {
+    fn a_long_text_is_continued_on_another_card_after_a_sentence() {
         let text = "One sentence of a card. ".repeat(30);
         let text = text.trim_end();
         let (front, rest) = split(text, LINES);

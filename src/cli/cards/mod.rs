@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn backs_stand_the_other_way_round() {
+    fn backs_of_cards_are_printed_in_mirrored_order() {
         let mut html = String::new();
         let cards: Vec<String> = (1..=6).map(|n| format!("[{n}]")).collect();
         page_of_cards(&mut html, &cards, true);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_author_wrote_is_text() {
+    fn text_of_authors_is_escaped_in_html() {
         assert_eq!(escaped("<b> & \"x\""), "&lt;b&gt; &amp; &quot;x&quot;");
     }
 }

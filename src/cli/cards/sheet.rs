@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_or_taken_is_ticked() {
+    fn lost_points_and_harm_are_ticked_on_a_sheet() {
         let ticked = |number: Number| Boxes::of(&number).map(|boxes| (boxes.all, boxes.ticked));
         assert_eq!(ticked(number(2, Some(5), true)), Some((5, 2)));
         assert_eq!(ticked(number(2, Some(5), false)), Some((5, 3)));

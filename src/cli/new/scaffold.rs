@@ -534,7 +534,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_comes_behind_the_last_numbered_one() {
+    fn a_new_rule_is_inserted_after_the_last_numbered_one() {
         let text = "# T\n\n- **T-1** a\n- **T-2** b\n\n## What is left to the GM\n\n- **T-9** c\n";
         assert_eq!(
             with_rule(text, "T-3", "d"),

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_compared_as_it_is_written() {
+    fn a_condition_compares_the_written_form_of_a_value() {
         let mut places = WatchedFields::default();
         let holds = |text: &str, value: Value| {
             let conditions = Conditions::read(text).unwrap();

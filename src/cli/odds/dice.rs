@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn long_tails_are_cut_and_many_totals_stand_together() {
+    fn long_tails_are_cut_and_many_totals_are_grouped() {
         let few = table("5d6");
         assert_eq!((few.bands.len(), few.below, few.above), (26, None, None));
         let many = table("100d6");

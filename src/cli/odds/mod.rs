@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_option_of_the_program_is_an_answer() {
+    fn an_unknown_option_is_an_answer() {
         let known = ["as", "vs", "json"].map(String::from);
         let turn = |line: &str| {
             let call = line.split(' ').map(OsString::from).collect();
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_names_whose_field_becomes_what() {
+    fn an_edit_is_read_as_entity_field_and_value() {
         assert_eq!(edit("Big Foe.harm=3"), Ok(("Big Foe".into(), "harm".into(), "3".into())));
         for wrong in ["", "a=b", "a.b", ".b=1", "a.=1"] {
             assert!(edit(wrong).is_err(), "{wrong}");

@@ -99,7 +99,7 @@ pub fn read(bytes: &[u8], inside: Option<&str>) -> Result<Package> {
             .read_to_end(&mut content)
             .with_context(|| format!("`{}` is damaged", harmless(&path)))?;
         if content.len() as u64 > most {
-            anyhow::bail!("`{}` is larger than it says", harmless(&path));
+            anyhow::bail!("`{}` is larger than the archive declares", harmless(&path));
         }
         if is_label {
             label = Some(serde_json::from_slice(&content).with_context(|| format!("its {LABEL} cannot be read"))?);

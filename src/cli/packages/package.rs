@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_that_lead_out_or_are_no_files_everywhere_are_refused() {
+    fn paths_outside_the_folder_or_invalid_on_some_systems_are_refused() {
         for bad in [
             "",
             "/a.md",
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_editors_run_does_not_travel() {
+    fn files_that_editors_execute_are_not_packed() {
         for path in [".nvim.lua", ".vscode/settings.toml", "art/map.png", "lib/LICENSE", "a.luau~"] {
             assert!(!travels(path), "{path}");
         }
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_of_the_ruleset_is_found_or_asked_for() {
+    fn a_package_finds_its_only_ruleset_or_needs_a_folder() {
         let one = gathered(&[
             ("top/ruleset.toml", "id = \"a\""),
             ("top/RULES.md", "x"),

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_offered_for_what_nothing_begins() {
+    fn a_text_without_a_match_has_no_completions() {
         assert!(offered("zzz").is_empty());
         assert!(offered("print(x) zz").is_empty());
     }

@@ -228,7 +228,7 @@ mod tests {
     use super::{counted, sides_of};
 
     #[test]
-    fn sides_stand_before_and_after_a_word_for_against() {
+    fn the_sides_of_an_encounter_are_separated_by_a_word_such_as_against() {
         assert_eq!(sides_of("Ann, Bob against 2 x Cat"), ["Ann, Bob", "2 x Cat"]);
         for word in ["AGAINST", "versus", "vs", "vs."] {
             assert_eq!(sides_of(&format!("Heroes: Ann {word} Wolves: Cat")), ["Heroes: Ann", "Wolves: Cat"], "{word}");

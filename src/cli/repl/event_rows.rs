@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_much_to_read_is_left_out_and_counted() {
+    fn too_many_rows_are_left_out_and_counted() {
         let row = |n: usize| Row::at(2).plain(format!("{n} {}", "x".repeat(1_000)));
         let mut rows: Vec<Row> = (0..3_000).map(row).collect();
         leave_out_first(&mut rows);
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_of_changes_stand_in_a_column() {
+    fn titles_of_changes_are_aligned_in_a_column() {
         let events = [
             event(0, Happening::Said { text: "Ranger shoots".into() }),
             event(1, changed("Foe", "harm", "1 -> 2")),
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_computer_seat_decided_is_one_line_and_ones_own_answer_is_not_told_back() {
+    fn answers_of_a_policy_are_one_row_and_own_answers_are_not_printed() {
         let events = [
             event(0, answer("Ranger", "card", "Lunge")),
             event(1, answer("Foe", "card", "Feint")),
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_to_many_alike_is_one_row() {
+    fn equal_changes_of_many_entities_are_one_row() {
         let events = [
             event(0, changed("Ranger", "counters", "0 -> 1")),
             event(1, changed("Foe", "counters", "0 -> 1")),
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_without_saying_is_not_told() {
+    fn obvious_events_are_not_printed() {
         let untold = EventFilter { kinds: vec!["side".into()], titles: vec!["fray".into()], ..EventFilter::default() };
         let events = [
             event(0, Happening::Spawned { entity: EntityId(1), title: "left".into(), kind: "side".into() }),
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_withdrawn_in_the_same_breath_is_never_told() {
+    fn events_withdrawn_in_the_same_step_are_not_printed() {
         let events = [
             event(0, Happening::Said { text: "a".into() }),
             event(1, Happening::Said { text: "b".into() }),
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_withdrawn_and_told_again_are_printed_once() {
+    fn lines_that_are_withdrawn_and_repeated_are_printed_once() {
         let said = |action: u32, text: &str| Event { action, ..event(0, Happening::Said { text: text.into() }) };
         let printed = |second: &str| {
             let mut told = Vec::new();

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_is_the_word_itself_and_no_part_of_it() {
+    fn a_label_matches_only_the_whole_word() {
         assert!(same_word("Counter", "counters") && same_word("Skill levels", "skill_level"));
         assert!(!same_word("Combat counter", "counter") && !same_word("X-1", "x"));
     }

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn small_words_cut_a_line_and_commas_hold_lists_together() {
+    fn small_words_split_a_line_and_commas_join_a_list() {
         let (head, named) = cut("lunge stake 2 on Bandit Chief, archer with bow", 1);
         assert_eq!(head, "lunge");
         assert_eq!(
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_begins_a_line_is_whole_though_a_small_word_stands_in_it() {
+    fn a_name_at_the_start_of_a_line_may_contain_a_small_word() {
         let cut = phrases("strike with both hands", 0..1, |_, at| if at == 0 { 2 } else { 0 }, topic_of);
         assert_eq!((cut.head.text.as_str(), cut.named.len()), ("strike with both hands", 0));
     }
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_lines_are_cut_without_loss() {
+    fn splitting_an_odd_line_loses_no_text() {
         assert_eq!(words("").len(), 0);
         assert_eq!(words(",,,").len(), 0);
         assert_eq!(words("\"open").first().map(|word| word.text.as_str()), Some("open"));

@@ -200,26 +200,26 @@ mod tests {
     }
 
     #[test]
-    fn a_script_says_in_its_first_lines_how_it_is_played() {
+    fn the_first_lines_of_a_script_have_its_options() {
         let call = call_of("# riskbreaker play duel --seed 7\n# --set a=b\n# and so on\nok\n");
         assert_eq!(call.as_deref(), Some("duel --seed 7 --set a=b"));
         assert_eq!(call_of("ok\n# riskbreaker play duel\n"), None);
     }
 
     #[test]
-    fn late_answers_of_a_terminal_are_no_part_of_a_line() {
+    fn late_replies_of_the_terminal_are_removed_from_a_line() {
         assert_eq!(without_reports("\u{1b}[12;1Rstrike\u{1b}[1;1R 2"), "strike 2");
         assert_eq!(without_reports("\u{1b}[31mred"), "\u{1b}[31mred");
         assert_eq!(without_reports("plain"), "plain");
     }
 
     #[test]
-    fn what_is_no_text_is_told_with_its_line() {
+    fn invalid_utf_8_is_reported_with_its_line() {
         assert_eq!(all(b"log\n\xff\xfe\n"), ["log", "! x:2: not UTF-8 text"]);
     }
 
     #[test]
-    fn a_line_without_end_is_not_read_for_ever() {
+    fn an_endless_line_is_refused() {
         let mut feed = Feed { name: "x".into(), from: Box::new(BufReader::new(io::repeat(b'a'))), line: 0, call: None };
         assert!(feed.next().is_err());
     }

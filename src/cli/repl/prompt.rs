@@ -83,13 +83,13 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_says_nothing_twice() {
+    fn a_prompt_does_not_repeat_a_part() {
         let prompt = prompt(&["round 1 · Ranger (bow 5)", "Ranger", "card"]);
         assert_eq!(prompt.text(), "round 1 · Ranger (bow 5) · card");
     }
 
     #[test]
-    fn a_part_is_said_by_a_whole_part_only() {
+    fn a_part_of_the_prompt_is_left_out_only_if_another_part_equals_it() {
         assert_eq!(
             prompt(&["round 1 · no fight · Ranger", "Ranger", "fight"]).text(),
             "round 1 · no fight · Ranger · fight"

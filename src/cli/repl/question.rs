@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_numbered_and_greyed_ones_say_why() {
+    fn options_are_numbered_and_greyed_ones_have_a_reason() {
         let options = vec![
             option("Lunge", None, Some("Stake 1-3"), None),
             option("Drain", Some("needs 2 points, there are 0"), None, None),
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn other_kinds_say_what_an_answer_looks_like() {
+    fn other_kinds_of_questions_show_the_form_of_an_answer() {
         assert_eq!(
             text(&question(Ask::Number { min: 1, max: 3 }, Some(Answer::Number(2)))),
             ["What does Ranger do?", "  Type a number from 1 to 3; `ok` answers 2"]

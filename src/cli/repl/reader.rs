@@ -720,7 +720,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_rules_show_is_looked_at_by_its_bare_name() {
+    fn a_view_of_the_rules_is_shown_by_its_bare_name() {
         assert_eq!(read("standing", &cards()), "view standing");
         assert_eq!(read("Standing with axe", &cards()), "answer [Standing] tool=[axe]");
     }
@@ -740,7 +740,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_is_a_command_is_meant_alone_and_with_answers_behind_it() {
+    fn an_option_named_like_a_command_has_priority_alone_and_before_answers() {
         let options = vec![option("switch", "Switch"), option("roll", "Roll"), option("undo", "Undo")];
         let known = words(Some(Ask::Choose { options, other: false }));
         let with_otherwise = |line: &str| match super::read(line, &known, |_| false) {
@@ -765,7 +765,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_for_own_words_takes_sentences_and_quotes_make_any_line_a_text() {
+    fn a_text_question_takes_sentences_and_any_quoted_line() {
         let place = words(Some(Ask::Choose { options: vec![option("near", "Near")], other: true }));
         for line in ["behind the old oak.", "under the bridge (left)", "10, 0", "far away on the hill"] {
             assert_eq!(read(line, &place), format!("answer [{line}]"));
@@ -776,7 +776,7 @@ mod tests {
     }
 
     #[test]
-    fn beginnings_of_commands_and_the_words_of_newcomers_lead_to_commands() {
+    fn prefixes_and_common_synonyms_of_commands_are_understood() {
         for (line, command) in
             [("opti", "options"), ("q", "quit"), ("go back", "undo"), ("Status", "look"), ("what now?", "options")]
         {
@@ -787,7 +787,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_in_words_leads_to_an_explanation() {
+    fn a_question_in_words_is_an_explanation_command() {
         for (line, command, about) in [
             ("how do I attack?", "help", "attack"),
             ("What is the lunge", "help", "lunge"),
@@ -806,7 +806,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_options_have_another_word_for_is_replaced() {
+    fn a_synonym_of_an_option_is_replaced() {
         let known = words(Some(Ask::Choose { options: vec![option("move", "Move")], other: false }));
         assert_eq!(with_synonym("go to Ann", &known).as_deref(), Some("move to Ann"));
         assert_eq!(with_synonym("hit Ann", &known), None);
@@ -814,7 +814,7 @@ mod tests {
     }
 
     #[test]
-    fn places_and_lists_are_read_as_people_say_them() {
+    fn places_and_lists_are_read_in_plain_words() {
         assert_eq!(by_ordinal("the second one").as_deref(), Some("2"));
         assert_eq!(by_ordinal("option 3").as_deref(), Some("3"));
         assert_eq!(by_ordinal("3"), None);
@@ -825,7 +825,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_makes_a_line_polite_is_left_out() {
+    fn polite_words_are_ignored() {
         let plain = |line: &str| without_manners(line);
         assert_eq!(plain("I want to hit the guard, please.").as_deref(), Some("hit guard"));
         assert_eq!(plain("ok.").as_deref(), Some("ok"));
@@ -839,7 +839,7 @@ mod tests {
     }
 
     #[test]
-    fn an_act_that_is_not_open_gives_way_to_what_the_question_offers() {
+    fn a_closed_free_act_has_lower_priority_than_an_option() {
         let mut known = cards();
         known.free = vec![("lunge_at".into(), "Lunge".into()), ("lun".into(), "Rest".into())];
         assert_eq!(read("lun on foe", &known), "answer [lun] targets=[foe]", "nobody may do it now");
@@ -851,7 +851,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_in_a_name_make_no_code_of_an_answer() {
+    fn a_name_with_operators_is_still_an_answer() {
         assert_eq!(
             read("lunge with Charm (lantern) stake 2", &cards()),
             "answer [lunge] tool=[Charm (lantern)] stake=[2]"
@@ -863,7 +863,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_with_a_name_of_the_game_is_no_code() {
+    fn a_pair_with_a_name_of_the_game_is_not_lua() {
         assert_eq!(read("lunge=2", &cards()), "pair lunge 2 false");
         let with_switch = Vocabulary { switches: vec!["tax".into()], ..cards() };
         assert_eq!(read("tax=off", &with_switch), "pair tax off true");
@@ -905,7 +905,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_in_a_command_is_named_and_other_plain_words_are_not_taken_for_lua() {
+    fn a_misspelt_command_is_corrected_and_plain_words_are_not_lua() {
         assert_eq!(read("udno", &cards()), "unknown udno Some(\"undo\")");
         assert_eq!(read("optoins", &words(None)), "unknown optoins Some(\"options\")");
         assert_eq!(read("hello world", &words(None)), "unknown hello None");
@@ -923,14 +923,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_text_takes_what_is_no_command() {
+    fn a_text_question_takes_any_line_that_is_no_command() {
         let line = words(Some(Ask::Line { max: 80 }));
         assert_eq!(read("we hold (for now)", &line), "answer [we hold (for now)]");
         assert_eq!(read("undo", &line), "command undo []");
     }
 
     #[test]
-    fn a_name_and_a_colon_say_who_is_meant() {
+    fn a_name_and_a_colon_choose_the_asked_entity() {
         assert_eq!(addressed("Foe 2: lunge on a"), Some(("Foe 2", "lunge on a")));
         assert_eq!(addressed("game:go()"), None);
         assert_eq!(addressed("x = a: b"), None);

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spec_file_is_called_as_its_spec() {
+    fn a_spec_file_is_named_after_its_spec() {
         assert_eq!(stem_of("TUG-1: Nobody pulls, ever!"), "tug_1_nobody_pulls_ever");
         assert_eq!((stem_of("ü"), stem_of(&"ab ".repeat(20)).len()), ("game".into(), 40));
     }

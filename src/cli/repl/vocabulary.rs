@@ -360,7 +360,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_at_the_start_of_a_line_ends_where_a_word_ends() {
+    fn a_name_at_the_start_of_a_line_ends_at_a_word_boundary() {
         assert_eq!(after("Take Cover stake 2", "take cover"), Some("stake 2"));
         assert_eq!(after("take_cover", "take cover"), Some(""));
         assert_eq!(after("takes", "take"), None);

@@ -150,7 +150,7 @@ mod tests {
     use riskbreaker::lab::Rate;
 
     #[test]
-    fn what_rules_write_cannot_leave_its_place_on_the_page() {
+    fn text_of_rules_is_escaped_in_the_report() {
         let mut page = Html::new();
         page.title("<script>").unwrap();
         page.table(&["a<b"], vec![vec!["</td>&".into()]]).unwrap();

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_drama_of_a_game_is_that_of_its_course() {
+    fn drama_is_computed_from_the_course_of_a_game() {
         // The first seat leads, falls behind by 3, and leads again from the fourth of five states.
         let facts = game(&[[0, 0], [2, 1], [0, 3], [4, 3], [5, 1]]);
         assert_eq!((facts.winner(), facts.lowest_lead(), facts.lead_changes()), (Some(0), Some(-3), 2));

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pair_counts_for_the_player_or_for_the_dice() {
+    fn a_pair_of_games_counts_for_skill_or_for_luck() {
         let games = [(1.0, 0.0), (1.0, 1.0), (0.0, 0.0), (0.5, 0.5), (0.0, 1.0), (1.0, 0.0)];
         let scores = games.iter().map(|(own, other)| (Some(*own), Some(*other))).chain([(None, Some(1.0))]);
         let found = LadderPair::of("bold", "random", scores);

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_advantages_of_a_seat_and_of_what_is_exchanged_are_told_apart() {
+    fn the_advantage_of_a_seat_is_separated_from_that_of_the_exchanged_thing() {
         let seats: [Arc<str>; 2] = ["left".into(), "right".into()];
         let of = |pairs: &[(f64, f64)]| {
             let scores = pairs.iter().map(|(one, other)| (Some(*one), Some(*other)));

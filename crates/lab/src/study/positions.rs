@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_is_never_better_if_no_position_has_it_above_the_other() {
+    fn a_card_is_never_better_if_it_has_no_higher_value_in_any_position() {
         // `poor` is below `fair` in eleven positions and equal in one; `odd` is above `fair` once, and has no value
         // once.
         let mut games: Vec<Vec<WeighedQuestion>> = (1..=11)

@@ -835,7 +835,7 @@ mod tests {
     }
 
     #[test]
-    fn a_campaign_that_was_stopped_because_it_goes_on_without_end_opens_where_it_was_stopped() {
+    fn an_endless_campaign_opens_where_it_was_stopped() {
         let endless = "local more = rb.first('rope').at > 0\n\
             for _ = 1, if more then 1000 else 0 do rb.say(string.rep('a', 2000)) end\n\
             if more then rb.under('1d10', 5, 'pulls') return end\n";
@@ -855,7 +855,7 @@ mod tests {
     }
 
     #[test]
-    fn a_campaign_that_another_program_played_in_another_way_opens_where_its_tape_fits_or_behind_a_change_of_rules() {
+    fn a_campaign_played_by_a_different_program_opens_where_its_tape_fits() {
         let library = library(PLAY);
         let (folder, mut campaign, mut session) = begun("otherwise", &library);
         decide(&mut campaign, &mut session);
