@@ -1,7 +1,9 @@
 use std::sync::Arc;
 use std::thread;
 
+use super::allow::Allowances;
 use super::known::KnownNames;
+use super::lints;
 use super::names::NamesOfFiles;
 use super::script::ScriptReader;
 use super::{CheckReport, Depth, analyse, data, place};
@@ -73,7 +75,9 @@ impl Analysis {
         }
         let source = match Source::read(path, text.as_bytes()) {
             Ok(source) => source,
-            Err(problems) => return Some(problems),
+            Err(problems) => {
+                return Some(problems.into_iter().map(|problem| lints::load::LINT.finds(problem)).collect());
+            }
         };
         let rules = self.rules.as_deref();
         let read = || match source.kind()? {
@@ -92,6 +96,10 @@ impl Analysis {
         };
         let mut found = on_large_stack(read)?;
         found.iter_mut().for_each(|problem| place(problem, &source.text));
+        // Whether an allowance is needed is only known after a check of the whole ruleset.
+        let mut allowances = Allowances::of(&source);
+        found.retain(|problem| !allowances.allows(problem));
+        found.extend(allowances.unknown());
         found.sort();
         Some(found)
     }

@@ -1,5 +1,6 @@
 //! Arguments of verbs, compared with what the verbs declare.
 
+use super::lints;
 use super::script::ScriptReader;
 use super::symbol::Symbol;
 use super::syntax::{constant, literal, named};
@@ -12,7 +13,7 @@ impl ScriptReader<'_> {
     /// Reports an argument that is of another type than its parameter declares; returns whether it does.
     pub(super) fn misfits_declaration(&mut self, arg: Expression<'_>, param: &Param, verb: &str) -> bool {
         let Some((wrong, cure)) = self.misfit(arg, param, verb) else { return false };
-        self.problem(arg.location(), (wrong, cure));
+        self.problem(&lints::argument_type::LINT, arg.location(), (wrong, cure));
         true
     }
 
@@ -70,7 +71,11 @@ impl ScriptReader<'_> {
                 }
                 None => {
                     let cure = instead(name, params.iter().map(|param| &*param.name));
-                    self.problem(*at, (format!("`{hook}` declares no `{name}` in its data"), cure));
+                    self.problem(
+                        &lints::unknown_hook_value::LINT,
+                        *at,
+                        (format!("`{hook}` declares no `{name}` in its data"), cure),
+                    );
                 }
             }
         }
@@ -78,7 +83,11 @@ impl ScriptReader<'_> {
             params.iter().find(|param| param.is_needed() && !given.iter().any(|(name, ..)| *name == param.name));
         if let Some(param) = missing {
             let wrong = format!("the data of `{hook}` lack `{}`", param.name);
-            self.problem(data.location(), (wrong, format!("add {} = ...: {}", param.name, param.ty)));
+            self.problem(
+                &lints::argument_count::LINT,
+                data.location(),
+                (wrong, format!("add {} = ...: {}", param.name, param.ty)),
+            );
         }
     }
 

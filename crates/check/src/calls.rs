@@ -2,6 +2,7 @@
 
 use super::argument::type_of_param;
 use super::known::Mistake;
+use super::lints;
 use super::script::ScriptReader;
 use super::signature::{Signature, run_by};
 use super::symbol::Symbol;
@@ -58,23 +59,31 @@ impl ScriptReader<'_> {
                 }
                 None => format!("{bound}{} expected, {} given", count_of(wanted), count_of(args.len())),
             };
-            return self.problem(at, (wrong, format!("it is written {usage}")));
+            return self.problem(&lints::argument_count::LINT, at, (wrong, format!("it is written {usage}")));
         }
         for (arg, param) in args.iter().zip(&params) {
             if param.ty.trim_end_matches('?') == "Entity"
                 && let Some((wrong, cure)) = self.no_entity(*arg)
             {
-                return self.problem(arg.location(), (format!("expected an entity, and {wrong}"), cure));
+                return self.problem(
+                    &lints::argument_type::LINT,
+                    arg.location(),
+                    (format!("expected an entity, and {wrong}"), cure),
+                );
             }
             if param.ty.trim_end_matches('?') == "Key"
                 && let Some((at, wrong)) = no_place(*arg, param.name)
             {
-                return self.problem(at, (wrong, format!("it is written {usage}")));
+                return self.problem(&lints::argument_type::LINT, at, (wrong, format!("it is written {usage}")));
             }
             let Some(sort) = self.value_type(*arg) else { continue };
             if let Some(wanted) = wanted(param.ty, sort) {
                 let wrong = format!("expected {wanted}, found {}", sort.words());
-                return self.problem(arg.location(), (wrong, format!("it is written {usage}")));
+                return self.problem(
+                    &lints::argument_type::LINT,
+                    arg.location(),
+                    (wrong, format!("it is written {usage}")),
+                );
             }
         }
     }
@@ -91,12 +100,20 @@ impl ScriptReader<'_> {
             }
             let Some(number) = rest.next() else {
                 let wrong = "this part has no number".to_string();
-                return self.problem(label.location(), (wrong, format!("it is written {usage}")));
+                return self.problem(
+                    &lints::argument_count::LINT,
+                    label.location(),
+                    (wrong, format!("it is written {usage}")),
+                );
             };
             let sort = self.value_type(*number).filter(|sort| !matches!(sort, ValueType::Number | ValueType::Sum));
             if let Some(sort) = sort {
                 let wrong = format!("expected a number, found {}", sort.words());
-                return self.problem(number.location(), (wrong, format!("it is written {usage}")));
+                return self.problem(
+                    &lints::argument_type::LINT,
+                    number.location(),
+                    (wrong, format!("it is written {usage}")),
+                );
             }
         }
     }
@@ -130,14 +147,18 @@ impl ScriptReader<'_> {
                 }
                 false => "name what is meant",
             };
-            return self.problem(arg.location(), (wrong, cure.into()));
+            return self.problem(&lints::argument_type::LINT, arg.location(), (wrong, cure.into()));
         }
         if name == "table.insert"
             && args.len() < 2
             && let Some(only) = args.first().filter(|only| !gives_many(**only))
         {
             let wrong = "the list or the value is missing: two expected, one value given".to_string();
-            return self.problem(only.location(), (wrong, "it is written table.insert(list, value)".into()));
+            return self.problem(
+                &lints::argument_count::LINT,
+                only.location(),
+                (wrong, "it is written table.insert(list, value)".into()),
+            );
         }
         if name == "table.find"
             && let [list, value, ..] = args
@@ -145,7 +166,11 @@ impl ScriptReader<'_> {
             && self.value_type(*list) != Some(ValueType::List)
         {
             let wrong = "a list stands in the place of the value to look for".to_string();
-            self.problem(list.location(), (wrong, "it is written table.find(list, value)".into()));
+            self.problem(
+                &lints::argument_order::LINT,
+                list.location(),
+                (wrong, "it is written table.find(list, value)".into()),
+            );
         }
         if name == "table.insert"
             && let [list, value] = args
@@ -155,7 +180,11 @@ impl ScriptReader<'_> {
                 "the list `{}` always stays empty, and is put into something else here",
                 name_of(*value).unwrap_or_default()
             );
-            self.problem(list.location(), (wrong, "it is written table.insert(list, value)".into()));
+            self.problem(
+                &lints::past_the_end::LINT,
+                list.location(),
+                (wrong, "it is written table.insert(list, value)".into()),
+            );
         }
         if name == "math.clamp"
             && let [_, least, most] = args
@@ -163,7 +192,11 @@ impl ScriptReader<'_> {
             && low > high
         {
             let wrong = format!("the least value, {low}, is above the greatest, {high}");
-            self.problem(least.location(), (wrong, "it is written math.clamp(value, least, greatest)".into()));
+            self.problem(
+                &lints::empty_range::LINT,
+                least.location(),
+                (wrong, "it is written math.clamp(value, least, greatest)".into()),
+            );
         }
     }
 
@@ -178,17 +211,17 @@ impl ScriptReader<'_> {
         if args.len() > params.len() && !signature.spread {
             let takes = if params.is_empty() { "nothing".to_string() } else { many(params.len()) };
             let wrong = format!("`{name}` takes {takes}, {} given", args.len());
-            return self.problem(at, (wrong, written));
+            return self.problem(&lints::argument_count::LINT, at, (wrong, written));
         }
         if args.len() < signature.needed && !args.last().is_some_and(|last| gives_many(*last)) {
             let wrong = format!("`{name}` needs `{}`, which is not given", params[args.len()]);
-            return self.problem(at, (wrong, written));
+            return self.problem(&lints::argument_count::LINT, at, (wrong, written));
         }
         for (at, (arg, param)) in args.iter().zip(params).enumerate() {
             let wanted = signature.uses.get(at).copied().flatten();
             if let Some(meant) = self.exchanged(signature, args, at).or_else(|| self.swapped(signature, args, at)) {
                 let wrong = format!("`{meant}` stands in the place of `{param}`");
-                return self.problem(arg.location(), (wrong, written));
+                return self.problem(&lints::argument_order::LINT, arg.location(), (wrong, written));
             }
             if let Some(declared) = called.declared.get(at)
                 && self.misfits_declaration(*arg, declared, name)
@@ -200,7 +233,7 @@ impl ScriptReader<'_> {
                 && let Some((wrong, cure)) = self.no_entity(*arg)
             {
                 let wrong = format!("`{param}` of `{name}` must be an entity, and {wrong}");
-                return self.problem(arg.location(), (wrong, cure));
+                return self.problem(&lints::argument_type::LINT, arg.location(), (wrong, cure));
             }
             let Some(given) = self.value_type(*arg) else { continue };
             let words = match wanted {
@@ -216,12 +249,16 @@ impl ScriptReader<'_> {
                 }
                 None if literal(*arg).as_deref() == Some(param) && self.has_local(param) => {
                     let wrong = format!("the text \"{param}\" stands in the place of the variable `{param}`");
-                    return self.problem(arg.location(), (wrong, format!("write {param} without quotes; {written}")));
+                    return self.problem(
+                        &lints::quoted_variable::LINT,
+                        arg.location(),
+                        (wrong, format!("write {param} without quotes; {written}")),
+                    );
                 }
                 _ => continue,
             };
             let wrong = format!("`{param}` of `{name}` must be {words}, and this is {}", given.words());
-            return self.problem(arg.location(), (wrong, written));
+            return self.problem(&lints::argument_type::LINT, arg.location(), (wrong, written));
         }
     }
 

@@ -7,6 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::known::KnownNames;
+use super::lints::{self, Lint};
 use super::slip::is_slip;
 use riskbreaker_ruleset::{Document, Problem, Rulebook, Source, in_order, slips};
 use riskbreaker_state::Value;
@@ -44,7 +45,7 @@ pub(super) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &
                     if inside.starts_with("scenarios/") && is_slip_of_seats(key) && reader.names_drivers(seats) =>
                 {
                     let wrong = format!("`{key}` names policies, but nothing reads it");
-                    reader.problem(&entry.key_span, wrong, "did you mean `seats`?".into());
+                    reader.problem(&lints::unknown_key::LINT, &entry.key_span, wrong, "did you mean `seats`?".into());
                     true
                 }
                 _ => false,
@@ -70,13 +71,13 @@ struct DataWordReader<'r> {
 }
 
 impl DataWordReader<'_> {
-    fn problem(&mut self, span: &Range<usize>, message: String, cure: String) {
-        self.found.push(self.document.problem(span, message).with_cure(cure));
+    fn problem(&mut self, lint: &Lint, span: &Range<usize>, message: String, cure: String) {
+        self.found.push(lint.finds(self.document.problem(span, message)).with_cure(cure));
     }
 
     fn name(&mut self, sort: &str, name: &str, span: &Range<usize>) {
         if let Some((message, cure)) = self.known.wrong_name(sort, name) {
-            self.problem(span, message, cure);
+            self.problem(&lints::unknown_name::LINT, span, message, cure);
         }
     }
 
@@ -95,7 +96,12 @@ impl DataWordReader<'_> {
         let mut drivers: Vec<String> = self.rules.policies().iter().map(ToString::to_string).collect();
         drivers.extend(["human".to_string(), "absent".to_string()]);
         if !drivers.iter().any(|known| **known == **driver) {
-            self.problem(span, format!("there is no policy `{driver}`"), self.known.instead(driver, &drivers));
+            self.problem(
+                &lints::unknown_name::LINT,
+                span,
+                format!("there is no policy `{driver}`"),
+                self.known.instead(driver, &drivers),
+            );
         }
     }
 
@@ -106,7 +112,12 @@ impl DataWordReader<'_> {
             && !names.is_read(key)
             && let Some(near) = names.meant(key)
         {
-            self.problem(key_span, format!("nothing reads `{key}`"), format!("did you mean `{near}`?"));
+            self.problem(
+                &lints::unread_key::LINT,
+                key_span,
+                format!("nothing reads `{key}`"),
+                format!("did you mean `{near}`?"),
+            );
         }
         if key == "seat"
             && let DeValue::String(seat) = value
@@ -161,7 +172,7 @@ impl DataWordReader<'_> {
         let meant = meant.min_by_key(|other| capital(other) != capital(word));
         if let Some(meant) = meant {
             let cure = format!("did you mean `{meant}`?");
-            self.problem(span, format!("`{word}` stands nowhere else"), cure);
+            self.problem(&lints::misspelt_text::LINT, span, format!("`{word}` stands nowhere else"), cure);
         }
     }
 }

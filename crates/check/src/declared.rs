@@ -1,4 +1,5 @@
 use super::flow::{end_of, falls_through};
+use super::lints;
 use super::old_form::members_of;
 use super::script::ScriptReader;
 use super::signature::Signature;
@@ -28,7 +29,7 @@ impl ScriptReader<'_> {
     /// Reports unknown seats in an audience, which is one seat or a list.
     pub(super) fn audience(&mut self, value: Expression<'_>) {
         if let Some(seat) = literal(value) {
-            self.tell(value.location(), self.known.wrong_audience(&seat));
+            self.tell(&lints::unknown_name::LINT, value.location(), self.known.wrong_audience(&seat));
         }
         listed(value).for_each(|seat| self.audience(seat));
     }
@@ -42,7 +43,7 @@ impl ScriptReader<'_> {
             && self.path.starts_with("creation")
             && let Some(id) = literal(value)
         {
-            self.tell(value.location(), self.known.wrong_rule(&id));
+            self.tell(&lints::unknown_rule::LINT, value.location(), self.known.wrong_rule(&id));
         }
         // In `kinds`, `audience` may be the name of a field, and the loader checks it.
         if name == "audience" && !self.path.starts_with("kinds") {
@@ -54,6 +55,7 @@ impl ScriptReader<'_> {
             let asks: Vec<String> = api::QUESTIONS.iter().map(|(ask, _)| ask.to_string()).collect();
             if !asks.contains(&ask) && self.known.nearest(&ask, asks.iter().map(String::as_str)).is_some() {
                 self.problem(
+                    &lints::unknown_name::LINT,
                     value.location(),
                     (format!("there is no question `{ask}`"), self.known.instead(&ask, &asks)),
                 );
@@ -61,7 +63,7 @@ impl ScriptReader<'_> {
         }
         if name == "seats" && self.path.starts_with("play") && self.keys.first().is_some_and(|key| key == "free") {
             for (seat, at) in listed_texts(value) {
-                self.tell(at, self.known.wrong_name("seat", &seat));
+                self.tell(&lints::unknown_name::LINT, at, self.known.wrong_name("seat", &seat));
             }
         }
         if name == "boundary"
@@ -71,7 +73,7 @@ impl ScriptReader<'_> {
             // A ruleset that others extend may leave the entries of the agenda to them.
             && self.known.names("entry").is_some_and(|entries| !entries.is_empty())
         {
-            self.tell(value.location(), self.known.wrong_name("entry", &entry));
+            self.tell(&lints::unknown_name::LINT, value.location(), self.known.wrong_name("entry", &entry));
         }
         if name == "horizon"
             && self.path.starts_with("play")
@@ -80,7 +82,7 @@ impl ScriptReader<'_> {
             && self.known.names("entry").is_some_and(|known| !known.is_empty())
         {
             for entry in entries.split(',').map(str::trim).filter(|entry| *entry != "action") {
-                self.tell(value.location(), self.known.wrong_name("entry", entry));
+                self.tell(&lints::unknown_name::LINT, value.location(), self.known.wrong_name("entry", entry));
             }
         }
         let pure = self.pure_function(name);
@@ -153,7 +155,11 @@ impl ScriptReader<'_> {
         }
         if let Some(called) = self.called(func, self_call).filter(|called| !called.signature.params.is_empty()) {
             let wrong = format!("`{}` is called here while the file is read", called.name);
-            self.problem(value.location(), (wrong, format!("write `{name} = {}`, without brackets", called.name)));
+            self.problem(
+                &lints::call_while_loading::LINT,
+                value.location(),
+                (wrong, format!("write `{name} = {}`, without brackets", called.name)),
+            );
         }
     }
 
@@ -174,9 +180,9 @@ impl ScriptReader<'_> {
         let words = self.known.names.texts().filter(|word| **word != *fact && like_it(word));
         let wrong = format!("no script knows the {name} \"{fact}\"");
         if let Some(near) = self.known.nearest(&fact, words) {
-            self.problem(value.location(), (wrong, format!("did you mean \"{near}\"?")));
+            self.problem(&lints::misspelt_text::LINT, value.location(), (wrong, format!("did you mean \"{near}\"?")));
         } else if let Some(others) = self.values_of_others(name, &fact) {
-            self.problem(value.location(), (wrong, format!("other cards have {others}")));
+            self.problem(&lints::misspelt_text::LINT, value.location(), (wrong, format!("other cards have {others}")));
         }
     }
 
@@ -191,7 +197,7 @@ impl ScriptReader<'_> {
             && let Some(meant) = others.iter().find(near)
         {
             let wrong = format!("no other card has the {name} \"{fact}\"");
-            self.problem(value.location(), (wrong, format!("did you mean \"{meant}\"?")));
+            self.problem(&lints::misspelt_text::LINT, value.location(), (wrong, format!("did you mean \"{meant}\"?")));
         }
     }
 
@@ -235,7 +241,7 @@ impl ScriptReader<'_> {
 
     pub(super) fn rule_ids(&mut self, list: Expression<'_>) {
         for (id, at) in listed_texts(list) {
-            self.tell(at, self.known.wrong_rule(&id));
+            self.tell(&lints::unknown_rule::LINT, at, self.known.wrong_rule(&id));
         }
     }
 
@@ -269,7 +275,11 @@ impl ScriptReader<'_> {
         let returns = returned(function.body);
         if returns.iter().all(|values| values.is_empty()) {
             let wrong = format!("{what} returns nothing");
-            self.problem(function.location, (wrong, "write `return` before the value at its end".into()));
+            self.problem(
+                &lints::missing_return::LINT,
+                function.location,
+                (wrong, "write `return` before the value at its end".into()),
+            );
         }
     }
 
@@ -281,7 +291,11 @@ impl ScriptReader<'_> {
             .any(|values| values.first().is_some_and(|first| !matches!(first.kind(), ExpressionKind::Nil)));
         if gives && falls_through(function.body) {
             let wrong = format!("{what} returns a value in some cases, and can end without one");
-            self.problem(end_of(function), (wrong, "add `return ...` before this `end`".into()));
+            self.problem(
+                &lints::missing_return::LINT,
+                end_of(function),
+                (wrong, "add `return ...` before this `end`".into()),
+            );
         }
     }
 
@@ -295,7 +309,11 @@ impl ScriptReader<'_> {
             {
                 let wrong =
                     "`when` returns its reason first and `false` second; only the first value decides".to_string();
-                self.problem(first.location(), (wrong, "write `return false, reason`".into()));
+                self.problem(
+                    &lints::when_result::LINT,
+                    first.location(),
+                    (wrong, "write `return false, reason`".into()),
+                );
             }
         }
         let reasons: Vec<_> = returns.iter().filter_map(|values| local_id(*values.get(1)?)).collect();
@@ -306,13 +324,21 @@ impl ScriptReader<'_> {
             {
                 let name = text(local.name);
                 let wrong = format!("`when` returns `{name}` first, and a reason counts as yes");
-                self.problem(only.location(), (wrong, format!("write `return false, {name}`")));
+                self.problem(
+                    &lints::when_result::LINT,
+                    only.location(),
+                    (wrong, format!("write `return false, {name}`")),
+                );
             }
         }
         for first in returns.iter().filter_map(|values| values.first()) {
             if let Some(reason) = literal(*first) {
                 let wrong = "`when` returns a text first, and that counts as yes".to_string();
-                self.problem(first.location(), (wrong, format!("write `return false, \"{reason}\"`")));
+                self.problem(
+                    &lints::when_result::LINT,
+                    first.location(),
+                    (wrong, format!("write `return false, \"{reason}\"`")),
+                );
             }
         }
     }
@@ -323,12 +349,16 @@ impl ScriptReader<'_> {
         for values in returns {
             if let Some(first) = values.first().filter(|first| matches!(first.kind(), ExpressionKind::Table { .. })) {
                 let wrong = "`build` returns a table first, and the kind comes first".to_string();
-                self.problem(first.location(), (wrong, "write `return \"KIND\", { field = value }`".into()));
+                self.problem(
+                    &lints::build_result::LINT,
+                    first.location(),
+                    (wrong, "write `return \"KIND\", { field = value }`".into()),
+                );
             }
             let Some((first, kind)) = values.first().and_then(|first| Some((first, literal(*first)?))) else {
                 continue;
             };
-            self.tell(first.location(), self.known.wrong_name("kind", &kind));
+            self.tell(&lints::unknown_name::LINT, first.location(), self.known.wrong_name("kind", &kind));
             if let (Some(kind), Some(fields)) = (self.known.kind(&kind), values.get(1)) {
                 self.fields_of(kind, *fields);
             }
@@ -359,7 +389,11 @@ impl ScriptReader<'_> {
             let known = |wanted: &String| named.iter().any(|(name, _)| name == wanted);
             if name != param && params.contains(name) && known(param) {
                 let wrong = format!("this value is named `{name}`, and its function takes `{param}` in this place");
-                return self.problem(*at, (wrong, "name them in the order in which the function takes them".into()));
+                return self.problem(
+                    &lints::parameter_order::LINT,
+                    *at,
+                    (wrong, "name them in the order in which the function takes them".into()),
+                );
             }
         }
         self.ends_without(function, "this verb");
@@ -375,7 +409,11 @@ impl ScriptReader<'_> {
             let wrong =
                 format!("the first value of a wrapped function is the function below, and here it is called `{name}`");
             let own: Vec<String> = function.args.iter().map(|arg| text(arg.name)).collect();
-            return self.problem(below.location, (wrong, format!("write function(below, {})", own.join(", "))));
+            return self.problem(
+                &lints::wrapped_parameters::LINT,
+                below.location,
+                (wrong, format!("write function(below, {})", own.join(", "))),
+            );
         }
         let params: Vec<String> = own.iter().map(|arg| text(arg.name)).collect();
         let signature = Signature { needed: params.len(), params, spread: function.vararg, ..Signature::default() };
@@ -393,7 +431,7 @@ impl ScriptReader<'_> {
         if returns.iter().all(closed) {
             let what = if self.keys.iter().any(|key| key == "free") { "take this free act" } else { "use this card" };
             let wrong = format!("nobody can ever {what}: `when` never returns true");
-            self.problem(function.location, (wrong, "return true at its end".into()));
+            self.problem(&lints::never_open::LINT, function.location, (wrong, "return true at its end".into()));
         }
     }
 }

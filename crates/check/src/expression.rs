@@ -3,6 +3,7 @@
 use super::elsewhere::GLOBALS;
 use super::evidence::is_length_of;
 use super::known::Mistake;
+use super::lints;
 use super::script::ScriptReader;
 use super::signature::type_named;
 use super::symbol::Symbol;
@@ -52,7 +53,11 @@ impl ScriptReader<'_> {
                 }
                 if is_behind_the_last(index, expr) {
                     let wrong = "no element follows the last one of a list, so this is always nil".to_string();
-                    self.problem(index.location(), (wrong, "the last one is list[#list]".into()));
+                    self.problem(
+                        &lints::past_the_end::LINT,
+                        index.location(),
+                        (wrong, "the last one is list[#list]".into()),
+                    );
                 }
                 match (self.symbol(expr), literal(index)) {
                     (Some(Symbol::Word("switches")), None) => self.known.note_dynamic_switches(),
@@ -90,13 +95,17 @@ impl ScriptReader<'_> {
             && !self.is_spec()
             && let Err(error) = Dice::parse(&text)
         {
-            self.problem(at, not_dice(&text, &error.to_string()));
+            self.problem(&lints::invalid_dice::LINT, at, not_dice(&text, &error.to_string()));
         }
         // The sentences of a card for a recap are filled in by the host.
         let is_filled_in = || self.path.starts_with("maneuvers/") && self.keys.iter().any(|key| key == "recap");
         if let Some(named) = self.named_in_braces(&text).filter(|_| !is_filled_in()) {
             let wrong = format!("`{{{named}}}` stays as it is in a text in plain quotes");
-            self.problem(at, (wrong, "put the text between backquotes, or write {} and hand the value over".into()));
+            self.problem(
+                &lints::braces_in_quotes::LINT,
+                at,
+                (wrong, "put the text between backquotes, or write {} and hand the value over".into()),
+            );
         }
         self.words.insert(text);
     }
@@ -159,12 +168,16 @@ impl ScriptReader<'_> {
         };
         if let Some(name) = text_map {
             let wrong = format!("the keys of `{name}` are texts, and this is a number");
-            return self.problem(index.location(), (wrong, "name one of its keys, in quotes".into()));
+            return self.problem(
+                &lints::list_index::LINT,
+                index.location(),
+                (wrong, "name one of its keys, in quotes".into()),
+            );
         }
         let zero = matches!(index.kind(), ExpressionKind::Number { value, .. } if value == 0.0);
         if zero && !self.text.contains("[0] =") {
             let wrong = "the first place of a list is 1, not 0".to_string();
-            self.problem(index.location(), (wrong, "write 1 for the first one".into()));
+            self.problem(&lints::list_index::LINT, index.location(), (wrong, "write 1 for the first one".into()));
         }
     }
 
@@ -175,7 +188,7 @@ impl ScriptReader<'_> {
             && !self.evidence.has_names(list)
         {
             let wrong = format!("`{}` is a list: its places are numbers, and this is a text", text(local.name));
-            self.problem(at, (wrong, "write a number, from 1 on".into()));
+            self.problem(&lints::list_index::LINT, at, (wrong, "write a number, from 1 on".into()));
         }
     }
 
@@ -206,7 +219,7 @@ impl ScriptReader<'_> {
                 None => "declare it by `local`, put it in quotes if it is a text, or correct the name".into(),
             },
         };
-        self.problem(at, (format!("there is no `{name}`"), cure));
+        self.problem(&lints::unknown_variable::LINT, at, (format!("there is no `{name}`"), cure));
     }
 
     fn nearest_local(&self, name: &str) -> Option<String> {
@@ -252,7 +265,7 @@ impl ScriptReader<'_> {
             && faceless
             && let Err(error) = Dice::parse(&written)
         {
-            self.problem(value.location(), not_dice(&written, &error.to_string()));
+            self.problem(&lints::invalid_dice::LINT, value.location(), not_dice(&written, &error.to_string()));
         }
     }
 
@@ -275,7 +288,11 @@ impl ScriptReader<'_> {
             && self.known.names.times(text) <= 1
             && let Some(near) = self.known.nearest(text, cards.iter().map(String::as_str))
         {
-            self.problem(*at, (format!("there is no card `{text}`"), format!("did you mean `{near}`?")));
+            self.problem(
+                &lints::unknown_name::LINT,
+                *at,
+                (format!("there is no card `{text}`"), format!("did you mean `{near}`?")),
+            );
         }
     }
 
@@ -404,7 +421,7 @@ impl ScriptReader<'_> {
         let Some(sort) = self.value_types.get(&local.id) else { return };
         if *sort != ValueType::Function {
             let wrong = format!("`{}` is {}, and no function to call", text(local.name), sort.words());
-            self.problem(func.location(), (wrong, "is a comma missing behind it?".into()));
+            self.problem(&lints::call_of_value::LINT, func.location(), (wrong, "is a comma missing behind it?".into()));
         }
     }
 
@@ -443,14 +460,18 @@ impl ScriptReader<'_> {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => self.known.instead(path, &names),
             };
-            self.problem(at, (format!("there is no file `{name}` to require"), cure));
+            self.problem(&lints::unknown_file::LINT, at, (format!("there is no file `{name}` to require"), cure));
         }
     }
 
     fn verb(&mut self, name: &str, at: Location) {
         if let Some(what) = self.pure.last() {
             let wrong = format!("the verb `{name}` is called in {what}, which may only read");
-            self.problem(at, (wrong, "call it in `resolve`, a verb or an agenda entry".into()));
+            self.problem(
+                &lints::change_while_reading::LINT,
+                at,
+                (wrong, "call it in `resolve`, a verb or an agenda entry".into()),
+            );
         }
     }
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use super::data::{DataEntry, entries_of};
 use super::is_from;
+use super::known::Mistake;
+use super::lints::{self, Lint};
 use super::slip::is_slip;
 use riskbreaker_dice::Dice;
 use riskbreaker_ruleset::{Card, Fact, Problem, Rulebook, Stack, instead_or};
@@ -42,8 +44,9 @@ fn odd_facts(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
             && let Err(error) = Dice::parse(text)
         {
             let message = format!("`{name}` is not dice: {error}");
-            let cure = "write it as 5, 2d6 or 1d10+1".into();
-            found.extend(problem(stack, card, name, &format!("\"{text}\""), message, cure));
+            let told = (message, "write it as 5, 2d6 or 1d10+1".into());
+            let place = (*name, &*format!("\"{text}\""));
+            found.extend(problem(&lints::odd_fact::LINT, (stack, card), place, told));
             continue;
         }
         let times = |text: &str| facts.iter().filter(|(_, other)| *other == text).count();
@@ -52,7 +55,8 @@ fn odd_facts(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
             if let Some(meant) = near.max_by_key(|other| times(other)).filter(|other| times(other) >= AGREEING) {
                 let message = format!("nothing else has the {name} \"{text}\"");
                 let cure = format!("did you mean \"{meant}\"?");
-                found.extend(problem(stack, card, name, &format!("\"{text}\""), message, cure));
+                let place = (*name, &*format!("\"{text}\""));
+                found.extend(problem(&lints::misspelt_text::LINT, (stack, card), place, (message, cure)));
             }
         }
     }
@@ -75,7 +79,7 @@ fn unasked_topics(stack: &Stack, rules: &Rulebook) -> Vec<Problem> {
             let cure = instead_or(topic, known, "name the topic of a question of the card, `{actor}` or `{other}`");
             let (path, said) = (card.origins.get("recap")?, format!("{{{topic}}}"));
             let line = 1 + stack.text_of(path)?.lines().position(|line| line.contains(&said))?;
-            Some(Problem::new(path.as_str(), message).at((line as u32, 1)).with_cure(cure))
+            Some(lints::unknown_topic::LINT.problem(path.as_str(), message).at((line as u32, 1)).with_cure(cure))
         })
         .collect()
 }
@@ -103,7 +107,8 @@ fn odd_shapes(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
                 let message = format!("`{name}` is {here}, and everywhere else it is {others}");
                 let cure =
                     if list { "give each value its name: { name = value }" } else { "write a list: { one, two }" };
-                found.extend(problem(stack, card, name, "=", message, cure.into()));
+                let told = (message, cure.into());
+                found.extend(problem(&lints::odd_fact::LINT, (stack, card), (name, "="), told));
             }
         }
     }
@@ -111,11 +116,16 @@ fn odd_shapes(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
 }
 
 /// Returns a problem at the line where a card states a fact.
-fn problem(stack: &Stack, card: &Card, name: &str, said: &str, message: String, cure: String) -> Option<Problem> {
+fn problem(
+    lint: &Lint,
+    (stack, card): (&Stack, &Card),
+    (name, said): (&str, &str),
+    (message, cure): Mistake,
+) -> Option<Problem> {
     let path = card.origins.get(name)?;
     let says = |line: &str| line.trim_start().starts_with(name) && line.contains(said);
     let line = 1 + stack.text_of(path)?.lines().position(says)?;
-    Some(Problem::new(path.as_str(), message).at((line as u32, 1)).with_cure(cure))
+    Some(lint.problem(path.as_str(), message).at((line as u32, 1)).with_cure(cure))
 }
 
 /// A text in a file of `cast/`, with its path, line and column.
@@ -149,7 +159,8 @@ fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
             }
             let otherwise = format!("all others under `{key}` are ids of {sort}s");
             let cure = instead_or(text, ids.iter().map(String::as_str), otherwise);
-            found.push(Problem::new(path.as_str(), format!("there is no {sort} `{text}`")).at(*at).with_cure(cure));
+            let message = format!("there is no {sort} `{text}`");
+            found.push(lints::unknown_name::LINT.problem(path.as_str(), message).at(*at).with_cure(cure));
         }
     }
     found
@@ -182,7 +193,8 @@ fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
                 continue;
             }
             let message = format!("`{key}` is not {sort}, as it is in every other file of cast/");
-            found.push(Problem::new(*path, message).at(*at).with_cure(format!("write {sort}, without quotes")));
+            let cure = format!("write {sort}, without quotes");
+            found.push(lints::odd_fact::LINT.problem(*path, message).at(*at).with_cure(cure));
         }
     }
     found

@@ -1,3 +1,4 @@
+use super::lints;
 use super::script::ScriptReader;
 use super::symbol::Symbol;
 use super::syntax::{constant, listed, literal, named, text};
@@ -23,7 +24,11 @@ impl ScriptReader<'_> {
                     (SwitchKind::Choice { values }, Value::Text(text)) => self.known.instead(text, values),
                     _ => format!("it is {}", switch.kind),
                 };
-                self.problem(value.location(), (format!("the switch `{name}` is never {}", shown(&constant)), cure));
+                self.problem(
+                    &lints::impossible_value::LINT,
+                    value.location(),
+                    (format!("the switch `{name}` is never {}", shown(&constant)), cure),
+                );
             }
             return;
         }
@@ -34,7 +39,11 @@ impl ScriptReader<'_> {
         };
         if let Some(ids) = chosen.filter(|ids| !ids.iter().any(|id| **id == **given)) {
             let wrong = format!("the answer is never \"{given}\": it is the id of an option");
-            return self.problem(value.location(), (wrong, self.known.instead(given, &ids)));
+            return self.problem(
+                &lints::unknown_option::LINT,
+                value.location(),
+                (wrong, self.known.instead(given, &ids)),
+            );
         }
         let ExpressionKind::IndexName { expr, index, .. } = one.kind() else { return self.slip(value) };
         if index == "topic" && !self.is_spec() {
@@ -43,7 +52,11 @@ impl ScriptReader<'_> {
                 && self.known.nearest(given, topics.iter().map(String::as_str)).is_some()
             {
                 let wrong = format!("no question has the topic \"{given}\"");
-                self.problem(value.location(), (wrong, self.known.instead(given, &topics)));
+                self.problem(
+                    &lints::unknown_topic::LINT,
+                    value.location(),
+                    (wrong, self.known.instead(given, &topics)),
+                );
             }
             return;
         }
@@ -54,12 +67,16 @@ impl ScriptReader<'_> {
             let near = self.known.nearest(given, kinds.iter().map(String::as_str)).is_some();
             if near && !kinds.iter().any(|kind| **kind == **given) && self.known.names.times(given) <= 1 {
                 let wrong = format!("there is no kind \"{given}\", neither of a question nor of an entity");
-                return self.problem(value.location(), (wrong, self.known.instead(given, &kinds)));
+                return self.problem(
+                    &lints::unknown_name::LINT,
+                    value.location(),
+                    (wrong, self.known.instead(given, &kinds)),
+                );
             }
         }
         if thing == Some(Symbol::Holder) {
             let wrong = self.known.wrong_name("hook", given).filter(|_| name == "hook");
-            return self.tell(value.location(), wrong);
+            return self.tell(&lints::unknown_name::LINT, value.location(), wrong);
         }
         let kind = match &thing {
             Some(Symbol::Entity(Some(kind))) => self.known.kind(kind),
@@ -81,6 +98,7 @@ impl ScriptReader<'_> {
         let certain = kind.is_some() || self.known.nearest(given, values.iter().map(String::as_str)).is_some();
         if !types.is_empty() && certain && !values.iter().any(|value| **value == **given) {
             self.problem(
+                &lints::impossible_value::LINT,
                 value.location(),
                 (format!("`{name}` is never \"{given}\""), self.known.instead(given, &values)),
             );
@@ -97,8 +115,11 @@ impl ScriptReader<'_> {
     fn field(&mut self, kind: &Kind, name: &str, at: Location, value: Option<Expression<'_>>) {
         let Some(field) = kind.field_named(name) else {
             let names: Vec<String> = kind.fields.iter().map(|field| field.name.to_string()).collect();
-            return self
-                .problem(at, (format!("a {} has no field `{name}`", kind.name), self.known.instead(name, &names)));
+            return self.problem(
+                &lints::unknown_field::LINT,
+                at,
+                (format!("a {} has no field `{name}`", kind.name), self.known.instead(name, &names)),
+            );
         };
         let declared = kind.field(field);
         let (Some(value), Some(schema)) = (value, self.known.schema()) else { return };
@@ -117,6 +138,7 @@ impl ScriptReader<'_> {
         }
         if let Err(wrong) = declared.ty.check(&given, schema, &State::new()) {
             self.problem(
+                &lints::field_type::LINT,
                 value.location(),
                 (format!("the field `{name}` {wrong}"), format!("it is declared in {}", declared.origin)),
             );
@@ -133,6 +155,7 @@ impl ScriptReader<'_> {
             {
                 let wrong = format!("an element of the field `{field}` {wrong}");
                 self.problem(
+                    &lints::field_type::LINT,
                     value.location(),
                     (wrong, "write a value that it takes, or change its declaration".into()),
                 );
@@ -143,7 +166,11 @@ impl ScriptReader<'_> {
     /// Reports a value that cannot be an entity, for a field that is a reference. Returns whether it did.
     fn takes_an_entity(&mut self, field: &str, value: Expression<'_>) -> bool {
         let Some((wrong, cure)) = self.no_entity(value).filter(|_| !self.is_spec()) else { return false };
-        self.problem(value.location(), (format!("the field `{field}` takes an entity, and {wrong}"), cure));
+        self.problem(
+            &lints::field_type::LINT,
+            value.location(),
+            (format!("the field `{field}` takes an entity, and {wrong}"), cure),
+        );
         true
     }
 
@@ -163,7 +190,7 @@ impl ScriptReader<'_> {
         }
         if let Some(told) = wrong {
             let cure = "write a value that it takes, or change its declaration in kinds.luau".to_string();
-            self.problem(value.location(), (format!("the field `{field}` {told}"), cure));
+            self.problem(&lints::field_type::LINT, value.location(), (format!("the field `{field}` {told}"), cure));
         }
     }
 
@@ -181,7 +208,11 @@ impl ScriptReader<'_> {
         let wrong = literal(*first).is_none() && (called_so || no_text);
         if wrong {
             let cure = format!("write :{name}(\"{field}\", value)");
-            self.problem(first.location(), ("the name of the field comes first".into(), cure));
+            self.problem(
+                &lints::argument_order::LINT,
+                first.location(),
+                ("the name of the field comes first".into(), cure),
+            );
         }
         wrong
     }
@@ -208,7 +239,11 @@ impl ScriptReader<'_> {
             let never = !types.is_empty() && types.iter().all(|ty| !matches!(ty, Type::Ref(_)));
             if never {
                 let wrong = format!("the field `{field}` takes {}, not nothing", ValueType::of_type(types[0]).words());
-                self.problem(value.location(), (wrong, "only a reference can be nothing".into()));
+                self.problem(
+                    &lints::field_type::LINT,
+                    value.location(),
+                    (wrong, "only a reference can be nothing".into()),
+                );
             }
             return never;
         }
@@ -222,7 +257,11 @@ impl ScriptReader<'_> {
             return false;
         }
         let wrong = format!("the field `{field}` takes {}, not {}", list_of(types[0]), sort.words());
-        self.problem(value.location(), (wrong, "write a value that it takes, or change its declaration".into()));
+        self.problem(
+            &lints::field_type::LINT,
+            value.location(),
+            (wrong, "write a value that it takes, or change its declaration".into()),
+        );
         true
     }
 
@@ -231,7 +270,11 @@ impl ScriptReader<'_> {
         let thing = self.symbol(of);
         if thing == Some(Symbol::Spec) && api::spec_method(name).is_none() {
             let names: Vec<String> = api::SPEC_METHODS.iter().map(|method| method.name.to_string()).collect();
-            self.problem(at, (format!("a spec has no `t:{name}`"), self.known.instead(name, &names)));
+            self.problem(
+                &lints::unknown_word::LINT,
+                at,
+                (format!("a spec has no `t:{name}`"), self.known.instead(name, &names)),
+            );
         }
         if thing == Some(Symbol::Spec) {
             self.spec_call(name, args);
@@ -242,7 +285,11 @@ impl ScriptReader<'_> {
         }
         if let Some(what) = self.pure.last().filter(|_| name != "reaches") {
             let wrong = format!(":{name} is called in {what}, which may only read");
-            self.problem(at, (wrong, "move it to `resolve`, a verb or an agenda entry".into()));
+            self.problem(
+                &lints::change_while_reading::LINT,
+                at,
+                (wrong, "move it to `resolve`, a verb or an agenda entry".into()),
+            );
         }
         if self.field_comes_first(name, args) {
             return;
@@ -254,7 +301,7 @@ impl ScriptReader<'_> {
                 "reaches" => ("the number to reach", format!("write :reaches(\"{field}\", n)")),
                 _ => ("the number to add", format!("write :{name}(\"{field}\", n)")),
             };
-            self.problem(at, (format!("{missing} of `{field}` is missing"), cure));
+            self.problem(&lints::argument_count::LINT, at, (format!("{missing} of `{field}` is missing"), cure));
             return;
         }
         if name == "set" && self.of_another_sort(&thing, &field, args) {
@@ -265,6 +312,7 @@ impl ScriptReader<'_> {
         if let Some(by) = args.get(1).filter(|by| adds && is_fraction(**by) && !types.contains(&&Type::Ratio)) {
             let wrong = format!(":{name} takes a whole number, and this is a fraction");
             return self.problem(
+                &lints::argument_type::LINT,
                 by.location(),
                 (wrong, "write `//` to divide without a rest, or count in a smaller unit".into()),
             );
@@ -274,14 +322,18 @@ impl ScriptReader<'_> {
         {
             let wrong = format!(":{name} takes a number field, and `{field}` is {}", list_of(first));
             let cure = if adds { format!("write :set(\"{field}\", value)") } else { "compare the field itself".into() };
-            return self.problem(place, (wrong, cure));
+            return self.problem(&lints::argument_type::LINT, place, (wrong, cure));
         }
         if let (None, Some(by)) = (&thing, args.get(1).filter(|_| name != "set"))
             && let Some(sort) = self.value_type(*by).filter(|sort| *sort != ValueType::Number)
         {
             let wrong = format!("expected a number, found {}", sort.words());
             let why = if adds { ", why?" } else { "" };
-            return self.problem(by.location(), (wrong, format!("it is written :{name}(\"field\", n{why})")));
+            return self.problem(
+                &lints::argument_type::LINT,
+                by.location(),
+                (wrong, format!("it is written :{name}(\"field\", n{why})")),
+            );
         }
         match thing {
             Some(Symbol::Entity(Some(kind))) => {
@@ -292,7 +344,11 @@ impl ScriptReader<'_> {
             }
             _ => {
                 let wrong = self.known.wrong_name("field", &field);
-                self.tell(place, wrong.map(|(_, cure)| (format!("no kind has a field `{field}`"), cure)));
+                self.tell(
+                    &lints::unknown_field::LINT,
+                    place,
+                    wrong.map(|(_, cure)| (format!("no kind has a field `{field}`"), cure)),
+                );
                 self.fits_no_kind(&field, args.get(1).copied().filter(|_| name == "set"));
             }
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::lints;
 use super::script::ScriptReader;
 use super::signature::type_named;
 use super::symbol::Symbol;
@@ -22,9 +23,17 @@ impl ScriptReader<'_> {
         let wrong = "this function must return a value, and can end without one".to_string();
         match function.body.as_slice().last() {
             Some(last) if matches!(last.view(), StatementView::Expression(_)) => {
-                self.problem(last.location(), (wrong, "write `return` in front of this".into()));
+                self.problem(
+                    &lints::missing_return::LINT,
+                    last.location(),
+                    (wrong, "write `return` in front of this".into()),
+                );
             }
-            _ => self.problem(end_of(function), (wrong, "add `return ...` before this `end`".into())),
+            _ => self.problem(
+                &lints::missing_return::LINT,
+                end_of(function),
+                (wrong, "add `return ...` before this `end`".into()),
+            ),
         }
     }
 
@@ -43,7 +52,7 @@ impl ScriptReader<'_> {
         }
         let wrong = "this loop never ends: nothing in it changes its condition".to_string();
         let cure = "change in the loop what its condition asks for, or add a `break`";
-        self.problem(condition.location(), (wrong, cure.into()));
+        self.problem(&lints::endless_loop::LINT, condition.location(), (wrong, cure.into()));
     }
 }
 
@@ -80,13 +89,13 @@ pub(super) fn goes_on(statement: Statement<'_>) -> bool {
     }
 }
 
-/// Whether a call never returns: `rb.cut`, `rb.finish` or `error`.
+/// Whether a call never returns: `rb.cut` or `error`. After `rb.finish` the action goes on to its end.
 fn ends_action(expression: Expression<'_>) -> bool {
     let ExpressionKind::Call { func, .. } = expression.kind() else { return false };
     match func.kind() {
         ExpressionKind::IndexName { expr, index, .. } => {
             let rb = matches!(expr.kind(), ExpressionKind::Local { local, .. } if local.name == "rb");
-            rb && (index == "cut" || index == "finish")
+            rb && index == "cut"
         }
         ExpressionKind::Global(name) => name == "error",
         _ => false,

@@ -1,5 +1,6 @@
 //! Checks the functions of hooks, by verb and phase.
 
+use super::lints;
 use super::script::ScriptReader;
 use super::syntax::{returned, text};
 use super::value_type::ValueType;
@@ -12,7 +13,7 @@ impl ScriptReader<'_> {
         if let Some(more) = function.args.get(takes.len()) {
             let wrong = format!("a hook `{phase}` a verb is given {} values, and this is one more", takes.len());
             let cure = format!("write function({}); the values of `{verb}` are in `e`", takes.join(", "));
-            return self.problem(more.location, (wrong, cure));
+            return self.problem(&lints::hook_parameters::LINT, more.location, (wrong, cure));
         }
         if phase == "wrap" {
             return self.goes_on_below(verb, function);
@@ -33,7 +34,7 @@ impl ScriptReader<'_> {
             let at = proceed.map_or(function.location, |proceed| proceed.location);
             let cure = "write function(e, proceed, holder) and `return proceed(e)`; where it is not to run, call the \
                         parameter `_proceed`";
-            return self.problem(at, (wrong, cure.into()));
+            return self.problem(&lints::hook_skips_verb::LINT, at, (wrong, cure.into()));
         }
         let answers = self.known.names.verb(verb).is_some_and(|verb| verb.answers);
         if answers && proceed.is_some_and(|proceed| !text(proceed.name).starts_with('_')) {
@@ -49,7 +50,7 @@ impl ScriptReader<'_> {
                 let wrong = format!("a hook returns {} here, and nothing takes it", given.words());
                 let cure =
                     "write `e.NAME = value` to change what the verb is given, or `return false, reason` to refuse it";
-                self.problem(first.location(), (wrong, cure.into()));
+                self.problem(&lints::hook_result::LINT, first.location(), (wrong, cure.into()));
             }
         }
     }
@@ -73,7 +74,11 @@ impl ScriptReader<'_> {
         });
         for (name, at) in writes.into_iter().filter(|(name, _)| declared.param(name).is_some()) {
             let wrong = format!("`{verb}` has run already: a change of `{name}` comes too late");
-            self.problem(at, (wrong, "move it to a hook `before`; `e.result` is what can be changed after".into()));
+            self.problem(
+                &lints::hook_too_late::LINT,
+                at,
+                (wrong, "move it to a hook `before`; `e.result` is what can be changed after".into()),
+            );
         }
     }
 
@@ -96,7 +101,7 @@ impl ScriptReader<'_> {
             {
                 let wrong = format!("the hook does `{verb}` again each time, and so it is called without end");
                 let cure = format!("put a condition before it, or change what `{verb}` is given: e.NAME = value");
-                return self.problem(call.location(), (wrong, cure));
+                return self.problem(&lints::hook_recursion::LINT, call.location(), (wrong, cure));
             }
         }
     }

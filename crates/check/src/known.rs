@@ -3,6 +3,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::CheckReport;
+use super::lints;
 use super::names::NamesOfFiles;
 use riskbreaker_ruleset::{Problem, Rulebook, Source, Stack, nearest};
 use riskbreaker_spec::leading_ids;
@@ -124,10 +125,8 @@ impl<'r> KnownNames<'r> {
     pub fn no_rule_text(&self) -> Option<Problem> {
         let unwritten = self.unwritten.lock().ok()?;
         let first = unwritten.first()?;
-        let problem = Problem::new(
-            self.stack.main().id(),
-            format!("there is no RULES.md, and {} rules are named", unwritten.len()),
-        );
+        let message = format!("there is no RULES.md, and {} rules are named", unwritten.len());
+        let problem = lints::unknown_rule::LINT.problem(self.stack.main().id(), message);
         Some(problem.with_cure(format!("write the numbered rules there, as `- **{first}** text`")))
     }
 

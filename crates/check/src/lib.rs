@@ -4,9 +4,11 @@
 // Tables of cases in tests may be longer.
 #![cfg_attr(not(test), deny(clippy::too_many_lines))]
 
+mod allow;
 mod analysis;
 mod argument;
 mod calls;
+mod comment;
 mod data;
 mod declared;
 mod elsewhere;
@@ -18,6 +20,7 @@ mod flow;
 mod hook;
 mod known;
 mod lint;
+mod lints;
 mod member;
 mod members;
 mod names;
@@ -43,8 +46,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
+use self::allow::Allowances;
 pub use self::analysis::Analysis;
 use self::known::KnownNames;
+pub use self::lints::{Example, LINTS, Lint, Severity};
 pub use self::members::Members;
 use self::script::ScriptReader;
 use riskbreaker_play::{Driver, MACHINE_STACK, Ruleset, Scenario, Session, Setup, Step};
@@ -89,7 +94,8 @@ impl CheckReport {
         let CheckReport { mut problems, unexamined, .. } = self;
         problems.retain(|problem| !problem.is_warning);
         if !unexamined.is_empty() {
-            let problem = Problem::new(id, format!("not examined: {}", first_and_count(&unexamined)));
+            let problem =
+                lints::unexamined::LINT.problem(id, format!("not examined: {}", first_and_count(&unexamined)));
             problems.push(problem.with_cure("correct what is listed, or split the ruleset, and check again"));
         }
         problems
@@ -156,7 +162,7 @@ fn analyse(library: &Library, id: &str, layers: &[String], depth: Depth, budget:
     match found {
         Ok(Ok(found)) => found,
         _ => {
-            let problem = Problem::new(id, "could not be checked: the check itself failed");
+            let problem = lints::unexamined::LINT.problem(id, "could not be checked: the check itself failed");
             Analysis::of(CheckReport { problems: vec![problem], ..CheckReport::default() })
         }
     }
@@ -165,7 +171,9 @@ fn analyse(library: &Library, id: &str, layers: &[String], depth: Depth, budget:
 fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &WorkBudget) -> Analysis {
     let stack = match Stack::resolve(library, id, layers) {
         Ok(stack) => Arc::new(stack),
-        Err(error) => return Analysis::of(CheckReport { problems: error.problems, ..CheckReport::default() }),
+        Err(error) => {
+            return Analysis::of(CheckReport { problems: of_loading(error.problems), ..CheckReport::default() });
+        }
     };
     // For `game+house`, only the house rules are checked.
     let own = stack.main().index + usize::from(id.contains('+'));
@@ -178,7 +186,7 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &W
     }
     let (rules, mut found) = match Ruleset::load_read(stack.clone(), &with_layers(id, layers).1) {
         Ok(rules) => (Some(rules), Vec::new()),
-        Err(error) => (None, error.problems),
+        Err(error) => (None, of_loading(error.problems)),
     };
     let Some(known) = KnownNames::new(&stack, rules.as_deref().map(Ruleset::book), budget) else {
         return nothing_examined(found);
@@ -187,7 +195,8 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &W
         read_scripts(&stack, own, &known, &mut found);
     for part in &stack.parts()[own..] {
         for base in part.manifest().over.iter().filter(|base| !library.contains(&base.id)) {
-            let problem = Problem::new(part.manifest_path(), format!("`over` names `{}`, which is not there", base.id));
+            let message = format!("`over` names `{}`, which is not there", base.id);
+            let problem = lints::unknown_name::LINT.problem(part.manifest_path(), message);
             found.push(problem.at((base.line, base.column)).with_cure(library.instead_of(&base.id)));
         }
     }
@@ -219,20 +228,41 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &W
             found.extend(more.into_iter().filter(|problem| !told.contains(&(problem.path.clone(), problem.line))));
         }
     }
+    for problem in found.iter_mut().chain(&mut idle) {
+        if let Some(text) = stack.text_of(&problem.path) {
+            place(problem, text);
+        }
+    }
+    let mut allowances = allowances(&stack, own);
+    let mut is_reported = |problem: &Problem| !allowances.iter_mut().any(|file| file.allows(problem));
+    found.retain(&mut is_reported);
+    idle.retain(&mut is_reported);
     if found.iter().all(|problem| problem.is_warning) {
         // A wrong card may be the one that attaches the hooks.
         found.append(&mut idle);
     }
-    for problem in &mut found {
-        if let Some(text) = stack.text_of(&problem.path) {
-            place(problem, text);
-        }
+    found.extend(allowances.iter().flat_map(Allowances::unknown));
+    // Rules over several others may need an allowance over one of them only.
+    let is_over_several = id.contains('+') && stack.parts()[own..].iter().any(|part| part.manifest().over.len() > 1);
+    if unexamined.is_empty() && !is_over_several && found.iter().all(|problem| problem.is_warning) {
+        found.extend(allowances.iter().flat_map(Allowances::unused));
     }
     found.sort();
     found.dedup_by(|one, two| one.path == two.path && one.line == two.line && one.message == two.message);
     let report = CheckReport { problems: found, unexamined, interrupted: budget.is_interrupted() };
     let names = known.names;
     Analysis { report, own, stack: Some(stack), rules, names: Some(names) }
+}
+
+/// Marks problems that loading has found.
+fn of_loading(problems: Vec<Problem>) -> Vec<Problem> {
+    problems.into_iter().map(|problem| lints::load::LINT.finds(problem)).collect()
+}
+
+/// Returns what the comments in the scripts and data files of a stack allow, from a part on.
+fn allowances(stack: &Stack, own: usize) -> Vec<Allowances> {
+    let files = stack.parts()[own..].iter().flat_map(|part| part.folder.files.values());
+    files.map(Allowances::of).collect()
 }
 
 /// Returns the paths of the scripts and data files of a stack, from a part on.
@@ -315,12 +345,12 @@ fn wrong_switches(
         if unread && stack.file("play").is_some() {
             let message = format!("nothing reads the switch `{}`", switch.name);
             let cure = format!("read it where it matters, by rb.switches.{}, or take it out", switch.name);
-            wrong.push(Problem::new(&*switch.path, message).at((switch.line, 1)).with_cure(cure));
+            wrong.push(lints::unread_switch::LINT.problem(&*switch.path, message).at((switch.line, 1)).with_cure(cure));
         }
         for id in &switch.rules {
             if let Some(message) = known.wrong_rule(id) {
                 let line = line_from(stack, &switch.path, switch.line, id);
-                let mut problem = Problem::new(&*switch.path, message.0).with_cure(message.1);
+                let mut problem = lints::unknown_rule::LINT.problem(&*switch.path, message.0).with_cure(message.1);
                 problem.line = Some(line);
                 wrong.push(problem);
             }
@@ -368,7 +398,8 @@ fn unattached(known: &KnownNames<'_>, path: &str, source: &Source) -> Option<Pro
     if known.names.is_attached(id) {
         return None;
     }
-    let problem = Problem::new(&*source.path, format!("nothing attaches the hook `{id}`, and it is not always on"));
+    let message = format!("nothing attaches the hook `{id}`, and it is not always on");
+    let problem = lints::unattached_hook::LINT.problem(&*source.path, message);
     let line = 1 + source.text.lines().position(|line| line.contains("rb.hook"))?;
     let cure = format!("write `always = true` in it, or `rb.attach(\"{id}\", entity)` where it begins");
     Some(problem.at((line as u32, 1)).with_cure(cure))
@@ -393,9 +424,8 @@ fn words_for_nothing(
             let path = part.manifest_path();
             let line = line_from(stack, &path, 1, &format!("{word} = \"{topic}\""));
             let message = format!("the word `{word}` answers `{topic}`, and no question has that topic");
-            found.push(
-                Problem::new(path, message).at((line, 1)).with_cure(instead(topic, topics.iter().map(String::as_str))),
-            );
+            let cure = instead(topic, topics.iter().map(String::as_str));
+            found.push(lints::unknown_topic::LINT.problem(path, message).at((line, 1)).with_cure(cure));
         }
     }
     found
@@ -443,7 +473,7 @@ fn unread_files(stack: &Stack, own: usize, used: &BTreeSet<String>) -> Vec<Probl
             Some(folder) => nearest(folder, SCRIPT_FOLDERS.iter().copied()),
             None => nearest(stem, SCRIPT_FILES.iter().copied()),
         };
-        let problem = Problem::new(&*source.path, "nothing reads this file");
+        let problem = lints::unread_file::LINT.problem(&*source.path, "nothing reads this file");
         found.push(problem.with_cure(match (near, folder) {
             (Some(near), Some(_)) => format!("is its folder meant to be `{near}`?"),
             (Some(near), None) => format!("is its name meant to be `{near}.luau`?"),
@@ -459,7 +489,7 @@ fn unread_files(stack: &Stack, own: usize, used: &BTreeSet<String>) -> Vec<Probl
                 Some(near) => format!("is its folder meant to be `{near}`?"),
                 None => format!("data stands in {}", DATA_PLACES.join("/ and ") + "/"),
             };
-            found.push(Problem::new(&*source.path, "nothing reads this file").with_cure(cure));
+            found.push(lints::unread_file::LINT.problem(&*source.path, "nothing reads this file").with_cure(cure));
         }
     }
     for part in &stack.parts()[own..] {
@@ -469,14 +499,16 @@ fn unread_files(stack: &Stack, own: usize, used: &BTreeSet<String>) -> Vec<Probl
             let place = path.split_once('/').map_or(stem, |(folder, _)| folder);
             let of_scripts = SCRIPT_FILES.contains(&place) || SCRIPT_FOLDERS.contains(&place) || place == "lib";
             if of_scripts || DATA_PLACES.contains(&place) {
-                let problem = Problem::new(format!("{}/{path}", part.id()), "nothing reads this file");
+                let problem =
+                    lints::unread_file::LINT.problem(format!("{}/{path}", part.id()), "nothing reads this file");
                 found.push(problem.with_cure(format!("is its name meant to be `{meant}`?")));
             }
         }
         for path in &part.folder.conflict_copies {
             let wrong = "a program for synchronisation has made this copy, and nothing reads it";
             let cure = "put what is right into the file and delete the copy";
-            found.push(Problem::new(format!("{}/{path}", part.id()), wrong).with_cure(cure));
+            let path = format!("{}/{path}", part.id());
+            found.push(lints::conflict_copy::LINT.problem(path, wrong).with_cure(cure));
         }
     }
     found
@@ -504,15 +536,17 @@ fn scenarios_that_fail(rules: &Arc<Ruleset>, budget: &WorkBudget, unexamined: &m
             Err(error) => {
                 let message = error.to_string();
                 let (path, at) = data::blamed(rules, name, &message).unwrap_or((path, (1, 1)));
-                found.push(Problem::new(path, message).at(at).with_cure("look at the values that it names"));
+                let problem = lints::scenario_fails::LINT.problem(path, message).at(at);
+                found.push(problem.with_cure("look at the values that it names"));
             }
             Ok(Ok(Step::Fault(fault))) => {
                 let (message, meant) = meant(fault.message);
                 let problem = match data::blamed(rules, name, &message) {
-                    Some((path, at)) => Problem::new(path, message).at(at),
+                    Some((path, at)) => lints::scenario_fails::LINT.problem(path, message).at(at),
                     None => {
                         let at = fault.path.unwrap_or_else(|| path.clone());
-                        let mut problem = Problem::new(at, format!("scenario `{name}`: {message}"));
+                        let message = format!("scenario `{name}`: {message}");
+                        let mut problem = lints::scenario_fails::LINT.problem(at, message);
                         problem.line = fault.line;
                         problem
                     }

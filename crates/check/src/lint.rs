@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::goes_on;
 use super::known::Mistake;
+use super::lints::{self, Lint};
 use super::syntax::{literal, local_id, text};
 use riskbreaker_script::syntax::{
     AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Location, Statement,
@@ -11,8 +12,11 @@ use riskbreaker_script::syntax::{
     TextPosition, UnaryOp,
 };
 
+/// What a lint has found, and where.
+type Found = (&'static Lint, Location, Mistake);
+
 /// Returns the lints of a script.
-pub(super) fn lints(root: Block<'_>, source: &str) -> Vec<(Location, Mistake)> {
+pub(super) fn lints(root: Block<'_>, source: &str) -> Vec<Found> {
     let mut lints = Lints { lines: source.lines().collect(), ..Lints::default() };
     lints.block(root);
     root.visit(&mut lints);
@@ -23,7 +27,7 @@ pub(super) fn lints(root: Block<'_>, source: &str) -> Vec<(Location, Mistake)> {
 #[derive(Default)]
 struct Lints<'s> {
     lines: Vec<&'s str>,
-    found: Vec<(Location, Mistake)>,
+    found: Vec<Found>,
     /// Local variables that are declared without a value: their position and name.
     empty: BTreeMap<u64, (Location, String)>,
     /// The position where a variable is first given a value.
@@ -44,8 +48,8 @@ impl<'ast> AstVisitor<'ast> for Lints<'_> {
 }
 
 impl Lints<'_> {
-    fn tell(&mut self, at: Location, wrong: impl Into<String>, cure: impl Into<String>) {
-        self.found.push((at, (wrong.into(), cure.into())));
+    fn tell(&mut self, lint: &'static Lint, at: Location, wrong: impl Into<String>, cure: impl Into<String>) {
+        self.found.push((lint, at, (wrong.into(), cure.into())));
     }
 
     /// Returns the source text of a node; `None` if it spans several lines.
@@ -65,11 +69,12 @@ impl Lints<'_> {
     fn block(&mut self, block: Block<'_>) {
         let mut functions: Vec<String> = Vec::new();
         for pair in block.as_slice().windows(2) {
-            let ends_game = matches!(pair[0].view(), StatementView::Expression(_));
+            let ends_action = matches!(pair[0].view(), StatementView::Expression(_));
             let returns = matches!(pair[1].view(), StatementView::Return(_));
-            // A `return` after `rb.finish` is common and harmless.
-            if !(goes_on(pair[0]) || ends_game && returns) {
+            // A `return` after `rb.cut` is common and harmless.
+            if !(goes_on(pair[0]) || ends_action && returns) {
                 self.tell(
+                    &lints::unreachable_code::LINT,
                     pair[1].location(),
                     "this never runs: the statement before it ends the block",
                     "take it out, or move it up",
@@ -88,7 +93,12 @@ impl Lints<'_> {
             };
             let Some(name) = name else { continue };
             if functions.contains(&name) {
-                self.tell(at, format!("the function `{name}` is defined twice"), "give one of them another name");
+                self.tell(
+                    &lints::duplicate_function::LINT,
+                    at,
+                    format!("the function `{name}` is defined twice"),
+                    "give one of them another name",
+                );
             }
             functions.push(name);
         }
@@ -117,7 +127,12 @@ impl Lints<'_> {
                 if !seen.given.contains(&id)
                     && let Some(name) = empty.remove(&id)
                 {
-                    self.tell(at, format!("`{name}` has no value yet"), format!("write `local {name} = ...` with one"));
+                    self.tell(
+                        &lints::no_value_yet::LINT,
+                        at,
+                        format!("`{name}` has no value yet"),
+                        format!("write `local {name} = ...` with one"),
+                    );
                 }
             }
             let mut given = Touched::default();
@@ -171,7 +186,12 @@ impl Lints<'_> {
         for (n, arg) in function.args.iter().enumerate() {
             let name = text(arg.name);
             if !name.starts_with('_') && function.args[..n].iter().any(|before| before.name == arg.name) {
-                self.tell(arg.location, format!("two parameters are called `{name}`"), "give one of them another name");
+                self.tell(
+                    &lints::duplicate_parameter::LINT,
+                    arg.location,
+                    format!("two parameters are called `{name}`"),
+                    "give one of them another name",
+                );
             }
         }
     }
@@ -182,7 +202,7 @@ impl Lints<'_> {
         let inside = lines.take_while(|line| !line.trim_start().starts_with("end"));
         if body.as_slice().is_empty() && !inside.clone().any(|line| line.contains("--")) {
             let cure = "write what it does between its first line and its `end`, or take it out";
-            self.tell(at, format!("this `{word}` does nothing"), cure);
+            self.tell(&lints::empty_block::LINT, at, format!("this `{word}` does nothing"), cure);
         }
     }
 
@@ -196,7 +216,12 @@ impl Lints<'_> {
         while let Some(StatementView::If(branch)) = rest.map(|statement| statement.view()) {
             if asked.iter().any(|before| self.same(*before, branch.condition)) {
                 let cure = "remove one of the two, or write what was meant";
-                self.tell(branch.condition.location(), "an earlier branch has the same condition", cure);
+                self.tell(
+                    &lints::same_condition::LINT,
+                    branch.condition.location(),
+                    "an earlier branch has the same condition",
+                    cure,
+                );
             }
             asked.push(branch.condition);
             rest = branch.else_body;
@@ -214,9 +239,14 @@ impl Lints<'_> {
         let from_length = is_length(looped.start) && limit.is_some();
         if from_value || from_length || start.zip(limit).is_some_and(|(start, limit)| start > limit) {
             let cure = "give the loop its step: `for n = last, first, -1 do`";
-            self.tell(looped.start.location(), "this loop never runs: it counts up", cure);
+            self.tell(&lints::idle_loop::LINT, looped.start.location(), "this loop never runs: it counts up", cure);
         } else if start == Some(0.0) && is_length(looped.limit) {
-            self.tell(looped.start.location(), "the first place of a list is 1, not 0", "begin the loop with 1");
+            self.tell(
+                &lints::list_index::LINT,
+                looped.start.location(),
+                "the first place of a list is 1, not 0",
+                "begin the loop with 1",
+            );
         }
     }
 
@@ -226,7 +256,12 @@ impl Lints<'_> {
         let line = self.lines.get(at.line as usize).and_then(|line| line.split_at_checked(at.column as usize));
         let negates = matches!(value.kind(), ExpressionKind::Unary { op: UnaryOp::Negate, .. });
         if negates && line.is_some_and(|(before, after)| before.ends_with('=') && after.starts_with("- ")) {
-            self.tell(value.location(), "`=-` sets it to minus the value", "write `-=` to take the value off");
+            self.tell(
+                &lints::reversed_operator::LINT,
+                value.location(),
+                "`=-` sets it to minus the value",
+                "write `-=` to take the value off",
+            );
         }
     }
 
@@ -238,7 +273,12 @@ impl Lints<'_> {
             let table = matches!(expr.kind(), ExpressionKind::Global(name) if name == "table");
             if table && (index == "sort" || index == "clear") {
                 let wrong = format!("`table.{}` changes the list itself and gives nothing", text(index));
-                self.tell(value.location(), wrong, format!("write `table.{}(...)` on a line of its own", text(index)));
+                self.tell(
+                    &lints::result_of_sort::LINT,
+                    value.location(),
+                    wrong,
+                    format!("write `table.{}(...)` on a line of its own", text(index)),
+                );
             }
         }
     }
@@ -261,7 +301,7 @@ impl Lints<'_> {
         });
         if names < values.len() || names > values.len() && !open {
             let wrong = format!("{names} names and {} values", values.len());
-            self.tell(at, wrong, "give one value for each name");
+            self.tell(&lints::value_count::LINT, at, wrong, "give one value for each name");
         }
     }
 
@@ -271,11 +311,16 @@ impl Lints<'_> {
             let added = self.added.get(&id).copied();
             match (self.given.get(&id), added) {
                 (None, None) if self.read.contains(&id) => {
-                    self.tell(at, format!("`{name}` never gets a value"), format!("write `local {name} = ...`"));
+                    self.tell(
+                        &lints::no_value_yet::LINT,
+                        at,
+                        format!("`{name}` never gets a value"),
+                        format!("write `local {name} = ...`"),
+                    );
                 }
                 (given, Some(added)) if given.is_none_or(|given| added.begin < *given) => {
                     let cure = format!("write `local {name} = 0` where it is declared");
-                    self.tell(added, format!("`{name}` has no value yet"), cure);
+                    self.tell(&lints::no_value_yet::LINT, added, format!("`{name}` has no value yet"), cure);
                 }
                 _ => {}
             }
@@ -306,30 +351,55 @@ impl Lints<'_> {
                     && matches!(chosen.kind(), ExpressionKind::Nil | ExpressionKind::Boolean(false))
                 {
                     let wrong = "`and` gives nil or false here, so that the part behind `or` is always taken";
-                    self.tell(at, wrong, "write `if ... then ... else ...`");
+                    self.tell(&lints::and_or_nil::LINT, at, wrong, "write `if ... then ... else ...`");
                 } else if self.same(lhs, rhs) {
-                    self.tell(at, "both sides are the same", "remove one of the two, or write what was meant");
+                    self.tell(
+                        &lints::same_operands::LINT,
+                        at,
+                        "both sides are the same",
+                        "remove one of the two, or write what was meant",
+                    );
                 }
             }
             BinaryOp::And if self.same(lhs, rhs) => {
-                self.tell(at, "both sides are the same", "remove one of the two, or write what was meant");
+                self.tell(
+                    &lints::same_operands::LINT,
+                    at,
+                    "both sides are the same",
+                    "remove one of the two, or write what was meant",
+                );
             }
             BinaryOp::Equal | BinaryOp::NotEqual
                 if is_not(lhs) && !is_not(rhs) && !matches!(rhs.kind(), ExpressionKind::Boolean(_)) =>
             {
-                self.tell(at, format!("`not` is worked out before `{}`", op.symbol()), cure);
+                self.tell(
+                    &lints::operator_order::LINT,
+                    at,
+                    format!("`not` is worked out before `{}`", op.symbol()),
+                    cure,
+                );
             }
             BinaryOp::GreaterEqual | BinaryOp::Less if is_length(lhs) && number(rhs) == Some(0.0) => {
                 let always = if op == BinaryOp::Less { "never" } else { "always" };
                 let cure = "write `> 0` for a list with something in it, `== 0` for an empty one";
-                self.tell(at, format!("a list has 0 places or more, so that this is {always} true"), cure);
+                self.tell(
+                    &lints::always_true::LINT,
+                    at,
+                    format!("a list has 0 places or more, so that this is {always} true"),
+                    cure,
+                );
             }
             _ if compares(op) => {
                 if let ExpressionKind::Binary { op: inner, .. } = lhs.kind()
                     && compares(inner)
                 {
                     let wrong = format!("`{}` compares true or false with a value here", op.symbol());
-                    self.tell(at, wrong, "write `a < b and b < c`, or put brackets around what belongs together");
+                    self.tell(
+                        &lints::operator_order::LINT,
+                        at,
+                        wrong,
+                        "write `a < b and b < c`, or put brackets around what belongs together",
+                    );
                 }
             }
             _ => {}
@@ -347,7 +417,12 @@ impl Lints<'_> {
             let Some(name) = name else { continue };
             if seen.contains(&name) {
                 let wrong = format!("the key `{}` stands in this table twice", name.trim_matches('"'));
-                self.tell(key.location(), wrong, "one of the two keys can go, or was another meant?");
+                self.tell(
+                    &lints::duplicate_key::LINT,
+                    key.location(),
+                    wrong,
+                    "one of the two keys can go, or was another meant?",
+                );
             }
             seen.insert(name);
         }
@@ -364,10 +439,16 @@ impl Lints<'_> {
             ("table", name @ ("insert" | "remove"), [_, place, ..]) => {
                 let inserts = name == "insert";
                 if (!inserts || args.len() == 3) && number(*place) == Some(0.0) {
-                    self.tell(place.location(), "the first place of a list is 1, not 0", "write 1");
+                    self.tell(
+                        &lints::list_index::LINT,
+                        place.location(),
+                        "the first place of a list is 1, not 0",
+                        "write 1",
+                    );
                 } else if inserts && args.len() == 3 && is_length(*place) {
                     let wrong = "this inserts before the last place of the list, not behind it";
                     self.tell(
+                        &lints::past_the_end::LINT,
                         place.location(),
                         wrong,
                         "leave the place out to put it at the end: table.insert(list, value)",
@@ -392,6 +473,7 @@ impl Lints<'_> {
                 _ => {
                     let wrong = "`%` without a letter that it knows";
                     return self.tell(
+                        &lints::text_places::LINT,
                         pattern.location(),
                         wrong,
                         "write %d for a number, %s for a text, %% for a percent sign",
@@ -404,7 +486,7 @@ impl Lints<'_> {
             .is_some_and(|last| matches!(last.kind(), ExpressionKind::Call { .. } | ExpressionKind::Varargs));
         if places > values.len() && !open || places < values.len() {
             let wrong = format!("{places} places for values, {} given", values.len());
-            self.tell(pattern.location(), wrong, "give one value for each %");
+            self.tell(&lints::text_places::LINT, pattern.location(), wrong, "give one value for each %");
         }
     }
 }

@@ -1,4 +1,5 @@
 use super::elsewhere::MEMBERS;
+use super::lints;
 use super::members::Members;
 use super::script::ScriptReader;
 use super::symbol::{Symbol, declared};
@@ -30,7 +31,7 @@ impl ScriptReader<'_> {
                 }
                 let cure =
                     if is_verb { format!("it is a verb: rb.act.{name}") } else { self.known.instead(name, &names) };
-                self.problem(at, (format!("rb has no `{name}`"), cure));
+                self.problem(&lints::unknown_word::LINT, at, (format!("rb has no `{name}`"), cure));
             }
             Some(Symbol::Word(word)) => self.member_of_word(word, name, at),
             Some(Symbol::Library(library)) => {
@@ -45,13 +46,13 @@ impl ScriptReader<'_> {
                         }
                         _ => self.known.instead(name, &names.iter().map(|name| name.to_string()).collect::<Vec<_>>()),
                     };
-                    self.problem(at, (format!("{library} has no `{name}`"), cure));
+                    self.problem(&lints::unknown_word::LINT, at, (format!("{library} has no `{name}`"), cure));
                 }
             }
             Some(Symbol::Entity(Some(kind))) => {
                 if let Some(kind) = self.known.kind(&kind) {
                     let more: Vec<&str> = api::ENTITY_METHODS.iter().chain(api::ENTITY_FIELDS).copied().collect();
-                    self.tell(at, self.known.wrong_member(kind, name, &more));
+                    self.tell(&lints::unknown_field::LINT, at, self.known.wrong_member(kind, name, &more));
                 }
             }
             Some(Symbol::Module(path)) => {
@@ -62,7 +63,11 @@ impl ScriptReader<'_> {
                     if self.asked && self.known.nearest(name, names.iter().map(String::as_str)).is_none() {
                         return; // whether a layer above has put it there
                     }
-                    self.problem(at, (format!("{path} gives no `{name}`"), self.known.instead(name, &names)));
+                    self.problem(
+                        &lints::unknown_member::LINT,
+                        at,
+                        (format!("{path} gives no `{name}`"), self.known.instead(name, &names)),
+                    );
                 }
             }
             Some(Symbol::Event(verb)) => self.member_of_event(&verb, name, at),
@@ -75,25 +80,33 @@ impl ScriptReader<'_> {
                     let otherwise =
                         "it has topic, about, seat, kind, options, min, max, total; `about` is who is asked for";
                     let cure = instead_or(name, known.iter().map(String::as_str), otherwise);
-                    self.problem(at, (format!("a question has no `{name}`"), cure));
+                    self.problem(&lints::unknown_member::LINT, at, (format!("a question has no `{name}`"), cure));
                 }
             }
             Some(Symbol::Vocabulary | Symbol::Spec | Symbol::Switch(_) | Symbol::Entities(_) | Symbol::Context) => {}
             Some(Symbol::Holder) if self.always && matches!(name, "owner" | "id") => {
                 let wrong = format!("a hook that is always on hangs on nobody, and has no `{name}`");
                 let cure = "take it from what the verb is given, or attach the hook where it begins, without `always`";
-                self.problem(at, (wrong, cure.into()));
+                self.problem(&lints::unknown_hook_value::LINT, at, (wrong, cure.into()));
             }
             None if self.is_no_context_member(of, name) => {
                 let members: Vec<String> =
                     self.known.names.members_of_context().into_iter().flatten().map(str::to_string).collect();
                 let otherwise = format!("write `ctx.{name} = ...` where the card is asked for, or correct the name");
                 let cure = instead_or(name, members.iter().map(String::as_str), otherwise);
-                self.problem(at, (format!("nothing puts a `{name}` into `ctx`"), cure));
+                self.problem(
+                    &lints::unknown_context_member::LINT,
+                    at,
+                    (format!("nothing puts a `{name}` into `ctx`"), cure),
+                );
             }
             None if let Some(owner) = self.has_instead_of_context(of, name) => {
                 let wrong = format!("nothing puts a `{name}` into `ctx`");
-                self.problem(at, (wrong, format!("did you mean `ctx.{owner}.{name}`?")));
+                self.problem(
+                    &lints::unknown_context_member::LINT,
+                    at,
+                    (wrong, format!("did you mean `ctx.{owner}.{name}`?")),
+                );
             }
             Some(Symbol::Entity(None) | Symbol::Holder) | None => self.nothing_has(of, name, at),
         }
@@ -108,7 +121,11 @@ impl ScriptReader<'_> {
             && !self.known.names.is_assigned(name)
         {
             let names: Vec<String> = declared.names().chain(["result"]).map(str::to_owned).collect();
-            self.problem(at, (format!("a hook at `{verb}` is given no `{name}`"), self.known.instead(name, &names)));
+            self.problem(
+                &lints::unknown_hook_value::LINT,
+                at,
+                (format!("a hook at `{verb}` is given no `{name}`"), self.known.instead(name, &names)),
+            );
         }
     }
 
@@ -118,7 +135,11 @@ impl ScriptReader<'_> {
         if declared(data, name).is_none() {
             let names = data.iter().map(|param| &*param.name);
             let cure = instead_or(name, names, "declare it in `data` of the hook");
-            self.problem(at, (format!("the data of `{hook}` have no `{name}`"), cure));
+            self.problem(
+                &lints::unknown_hook_value::LINT,
+                at,
+                (format!("the data of `{hook}` have no `{name}`"), cure),
+            );
         }
     }
 
@@ -161,12 +182,16 @@ impl ScriptReader<'_> {
         let near = if compared { names.meant(name).or_else(given) } else { None };
         let wrong = format!("nothing has a `{name}`");
         if api::library("table").is_some_and(|names| names.contains(&name)) {
-            return self.problem(at, (wrong, format!("write `table.{name}(list, ...)`")));
+            return self.problem(&lints::unknown_member::LINT, at, (wrong, format!("write `table.{name}(list, ...)`")));
         }
         match near.map(str::to_string) {
-            Some(near) => self.problem(at, (wrong, format!("did you mean `{near}`?"))),
+            Some(near) => self.problem(&lints::unknown_member::LINT, at, (wrong, format!("did you mean `{near}`?"))),
             None if self.asked => {}
-            None => self.problem(at, (wrong, "correct the name, or declare it as a field in kinds.luau".into())),
+            None => self.problem(
+                &lints::unknown_member::LINT,
+                at,
+                (wrong, "correct the name, or declare it as a field in kinds.luau".into()),
+            ),
         }
     }
 
@@ -183,7 +208,11 @@ impl ScriptReader<'_> {
         };
         if certain {
             let wrong = format!("`{name}` is a derived value, and it is not called");
-            self.problem(at, (wrong, format!("write a colon and brackets: `:{name}()`")));
+            self.problem(
+                &lints::uncalled_function::LINT,
+                at,
+                (wrong, format!("write a colon and brackets: `:{name}()`")),
+            );
         }
     }
 
@@ -196,7 +225,7 @@ impl ScriptReader<'_> {
             "cast" => "cast",
             _ => return,
         };
-        self.tell(at, self.known.wrong_name(sort, name));
+        self.tell(&lints::unknown_name::LINT, at, self.known.wrong_name(sort, name));
     }
 
     /// Reports a field that is called, and a card's function that is called with a colon.
@@ -214,12 +243,12 @@ impl ScriptReader<'_> {
         let is_field = self.known.types_of(name).next().is_some();
         if is_field && args.is_empty() && self.known.names.type_everywhere(name).is_some() {
             let wrong = format!("`{name}` is a field, and no function");
-            return self.problem(at, (wrong, format!("write `.{name}`, without brackets")));
+            return self.problem(&lints::called_field::LINT, at, (wrong, format!("write `.{name}`, without brackets")));
         }
         let of_cards = matches!(name, "when" | "resolve") && !matches!(symbol, Some(Symbol::Entity(_)));
         if of_cards && !is_field {
             let wrong = "a colon stands where a dot belongs: it hands over the card first".to_string();
-            self.problem(at, (wrong, format!("write `.{name}(...)`")));
+            self.problem(&lints::dot_or_colon::LINT, at, (wrong, format!("write `.{name}(...)`")));
         }
     }
 
@@ -265,7 +294,7 @@ impl ScriptReader<'_> {
             _ => return,
         };
         let mark = if self_call { "a colon stands where a dot belongs" } else { "a dot stands where a colon belongs" };
-        self.problem(index_location, (mark.to_string(), format!("write {wrong}")));
+        self.problem(&lints::dot_or_colon::LINT, index_location, (mark.to_string(), format!("write {wrong}")));
     }
 
     /// Whether a function of a module takes exactly that many values and has no parameter `self`.

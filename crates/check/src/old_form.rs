@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::lints;
 use super::script::ScriptReader;
 use super::syntax::{listed, listed_texts, text};
 use super::value_type::ValueType;
-use riskbreaker_ruleset::Problem;
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{AstNode, Expression, ExpressionKind, Function, Location, TextPosition};
 use riskbreaker_state::Type;
@@ -29,7 +29,7 @@ impl ScriptReader<'_> {
         let message = format!("the parameters of the verb `{verb}` have no types");
         let place = super::script::place_in(self.text, at.begin);
         let cure = format!("write rb.verb({line}, ...)");
-        self.found.push(Problem::new(self.full_path(), message).at(place).with_cure(cure).as_warning());
+        self.found.push(lints::untyped_verb::LINT.problem(self.full_path(), message).at(place).with_cure(cure));
     }
 
     /// A parameter with the type that its uses suggest: `{ "amount", rb.int(), optional = true }`.

@@ -1,6 +1,7 @@
 //! Reports functions that may only read and that change an outer variable. The host calls them once, several times or
 //! not at all.
 
+use super::lints;
 use super::script::ScriptReader;
 use super::syntax::text;
 use riskbreaker_script::syntax::{AstNode, Expression, ExpressionKind};
@@ -29,7 +30,11 @@ impl ScriptReader<'_> {
         });
         for (name, at) in changes {
             let wrong = format!("{what} changes `{name}`, a variable outside it, and may only read");
-            self.problem(at, (wrong, "return what it finds, and change the variable where the rule acts".into()));
+            self.problem(
+                &lints::outer_change::LINT,
+                at,
+                (wrong, "return what it finds, and change the variable where the rule acts".into()),
+            );
         }
     }
 }

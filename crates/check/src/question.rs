@@ -1,3 +1,4 @@
+use super::lints;
 use super::script::ScriptReader;
 use super::slip::is_slip;
 use super::symbol::Symbol;
@@ -27,10 +28,16 @@ impl ScriptReader<'_> {
             let all: Vec<String> = api::QUESTION_FIELDS.iter().chain(own).map(|name| name.to_string()).collect();
             if !all.contains(&name) {
                 misspelt = true;
-                self.problem(at, (format!("rb.{ask} has no field `{name}`"), self.known.instead(&name, &all)));
+                self.problem(
+                    &lints::unknown_key::LINT,
+                    at,
+                    (format!("rb.{ask} has no field `{name}`"), self.known.instead(&name, &all)),
+                );
             }
             match (name.as_str(), literal(value)) {
-                ("seat", Some(seat)) => self.tell(value.location(), self.known.wrong_name("seat", &seat)),
+                ("seat", Some(seat)) => {
+                    self.tell(&lints::unknown_name::LINT, value.location(), self.known.wrong_name("seat", &seat))
+                }
                 ("audience", _) => self.audience(value),
                 ("why" | "note" | "check" | "when", _) => {
                     self.changes_nothing_outside(value, &format!("`{name}` of a question"));
@@ -45,7 +52,11 @@ impl ScriptReader<'_> {
         ] {
             // An unknown key has been reported already, and may be the missing one.
             if value(name).is_none() && !misspelt {
-                self.problem(table.location(), (format!("rb.{ask} lacks `{name}`"), cure.to_string()));
+                self.problem(
+                    &lints::incomplete_question::LINT,
+                    table.location(),
+                    (format!("rb.{ask} lacks `{name}`"), cure.to_string()),
+                );
             }
         }
         if let Some(options) = value("options")
@@ -55,7 +66,7 @@ impl ScriptReader<'_> {
         {
             let wrong = "`options` is a list, and here each value has a name".to_string();
             let cure = "write { { id = \"low\", label = \"Low\" }, { id = \"high\", label = \"High\" } }";
-            self.problem(options.location(), (wrong, cure.into()));
+            self.problem(&lints::options_shape::LINT, options.location(), (wrong, cure.into()));
         }
         // The default of `rb.order` is the order of the list.
         if let Some(seat) = value("seat")
@@ -64,7 +75,11 @@ impl ScriptReader<'_> {
             && value("default").is_none()
         {
             let wrong = "a question to the game master has no `default`".to_string();
-            self.problem(seat.location(), (wrong, "add default = the answer at a table without a game master".into()));
+            self.problem(
+                &lints::missing_default::LINT,
+                seat.location(),
+                (wrong, "add default = the answer at a table without a game master".into()),
+            );
         }
         if let (Some(Value::Int(min)), Some(Value::Int(max))) =
             (value("min").and_then(constant), value("max").and_then(constant))
@@ -72,12 +87,17 @@ impl ScriptReader<'_> {
             && let Some(place) = value("max")
         {
             let wrong = format!("no number is from {min} to {max}");
-            self.problem(place.location(), (wrong, format!("write min = {max}, max = {min}")));
+            self.problem(
+                &lints::empty_range::LINT,
+                place.location(),
+                (wrong, format!("write min = {max}, max = {min}")),
+            );
         }
         // A question about cards may leave it to the host which of them are open.
         let cards = ask == "choose" && value("cards").is_some();
         if matches!(ask, "choose" | "choose_many" | "allot" | "order") && value("options").is_none() && !cards {
             self.problem(
+                &lints::incomplete_question::LINT,
                 table.location(),
                 (format!("rb.{ask} lacks `options`"), "add options = a list of what is open".into()),
             );
@@ -90,6 +110,7 @@ impl ScriptReader<'_> {
             };
             if wanted && value(name).is_none() {
                 self.problem(
+                    &lints::incomplete_question::LINT,
                     table.location(),
                     (format!("rb.{ask} lacks `{name}`"), format!("add {name} = a whole number")),
                 );
@@ -112,7 +133,7 @@ impl ScriptReader<'_> {
             && let Some(default) = value("default")
             && let Some(card) = literal(default)
         {
-            self.tell(default.location(), self.known.wrong_name("card", &card));
+            self.tell(&lints::unknown_name::LINT, default.location(), self.known.wrong_name("card", &card));
         }
     }
 
@@ -130,7 +151,7 @@ impl ScriptReader<'_> {
             .find(|other| names.times(other) > 0 && is_slip(&topic, other) && other.len() >= topic.len());
         if let Some(near) = near.filter(|_| names.said(&topic) == 0) {
             let wrong = format!("the topic `{topic}` stands nowhere else");
-            self.problem(place.location(), (wrong, format!("did you mean `{near}`?")));
+            self.problem(&lints::unknown_topic::LINT, place.location(), (wrong, format!("did you mean `{near}`?")));
         }
     }
 
@@ -152,7 +173,7 @@ impl ScriptReader<'_> {
                         let wrong =
                             format!("this function is handed the question, and its `{param}` is {}", used.words());
                         let cure = "call it: put brackets with its values behind it".to_string();
-                        self.problem(value.location(), (wrong, cure));
+                        self.problem(&lints::question_type::LINT, value.location(), (wrong, cure));
                     }
                     (ValueType::List, &[ValueType::Table, ValueType::Record, ValueType::Function])
                 }
@@ -170,7 +191,7 @@ impl ScriptReader<'_> {
                         };
                         let found = self.value_type(*value).map_or("", ValueType::words);
                         let wrong = format!("the default is one of the options, and this is {found}");
-                        self.problem(value.location(), (wrong, cure.into()));
+                        self.problem(&lints::question_type::LINT, value.location(), (wrong, cure.into()));
                         continue;
                     }
                     _ => continue,
@@ -184,7 +205,7 @@ impl ScriptReader<'_> {
                     (Some("no" | "false"), ValueType::Truth) => "write false".to_string(),
                     _ => "look at the question's other values, or at docs/reference.md".to_string(),
                 };
-                self.problem(value.location(), (wrong, cure));
+                self.problem(&lints::question_type::LINT, value.location(), (wrong, cure));
             }
         }
     }
@@ -197,7 +218,11 @@ impl ScriptReader<'_> {
                 let called = self.called(options, false).filter(|called| called.signature.silent.is_some());
                 if let Some(called) = called {
                     let wrong = format!("`{}` gives the options, and it returns nothing", called.name);
-                    self.problem(options.location(), (wrong, "add `return` and the list at its end".into()));
+                    self.problem(
+                        &lints::missing_return::LINT,
+                        options.location(),
+                        (wrong, "add `return` and the list at its end".into()),
+                    );
                 }
             }
         }
@@ -247,6 +272,7 @@ impl ScriptReader<'_> {
                             && self.known.nearest(&name, known.iter().map(String::as_str)).is_some()
                         {
                             self.problem(
+                                &lints::unknown_key::LINT,
                                 at,
                                 (format!("an option has no field `{name}`"), self.known.instead(&name, &known)),
                             );
@@ -259,7 +285,11 @@ impl ScriptReader<'_> {
             all &= id.is_some();
             if let Some(id) = id.as_ref().filter(|id| ids.contains(*id)) {
                 let wrong = format!("two options are called `{id}`");
-                self.problem(value.location(), (wrong, "give each an id of its own; the label may be any text".into()));
+                self.problem(
+                    &lints::duplicate_option::LINT,
+                    value.location(),
+                    (wrong, "give each an id of its own; the label may be any text".into()),
+                );
             }
             ids.extend(id);
         }
@@ -267,7 +297,11 @@ impl ScriptReader<'_> {
             && let Some(name) = literal(default)
             && !ids.contains(&name)
         {
-            self.problem(default.location(), (format!("no option is `{name}`"), self.known.instead(&name, &ids)));
+            self.problem(
+                &lints::unknown_option::LINT,
+                default.location(),
+                (format!("no option is `{name}`"), self.known.instead(&name, &ids)),
+            );
         }
     }
 }

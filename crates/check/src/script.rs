@@ -3,6 +3,8 @@ use std::ops::Range;
 
 use super::evidence::Evidence;
 use super::known::{KnownNames, Mistake};
+use super::lints;
+use super::lints::Lint;
 use super::members::Members;
 use super::signature::Signature;
 use super::silent::Silent;
@@ -140,8 +142,8 @@ impl<'r> ScriptReader<'r> {
                 }
                 self.block(root);
                 self.returns_something(root);
-                for (at, wrong) in super::lint::lints(root, self.text) {
-                    self.problem(at, wrong);
+                for (lint, at, wrong) in super::lint::lints(root, self.text) {
+                    self.problem(lint, at, wrong);
                 }
             }
             // A syntax error is the only problem of its file, because others may follow from it.
@@ -155,7 +157,11 @@ impl<'r> ScriptReader<'r> {
         let empty = matches!(last.view(), StatementView::Return(returned) if returned.expressions.is_empty());
         if super::flow::goes_on(*last) || empty {
             let cure = "add `return NAME` as its last line, with the table that the others are to have";
-            self.problem(last.location(), ("this file returns nothing to those that require it".into(), cure.into()));
+            self.problem(
+                &lints::missing_return::LINT,
+                last.location(),
+                ("this file returns nothing to those that require it".into(), cure.into()),
+            );
         }
     }
 
@@ -187,7 +193,7 @@ impl<'r> ScriptReader<'r> {
         }
     }
 
-    pub(super) fn problem(&mut self, at: Location, (message, cure): Mistake) {
+    pub(super) fn problem(&mut self, lint: &Lint, at: Location, (message, cure): Mistake) {
         if self.found.len() >= MOST_PROBLEMS {
             return;
         }
@@ -196,13 +202,13 @@ impl<'r> ScriptReader<'r> {
         let place = place_in(self.text, at.begin);
         // The first problem of a position is the most precise.
         if !self.found.iter().any(|found| (found.line, found.column) == (Some(place.0), Some(place.1))) {
-            self.found.push(Problem::new(self.full, message).at(place).with_cure(cure));
+            self.found.push(lint.problem(self.full, message).at(place).with_cure(cure));
         }
     }
 
-    pub(super) fn tell(&mut self, at: Location, wrong: Option<Mistake>) {
+    pub(super) fn tell(&mut self, lint: &Lint, at: Location, wrong: Option<Mistake>) {
         if let Some(wrong) = wrong {
-            self.problem(at, wrong);
+            self.problem(lint, at, wrong);
         }
     }
 

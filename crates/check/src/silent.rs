@@ -1,7 +1,7 @@
 //! Reports functions that return nothing although their result is used.
 
+use super::lints;
 use super::script::{ScriptReader, place_in};
-use riskbreaker_ruleset::Problem;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
 /// A function that never returns a value.
@@ -46,7 +46,11 @@ impl ScriptReader<'_> {
         let ruleset = |path: &str| path.split('/').next().map(str::to_string);
         if self.is_spec() || ruleset(&file) != ruleset(self.full_path()) {
             let cure = format!("add `return ...` to it in {file}:{}", end.begin.line + 1);
-            return self.problem(expression.location(), (format!("`{name}` returns nothing"), cure));
+            return self.problem(
+                &lints::missing_return::LINT,
+                expression.location(),
+                (format!("`{name}` returns nothing"), cure),
+            );
         }
         let place = place_in(self.known.stack.text_of(&file).unwrap_or_default(), end.begin);
         if !self
@@ -55,7 +59,8 @@ impl ScriptReader<'_> {
             .any(|found| found.path == file && (found.line, found.column) == (Some(place.0), Some(place.1)))
         {
             let short = name.rsplit('.').next().unwrap_or(&name);
-            let problem = Problem::new(file, format!("`{short}` returns nothing, and what it returns is used"));
+            let message = format!("`{short}` returns nothing, and what it returns is used");
+            let problem = lints::missing_return::LINT.problem(file, message);
             self.found.push(problem.at(place).with_cure("add `return ...` before this `end`".to_string()));
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::lints;
 use super::script::ScriptReader;
 use super::syntax::{listed, literal, named};
 use riskbreaker_ruleset::slips;
@@ -54,7 +55,7 @@ impl ScriptReader<'_> {
             return;
         }
         let wrong = format!("nothing offers \"{word}\": it stands nowhere else, and no card is called so");
-        self.problem(answer.location(), (wrong, self.known.instead(&word, &cards)));
+        self.problem(&lints::unknown_option::LINT, answer.location(), (wrong, self.known.instead(&word, &cards)));
     }
 
     fn slip_for(&mut self, value: Expression<'_>, counts: impl Fn(&str, &str) -> bool) {
@@ -85,7 +86,7 @@ impl ScriptReader<'_> {
             return;
         };
         let told = (format!("the text \"{word}\" stands nowhere else"), format!("did you mean \"{meant}\"?"));
-        self.problem(value.location(), told);
+        self.problem(&lints::misspelt_text::LINT, value.location(), told);
     }
 
     /// Reports a key of one row in a list of tables if the other rows have one of almost the same name.
@@ -104,7 +105,7 @@ impl ScriptReader<'_> {
                     continue;
                 };
                 let wrong = format!("every other row has `{meant}`, and this one `{key}`");
-                self.problem(*at, (wrong, format!("did you mean `{meant}`?")));
+                self.problem(&lints::unread_key::LINT, *at, (wrong, format!("did you mean `{meant}`?")));
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::lints;
 use super::script::ScriptReader;
 use super::syntax::{constant, listed_texts, literal, named};
 use super::value_type::ValueType;
@@ -85,7 +86,11 @@ impl ScriptReader<'_> {
                         self.value_type(*arg).filter(|sort| *sort != ValueType::Number && !sort.is_table())
                     {
                         let wrong = format!("expected a number, found {}", sort.words());
-                        self.problem(arg.location(), (wrong, "write the faces without quotes: t:dice(5, 4)".into()));
+                        self.problem(
+                            &lints::argument_type::LINT,
+                            arg.location(),
+                            (wrong, "write the faces without quotes: t:dice(5, 4)".into()),
+                        );
                     }
                 }
             }
@@ -100,6 +105,7 @@ impl ScriptReader<'_> {
                 let value_types: Vec<String> = EVENT_SORTS.iter().map(|(sort, _)| sort.to_string()).collect();
                 if !value_types.contains(&sort) {
                     self.problem(
+                        &lints::impossible_expectation::LINT,
                         at,
                         (format!("there is no kind of event `{sort}`"), self.known.instead(&sort, &value_types)),
                     );
@@ -111,7 +117,7 @@ impl ScriptReader<'_> {
 
     fn sorted(&mut self, sort: &str, arg: Option<&Expression<'_>>) {
         let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
-        self.tell(at, self.known.wrong_name(sort, &name));
+        self.tell(&lints::unknown_name::LINT, at, self.known.wrong_name(sort, &name));
     }
 
     /// Reports `t:play("pull", { ... })`, which lacks the character who plays the card. Returns whether it did.
@@ -123,7 +129,11 @@ impl ScriptReader<'_> {
             return false;
         }
         let cure = format!("name them first: t:{name}(\"Ann\", \"{card}\", ...)");
-        self.problem(first.location(), (format!("`{card}` is a card: who plays it is missing"), cure));
+        self.problem(
+            &lints::missing_actor::LINT,
+            first.location(),
+            (format!("`{card}` is a card: who plays it is missing"), cure),
+        );
         true
     }
 
@@ -146,7 +156,11 @@ impl ScriptReader<'_> {
         if again && self.known.nearest(&name, names.iter().map(String::as_str)).is_none() {
             return;
         }
-        self.problem(arg.location(), (format!("there is no card `{name}`"), self.known.instead(&name, &names)));
+        self.problem(
+            &lints::unknown_name::LINT,
+            arg.location(),
+            (format!("there is no card `{name}`"), self.known.instead(&name, &names)),
+        );
     }
 
     /// Reports a character's name that occurs once in the file if the file also has a similar name.
@@ -172,7 +186,11 @@ impl ScriptReader<'_> {
         }
         let others = self.spec_texts.iter().filter(|(other, _)| **other != lower).map(|(_, (_, other))| other.as_str());
         if let Some(near) = self.known.nearest(&lower, others) {
-            self.problem(at, (format!("nobody is called `{name}` here"), format!("did you mean `{near}`?")));
+            self.problem(
+                &lints::unknown_person::LINT,
+                at,
+                (format!("nobody is called `{name}` here"), format!("did you mean `{near}`?")),
+            );
         }
     }
 
@@ -193,6 +211,7 @@ impl ScriptReader<'_> {
         members.extend(kinds.flat_map(of_kind));
         if !members.iter().any(|known| known == name) {
             self.problem(
+                &lints::unknown_field::LINT,
                 at,
                 (format!("no kind has a field or a derived value `{name}`"), self.known.instead(name, &members)),
             );
@@ -230,7 +249,11 @@ impl ScriptReader<'_> {
                 _ => {
                     if let Some(word) = literal(*value).filter(|word| !matches!(&**word, "unchanged" | "gone")) {
                         let cure = self.known.instead(&word, &["unchanged".to_string(), "gone".to_string()]);
-                        self.problem(value.location(), (format!("nothing is expected by \"{word}\""), cure));
+                        self.problem(
+                            &lints::impossible_expectation::LINT,
+                            value.location(),
+                            (format!("nothing is expected by \"{word}\""), cure),
+                        );
                     }
                 }
             }
@@ -244,12 +267,22 @@ impl ScriptReader<'_> {
             match (field.as_str(), literal(value)) {
                 ("kind", Some(kind)) if REFUSAL_KINDS.iter().all(|(known, _)| *known != kind) => {
                     let cure = riskbreaker_ruleset::instead(&kind, REFUSAL_KINDS.iter().map(|(known, _)| *known));
-                    self.problem(value.location(), (format!("no refusal is of the kind `{kind}`"), cure));
+                    self.problem(
+                        &lints::impossible_expectation::LINT,
+                        value.location(),
+                        (format!("no refusal is of the kind `{kind}`"), cure),
+                    );
                 }
-                ("rule", Some(rule)) => self.tell(value.location(), self.known.wrong_rule(&rule)),
+                ("rule", Some(rule)) => {
+                    self.tell(&lints::unknown_rule::LINT, value.location(), self.known.wrong_rule(&rule))
+                }
                 (field, _) if fields().all(|known| known != field) => {
                     let cure = riskbreaker_ruleset::instead(field, fields());
-                    self.problem(at, (format!("no refusal has a field `{field}`"), cure));
+                    self.problem(
+                        &lints::impossible_expectation::LINT,
+                        at,
+                        (format!("no refusal has a field `{field}`"), cure),
+                    );
                 }
                 _ => {}
             }
@@ -262,7 +295,11 @@ impl ScriptReader<'_> {
             if !self.known.names.is_read(&name)
                 && let Some(near) = self.known.names.meant(&name)
             {
-                self.problem(at, (format!("nothing reads `{name}`"), format!("did you mean `{near}`?")));
+                self.problem(
+                    &lints::unread_key::LINT,
+                    at,
+                    (format!("nothing reads `{name}`"), format!("did you mean `{near}`?")),
+                );
             }
         }
     }
@@ -289,14 +326,18 @@ impl ScriptReader<'_> {
             return;
         }
         if let Some(near) = self.known.nearest(topic, names.topics().iter().map(String::as_str)) {
-            self.problem(at, (format!("no question has the topic `{topic}`"), format!("did you mean `{near}`?")));
+            self.problem(
+                &lints::unknown_topic::LINT,
+                at,
+                (format!("no question has the topic `{topic}`"), format!("did you mean `{near}`?")),
+            );
         }
     }
 
     fn switched(&mut self, args: &[Expression<'_>]) {
         let Some((name, at)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
         let Some(switch) = self.known.stack.switch(&name) else {
-            return self.tell(at, self.known.wrong_name("switch", &name));
+            return self.tell(&lints::unknown_name::LINT, at, self.known.wrong_name("switch", &name));
         };
         let Some((given, at)) = args.get(1).and_then(|arg| Some((constant(*arg)?, arg.location()))) else { return };
         let value = match given {
@@ -306,7 +347,11 @@ impl ScriptReader<'_> {
             _ => return,
         };
         if !switch.kind.has(&value) {
-            self.problem(at, (format!("the switch `{name}` is never {value}"), format!("it is {}", switch.kind)));
+            self.problem(
+                &lints::impossible_value::LINT,
+                at,
+                (format!("the switch `{name}` is never {value}"), format!("it is {}", switch.kind)),
+            );
         }
     }
 }

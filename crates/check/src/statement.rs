@@ -1,6 +1,7 @@
 //! Checks the statements of a script.
 
 use super::evidence::is_length_of;
+use super::lints;
 use super::script::ScriptReader;
 use super::symbol::Symbol;
 use super::syntax::{is_text_map, leaves_loop, literal, text};
@@ -101,7 +102,11 @@ impl ScriptReader<'_> {
 
     fn endless(&mut self, looped: &StatementLoop<'_>, goes_on: bool, cure: &str) {
         if goes_on && !leaves_loop(looped.body) {
-            self.problem(looped.condition.location(), ("this loop never ends".into(), cure.into()));
+            self.problem(
+                &lints::endless_loop::LINT,
+                looped.condition.location(),
+                ("this loop never ends".into(), cure.into()),
+            );
         }
     }
 
@@ -181,7 +186,11 @@ impl ScriptReader<'_> {
                 let name = text(name);
                 self.told.insert(name.clone());
                 let wrong = format!("`{name}` is written as a global, and a ruleset has none");
-                self.problem(target.location(), (wrong, format!("write `local {name}`")));
+                self.problem(
+                    &lints::global_variable::LINT,
+                    target.location(),
+                    (wrong, format!("write `local {name}`")),
+                );
             }
             ExpressionKind::Local { local, upvalue } => {
                 if upvalue && local.function_depth == 0 && !self.is_spec() {
@@ -189,7 +198,11 @@ impl ScriptReader<'_> {
                     let wrong = format!(
                         "a function changes `{name}`, a variable of the file: a script keeps nothing between calls"
                     );
-                    self.problem(target.location(), (wrong, "keep it in a field of an entity".into()));
+                    self.problem(
+                        &lints::kept_state::LINT,
+                        target.location(),
+                        (wrong, "keep it in a field of an entity".into()),
+                    );
                 }
                 self.symbols.remove(&local.id);
             }
@@ -204,7 +217,7 @@ impl ScriptReader<'_> {
                 if self.symbol(expr) == Some(Symbol::Word("switches")) {
                     let wrong = format!("a script changes no house rule: `{}` is set by the game master", text(index));
                     let cure = "keep what changes in a field of an entity".to_string();
-                    self.problem(target.location(), (wrong, cure));
+                    self.problem(&lints::switch_assignment::LINT, target.location(), (wrong, cure));
                 }
                 let of_a_list = is_one_of_a_list(expr) && !self.known.names.is_own_key(&text(index));
                 let entity = matches!(self.symbol(expr), Some(Symbol::Entity(_)));
@@ -215,7 +228,7 @@ impl ScriptReader<'_> {
                         true => format!("write :set(\"{name}\", value) or :add(\"{name}\", n)"),
                         false => format!("declare it in kinds.luau, and write :set(\"{name}\", value)"),
                     };
-                    self.problem(target.location(), (wrong, cure));
+                    self.problem(&lints::field_assignment::LINT, target.location(), (wrong, cure));
                 }
                 self.read_by_nobody(expr, &text(index), target.location());
                 self.fills(expr, target.location());
@@ -230,7 +243,11 @@ impl ScriptReader<'_> {
                 }
                 if is_length_of(index, expr) && self.evidence.stays_empty(expr) {
                     let wrong = "an empty list has no last place, and so this list stays empty".to_string();
-                    self.problem(target.location(), (wrong, "write table.insert(list, value)".into()));
+                    self.problem(
+                        &lints::past_the_end::LINT,
+                        target.location(),
+                        (wrong, "write table.insert(list, value)".into()),
+                    );
                 }
                 self.fills(expr, target.location());
             }
@@ -255,7 +272,7 @@ impl ScriptReader<'_> {
             _ => None,
         };
         if let Some(cure) = cure {
-            self.problem(at, (format!("nothing reads `{name}`"), cure));
+            self.problem(&lints::unread_member::LINT, at, (format!("nothing reads `{name}`"), cure));
         }
     }
 
@@ -266,7 +283,11 @@ impl ScriptReader<'_> {
             let name = text(local.name);
             let wrong =
                 format!("a function writes into `{name}`, a table of the file: a script keeps nothing between calls");
-            self.problem(at, (wrong, "make the table inside the function, or keep it in a field of an entity".into()));
+            self.problem(
+                &lints::kept_state::LINT,
+                at,
+                (wrong, "make the table inside the function, or keep it in a field of an entity".into()),
+            );
         }
     }
 
@@ -277,7 +298,11 @@ impl ScriptReader<'_> {
         let sort = if list { Some(ValueType::List) } else { self.value_type(value) };
         if let Some(sort) = sort.filter(|sort| *sort != ValueType::Number) {
             let wrong = format!("a loop counts with numbers, and this is {}", sort.words());
-            self.problem(value.location(), (wrong, "count a list with `#`, or name a number".into()));
+            self.problem(
+                &lints::loop_bound::LINT,
+                value.location(),
+                (wrong, "count a list with `#`, or name a number".into()),
+            );
         }
     }
 
@@ -297,7 +322,11 @@ impl ScriptReader<'_> {
                 "a loop over `{}`, whose keys are entities: their order differs from run to run",
                 text(local.name)
             );
-            self.problem(value.location(), (wrong, "use entity.id as the key, or loop over rb.each".into()));
+            self.problem(
+                &lints::entity_keys::LINT,
+                value.location(),
+                (wrong, "use entity.id as the key, or loop over rb.each".into()),
+            );
         }
         if let ExpressionKind::Call { func, .. } = table.kind()
             && self.symbol(func) == Some(Symbol::Word("attached"))
@@ -318,7 +347,7 @@ impl ScriptReader<'_> {
         {
             let name = text(place.name);
             let wrong = format!("`{name}` is the index in the list, not the element");
-            self.problem(place.location, (wrong, format!("write `for _, {name} in`")));
+            self.problem(&lints::loop_index::LINT, place.location, (wrong, format!("write `for _, {name} in`")));
         }
         if let Some(place) = names.first()
             && (places || self.value_type(value) == Some(ValueType::List))

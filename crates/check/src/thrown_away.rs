@@ -1,6 +1,7 @@
 //! Reports results that are computed and then not used.
 
 use super::flow::falls_through;
+use super::lints;
 use super::script::ScriptReader;
 use super::signature::Signature;
 use super::symbol::Symbol;
@@ -26,7 +27,11 @@ impl ScriptReader<'_> {
             },
         };
         let wrong = format!("`{name}` changes nothing, and what it gives back is not used");
-        self.problem(statement.location(), (wrong, "write `local NAME = ` or `return` before it".into()));
+        self.problem(
+            &lints::unused_result::LINT,
+            statement.location(),
+            (wrong, "write `local NAME = ` or `return` before it".into()),
+        );
     }
 
     /// Returns the name of a library function or derived value that has a result and no effect.
@@ -67,7 +72,11 @@ impl ScriptReader<'_> {
         if let Some(called) = self.called(func, self_call).filter(|called| answers(&called.signature)) {
             let wrong =
                 format!("the function returns a value in other cases, and drops what `{}` gives back", called.name);
-            self.problem(last.expr.location(), (wrong, "write `return` before it".into()));
+            self.problem(
+                &lints::missing_return::LINT,
+                last.expr.location(),
+                (wrong, "write `return` before it".into()),
+            );
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Reports files that are not valid Luau, with a message and a position.
 
 use super::known::Mistake;
+use super::lints;
 use super::script::ScriptReader;
 use riskbreaker_script::syntax::{Location, TextPosition};
 
@@ -11,10 +12,10 @@ impl ScriptReader<'_> {
         if let Some((line, text)) = (0..).zip(self.text.lines()).find(|(_, line)| is_else_if(line)) {
             let begin = TextPosition::new(line, (text.len() - text.trim_start().len()) as u32);
             let wrong = "`else if` opens a block of its own, which has no `end`".to_string();
-            return self.problem(Location::new(begin, begin), (wrong, "write `elseif`".into()));
+            return self.problem(&lints::syntax::LINT, Location::new(begin, begin), (wrong, "write `elseif`".into()));
         }
         if let Some((at, wrong)) = self.idiom_of_another_lua(at) {
-            return self.problem(at, wrong);
+            return self.problem(&lints::syntax::LINT, at, wrong);
         }
         // If a block has no `end`, the position is where the block begins.
         let open = message.rsplit_once(" at line ").and_then(|(before, line)| {
@@ -33,7 +34,7 @@ impl ScriptReader<'_> {
                 Location::new(begin, begin)
             });
             let wrong = format!("`{end}` is missing: the `{block}` of line {line} is still open");
-            return self.problem(at, (wrong, format!("add `{end}` where that block ends")));
+            return self.problem(&lints::syntax::LINT, at, (wrong, format!("add `{end}` where that block ends")));
         }
         match open.filter(|(_, block)| matches!(block.as_str(), "then" | "else" | "do" | "function" | "repeat" | "{")) {
             Some((line, block)) => {
@@ -43,9 +44,9 @@ impl ScriptReader<'_> {
                     _ => "end",
                 };
                 let wrong = format!("`{end}` is missing: the `{block}` of line {line} is still open ({message})");
-                self.problem(at, (wrong, format!("add `{end}` where that block ends")));
+                self.problem(&lints::syntax::LINT, at, (wrong, format!("add `{end}` where that block ends")));
             }
-            None => self.problem(at, does_not_read(message)),
+            None => self.problem(&lints::syntax::LINT, at, does_not_read(message)),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Infers the type of an expression where it is certain, and reads the types that the vocabulary takes.
 
+use super::lints;
 use super::script::ScriptReader;
 use super::symbol::Symbol;
 use super::syntax::{name_of, text};
@@ -355,7 +356,7 @@ impl ScriptReader<'_> {
                     _ => "write `if ... then 1 else 0`".to_string(),
                 };
                 let wrong = format!("`{sign}` wants numbers, and this is {}", sort.words());
-                return self.problem(side.location(), (wrong, cure));
+                return self.problem(&lints::operand_type::LINT, side.location(), (wrong, cure));
             }
         } else if op == BinaryOp::Concat {
             for (side, sort) in [(lhs, sorts.0), (rhs, sorts.1)] {
@@ -370,11 +371,15 @@ impl ScriptReader<'_> {
                     _ => "name what is meant in it",
                 };
                 let wrong = format!("`..` puts texts and numbers together, and this is {}", sort.words());
-                return self.problem(side.location(), (wrong, cure.to_string()));
+                return self.problem(&lints::operand_type::LINT, side.location(), (wrong, cure.to_string()));
             }
             if sorts == (Some(ValueType::Number), Some(ValueType::Number)) {
                 let wrong = "`..` makes a text of two numbers, such as \"51\" of 5 and 1".to_string();
-                self.problem(rhs.location(), (wrong, "numbers are added with `+`".into()));
+                self.problem(
+                    &lints::joined_numbers::LINT,
+                    rhs.location(),
+                    (wrong, "numbers are added with `+`".into()),
+                );
             }
         } else if let Some(side) = [lhs, rhs].into_iter().find(|side| orders(op) && self.is_nothing(*side)) {
             self.without_value(side, sign);
@@ -382,7 +387,11 @@ impl ScriptReader<'_> {
             && let Some(side) = [lhs, rhs].into_iter().find(|side| is_number_in_quotes(*side))
         {
             let wrong = format!("`{sign}` compares two numbers, and this is a text");
-            self.problem(side.location(), (wrong, "write the number without quotes".into()));
+            self.problem(
+                &lints::operand_type::LINT,
+                side.location(),
+                (wrong, "write the number without quotes".into()),
+            );
         } else if orders(op)
             && let (Some(one), Some(other)) = sorts
             && (one != other || !matches!(one, ValueType::Number | ValueType::Sum | ValueType::Text))
@@ -396,7 +405,7 @@ impl ScriptReader<'_> {
                 (table, _) | (_, table) if table.is_table() => "count a list with `#`",
                 _ => "name what is meant in it",
             };
-            self.problem(lhs.location(), (wrong, cure.to_string()));
+            self.problem(&lints::operand_type::LINT, lhs.location(), (wrong, cure.to_string()));
         }
     }
 
@@ -407,7 +416,11 @@ impl ScriptReader<'_> {
         for (one, other) in [(lhs, rhs), (rhs, lhs)] {
             if holder(one) && named(other) && !holder(other) {
                 let wrong = "this is what is attached, and no entity".to_string();
-                return self.problem(one.location(), (wrong, "name whom it is attached to: `.owner`".into()));
+                return self.problem(
+                    &lints::never_equal::LINT,
+                    one.location(),
+                    (wrong, "name whom it is attached to: `.owner`".into()),
+                );
             }
         }
         for (field, nil) in [(lhs, rhs), (rhs, lhs)] {
@@ -419,7 +432,11 @@ impl ScriptReader<'_> {
             let is_entity =
                 || self.value_type(entity) == Some(ValueType::Entity) || self.is_named_like_a_reference(entity);
             if let Some((wrong, cure)) = self.no_entity(other).filter(|_| is_entity() && !self.is_spec()) {
-                return self.problem(other.location(), (format!("this is compared with an entity, and {wrong}"), cure));
+                return self.problem(
+                    &lints::never_equal::LINT,
+                    other.location(),
+                    (format!("this is compared with an entity, and {wrong}"), cure),
+                );
             }
         }
         let (Some(one), Some(other)) = (self.type_or_list(lhs), self.type_or_list(rhs)) else { return };
@@ -437,7 +454,7 @@ impl ScriptReader<'_> {
             _ => "compare it with a value that it can have",
         };
         let wrong = format!("{} and {} are never equal", one.words(), other.words());
-        self.problem(rhs.location(), (wrong, cure.to_string()));
+        self.problem(&lints::never_equal::LINT, rhs.location(), (wrong, cure.to_string()));
     }
 
     /// Reports a comparison with nil of a field or another value that is never nil. Returns whether it did.
@@ -460,7 +477,11 @@ impl ScriptReader<'_> {
             Some(ValueType::List) => "count it: `#` before it",
             _ => return false,
         };
-        self.problem(value.location(), (format!("{named} always has a value and is never nil"), cure.into()));
+        self.problem(
+            &lints::never_nil::LINT,
+            value.location(),
+            (format!("{named} always has a value and is never nil"), cure.into()),
+        );
         true
     }
 
@@ -499,7 +520,11 @@ impl ScriptReader<'_> {
             }
             _ => return,
         };
-        self.problem(at, (format!("{called} is {}, and has no `{name}`", sort.words()), cure));
+        self.problem(
+            &lints::member_of_plain_value::LINT,
+            at,
+            (format!("{called} is {}, and has no `{name}`", sort.words()), cure),
+        );
     }
 
     /// Reports a comparison of a function itself, instead of its result.
@@ -514,7 +539,7 @@ impl ScriptReader<'_> {
         let may_be = matches!(self.value_type(other), Some(ValueType::Function)) || self.is_nothing(other);
         if is_function && !may_be {
             let wrong = format!("`{name}` is a function, and here the function itself is compared");
-            self.problem(side.location(), (wrong, format!("call it: {name}(...)")));
+            self.problem(&lints::uncalled_function::LINT, side.location(), (wrong, format!("call it: {name}(...)")));
         }
     }
 
@@ -529,7 +554,7 @@ impl ScriptReader<'_> {
 
     fn without_value(&mut self, side: Expression<'_>, sign: &str) {
         let wrong = format!("`{sign}` wants numbers, and this is nil");
-        self.problem(side.location(), (wrong, "write a number, such as 0".into()));
+        self.problem(&lints::operand_type::LINT, side.location(), (wrong, "write a number, such as 0".into()));
     }
 
     /// Reports a value to which `#` or `-` cannot be applied.
@@ -541,7 +566,11 @@ impl ScriptReader<'_> {
             (UnaryOp::Length, _) => format!("`#` counts a list or the letters of a text, and this is {}", sort.words()),
             _ => format!("`-` wants a number, and this is {}", sort.words()),
         };
-        self.problem(of.location(), (wrong, "name what is meant in it, or leave the sign out".into()));
+        self.problem(
+            &lints::operand_type::LINT,
+            of.location(),
+            (wrong, "name what is meant in it, or leave the sign out".into()),
+        );
     }
 
     /// Whether a value is never nil.
@@ -576,13 +605,17 @@ impl ScriptReader<'_> {
             ExpressionKind::Number { .. } | ExpressionKind::Integer { .. } | ExpressionKind::String { .. } => {
                 let wrong = "this condition is a value that is always true".to_string();
                 let cure = "compare it with something; two values are written `a == 1 or a == 2`";
-                self.problem(condition.location(), (wrong, cure.into()));
+                self.problem(&lints::always_true::LINT, condition.location(), (wrong, cure.into()));
             }
             ExpressionKind::Local { .. } | ExpressionKind::IndexName { .. }
                 if self.value_type(condition) == Some(ValueType::Function) =>
             {
                 let wrong = "this condition is a function, not its result, and so is always true".to_string();
-                self.problem(condition.location(), (wrong, "call it: put its values in brackets behind it".into()));
+                self.problem(
+                    &lints::uncalled_function::LINT,
+                    condition.location(),
+                    (wrong, "call it: put its values in brackets behind it".into()),
+                );
             }
             ExpressionKind::IndexName { expr, index, .. } if self.symbol(expr) == Some(Symbol::Word("switches")) => {
                 let cure = match self.value_type(condition) {
@@ -596,7 +629,7 @@ impl ScriptReader<'_> {
                 };
                 let wrong =
                     format!("the switch `{}` always has a value, so this condition is always true", text(index));
-                self.problem(condition.location(), (wrong, cure));
+                self.problem(&lints::always_true::LINT, condition.location(), (wrong, cure));
             }
             ExpressionKind::IndexName { expr, index, .. }
                 if matches!(self.symbol(expr), Some(Symbol::Entity(_)) | None) =>
@@ -609,7 +642,7 @@ impl ScriptReader<'_> {
                     _ => return,
                 };
                 let wrong = format!("the field `{}` always has a value, so this condition is always true", text(index));
-                self.problem(condition.location(), (wrong, cure.into()));
+                self.problem(&lints::always_true::LINT, condition.location(), (wrong, cure.into()));
             }
             _ if self.is_always_there(condition) => {
                 let Some(sort) = self.value_type(condition) else { return };
@@ -620,7 +653,7 @@ impl ScriptReader<'_> {
                     _ => "count a list: `#` before it, and `> 0` behind it",
                 };
                 let wrong = format!("this condition is {}, and so is always true", sort.words());
-                self.problem(condition.location(), (wrong, cure.into()));
+                self.problem(&lints::always_true::LINT, condition.location(), (wrong, cure.into()));
             }
             _ => {}
         }

@@ -1,6 +1,7 @@
 //! Checks calls of the vocabulary: names in arguments, dice, and texts with places to fill.
 
 use super::expression::not_dice;
+use super::lints;
 use super::script::ScriptReader;
 use super::syntax::{listed, literal, named, value_of};
 use riskbreaker_dice::Dice;
@@ -13,7 +14,11 @@ impl ScriptReader<'_> {
         let acts = api::word(name).is_some_and(|word| word.acts);
         if let (true, Some(what)) = (acts, self.pure.last()) {
             let wrong = format!("rb.{name} is called in {what}, which may only read");
-            self.problem(at, (wrong, "move it to `resolve`, a verb or an agenda entry".into()));
+            self.problem(
+                &lints::change_while_reading::LINT,
+                at,
+                (wrong, "move it to `resolve`, a verb or an agenda entry".into()),
+            );
         }
         let first = args.first().and_then(|arg| self.text_of(*arg).map(|text| (text, arg.location())));
         let sort = match name {
@@ -26,7 +31,7 @@ impl ScriptReader<'_> {
             _ => None,
         };
         if let (Some(sort), Some((text, at))) = (sort, &first) {
-            self.tell(*at, self.known.wrong_name(sort, text));
+            self.tell(&lints::unknown_name::LINT, *at, self.known.wrong_name(sort, text));
         }
         self.rolled_and_told(name, args, first.as_ref(), at);
         self.of_kind(name, args, first.as_ref(), at);
@@ -43,7 +48,11 @@ impl ScriptReader<'_> {
             ("build_sheet", [sheet, ..]) => self.sheet(*sheet),
             ("recur", [_, _, step, ..]) if is_zero(*step) => {
                 let wrong = "this entry repeats without end: its step is 0".to_string();
-                self.problem(step.location(), (wrong, "give it a step above 0, such as { 1, 0 }".into()));
+                self.problem(
+                    &lints::endless_repeat::LINT,
+                    step.location(),
+                    (wrong, "give it a step above 0, such as { 1, 0 }".into()),
+                );
             }
             ("agenda", [filter, ..]) => self.entry_under(*filter, "what", usize::MAX),
             // A name that is no entry of the agenda is a moment that some rule names with `rb.comes`.
@@ -53,7 +62,7 @@ impl ScriptReader<'_> {
             }
             ("open", [_, option, ..]) => {
                 if let Some(card) = literal(*option).filter(|card| self.known.names.times(card) <= 1) {
-                    self.tell(option.location(), self.known.wrong_name("card", &card));
+                    self.tell(&lints::unknown_name::LINT, option.location(), self.known.wrong_name("card", &card));
                 }
             }
             _ => {}
@@ -64,7 +73,7 @@ impl ScriptReader<'_> {
     fn keys_of(&mut self, table: Expression<'_>, word: &str, known: &[&str]) {
         for (name, at, _) in named(table).filter(|(name, ..)| !known.contains(&name.as_str())) {
             let cure = riskbreaker_ruleset::instead(&name, known.iter().copied());
-            self.problem(at, (format!("{word} takes no `{name}`"), cure));
+            self.problem(&lints::unknown_key::LINT, at, (format!("{word} takes no `{name}`"), cure));
         }
     }
 
@@ -75,7 +84,7 @@ impl ScriptReader<'_> {
             && let Some(entry) = literal(value)
             && self.known.names.times(&entry) <= most
         {
-            self.tell(value.location(), self.known.wrong_name("entry", &entry));
+            self.tell(&lints::unknown_name::LINT, value.location(), self.known.wrong_name("entry", &entry));
         }
     }
 
@@ -100,14 +109,18 @@ impl ScriptReader<'_> {
         if let Some((text, at)) = first.cloned().or_else(|| self.listed_first(args))
             && let Err(error) = Dice::parse(&text)
         {
-            self.problem(at, not_dice(&text, &error.to_string()));
+            self.problem(&lints::invalid_dice::LINT, at, not_dice(&text, &error.to_string()));
         }
         if label == 2
             && first.is_none()
             && let Some(dice) = args.get(1).and_then(|arg| literal(*arg))
             && let (true, Some(word)) = (Dice::parse(&dice).is_ok(), api::word(name))
         {
-            self.problem(call, (format!("the dice \"{dice}\" come first"), format!("it is written {}", word.usage)));
+            self.problem(
+                &lints::argument_order::LINT,
+                call,
+                (format!("the dice \"{dice}\" come first"), format!("it is written {}", word.usage)),
+            );
         }
     }
 
@@ -117,11 +130,15 @@ impl ScriptReader<'_> {
             if key == "cast"
                 && let Some(name) = literal(value)
             {
-                self.tell(value.location(), self.known.wrong_name("cast", &name));
+                self.tell(&lints::unknown_name::LINT, value.location(), self.known.wrong_name("cast", &name));
             } else if !self.known.names.is_read(&key)
                 && let Some(near) = self.known.names.meant(&key)
             {
-                self.problem(at, (format!("nothing reads `{key}`"), format!("did you mean `{near}`?")));
+                self.problem(
+                    &lints::unread_key::LINT,
+                    at,
+                    (format!("nothing reads `{key}`"), format!("did you mean `{near}`?")),
+                );
             }
         }
     }
@@ -132,7 +149,11 @@ impl ScriptReader<'_> {
             && let ExpressionKind::Table { .. } = kind.kind()
         {
             let wrong = format!("rb.{name} is given no kind");
-            self.problem(call, (wrong, format!("write rb.{name}(\"KIND\", {{ field = value }})")));
+            self.problem(
+                &lints::missing_kind::LINT,
+                call,
+                (wrong, format!("write rb.{name}(\"KIND\", {{ field = value }})")),
+            );
         }
         if let ("each" | "first", [_, filter, ..]) = (name, args) {
             named(*filter).for_each(|(_, _, value)| self.slip(value));
@@ -150,7 +171,7 @@ impl ScriptReader<'_> {
         if api::word(name).is_some_and(|word| word.group == api::WordGroup::Relations) && kind.relates.len() != 2 {
             let wrong = format!("the kind `{}` is no relation between two entities", kind.name);
             let cure = "declare relates = { \"from\", \"to\" } in kinds.luau, the names of two references";
-            self.problem(*at, (wrong, cure.to_string()));
+            self.problem(&lints::no_relation::LINT, *at, (wrong, cure.to_string()));
         }
     }
 
@@ -165,14 +186,22 @@ impl ScriptReader<'_> {
         let Some(text) = args.get(label).and_then(|arg| literal(*arg)) else {
             if let Some(joined) = args.get(label).and_then(|arg| joined_to(*arg)).filter(|_| args.len() == label + 1) {
                 let wrong = "nothing fills the `{}` of this text: `..` only puts something behind it".to_string();
-                return self.problem(joined, (wrong, "write a comma for `..`: rb.say(\"{} falls\", actor)".into()));
+                return self.problem(
+                    &lints::text_places::LINT,
+                    joined,
+                    (wrong, "write a comma for `..`: rb.say(\"{} falls\", actor)".into()),
+                );
             }
             let elsewhere = args.iter().position(|arg| literal(*arg).is_some_and(|text| text.contains("{}")));
             if let (Some(found), Some(first)) = (elsewhere, args.get(label)) {
                 let place = ["first", "second", "third"][label.min(2)];
                 let wrong = format!("the text with `{{}}` stands in the wrong place: it comes {place}");
                 if found != label && !matches!(first.kind(), ExpressionKind::FunctionLiteral(_)) {
-                    self.problem(args[found].location(), (wrong, "the values that fill it follow it".into()));
+                    self.problem(
+                        &lints::argument_order::LINT,
+                        args[found].location(),
+                        (wrong, "the values that fill it follow it".into()),
+                    );
                 }
             }
             return;
@@ -184,7 +213,11 @@ impl ScriptReader<'_> {
         if places != given && !(open_end && given <= places) {
             let (values, them) = (if given == 1 { "value" } else { "values" }, if places == 1 { "it" } else { "them" });
             let wrong = format!("\"{text}\" has {places} `{{}}`, and {given} {values} to fill {them}");
-            self.problem(args[label].location(), (wrong, "give one value for each `{}`".into()));
+            self.problem(
+                &lints::text_places::LINT,
+                args[label].location(),
+                (wrong, "give one value for each `{}`".into()),
+            );
         }
     }
 }

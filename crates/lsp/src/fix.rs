@@ -2,16 +2,19 @@
 
 use std::ops::Range;
 
+use super::document::place_in;
 use super::finding::{find_whole, quoted_names, range_of};
-use riskbreaker_ruleset::Problem;
+use riskbreaker_check::Lint;
+use riskbreaker_ruleset::{Problem, SourceKind};
 
 /// A change of one place of a text.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Fix {
+pub struct Fix {
     /// What it does, for the menu of the editor.
     pub title: String,
     /// The bytes that are replaced.
     pub range: Range<usize>,
+    /// The text that stands there afterwards.
     pub new_text: String,
 }
 
@@ -19,7 +22,7 @@ pub(super) struct Fix {
 const MOST_OFFERED: usize = 12;
 
 /// The changes that the cure of a problem names: several where it lists names. Empty if the cure is advice.
-pub(super) fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
+pub fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
     let Some(cure) = &problem.cure else { return Vec::new() };
     let range = range_of(problem, text);
     let marked = &text[range.clone()];
@@ -72,6 +75,22 @@ pub(super) fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
         return vec![replace(code)];
     }
     Vec::new()
+}
+
+/// The change that allows the lint of a problem in its line, by a comment on a line above it. `None` if the lint cannot be
+/// allowed, or if the problem has no line.
+pub(super) fn allowance(problem: &Problem, text: &str) -> Option<Fix> {
+    let lint = Lint::named(problem.lint?).filter(|lint| lint.can_be_allowed())?.name;
+    let mark = match SourceKind::of(&problem.path)? {
+        SourceKind::Script => "--",
+        SourceKind::Data => "#",
+        SourceKind::Prose => return None,
+    };
+    let begin = place_in(text, problem.line?, 1);
+    let line = text[begin..].lines().next().unwrap_or_default();
+    let indent = &line[..line.len() - line.trim_start().len()];
+    let new_text = format!("{indent}{mark} check: allow({lint})\n");
+    Some(Fix { title: format!("Allow `{lint}` in this line"), range: begin..begin, new_text })
 }
 
 /// The bytes of a wrong name at or behind the place of a problem: inside of the quotes, if it is a text.

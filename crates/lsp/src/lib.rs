@@ -30,6 +30,7 @@ mod workspace;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
+pub use self::fix::{Fix, fixes};
 pub use self::server::Server;
 use riskbreaker_ruleset::Library;
 
