@@ -1,14 +1,15 @@
 //! Comments that allow lints: `-- check: allow(NAME)` for a line, `-- check: allow-file(NAME)` for a file.
 
-use super::comment::{Comment, comments};
-use super::lints::{Lint, unknown_lint, unused_allow};
+use crate::comment::{Comment, comments};
+use crate::lint::Lint;
+use crate::lints::{unknown_lint, unused_allow};
 use riskbreaker_ruleset::{Problem, Source, SourceKind};
 
 /// How a comment for the check begins.
 const ALLOW: &str = "check: allow";
 
 /// The lints that the comments of one file allow.
-pub(super) struct Allowances {
+pub(crate) struct Allowances {
     path: String,
     allowances: Vec<Allowance>,
 }
@@ -121,7 +122,7 @@ fn next_line_of_code(text: &str, line: u32, kind: SourceKind) -> u32 {
 }
 
 /// How a comment to the end of the line begins.
-pub(super) fn mark_of_comments(kind: SourceKind) -> &'static str {
+pub(crate) fn mark_of_comments(kind: SourceKind) -> &'static str {
     match kind {
         SourceKind::Script => "--",
         SourceKind::Data => "#",

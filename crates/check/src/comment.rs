@@ -6,7 +6,7 @@ use std::str::CharIndices;
 use riskbreaker_ruleset::SourceKind;
 
 /// A comment that reaches to the end of its line.
-pub(super) struct Comment<'t> {
+pub(crate) struct Comment<'t> {
     /// The line, from 1.
     pub line: u32,
     /// The column of the first letter of `text`, in letters from 1.
@@ -18,7 +18,7 @@ pub(super) struct Comment<'t> {
 }
 
 /// Returns the comments that reach to the end of a line, in order. Marks inside of texts and of long comments do not count.
-pub(super) fn comments(text: &str, kind: SourceKind) -> Vec<Comment<'_>> {
+pub(crate) fn comments(text: &str, kind: SourceKind) -> Vec<Comment<'_>> {
     let mut scanner = CommentScanner { text, rest: text.char_indices().peekable(), found: Vec::new() };
     match kind {
         SourceKind::Script => scanner.script(false),
@@ -58,7 +58,7 @@ impl<'t> CommentScanner<'t> {
         }
     }
 
-    fn data(&mut self) {
+    pub(crate) fn data(&mut self) {
         while let Some((at, letter)) = self.rest.next() {
             match letter {
                 '"' | '\'' => {

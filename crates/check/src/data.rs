@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
-
-use super::known::KnownNames;
-use super::lints::{self, Lint};
-use super::slip::is_slip;
+use crate::lint::Lint;
+use crate::lints;
+use crate::misspelling::is_slip;
+use crate::place::pieces;
+use crate::symbols::known::KnownNames;
 use riskbreaker_ruleset::{Document, Problem, Rulebook, Source, in_order, slips};
 use riskbreaker_state::Value;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 /// The fewest letters of a word that is checked for a misspelling.
 const LETTERS: usize = 5;
@@ -24,7 +25,7 @@ struct DataWord {
 
 /// Returns the problems of a data file: keys that nothing reads, unknown seats, policies and house rules, and words
 /// that are one letter away from a known one.
-pub(super) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &KnownNames<'_>) -> Vec<Problem> {
+pub(crate) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &KnownNames<'_>) -> Vec<Problem> {
     let read = Document::read(source, |document| {
         let mut reader = DataWordReader { document, rules, known, found: Vec::new() };
         for entry in in_order(document.root()) {
@@ -71,7 +72,7 @@ struct DataWordReader<'r> {
 }
 
 impl DataWordReader<'_> {
-    fn problem(&mut self, lint: &Lint, span: &Range<usize>, message: String, cure: String) {
+    pub(crate) fn problem(&mut self, lint: &Lint, span: &Range<usize>, message: String, cure: String) {
         self.found.push(lint.finds(self.document.problem(span, message)).with_cure(cure));
     }
 
@@ -105,7 +106,7 @@ impl DataWordReader<'_> {
         }
     }
 
-    fn entry(&mut self, key: &str, key_span: &Range<usize>, value: &DeValue<'_>, span: &Range<usize>) {
+    pub(crate) fn entry(&mut self, key: &str, key_span: &Range<usize>, value: &DeValue<'_>, span: &Range<usize>) {
         let names = &self.known.names;
         let plain = key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte.is_ascii_digit());
         if plain
@@ -156,7 +157,7 @@ impl DataWordReader<'_> {
     }
 
     /// Reports a word that occurs nowhere else and is one added, missing or swapped letter away from a known word.
-    fn slip(&mut self, word: &str, span: &Range<usize>) {
+    pub(crate) fn slip(&mut self, word: &str, span: &Range<usize>) {
         let names = &self.known.names;
         let letters = word.chars().count();
         let like_a_word = word.chars().all(|letter| letter.is_alphabetic() || matches!(letter, ' ' | '_' | '-'));
@@ -177,16 +178,11 @@ impl DataWordReader<'_> {
     }
 }
 
-/// Splits a text of a data file into its parts: `M5: Sword, Knockdown; KD 3` has four.
-pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    text.split([';', ':', ',', '=']).map(str::trim).filter(|piece| !piece.is_empty())
-}
-
 /// Finds the place in the data files of a ruleset that an error message is about, as path, line and column.
 ///
 /// It is a key or text that the message names, in the scenario or in a file of `cast/`. `None` if the message names
 /// none.
-pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<(String, (u32, u32))> {
+pub(crate) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<(String, (u32, u32))> {
     let stack = rules.stack();
     let scenario = format!("{scenario}.toml");
     let cast = stack.files_in("cast");
@@ -268,7 +264,7 @@ fn stands_in(message: &str, word: &str) -> bool {
 }
 
 /// A value of a data file that is not a table, alone or in a list, with its key.
-pub(super) struct DataEntry {
+pub(crate) struct DataEntry {
     pub key: String,
     pub value: Value,
     /// Whether the value is an element of a list.
@@ -279,7 +275,7 @@ pub(super) struct DataEntry {
 }
 
 /// Returns the values of a data file that are not tables, in the order of the file.
-pub(super) fn entries_of(source: &Source) -> Vec<DataEntry> {
+pub(crate) fn entries_of(source: &Source) -> Vec<DataEntry> {
     struct DataFinder<'s> {
         source: &'s Source,
         found: Vec<DataEntry>,

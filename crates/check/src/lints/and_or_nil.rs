@@ -1,6 +1,8 @@
 //! `a and nil or b` is always `b`.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::pattern::SyntaxLints;
+use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "and-or-nil",
@@ -17,3 +19,16 @@ rb.say("{}", note)"#,
 rb.say("{}", note)"#,
     ),
 };
+
+impl SyntaxLints<'_> {
+    /// Reports `a and nil or b`.
+    pub(crate) fn and_or_nil(&mut self, lhs: Expression<'_>, op: BinaryOp, at: Location) {
+        if op == BinaryOp::Or
+            && let ExpressionKind::Binary { op: BinaryOp::And, rhs: chosen, .. } = lhs.kind()
+            && matches!(chosen.kind(), ExpressionKind::Nil | ExpressionKind::Boolean(false))
+        {
+            let wrong = "`and` gives nil or false here, so that the part behind `or` is always taken";
+            self.tell(&LINT, at, wrong, "write `if ... then ... else ...`");
+        }
+    }
+}

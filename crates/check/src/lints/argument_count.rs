@@ -1,6 +1,9 @@
 //! A call gives more or fewer values than the function takes.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::reader::calls::gives_many;
+use riskbreaker_script::syntax::Expression;
 
 pub(crate) static LINT: Lint = Lint {
     name: "argument-count",
@@ -12,3 +15,16 @@ pub(crate) static LINT: Lint = Lint {
     bad: Example::Resolve(r#"rb.act.move_rope(ctx.rope)"#),
     good: Example::Resolve(r#"rb.act.move_rope(ctx.rope, 1, ctx.actor)"#),
 };
+
+impl ScriptReader<'_> {
+    /// Reports `table.insert` with one value.
+    pub(crate) fn inserts_nothing(&mut self, name: &str, args: &[Expression<'_>]) {
+        if name == "table.insert"
+            && args.len() < 2
+            && let Some(only) = args.first().filter(|only| !gives_many(**only))
+        {
+            let wrong = "the list or the value is missing: two expected, one value given".to_string();
+            return self.problem(&LINT, only.location(), (wrong, "it is written table.insert(list, value)".into()));
+        }
+    }
+}

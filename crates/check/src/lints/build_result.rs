@@ -1,6 +1,8 @@
 //! `build` of the creation returns its fields before the kind.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use riskbreaker_script::syntax::{Expression, ExpressionKind};
 
 pub(crate) static LINT: Lint = Lint {
     name: "build-result",
@@ -30,3 +32,13 @@ return rb.creation({
 "#,
     )]),
 };
+
+impl ScriptReader<'_> {
+    /// Reports a `build` that returns the fields before the kind.
+    pub(crate) fn table_before_kind(&mut self, values: &[Expression<'_>]) {
+        if let Some(first) = values.first().filter(|first| matches!(first.kind(), ExpressionKind::Table { .. })) {
+            let wrong = "`build` returns a table first, and the kind comes first".to_string();
+            self.problem(&LINT, first.location(), (wrong, "write `return \"KIND\", { field = value }`".into()));
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! A function is called while the file is read, where the function itself is meant.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use riskbreaker_script::syntax::{Expression, ExpressionKind};
 
 pub(crate) static LINT: Lint = Lint {
     name: "call-while-loading",
@@ -48,3 +50,21 @@ return rb.maneuver({
 "#,
     )]),
 };
+
+impl ScriptReader<'_> {
+    /// Reports a function that is called while the file is read, where the function itself is expected.
+    pub(crate) fn called_too_early(&mut self, name: &str, value: Expression<'_>) {
+        let ExpressionKind::Call { func, args: [], self_call, .. } = value.kind() else { return };
+        if self.depth > 0 || !self.path.contains('/') || self.path.starts_with("lib/") || self.is_spec() {
+            return;
+        }
+        if let Some(called) = self.called(func, self_call).filter(|called| !called.signature.params.is_empty()) {
+            let wrong = format!("`{}` is called here while the file is read", called.name);
+            self.problem(
+                &LINT,
+                value.location(),
+                (wrong, format!("write `{name} = {}`, without brackets", called.name)),
+            );
+        }
+    }
+}

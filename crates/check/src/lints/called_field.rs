@@ -1,6 +1,6 @@
 //! A field is called like a function.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
 
 pub(crate) static LINT: Lint = Lint {
     name: "called-field",

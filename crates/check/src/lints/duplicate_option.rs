@@ -1,6 +1,6 @@
 //! Two options of a question have the same id.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
 
 pub(crate) static LINT: Lint = Lint {
     name: "duplicate-option",

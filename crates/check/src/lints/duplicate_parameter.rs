@@ -1,6 +1,9 @@
 //! Two parameters of a function have the same name.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::pattern::SyntaxLints;
+use crate::syntax::text;
+use riskbreaker_script::syntax::Function;
 
 pub(crate) static LINT: Lint = Lint {
     name: "duplicate-parameter",
@@ -30,3 +33,20 @@ return { tell = tell }
 "#,
     )]),
 };
+
+impl SyntaxLints<'_> {
+    /// Reports two parameters of the same name.
+    pub(crate) fn parameter_twice(&mut self, function: &Function<'_>) {
+        for (n, arg) in function.args.iter().enumerate() {
+            let name = text(arg.name);
+            if !name.starts_with('_') && function.args[..n].iter().any(|before| before.name == arg.name) {
+                self.tell(
+                    &LINT,
+                    arg.location,
+                    format!("two parameters are called `{name}`"),
+                    "give one of them another name",
+                );
+            }
+        }
+    }
+}

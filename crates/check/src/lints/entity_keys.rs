@@ -1,6 +1,9 @@
 //! A loop runs over a table whose keys are entities.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::syntax::text;
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "entity-keys",
@@ -29,3 +32,18 @@ for _, puller in rb.each("puller") do
 end"#,
     ),
 };
+
+impl ScriptReader<'_> {
+    /// Reports a loop over a table whose keys are entities.
+    pub(crate) fn entity_keys(&mut self, table: Expression<'_>, at: Location) {
+        if let ExpressionKind::Local { local, .. } = table.kind()
+            && self.keyed_by_entities.contains(&local.id)
+        {
+            let wrong = format!(
+                "a loop over `{}`, whose keys are entities: their order differs from run to run",
+                text(local.name)
+            );
+            self.problem(&LINT, at, (wrong, "use entity.id as the key, or loop over rb.each".into()));
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! A global variable is written.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use riskbreaker_script::syntax::Location;
 
 pub(crate) static LINT: Lint = Lint {
     name: "global-variable",
@@ -17,3 +19,12 @@ rb.say("{}", far)"#,
 rb.say("{}", far)"#,
     ),
 };
+
+impl ScriptReader<'_> {
+    /// Reports a global that is written.
+    pub(crate) fn global_written(&mut self, name: String, at: Location) {
+        self.told.insert(name.clone());
+        let wrong = format!("`{name}` is written as a global, and a ruleset has none");
+        self.problem(&LINT, at, (wrong, format!("write `local {name}`")));
+    }
+}

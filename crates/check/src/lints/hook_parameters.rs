@@ -1,6 +1,8 @@
 //! A function of a hook takes the values of its verb one by one.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use riskbreaker_script::syntax::Function;
 
 pub(crate) static LINT: Lint = Lint {
     name: "hook-parameters",
@@ -39,3 +41,23 @@ return rb.hook({
 "#,
     )]),
 };
+
+impl ScriptReader<'_> {
+    /// Checks a function that runs `before`, `after` or around a verb.
+    pub(crate) fn hooked(&mut self, phase: &str, verb: &str, function: &Function<'_>) {
+        let takes: &[&str] = if phase == "wrap" { &["e", "proceed", "holder"] } else { &["e", "holder"] };
+        if let Some(more) = function.args.get(takes.len()) {
+            let wrong = format!("a hook `{phase}` a verb is given {} values, and this is one more", takes.len());
+            let cure = format!("write function({}); the values of `{verb}` are in `e`", takes.join(", "));
+            return self.problem(&LINT, more.location, (wrong, cure));
+        }
+        if phase == "wrap" {
+            return self.goes_on_below(verb, function);
+        }
+        self.returned_by_hook(function);
+        if phase == "after" {
+            self.written_too_late(verb, function);
+        }
+        self.calls_itself(verb, function);
+    }
+}

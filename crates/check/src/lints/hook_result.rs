@@ -1,6 +1,10 @@
 //! A hook returns a number or a text, which nothing takes.
 
-use super::{Example, Lint, Severity};
+use crate::inference::value_type::ValueType;
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::syntax::returned;
+use riskbreaker_script::syntax::Function;
 
 pub(crate) static LINT: Lint = Lint {
     name: "hook-result",
@@ -40,3 +44,18 @@ return rb.hook({
 "#,
     )]),
 };
+
+impl ScriptReader<'_> {
+    /// Reports a number or a text that a hook returns, which the verb does not use.
+    pub(crate) fn returned_by_hook(&mut self, function: &Function<'_>) {
+        let returns = returned(function.body);
+        for first in returns.iter().filter_map(|values| values.first()) {
+            if let Some(given @ (ValueType::Number | ValueType::Text)) = self.value_type(*first) {
+                let wrong = format!("a hook returns {} here, and nothing takes it", given.words());
+                let cure =
+                    "write `e.NAME = value` to change what the verb is given, or `return false, reason` to refuse it";
+                self.problem(&LINT, first.location(), (wrong, cure.into()));
+            }
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! A loop from a high number to a low one has no step.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
 
 pub(crate) static LINT: Lint = Lint {
     name: "idle-loop",

@@ -1,6 +1,6 @@
 //! A comparison with a value that a field or a switch never has.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
 
 pub(crate) static LINT: Lint = Lint {
     name: "impossible-value",

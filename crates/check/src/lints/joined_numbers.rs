@@ -1,6 +1,9 @@
 //! `..` joins two numbers into a text.
 
-use super::{Example, Lint, Severity};
+use crate::inference::value_type::ValueType;
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use riskbreaker_script::syntax::Expression;
 
 pub(crate) static LINT: Lint = Lint {
     name: "joined-numbers",
@@ -17,3 +20,13 @@ rb.say("{}", near .. far)"#,
 rb.say("{}", near + far)"#,
     ),
 };
+
+impl ScriptReader<'_> {
+    /// Reports two numbers that are joined into a text.
+    pub(crate) fn joined_numbers(&mut self, sorts: (Option<ValueType>, Option<ValueType>), rhs: Expression<'_>) {
+        if sorts == (Some(ValueType::Number), Some(ValueType::Number)) {
+            let wrong = "`..` makes a text of two numbers, such as \"51\" of 5 and 1".to_string();
+            self.problem(&LINT, rhs.location(), (wrong, "numbers are added with `+`".into()));
+        }
+    }
+}

@@ -1,6 +1,9 @@
 //! A function changes a variable or a table of the file.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::syntax::text;
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Local, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "kept-state",
@@ -31,3 +34,30 @@ return { next_one = next_one }
 "#,
     )]),
 };
+
+impl ScriptReader<'_> {
+    /// Reports a function that changes a variable of the file.
+    pub(crate) fn variable_kept(&mut self, local: &Local<'_>, upvalue: bool, at: Location) {
+        if upvalue && local.function_depth == 0 && !self.is_spec() {
+            let name = text(local.name);
+            let wrong =
+                format!("a function changes `{name}`, a variable of the file: a script keeps nothing between calls");
+            self.problem(&LINT, at, (wrong, "keep it in a field of an entity".into()));
+        }
+    }
+
+    /// Reports a function that writes into a table of the file, which would keep state between calls.
+    pub(crate) fn fills(&mut self, table: Expression<'_>, at: Location) {
+        let ExpressionKind::Local { local, upvalue } = table.kind() else { return };
+        if upvalue && local.function_depth == 0 && self.depth > 0 && !self.is_spec() {
+            let name = text(local.name);
+            let wrong =
+                format!("a function writes into `{name}`, a table of the file: a script keeps nothing between calls");
+            self.problem(
+                &LINT,
+                at,
+                (wrong, "make the table inside the function, or keep it in a field of an entity".into()),
+            );
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! The ruleset does not load.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
 
 pub(crate) static LINT: Lint = Lint {
     name: "load",

@@ -1,6 +1,9 @@
 //! A spec plays a card and does not say who plays it.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::syntax::literal;
+use riskbreaker_script::syntax::Expression;
 
 pub(crate) static LINT: Lint = Lint {
     name: "missing-actor",
@@ -31,3 +34,18 @@ end)
 "#,
     )]),
 };
+
+impl ScriptReader<'_> {
+    /// Reports `t:play("pull", { ... })`, which lacks the character who plays the card. Returns whether it did.
+    pub(crate) fn played_by_nobody(&mut self, name: &str, args: &[Expression<'_>]) -> bool {
+        let Some(first) = args.first() else { return false };
+        let Some(card) = literal(*first).filter(|card| self.is_card(card)) else { return false };
+        let second = args.get(1);
+        if second.is_some_and(|second| literal(*second).is_some() && name != "refused_because") {
+            return false;
+        }
+        let cure = format!("name them first: t:{name}(\"Ann\", \"{card}\", ...)");
+        self.problem(&LINT, first.location(), (format!("`{card}` is a card: who plays it is missing"), cure));
+        true
+    }
+}

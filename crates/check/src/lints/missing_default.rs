@@ -1,6 +1,9 @@
 //! A question to the game master has no default.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::syntax::{literal, value_of};
+use riskbreaker_script::syntax::TableItem;
 
 pub(crate) static LINT: Lint = Lint {
     name: "missing-default",
@@ -17,3 +20,23 @@ rb.say("{}", far)"#,
 rb.say("{}", far)"#,
     ),
 };
+
+impl ScriptReader<'_> {
+    /// Reports a question to the game master without a default.
+    pub(crate) fn missing_default(&mut self, ask: &str, items: &[TableItem<'_>]) {
+        let value = |wanted: &str| value_of(items, wanted);
+        // The default of `rb.order` is the order of the list.
+        if let Some(seat) = value("seat")
+            && ask != "order"
+            && literal(seat).as_deref() == Some("gm")
+            && value("default").is_none()
+        {
+            let wrong = "a question to the game master has no `default`".to_string();
+            self.problem(
+                &LINT,
+                seat.location(),
+                (wrong, "add default = the answer at a table without a game master".into()),
+            );
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! `rb.each` or `rb.first` is given a filter and no kind.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "missing-kind",
@@ -16,3 +18,15 @@ rb.say("{}", left)"#,
 rb.say("{}", left)"#,
     ),
 };
+
+impl ScriptReader<'_> {
+    /// Reports a filter in the place of a kind.
+    pub(crate) fn missing_kind(&mut self, name: &str, args: &[Expression<'_>], call: Location) {
+        if let ("each" | "first", [kind, ..]) = (name, args)
+            && let ExpressionKind::Table { .. } = kind.kind()
+        {
+            let wrong = format!("rb.{name} is given no kind");
+            self.problem(&LINT, call, (wrong, format!("write rb.{name}(\"KIND\", {{ field = value }})")));
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! Operators bind otherwise than they read.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::pattern::SyntaxLints;
+use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, UnaryOp};
 
 pub(crate) static LINT: Lint = Lint {
     name: "operator-order",
@@ -21,3 +23,37 @@ if near ~= far then
 end"#,
     ),
 };
+
+impl SyntaxLints<'_> {
+    /// Reports `not a == b` and `a < b < c`.
+    pub(crate) fn operator_order(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>, at: Location) {
+        let is_equality = matches!(op, BinaryOp::Equal | BinaryOp::NotEqual);
+        if is_equality && is_not(lhs) && !is_not(rhs) && !matches!(rhs.kind(), ExpressionKind::Boolean(_)) {
+            let wrong = format!("`not` is worked out before `{}`", op.symbol());
+            self.tell(&LINT, at, wrong, "put brackets around what belongs together");
+        } else if compares(op)
+            && let ExpressionKind::Binary { op: inner, .. } = lhs.kind()
+            && compares(inner)
+        {
+            let wrong = format!("`{}` compares true or false with a value here", op.symbol());
+            let cure = "write `a < b and b < c`, or put brackets around what belongs together";
+            self.tell(&LINT, at, wrong, cure);
+        }
+    }
+}
+
+fn compares(op: BinaryOp) -> bool {
+    matches!(
+        op,
+        BinaryOp::Equal
+            | BinaryOp::NotEqual
+            | BinaryOp::Less
+            | BinaryOp::LessEqual
+            | BinaryOp::Greater
+            | BinaryOp::GreaterEqual
+    )
+}
+
+fn is_not(expression: Expression<'_>) -> bool {
+    matches!(expression.kind(), ExpressionKind::Unary { op: UnaryOp::Not, .. })
+}

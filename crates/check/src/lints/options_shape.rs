@@ -1,6 +1,9 @@
 //! `options` is a table with names instead of a list.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::syntax::value_of;
+use riskbreaker_script::syntax::{ExpressionKind, TableItem};
 
 pub(crate) static LINT: Lint = Lint {
     name: "options-shape",
@@ -16,3 +19,19 @@ rb.say("{}", way)"#,
 rb.say("{}", way)"#,
     ),
 };
+
+impl ScriptReader<'_> {
+    /// Reports options with names instead of a list.
+    pub(crate) fn options_shape(&mut self, items: &[TableItem<'_>]) {
+        let value = |wanted: &str| value_of(items, wanted);
+        if let Some(options) = value("options")
+            && let ExpressionKind::Table { items } = options.kind()
+            && !items.is_empty()
+            && items.iter().all(|item| matches!(item, TableItem::Record { .. }))
+        {
+            let wrong = "`options` is a list, and here each value has a name".to_string();
+            let cure = "write { { id = \"low\", label = \"Low\" }, { id = \"high\", label = \"High\" } }";
+            self.problem(&LINT, options.location(), (wrong, cure.into()));
+        }
+    }
+}

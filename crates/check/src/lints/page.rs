@@ -1,6 +1,6 @@
 //! The page of a lint in the book, and its text for `--explain`.
 
-use super::{Example, Lint};
+use crate::lint::{Example, Lint};
 
 /// The widest line of prose on a page.
 const WIDTH: usize = 100;

@@ -1,6 +1,6 @@
 //! The name of a variable stands in quotes where the variable is expected.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
 
 pub(crate) static LINT: Lint = Lint {
     name: "quoted-variable",

@@ -1,6 +1,9 @@
 //! The result of `table.sort` or `table.clear` is used.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::pattern::SyntaxLints;
+use crate::syntax::text;
+use riskbreaker_script::syntax::{Expression, ExpressionKind};
 
 pub(crate) static LINT: Lint = Lint {
     name: "result-of-sort",
@@ -19,3 +22,23 @@ table.sort(names)
 rb.say("{}", names[1])"#,
     ),
 };
+
+impl SyntaxLints<'_> {
+    /// Reports the use of the result of `table.sort` and `table.clear`, which return nothing.
+    pub(crate) fn gives_nothing(&mut self, values: &[Expression<'_>]) {
+        for value in values {
+            let ExpressionKind::Call { func, .. } = value.kind() else { continue };
+            let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { continue };
+            let table = matches!(expr.kind(), ExpressionKind::Global(name) if name == "table");
+            if table && (index == "sort" || index == "clear") {
+                let wrong = format!("`table.{}` changes the list itself and gives nothing", text(index));
+                self.tell(
+                    &LINT,
+                    value.location(),
+                    wrong,
+                    format!("write `table.{}(...)` on a line of its own", text(index)),
+                );
+            }
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! `=-` stands where `-=` is meant.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::pattern::SyntaxLints;
+use riskbreaker_script::syntax::{Expression, ExpressionKind, UnaryOp};
 
 pub(crate) static LINT: Lint = Lint {
     name: "reversed-operator",
@@ -18,3 +20,15 @@ n -= 1
 rb.say("{}", n)"#,
     ),
 };
+
+impl SyntaxLints<'_> {
+    /// Reports `n =- 1`, which sets `n` to minus one.
+    pub(crate) fn signs_exchanged(&mut self, value: Expression<'_>) {
+        let at = value.location().begin;
+        let line = self.lines.get(at.line as usize).and_then(|line| line.split_at_checked(at.column as usize));
+        let negates = matches!(value.kind(), ExpressionKind::Unary { op: UnaryOp::Negate, .. });
+        if negates && line.is_some_and(|(before, after)| before.ends_with('=') && after.starts_with("- ")) {
+            self.tell(&LINT, value.location(), "`=-` sets it to minus the value", "write `-=` to take the value off");
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! Both sides of `and` or `or` are the same.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::pattern::SyntaxLints;
+use riskbreaker_script::syntax::{BinaryOp, Expression, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "same-operands",
@@ -20,3 +22,13 @@ if at > 1 or at < -1 then
 end"#,
     ),
 };
+
+impl SyntaxLints<'_> {
+    /// Reports `a or a` and `a and a`.
+    pub(crate) fn same_operands(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>, at: Location) {
+        if matches!(op, BinaryOp::Or | BinaryOp::And) && self.same(lhs, rhs) {
+            let cure = "remove one of the two, or write what was meant";
+            self.tell(&LINT, at, "both sides are the same", cure);
+        }
+    }
+}

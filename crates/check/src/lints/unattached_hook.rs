@@ -1,6 +1,8 @@
 //! Nothing attaches a hook that is not always on.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::symbols::known::KnownNames;
+use riskbreaker_ruleset::{Problem, Source};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unattached-hook",
@@ -38,3 +40,16 @@ return rb.hook({
 "#,
     )]),
 };
+
+/// Returns the problem of a hook that nothing attaches; `None` if a script attaches it.
+pub(crate) fn unattached(known: &KnownNames<'_>, path: &str, source: &Source) -> Option<Problem> {
+    let id = path.strip_prefix("hooks/")?.rsplit_once('.')?.0;
+    if known.names.is_attached(id) {
+        return None;
+    }
+    let message = format!("nothing attaches the hook `{id}`, and it is not always on");
+    let problem = LINT.problem(&*source.path, message);
+    let line = 1 + source.text.lines().position(|line| line.contains("rb.hook"))?;
+    let cure = format!("write `always = true` in it, or `rb.attach(\"{id}\", entity)` where it begins");
+    Some(problem.at((line as u32, 1)).with_cure(cure))
+}

@@ -1,6 +1,6 @@
 //! A part of the ruleset was not examined.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unexamined",

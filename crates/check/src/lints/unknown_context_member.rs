@@ -1,6 +1,6 @@
 //! Nothing puts a member of that name into `ctx`.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-context-member",

@@ -1,6 +1,6 @@
 //! A comment allows a lint that does not exist.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-lint",

@@ -1,6 +1,8 @@
 //! A spec names a character whom it has not set up.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use riskbreaker_script::syntax::Location;
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-person",
@@ -31,3 +33,25 @@ end)
 "#,
     )]),
 };
+
+impl ScriptReader<'_> {
+    pub(crate) fn somebody(&mut self, name: &str, at: Location) {
+        let lower = name.trim().to_lowercase();
+        let numbered = |letter: char| letter.is_ascii_digit() || letter == ' ';
+        let plain = lower.trim_end_matches(numbered);
+        let names = &self.known.names;
+        let known = [&*lower, plain].iter().any(|name| {
+            self.spec_texts.get(*name).is_some_and(|(times, _)| *times > 1)
+                || names.said(name) > 0
+                || names.times(name) > 0
+                || self.known.kind(name).is_some()
+        });
+        if known {
+            return;
+        }
+        let others = self.spec_texts.iter().filter(|(other, _)| **other != lower).map(|(_, (_, other))| other.as_str());
+        if let Some(near) = self.known.nearest(&lower, others) {
+            self.problem(&LINT, at, (format!("nobody is called `{name}` here"), format!("did you mean `{near}`?")));
+        }
+    }
+}

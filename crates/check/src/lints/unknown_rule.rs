@@ -1,6 +1,9 @@
 //! A rule id is in no RULES.md.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::syntax::listed_texts;
+use riskbreaker_script::syntax::Expression;
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-rule",
@@ -12,3 +15,11 @@ pub(crate) static LINT: Lint = Lint {
     bad: Example::Card(r#"rules = { "TUG-11" },"#),
     good: Example::Card(r#"rules = { "TUG-1" },"#),
 };
+
+impl ScriptReader<'_> {
+    pub(crate) fn rule_ids(&mut self, list: Expression<'_>) {
+        for (id, at) in listed_texts(list) {
+            self.tell(&LINT, at, self.known.wrong_rule(&id));
+        }
+    }
+}

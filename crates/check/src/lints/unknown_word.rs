@@ -1,6 +1,6 @@
 //! `rb`, `t` of a spec or a library of Luau has no member of that name.
 
-use super::{Example, Lint, Severity};
+use crate::lint::{Example, Lint, Severity};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-word",
