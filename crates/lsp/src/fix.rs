@@ -35,7 +35,12 @@ pub fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
     if let Some((_, meant)) = cure.split_once("did you mean `")
         && let Some((meant, _)) = meant.split_once("`?")
     {
-        return named(problem, text, &range, wrong).map(|range| renamed(text, range, meant)).into_iter().collect();
+        // A message may name what is right before what is wrong.
+        let range = match wrong == Some(meant) {
+            true => other_name(problem, text, meant),
+            false => named(problem, text, &range, wrong),
+        };
+        return range.map(|range| renamed(text, range, meant)).into_iter().collect();
     }
     if let Some(known) = cure.strip_prefix("known: ") {
         let Some(range) = named(problem, text, &range, wrong) else { return Vec::new() };
@@ -105,6 +110,15 @@ fn named(problem: &Problem, text: &str, range: &Range<usize>, wrong: Option<&str
     plain.then(|| range.start + 1..range.end - 1)
 }
 
+/// The bytes of the first name in a message that is another one than `meant` and stands at the place of the problem or behind
+/// it in the line.
+fn other_name(problem: &Problem, text: &str, meant: &str) -> Option<Range<usize>> {
+    let begin = place_in(text, problem.line?, problem.column.unwrap_or(1));
+    let rest = text[begin..].lines().next()?;
+    let mut others = quoted_names(&problem.message).filter(|name| *name != meant);
+    others.find_map(|name| find_whole(rest, name).map(|at| begin + at..begin + at + name.len()))
+}
+
 fn renamed(text: &str, range: Range<usize>, name: &str) -> Fix {
     Fix { title: format!("Change `{}` to `{name}`", &text[range.clone()]), range, new_text: name.to_string() }
 }
@@ -138,6 +152,9 @@ mod tests {
     fn a_cure_that_names_what_to_write_is_a_change() {
         let did = |name: &str| format!("did you mean `{name}`?");
         assert_eq!(fixed("a.hitz + 1", (1, 1), "a foe has no `hitz`", &did("hits")), ["a.hits + 1"]);
+        let refers = "the field `place` of trigger refers to the kind `palce`, which does not exist";
+        let declared = |kind: &str| format!("place = rb.ref(\"{kind}\")");
+        assert_eq!(fixed(&declared("palce"), (1, 1), refers, &did("place")), [declared("place")]);
         assert_eq!(fixed("rb.each(\"fo\")", (1, 9), "there is no kind `fo`", &did("foe")), ["rb.each(\"foe\")"]);
         assert_eq!(fixed("x == \"A b\"", (1, 6), "no option is called so", &did("b")), Vec::<String>::new());
         assert_eq!(fixed("f(\"no\")", (1, 3), "odd `thing`", &did("yes")), ["f(\"yes\")"]);
