@@ -13,7 +13,7 @@ use riskbreaker::WorkBudget;
 use riskbreaker::check::{Analysis, CheckReport, findings};
 
 fn found(files: BTreeMap<String, String>) -> Vec<String> {
-    findings(&Library::from_files(files), "tug", &[]).iter().map(ToString::to_string).collect()
+    planted::all_findings(files, "tug").iter().map(ToString::to_string).collect()
 }
 
 /// Replaces a text in a file and returns the problems found.

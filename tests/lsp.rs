@@ -20,15 +20,39 @@ fn a_mistake_is_shown_while_it_is_typed_and_its_fix_removes_it() {
     let [one] = found.as_slice() else { panic!("{found:#?}") };
     assert!(one["message"].as_str().unwrap().contains("`restz`"), "{one}");
     assert_eq!(editor.text_in(REST, &one["range"]), "restz");
-    assert_eq!(one["source"], "riskbreaker");
+    assert_eq!((&one["source"], &one["code"]), (&json!("riskbreaker"), &json!("unknown-field")));
 
     let actions = editor.actions(REST, &one["range"]);
-    let [fix] = actions.as_slice() else { panic!("{actions:#?}") };
+    let [fix, _] = actions.as_slice() else { panic!("{actions:#?}") };
     assert_eq!((&fix["title"], &fix["isPreferred"]), (&json!("Change `restz` to `rests`"), &json!(true)));
     assert_eq!(fix["diagnostics"][0]["message"], one["message"]);
     editor.apply(&fix["edit"]);
     assert_eq!(editor.diagnostics(REST), Vec::<Json>::new());
     assert!(editor.text(REST).contains("ctx.actor:add(\"rests\", 1)"));
+    editor.end();
+}
+
+#[test]
+fn a_finding_is_explained_and_can_be_allowed_in_its_line() {
+    let mut editor = Editor::over(&["tug"]);
+    assert_eq!(editor.open(REST), Vec::<Json>::new());
+    editor.replace(REST, "ctx.actor:add(\"rests\", 1)", "ctx.actor:add(\"restz\", 1)");
+    let found = editor.diagnostics(REST);
+    let hover = editor.at("textDocument/hover", REST, "restz", 1, json!({}));
+    let told = hover["contents"]["value"].as_str().unwrap();
+    assert!(told.contains("**unknown-field** (error): An entity has the fields"), "{told}");
+    let actions = editor.actions(REST, &found[0]["range"]);
+    let [_, allow] = actions.as_slice() else { panic!("{actions:#?}") };
+    assert_eq!(allow["title"], "Allow `unknown-field` in this line");
+    editor.apply(&allow["edit"]);
+    assert_eq!(editor.diagnostics(REST), Vec::<Json>::new());
+    let written = "\t\t-- check: allow(unknown-field)\n\t\tctx.actor:add(\"restz\", 1)";
+    assert!(editor.text(REST).contains(written), "{}", editor.text(REST));
+    // The comment is a mistake of its own once it is not needed.
+    editor.replace(REST, "restz", "rests");
+    let found = editor.diagnostics(REST);
+    let [one] = found.as_slice() else { panic!("{found:#?}") };
+    assert_eq!((&one["code"], &one["severity"]), (&json!("unused-allow"), &json!(2)));
     editor.end();
 }
 
@@ -511,7 +535,7 @@ fn a_verb_without_types_is_a_warning_and_one_action_rewrites_the_file() {
     assert_eq!(one["severity"], 2, "{one}");
     assert!(one["message"].as_str().unwrap().contains("`move_rope` have no types"), "{one}");
     let actions = editor.actions(VERBS, &one["range"]);
-    let [fix] = actions.as_slice() else { panic!("{actions:#?}") };
+    let [fix, _] = actions.as_slice() else { panic!("{actions:#?}") };
     assert_eq!(fix["title"], "Declare the types of all verbs in this file");
     editor.apply(&fix["edit"]);
     assert_eq!(editor.diagnostics(VERBS), Vec::<Json>::new());

@@ -7,8 +7,10 @@ mod parallel;
 #[path = "files/planted.rs"]
 mod planted;
 
+use std::collections::BTreeMap;
+
 use parallel::on_every_core;
-use planted::{Planted, planted};
+use planted::{Planted, all_findings, planted};
 use riskbreaker::Library;
 use riskbreaker::check::findings;
 
@@ -803,8 +805,8 @@ const MISTAKES: &[Mistake] = &[
     ),
 ];
 
-/// Describes what is wrong with the report of a mistake; `None` if it is right.
-fn missed((path, from, to, told): &Mistake) -> Option<String> {
+/// The ruleset that is checked for a mistake in a file, and the files before the mistake.
+fn sound_files(path: &str, from: &str) -> (String, BTreeMap<String, String>) {
     let folder = path.split('/').next().unwrap();
     // A house rule is checked over the game that it changes.
     let (ruleset, ids) = match folder {
@@ -815,7 +817,13 @@ fn missed((path, from, to, told): &Mistake) -> Option<String> {
         game => (game.into(), vec![game]),
     };
     let slice = files::of(&ids);
-    let files = if slice.get(*path).is_some_and(|text| text.contains(from)) { slice } else { files::shipped(&ids) };
+    let files = if slice.get(path).is_some_and(|text| text.contains(from)) { slice } else { files::shipped(&ids) };
+    (ruleset, files)
+}
+
+/// What is wrong with how a mistake is told, if anything.
+fn missed((path, from, to, told): &Mistake) -> Option<String> {
+    let (ruleset, files) = sound_files(path, from);
     let Planted { line, found } = planted(files, &ruleset, path, from, to);
     // A missing part is reported where it would have to be.
     let lines = if to.is_empty() { 1..=usize::MAX } else { line.saturating_sub(1)..=line + 2 };
@@ -833,6 +841,40 @@ fn missed((path, from, to, told): &Mistake) -> Option<String> {
 fn each_mistake_is_reported_at_its_place_with_a_correction() {
     let wrong: Vec<String> = on_every_core(MISTAKES, missed).into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), MISTAKES.len(), wrong.join("\n"));
+}
+
+/// The changes that the cures of a mistake name, and those of them that leave what they are to take away.
+#[cfg(feature = "lsp")]
+fn changes((path, from, to, _): &Mistake) -> (usize, Vec<String>) {
+    let (ruleset, mut files) = sound_files(path, from);
+    let text = files.get_mut(*path).unwrap();
+    *text = text.replacen(from, to, 1);
+    let (mut applied, mut wrong) = (0, Vec::new());
+    for problem in all_findings(files.clone(), &ruleset) {
+        let Some(text) = files.get(&problem.path) else { continue };
+        for fix in riskbreaker::lsp::fixes(&problem, text) {
+            let mut fixed = files.clone();
+            fixed.get_mut(&problem.path).unwrap().replace_range(fix.range.clone(), &fix.new_text);
+            let is_left = |other: &riskbreaker::ruleset::Problem| {
+                (&other.path, other.lint, &other.message) == (&problem.path, problem.lint, &problem.message)
+            };
+            if all_findings(fixed, &ruleset).iter().any(is_left) {
+                wrong.push(format!("{}: it is left: {problem}", fix.title));
+            }
+            applied += 1;
+        }
+    }
+    (applied, wrong)
+}
+
+#[cfg(feature = "lsp")]
+#[test]
+fn each_cure_that_is_a_change_takes_the_mistake_away() {
+    let applied = on_every_core(MISTAKES, changes);
+    let wrong: Vec<String> = applied.iter().flat_map(|(_, wrong)| wrong.clone()).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let applied: usize = applied.iter().map(|(applied, _)| applied).sum();
+    assert!(applied >= 150, "only {applied} changes");
 }
 
 #[test]

@@ -2,11 +2,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::check::{self, CheckReport, first_and_count};
+use riskbreaker::check::{self, CheckReport, Lint, first_and_count};
 use riskbreaker::ruleset::Problem;
 use riskbreaker::{Library, Ruleset, WorkBudget};
 use serde_json::json;
 
+use super::explain;
 use super::figures::counted;
 use super::interrupt::watched_briefly;
 use super::row::{Row, Tone};
@@ -19,12 +20,24 @@ pub struct Args {
     /// A ruleset by id or folder, or a folder of rulesets (default: all in ./rulesets)
     path: Option<PathBuf>,
 
+    /// Fails for warnings, too: for all of them (`warnings`), or for those of one lint; may be repeated
+    #[arg(long, value_name = "LINT")]
+    deny: Vec<String>,
+
+    /// Explains a lint with examples and checks nothing; without a name it lists all lints
+    #[arg(long, value_name = "LINT", num_args = 0..=1, conflicts_with = "deny")]
+    explain: Option<Option<String>>,
+
     /// Writes one JSON object per problem
     #[arg(long)]
     json: bool,
 }
 
 pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    if let Some(lint) = args.explain {
+        return explain::explain(lint.as_deref(), args.json);
+    }
+    let denied = Denied::of(&args.deny)?;
     let takes_all = args.path.as_deref().is_none_or(|path| path.is_dir() && !path.join("ruleset.toml").is_file());
     let (library, ids) = chosen(args.path, folder)?;
     let mut screen = Screen::stdout(args.json);
@@ -34,7 +47,8 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let ways: Vec<Vec<String>> = ids.iter().map(|id| library.ways_to_play(id)).collect();
     let budget = WorkBudget::new(for_several(CheckReport::WORK, ways.concat().len())).until(&watched_briefly());
     for (id, is_one_of_several) in ways.iter().flat_map(|ways| ways.iter().map(|id| (id, ways.len() > 1))) {
-        let report = check::check(&library, id, &[], &budget);
+        let mut report = check::check(&library, id, &[], &budget);
+        report.problems.iter_mut().for_each(|problem| denied.apply(problem));
         let found = &report.problems;
         for problem in found {
             let same = |other: &Problem| {
@@ -58,7 +72,11 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
                 screen.object(&json!({ "ruleset": id, "cards": cards, "problems": 0 }))?;
             } else {
                 let cards = counted(cards, "card", "cards");
-                screen.row(&Row::at(0).strong(id).plain(format!(": {cards}, no problem")))?;
+                let warnings = match found.len() {
+                    0 => "no problem".to_owned(),
+                    warnings => counted(warnings, "warning", "warnings"),
+                };
+                screen.row(&Row::at(0).strong(id).plain(format!(": {cards}, {warnings}")))?;
             }
         }
     }
@@ -74,6 +92,41 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     // An interrupted check is partial, too.
     Ok(if errors == 0 && !is_partial { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The warnings that fail a check.
+struct Denied {
+    all: bool,
+    names: Vec<&'static str>,
+}
+
+impl Denied {
+    /// The name that denies all warnings.
+    const ALL: &str = "warnings";
+
+    /// Reads the values of `--deny`.
+    ///
+    /// # Errors
+    ///
+    /// If a value is no lint.
+    fn of(names: &[String]) -> Result<Denied> {
+        let mut denied = Denied { all: false, names: Vec::new() };
+        for name in names {
+            match Lint::named(name) {
+                Some(lint) => denied.names.push(lint.name),
+                None if name == Denied::ALL => denied.all = true,
+                None => return Err(explain::unknown(name)),
+            }
+        }
+        Ok(denied)
+    }
+
+    /// Makes an error of a denied warning.
+    fn apply(&self, problem: &mut Problem) {
+        if self.all || problem.lint.is_some_and(|lint| self.names.contains(&lint)) {
+            problem.is_warning = false;
+        }
+    }
 }
 
 /// The number of problems that are errors, not warnings.
@@ -98,7 +151,7 @@ fn tell_unexamined(id: &str, report: &CheckReport, screen: &mut Screen) -> Resul
     Ok(screen.row(&Row::at(0).strong(id).with(what, Tone::Bad))?)
 }
 
-/// Prints one problem: with its source line for a person, as one line for a pipe.
+/// Prints one problem with the name of its lint: with its source line for a person, as one line for a pipe.
 pub fn tell(id: &str, problem: &Problem, library: &Library, screen: &mut Screen) -> Result<()> {
     if screen.json() {
         screen.object(&json!({ "ruleset": id, "problem": problem }))?;
@@ -106,7 +159,8 @@ pub fn tell(id: &str, problem: &Problem, library: &Library, screen: &mut Screen)
         let text = report::problem(problem, library, screen.coloured(), screen.width());
         screen.verbatim(&format!("{text}\n"))?;
     } else {
-        screen.verbatim(&problem.to_string())?;
+        let lint = problem.lint.map_or(String::new(), |lint| format!(" [{lint}]"));
+        screen.verbatim(&format!("{problem}{lint}"))?;
     }
     Ok(())
 }

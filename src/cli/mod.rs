@@ -6,6 +6,7 @@ mod check;
 mod compare;
 mod dev;
 mod edition;
+mod explain;
 mod export;
 mod figures;
 mod file;

@@ -54,6 +54,8 @@ pub fn fault(fault: &Fault, colour: bool, width: Option<usize>) -> String {
         source: fault.source_line.as_deref(),
         cure: fault.cure.as_deref(),
         notes: &notes,
+        lint: None,
+        is_warning: false,
     };
     told.render(colour, width)
 }
@@ -70,6 +72,8 @@ pub fn problem(problem: &Problem, library: &Library, colour: bool, width: Option
         source: source.as_deref(),
         cure: problem.cure.as_deref(),
         notes: &[],
+        lint: problem.lint,
+        is_warning: problem.is_warning,
     };
     told.render(colour, width)
 }
@@ -92,6 +96,9 @@ struct ReportedMessage<'a> {
     cure: Option<&'a str>,
     /// Notes below the source: the calls that led to the error, and the action.
     notes: &'a [String],
+    /// The name of the lint that found it.
+    lint: Option<&'a str>,
+    is_warning: bool,
 }
 
 impl ReportedMessage<'_> {
@@ -106,7 +113,13 @@ impl ReportedMessage<'_> {
             .line_start(line as usize)
             .path(harmless(path))
             .annotation(AnnotationKind::Primary.span(mark));
-        let mut group = Level::ERROR.primary_title(&message).element(snippet);
+        let level = if self.is_warning { Level::WARNING } else { Level::ERROR };
+        let title = level.primary_title(&message);
+        let title = match self.lint {
+            Some(lint) => title.id(lint),
+            None => title,
+        };
+        let mut group = title.element(snippet);
         for note in self.notes {
             group = group.element(Level::NOTE.message(harmless(note)));
         }
@@ -121,7 +134,11 @@ impl ReportedMessage<'_> {
 
     /// Formats the error as one line, and another one for the remedy.
     fn plain(&self, message: &str) -> String {
-        let mut text = "error: ".to_owned();
+        let level = if self.is_warning { "warning" } else { "error" };
+        let mut text = match self.lint {
+            Some(lint) => format!("{level}[{lint}]: "),
+            None => format!("{level}: "),
+        };
         if let Some(path) = self.path {
             text.push_str(&harmless(path));
             if let Some(line) = self.line {
@@ -167,6 +184,8 @@ mod tests {
             source,
             cure: Some("did you mean `title`?"),
             notes: &[],
+            lint: None,
+            is_warning: false,
         }
     }
 

@@ -1,12 +1,25 @@
+//! Checks a ruleset, and keeps what was read for the next check of one file.
+
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::thread;
 
-use super::known::KnownNames;
-use super::names::NamesOfFiles;
-use super::script::ScriptReader;
-use super::{CheckReport, Depth, analyse, data, place};
+use crate::allow::Allowances;
+use crate::lints::conflict_copy::conflict_copies;
+use crate::lints::scenario_fails::scenarios_that_fail;
+use crate::lints::unattached_hook::unattached;
+use crate::lints::unknown_topic::words_for_nothing;
+use crate::lints::unread_file::unread_files;
+use crate::lints::unread_switch::wrong_switches;
+use crate::lints::{load, unexamined, unknown_name};
+use crate::place::{DATA_PLACES, is_in_folder, place};
+use crate::reader::ScriptReader;
+use crate::report::CheckReport;
+use crate::symbols::known::KnownNames;
+use crate::symbols::names::NamesOfFiles;
+use crate::{data, facts};
 use riskbreaker_play::{MACHINE_STACK, Ruleset};
-use riskbreaker_ruleset::{Library, Problem, Source, SourceKind, Stack};
+use riskbreaker_ruleset::{Library, Problem, Rulebook, Source, SourceKind, Stack, with_layers};
 use riskbreaker_work::WorkBudget;
 
 /// The result of a check and what it has read, so that one file can be checked again without reading the others.
@@ -14,19 +27,19 @@ pub struct Analysis {
     /// The problems that the check has found.
     pub report: CheckReport,
     /// The index in [`Stack::parts`] of the first part that is checked.
-    pub(super) own: usize,
-    pub(super) stack: Option<Arc<Stack>>,
-    pub(super) rules: Option<Arc<Ruleset>>,
-    pub(super) names: Option<NamesOfFiles>,
+    pub(crate) own: usize,
+    pub(crate) stack: Option<Arc<Stack>>,
+    pub(crate) rules: Option<Arc<Ruleset>>,
+    pub(crate) names: Option<NamesOfFiles>,
 }
 
 impl Analysis {
-    /// Checks a ruleset as [`super::check`] does.
+    /// Checks a ruleset as [`crate::check`] does.
     pub fn new(library: &Library, id: &str, budget: &WorkBudget) -> Analysis {
         analyse(library, id, &[], Depth::Everything, budget)
     }
 
-    pub(super) fn of(report: CheckReport) -> Analysis {
+    pub(crate) fn of(report: CheckReport) -> Analysis {
         Analysis { report, own: 0, stack: None, rules: None, names: None }
     }
 
@@ -73,7 +86,9 @@ impl Analysis {
         }
         let source = match Source::read(path, text.as_bytes()) {
             Ok(source) => source,
-            Err(problems) => return Some(problems),
+            Err(problems) => {
+                return Some(problems.into_iter().map(|problem| load::LINT.finds(problem)).collect());
+            }
         };
         let rules = self.rules.as_deref();
         let read = || match source.kind()? {
@@ -84,7 +99,7 @@ impl Analysis {
                 reader.read();
                 Some(reader.found)
             }
-            SourceKind::Data if super::DATA_PLACES.iter().any(|place| super::inside(inside, place)) => {
+            SourceKind::Data if DATA_PLACES.iter().any(|place| is_in_folder(inside, place)) => {
                 let known = KnownNames::with_names(stack, rules.map(Ruleset::book), names.clone(), budget);
                 Some(data::findings(&source, inside, rules?, &known))
             }
@@ -92,15 +107,232 @@ impl Analysis {
         };
         let mut found = on_large_stack(read)?;
         found.iter_mut().for_each(|problem| place(problem, &source.text));
+        // Whether an allowance is needed is only known after a check of the whole ruleset.
+        let mut allowances = Allowances::of(&source);
+        found.retain(|problem| !allowances.allows(problem));
+        found.extend(allowances.unknown());
         found.sort();
         Some(found)
     }
 }
 
 /// Runs a recursive reader of nested code on a thread with a large stack; `None` if it returns `None` or panics.
-pub(super) fn on_large_stack<T: Send>(read: impl FnOnce() -> Option<T> + Send) -> Option<T> {
+pub(crate) fn on_large_stack<T: Send>(read: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("check".into()).stack_size(MACHINE_STACK);
         thread.spawn_scoped(scope, read).ok()?.join().ok().flatten()
     })
+}
+
+/// The number of problems after which no further files are read.
+pub(crate) const MOST_PROBLEMS: usize = 2_000;
+
+/// How much is checked.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Depth {
+    Files,
+    /// The files, and whether every scenario can be set up.
+    Everything,
+}
+
+pub(crate) fn run(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &WorkBudget) -> CheckReport {
+    analyse(library, id, layers, depth, budget).report
+}
+
+pub(crate) fn analyse(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &WorkBudget) -> Analysis {
+    let (library, name, layers, budget) = (library.clone(), id.to_string(), layers.to_vec(), budget.clone());
+    // Nested code is read by recursion. The large stack keeps deep nesting from ending the host.
+    let reader = thread::Builder::new().name("check".into()).stack_size(MACHINE_STACK);
+    let found = reader.spawn(move || find(&library, &name, &layers, depth, &budget)).map(thread::JoinHandle::join);
+    match found {
+        Ok(Ok(found)) => found,
+        _ => {
+            let problem = unexamined::LINT.problem(id, "could not be checked: the check itself failed");
+            Analysis::of(CheckReport { problems: vec![problem], ..CheckReport::default() })
+        }
+    }
+}
+
+pub(crate) fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &WorkBudget) -> Analysis {
+    let stack = match Stack::resolve(library, id, layers) {
+        Ok(stack) => Arc::new(stack),
+        Err(error) => {
+            return Analysis::of(CheckReport { problems: of_loading(error.problems), ..CheckReport::default() });
+        }
+    };
+    // For `game+house`, only the house rules are checked.
+    let own = stack.main().index + usize::from(id.contains('+'));
+    let nothing_examined = |problems| {
+        let unexamined = paths_from(&stack, own).collect();
+        Analysis::of(CheckReport { problems, unexamined, interrupted: budget.is_interrupted() })
+    };
+    if budget.is_spent() {
+        return nothing_examined(Vec::new());
+    }
+    let (rules, mut found) = match Ruleset::load_read(stack.clone(), &with_layers(id, layers).1) {
+        Ok(rules) => (Some(rules), Vec::new()),
+        Err(error) => (None, of_loading(error.problems)),
+    };
+    let Some(known) = KnownNames::new(&stack, rules.as_deref().map(Ruleset::book), budget) else {
+        return nothing_examined(found);
+    };
+    let Scripts { used, words, mut unreadable, mut idle, mut unexamined } =
+        read_scripts(&stack, own, &known, &mut found);
+    for part in &stack.parts()[own..] {
+        for base in part.manifest().over.iter().filter(|base| !library.contains(&base.id)) {
+            let message = format!("`over` names `{}`, which is not there", base.id);
+            let problem = unknown_name::LINT.problem(part.manifest_path(), message);
+            found.push(problem.at((base.line, base.column)).with_cure(library.instead_of(&base.id)));
+        }
+    }
+    if unexamined.is_empty() {
+        found.extend(unread_files(&stack, own, &used));
+        found.extend(conflict_copies(&stack, own));
+    } else {
+        // What the unread files use is not known.
+        unreadable = true;
+    }
+    found.extend(known.no_rule_text());
+    if let Some(rules) = &rules {
+        found.extend(words_for_nothing(library, &stack, own, (rules, &known)));
+        found.extend(facts::findings(&stack, own, rules));
+    }
+    found.extend(wrong_switches(&stack, own, &known, &found, &words, unreadable));
+    // If a file cannot be read, what other files lack because of it is not their mistake.
+    if unreadable {
+        found.retain(|problem| problem.line.is_some() || !problem.message.contains(" needs `"));
+    }
+    if let Some(rules) = &rules {
+        // A line that already has a problem gets no second one.
+        let of_data = of_data(&stack, own, rules, &known, &mut unexamined);
+        let scenarios = match depth {
+            Depth::Everything => scenarios_that_fail(rules, budget, &mut unexamined),
+            Depth::Files => Vec::new(),
+        };
+        for more in [of_data, scenarios] {
+            let told: HashSet<_> = found.iter().map(|one| (one.path.clone(), one.line)).collect();
+            found.extend(more.into_iter().filter(|problem| !told.contains(&(problem.path.clone(), problem.line))));
+        }
+    }
+    for problem in found.iter_mut().chain(&mut idle) {
+        if let Some(text) = stack.text_of(&problem.path) {
+            place(problem, text);
+        }
+    }
+    let mut allowances = allowances(&stack, own);
+    let mut is_reported = |problem: &Problem| !allowances.iter_mut().any(|file| file.allows(problem));
+    found.retain(&mut is_reported);
+    idle.retain(&mut is_reported);
+    if found.iter().all(|problem| problem.is_warning) {
+        // A wrong card may be the one that attaches the hooks.
+        found.append(&mut idle);
+    }
+    found.extend(allowances.iter().flat_map(Allowances::unknown));
+    // Rules over several others may need an allowance over one of them only.
+    let is_over_several = id.contains('+') && stack.parts()[own..].iter().any(|part| part.manifest().over.len() > 1);
+    if unexamined.is_empty() && !is_over_several && found.iter().all(|problem| problem.is_warning) {
+        found.extend(allowances.iter().flat_map(Allowances::unused));
+    }
+    found.sort();
+    found.dedup_by(|one, two| one.path == two.path && one.line == two.line && one.message == two.message);
+    let report = CheckReport { problems: found, unexamined, interrupted: budget.is_interrupted() };
+    let names = known.names;
+    Analysis { report, own, stack: Some(stack), rules, names: Some(names) }
+}
+
+/// Marks problems that loading has found.
+pub(crate) fn of_loading(problems: Vec<Problem>) -> Vec<Problem> {
+    problems.into_iter().map(|problem| load::LINT.finds(problem)).collect()
+}
+
+/// Returns what the comments in the scripts and data files of a stack allow, from a part on.
+pub(crate) fn allowances(stack: &Stack, own: usize) -> Vec<Allowances> {
+    let files = stack.parts()[own..].iter().flat_map(|part| part.folder.files.values());
+    files.map(Allowances::of).collect()
+}
+
+/// Returns the paths of the scripts and data files of a stack, from a part on.
+pub(crate) fn paths_from(stack: &Stack, own: usize) -> impl Iterator<Item = String> {
+    let files = stack.parts()[own..].iter().flat_map(|part| part.folder.files.values());
+    files.filter(|source| source.kind().is_some()).map(|source| source.path.to_string())
+}
+
+/// What the scripts of a stack use and declare.
+#[derive(Default)]
+pub(crate) struct Scripts {
+    /// The files that scripts require.
+    used: BTreeSet<String>,
+    /// All names and texts in the scripts.
+    words: BTreeSet<String>,
+    /// Whether some script cannot be read.
+    unreadable: bool,
+    /// Problems of hooks that nothing attaches.
+    idle: Vec<Problem>,
+    /// The files that were not read to their end.
+    unexamined: Vec<String>,
+}
+
+/// Reads the scripts of a stack and adds their problems to `found`.
+pub(crate) fn read_scripts(stack: &Stack, own: usize, known: &KnownNames<'_>, found: &mut Vec<Problem>) -> Scripts {
+    let mut scripts = Scripts::default();
+    for (part, path, source) in stack.scripts() {
+        // Specs of the parents are not part of this ruleset.
+        if part < own && path.starts_with("specs/") {
+            continue;
+        }
+        if found.len() >= MOST_PROBLEMS || !known.spend_on(source) {
+            scripts.unexamined.push(source.path.to_string());
+            continue;
+        }
+        let mut reader = ScriptReader::new(known, part, path, source);
+        reader.read();
+        if reader.is_over() {
+            scripts.unexamined.push(reader.rest());
+        }
+        scripts.used.append(&mut reader.required);
+        if !path.starts_with("specs/") {
+            scripts.words.append(&mut reader.words);
+        }
+        if part >= own {
+            if reader.reads && !reader.always {
+                scripts.idle.extend(unattached(known, path, source));
+            }
+            // A problem that the check finds replaces the load error of the same line, because it is more precise.
+            let surer = |problem: &Problem| {
+                let same = |found: &Problem| !found.is_warning && (found.line == problem.line || !reader.reads);
+                problem.path == source.path && reader.found.iter().any(same)
+            };
+            found.retain(|problem| !surer(problem));
+            scripts.unreadable |= !reader.reads;
+            found.append(&mut reader.found);
+        }
+    }
+    scripts
+}
+
+/// Returns the problems of the data files of a ruleset and its layers.
+pub(crate) fn of_data(
+    stack: &Stack,
+    own: usize,
+    rules: &Rulebook,
+    known: &KnownNames<'_>,
+    unexamined: &mut Vec<String>,
+) -> Vec<Problem> {
+    let parts = &stack.parts()[own..];
+    let files = parts.iter().flat_map(|part| part.folder.files.iter().map(|(path, source)| (part.index, path, source)));
+    let data = files.filter(|&(part, path, _)| {
+        let is_data = path.ends_with(".toml") && DATA_PLACES.iter().any(|place| is_in_folder(path, place));
+        is_data && !stack.is_for_another(part, path)
+    });
+    let mut found = Vec::new();
+    for (_, path, source) in data {
+        let whole = found.len() < MOST_PROBLEMS && known.spend_on(source);
+        if whole {
+            found.extend(data::findings(source, path, rules, known));
+        }
+        if !whole || known.budget.is_spent() {
+            unexamined.push(source.path.to_string());
+        }
+    }
+    found
 }

@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
-
-use super::known::KnownNames;
-use super::slip::is_slip;
+use crate::lint::Lint;
+use crate::lints;
+use crate::misspelling::is_slip;
+use crate::place::pieces;
+use crate::symbols::known::KnownNames;
 use riskbreaker_ruleset::{Document, Problem, Rulebook, Source, in_order, slips};
 use riskbreaker_state::Value;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 /// The fewest letters of a word that is checked for a misspelling.
 const LETTERS: usize = 5;
@@ -23,7 +25,7 @@ struct DataWord {
 
 /// Returns the problems of a data file: keys that nothing reads, unknown seats, policies and house rules, and words
 /// that are one letter away from a known one.
-pub(super) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &KnownNames<'_>) -> Vec<Problem> {
+pub(crate) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &KnownNames<'_>) -> Vec<Problem> {
     let read = Document::read(source, |document| {
         let mut reader = DataWordReader { document, rules, known, found: Vec::new() };
         for entry in in_order(document.root()) {
@@ -44,7 +46,7 @@ pub(super) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &
                     if inside.starts_with("scenarios/") && is_slip_of_seats(key) && reader.names_drivers(seats) =>
                 {
                     let wrong = format!("`{key}` names policies, but nothing reads it");
-                    reader.problem(&entry.key_span, wrong, "did you mean `seats`?".into());
+                    reader.problem(&lints::unknown_key::LINT, &entry.key_span, wrong, "did you mean `seats`?".into());
                     true
                 }
                 _ => false,
@@ -70,13 +72,13 @@ struct DataWordReader<'r> {
 }
 
 impl DataWordReader<'_> {
-    fn problem(&mut self, span: &Range<usize>, message: String, cure: String) {
-        self.found.push(self.document.problem(span, message).with_cure(cure));
+    pub(crate) fn problem(&mut self, lint: &Lint, span: &Range<usize>, message: String, cure: String) {
+        self.found.push(lint.finds(self.document.problem(span, message)).with_cure(cure));
     }
 
     fn name(&mut self, sort: &str, name: &str, span: &Range<usize>) {
         if let Some((message, cure)) = self.known.wrong_name(sort, name) {
-            self.problem(span, message, cure);
+            self.problem(&lints::unknown_name::LINT, span, message, cure);
         }
     }
 
@@ -95,18 +97,28 @@ impl DataWordReader<'_> {
         let mut drivers: Vec<String> = self.rules.policies().iter().map(ToString::to_string).collect();
         drivers.extend(["human".to_string(), "absent".to_string()]);
         if !drivers.iter().any(|known| **known == **driver) {
-            self.problem(span, format!("there is no policy `{driver}`"), self.known.instead(driver, &drivers));
+            self.problem(
+                &lints::unknown_name::LINT,
+                span,
+                format!("there is no policy `{driver}`"),
+                self.known.instead(driver, &drivers),
+            );
         }
     }
 
-    fn entry(&mut self, key: &str, key_span: &Range<usize>, value: &DeValue<'_>, span: &Range<usize>) {
+    pub(crate) fn entry(&mut self, key: &str, key_span: &Range<usize>, value: &DeValue<'_>, span: &Range<usize>) {
         let names = &self.known.names;
         let plain = key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte.is_ascii_digit());
         if plain
             && !names.is_read(key)
             && let Some(near) = names.meant(key)
         {
-            self.problem(key_span, format!("nothing reads `{key}`"), format!("did you mean `{near}`?"));
+            self.problem(
+                &lints::unread_key::LINT,
+                key_span,
+                format!("nothing reads `{key}`"),
+                format!("did you mean `{near}`?"),
+            );
         }
         if key == "seat"
             && let DeValue::String(seat) = value
@@ -145,7 +157,7 @@ impl DataWordReader<'_> {
     }
 
     /// Reports a word that occurs nowhere else and is one added, missing or swapped letter away from a known word.
-    fn slip(&mut self, word: &str, span: &Range<usize>) {
+    pub(crate) fn slip(&mut self, word: &str, span: &Range<usize>) {
         let names = &self.known.names;
         let letters = word.chars().count();
         let like_a_word = word.chars().all(|letter| letter.is_alphabetic() || matches!(letter, ' ' | '_' | '-'));
@@ -161,21 +173,16 @@ impl DataWordReader<'_> {
         let meant = meant.min_by_key(|other| capital(other) != capital(word));
         if let Some(meant) = meant {
             let cure = format!("did you mean `{meant}`?");
-            self.problem(span, format!("`{word}` stands nowhere else"), cure);
+            self.problem(&lints::misspelt_text::LINT, span, format!("`{word}` stands nowhere else"), cure);
         }
     }
-}
-
-/// Splits a text of a data file into its parts: `M5: Sword, Knockdown; KD 3` has four.
-pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    text.split([';', ':', ',', '=']).map(str::trim).filter(|piece| !piece.is_empty())
 }
 
 /// Finds the place in the data files of a ruleset that an error message is about, as path, line and column.
 ///
 /// It is a key or text that the message names, in the scenario or in a file of `cast/`. `None` if the message names
 /// none.
-pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<(String, (u32, u32))> {
+pub(crate) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<(String, (u32, u32))> {
     let stack = rules.stack();
     let scenario = format!("{scenario}.toml");
     let cast = stack.files_in("cast");
@@ -257,7 +264,7 @@ fn stands_in(message: &str, word: &str) -> bool {
 }
 
 /// A value of a data file that is not a table, alone or in a list, with its key.
-pub(super) struct DataEntry {
+pub(crate) struct DataEntry {
     pub key: String,
     pub value: Value,
     /// Whether the value is an element of a list.
@@ -268,7 +275,7 @@ pub(super) struct DataEntry {
 }
 
 /// Returns the values of a data file that are not tables, in the order of the file.
-pub(super) fn entries_of(source: &Source) -> Vec<DataEntry> {
+pub(crate) fn entries_of(source: &Source) -> Vec<DataEntry> {
     struct DataFinder<'s> {
         source: &'s Source,
         found: Vec<DataEntry>,

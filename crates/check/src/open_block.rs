@@ -11,7 +11,7 @@ struct OpenBlock {
 /// end of the file). `None` if the indentation does not show it.
 ///
 /// A block has no `end` if a later line is indented no further than the line that opened it.
-pub(super) fn find(text: &str) -> Option<(u32, &'static str, Option<u32>)> {
+pub(crate) fn find(text: &str) -> Option<(u32, &'static str, Option<u32>)> {
     let mut open: Vec<OpenBlock> = Vec::new();
     for (at, line) in (1..).zip(text.lines()) {
         let code = line.trim_start();

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use riskbreaker_script::syntax::{
     AstName, AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Location, Statement, StatementView,
-    TableItem,
+    TableItem, TextPosition,
 };
 use riskbreaker_state::Value;
 
-pub(super) fn text(name: AstName<'_>) -> String {
+pub(crate) fn text(name: AstName<'_>) -> String {
     name.0.to_string()
 }
 
 /// Returns the text of a string literal.
-pub(super) fn literal(expression: Expression<'_>) -> Option<String> {
+pub(crate) fn literal(expression: Expression<'_>) -> Option<String> {
     match expression.kind() {
         ExpressionKind::String { value, .. } => Some(String::from_utf8_lossy(value).into_owned()),
         ExpressionKind::Grouped(inner) => literal(inner),
@@ -22,7 +22,7 @@ pub(super) fn literal(expression: Expression<'_>) -> Option<String> {
 }
 
 /// Returns the texts that an expression can be: its literal, or those of both branches of a conditional.
-pub(super) fn possible_texts(expression: Expression<'_>) -> Vec<String> {
+pub(crate) fn possible_texts(expression: Expression<'_>) -> Vec<String> {
     match expression.kind() {
         ExpressionKind::If { then_expression, else_expression, .. } => {
             [then_expression, else_expression].into_iter().flat_map(possible_texts).collect()
@@ -32,7 +32,7 @@ pub(super) fn possible_texts(expression: Expression<'_>) -> Vec<String> {
 }
 
 /// Returns the number of the local variable that an expression is.
-pub(super) fn local_id(expression: Expression<'_>) -> Option<u64> {
+pub(crate) fn local_id(expression: Expression<'_>) -> Option<u64> {
     match expression.kind() {
         ExpressionKind::Local { local, .. } => Some(local.id),
         _ => None,
@@ -40,7 +40,7 @@ pub(super) fn local_id(expression: Expression<'_>) -> Option<u64> {
 }
 
 /// Returns the name of the member that an expression reads.
-pub(super) fn member(expression: Expression<'_>) -> Option<String> {
+pub(crate) fn member(expression: Expression<'_>) -> Option<String> {
     match expression.kind() {
         ExpressionKind::IndexName { index, .. } => Some(text(index)),
         _ => None,
@@ -48,7 +48,7 @@ pub(super) fn member(expression: Expression<'_>) -> Option<String> {
 }
 
 /// Returns the last name of an expression: `side` for `ctx.side`.
-pub(super) fn name_of(expression: Expression<'_>) -> Option<String> {
+pub(crate) fn name_of(expression: Expression<'_>) -> Option<String> {
     match expression.kind() {
         ExpressionKind::Local { local, .. } => Some(text(local.name)),
         _ => member(expression),
@@ -56,13 +56,13 @@ pub(super) fn name_of(expression: Expression<'_>) -> Option<String> {
 }
 
 /// Returns a member's name with that of its owner: `ctx.targets` for `ctx.targets` and for `foe.ctx.targets`.
-pub(super) fn path_of(expression: Expression<'_>) -> Option<String> {
+pub(crate) fn path_of(expression: Expression<'_>) -> Option<String> {
     let ExpressionKind::IndexName { expr, index, .. } = expression.kind() else { return None };
     Some(format!("{}.{}", name_of(expr)?, text(index)))
 }
 
 /// Whether an expression is a table literal with only texts as keys.
-pub(super) fn is_text_map(value: Expression<'_>) -> bool {
+pub(crate) fn is_text_map(value: Expression<'_>) -> bool {
     let ExpressionKind::Table { items } = value.kind() else { return false };
     let by_text = |item: &TableItem<'_>| match item {
         TableItem::Record { .. } => true,
@@ -73,7 +73,7 @@ pub(super) fn is_text_map(value: Expression<'_>) -> bool {
 }
 
 /// Returns the value of a constant expression; `None` if it is no constant.
-pub(super) fn constant(expression: Expression<'_>) -> Option<Value> {
+pub(crate) fn constant(expression: Expression<'_>) -> Option<Value> {
     match expression.kind() {
         ExpressionKind::Nil => Some(Value::None),
         ExpressionKind::Boolean(yes) => Some(Value::Bool(yes)),
@@ -90,7 +90,7 @@ pub(super) fn constant(expression: Expression<'_>) -> Option<Value> {
 }
 
 /// Returns the values of a table literal that have names: the name, its position and the value.
-pub(super) fn named(table: Expression<'_>) -> impl Iterator<Item = (String, Location, Expression<'_>)> {
+pub(crate) fn named(table: Expression<'_>) -> impl Iterator<Item = (String, Location, Expression<'_>)> {
     items_of(table).iter().filter_map(|item| match item {
         TableItem::Record { key, value } => Some((literal(*key)?, key.location(), *value)),
         _ => None,
@@ -98,7 +98,7 @@ pub(super) fn named(table: Expression<'_>) -> impl Iterator<Item = (String, Loca
 }
 
 /// Returns the values of a table literal that have no key.
-pub(super) fn listed(table: Expression<'_>) -> impl Iterator<Item = Expression<'_>> {
+pub(crate) fn listed(table: Expression<'_>) -> impl Iterator<Item = Expression<'_>> {
     items_of(table).iter().filter_map(|item| match item {
         TableItem::List { value } => Some(*value),
         _ => None,
@@ -106,7 +106,7 @@ pub(super) fn listed(table: Expression<'_>) -> impl Iterator<Item = Expression<'
 }
 
 /// Returns the texts of a table literal that have no key, with their positions.
-pub(super) fn listed_texts(table: Expression<'_>) -> impl Iterator<Item = (String, Location)> {
+pub(crate) fn listed_texts(table: Expression<'_>) -> impl Iterator<Item = (String, Location)> {
     listed(table).filter_map(|value| Some((literal(value)?, value.location())))
 }
 
@@ -118,7 +118,7 @@ fn items_of(table: Expression<'_>) -> &[TableItem<'_>] {
 }
 
 /// Returns the value of a key in a table literal.
-pub(super) fn value_of<'a>(items: &[TableItem<'a>], wanted: &str) -> Option<Expression<'a>> {
+pub(crate) fn value_of<'a>(items: &[TableItem<'a>], wanted: &str) -> Option<Expression<'a>> {
     items.iter().find_map(|item| match item {
         TableItem::Record { key, value } if literal(*key).as_deref() == Some(wanted) => Some(*value),
         _ => None,
@@ -126,7 +126,7 @@ pub(super) fn value_of<'a>(items: &[TableItem<'a>], wanted: &str) -> Option<Expr
 }
 
 /// Returns the values of each `return` of a function, without those of inner functions.
-pub(super) fn returned<'a>(block: Block<'a>) -> Vec<&'a [Expression<'a>]> {
+pub(crate) fn returned<'a>(block: Block<'a>) -> Vec<&'a [Expression<'a>]> {
     let mut returns = Vec::new();
     block.visit(&mut |node: AstNode<'a>| {
         let AstNode::Statement(statement) = node else { return false };
@@ -139,7 +139,7 @@ pub(super) fn returned<'a>(block: Block<'a>) -> Vec<&'a [Expression<'a>]> {
 }
 
 /// Whether a block can leave the loop around it: by `break`, by `return` or by a call that ends the action.
-pub(super) fn leaves_loop(block: Block<'_>) -> bool {
+pub(crate) fn leaves_loop(block: Block<'_>) -> bool {
     let ends = |expression: Expression<'_>| match expression.kind() {
         ExpressionKind::Call { func, .. } => match func.kind() {
             ExpressionKind::IndexName { index, .. } => index == "cut" || index == "finish",
@@ -158,7 +158,7 @@ pub(super) fn leaves_loop(block: Block<'_>) -> bool {
 
 /// Whether some statement of a loop's body fulfils a condition. The bodies of inner loops are not searched, because a
 /// `break` there leaves only the inner loop.
-pub(super) fn any_of_loop(body: Block<'_>, wanted: &dyn Fn(Statement<'_>) -> bool) -> bool {
+pub(crate) fn any_of_loop(body: Block<'_>, wanted: &dyn Fn(Statement<'_>) -> bool) -> bool {
     fn any(statement: Statement<'_>, wanted: &dyn Fn(Statement<'_>) -> bool) -> bool {
         match statement.view() {
             StatementView::Block(inner) => any_of_loop(inner, wanted),
@@ -173,7 +173,7 @@ pub(super) fn any_of_loop(body: Block<'_>, wanted: &dyn Fn(Statement<'_>) -> boo
 
 /// The local variables of a file: their names, and how each is changed.
 #[derive(Default)]
-pub(super) struct Locals {
+pub(crate) struct Locals {
     pub names: BTreeSet<String>,
     /// Variables that are assigned after their declaration.
     pub changing: BTreeSet<u64>,
@@ -267,4 +267,12 @@ impl<'ast> AstVisitor<'ast> for Locals {
         }
         true
     }
+}
+
+/// Returns the line and the column of a position, from 1. The parser counts bytes in a line; the result counts
+/// characters.
+pub(crate) fn place_in(text: &str, at: TextPosition) -> (u32, u32) {
+    let line = text.lines().nth(at.line as usize).unwrap_or_default();
+    let column = line.get(..at.column as usize).map_or(at.column, |before| before.chars().count() as u32);
+    (at.line.saturating_add(1), column.saturating_add(1))
 }

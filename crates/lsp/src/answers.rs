@@ -16,12 +16,14 @@ use super::call_help::call_help;
 use super::card_odds::HoveredCard;
 use super::completion::completions;
 use super::document::{offset_in, span_in};
+use super::finding::range_of;
 use super::lookup::{FileLookup, Spot};
 use super::outline::{OutlineItem, OutlineSort, outline};
 use super::path::{of_uri, to_uri};
 use super::semantic::semantic_tokens;
 use super::target::{NameTarget, is_rule_id, target_at};
 use super::workspace::Workspace;
+use riskbreaker_check::Lint;
 use riskbreaker_script::api;
 
 /// The command of code lenses, which the editor runs in a terminal. Its only argument is the command line.
@@ -48,10 +50,32 @@ impl Workspace {
     }
 
     pub fn hover(&self, uri: &Uri, position: Position) -> Option<Hover> {
-        let (lookup, target, range) = self.pointed_at(uri, position)?;
-        let value = lookup.description(&target)?;
+        let described = self.pointed_at(uri, position).and_then(|(lookup, target, range)| {
+            let description = lookup.description(&target)?;
+            Some((description, range))
+        });
+        let lints = self.lints_at(uri, position);
+        let (value, range) = match described {
+            Some((description, range)) if lints.is_empty() => (description, Some(range)),
+            Some((description, range)) => (format!("{description}\n\n---\n\n{lints}"), Some(range)),
+            None if lints.is_empty() => return None,
+            None => (lints, None),
+        };
         let contents = Contents::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value });
-        Some(Hover { contents, range: Some(range) })
+        Some(Hover { contents, range })
+    }
+
+    /// The explanations of the lints that have found something at a position, as Markdown.
+    fn lints_at(&self, uri: &Uri, position: Position) -> String {
+        let Some(file) = of_uri(uri) else { return String::new() };
+        let text = self.text_of(&file);
+        let at = offset_in(&text, position);
+        let problems = self.problems_of(&file).into_iter().filter(|problem| range_of(problem, &text).contains(&at));
+        let mut lints: Vec<&str> = problems.filter_map(|problem| problem.lint).collect();
+        lints.dedup();
+        let told = lints.into_iter().filter_map(Lint::named);
+        let told = told.map(|lint| format!("**{}** ({}): {}", lint.name, lint.severity.word(), lint.explanation));
+        told.collect::<Vec<_>>().join("\n\n")
     }
 
     /// The card at a position, with the folder of the ruleset of the file: a card id in quotes, or the word that

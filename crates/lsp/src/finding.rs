@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gen_lsp_types::{Diagnostic, DiagnosticSeverity, Message};
+use gen_lsp_types::{Code, Diagnostic, DiagnosticSeverity, Message};
 
 use super::document::{place_in, span_in};
 use riskbreaker_ruleset::Problem;
@@ -19,7 +19,7 @@ pub(super) fn diagnostic(problem: &Problem, text: &str) -> Diagnostic {
             true => DiagnosticSeverity::Warning,
             false => DiagnosticSeverity::Error,
         }),
-        code: None,
+        code: problem.lint.map(|lint| Code::String(lint.to_owned())),
         code_description: None,
         source: Some("riskbreaker".into()),
         message: Message::String(message),

@@ -2,16 +2,19 @@
 
 use std::ops::Range;
 
+use super::document::place_in;
 use super::finding::{find_whole, quoted_names, range_of};
-use riskbreaker_ruleset::Problem;
+use riskbreaker_check::Lint;
+use riskbreaker_ruleset::{Problem, SourceKind};
 
 /// A change of one place of a text.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Fix {
+pub struct Fix {
     /// The title, for the menu of the editor.
     pub title: String,
     /// The bytes to replace.
     pub range: Range<usize>,
+    /// The text that stands there afterwards.
     pub new_text: String,
 }
 
@@ -19,7 +22,7 @@ pub(super) struct Fix {
 const MOST_OFFERED: usize = 12;
 
 /// The edits that the cure of a problem suggests: several if it lists names. Empty if the cure is only advice.
-pub(super) fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
+pub fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
     let Some(cure) = &problem.cure else { return Vec::new() };
     let range = range_of(problem, text);
     let marked = &text[range.clone()];
@@ -32,7 +35,12 @@ pub(super) fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
     if let Some((_, meant)) = cure.split_once("did you mean `")
         && let Some((meant, _)) = meant.split_once("`?")
     {
-        return named(problem, text, &range, wrong).map(|range| renamed(text, range, meant)).into_iter().collect();
+        // A message may name what is right before what is wrong.
+        let range = match wrong == Some(meant) {
+            true => other_name(problem, text, meant),
+            false => named(problem, text, &range, wrong),
+        };
+        return range.map(|range| renamed(text, range, meant)).into_iter().collect();
     }
     if let Some(known) = cure.strip_prefix("known: ") {
         let Some(range) = named(problem, text, &range, wrong) else { return Vec::new() };
@@ -74,6 +82,22 @@ pub(super) fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
     Vec::new()
 }
 
+/// The change that allows the lint of a problem in its line, by a comment on a line above it. `None` if the lint cannot be
+/// allowed, or if the problem has no line.
+pub(super) fn allowance(problem: &Problem, text: &str) -> Option<Fix> {
+    let lint = Lint::named(problem.lint?).filter(|lint| lint.can_be_allowed())?.name;
+    let mark = match SourceKind::of(&problem.path)? {
+        SourceKind::Script => "--",
+        SourceKind::Data => "#",
+        SourceKind::Prose => return None,
+    };
+    let begin = place_in(text, problem.line?, 1);
+    let line = text[begin..].lines().next().unwrap_or_default();
+    let indent = &line[..line.len() - line.trim_start().len()];
+    let new_text = format!("{indent}{mark} check: allow({lint})\n");
+    Some(Fix { title: format!("Allow `{lint}` in this line"), range: begin..begin, new_text })
+}
+
 /// The byte range of a wrong name at or after the position of a problem; without the quotes, if it is a text.
 fn named(problem: &Problem, text: &str, range: &Range<usize>, wrong: Option<&str>) -> Option<Range<usize>> {
     let marked = &text[range.clone()];
@@ -84,6 +108,15 @@ fn named(problem: &Problem, text: &str, range: &Range<usize>, wrong: Option<&str
     let inner = marked.strip_prefix(quote)?.strip_suffix(quote)?;
     let plain = !inner.is_empty() && problem.line.is_some() && !inner.contains(['\\', ' ']);
     plain.then(|| range.start + 1..range.end - 1)
+}
+
+/// The bytes of the first name in a message that is another one than `meant` and stands at the place of the problem or behind
+/// it in the line.
+fn other_name(problem: &Problem, text: &str, meant: &str) -> Option<Range<usize>> {
+    let begin = place_in(text, problem.line?, problem.column.unwrap_or(1));
+    let rest = text[begin..].lines().next()?;
+    let mut others = quoted_names(&problem.message).filter(|name| *name != meant);
+    others.find_map(|name| find_whole(rest, name).map(|at| begin + at..begin + at + name.len()))
 }
 
 fn renamed(text: &str, range: Range<usize>, name: &str) -> Fix {
@@ -119,6 +152,9 @@ mod tests {
     fn a_cure_that_names_what_to_write_is_a_change() {
         let did = |name: &str| format!("did you mean `{name}`?");
         assert_eq!(fixed("a.hitz + 1", (1, 1), "a foe has no `hitz`", &did("hits")), ["a.hits + 1"]);
+        let refers = "the field `place` of trigger refers to the kind `palce`, which does not exist";
+        let declared = |kind: &str| format!("place = rb.ref(\"{kind}\")");
+        assert_eq!(fixed(&declared("palce"), (1, 1), refers, &did("place")), [declared("place")]);
         assert_eq!(fixed("rb.each(\"fo\")", (1, 9), "there is no kind `fo`", &did("foe")), ["rb.each(\"foe\")"]);
         assert_eq!(fixed("x == \"A b\"", (1, 6), "no option is called so", &did("b")), Vec::<String>::new());
         assert_eq!(fixed("f(\"no\")", (1, 3), "odd `thing`", &did("yes")), ["f(\"yes\")"]);

@@ -31,6 +31,7 @@ mod workspace;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
+pub use self::fix::{Fix, fixes};
 pub use self::server::LanguageServer;
 use riskbreaker_ruleset::Library;
 

@@ -22,7 +22,7 @@ use super::card_odds::CardOddsJob;
 use super::checker::{CheckOutcome, Checker, CheckerEvent, FoundProblems};
 use super::document::{EditorText, range_in, span_in};
 use super::finding::{diagnostic, range_of};
-use super::fix::{Fix, fixes};
+use super::fix::{Fix, allowance, fixes};
 use super::message::{self, Broken};
 use super::path::{of_uri, to_uri};
 use super::semantic::SemanticSort;
@@ -448,7 +448,7 @@ impl<W: Write> LanguageServer<W> {
             if range.start > asked.end || asked.start > range.end {
                 continue;
             }
-            if problem.is_warning
+            if problem.lint == Some("untyped-verb")
                 && let Some(fix) = self.in_new_form(&file, &text)
             {
                 actions.push(action(&params.text_document.uri, &text, &problem, fix, true));
@@ -460,6 +460,9 @@ impl<W: Write> LanguageServer<W> {
                 if helps != Some(false) {
                     actions.push(action(&params.text_document.uri, &text, &problem, fix, only && helps == Some(true)));
                 }
+            }
+            if let Some(fix) = allowance(&problem, &text) {
+                actions.push(action(&params.text_document.uri, &text, &problem, fix, false));
             }
         }
         Some(actions)

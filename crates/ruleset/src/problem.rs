@@ -23,6 +23,9 @@ pub struct Problem {
     /// True for a warning: the ruleset works, but there is a better form.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_warning: bool,
+    /// The name of the lint that found it, such as `unknown-field`; `None` if loading found it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lint: Option<&'static str>,
 }
 
 impl Problem {
@@ -32,7 +35,7 @@ impl Problem {
     /// Creates a problem of a whole file or ruleset; [`Problem::at`] adds a place in the file.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
         let message = at_most(message.into(), Self::LONGEST);
-        Problem { path: path.into(), line: None, column: None, message, cure: None, is_warning: false }
+        Problem { path: path.into(), line: None, column: None, message, cure: None, is_warning: false, lint: None }
     }
 
     /// Sets line and column, both from 1.
@@ -47,6 +50,13 @@ impl Problem {
     #[must_use]
     pub fn as_warning(mut self) -> Self {
         self.is_warning = true;
+        self
+    }
+
+    /// Sets the name of the lint that found it.
+    #[must_use]
+    pub fn with_lint(mut self, name: &'static str) -> Self {
+        self.lint = Some(name);
         self
     }
 

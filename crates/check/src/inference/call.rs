@@ -1,0 +1,17 @@
+//! A called function.
+
+use crate::symbols::signature::Signature;
+use riskbreaker_ruleset::Param;
+
+/// A called function whose signature is known.
+pub(crate) struct Called {
+    /// The function's name as the script writes it: `action.deal`.
+    pub name: String,
+    pub signature: Signature,
+    /// Whether it is a verb. Verbs take entities, not the names of entities.
+    pub verb: bool,
+    /// What each parameter of a verb takes, where the verb declares it.
+    pub declared: Vec<Param>,
+    /// The path of the file that defines it, with the ruleset's id; `None` if several files take part in it.
+    pub file: Option<String>,
+}

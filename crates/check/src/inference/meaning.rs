@@ -1,0 +1,108 @@
+//! The meanings of expressions.
+
+use crate::inference::Inference;
+use crate::inference::symbol::{LONGEST_CHAIN, Symbol, declared, of_type, symbol_of_param};
+use crate::inference::value_type::ValueType;
+use crate::syntax::{literal, text};
+use riskbreaker_script::api;
+use riskbreaker_script::syntax::{Expression, ExpressionKind};
+
+impl Inference<'_> {
+    pub(crate) fn symbol(&self, expression: Expression<'_>) -> Option<Symbol> {
+        self.symbol_within(expression, LONGEST_CHAIN)
+    }
+
+    /// Returns the meaning of an expression, following a chain of at most `links` links.
+    pub(crate) fn symbol_within(&self, expression: Expression<'_>, links: usize) -> Option<Symbol> {
+        let links = links.checked_sub(1)?;
+        match expression.kind() {
+            ExpressionKind::Grouped(inner) => self.symbol_within(inner, links),
+            ExpressionKind::TypeAssertion { expr, .. } => self.symbol_within(expr, links),
+            ExpressionKind::Local { local, .. } => {
+                let id = local.id;
+                let entity = || self.locals.is_entity(id) || self.value_types.get(&id) == Some(&ValueType::Entity);
+                self.symbols.get(&id).cloned().or_else(|| entity().then_some(Symbol::Entity(None)))
+            }
+            ExpressionKind::Global(name) => {
+                let name = text(name);
+                let found = riskbreaker_script::api::globals().find(|known| *known == name)?;
+                api::library(found).map(|_| Symbol::Library(found))
+            }
+            ExpressionKind::IndexName { expr, index, .. } => {
+                let name = text(index);
+                let Some(symbol) = self.symbol_within(expr, links) else {
+                    let entity = !self.is_spec() && !self.elsewhere && self.known.names.is_entity_member(&name);
+                    return entity.then_some(Symbol::Entity(None));
+                };
+                match symbol {
+                    Symbol::Vocabulary => api::word(&name).map(|word| Symbol::Word(word.name)),
+                    Symbol::Word("switches") => Some(Symbol::Switch(name)),
+                    Symbol::Entity(Some(kind)) => {
+                        let kind = self.known.kind(&kind)?;
+                        of_type(&kind.field(kind.field_named(&name)?).ty)
+                    }
+                    Symbol::Entity(None) => self.known.always_refers(&name).then_some(Symbol::Entity(None)),
+                    Symbol::Holder if name == "owner" => Some(Symbol::Entity(None)),
+                    Symbol::Holder if name == "data" => self.data_here(),
+                    Symbol::Context => symbol_of_param(declared(self.known.rules?.context(), &name)?),
+                    Symbol::HookData(hook) => symbol_of_param(declared(self.known.rules?.hook_data(&hook)?, &name)?),
+                    Symbol::Event(verb) => self.given_to_hook(&verb, &name),
+                    _ => None,
+                }
+            }
+            ExpressionKind::IndexExpr { expr, .. } => match self.symbol_within(expr, links)? {
+                Symbol::Entities(kind) => Some(Symbol::Entity(kind)),
+                _ => None,
+            },
+            ExpressionKind::Call { func, args, .. } => {
+                if let ExpressionKind::Global(name) = func.kind() {
+                    let required = args.first().and_then(|arg| literal(*arg));
+                    return match required.as_deref().filter(|_| name == "require")? {
+                        "@riskbreaker" => Some(Symbol::Vocabulary),
+                        file => self.file_named(file).map(|source| Symbol::Module(source.path.clone())),
+                    };
+                }
+                let Some(Symbol::Word(word)) = self.symbol_within(func, links) else { return None };
+                let kind = args.first().and_then(|arg| literal(*arg)).filter(|kind| self.known.kind(kind).is_some());
+                match word {
+                    "each" => Some(Symbol::Entities(kind)),
+                    "first" | "spawn" | "relate" | "relation" => Some(Symbol::Entity(kind)),
+                    "related" | "relating" => {
+                        let kind = self.known.kind(&kind?)?;
+                        let end = kind.relates.get(usize::from(word == "related"))?;
+                        match of_type(&kind.field(*end).ty)? {
+                            Symbol::Entity(kind) => Some(Symbol::Entities(kind)),
+                            _ => None,
+                        }
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// The data of the hook or the item in this file, if it declares them.
+    pub(crate) fn data_here(&self) -> Option<Symbol> {
+        let (folder, file) = self.path.split_once('/')?;
+        let id = file.rsplit('/').next()?.split('.').next()?;
+        let is_declared = matches!(folder, "hooks" | "items") && self.known.rules?.hook_data(id).is_some();
+        is_declared.then(|| Symbol::HookData(id.to_owned()))
+    }
+
+    /// What a hook finds under a name: by what its verb declares, or else by what the function of the verb does with it and what
+    /// those that call it hand over.
+    pub(crate) fn given_to_hook(&self, verb: &str, name: &str) -> Option<Symbol> {
+        let verb = self.known.rules?.verb(verb)?;
+        let at = verb.params.iter().position(|param| param.name == name)?;
+        if verb.is_typed {
+            return symbol_of_param(&verb.params[at]);
+        }
+        let known = self.known.names.verb(&verb.name).filter(|known| known.params.len() == verb.params.len());
+        let is_entity = match known.and_then(|known| known.uses.get(at).copied().flatten()) {
+            Some(used) => used == ValueType::Entity,
+            None => self.known.names.is_handed_entities(&verb.name, at),
+        };
+        is_entity.then_some(Symbol::Entity(None))
+    }
+}

@@ -1,0 +1,125 @@
+//! The inference pass: the meanings and types of expressions, as far as reading a script shows them.
+
+pub(crate) mod call;
+mod called;
+mod choice;
+pub(crate) mod evidence;
+mod fields;
+mod meaning;
+mod members_of;
+pub(crate) mod silent;
+pub(crate) mod symbol;
+mod typing;
+pub(crate) mod value_type;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::evidence::Evidence;
+use self::silent::Silent;
+use self::symbol::Symbol;
+use self::value_type::ValueType;
+use crate::symbols::known::KnownNames;
+use crate::symbols::signature::Signature;
+use crate::syntax::{Locals, literal};
+use riskbreaker_ruleset::Source;
+use riskbreaker_script::syntax::{Expression, ExpressionKind};
+
+/// What is known of the variables of one script. Reading the script fills it, and lints ask it.
+pub(crate) struct Inference<'r> {
+    pub known: &'r KnownNames<'r>,
+    pub part: usize,
+    /// The path inside the ruleset's folder.
+    pub path: &'r str,
+    /// The path with the ruleset's id, as problems show it.
+    pub full: &'r str,
+    pub text: &'r str,
+    /// Whether it is a spec in which a game changes to other rules.
+    pub elsewhere: bool,
+    /// The known meanings of local variables.
+    pub symbols: BTreeMap<u64, Symbol>,
+    /// The signatures of local functions.
+    pub functions: BTreeMap<u64, Signature>,
+    /// The types of local variables that are never assigned again.
+    pub value_types: BTreeMap<u64, ValueType>,
+    /// How local variables are used.
+    pub evidence: Evidence,
+    /// The texts of local variables that are never assigned again.
+    pub constants: BTreeMap<u64, String>,
+    /// Local variables that hold a choice, with the ids that it can be.
+    pub choices: BTreeMap<u64, Vec<String>>,
+    /// The local variables, and how they change.
+    pub locals: Locals,
+    /// Local tables with entities as keys.
+    pub keyed_by_entities: BTreeSet<u64>,
+    /// Local tables with texts as keys, to which nothing else is added.
+    pub text_maps: BTreeSet<u64>,
+    /// Local tables with numbers as keys, to which nothing else is added.
+    pub lists: BTreeSet<u64>,
+    /// Local variables that are never nil.
+    pub always_there: BTreeSet<u64>,
+    /// Local variables that are always nil.
+    pub nothing: BTreeSet<u64>,
+    /// Local variables that hold the result of a function that returns nothing.
+    pub silent: BTreeMap<u64, Silent>,
+    /// Parameters of verbs, to which nothing is added by an index.
+    pub handed_to_verbs: BTreeSet<u64>,
+}
+
+impl<'r> Inference<'r> {
+    pub fn new(known: &'r KnownNames<'r>, part: usize, path: &'r str, source: &'r Source) -> Inference<'r> {
+        Inference {
+            known,
+            part,
+            path,
+            full: &source.path,
+            text: &source.text,
+            elsewhere: path.starts_with("specs/")
+                && (path.starts_with("specs/convert/") || source.text.contains("t:rules(")),
+            symbols: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            value_types: BTreeMap::new(),
+            evidence: Evidence::default(),
+            constants: BTreeMap::new(),
+            choices: BTreeMap::new(),
+            locals: Locals::default(),
+            keyed_by_entities: BTreeSet::new(),
+            text_maps: BTreeSet::new(),
+            lists: BTreeSet::new(),
+            always_there: BTreeSet::new(),
+            nothing: BTreeSet::new(),
+            silent: BTreeMap::new(),
+            handed_to_verbs: BTreeSet::new(),
+        }
+    }
+
+    /// Whether some local variable has that name.
+    pub(crate) fn has_local(&self, name: &str) -> bool {
+        self.locals.names.contains(name)
+    }
+
+    pub(crate) fn full_path(&self) -> &str {
+        self.full
+    }
+
+    pub(crate) fn is_spec(&self) -> bool {
+        self.path.starts_with("specs/")
+    }
+
+    /// Returns the text of an expression: a literal, or a local variable that never changes.
+    pub(crate) fn text_of(&self, expression: Expression<'_>) -> Option<String> {
+        match expression.kind() {
+            ExpressionKind::Local { local, .. } => self.constants.get(&local.id).cloned(),
+            _ => literal(expression),
+        }
+    }
+
+    /// Returns the file that `require(name)` loads here; `None` if there is none.
+    pub(crate) fn file_named(&self, name: &str) -> Option<&'r Source> {
+        let stack = self.known.stack;
+        let found = match name.strip_prefix("@parent/") {
+            Some(path) => stack.file_below(self.part, path),
+            None => stack.file(name),
+        };
+        found.map(|(_, source)| source)
+    }
+}

@@ -1,0 +1,49 @@
+//! `{name}` stands in a text in plain quotes.
+
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use riskbreaker_script::syntax::Location;
+
+pub(crate) static LINT: Lint = Lint {
+    name: "braces-in-quotes",
+    severity: Severity::Error,
+    summary: "`{name}` stands in a text in plain quotes",
+    explanation: "Luau fills `{name}` only in a text between backquotes. In plain quotes it stays as it is. Write \
+                  backquotes, or `{}` and hand the value over.",
+    bad: Example::Resolve(
+        r#"local by = 2
+rb.say("{by} feet")
+rb.say("{}", by)"#,
+    ),
+    good: Example::Resolve(
+        r#"local by = 2
+rb.say(`{by} feet`)
+rb.say("{}", by)"#,
+    ),
+};
+
+impl ScriptReader<'_> {
+    /// Reports the name of a variable in braces in a text in plain quotes.
+    pub(crate) fn plain_braces(&mut self, text: &str, at: Location) {
+        // The sentences of a card for a recap are filled in by the host.
+        let is_filled_in = || self.path.starts_with("maneuvers/") && self.keys.iter().any(|key| key == "recap");
+        if let Some(named) = self.named_in_braces(text).filter(|_| !is_filled_in()) {
+            let wrong = format!("`{{{named}}}` stays as it is in a text in plain quotes");
+            self.problem(
+                &LINT,
+                at,
+                (wrong, "put the text between backquotes, or write {} and hand the value over".into()),
+            );
+        }
+    }
+
+    /// Returns a local variable, or a member of one, that a text names in braces.
+    pub(crate) fn named_in_braces(&self, text: &str) -> Option<String> {
+        let pieces = text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(inside, _)| inside);
+        let part =
+            |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let mut named = pieces.filter(|inside| inside.trim_end_matches("()").split(['.', ':']).all(part));
+        let found = named.find(|inside| self.has_local(inside.split(['.', ':']).next().unwrap_or_default()))?;
+        (!self.is_spec()).then(|| found.to_string())
+    }
+}

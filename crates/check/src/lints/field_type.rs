@@ -1,0 +1,96 @@
+//! A field is set to a value that it does not take.
+
+use crate::inference::symbol::Symbol;
+use crate::inference::value_type::ValueType;
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::reader::field::list_of;
+use crate::syntax::{constant, listed};
+use riskbreaker_script::syntax::{Expression, ExpressionKind};
+use riskbreaker_state::{State, Type, Value};
+
+pub(crate) static LINT: Lint = Lint {
+    name: "field-type",
+    severity: Severity::Error,
+    summary: "a field is set to a value that it does not take",
+    explanation: "A field takes the values that its declaration in kinds.luau allows: its type, its range and its \
+                  words. Only a reference can be nil. Setting another value is a fault when it is played.",
+    bad: Example::Resolve(r#"ctx.actor:set("strength", 12)"#),
+    good: Example::Resolve(r#"ctx.actor:set("strength", 9)"#),
+};
+
+impl ScriptReader<'_> {
+    /// Reports constants in a list literal that do not fit the type of the field's elements.
+    pub(crate) fn elements_fit(&mut self, field: &str, element: &Type, list: Expression<'_>) {
+        let Some(schema) = self.known.schema() else { return };
+        for value in listed(list) {
+            let Some(given) = constant(value).filter(|given| *given != Value::None) else { continue };
+            if element.is_plain()
+                && let Err(wrong) = element.check(&given, schema, &State::new())
+            {
+                let wrong = format!("an element of the field `{field}` {wrong}");
+                self.problem(
+                    &LINT,
+                    value.location(),
+                    (wrong, "write a value that it takes, or change its declaration".into()),
+                );
+            }
+        }
+    }
+
+    /// Reports a value that cannot be an entity, for a field that is a reference. Returns whether it did.
+    pub(crate) fn takes_an_entity(&mut self, field: &str, value: Expression<'_>) -> bool {
+        let Some((wrong, cure)) = self.no_entity(value).filter(|_| !self.is_spec()) else { return false };
+        self.problem(&LINT, value.location(), (format!("the field `{field}` takes an entity, and {wrong}"), cure));
+        true
+    }
+
+    /// Reports a value that no kind accepts for the field.
+    pub(crate) fn fits_no_kind(&mut self, field: &str, value: Option<Expression<'_>>) {
+        let (Some(value), Some(schema)) = (value, self.known.schema()) else { return };
+        let Some(given) = constant(value).filter(|given| *given != Value::None) else { return };
+        let mut wrong = None;
+        for ty in self.known.types_of(field) {
+            if matches!(ty, Type::Ratio | Type::List(_) | Type::Map(_)) {
+                return;
+            }
+            match ty.check(&given, schema, &State::new()) {
+                Ok(()) => return,
+                Err(told) => wrong = Some(told),
+            }
+        }
+        if let Some(told) = wrong {
+            let cure = "write a value that it takes, or change its declaration in kinds.luau".to_string();
+            self.problem(&LINT, value.location(), (format!("the field `{field}` {told}"), cure));
+        }
+    }
+
+    /// Reports a value that is no constant and whose type the field never accepts. Returns whether it did.
+    pub(crate) fn of_another_sort(&mut self, thing: &Option<Symbol>, field: &str, args: &[Expression<'_>]) -> bool {
+        let Some(value) = args.get(1).copied() else { return false };
+        if self.known.always_refers(field) && self.takes_an_entity(field, value) {
+            return true;
+        }
+        let types = self.types_at(thing, field);
+        if matches!(value.kind(), ExpressionKind::Nil) {
+            let never = !types.is_empty() && types.iter().all(|ty| !matches!(ty, Type::Ref(_)));
+            if never {
+                let wrong = format!("the field `{field}` takes {}, not nothing", ValueType::of_type(types[0]).words());
+                self.problem(&LINT, value.location(), (wrong, "only a reference can be nothing".into()));
+            }
+            return never;
+        }
+        let Some(sort) = self.value_type(value).filter(|_| constant(value).is_none()) else { return false };
+        let fits = |ty: &&Type| {
+            let wanted = ValueType::of_type(ty);
+            let tables = wanted.is_table() && sort.is_table();
+            wanted == sort || tables || wanted == ValueType::Entity && sort == ValueType::Table
+        };
+        if types.is_empty() || types.iter().any(fits) {
+            return false;
+        }
+        let wrong = format!("the field `{field}` takes {}, not {}", list_of(types[0]), sort.words());
+        self.problem(&LINT, value.location(), (wrong, "write a value that it takes, or change its declaration".into()));
+        true
+    }
+}

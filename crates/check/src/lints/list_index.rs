@@ -1,0 +1,60 @@
+//! A list is read by a name or by 0, or a table with names by a number.
+
+use crate::inference::symbol::Symbol;
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::syntax::text;
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
+
+pub(crate) static LINT: Lint = Lint {
+    name: "list-index",
+    severity: Severity::Error,
+    summary: "a list is read by a name or by 0, or a table with names by a number",
+    explanation: "The places of a list are the numbers from 1. A table with names has no places. The result of \
+                  another index is nil.",
+    bad: Example::Resolve(
+        r#"local names = { "Cid", "Dora" }
+rb.say("{}", names[0])"#,
+    ),
+    good: Example::Resolve(
+        r#"local names = { "Cid", "Dora" }
+rb.say("{}", names[1])"#,
+    ),
+};
+
+impl ScriptReader<'_> {
+    /// Reports a table with text keys that is indexed by a number, and an index of 0.
+    pub(crate) fn by_number(&mut self, table: Expression<'_>, index: Expression<'_>) {
+        let text_map = match table.kind() {
+            ExpressionKind::Local { local, .. } if self.text_maps.contains(&local.id) => Some(text(local.name)),
+            ExpressionKind::IndexName { expr, index: member, .. } => match self.symbol(expr) {
+                Some(Symbol::Module(path)) => {
+                    let module = self.known.names.module(&path);
+                    module.filter(|module| module.text_maps.contains(&text(member))).map(|_| text(member))
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(name) = text_map {
+            let wrong = format!("the keys of `{name}` are texts, and this is a number");
+            return self.problem(&LINT, index.location(), (wrong, "name one of its keys, in quotes".into()));
+        }
+        let zero = matches!(index.kind(), ExpressionKind::Number { value, .. } if value == 0.0);
+        if zero && !self.text.contains("[0] =") {
+            let wrong = "the first place of a list is 1, not 0".to_string();
+            self.problem(&LINT, index.location(), (wrong, "write 1 for the first one".into()));
+        }
+    }
+
+    /// Reports a list that is read by a name.
+    pub(crate) fn by_name(&mut self, list: Expression<'_>, at: Location) {
+        if let ExpressionKind::Local { local, .. } = list.kind()
+            && self.lists.contains(&local.id)
+            && !self.evidence.has_names(list)
+        {
+            let wrong = format!("`{}` is a list: its places are numbers, and this is a text", text(local.name));
+            self.problem(&LINT, at, (wrong, "write a number, from 1 on".into()));
+        }
+    }
+}

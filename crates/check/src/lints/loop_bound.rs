@@ -1,0 +1,38 @@
+//! A loop counts to something that is no number.
+
+use crate::inference::value_type::ValueType;
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::syntax::text;
+use riskbreaker_script::syntax::{Expression, ExpressionKind};
+
+pub(crate) static LINT: Lint = Lint {
+    name: "loop-bound",
+    severity: Severity::Error,
+    summary: "a loop counts to something that is no number",
+    explanation: "The first number, the last number and the step of a `for` are numbers. The length of a list is \
+                  `#list`.",
+    bad: Example::Resolve(
+        r#"for n = 1, rb.each("puller") do
+	rb.say("{}", n)
+end"#,
+    ),
+    good: Example::Resolve(
+        r#"for n = 1, #rb.each("puller") do
+	rb.say("{}", n)
+end"#,
+    ),
+};
+
+impl ScriptReader<'_> {
+    /// Reports a first number, last number or step of a loop that is not a number.
+    pub(crate) fn counted_with(&mut self, value: Expression<'_>) {
+        let list = !self.is_spec()
+            && matches!(value.kind(), ExpressionKind::IndexName { index, .. } if self.known.names.is_list(&text(index)));
+        let sort = if list { Some(ValueType::List) } else { self.value_type(value) };
+        if let Some(sort) = sort.filter(|sort| *sort != ValueType::Number) {
+            let wrong = format!("a loop counts with numbers, and this is {}", sort.words());
+            self.problem(&LINT, value.location(), (wrong, "count a list with `#`, or name a number".into()));
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! A member is read off a number, text, truth value, list or sum.
+
+use crate::inference::value_type::ValueType;
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::syntax::name_of;
+use riskbreaker_script::api;
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
+
+pub(crate) static LINT: Lint = Lint {
+    name: "member-of-plain-value",
+    severity: Severity::Error,
+    summary: "a member is read off a number, text, truth value, list or sum",
+    explanation: "These values have no members, but for the methods of a text (with a colon) and `total`, `least` \
+                  and `most` of a sum. The length of a list or text is `#` before it.",
+    bad: Example::Resolve(r#"rb.say("{} pull", rb.each("puller").length)"#),
+    good: Example::Resolve(r#"rb.say("{} pull", #rb.each("puller"))"#),
+};
+
+impl ScriptReader<'_> {
+    /// Reports a member that is read off a value without members. Texts have methods, after a colon.
+    pub(crate) fn has_no_names(&mut self, of: Expression<'_>, name: &str, at: Location, colon: bool) {
+        // The type of a member of an unknown value is only inferred from its name.
+        let certain = match of.kind() {
+            ExpressionKind::IndexName { expr, .. } => self.symbol(expr).is_some(),
+            _ => true,
+        };
+        let certain = certain && !self.is_spec() && !self.evidence.has_names(of);
+        let Some(sort) = self.value_type(of).filter(|_| certain) else { return };
+        let method = sort == ValueType::Text && api::library("string").is_some_and(|names| names.contains(&name));
+        if method && colon {
+            return;
+        }
+        // The result of a calculation with unknown values may be a sum.
+        if matches!(sort, ValueType::Number | ValueType::Sum) && matches!(name, "total" | "least" | "most") {
+            return;
+        }
+        let called = name_of(of).map_or_else(|| "this".to_string(), |name| format!("`{name}`"));
+        let cure = match sort {
+            ValueType::Text if method => format!("write a colon: `:{name}(...)`"),
+            ValueType::Text if is_count(name) => "`#` before it counts its letters".into(),
+            ValueType::List if is_count(name) => "`#` before it counts a list".into(),
+            ValueType::List => "name one of it, such as list[1], or loop over it".into(),
+            ValueType::Sum => "a sum has total, least and most".into(),
+            ValueType::Number | ValueType::Truth | ValueType::Text => {
+                format!("write {called} alone, or name what holds `{name}`")
+            }
+            _ => return,
+        };
+        self.problem(&LINT, at, (format!("{called} is {}, and has no `{name}`", sort.words()), cure));
+    }
+}
+
+/// Whether a name is what other languages call the length of a list or a text.
+fn is_count(name: &str) -> bool {
+    matches!(name, "length" | "len" | "size" | "count" | "n")
+}

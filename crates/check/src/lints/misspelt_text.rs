@@ -1,0 +1,148 @@
+//! A text stands nowhere else, and one of almost the same letters does.
+
+use crate::lint::{Example, Lint, Severity};
+use crate::misspelling::{LETTERS, is_slip};
+use crate::reader::ScriptReader;
+use crate::syntax::literal;
+use riskbreaker_ruleset::slips;
+use riskbreaker_script::syntax::Expression;
+
+pub(crate) static LINT: Lint = Lint {
+    name: "misspelt-text",
+    severity: Severity::Error,
+    summary: "a text stands nowhere else, and one of almost the same letters does",
+    explanation: "Words in quotes connect files: a fact of a card, a name in a list, a profile in cast/. A word \
+                  that stands in only one place and differs by one letter from another that is used often is most \
+                  likely misspelt. If it is meant, allow the lint in this line.",
+    bad: Example::Files(&[(
+        "maneuvers/dig.luau",
+        r#"local rb = require("@riskbreaker")
+
+return rb.maneuver({
+	id = "dig",
+	title = "Dig in",
+	text = "Stand firm.",
+	resolve = function(ctx)
+		local mood = rb.choose({ seat = ctx.actor.seat, topic = "mood", options = rb.options({ "steady" }, ctx), default = "pull" })
+		if mood == "staedy" then
+			rb.say("{} stands", ctx.actor)
+		end
+	end,
+})
+"#,
+    )]),
+    good: Example::Files(&[(
+        "maneuvers/dig.luau",
+        r#"local rb = require("@riskbreaker")
+
+return rb.maneuver({
+	id = "dig",
+	title = "Dig in",
+	text = "Stand firm.",
+	resolve = function(ctx)
+		local mood = rb.choose({ seat = ctx.actor.seat, topic = "mood", options = { "steady", "wild" }, default = "wild" })
+		if mood == "steady" then
+			rb.say("{} stands", ctx.actor)
+		end
+	end,
+})
+"#,
+    )]),
+};
+
+impl ScriptReader<'_> {
+    /// Reports a fact of a card that no script mentions and that is almost a word that scripts or other cards use.
+    pub(crate) fn fact(&mut self, name: &str, value: Expression<'_>) {
+        if !self.is_fact_of_a_card() || matches!(name, "id" | "title" | "text") {
+            return;
+        }
+        let Some(fact) = literal(value) else { return };
+        let a_word = fact.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') && fact.len() > 2;
+        if !a_word {
+            return;
+        }
+        if self.known.names.times(&fact) > 1 {
+            return self.like_other_cards(name, &fact, value);
+        }
+        let like_it = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        let words = self.known.names.texts().filter(|word| **word != *fact && like_it(word));
+        let wrong = format!("no script knows the {name} \"{fact}\"");
+        if let Some(near) = self.known.nearest(&fact, words) {
+            self.problem(&LINT, value.location(), (wrong, format!("did you mean \"{near}\"?")));
+        } else if let Some(others) = self.values_of_others(name, &fact) {
+            self.problem(&LINT, value.location(), (wrong, format!("other cards have {others}")));
+        }
+    }
+
+    /// Reports a fact that no other card has and that is one letter away from the fact of many cards.
+    pub(crate) fn like_other_cards(&mut self, name: &str, fact: &str, value: Expression<'_>) {
+        let named_otherwise = self.known.types_of(fact).next().is_some() || self.known.kind(fact).is_some();
+        let others = self.facts_of_cards(name);
+        let times = |wanted: &str| others.iter().filter(|other| **other == wanted).count();
+        let near = |other: &&&str| slips(other, fact, 1) == Some(1) && times(other) > MANY;
+        if named_otherwise
+            && times(fact) == 1
+            && let Some(meant) = others.iter().find(near)
+        {
+            let wrong = format!("no other card has the {name} \"{fact}\"");
+            self.problem(&LINT, value.location(), (wrong, format!("did you mean \"{meant}\"?")));
+        }
+    }
+
+    /// Returns the values that other cards have for a fact, joined by commas; `None` unless they are a few words that
+    /// scripts know.
+    pub(crate) fn values_of_others(&self, name: &str, own: &str) -> Option<String> {
+        let values: Vec<&str> = self.facts_of_cards(name).into_iter().filter(|value| *value != own).collect();
+        let mut different = values.clone();
+        different.sort_unstable();
+        different.dedup();
+        let known = different.iter().all(|value| self.known.names.times(value) > 1);
+        (values.len() > MANY && different.len() * 2 <= values.len() && known).then(|| different.join(", "))
+    }
+
+    /// Returns the text values that cards have for a fact.
+    pub(crate) fn facts_of_cards(&self, name: &str) -> Vec<&str> {
+        let cards = self.known.rules.map(|rules| rules.cards()).unwrap_or_default();
+        let texts = cards.iter().filter_map(|card| match card.facts.get(name)? {
+            riskbreaker_ruleset::Fact::Plain(value) => value.as_text(),
+            riskbreaker_ruleset::Fact::Function => None,
+        });
+        texts.collect()
+    }
+
+    pub(crate) fn slip_for(&mut self, value: Expression<'_>, counts: impl Fn(&str, &str) -> bool) {
+        let Some(word) = literal(value).filter(|_| !self.is_spec()) else { return };
+        let names = &self.known.names;
+        // The results of `type` and `typeof` are no names of the ruleset.
+        if LUAU_TYPES.contains(&word.as_str()) {
+            return;
+        }
+        let rest = word.trim_start_matches(|letter: char| letter.is_ascii_uppercase());
+        let like_a_name = word.len() >= LETTERS
+            && rest.len() + 1 >= word.len()
+            && rest.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        if !like_a_name
+            || names.times(&word) > 1
+            || names.is_key(&word)
+            || names.said(&word) > 0
+            || names.reads(&word) > 1
+        {
+            return;
+        }
+        let Some(meant) = names
+            .texts()
+            // A text of one or two letters is a piece of which longer ones are built.
+            .filter(|other| other.len() >= LETTERS && is_slip(&word, other) && counts(&word, other))
+            .max_by_key(|other| names.times(other))
+        else {
+            return;
+        };
+        let told = (format!("the text \"{word}\" stands nowhere else"), format!("did you mean \"{meant}\"?"));
+        self.problem(&LINT, value.location(), told);
+    }
+}
+
+/// The number of cards that must have a fact before its other values count as the possible ones.
+const MANY: usize = 5;
+
+const LUAU_TYPES: [&str; 8] = ["nil", "boolean", "number", "string", "table", "function", "thread", "userdata"];

@@ -1,0 +1,137 @@
+//! One card or character has a fact of another shape than all others.
+
+use std::collections::BTreeMap;
+
+use crate::data::{DataEntry, entries_of};
+use crate::fact::{AGREEING, problem};
+use crate::lint::{Example, Lint, Severity};
+use crate::place::is_from;
+use riskbreaker_ruleset::{Card, Fact, Problem, Stack};
+use riskbreaker_state::Value;
+
+pub(crate) static LINT: Lint = Lint {
+    name: "odd-fact",
+    severity: Severity::Error,
+    summary: "one card or character has a fact of another shape than all others",
+    explanation: "If many cards or files of cast/ have a fact, and all but one are lists, tables with names, \
+                  numbers, dice or truth values, then the one that is different is most likely wrong.",
+    bad: Example::Files(&[
+        (
+            "cast/ann.toml",
+            r#"strength = 3
+"#,
+        ),
+        (
+            "cast/bob.toml",
+            r#"strength = 4
+"#,
+        ),
+        (
+            "cast/cid.toml",
+            r#"strength = 5
+"#,
+        ),
+        (
+            "cast/dora.toml",
+            r#"strength = 6
+"#,
+        ),
+        (
+            "cast/eve.toml",
+            r#"strength = "7"
+"#,
+        ),
+    ]),
+    good: Example::Files(&[
+        (
+            "cast/ann.toml",
+            r#"strength = 3
+"#,
+        ),
+        (
+            "cast/bob.toml",
+            r#"strength = 4
+"#,
+        ),
+        (
+            "cast/cid.toml",
+            r#"strength = 5
+"#,
+        ),
+        (
+            "cast/dora.toml",
+            r#"strength = 6
+"#,
+        ),
+        (
+            "cast/eve.toml",
+            r#"strength = 7
+"#,
+        ),
+    ]),
+};
+
+/// Returns problems of table facts: the only list among tables with names, or the only table with names among lists.
+pub(crate) fn odd_shapes(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
+    let mut facts: BTreeMap<&str, Vec<(&Card, bool)>> = BTreeMap::new();
+    for card in cards {
+        for (name, fact) in &card.facts {
+            match fact {
+                Fact::Plain(Value::List(list)) if !list.is_empty() => facts.entry(name).or_default().push((card, true)),
+                Fact::Plain(Value::Map(_)) => facts.entry(name).or_default().push((card, false)),
+                _ => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (name, facts) in &facts {
+        for list in [true, false] {
+            let odd: Vec<_> = facts.iter().filter(|(_, is_list)| *is_list == list).collect();
+            let [(card, _)] = odd.as_slice() else { continue };
+            if facts.len() > AGREEING {
+                let (here, others) =
+                    if list { ("a list", "a table with names") } else { ("a table with names", "a list") };
+                let message = format!("`{name}` is {here}, and everywhere else it is {others}");
+                let cure =
+                    if list { "give each value its name: { name = value }" } else { "write a list: { one, two }" };
+                let told = (message, cure.into());
+                found.extend(problem(&LINT, (stack, card), (name, "="), told));
+            }
+        }
+    }
+    found
+}
+
+/// Returns a problem for the only value under a key of `cast/` with another type: a number in quotes among numbers, or
+/// a word for yes or no among truth values.
+///
+/// Other texts may be right: `"unlimited"`, dice, a fraction.
+pub(crate) fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
+    let mut said: BTreeMap<String, Vec<(&str, DataEntry)>> = BTreeMap::new();
+    for (_, (_, source)) in stack.files_in("cast") {
+        for entry in entries_of(source).into_iter().filter(|entry| entry.at_top && !entry.listed) {
+            said.entry(entry.key.clone()).or_default().push((source.path.as_str(), entry));
+        }
+    }
+    let mut found = Vec::new();
+    for (key, said) in &said {
+        for number in [true, false] {
+            let sort = if number { "a number" } else { "true or false" };
+            let fits = |value: &Value| if number { value.as_int().is_some() } else { matches!(value, Value::Bool(_)) };
+            let odd: Vec<_> = said.iter().filter(|(_, entry)| !fits(&entry.value)).collect();
+            let [(path, DataEntry { value, at, .. })] = odd.as_slice() else { continue };
+            let is_meant = match value.as_text() {
+                Some(text) if number => text.trim().parse::<i64>().is_ok(),
+                Some(text) => ["true", "false", "yes", "no"].contains(&text.trim().to_lowercase().as_str()),
+                None => number || matches!(value, Value::Int(0 | 1)),
+            };
+            if said.len() <= AGREEING || !is_from(stack, own, path) || !is_meant {
+                continue;
+            }
+            let message = format!("`{key}` is not {sort}, as it is in every other file of cast/");
+            let cure = format!("write {sort}, without quotes");
+            found.push(LINT.problem(*path, message).at(*at).with_cure(cure));
+        }
+    }
+    found
+}

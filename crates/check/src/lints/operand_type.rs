@@ -1,0 +1,108 @@
+//! An operator is given a value of a type that it does not take.
+
+use crate::inference::value_type::{ValueType, orders, reckons};
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use riskbreaker_script::syntax::{BinaryOp, Expression, UnaryOp};
+
+pub(crate) static LINT: Lint = Lint {
+    name: "operand-type",
+    severity: Severity::Error,
+    summary: "an operator is given a value of a type that it does not take",
+    explanation: "Arithmetic and comparisons of size take numbers, `..` takes texts and numbers, and `#` takes \
+                  lists and texts. Another operand is a fault when it is played. An entity is no number: name the \
+                  field that is meant. The number of a sum is `sum.total`.",
+    bad: Example::Resolve(r#"rb.say("{}", ctx.actor.name + 1)"#),
+    good: Example::Resolve(r#"rb.say("{}", ctx.actor.strength + 1)"#),
+};
+
+impl ScriptReader<'_> {
+    /// Reports operands with types that the operator does not take.
+    pub(crate) fn operands(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>) {
+        self.has_come_back(lhs);
+        self.has_come_back(rhs);
+        let sorts = (self.type_or_list(lhs), self.type_or_list(rhs));
+        let sign = op.symbol();
+        if reckons(op) {
+            for (side, sort) in [(lhs, sorts.0), (rhs, sorts.1)] {
+                if self.is_nothing(side) {
+                    return self.without_value(side, sign);
+                }
+                let sort = sort.or_else(|| self.refers(side).then_some(ValueType::Entity));
+                let Some(sort) = sort.filter(|sort| !matches!(sort, ValueType::Number | ValueType::Sum)) else {
+                    continue;
+                };
+                let cure = match sort {
+                    ValueType::Text if is_number_in_quotes(side) => "write the number without quotes".to_string(),
+                    ValueType::Text if op == BinaryOp::Add => "texts are put together with `..`".to_string(),
+                    ValueType::Text => "take the number itself, or tonumber(...)".to_string(),
+                    ValueType::Entity => "name the field that is meant: entity.field".to_string(),
+                    ValueType::Function => "call it: name(...), and with a colon if it is a derived value".to_string(),
+                    table if table.is_table() => "count a list with `#`, or name what is meant in it".to_string(),
+                    _ => "write `if ... then 1 else 0`".to_string(),
+                };
+                let wrong = format!("`{sign}` wants numbers, and this is {}", sort.words());
+                return self.problem(&LINT, side.location(), (wrong, cure));
+            }
+        } else if op == BinaryOp::Concat {
+            for (side, sort) in [(lhs, sorts.0), (rhs, sorts.1)] {
+                let Some(sort) = sort.filter(|sort| !matches!(sort, ValueType::Number | ValueType::Text)) else {
+                    continue;
+                };
+                let cure = match sort {
+                    ValueType::Sum if sorts.0 == sorts.1 => "sums are added with `+`",
+                    ValueType::Sum => "write its number: sum.total",
+                    ValueType::Entity => "name the field that is meant, or fill it in: rb.say(\"{} falls\", entity)",
+                    ValueType::Truth => "write tostring(...)",
+                    _ => "name what is meant in it",
+                };
+                let wrong = format!("`..` puts texts and numbers together, and this is {}", sort.words());
+                return self.problem(&LINT, side.location(), (wrong, cure.to_string()));
+            }
+            self.joined_numbers(sorts, rhs);
+        } else if let Some(side) = [lhs, rhs].into_iter().find(|side| orders(op) && self.is_nothing(*side)) {
+            self.without_value(side, sign);
+        } else if orders(op)
+            && let Some(side) = [lhs, rhs].into_iter().find(|side| is_number_in_quotes(*side))
+        {
+            let wrong = format!("`{sign}` compares two numbers, and this is a text");
+            self.problem(&LINT, side.location(), (wrong, "write the number without quotes".into()));
+        } else if orders(op)
+            && let (Some(one), Some(other)) = sorts
+            && (one != other || !matches!(one, ValueType::Number | ValueType::Sum | ValueType::Text))
+        {
+            let wrong = format!("`{sign}` compares two numbers, and here are {} and {}", one.words(), other.words());
+            let cure = match (one, other) {
+                (ValueType::Text, _) | (_, ValueType::Text) => {
+                    "write a number without quotes, or name the field that holds one"
+                }
+                (ValueType::Sum, _) | (_, ValueType::Sum) => "compare the number of the sum: sum.total",
+                (table, _) | (_, table) if table.is_table() => "count a list with `#`",
+                _ => "name what is meant in it",
+            };
+            self.problem(&LINT, lhs.location(), (wrong, cure.to_string()));
+        }
+    }
+
+    pub(crate) fn without_value(&mut self, side: Expression<'_>, sign: &str) {
+        let wrong = format!("`{sign}` wants numbers, and this is nil");
+        self.problem(&LINT, side.location(), (wrong, "write a number, such as 0".into()));
+    }
+
+    /// Reports a value to which `#` or `-` cannot be applied.
+    pub(crate) fn one_operand(&mut self, op: UnaryOp, of: Expression<'_>) {
+        let Some(sort) = self.value_type(of) else { return };
+        let wrong = match (op, sort) {
+            (UnaryOp::Length, ValueType::Text) | (UnaryOp::Negate, ValueType::Number | ValueType::Sum) => return,
+            (UnaryOp::Length, sort) if sort.is_table() => return,
+            (UnaryOp::Length, _) => format!("`#` counts a list or the letters of a text, and this is {}", sort.words()),
+            _ => format!("`-` wants a number, and this is {}", sort.words()),
+        };
+        self.problem(&LINT, of.location(), (wrong, "name what is meant in it, or leave the sign out".into()));
+    }
+}
+
+/// Whether an expression is a text that parses as a number.
+fn is_number_in_quotes(expression: Expression<'_>) -> bool {
+    crate::syntax::literal(expression).is_some_and(|text| text.trim().parse::<f64>().is_ok())
+}

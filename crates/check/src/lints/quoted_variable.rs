@@ -1,0 +1,43 @@
+//! The name of a variable stands in quotes where the variable is expected.
+
+use crate::lint::{Example, Lint, Severity};
+
+pub(crate) static LINT: Lint = Lint {
+    name: "quoted-variable",
+    severity: Severity::Error,
+    summary: "the name of a variable stands in quotes where the variable is expected",
+    explanation: "A text has the name of the parameter in whose place it stands, and a variable of that name \
+                  exists. The variable is meant. Leave the quotes out.",
+    bad: Example::Files(&[(
+        "lib/tell.luau",
+        r#"local rb = require("@riskbreaker")
+
+local function tell(who, times)
+	rb.say("{} pulls {} times", who, times)
+end
+
+local function twice(who)
+	tell("who", 2)
+	tell(who, 2)
+end
+
+return { twice = twice }
+"#,
+    )]),
+    good: Example::Files(&[(
+        "lib/tell.luau",
+        r#"local rb = require("@riskbreaker")
+
+local function tell(who, times)
+	rb.say("{} pulls {} times", who, times)
+end
+
+local function twice(who)
+	tell(who, 1)
+	tell(who, 2)
+end
+
+return { twice = twice }
+"#,
+    )]),
+};

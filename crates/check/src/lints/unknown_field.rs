@@ -1,0 +1,37 @@
+//! A kind has no such field or derived value.
+
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use riskbreaker_script::syntax::Location;
+use riskbreaker_state::Kind;
+
+pub(crate) static LINT: Lint = Lint {
+    name: "unknown-field",
+    severity: Severity::Error,
+    summary: "a kind has no such field or derived value",
+    explanation: "An entity has the fields and derived values that kinds.luau declares for its kind. Reading \
+                  another name or writing it by `:set`, `:add` or `:shift` is a fault when it is played. Correct \
+                  the name, or declare the field.",
+    bad: Example::Resolve(r#"ctx.actor:add("restz", 1)"#),
+    good: Example::Resolve(r#"ctx.actor:add("rests", 1)"#),
+};
+
+impl ScriptReader<'_> {
+    pub(crate) fn field_or_value(&mut self, name: &str, at: Location) {
+        let Some(mut members) = self.known.names("field") else { return };
+        let kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
+        let of_kind = |kind: &Kind| {
+            // `t:edit` makes and ends relations by their names.
+            let relation = (kind.relates.len() == 2).then(|| kind.name.to_string());
+            kind.derived.iter().map(ToString::to_string).chain(relation).collect::<Vec<_>>()
+        };
+        members.extend(kinds.flat_map(of_kind));
+        if !members.iter().any(|known| known == name) {
+            self.problem(
+                &LINT,
+                at,
+                (format!("no kind has a field or a derived value `{name}`"), self.known.instead(name, &members)),
+            );
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Nothing in the ruleset has a member of that name.
+
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use riskbreaker_ruleset::slips;
+use riskbreaker_script::api;
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
+
+pub(crate) static LINT: Lint = Lint {
+    name: "unknown-member",
+    severity: Severity::Error,
+    summary: "nothing in the ruleset has a member of that name",
+    explanation: "A name is read off a value, and no file of the ruleset gives any value a member of that name. \
+                  The result is nil. If the value is what a file returns, the file must have it in the table that \
+                  it returns. The check reports names of unknown values only if no table, no kind and no word of \
+                  the host has them.",
+    bad: Example::Resolve(r#"rb.say("{} pulls", ctx.actor.nmae)"#),
+    good: Example::Resolve(r#"rb.say("{} pulls", ctx.actor.name)"#),
+};
+
+impl ScriptReader<'_> {
+    /// Reports a member that nothing in any file of the ruleset has.
+    pub(crate) fn nothing_has(&mut self, of: Expression<'_>, name: &str, at: Location) {
+        let names = &self.known.names;
+        // Values from another ruleset have names of their own.
+        let foreign = self.elsewhere || self.path.starts_with("convert/");
+        if foreign || names.is_given(name) || matches!(of.kind(), ExpressionKind::Global(_)) {
+            return;
+        }
+        // The name is compared with all known names and with all that are read.
+        let compared = self.known.may_compare(2 * names.given().count());
+        // A ruleset that extends this one may add members.
+        let is_near = |given: &str| compared && slips(name, given, 1) == Some(1);
+        if self.known.stack.scenario().is_none() && !names.given().any(is_near) {
+            return;
+        }
+        let given = || self.known.nearest(name, names.given().filter(|given| !given.contains(' ')));
+        let near = if compared { names.meant(name).or_else(given) } else { None };
+        let wrong = format!("nothing has a `{name}`");
+        if api::library("table").is_some_and(|names| names.contains(&name)) {
+            return self.problem(&LINT, at, (wrong, format!("write `table.{name}(list, ...)`")));
+        }
+        match near.map(str::to_string) {
+            Some(near) => self.problem(&LINT, at, (wrong, format!("did you mean `{near}`?"))),
+            None if self.asked => {}
+            None => self.problem(&LINT, at, (wrong, "correct the name, or declare it as a field in kinds.luau".into())),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! A text names a card, kind, hook, seat or the like that no file declares.
+
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::syntax::{listed, literal, value_of};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
+
+pub(crate) static LINT: Lint = Lint {
+    name: "unknown-name",
+    severity: Severity::Error,
+    summary: "a text names a card, kind, hook, seat or the like that no file declares",
+    explanation: "Cards, items, hooks, kinds, agenda entries, seats, switches, policies, characters of cast/ and \
+                  rulesets are named by texts. A text in the place of such a name must be the name of something \
+                  that a file declares. Otherwise the call fails when it is played, or is silently for nothing. \
+                  Correct the name, or declare what it names.",
+    bad: Example::Resolve(r#"rb.spawn("pullr", { name = "Cid", seat = "left" })"#),
+    good: Example::Resolve(r#"rb.spawn("puller", { name = "Cid", seat = "left" })"#),
+};
+
+impl ScriptReader<'_> {
+    /// Reports unknown seats in an audience, which is one seat or a list.
+    pub(crate) fn audience(&mut self, value: Expression<'_>) {
+        if let Some(seat) = literal(value) {
+            self.tell(&LINT, value.location(), self.known.wrong_audience(&seat));
+        }
+        listed(value).for_each(|seat| self.audience(seat));
+    }
+
+    /// Reports the one name in a list of cards that is no card and is almost the name of one.
+    pub(crate) fn odd_one(&mut self, items: &[TableItem<'_>]) {
+        let texts = |item: &TableItem<'_>| matches!(item, TableItem::List { value } if literal(*value).is_some());
+        if items.len() < 3 || !items.iter().all(texts) {
+            return;
+        }
+        let Some(cards) = self.known.names("card") else { return };
+        let mut odd = Vec::new();
+        for item in items {
+            let TableItem::List { value } = item else { return };
+            let Some(text) = literal(*value) else { return };
+            if !cards.contains(&text) {
+                odd.push((value.location(), text));
+            }
+        }
+        if let [(at, text)] = odd.as_slice()
+            && self.known.names.times(text) <= 1
+            && let Some(near) = self.known.nearest(text, cards.iter().map(String::as_str))
+        {
+            self.problem(&LINT, *at, (format!("there is no card `{text}`"), format!("did you mean `{near}`?")));
+        }
+    }
+
+    pub(crate) fn member_of_word(&mut self, word: &str, name: &str, at: Location) {
+        let sort = match word {
+            "act" => "verb",
+            "switches" => "switch",
+            "cards" => "card",
+            "items" => "item",
+            "cast" => "cast",
+            _ => return,
+        };
+        self.tell(&LINT, at, self.known.wrong_name(sort, name));
+    }
+
+    pub(crate) fn card_named(&mut self, arg: Option<&Expression<'_>>) {
+        let (Some(arg), Some(rules)) = (arg, self.known.rules) else { return };
+        let Some(name) = literal(*arg) else { return };
+        // An option that is no card is named in some script.
+        if self.is_card(&name) || self.known.names.times(&name) > 0 || rules.cards().is_empty() {
+            return;
+        }
+        let names: Vec<String> = rules.cards().iter().map(|card| card.id.to_string()).collect();
+        // It may be an option whose name a position gives.
+        let again =
+            self.spec_texts.get(&name.to_lowercase()).is_some_and(|(times, _)| *times > 1) || name.contains(' ');
+        if again && self.known.nearest(&name, names.iter().map(String::as_str)).is_none() {
+            return;
+        }
+        self.problem(&LINT, arg.location(), (format!("there is no card `{name}`"), self.known.instead(&name, &names)));
+    }
+
+    /// Reports an unknown agenda entry under a key of a table, if scripts name it at most `most` times.
+    pub(crate) fn entry_under(&mut self, table: Expression<'_>, wanted: &str, most: usize) {
+        let ExpressionKind::Table { items } = table.kind() else { return };
+        if let Some(value) = value_of(items, wanted)
+            && let Some(entry) = literal(value)
+            && self.known.names.times(&entry) <= most
+        {
+            self.tell(&LINT, value.location(), self.known.wrong_name("entry", &entry));
+        }
+    }
+}

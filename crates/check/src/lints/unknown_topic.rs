@@ -1,0 +1,137 @@
+//! No question has that topic.
+
+use crate::lint::{Example, Lint, Severity};
+use crate::misspelling::is_slip;
+use crate::place::line_from;
+use crate::reader::ScriptReader;
+use crate::symbols::known::KnownNames;
+use crate::syntax::literal;
+use riskbreaker_ruleset::{Card, Library, Problem, Rulebook, Stack, instead, instead_or};
+use riskbreaker_script::syntax::{Expression, Location};
+
+pub(crate) static LINT: Lint = Lint {
+    name: "unknown-topic",
+    severity: Severity::Error,
+    summary: "no question has that topic",
+    explanation: "Policies, specs, the prompt and recaps know a question by its topic. A topic that no question \
+                  has is never asked, so the code that depends on it never runs. Correct the topic, or give it to \
+                  a question.",
+    bad: Example::Files(&[(
+        "policies/calm.luau",
+        r#"local rb = require("@riskbreaker")
+
+return rb.policy({
+	id = "calm",
+	answer = function(q)
+		if q.topic == "crad" then
+			return "pull"
+		end
+		return rb.pick(q, 3)
+	end,
+})
+"#,
+    )]),
+    good: Example::Files(&[(
+        "policies/calm.luau",
+        r#"local rb = require("@riskbreaker")
+
+return rb.policy({
+	id = "calm",
+	answer = function(q)
+		if q.topic == "card" then
+			return "pull"
+		end
+		return rb.pick(q, 3)
+	end,
+})
+"#,
+    )]),
+};
+
+impl ScriptReader<'_> {
+    /// Reports a topic that occurs nowhere else and is one letter away from another topic.
+    ///
+    /// An added letter does not count: a new question may well have the topic `whom` beside `who`.
+    pub(crate) fn misspelt_topic(&mut self, place: Expression<'_>) {
+        let names = &self.known.names;
+        let Some(topic) = literal(place).filter(|topic| names.times(topic) <= 1 && !names.is_key(topic)) else {
+            return;
+        };
+        let near = names
+            .topics()
+            .iter()
+            .find(|other| names.times(other) > 0 && is_slip(&topic, other) && other.len() >= topic.len());
+        if let Some(near) = near.filter(|_| names.said(&topic) == 0) {
+            let wrong = format!("the topic `{topic}` stands nowhere else");
+            self.problem(&LINT, place.location(), (wrong, format!("did you mean `{near}`?")));
+        }
+    }
+
+    /// Reports an unknown topic that is almost a known one. Other unknown topics may be computed.
+    pub(crate) fn topic(&mut self, topic: &str, at: Location) {
+        let names = &self.known.names;
+        if names.topics().contains(topic) || names.times(topic) > 0 {
+            return;
+        }
+        if let Some(near) = self.known.nearest(topic, names.topics().iter().map(String::as_str)) {
+            self.problem(
+                &LINT,
+                at,
+                (format!("no question has the topic `{topic}`"), format!("did you mean `{near}`?")),
+            );
+        }
+    }
+}
+
+/// Returns the problems of words of the prompt whose topic no question has. A ruleset that others extend may leave the
+/// questions to them.
+pub(crate) fn words_for_nothing(
+    library: &Library,
+    stack: &Stack,
+    own: usize,
+    (rules, known): (&Rulebook, &KnownNames<'_>),
+) -> Vec<Problem> {
+    let topics = known.names.topics();
+    let mut found = Vec::new();
+    for part in &stack.parts()[own..] {
+        for (word, topic) in &part.manifest().words {
+            let is_near = || known.nearest(topic, topics.iter().map(String::as_str)).is_some();
+            if topics.contains(topic) || rules.may_ask(topic) || (!is_near() && is_extended(library, part.id())) {
+                continue;
+            }
+            let path = part.manifest_path();
+            let line = line_from(stack, &path, 1, &format!("{word} = \"{topic}\""));
+            let message = format!("the word `{word}` answers `{topic}`, and no question has that topic");
+            let cure = instead(topic, topics.iter().map(String::as_str));
+            found.push(LINT.problem(path, message).at((line, 1)).with_cure(cure));
+        }
+    }
+    found
+}
+
+fn is_extended(library: &Library, id: &str) -> bool {
+    let extends =
+        |other: &String| library.manifest(other).is_ok_and(|other| other.extends.is_some_and(|base| base.id == id));
+    library.ids().iter().any(extends)
+}
+
+/// Names in the sentences of a recap that are topics of no question.
+pub(crate) fn unasked_topics(stack: &Stack, rules: &Rulebook) -> Vec<Problem> {
+    let told: Vec<(&Card, &str)> =
+        rules.cards().iter().flat_map(|card| card.recap.topics().map(move |topic| (card, topic))).collect();
+    if told.is_empty() {
+        return Vec::new();
+    }
+    let topics = rules.topics();
+    let unasked = told.into_iter().filter(|(_, topic)| !topics.contains(*topic));
+    unasked
+        .filter_map(|(card, topic)| {
+            let message = format!("`recap` names `{{{topic}}}`, and no question has this topic");
+            let known = topics.iter().map(String::as_str).chain(["actor", "other"]);
+            let cure = instead_or(topic, known, "name the topic of a question of the card, `{actor}` or `{other}`");
+            let (path, said) = (card.origins.get("recap")?, format!("{{{topic}}}"));
+            let line = 1 + stack.text_of(path)?.lines().position(|line| line.contains(&said))?;
+            Some(LINT.problem(path.as_str(), message).at((line as u32, 1)).with_cure(cure))
+        })
+        .collect()
+}

@@ -1,0 +1,63 @@
+//! A variable is read that the file does not declare.
+
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::reader::elsewhere::GLOBALS;
+use riskbreaker_script::api;
+use riskbreaker_script::syntax::Location;
+
+pub(crate) static LINT: Lint = Lint {
+    name: "unknown-variable",
+    severity: Severity::Error,
+    summary: "a variable is read that the file does not declare",
+    explanation: "A name without `local` before its declaration is a global. A ruleset has no globals but those \
+                  of Luau, so the name is nil when it is read, and using it is a fault. Correct the name, declare \
+                  it, require the file that has it, or put quotes around a text.",
+    bad: Example::Resolve(r#"rb.say("{} pulls", actr)"#),
+    good: Example::Resolve(r#"rb.say("{} pulls", ctx.actor)"#),
+};
+
+impl ScriptReader<'_> {
+    pub(crate) fn global(&mut self, name: &str, at: Location) {
+        if api::globals().any(|known| known == name) || !self.told.insert(name.to_string()) {
+            return;
+        }
+        let cure = match api::NOT_HERE.iter().chain(&ELSEWHERE).chain(GLOBALS).find(|(not, _)| *not == name) {
+            Some((_, cure)) => (*cure).to_string(),
+            None if self.known.stack.file(&format!("lib/{name}")).is_some() => {
+                format!("write `local {name} = require(\"lib/{name}\")` at the top")
+            }
+            None => match self.nearest_local(name) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if self.has_local(name) => {
+                    format!(
+                        "`{name}` is known in another part of the file: hand it to this function, `function({name})`"
+                    )
+                }
+                None => "declare it by `local`, put it in quotes if it is a text, or correct the name".into(),
+            },
+        };
+        self.problem(&LINT, at, (format!("there is no `{name}`"), cure));
+    }
+
+    pub(crate) fn nearest_local(&self, name: &str) -> Option<String> {
+        let mut known: Vec<&str> = vec!["rb"];
+        for global in api::globals() {
+            known.push(global);
+        }
+        // A local variable of that name elsewhere in the file is out of scope here.
+        known.extend(self.locals.names.iter().map(String::as_str).filter(|local| *local != name));
+        self.known.nearest(name, known).map(str::to_string)
+    }
+}
+
+/// Names from other languages, and `rb` before it is required, with what to write instead.
+const ELSEWHERE: [(&str, &str); 7] = [
+    ("rb", "write `local rb = require(\"@riskbreaker\")` at the top"),
+    ("null", "Luau writes `nil` for it"),
+    ("None", "Luau writes `nil` for it"),
+    ("undefined", "Luau writes `nil` for it"),
+    ("True", "write `true`"),
+    ("False", "write `false`"),
+    ("this", "write `self`, and take it as the first parameter"),
+];

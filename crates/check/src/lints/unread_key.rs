@@ -1,0 +1,77 @@
+//! No script reads a key of a scenario, a sheet or a row, and one of a similar name is read.
+
+use std::collections::BTreeMap;
+
+use crate::lint::{Example, Lint, Severity};
+use crate::misspelling::is_slip;
+use crate::reader::ScriptReader;
+use crate::syntax::named;
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
+
+pub(crate) static LINT: Lint = Lint {
+    name: "unread-key",
+    severity: Severity::Error,
+    summary: "no script reads a key of a scenario, a sheet or a row, and one of a similar name is read",
+    explanation: "Scenarios, files of cast/, sheets and the positions of specs are read by the scripts of the \
+                  ruleset, key by key. A key that no script reads has no effect. The check reports it if a key of \
+                  a similar name is read, or if one row of a list has a key that is spelt otherwise in all the \
+                  other rows.",
+    bad: Example::Files(&[(
+        "scenarios/three.toml",
+        r#"title = "Cid against Dora"
+left = "Cid"
+rihgt = "Dora"
+"#,
+    )]),
+    good: Example::Files(&[(
+        "scenarios/three.toml",
+        r#"title = "Cid against Dora"
+left = "Cid"
+right = "Dora"
+"#,
+    )]),
+};
+
+impl ScriptReader<'_> {
+    /// Reports a key of one row in a list of tables if the other rows have one of almost the same name.
+    pub(crate) fn odd_key(&mut self, items: &[TableItem<'_>]) {
+        let rows: Vec<BTreeMap<String, Location>> = items.iter().filter_map(keys_of).collect();
+        if rows.len() < ROWS || rows.len() != items.len() {
+            return;
+        }
+        for row in &rows {
+            let times = |key: &str| rows.iter().filter(|row| row.contains_key(key)).count();
+            for (key, at) in row.iter().filter(|(key, _)| times(key) == 1) {
+                let others = rows.iter().flat_map(BTreeMap::keys);
+                let near = others.filter(|other| is_slip(key, other) && !row.contains_key(*other));
+                let Some(meant) = near.max_by_key(|other| times(other)).filter(|other| times(other) + 1 == rows.len())
+                else {
+                    continue;
+                };
+                let wrong = format!("every other row has `{meant}`, and this one `{key}`");
+                self.problem(&LINT, *at, (wrong, format!("did you mean `{meant}`?")));
+            }
+        }
+    }
+
+    /// Reports keys of a position that no script reads.
+    pub(crate) fn position(&mut self, arg: Option<&Expression<'_>>) {
+        for (name, at, _) in arg.into_iter().flat_map(|arg| named(*arg)) {
+            if !self.known.names.is_read(&name)
+                && let Some(near) = self.known.names.meant(&name)
+            {
+                self.problem(&LINT, at, (format!("nothing reads `{name}`"), format!("did you mean `{near}`?")));
+            }
+        }
+    }
+}
+
+/// The fewest rows of a list whose keys are compared.
+const ROWS: usize = 3;
+
+/// Returns the keys of a table in a list, with their positions.
+fn keys_of(item: &TableItem<'_>) -> Option<BTreeMap<String, Location>> {
+    let TableItem::List { value } = item else { return None };
+    let ExpressionKind::Table { .. } = value.kind() else { return None };
+    Some(named(*value).map(|(key, at, _)| (key, at)).collect())
+}

@@ -1,0 +1,64 @@
+//! `when` returns a reason first, which counts as yes.
+
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::syntax::{literal, local_id, returned, text};
+use riskbreaker_script::syntax::{ExpressionKind, Function};
+
+pub(crate) static LINT: Lint = Lint {
+    name: "when-result",
+    severity: Severity::Error,
+    summary: "`when` returns a reason first, which counts as yes",
+    explanation: "`when` returns true, or false and a reason. Only the first value decides, and a text counts as \
+                  true. So a reason in the first place opens the card.",
+    bad: Example::Card(
+        r#"when = function(ctx)
+	if ctx.actor.rests > 1 then
+		return "too tired"
+	end
+	return true
+end,"#,
+    ),
+    good: Example::Card(
+        r#"when = function(ctx)
+	if ctx.actor.rests > 1 then
+		return false, "too tired"
+	end
+	return true
+end,"#,
+    ),
+};
+
+impl ScriptReader<'_> {
+    /// Reports a `when` that returns a reason first, which counts as yes.
+    pub(crate) fn says_yes_by_a_text(&mut self, function: &Function<'_>) {
+        let returns = returned(function.body);
+        for values in &returns {
+            if let [first, second, ..] = values
+                && matches!(second.kind(), ExpressionKind::Boolean(false))
+                && !matches!(first.kind(), ExpressionKind::Boolean(_) | ExpressionKind::Nil)
+            {
+                let wrong =
+                    "`when` returns its reason first and `false` second; only the first value decides".to_string();
+                self.problem(&LINT, first.location(), (wrong, "write `return false, reason`".into()));
+            }
+        }
+        let reasons: Vec<_> = returns.iter().filter_map(|values| local_id(*values.get(1)?)).collect();
+        for values in &returns {
+            if let [only] = values
+                && let ExpressionKind::Local { local, .. } = only.kind()
+                && (reasons.contains(&local.id) || local.name == "reason")
+            {
+                let name = text(local.name);
+                let wrong = format!("`when` returns `{name}` first, and a reason counts as yes");
+                self.problem(&LINT, only.location(), (wrong, format!("write `return false, {name}`")));
+            }
+        }
+        for first in returns.iter().filter_map(|values| values.first()) {
+            if let Some(reason) = literal(*first) {
+                let wrong = "`when` returns a text first, and that counts as yes".to_string();
+                self.problem(&LINT, first.location(), (wrong, format!("write `return false, \"{reason}\"`")));
+            }
+        }
+    }
+}

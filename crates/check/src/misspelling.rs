@@ -1,0 +1,30 @@
+//! Words that are most likely misspelt.
+
+use riskbreaker_ruleset::slips;
+
+/// The fewest letters of a word that is checked.
+pub(crate) const LETTERS: usize = 3;
+
+/// Whether two words differ by one added, missing or swapped letter. A plural does not count.
+pub(crate) fn is_slip(word: &str, other: &str) -> bool {
+    let (word, other) = (word.to_lowercase(), other.to_lowercase());
+    let (letters, others) = (word.chars().count(), other.chars().count());
+    if slips(&word, &other, 1) != Some(1) {
+        return false;
+    }
+    let swapped = letters == others && strsim::levenshtein(&word, &other) == 2;
+    let one_off = letters.abs_diff(others) == 1;
+    let plural = other.strip_suffix('s') == Some(&word) || word.strip_suffix('s') == Some(&other);
+    (swapped || one_off) && !plural
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_one_letter_more_or_less_or_two_swapped() {
+        assert!(is_slip("rol", "roll") && is_slip("flehs", "flesh") && is_slip("Swword", "sword"));
+        assert!(!is_slip("top", "tap") && !is_slip("side", "sides") && !is_slip("roll", "roll"));
+    }
+}

@@ -1,0 +1,193 @@
+//! Reads the entries of declarations by their keys.
+
+use crate::inference::symbol::Symbol;
+use crate::lints;
+use crate::reader::ScriptReader;
+use crate::syntax::{listed_texts, literal, returned};
+use riskbreaker_script::api;
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Function, TableItem};
+
+/// The functions that may only read and that must return a value.
+const GIVING: [&str; 9] = [
+    "a derived value",
+    "a key",
+    "the prompt",
+    "a sheet",
+    "an overview",
+    "a view",
+    "the value of the game",
+    "the result of the game",
+    "a statistic",
+];
+
+impl ScriptReader<'_> {
+    /// Checks one entry of a table by its key. Some keys have functions that may only read.
+    pub(crate) fn record(&mut self, name: &str, value: Expression<'_>) {
+        if name == "rules" {
+            self.rule_ids(value);
+        }
+        if name == "rule"
+            && self.path.starts_with("creation")
+            && let Some(id) = literal(value)
+        {
+            self.tell(&lints::unknown_rule::LINT, value.location(), self.known.wrong_rule(&id));
+        }
+        // In `kinds`, `audience` may be the name of a field, and the loader checks it.
+        if name == "audience" && !self.path.starts_with("kinds") {
+            self.audience(value);
+        }
+        if name == "ask"
+            && let Some(ask) = literal(value)
+        {
+            let asks: Vec<String> = api::QUESTIONS.iter().map(|(ask, _)| ask.to_string()).collect();
+            if !asks.contains(&ask) && self.known.nearest(&ask, asks.iter().map(String::as_str)).is_some() {
+                self.problem(
+                    &lints::unknown_name::LINT,
+                    value.location(),
+                    (format!("there is no question `{ask}`"), self.known.instead(&ask, &asks)),
+                );
+            }
+        }
+        if name == "seats" && self.path.starts_with("play") && self.keys.first().is_some_and(|key| key == "free") {
+            for (seat, at) in listed_texts(value) {
+                self.tell(&lints::unknown_name::LINT, at, self.known.wrong_name("seat", &seat));
+            }
+        }
+        if name == "boundary"
+            && self.path.starts_with("play")
+            && self.keys.is_empty()
+            && let Some(entry) = literal(value)
+            // A ruleset that others extend may leave the entries of the agenda to them.
+            && self.known.names("entry").is_some_and(|entries| !entries.is_empty())
+        {
+            self.tell(&lints::unknown_name::LINT, value.location(), self.known.wrong_name("entry", &entry));
+        }
+        if name == "horizon"
+            && self.path.starts_with("play")
+            && self.keys.is_empty()
+            && let Some(entries) = literal(value)
+            && self.known.names("entry").is_some_and(|known| !known.is_empty())
+        {
+            for entry in entries.split(',').map(str::trim).filter(|entry| *entry != "action") {
+                self.tell(&lints::unknown_name::LINT, value.location(), self.known.wrong_name("entry", entry));
+            }
+        }
+        let pure = self.pure_function(name);
+        self.keys.push(name.to_string());
+        match value.kind() {
+            ExpressionKind::FunctionLiteral(function) => {
+                if name == "when" {
+                    self.never_open(function);
+                    if pure.is_some() {
+                        self.says_yes_by_a_text(function);
+                    }
+                } else if self.is_fact_of_a_card()
+                    && (self.known.names.is_fact(name) || self.known.names.is_answered_by_cards(name))
+                {
+                    self.gives_nothing(function, &format!("the fact `{name}`"));
+                }
+                if let Some(what) = pure.filter(|pure| GIVING.contains(pure)) {
+                    self.gives_nothing(function, what);
+                }
+                // An empty function lets the host choose.
+                if pure == Some("a policy") && !function.body.as_slice().is_empty() {
+                    self.gives_nothing(function, "the answer of this policy");
+                }
+                if pure == Some("a policy") {
+                    self.ends_without(function, "this policy");
+                }
+                if pure == Some("creation") {
+                    self.ends_without(function, &format!("`{name}`"));
+                    if name == "build" {
+                        self.becomes(function);
+                    }
+                }
+                self.function(function, pure, 0);
+            }
+            ExpressionKind::Call { func, args: [only], .. } if self.symbol(func) == Some(Symbol::Word("wrapped")) => {
+                match only.kind() {
+                    // The first parameter of the function in `rb.wrapped` is the function that it wraps.
+                    ExpressionKind::FunctionLiteral(function) => {
+                        self.takes_below(function);
+                        if pure.is_some_and(|pure| pure == "creation" || GIVING.contains(&pure)) {
+                            self.gives_nothing(function, &format!("`{name}`"));
+                        }
+                        self.function(function, pure, 1);
+                    }
+                    _ => self.expression(value),
+                }
+            }
+            _ => {
+                self.called_too_early(name, value);
+                self.fact(name, value);
+                self.words_of_a_fact(value);
+                self.expression(value);
+            }
+        }
+        self.keys.pop();
+    }
+
+    /// Whether the current value is a fact at the top level of a card or an item.
+    pub(crate) fn is_fact_of_a_card(&self) -> bool {
+        self.keys.len() == 1
+            && self.depth == 0
+            && (self.path.starts_with("maneuvers/") || self.path.starts_with("items/"))
+    }
+
+    /// Reports misspelt words in the lists and tables of a fact.
+    fn words_of_a_fact(&mut self, value: Expression<'_>) {
+        let ExpressionKind::Table { items } = value.kind() else { return };
+        if !self.is_fact_of_a_card() {
+            return;
+        }
+        for item in items {
+            match item {
+                TableItem::Record { key, .. } if matches!(literal(*key).as_deref(), Some("id" | "title" | "text")) => {}
+                TableItem::List { value } | TableItem::Record { value, .. } | TableItem::General { value, .. } => {
+                    self.slip(*value);
+                    self.words_of_a_fact(*value);
+                }
+            }
+        }
+    }
+
+    /// Returns what the function under a key is called in messages, if it may only read; `None` otherwise.
+    fn pure_function(&self, name: &str) -> Option<&'static str> {
+        let inside = |key: &str| self.keys.iter().any(|around| around == key);
+        let at_top = self.keys.is_empty();
+        let folder = self.path.split('/').next().unwrap_or(self.path);
+        match (folder.trim_end_matches(".luau").trim_end_matches(".lua"), name) {
+            ("maneuvers", "when") if at_top => Some("`when` of a card"),
+            ("maneuvers", "note") if at_top => Some("the note of a card"),
+            ("kinds", "sheet") if !inside("derived") => Some("a sheet"),
+            ("kinds", "overview") if !inside("derived") => Some("an overview"),
+            ("kinds", _) if self.keys.last().is_some_and(|key| key == "derived") => Some("a derived value"),
+            ("play", "key") if inside("entries") => Some("a key"),
+            ("play", "when") if inside("free") => Some("`when` of a free act"),
+            ("play", "prompt") if at_top => Some("the prompt"),
+            ("play", "order") if at_top => Some("the order of play"),
+            ("play", "value") if at_top => Some("the value of the game"),
+            ("play", "result") if at_top => Some("the result of the game"),
+            ("play", "show") if inside("views") => Some("a view"),
+            ("play", _) if self.keys.last().is_some_and(|key| key == "statistics") => Some("a statistic"),
+            ("policies", "answer") if at_top => Some("a policy"),
+            ("creation", "check" | "build" | "steps" | "price" | "sheet" | "position") if at_top => Some("creation"),
+            _ => None,
+        }
+    }
+
+    /// Checks the kind and the fields that `build` returns.
+    fn becomes(&mut self, function: &Function<'_>) {
+        let returns = returned(function.body);
+        for values in returns {
+            self.table_before_kind(values);
+            let Some((first, kind)) = values.first().and_then(|first| Some((first, literal(*first)?))) else {
+                continue;
+            };
+            self.tell(&lints::unknown_name::LINT, first.location(), self.known.wrong_name("kind", &kind));
+            if let (Some(kind), Some(fields)) = (self.known.kind(&kind), values.get(1)) {
+                self.fields_of(kind, *fields);
+            }
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Checks the expressions of a script.
+
+use crate::inference::symbol::Symbol;
+use crate::inference::value_type::ValueType;
+use crate::inference::value_type::type_named;
+use crate::reader::ScriptReader;
+use crate::symbols::known::Mistake;
+use crate::syntax::{literal, text, value_of};
+use riskbreaker_script::api;
+use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Function, Location, TableItem, UnaryOp};
+
+impl ScriptReader<'_> {
+    pub(crate) fn expression(&mut self, expression: Expression<'_>) {
+        let at = expression.location();
+        match expression.kind() {
+            ExpressionKind::String { value, .. } => self.string(String::from_utf8_lossy(value).into_owned(), at),
+            ExpressionKind::Grouped(inner) => self.expression(inner),
+            ExpressionKind::TypeAssertion { expr, .. } | ExpressionKind::Instantiate { expr, .. } => {
+                self.expression(expr)
+            }
+            ExpressionKind::Unary { op: UnaryOp::Not, rhs } => self.asking(rhs),
+            ExpressionKind::Unary { op, rhs } => {
+                self.expression(rhs);
+                self.one_operand(op, rhs);
+            }
+            ExpressionKind::Binary { lhs, op, rhs } => self.binary(lhs, op, rhs),
+            ExpressionKind::If { condition, then_expression, else_expression, .. } => {
+                self.asking(condition);
+                self.condition(condition);
+                self.expression(then_expression);
+                self.expression(else_expression);
+            }
+            ExpressionKind::InterpString { expressions, .. } => {
+                expressions.iter().for_each(|inner| self.expression(*inner));
+            }
+            ExpressionKind::Table { items } => {
+                self.question_listed(expression, items);
+                self.table(items);
+            }
+            ExpressionKind::FunctionLiteral(function) => self.function(function, None, 0),
+            ExpressionKind::IndexExpr { expr, index } => {
+                self.expression(expr);
+                self.expression(index);
+                if matches!(index.kind(), ExpressionKind::Number { .. } | ExpressionKind::Integer { .. }) {
+                    self.by_number(expr, index);
+                }
+                if literal(index).is_some() {
+                    self.by_name(expr, index.location());
+                }
+                self.behind_the_last(expr, index);
+                match (self.symbol(expr), literal(index)) {
+                    (Some(Symbol::Word("switches")), None) => self.known.note_dynamic_switches(),
+                    (Some(Symbol::Word(word)), Some(name)) => self.member_of_word(word, &name, index.location()),
+                    _ => {}
+                }
+            }
+            ExpressionKind::IndexName { expr, index, index_location, .. } => {
+                self.words.insert(text(index));
+                self.by_name(expr, index_location);
+                self.base(expr);
+                self.member(expr, &text(index), index_location);
+                self.uncalled(expr, &text(index), index_location);
+                self.has_no_names(expr, &text(index), index_location, false);
+            }
+            ExpressionKind::Global(name) => self.global(&text(name), at),
+            ExpressionKind::Call { func, args, self_call, .. } => {
+                match func.kind() {
+                    ExpressionKind::IndexName { expr, index, index_location, .. } => {
+                        self.words.insert(text(index));
+                        self.base(expr);
+                        self.has_no_names(expr, &text(index), index_location, self_call);
+                        self.member(expr, &text(index), index_location);
+                    }
+                    _ => self.expression(func),
+                }
+                self.call(func, args, self_call, at);
+            }
+            _ => {}
+        }
+    }
+
+    fn string(&mut self, text: String, at: Location) {
+        self.text_of_dice(&text, at);
+        self.plain_braces(&text, at);
+        self.words.insert(text);
+    }
+
+    pub(crate) fn binary(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>) {
+        match op {
+            BinaryOp::And | BinaryOp::Or => {
+                self.asking(lhs);
+                let asked = self.asked;
+                self.asked |= op == BinaryOp::And;
+                self.expression(rhs);
+                self.asked = asked;
+            }
+            BinaryOp::Equal | BinaryOp::NotEqual => {
+                self.asking(lhs);
+                self.asking(rhs);
+                self.compared(lhs, rhs);
+                self.compared(rhs, lhs);
+                self.function_compared(lhs, rhs);
+                self.function_compared(rhs, lhs);
+                self.never_equal(lhs, rhs);
+            }
+            _ => {
+                self.base(lhs);
+                self.base(rhs);
+                self.operands(lhs, op, rhs);
+            }
+        }
+    }
+
+    /// Checks an expression in a condition, where members may be nil.
+    pub(crate) fn asking(&mut self, expression: Expression<'_>) {
+        let asked = std::mem::replace(&mut self.asked, true);
+        self.expression(expression);
+        self.asked = asked;
+    }
+
+    /// Checks an expression off which something is read, and which must not be nil.
+    pub(crate) fn base(&mut self, expression: Expression<'_>) {
+        self.has_come_back(expression);
+        let asked = std::mem::replace(&mut self.asked, false);
+        self.expression(expression);
+        self.asked = asked;
+    }
+
+    pub(crate) fn table(&mut self, items: &[TableItem<'_>]) {
+        self.odd_one(items);
+        self.odd_key(items);
+        for item in items {
+            match item {
+                TableItem::List { value } => self.expression(*value),
+                TableItem::General { key, value } => {
+                    self.expression(*key);
+                    match literal(*key) {
+                        Some(name) => self.record(&name, *value),
+                        None => self.expression(*value),
+                    }
+                }
+                TableItem::Record { key, value } => {
+                    let name = literal(*key).unwrap_or_default();
+                    self.words.insert(name.clone());
+                    self.named_dice(&name, *value);
+                    self.record(&name, *value);
+                }
+            }
+        }
+    }
+
+    /// Checks a function. `given` is the number of parameters before its own, `pure` its name in messages if it may
+    /// only read.
+    pub(crate) fn function(&mut self, function: &Function<'_>, pure: Option<&'static str>, given: usize) {
+        let folder = self.path.split(['/', '.']).next().unwrap_or_default();
+        let mut hooked = None;
+        match (folder, self.keys.as_slice()) {
+            ("kinds", [kind, place, ..]) if matches!(&**place, "derived" | "sheet" | "overview") => {
+                if let (Some(entity), Some(_)) = (function.args.get(given), self.known.kind(kind)) {
+                    self.inference.symbols.insert(entity.id, Symbol::Entity(Some(kind.clone())));
+                }
+            }
+            ("hooks" | "items", [phase, verb]) if matches!(&**phase, "before" | "after" | "wrap") => {
+                if let Some(event) = function.args.get(given) {
+                    self.inference.symbols.insert(event.id, Symbol::Event(verb.clone()));
+                }
+                // The function around a verb takes the verb's own function before the holder.
+                if let Some(holder) = function.args.get(given + if phase == "wrap" { 2 } else { 1 }) {
+                    self.inference.symbols.insert(holder.id, Symbol::Holder);
+                }
+                hooked = Some((phase.clone(), verb.clone()));
+            }
+            ("maneuvers", [_]) if self.known.rules.is_some_and(|rules| !rules.context().is_empty()) => {
+                if let Some(ctx) = function.args.get(given).filter(|arg| arg.name == "ctx") {
+                    self.inference.symbols.insert(ctx.id, Symbol::Context);
+                }
+            }
+            ("policies", [key]) if key == "answer" => {
+                if let Some(question) = function.args.first() {
+                    self.inference.value_types.insert(question.id, ValueType::Table);
+                    self.inference.symbols.insert(question.id, Symbol::Question);
+                }
+            }
+            _ => {}
+        }
+        for arg in function.args {
+            if self.locals.changing.contains(&arg.id) {
+                continue;
+            }
+            if let Some(sort) = arg.annotation.and_then(type_named) {
+                self.inference.value_types.insert(arg.id, sort);
+            } else {
+                self.by_its_uses(arg);
+            }
+        }
+        if self.is_spec()
+            && let Some(t) = function.args.iter().find(|arg| arg.name == "t")
+        {
+            self.inference.symbols.insert(t.id, Symbol::Spec);
+        }
+        let asked = std::mem::replace(&mut self.asked, false);
+        self.depth += 1;
+        self.pure.extend(pure);
+        // The path of a function does not include the keys of the tables inside it.
+        let keys = std::mem::take(&mut self.keys);
+        if !keys.is_empty() {
+            self.keys.push("()".into());
+        }
+        self.promised(function);
+        self.block(function.body);
+        if let Some((phase, verb)) = hooked {
+            self.hooked(&phase, &verb, function);
+        }
+        self.last_answer(function);
+        self.asked = asked;
+        self.keys = keys;
+        if pure.is_some() {
+            self.pure.pop();
+        }
+        self.depth -= 1;
+    }
+
+    pub(crate) fn call(&mut self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool, at: Location) {
+        // The arguments come first, so that the table of a question is read once, with its keys.
+        if let ExpressionKind::Global(name) = func.kind()
+            && name == "require"
+        {
+            return self.require(args, at);
+        }
+        let word = match func.kind() {
+            ExpressionKind::IndexName { expr, index, .. } if !self_call => match self.symbol(expr) {
+                Some(Symbol::Vocabulary) => api::word(&text(index)).map(|word| word.name),
+                Some(Symbol::Word("act")) => {
+                    self.verb(&text(index), at);
+                    None
+                }
+                Some(Symbol::Library("table")) if index == "insert" || index == "remove" || index == "sort" => {
+                    if let Some(table) = args.first() {
+                        self.fills(*table, at);
+                    }
+                    None
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        if self_call && let ExpressionKind::IndexName { expr, index, .. } = func.kind() {
+            self.method(expr, &text(index), args, at);
+        }
+        self.dot_or_colon(func, args, self_call);
+        self.is_function(func);
+        self.handed_over(func, args, self_call, at);
+        if let Some("spec" | "cases") = word {
+            return self.spec(args);
+        }
+        if let Some(word) = word {
+            self.word(word, args, at);
+        }
+        if let (Some("hook"), Some(ExpressionKind::Table { items })) = (word, args.first().map(|arg| arg.kind())) {
+            let always = value_of(items, "always").map(|value| value.kind());
+            self.always = matches!(always, Some(ExpressionKind::Boolean(true)));
+        }
+        // The path of keys in a declaration starts at the declaration's own table.
+        let keys = if word.is_some_and(declares) { std::mem::take(&mut self.keys) } else { Vec::new() };
+        args.iter().for_each(|arg| self.expression(*arg));
+        if word.is_some_and(declares) {
+            self.keys = keys;
+        }
+    }
+
+    fn spec(&mut self, args: &[Expression<'_>]) {
+        for arg in args {
+            match arg.kind() {
+                ExpressionKind::Table { .. } => self.rule_ids(*arg),
+                ExpressionKind::FunctionLiteral(function) => {
+                    if let Some(t) = function.args.first() {
+                        self.inference.symbols.insert(t.id, Symbol::Spec);
+                    }
+                }
+                _ => {}
+            }
+            self.expression(*arg);
+        }
+    }
+}
+
+/// Whether a word of the vocabulary declares something.
+fn declares(word: &'static str) -> bool {
+    api::word(word).is_some_and(|word| word.group == api::WordGroup::Declaring && word.name != "verb")
+}
+
+pub(crate) fn not_dice(text: &str, error: &str) -> Mistake {
+    (format!("\"{text}\" are no dice: {error}"), "write them as 2d6, 1d10+1 or 4d6kh3".into())
+}

@@ -1,0 +1,132 @@
+//! Reads one script from its first statement to its last, and asks the lints about each part of it.
+
+mod argument;
+pub(crate) mod calls;
+mod declared;
+pub(crate) mod elsewhere;
+pub(crate) mod expression;
+pub(crate) mod field;
+mod member;
+pub(crate) mod old_form;
+pub(crate) mod pattern;
+mod question;
+mod script;
+mod slip;
+mod spec;
+pub(crate) mod statement;
+mod word;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Deref, DerefMut, Range};
+
+use crate::inference::Inference;
+use crate::lint::Lint;
+use crate::members::Members;
+use crate::symbols::known::{KnownNames, Mistake};
+use crate::syntax::place_in;
+use riskbreaker_ruleset::{Problem, Source};
+use riskbreaker_script::syntax::Location;
+
+/// The highest number of problems that are reported for one file.
+const MOST_PROBLEMS: usize = 200;
+
+/// Reads one script and collects its problems.
+pub(crate) struct ScriptReader<'r> {
+    /// What is known of its variables so far.
+    pub inference: Inference<'r>,
+    pub found: Vec<Problem>,
+    /// Places that are written in an old form, by their bytes, with what they say in the new one.
+    pub rewrites: Vec<(Range<usize>, String)>,
+    /// Whether the file is valid Luau.
+    pub reads: bool,
+    /// Whether it is a hook that is always on.
+    pub always: bool,
+    /// The files that it requires.
+    pub required: BTreeSet<String>,
+    /// All names and texts in it.
+    pub words: BTreeSet<String>,
+    /// Unknown names that have been reported.
+    pub told: BTreeSet<String>,
+    /// The texts of a spec file: by lower case, how often each occurs and how it is written first.
+    pub spec_texts: BTreeMap<String, (usize, String)>,
+    /// Whether the current expression is a condition, where nil is allowed.
+    pub asked: bool,
+    /// The number of enclosing functions.
+    pub depth: usize,
+    /// The enclosing functions that may only read, by their names in messages.
+    pub pure: Vec<&'static str>,
+    /// The keys of the enclosing tables, the outermost first.
+    pub keys: Vec<String>,
+    /// What can be read off the expression before [`Members::MARK`], once that was reached.
+    pub members: Option<Members>,
+}
+
+/// A reader answers what its inference does, so that a lint asks one value.
+impl<'r> Deref for ScriptReader<'r> {
+    type Target = Inference<'r>;
+
+    fn deref(&self) -> &Inference<'r> {
+        &self.inference
+    }
+}
+
+impl<'r> DerefMut for ScriptReader<'r> {
+    fn deref_mut(&mut self) -> &mut Inference<'r> {
+        &mut self.inference
+    }
+}
+
+impl<'r> ScriptReader<'r> {
+    pub fn new(known: &'r KnownNames<'r>, part: usize, path: &'r str, source: &'r Source) -> ScriptReader<'r> {
+        ScriptReader {
+            inference: Inference::new(known, part, path, source),
+            found: Vec::new(),
+            rewrites: Vec::new(),
+            reads: true,
+            always: false,
+            required: BTreeSet::new(),
+            words: BTreeSet::new(),
+            told: BTreeSet::new(),
+            spec_texts: BTreeMap::new(),
+            asked: false,
+            depth: 0,
+            pure: Vec::new(),
+            keys: Vec::new(),
+            members: None,
+        }
+    }
+
+    /// Whether reading stops here: the file has too many problems, or the budget is spent.
+    pub(crate) fn is_over(&self) -> bool {
+        self.found.len() >= MOST_PROBLEMS || self.known.budget.is_spent()
+    }
+
+    /// Returns what of the file was not read, if reading stopped early.
+    pub(crate) fn rest(&self) -> String {
+        match self.found.last() {
+            Some(last) if self.found.len() >= MOST_PROBLEMS => {
+                format!("{} after its first {MOST_PROBLEMS} problems (line {})", self.full, last.line.unwrap_or(1))
+            }
+            _ => self.full.to_owned(),
+        }
+    }
+
+    pub(crate) fn problem(&mut self, lint: &Lint, at: Location, (message, cure): Mistake) {
+        if self.found.len() >= MOST_PROBLEMS {
+            return;
+        }
+        // Finding the line and column reads the text.
+        self.known.budget.spend(self.text.len() as u64);
+        let place = place_in(self.text, at.begin);
+        // The first problem of a position is the most precise.
+        if !self.found.iter().any(|found| (found.line, found.column) == (Some(place.0), Some(place.1))) {
+            self.found.push(lint.problem(self.full, message).at(place).with_cure(cure));
+        }
+    }
+
+    pub(crate) fn tell(&mut self, lint: &Lint, at: Location, wrong: Option<Mistake>) {
+        if let Some(wrong) = wrong {
+            self.problem(lint, at, wrong);
+        }
+    }
+}

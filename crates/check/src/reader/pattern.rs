@@ -1,0 +1,255 @@
+//! Looks for code that is valid but does nothing, or something else than it seems to, without a look at its meaning.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::lint::Lint;
+use crate::lints;
+use crate::symbols::known::Mistake;
+use crate::syntax::{literal, text};
+use riskbreaker_script::syntax::{
+    AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Location, Statement, StatementIf,
+    StatementLocal, StatementNumericFor, StatementView, TextPosition, UnaryOp,
+};
+
+/// What a lint has found, and where.
+type Found = (&'static Lint, Location, Mistake);
+
+/// Returns the lints of a script.
+pub(crate) fn lints(root: Block<'_>, source: &str) -> Vec<Found> {
+    let mut lints = SyntaxLints { lines: source.lines().collect(), ..SyntaxLints::default() };
+    lints.block(root);
+    root.visit(&mut lints);
+    lints.without_value();
+    lints.found
+}
+
+#[derive(Default)]
+pub(crate) struct SyntaxLints<'s> {
+    pub lines: Vec<&'s str>,
+    pub found: Vec<Found>,
+    /// Local variables that are declared without a value: their position and name.
+    pub empty: BTreeMap<u64, (Location, String)>,
+    /// The position where a variable is first given a value.
+    pub given: BTreeMap<u64, TextPosition>,
+    /// The position where something is first added to a variable.
+    pub added: BTreeMap<u64, Location>,
+    pub read: BTreeSet<u64>,
+}
+
+impl<'ast> AstVisitor<'ast> for SyntaxLints<'_> {
+    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
+        match node {
+            AstNode::Statement(statement) => self.statement(statement),
+            AstNode::Expression(expression) => self.expression(expression),
+        }
+        true
+    }
+}
+
+impl SyntaxLints<'_> {
+    pub(crate) fn tell(
+        &mut self,
+        lint: &'static Lint,
+        at: Location,
+        wrong: impl Into<String>,
+        cure: impl Into<String>,
+    ) {
+        self.found.push((lint, at, (wrong.into(), cure.into())));
+    }
+
+    /// Returns the source text of a node; `None` if it spans several lines.
+    pub(crate) fn written(&self, at: Location) -> Option<&str> {
+        let line = self.lines.get(at.begin.line as usize).filter(|_| at.begin.line == at.end.line)?;
+        line.get(at.begin.column as usize..at.end.column as usize)
+    }
+
+    /// Whether two expressions have the same source text and call no function.
+    pub(crate) fn same(&self, one: Expression<'_>, other: Expression<'_>) -> bool {
+        let written = self.written(one.location());
+        written.is_some() && written == self.written(other.location()) && !calls(one)
+    }
+
+    // Statements
+
+    pub(crate) fn block(&mut self, block: Block<'_>) {
+        self.unreachable(block);
+        self.read_too_early(block);
+        self.defined_twice(block);
+    }
+
+    pub(crate) fn statement(&mut self, statement: Statement<'_>) {
+        let at = statement.location();
+        match statement.view() {
+            StatementView::Block(block) => self.block(block),
+            StatementView::If(branch) => self.branches(branch, at),
+            StatementView::Return(returned) => self.gives_nothing(returned.expressions),
+            StatementView::While(looped) => {
+                self.does_something(looped.body, "while", at);
+                self.block(looped.body);
+            }
+            StatementView::Repeat(looped) => self.block(looped.body),
+            StatementView::GenericFor(looped) => {
+                self.does_something(looped.body, "for", at);
+                self.block(looped.body);
+            }
+            StatementView::NumericFor(looped) => {
+                self.does_something(looped.body, "for", at);
+                self.range(looped);
+                self.block(looped.body);
+            }
+            StatementView::Local(local) => self.local(local, at),
+            StatementView::Assign(assign) => {
+                self.balanced(assign.vars.len(), assign.values, at);
+                self.gives_nothing(assign.values);
+                assign.values.iter().for_each(|value| self.signs_exchanged(*value));
+                for var in assign.vars {
+                    if let ExpressionKind::Local { local, .. } = var.kind() {
+                        self.given.entry(local.id).or_insert(at.begin);
+                    }
+                }
+            }
+            StatementView::CompoundAssign(assign) => {
+                if let ExpressionKind::Local { local, .. } = assign.var.kind() {
+                    self.added.entry(local.id).or_insert(at);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn function(&mut self, function: &Function<'_>) {
+        self.block(function.body);
+        self.parameter_twice(function);
+    }
+
+    fn branches(&mut self, first: &StatementIf<'_>, at: Location) {
+        self.block(first.then_body);
+        if first.else_body.is_none() {
+            self.does_something(first.then_body, "if", at);
+        }
+        self.same_condition(first);
+    }
+
+    fn range(&mut self, looped: &StatementNumericFor<'_>) {
+        if looped.step.is_some() {
+            return;
+        }
+        let (start, limit) = (number(looped.start), number(looped.limit));
+        // A loop to 0 or 1 was meant to count down, unless it starts at a negative value.
+        let from_value =
+            start.is_none() && limit.is_some_and(|limit| limit == 0.0 || limit == 1.0) && !negates(looped.start);
+        let from_length = is_length(looped.start) && limit.is_some();
+        if from_value || from_length || start.zip(limit).is_some_and(|(start, limit)| start > limit) {
+            let cure = "give the loop its step: `for n = last, first, -1 do`";
+            self.tell(&lints::idle_loop::LINT, looped.start.location(), "this loop never runs: it counts up", cure);
+        } else if start == Some(0.0) && is_length(looped.limit) {
+            self.tell(
+                &lints::list_index::LINT,
+                looped.start.location(),
+                "the first place of a list is 1, not 0",
+                "begin the loop with 1",
+            );
+        }
+    }
+
+    pub(crate) fn local(&mut self, local: &StatementLocal<'_>, at: Location) {
+        self.gives_nothing(local.values);
+        if local.values.is_empty() {
+            for binding in local.bindings {
+                self.empty.insert(binding.id, (binding.location, text(binding.name)));
+            }
+        } else {
+            self.balanced(local.bindings.len(), local.values, at);
+        }
+    }
+
+    // Expressions
+
+    pub(crate) fn expression(&mut self, expression: Expression<'_>) {
+        let at = expression.location();
+        match expression.kind() {
+            ExpressionKind::Local { local, .. } => {
+                self.read.insert(local.id);
+            }
+            ExpressionKind::Binary { lhs, op, rhs } => self.binary(lhs, op, rhs, at),
+            ExpressionKind::Table { items } => self.keys(items),
+            ExpressionKind::FunctionLiteral(function) => self.function(function),
+            ExpressionKind::Call { func, args, self_call, .. } => self.call(func, args, self_call),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn binary(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>, at: Location) {
+        self.and_or_nil(lhs, op, at);
+        self.same_operands(lhs, op, rhs, at);
+        self.operator_order(lhs, op, rhs, at);
+        self.length_is_not_negative(lhs, op, rhs, at);
+    }
+
+    pub(crate) fn call(&mut self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool) {
+        let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return };
+        let library = match expr.kind() {
+            ExpressionKind::Global(name) if !self_call => text(name),
+            _ => String::new(),
+        };
+        match (library.as_str(), text(index).as_str(), args) {
+            ("string", "format", [pattern, values @ ..]) => self.format(*pattern, values),
+            ("table", name @ ("insert" | "remove"), [_, place, ..]) => {
+                let inserts = name == "insert";
+                if (!inserts || args.len() == 3) && number(*place) == Some(0.0) {
+                    self.tell(
+                        &lints::list_index::LINT,
+                        place.location(),
+                        "the first place of a list is 1, not 0",
+                        "write 1",
+                    );
+                } else if inserts && args.len() == 3 && is_length(*place) {
+                    let wrong = "this inserts before the last place of the list, not behind it";
+                    self.tell(
+                        &lints::past_the_end::LINT,
+                        place.location(),
+                        wrong,
+                        "leave the place out to put it at the end: table.insert(list, value)",
+                    );
+                }
+            }
+            ("", "format", values) if self_call && literal(expr).is_some() => self.format(expr, values),
+            _ => {}
+        }
+    }
+}
+
+/// Whether an expression negates or subtracts something.
+pub(crate) fn negates(expression: Expression<'_>) -> bool {
+    match expression.kind() {
+        ExpressionKind::Grouped(inner) => negates(inner),
+        ExpressionKind::Unary { op, .. } => op == UnaryOp::Negate,
+        ExpressionKind::Binary { lhs, rhs, .. } => negates(lhs) || negates(rhs),
+        _ => false,
+    }
+}
+
+pub(crate) fn is_length(expression: Expression<'_>) -> bool {
+    matches!(expression.kind(), ExpressionKind::Unary { op: UnaryOp::Length, .. })
+}
+
+pub(crate) fn number(expression: Expression<'_>) -> Option<f64> {
+    match expression.kind() {
+        ExpressionKind::Number { value, .. } => Some(value),
+        ExpressionKind::Integer { value, .. } => Some(value as f64),
+        ExpressionKind::Unary { op: UnaryOp::Negate, rhs } => number(rhs).map(|value| -value),
+        _ => None,
+    }
+}
+
+/// Whether an expression contains a call.
+fn calls(expression: Expression<'_>) -> bool {
+    let mut calls = false;
+    expression.visit(&mut |node: AstNode<'_>| {
+        if let AstNode::Expression(expression) = node {
+            calls |= matches!(expression.kind(), ExpressionKind::Call { .. });
+        }
+        !calls
+    });
+    calls
+}

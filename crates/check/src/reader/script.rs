@@ -1,0 +1,28 @@
+//! Reads a whole script.
+
+use super::{ScriptReader, pattern, spec};
+use crate::inference::evidence::Evidence;
+use riskbreaker_script::syntax::{Arena, parse};
+
+impl ScriptReader<'_> {
+    /// Reads the script and collects its problems.
+    pub fn read(&mut self) {
+        let arena = Arena::new();
+        match parse(&arena, self.text) {
+            Ok(root) => {
+                root.visit(&mut self.locals);
+                self.evidence = Evidence::of(root, self.known.names.fields());
+                if self.is_spec() {
+                    self.spec_texts = spec::texts_of(root);
+                }
+                self.block(root);
+                self.returns_something(root);
+                for (lint, at, wrong) in pattern::lints(root, self.text) {
+                    self.problem(lint, at, wrong);
+                }
+            }
+            // A syntax error is the only problem of its file, because others may follow from it.
+            Err(error) => self.unreadable(error.location, &error.message),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Reports unknown names in specs: cards, characters, fields, entries and others.
+
+use std::collections::BTreeMap;
+
+use crate::inference::value_type::ValueType;
+use crate::lints;
+use crate::reader::ScriptReader;
+use crate::syntax::{constant, listed_texts, literal, named};
+use riskbreaker_ruleset::SwitchValue;
+use riskbreaker_script::syntax::{AstNode, Block, Expression};
+use riskbreaker_spec::{EVENT_SORTS, REFUSAL_KINDS};
+use riskbreaker_state::Value;
+
+/// Returns the texts of a spec file by lower case, with how often each occurs and how it is written first.
+pub(crate) fn texts_of(block: Block<'_>) -> BTreeMap<String, (usize, String)> {
+    let mut texts: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    block.visit(&mut |node: AstNode<'_>| {
+        if let AstNode::Expression(expression) = node
+            && let Some(text) = literal(expression)
+        {
+            // `A = M5: Sword` names a character A.
+            let name = text.split_once('=').map_or(&*text, |(name, _)| name).trim().to_string();
+            texts.entry(name.to_lowercase()).or_insert((0, name)).0 += 1;
+        }
+        true
+    });
+    texts
+}
+
+impl ScriptReader<'_> {
+    /// Checks a call of a method of a spec's `t`.
+    pub(crate) fn spec_call(&mut self, name: &str, args: &[Expression<'_>]) {
+        if self.elsewhere {
+            return; // other rules have names of their own
+        }
+        let refusal = match name {
+            "refused" => args.get(3),
+            "refused_because" | "refused_answer" | "greyed" | "closed" => args.get(2),
+            _ => None,
+        };
+        self.refusal(refusal);
+        match name {
+            "greyed" | "enabled" if args.len() > if name == "greyed" { 3 } else { 2 } => {
+                self.called_so(args.first());
+                if let Some((topic, at)) = args.last().and_then(|arg| Some((literal(*arg)?, arg.location()))) {
+                    self.topic(&topic, at);
+                }
+            }
+            "play" | "greyed" | "enabled" | "refused" | "refused_because" | "odds" => {
+                if self.played_by_nobody(name, args) {
+                    return;
+                }
+                self.called_so(args.first());
+                self.card_named(args.get(1));
+                let answers = if name == "refused_because" { args.get(3) } else { args.get(2) };
+                self.answers(answers);
+                if name == "odds" {
+                    self.expected(args.get(3));
+                }
+            }
+            "turn" => {
+                self.called_so(args.first());
+                self.answers(args.get(1));
+            }
+            "expect" => self.expected(args.first()),
+            "value" | "edit" => {
+                self.called_so(args.first());
+                self.field_named(args.get(1));
+            }
+            "answer" | "asked" | "refused_answer" => {
+                if let Some((topic, at)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) {
+                    self.topic(&topic, at);
+                }
+            }
+            "switch" => self.switched(args),
+            "run" => self.sorted("entry", args.first()),
+            "titles" => self.sorted("kind", args.first()),
+            "seat" => self.sorted("seat", args.first()),
+            "given" if args.len() == 1 => {
+                self.sorted("scenario", args.first());
+                self.position(args.first());
+            }
+            "dice" => {
+                for arg in args {
+                    if let Some(sort) =
+                        self.value_type(*arg).filter(|sort| *sort != ValueType::Number && !sort.is_table())
+                    {
+                        let wrong = format!("expected a number, found {}", sort.words());
+                        self.problem(
+                            &lints::argument_type::LINT,
+                            arg.location(),
+                            (wrong, "write the faces without quotes: t:dice(5, 4)".into()),
+                        );
+                    }
+                }
+            }
+            "free" | "closed" => {
+                self.sorted("seat", args.first());
+                self.sorted("free act", args.get(1));
+            }
+            "happened" => {
+                let Some((sort, at)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else {
+                    return;
+                };
+                let value_types: Vec<String> = EVENT_SORTS.iter().map(|(sort, _)| sort.to_string()).collect();
+                if !value_types.contains(&sort) {
+                    self.problem(
+                        &lints::impossible_expectation::LINT,
+                        at,
+                        (format!("there is no kind of event `{sort}`"), self.known.instead(&sort, &value_types)),
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn sorted(&mut self, sort: &str, arg: Option<&Expression<'_>>) {
+        let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
+        self.tell(&lints::unknown_name::LINT, at, self.known.wrong_name(sort, &name));
+    }
+
+    pub(crate) fn is_card(&self, name: &str) -> bool {
+        let same = |text: &str| text.to_lowercase().replace(' ', "_") == name.to_lowercase().replace(' ', "_");
+        self.known.rules.is_some_and(|rules| rules.cards().iter().any(|card| same(&card.id) || same(&card.title)))
+    }
+
+    /// Reports a character's name that occurs once in the file if the file also has a similar name.
+    fn called_so(&mut self, arg: Option<&Expression<'_>>) {
+        if let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) {
+            self.somebody(&name, at);
+        }
+    }
+
+    fn field_named(&mut self, arg: Option<&Expression<'_>>) {
+        if let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) {
+            self.field_or_value(&name, at);
+        }
+    }
+
+    /// Checks an expected refusal, `{ kind = "greyed", rule = "ABC-1" }`.
+    fn refusal(&mut self, arg: Option<&Expression<'_>>) {
+        for (field, at, value) in arg.into_iter().flat_map(|arg| named(*arg)) {
+            let fields = || REFUSAL_KINDS.iter().flat_map(|(_, fields)| *fields).copied().chain(["kind", "rule"]);
+            match (field.as_str(), literal(value)) {
+                ("kind", Some(kind)) if REFUSAL_KINDS.iter().all(|(known, _)| *known != kind) => {
+                    let cure = riskbreaker_ruleset::instead(&kind, REFUSAL_KINDS.iter().map(|(known, _)| *known));
+                    self.problem(
+                        &lints::impossible_expectation::LINT,
+                        value.location(),
+                        (format!("no refusal is of the kind `{kind}`"), cure),
+                    );
+                }
+                ("rule", Some(rule)) => {
+                    self.tell(&lints::unknown_rule::LINT, value.location(), self.known.wrong_rule(&rule))
+                }
+                (field, _) if fields().all(|known| known != field) => {
+                    let cure = riskbreaker_ruleset::instead(field, fields());
+                    self.problem(
+                        &lints::impossible_expectation::LINT,
+                        at,
+                        (format!("no refusal has a field `{field}`"), cure),
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Checks answers by topic.
+    fn answers(&mut self, arg: Option<&Expression<'_>>) {
+        for (topic, at, value) in arg.into_iter().flat_map(|arg| named(*arg)) {
+            self.topic(&topic, at);
+            self.listed(value);
+        }
+    }
+
+    /// Checks the capitalised texts in a list of answers, which are names of characters.
+    fn listed(&mut self, list: Expression<'_>) {
+        for (name, at) in listed_texts(list).filter(|(name, _)| name.starts_with(char::is_uppercase)) {
+            self.somebody(&name, at);
+        }
+    }
+
+    fn switched(&mut self, args: &[Expression<'_>]) {
+        let Some((name, at)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
+        let Some(switch) = self.known.stack.switch(&name) else {
+            return self.tell(&lints::unknown_name::LINT, at, self.known.wrong_name("switch", &name));
+        };
+        let Some((given, at)) = args.get(1).and_then(|arg| Some((constant(*arg)?, arg.location()))) else { return };
+        let value = match given {
+            Value::Int(n) => SwitchValue::Int(n),
+            Value::Bool(yes) => SwitchValue::Bool(yes),
+            Value::Text(text) => SwitchValue::Text(text.to_string()),
+            _ => return,
+        };
+        if !switch.kind.has(&value) {
+            self.problem(
+                &lints::impossible_value::LINT,
+                at,
+                (format!("the switch `{name}` is never {value}"), format!("it is {}", switch.kind)),
+            );
+        }
+    }
+}

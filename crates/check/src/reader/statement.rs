@@ -1,0 +1,245 @@
+//! Checks the statements of a script.
+
+use crate::inference::symbol::Symbol;
+use crate::inference::value_type::ValueType;
+use crate::reader::ScriptReader;
+use crate::syntax::{is_text_map, literal, text};
+use riskbreaker_script::syntax::{
+    Block, Expression, ExpressionKind, Local, Statement, StatementLocal, StatementView, TableItem,
+};
+
+impl ScriptReader<'_> {
+    /// Checks a value that is assigned to something.
+    pub(crate) fn kept(&mut self, value: Expression<'_>) {
+        if matches!(value.kind(), ExpressionKind::Call { .. }) {
+            self.has_come_back(value);
+        }
+        self.expression(value);
+    }
+
+    pub(crate) fn block(&mut self, block: Block<'_>) {
+        for statement in block.as_slice() {
+            if self.is_over() {
+                return;
+            }
+            self.statement(*statement);
+        }
+    }
+
+    pub(crate) fn statement(&mut self, statement: Statement<'_>) {
+        match statement.view() {
+            StatementView::Block(block) => self.block(block),
+            StatementView::Assign(assign) => {
+                assign.values.iter().for_each(|value| self.kept(*value));
+                assign.vars.iter().for_each(|var| self.written(*var));
+            }
+            StatementView::CompoundAssign(assign) => {
+                self.expression(assign.value);
+                // A compound assignment also reads its target.
+                if matches!(assign.var.kind(), ExpressionKind::IndexName { .. }) {
+                    self.expression(assign.var);
+                }
+                self.operands(assign.var, assign.op, assign.value);
+                self.written(assign.var);
+            }
+            StatementView::Expression(statement) => {
+                self.expression(statement.expr);
+                self.thrown_away(statement.expr);
+            }
+            StatementView::NumericFor(numeric) => {
+                self.value_types.insert(numeric.name.id, ValueType::Number);
+                for counted in [numeric.start, numeric.limit].into_iter().chain(numeric.step) {
+                    self.base(counted);
+                    self.counted_with(counted);
+                }
+                self.block(numeric.body);
+            }
+            StatementView::GenericFor(generic) => {
+                generic.values.iter().for_each(|value| self.expression(*value));
+                if let Some(value) = generic.values.first() {
+                    self.loops_over(*value, generic.names);
+                }
+                self.block(generic.body);
+            }
+            StatementView::FunctionDeclaration(declaration) => {
+                self.written(declaration.name);
+                self.expression(declaration.function);
+            }
+            StatementView::If(branch) => {
+                self.asking(branch.condition);
+                self.condition(branch.condition);
+                self.block(branch.then_body);
+                branch.else_body.into_iter().for_each(|body| self.statement(body));
+            }
+            StatementView::LocalFunction(local) => {
+                self.local_function(local.name.id);
+                self.expression(local.function);
+            }
+            StatementView::Local(local) => self.local(local),
+            StatementView::Repeat(repeat) => {
+                let goes_on = matches!(repeat.condition.kind(), ExpressionKind::Boolean(false) | ExpressionKind::Nil);
+                self.endless(repeat, goes_on, "add a `break`, or a condition that becomes true");
+                self.block(repeat.body);
+                self.asking(repeat.condition);
+            }
+            StatementView::Return(returned) => {
+                returned.expressions.iter().for_each(|value| self.expression(*value));
+                // The answer of a policy is a name that other files have, too.
+                if let [answer] = returned.expressions
+                    && self.path.starts_with("policies/")
+                {
+                    self.slip(*answer);
+                    self.offered_nowhere(*answer);
+                }
+            }
+            StatementView::While(looped) => {
+                self.asking(looped.condition);
+                self.condition(looped.condition);
+                let goes_on =
+                    matches!(looped.condition.kind(), ExpressionKind::Boolean(true) | ExpressionKind::Number { .. });
+                self.endless(looped, goes_on, "add a `break`, or a condition that becomes false");
+                self.ends(looped.condition, looped.body);
+                self.block(looped.body);
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes what is known of new local variables.
+    pub(crate) fn local(&mut self, local: &StatementLocal<'_>) {
+        local.values.iter().for_each(|value| self.expression(*value));
+        for (binding, value) in local.bindings.iter().zip(local.values) {
+            let id = binding.id;
+            if let Some(thing) = self.symbol(*value) {
+                self.symbols.insert(id, thing);
+            }
+            if let Some(silent) = self.silent_call(*value) {
+                self.silent.insert(id, silent);
+            }
+            if !self.locals.reassigned.contains(&id)
+                && !matches!(value.kind(), ExpressionKind::FunctionLiteral(_))
+                && let Some(sort) = self.value_type(*value)
+            {
+                self.value_types.insert(id, sort);
+            }
+            if self.locals.changing.contains(&id) {
+                continue;
+            }
+            if !self.value_types.contains_key(&id) && self.known_by_uses(binding) == Some(ValueType::List) {
+                self.value_types.insert(id, ValueType::List);
+            }
+            self.named_dice(&text(binding.name), *value);
+            if let Some(constant) = literal(*value) {
+                self.constants.insert(id, constant);
+            }
+            if let Some(ids) = self.chosen_ids(*value) {
+                self.choices.insert(id, ids);
+            }
+            if !self.locals.filled.contains(&id) && is_text_map(*value) {
+                self.text_maps.insert(id);
+            }
+            if !self.locals.filled.contains(&id) && is_list(*value) {
+                self.lists.insert(id);
+            }
+            if matches!(value.kind(), ExpressionKind::Nil) {
+                self.nothing.insert(id);
+            }
+            if self.is_always_there(*value) {
+                self.always_there.insert(id);
+            }
+            if matches!(value.kind(), ExpressionKind::FunctionLiteral(_)) {
+                self.local_function(id);
+            }
+        }
+    }
+
+    /// Gives a variable without a known type the type that most of its uses have.
+    pub(crate) fn by_its_uses(&mut self, variable: &Local<'_>) {
+        if let Some(ty) = self.known_by_uses(variable) {
+            self.value_types.entry(variable.id).or_insert(ty);
+        }
+    }
+
+    fn local_function(&mut self, id: u64) {
+        if let Some(signature) = self.known.names.function(self.full_path(), id) {
+            self.functions.insert(id, signature.clone());
+        }
+    }
+
+    /// Checks the target of an assignment. A function that assigns a variable of the file would keep state outside the
+    /// game.
+    pub(crate) fn written(&mut self, target: Expression<'_>) {
+        match target.kind() {
+            ExpressionKind::Global(name) => {
+                self.global_written(text(name), target.location());
+            }
+            ExpressionKind::Local { local, upvalue } => {
+                self.variable_kept(local, upvalue, target.location());
+                self.symbols.remove(&local.id);
+            }
+            ExpressionKind::IndexName { expr, index, .. } => {
+                self.expression(expr);
+                self.switch_written(expr, &text(index), target.location());
+                self.field_written(expr, &text(index), target.location());
+                self.read_by_nobody(expr, &text(index), target.location());
+                self.fills(expr, target.location());
+            }
+            ExpressionKind::IndexExpr { expr, index } => {
+                self.expression(expr);
+                self.expression(index);
+                if let (ExpressionKind::Local { local, .. }, Some(Symbol::Entity(_))) =
+                    (expr.kind(), self.symbol(index))
+                {
+                    self.keyed_by_entities.insert(local.id);
+                }
+                self.place_of_empty(expr, index, target.location());
+                self.fills(expr, target.location());
+            }
+            _ => self.expression(target),
+        }
+    }
+
+    fn loops_over(&mut self, value: Expression<'_>, names: &[&Local<'_>]) {
+        let mut table = value;
+        if let ExpressionKind::Call { func, args, .. } = value.kind()
+            && let ExpressionKind::Global(name) = func.kind()
+            && (name == "pairs" || name == "ipairs")
+            && let Some(first) = args.first()
+        {
+            table = *first;
+        }
+        self.entity_keys(table, value.location());
+        if let ExpressionKind::Call { func, .. } = table.kind()
+            && self.symbol(func) == Some(Symbol::Word("attached"))
+            && let Some(name) = names.get(1)
+        {
+            self.symbols.insert(name.id, Symbol::Holder);
+        }
+        if let (Some(Symbol::Entities(kind)), Some(name)) = (self.symbol(table), names.get(1)) {
+            self.symbols.insert(name.id, Symbol::Entity(kind));
+        } else if let Some(name) = names.get(1) {
+            self.by_its_uses(name);
+        }
+        let places = matches!(value.kind(), ExpressionKind::Call { func, .. }
+            if matches!(func.kind(), ExpressionKind::Global(name) if name == "ipairs"));
+        self.index_for_element(table, names, places);
+        if let Some(place) = names.first()
+            && (places || self.value_type(value) == Some(ValueType::List))
+            && !self.locals.changing.contains(&place.id)
+        {
+            self.value_types.insert(place.id, ValueType::Number);
+        }
+    }
+}
+
+/// Whether an expression is an element of a member list, `thing.list[1]`.
+pub(crate) fn is_one_of_a_list(expression: Expression<'_>) -> bool {
+    let ExpressionKind::IndexExpr { expr, index } = expression.kind() else { return false };
+    matches!(expr.kind(), ExpressionKind::IndexName { .. }) && matches!(index.kind(), ExpressionKind::Number { .. })
+}
+
+/// Whether an expression is a table literal without keys.
+pub(crate) fn is_list(value: Expression<'_>) -> bool {
+    let ExpressionKind::Table { items } = value.kind() else { return false };
+    !items.is_empty() && items.iter().all(|item| matches!(item, TableItem::List { .. }))
+}

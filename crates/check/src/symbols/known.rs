@@ -1,0 +1,212 @@
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::lints;
+use crate::report::CheckReport;
+use crate::symbols::names::{NamesOfFiles, WORK_OF_COMPARISON};
+use riskbreaker_ruleset::{Problem, Rulebook, Source, Stack, nearest};
+use riskbreaker_spec::leading_ids;
+use riskbreaker_state::{Kind, Schema, Type};
+use riskbreaker_work::WorkBudget;
+
+/// The names of a ruleset that scripts may use, as far as the check can know them.
+pub(crate) struct KnownNames<'r> {
+    pub stack: &'r Stack,
+    pub rules: Option<&'r Rulebook>,
+    pub names: NamesOfFiles,
+    /// The ids of the rule texts.
+    ids: BTreeSet<String>,
+    /// The rule texts, which may mention more ids.
+    texts: Vec<&'r str>,
+    dynamic_switches: AtomicBool,
+    /// The work that the check may still do.
+    pub budget: WorkBudget,
+    /// Rule ids that scripts name although the ruleset has no `RULES.md`.
+    unwritten: Mutex<BTreeSet<String>>,
+}
+
+/// The message of a problem, and its cure.
+pub(crate) type Mistake = (String, String);
+
+impl<'r> KnownNames<'r> {
+    /// Collects the names of a stack; `None` if the budget does not cover that.
+    pub fn new(stack: &'r Stack, rules: Option<&'r Rulebook>, budget: &WorkBudget) -> Option<KnownNames<'r>> {
+        let names = NamesOfFiles::new(stack, rules.map(Rulebook::schema), budget)?;
+        Some(KnownNames::with_names(stack, rules, names, budget))
+    }
+
+    /// Returns the same with names that have been collected before.
+    pub fn with_names(
+        stack: &'r Stack,
+        rules: Option<&'r Rulebook>,
+        names: NamesOfFiles,
+        budget: &WorkBudget,
+    ) -> KnownNames<'r> {
+        let texts: Vec<&str> =
+            stack.parts().iter().filter_map(|part| part.folder.file("RULES.md")).map(|source| &*source.text).collect();
+        let ids = texts.iter().flat_map(|text| text.lines()).flat_map(leading_ids).collect();
+        let (dynamic_switches, budget) = (AtomicBool::new(false), budget.clone());
+        KnownNames { stack, rules, names, ids, texts, dynamic_switches, budget, unwritten: Mutex::default() }
+    }
+
+    pub fn schema(&self) -> Option<&'r Schema> {
+        self.rules.map(Rulebook::schema)
+    }
+
+    pub fn kind(&self, name: &str) -> Option<&'r Kind> {
+        let schema = self.schema()?;
+        Some(schema.kind(schema.kind_named(name)?))
+    }
+
+    /// Spends the work of reading a file. False if the budget is spent.
+    pub fn spend_on(&self, source: &Source) -> bool {
+        self.budget.spend(source.text.len() as u64 * CheckReport::WORK_OF_BYTE)
+    }
+
+    /// Spends the work of comparing an unknown name with that many others. False if the budget is spent.
+    pub fn may_compare(&self, names: usize) -> bool {
+        self.budget.spend(names as u64 * WORK_OF_COMPARISON)
+    }
+
+    /// Returns the name that a misspelt one is nearest to; `None` if none is near or the budget is spent.
+    pub fn nearest<'c>(&self, word: &str, names: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+        nearest(word, names.into_iter().take_while(|_| self.may_compare(1)))
+    }
+
+    /// Returns the cure for an unknown name: the name to write instead.
+    pub fn instead(&self, name: &str, names: &[String]) -> String {
+        if !self.may_compare(names.len()) {
+            return "declare it, or use another".into();
+        }
+        let meant = riskbreaker_ruleset::instead(name, names.iter().map(String::as_str));
+        let begins = names.iter().filter(|known| known.len() >= 3 && name.starts_with(known.as_str()));
+        match names.len() {
+            0 => "there are none".into(),
+            17.. if meant.starts_with("known") => match begins.max_by_key(|known| known.len()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "declare it, or use another".into(),
+            },
+            _ => meant,
+        }
+    }
+
+    /// Notes that some script reads switches by computed names.
+    pub fn note_dynamic_switches(&self) {
+        self.dynamic_switches.store(true, Ordering::Relaxed);
+    }
+
+    pub fn reads_switches_by_name(&self) -> bool {
+        self.dynamic_switches.load(Ordering::Relaxed)
+    }
+
+    /// Returns the problem of a rule id that no rule text has; `None` if the id is known or there are no rule texts.
+    pub fn wrong_rule(&self, id: &str) -> Option<Mistake> {
+        if self.texts.is_empty() {
+            if let Ok(mut unwritten) = self.unwritten.lock() {
+                unwritten.insert(id.to_string());
+            }
+            return None;
+        }
+        if self.ids.contains(id) || self.texts.iter().any(|text| mentions(text, id)) {
+            return None;
+        }
+        let cure = match self.nearest(id, self.ids.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`? Or add the rule to RULES.md"),
+            None => "add the rule to RULES.md, as `- **ID** text`".to_string(),
+        };
+        Some((format!("the rule `{id}` is in no RULES.md"), cure))
+    }
+
+    /// Returns one problem if scripts name rules and the ruleset has no rule text.
+    pub fn no_rule_text(&self) -> Option<Problem> {
+        let unwritten = self.unwritten.lock().ok()?;
+        let first = unwritten.first()?;
+        let message = format!("there is no RULES.md, and {} rules are named", unwritten.len());
+        let problem = lints::unknown_rule::LINT.problem(self.stack.main().id(), message);
+        Some(problem.with_cure(format!("write the numbered rules there, as `- **{first}** text`")))
+    }
+
+    /// Returns the names of a sort, such as `seat`; `None` if they cannot be known.
+    pub fn names(&self, sort: &str) -> Option<Vec<String>> {
+        if sort == "seat" {
+            let seats = self.stack.seats();
+            let gm = (!seats.contains_key("gm")).then(|| "gm".to_string());
+            return (!seats.is_empty()).then(|| seats.keys().cloned().chain(gm).collect());
+        }
+        if sort == "switch" {
+            return Some(self.stack.switches().iter().map(|switch| switch.name.clone()).collect());
+        }
+        Some(self.rules?.names_of(sort)?.into_iter().map(str::to_string).collect())
+    }
+
+    /// Returns the problem of an audience that is no seat and no word such as `everybody`.
+    pub fn wrong_audience(&self, name: &str) -> Option<Mistake> {
+        if matches!(name, "everybody" | "nobody" | "gm") { None } else { self.wrong_name("seat", name) }
+    }
+
+    /// Returns the problem of an unknown name of a sort, with the nearest known name; `None` if the name is known.
+    pub fn wrong_name(&self, sort: &str, name: &str) -> Option<Mistake> {
+        let names = self.names(sort)?;
+        if names.iter().any(|known| known == name) {
+            return None;
+        }
+        let cure = match sort {
+            "hook" | "item" if names.is_empty() => format!("write it: `riskbreaker new {sort} {name}`"),
+            _ => self.instead(name, &names),
+        };
+        Some((format!("there is no {sort} `{name}`"), cure))
+    }
+
+    /// Returns the problem of a kind that has no such field or derived value; `None` if it has one.
+    pub fn wrong_member(&self, kind: &Kind, name: &str, methods: &[&str]) -> Option<Mistake> {
+        let members: Vec<String> = kind.members().chain(methods.iter().copied()).map(str::to_string).collect();
+        if members.iter().any(|known| known == name) {
+            return None;
+        }
+        Some((format!("a {} has no `{name}`", kind.name), self.instead(name, &members)))
+    }
+
+    /// Whether some kind has a derived value of that name, and no kind has a field of it.
+    pub fn is_derived(&self, name: &str) -> bool {
+        let Some(schema) = self.schema() else { return false };
+        let derived = schema.kinds.iter().any(|kind| kind.has_derived(name));
+        derived && schema.kinds.iter().all(|kind| kind.field_named(name).is_none())
+    }
+
+    /// Returns the types of a field, one for each kind that has it.
+    pub fn types_of<'s>(&'s self, field: &'s str) -> impl Iterator<Item = &'r Type> + 's {
+        let kinds = self.schema().into_iter().flat_map(|schema| &schema.kinds);
+        kinds.filter_map(move |kind| Some(&kind.field(kind.field_named(field)?).ty))
+    }
+
+    /// Returns the type of a field if it is the same in all kinds that have the field.
+    pub fn type_of_all(&self, field: &str) -> Option<&'r Type> {
+        let mut types = self.types_of(field);
+        let first = types.next()?;
+        types.all(|ty| ty == first).then_some(first)
+    }
+
+    /// Whether a field of that name exists and is a reference in all kinds that have it.
+    pub fn always_refers(&self, field: &str) -> bool {
+        let mut types = self.types_of(field).peekable();
+        types.peek().is_some() && types.all(|ty| matches!(ty, Type::Ref(_)))
+    }
+}
+
+/// Whether a text contains a rule id as a whole word.
+fn mentions(text: &str, id: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    text.match_indices(id).any(|(at, _)| !text[..at].ends_with(part) && !text[at + id.len()..].starts_with(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_mentioned_whole() {
+        assert!(mentions("by X-1, and", "X-1") && mentions("X-1", "X-1"));
+        assert!(!mentions("X-12", "X-1") && !mentions("AX-1", "X-1"));
+    }
+}

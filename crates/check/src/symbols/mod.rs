@@ -1,0 +1,5 @@
+//! The symbol table: what the files of a ruleset declare, and the names that scripts may use.
+
+pub(crate) mod known;
+pub(crate) mod names;
+pub(crate) mod signature;

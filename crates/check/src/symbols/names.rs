@@ -1,0 +1,969 @@
+//! Collects the names in all scripts and data files of a ruleset, and the functions of its modules and verbs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::inference::evidence::FieldEvidence;
+use crate::inference::value_type::{ValueType, orders, reckons};
+use crate::report::CheckReport;
+use crate::symbols::signature::{Callee, Signature, Surroundings, is_vocabulary};
+use crate::syntax::{is_text_map, listed, literal, local_id, member, named, path_of, possible_texts, text};
+use riskbreaker_ruleset::{Data, SourceKind, Stack, slips};
+use riskbreaker_script::api;
+use riskbreaker_script::syntax::{
+    Arena, AstNode, AstVisitor, BinaryOp, Expression, ExpressionKind, Local, Statement, StatementView, TableItem,
+    TextPosition, UnaryOp, parse,
+};
+use riskbreaker_state::Schema;
+use riskbreaker_work::WorkBudget;
+
+/// The work of comparing two names, to find what was meant.
+pub(crate) const WORK_OF_COMPARISON: u64 = 100;
+
+/// How many levels of callers learn what a function needs of its arguments.
+const CALLS_DEEP: usize = 4;
+
+/// The names in all files of a ruleset, including those of its parents.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NamesOfFiles {
+    /// The work that the check may still do.
+    budget: WorkBudget,
+    /// Known names: keys of tables and of data, fields, and texts that look like a name.
+    given: BTreeSet<String>,
+    /// Known names without those of the files that declare kinds.
+    given_elsewhere: BTreeSet<String>,
+    /// How often a name is read as a member or occurs as a text. Specs do not count.
+    read: BTreeMap<String, usize>,
+    /// The type of the constants that are assigned to a name or a key, outside kinds and specs; `None` if they differ.
+    constants: BTreeMap<String, Option<ValueType>>,
+    /// Members on which scripts call a method of an entity: `ctx.actor:set(...)`.
+    entity_members: BTreeSet<String>,
+    /// Hooks that scripts attach by name; `None` if a script computes a name.
+    attached: Option<BTreeSet<String>>,
+    /// How often `attach` is named without being called. If it is, a hook may be attached under another name.
+    handed_on: i64,
+    /// Keys of tables in scripts and data. Specs do not count.
+    keys: BTreeSet<String>,
+    /// Members that are read as lists (`thing.name[1]`), alone and with the name of their owner.
+    listed: BTreeSet<String>,
+    /// Members of which a member is read (`thing.name.other`).
+    parted: BTreeSet<String>,
+    /// How often a member, with the name of its owner (`ctx.targets`), is calculated with or compared by order.
+    reckoned: BTreeMap<String, usize>,
+    /// Functions of cards by their keys: how many return a value, and how many never do.
+    of_cards: BTreeMap<String, (usize, usize)>,
+    /// Members that are called without using the result.
+    ordered: BTreeSet<String>,
+    /// Names that are assigned: `thing.name = ...`.
+    assigned: BTreeSet<String>,
+    /// How often a name is assigned. Specs do not count.
+    written: BTreeMap<String, usize>,
+    /// Facts that are read by `rb.fact`, which calls those that are functions.
+    facts: BTreeSet<String>,
+    /// How often a text occurs in scripts. Specs do not count.
+    texts: BTreeMap<String, usize>,
+    /// How often a part of a text occurs in data files, in lower case.
+    said: BTreeMap<String, usize>,
+    /// The topics of questions.
+    topics: BTreeSet<String>,
+    /// The table that each file returns, by its path with the ruleset's id.
+    modules: BTreeMap<String, Module>,
+    /// The functions of verbs, and the files that define them.
+    verbs: BTreeMap<String, (Signature, String)>,
+    /// Verbs that are declared or wrapped in more than one place.
+    again: BTreeSet<String>,
+    /// The functions that are local variables, by their files and numbers.
+    functions: BTreeMap<(String, u64), Signature>,
+    /// The members that calls of a verb pass, by verb and position.
+    handed: BTreeMap<(String, usize), BTreeSet<String>>,
+    /// Keys of tables that are not arguments of the vocabulary: members that the ruleset's own tables can have.
+    own_keys: BTreeSet<String>,
+    /// Own keys and assigned names that get a value of unknown type.
+    computed: BTreeSet<String>,
+    /// The keys of each table with own keys.
+    tables: Vec<BTreeSet<String>>,
+    /// The member names that a file assigns to each of its variables, by file and variable.
+    filled: BTreeMap<(String, String), BTreeSet<String>>,
+    /// How often a member, with the name of its owner (`ctx.targets`), occurs. Specs do not count.
+    paths: BTreeMap<String, usize>,
+    /// Whether scripts make a table called `ctx`.
+    makes_context: bool,
+    /// Whether a table called `ctx` has computed names or comes from elsewhere.
+    open_context: bool,
+    fields: FieldEvidence,
+}
+
+/// The table that a file returns, as far as it is known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Module {
+    /// The names in the table, with the signature of those that are functions of the file.
+    pub members: BTreeMap<String, Option<Signature>>,
+    /// The names that are tables with texts as keys.
+    pub text_maps: BTreeSet<String>,
+}
+
+impl NamesOfFiles {
+    /// Collects the names of a stack; `None` if the budget does not cover that.
+    pub fn new(stack: &Stack, schema: Option<&Schema>, budget: &WorkBudget) -> Option<NamesOfFiles> {
+        let fields = FieldEvidence::new(schema);
+        let mut names = NamesOfFiles { attached: Some(BTreeSet::new()), fields, ..NamesOfFiles::default() };
+        for name in api::known_members() {
+            names.give(name.to_string(), true);
+            names.note_read(name.to_string(), 1);
+        }
+        for kind in schema.iter().flat_map(|schema| &schema.kinds) {
+            names.given.extend(kind.members().map(str::to_string));
+            for field in &kind.fields {
+                names.note_read(field.name.to_string(), 1);
+            }
+        }
+        for part in stack.parts() {
+            for (path, source) in &part.folder.files {
+                if !budget.spend(source.text.len() as u64 * CheckReport::WORK_OF_BYTE) {
+                    return None;
+                }
+                match source.kind() {
+                    Some(SourceKind::Script) => names.script(path, &source.path, &source.text),
+                    Some(SourceKind::Data) => match Data::read(source) {
+                        Ok(data) => names.data(&data.value),
+                        Err(_) => names.words(&source.text),
+                    },
+                    _ => {}
+                }
+            }
+        }
+        names.propagate(stack);
+        names.budget = budget.clone();
+        Some(names)
+    }
+
+    /// Returns a copy with the names of a new text of one file added.
+    pub fn with_script(&self, inside: &str, full: &str, text: &str) -> NamesOfFiles {
+        let mut names = self.clone();
+        names.script(inside, full, text);
+        names
+    }
+
+    /// Passes what functions need and do on to their callers, [`CALLS_DEEP`] times.
+    fn propagate(&mut self, stack: &Stack) {
+        for _ in 0..CALLS_DEEP {
+            let mut changed = false;
+            for path in self.modules.keys().cloned().collect::<Vec<_>>() {
+                for name in self.modules[&path].members.keys().cloned().collect::<Vec<_>>() {
+                    let Some(mut signature) = self.modules[&path].members[&name].clone() else { continue };
+                    changed |= signature.propagate(&|callee| self.called(stack, &path, callee));
+                    if let Some(module) = self.modules.get_mut(&path) {
+                        module.members.insert(name, Some(signature));
+                    }
+                }
+            }
+            for name in self.verbs.keys().cloned().collect::<Vec<_>>() {
+                let (mut signature, file) = self.verbs[&name].clone();
+                changed |= signature.propagate(&|callee| self.called(stack, &file, callee));
+                self.verbs.insert(name, (signature, file));
+            }
+            for key in self.functions.keys().cloned().collect::<Vec<_>>() {
+                let mut signature = self.functions[&key].clone();
+                changed |= signature.propagate(&|callee| self.called(stack, &key.0, callee));
+                self.functions.insert(key, signature);
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+
+    /// Returns the function that a call in a file names. The file's path includes the ruleset's id.
+    pub(crate) fn called(&self, stack: &Stack, file: &str, callee: &Callee) -> Option<Signature> {
+        match callee {
+            Callee::Local(id) => self.functions.get(&(file.to_string(), *id)).cloned(),
+            Callee::Verb(name) => self.verb(name).filter(|_| !self.again.contains(name)).cloned(),
+            Callee::Member(module, name) => {
+                let path = match module.as_str() {
+                    "" => file,
+                    module => stack.file(module)?.1.path.as_str(),
+                };
+                self.modules.get(path)?.members.get(name)?.clone()
+            }
+        }
+    }
+
+    pub fn fields(&self) -> &FieldEvidence {
+        &self.fields
+    }
+
+    /// Returns the signature of a local variable of a file that is a function.
+    pub fn function(&self, file: &str, id: u64) -> Option<&Signature> {
+        self.functions.get(&(file.to_string(), id))
+    }
+
+    fn note_read(&mut self, name: String, times: usize) {
+        *self.read.entry(name).or_default() += times;
+    }
+
+    fn give(&mut self, name: String, elsewhere: bool) {
+        if elsewhere {
+            self.given_elsewhere.insert(name.clone());
+        }
+        self.given.insert(name);
+    }
+
+    pub(crate) fn script(&mut self, path: &str, full: &str, source: &str) {
+        let arena = Arena::new();
+        let Ok(root) = parse(&arena, source) else { return self.words(source) };
+        let (kinds, spec) = (path.starts_with("kinds"), path.starts_with("specs/"));
+        let modules = modules_of(root.as_slice());
+        let fields = std::mem::take(&mut self.fields);
+        let around = Surroundings { fields: &fields, modules: &modules };
+        let mut gatherer = Gatherer { names: self, handed: BTreeSet::new(), file: full, kinds, spec, around };
+        root.visit(&mut gatherer);
+        if let Some(module) = module_of(root.as_slice(), around) {
+            self.modules.insert(full.to_string(), module);
+        }
+        self.fields = fields;
+    }
+
+    /// Notes every word of a script that cannot be parsed as known and read, because it may be.
+    fn words(&mut self, source: &str) {
+        for word in source.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()) {
+            self.give(word.to_string(), true);
+            self.note_read(word.to_string(), 1);
+        }
+    }
+
+    fn data(&mut self, value: &serde_json::Value) {
+        match value {
+            serde_json::Value::Object(table) => {
+                for (key, value) in table {
+                    self.keys.insert(key.clone());
+                    self.give(key.clone(), true);
+                    self.data(value);
+                }
+            }
+            serde_json::Value::Array(list) => list.iter().for_each(|value| self.data(value)),
+            serde_json::Value::String(text) => {
+                for piece in crate::place::pieces(text) {
+                    *self.said.entry(piece.to_lowercase()).or_default() += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub fn is_given(&self, name: &str) -> bool {
+        self.given.contains(name)
+    }
+
+    /// Whether a member of that name is known from anywhere but the kinds.
+    pub fn is_given_elsewhere(&self, name: &str) -> bool {
+        self.given_elsewhere.contains(name)
+    }
+
+    /// Returns the type of a member of that name, whatever its owner: all fields and all assigned values have this
+    /// type.
+    pub fn type_everywhere(&self, name: &str) -> Option<ValueType> {
+        let field = self.fields.type_of(name)?;
+        let other = self.constants.get(name).is_some_and(|written| *written != Some(field));
+        let certain = match field {
+            ValueType::Number | ValueType::Text | ValueType::Truth => true,
+            // A table of the ruleset's own may lack the member.
+            ValueType::List => !self.written.contains_key(name) && !self.own_keys.contains(name),
+            _ => false,
+        };
+        (certain && !other && !self.computed.contains(name)).then_some(field)
+    }
+
+    /// Whether a table that is no entity may have a member of that name: scripts write it as a key or assign it. Fields
+    /// of entities are never assigned.
+    pub fn may_be_own(&self, name: &str) -> bool {
+        self.own_keys.contains(name) || self.assigned.contains(name)
+    }
+
+    /// Whether a member of that name is used as an entity somewhere, and never gets a constant.
+    pub fn is_entity_member(&self, name: &str) -> bool {
+        let field = self.fields.types.get(name).is_none_or(|ty| *ty == Some(ValueType::Entity));
+        field && self.entity_members.contains(name) && !self.constants.contains_key(name)
+    }
+
+    /// Whether scripts pass entities to a parameter of a verb, as far as the check can tell.
+    pub fn is_handed_entities(&self, verb: &str, at: usize) -> bool {
+        let handed = self.handed.get(&(verb.to_string(), at));
+        handed.is_some_and(|names| names.iter().any(|name| self.is_entity_member(name)))
+    }
+
+    /// Returns the members that the table `ctx` of a card can have; `None` if no script makes it, or if it has computed
+    /// names.
+    pub fn members_of_context(&self) -> Option<impl Iterator<Item = &str>> {
+        let members = || self.own_keys.iter().chain(&self.assigned).map(String::as_str);
+        (self.makes_context && !self.open_context).then(members)
+    }
+
+    /// The members that scripts read off a variable of that name.
+    pub fn read_off<'n>(&'n self, variable: &'n str) -> impl Iterator<Item = &'n str> {
+        let paths = self.paths.keys().filter_map(move |path| path.strip_prefix(variable)?.strip_prefix('.'));
+        paths.filter(|member| !member.contains('.'))
+    }
+
+    /// Returns the member of the context that has that name instead of the context itself: `actor` for `seat`, if
+    /// scripts read `actor.seat` and `ctx.actor`.
+    ///
+    /// `None` if scripts read the name off the context in several places, or if a table that can be a context gets that
+    /// member.
+    pub fn has_instead_of_context(&self, name: &str) -> Option<&str> {
+        if !self.makes_context || self.open_context {
+            return None;
+        }
+        let named = |path: &str| self.paths.get(path).copied().unwrap_or_default();
+        if named(&format!("ctx.{name}")) != 1 || !self.fields.types.contains_key(name) {
+            return None;
+        }
+        let of_context = |other: &&String| named(&format!("ctx.{other}")) > 0;
+        let may_be_one = |names: &BTreeSet<String>| {
+            let others = names.iter().filter(|other| *other != name);
+            names.contains(name) && others.clone().filter(of_context).count() * 2 >= others.count()
+        };
+        let filled =
+            self.filled.iter().any(|((_, of), names)| of == "ctx" && names.contains(name) || may_be_one(names));
+        if filled || self.tables.iter().any(may_be_one) {
+            return None;
+        }
+        let owners = self.paths.iter().filter_map(|(path, times)| Some((path.split_once('.')?, times)));
+        let owners = owners.filter(|((of, read), _)| *read == name && named(&format!("ctx.{of}")) > 1);
+        let owner = owners.max_by_key(|(_, times)| **times).map(|((of, _), _)| of);
+        // A table that has both members was made as a context.
+        owner.filter(|owner| !self.tables.iter().any(|names| names.contains(name) && names.contains(*owner)))
+    }
+
+    fn note_constant(&mut self, name: &str, value: Expression<'_>) {
+        let ty = match value.kind() {
+            ExpressionKind::Number { .. } => Some(ValueType::Number),
+            // A declaration gives the type of a fact: `card = { reach = "number?" }`.
+            ExpressionKind::String { .. }
+                if literal(value)
+                    .is_some_and(|ty| matches!(ty.trim_end_matches('?'), "number" | "string" | "boolean")) =>
+            {
+                return;
+            }
+            ExpressionKind::String { .. } | ExpressionKind::InterpString { .. } => Some(ValueType::Text),
+            ExpressionKind::Boolean(_) => Some(ValueType::Truth),
+            ExpressionKind::Table { items } if items.iter().all(|item| matches!(item, TableItem::List { .. })) => {
+                Some(ValueType::List)
+            }
+            ExpressionKind::Table { .. } | ExpressionKind::FunctionLiteral(_) | ExpressionKind::Nil => None,
+            _ => return,
+        };
+        let known = self.constants.entry(name.to_string()).or_insert(ty);
+        if *known != ty {
+            *known = None;
+        }
+    }
+
+    /// Notes a name that gets a value which is neither a constant nor a member of the same name.
+    fn note_computed(&mut self, name: &str, value: Expression<'_>) {
+        let constant = matches!(
+            value.kind(),
+            ExpressionKind::Number { .. }
+                | ExpressionKind::String { .. }
+                | ExpressionKind::InterpString { .. }
+                | ExpressionKind::Boolean(_)
+                | ExpressionKind::Table { .. }
+                | ExpressionKind::FunctionLiteral(_)
+                | ExpressionKind::Nil
+        );
+        if !constant && member(value).as_deref() != Some(name) {
+            self.computed.insert(name.to_string());
+        }
+    }
+
+    pub fn is_assigned(&self, name: &str) -> bool {
+        self.assigned.contains(name)
+    }
+
+    /// Whether a name is only assigned, and never read.
+    pub fn is_only_written(&self, name: &str) -> bool {
+        self.reads(name) <= self.written.get(name).copied().unwrap_or_default()
+    }
+
+    /// Returns a name that is read and is one letter away from another. `None` if there is none or the budget is spent.
+    pub fn read_and_near(&self, name: &str) -> Option<&str> {
+        if !self.budget.spend(self.read.len() as u64 * WORK_OF_COMPARISON) {
+            return None;
+        }
+        let near =
+            |other: &&String| other.len() > 1 && slips(name, other, 1) == Some(1) && !self.is_only_written(other);
+        self.read.keys().find(near).map(String::as_str).filter(|_| name.len() > 1)
+    }
+
+    /// Whether a table of the ruleset's own may have the name.
+    pub fn is_own_key(&self, name: &str) -> bool {
+        self.own_keys.contains(name)
+    }
+
+    /// Whether the name is a key of some table.
+    pub fn is_key(&self, name: &str) -> bool {
+        self.keys.contains(name)
+    }
+
+    /// Whether a member of that name is used only as a list.
+    pub fn is_list(&self, name: &str) -> bool {
+        self.listed.contains(name) && !self.parted.contains(name)
+    }
+
+    /// Whether a member is used only as a list where it is read off an owner of that name. One other use is tolerated.
+    pub fn is_list_of(&self, read: Expression<'_>) -> bool {
+        let Some((name, path)) = member(read).zip(path_of(read)) else { return false };
+        let otherwise = self.constants.get(&name).is_some_and(|ty| matches!(ty, None | Some(ValueType::Number)));
+        let reckoned = self.reckoned.get(&path).is_some_and(|times| *times > 1);
+        self.is_list(&name) && self.listed.contains(&path) && !otherwise && !reckoned
+    }
+
+    /// Whether other cards have a function under that key that returns a value, and all callers use the value.
+    pub fn is_answered_by_cards(&self, name: &str) -> bool {
+        let others = self.of_cards.get(name).is_some_and(|(giving, silent)| *giving >= 2 && *silent <= 1);
+        others && !self.ordered.contains(name)
+    }
+
+    /// Returns how often a name is read as a member or occurs as a text.
+    pub fn reads(&self, name: &str) -> usize {
+        self.read.get(name).copied().unwrap_or_default()
+    }
+
+    pub fn is_read(&self, name: &str) -> bool {
+        self.read.contains_key(name)
+    }
+
+    /// Returns how often a text occurs in the scripts.
+    pub fn times(&self, text: &str) -> usize {
+        self.texts.get(text).copied().unwrap_or_default()
+    }
+
+    /// Returns how often a part of a text occurs in data files, ignoring case.
+    pub fn said(&self, piece: &str) -> usize {
+        self.said.get(&piece.to_lowercase()).copied().unwrap_or_default()
+    }
+
+    /// Returns the parts of texts that occur more than once in data files, in lower case.
+    pub fn often_said(&self) -> impl Iterator<Item = &str> {
+        self.said.iter().filter(|(_, times)| **times > 1).map(|(piece, _)| piece.as_str())
+    }
+
+    pub fn given(&self) -> impl Iterator<Item = &str> {
+        self.given.iter().map(String::as_str)
+    }
+
+    /// Returns the known name that is nearest to an unknown member or key; of several, the one that is read most often.
+    /// `None` if none is near or the budget is spent.
+    pub fn meant(&self, name: &str) -> Option<&str> {
+        if !self.budget.spend(self.read.len() as u64 * WORK_OF_COMPARISON) {
+            return None;
+        }
+        let letters = name.chars().count();
+        let small = |name: &str| !name.contains(|letter: char| letter.is_uppercase() || letter == ' ');
+        let most = if letters < 2 { 0 } else { (letters / 3).clamp(1, 4) };
+        let known = self.read.iter().filter(|(other, _)| **other != name && small(other) == small(name));
+        let near = known.filter_map(|(other, times)| {
+            let distance = slips(name, other, most)?;
+            Some((distance, std::cmp::Reverse(*times), other.as_str()))
+        });
+        near.min().map(|(_, _, other)| other)
+    }
+
+    /// Whether some script may attach a hook.
+    pub fn is_attached(&self, hook: &str) -> bool {
+        self.handed_on > 0 || self.attached.as_ref().is_none_or(|attached| attached.contains(hook))
+    }
+
+    /// Whether some script reads a fact of that name by `rb.fact`.
+    pub fn is_fact(&self, name: &str) -> bool {
+        self.facts.contains(name)
+    }
+
+    /// Returns the texts in the scripts that look like a name.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.texts.keys().map(String::as_str)
+    }
+
+    pub fn topics(&self) -> &BTreeSet<String> {
+        &self.topics
+    }
+
+    /// Returns the table that a file returns; `None` if it is unknown.
+    pub fn module(&self, path: &str) -> Option<&Module> {
+        self.modules.get(path)
+    }
+
+    pub fn verb(&self, name: &str) -> Option<&Signature> {
+        self.verbs.get(name).map(|(signature, _)| signature)
+    }
+
+    /// Returns the file that defines a verb; `None` if several do.
+    pub fn file_of_verb(&self, name: &str) -> Option<&str> {
+        self.verbs.get(name).filter(|_| !self.again.contains(name)).map(|(_, file)| file.as_str())
+    }
+}
+
+impl Module {
+    fn insert(
+        &mut self,
+        name: String,
+        value: Expression<'_>,
+        functions: &BTreeMap<u64, Signature>,
+        around: Surroundings<'_>,
+    ) {
+        // A second assignment may store another type.
+        if is_text_map(value) && !self.members.contains_key(&name) {
+            self.text_maps.insert(name.clone());
+        } else {
+            self.text_maps.remove(&name);
+        }
+        self.members.insert(name, signature_of(value, functions, around));
+    }
+}
+
+struct Gatherer<'n> {
+    names: &'n mut NamesOfFiles,
+    /// The positions of tables that are arguments of the vocabulary.
+    handed: BTreeSet<TextPosition>,
+    /// The file's path, with the ruleset's id.
+    file: &'n str,
+    kinds: bool,
+    spec: bool,
+    around: Surroundings<'n>,
+}
+
+impl Gatherer<'_> {
+    fn give(&mut self, name: String) {
+        self.names.give(name, !self.kinds && !self.spec);
+    }
+}
+
+impl<'ast> AstVisitor<'ast> for Gatherer<'_> {
+    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
+        match node {
+            AstNode::Statement(statement) => self.statement(statement),
+            AstNode::Expression(expression) => {
+                if let ExpressionKind::Table { items } = expression.kind() {
+                    self.table(items, self.handed.contains(&expression.location().begin));
+                    return false;
+                }
+                self.expression(expression);
+            }
+        }
+        true
+    }
+}
+
+impl<'ast> Gatherer<'_> {
+    /// Notes the keys of a table as known names, not as texts.
+    pub(crate) fn table(&mut self, items: &'ast [TableItem<'ast>], handed: bool) {
+        let mut keys = BTreeSet::new();
+        for item in items {
+            match item {
+                TableItem::List { value } => value.visit(self),
+                TableItem::General { key, value } => {
+                    key.visit(self);
+                    value.visit(self);
+                }
+                // Types of names are no values of theirs.
+                TableItem::Record { key, value } if self.declares_types(*key, *value) => {}
+                TableItem::Record { key, value } => {
+                    if let Some(name) = literal(*key) {
+                        if !handed && !self.kinds && !self.spec {
+                            self.names.own_keys.insert(name.clone());
+                            self.names.note_computed(&name, *value);
+                            keys.insert(name.clone());
+                        }
+                        self.record(name, *value);
+                    }
+                    value.visit(self);
+                }
+            }
+        }
+        if !keys.is_empty() {
+            self.names.tables.push(keys);
+        }
+    }
+
+    /// Whether an entry declares what `ctx` of cards or the data of attachments hold.
+    fn declares_types(&self, key: Expression<'_>, value: Expression<'_>) -> bool {
+        let place = match literal(key).as_deref() {
+            Some("context") => self.file.contains("/play"),
+            Some("data") => self.file.contains("/hooks/") || self.file.contains("/items/"),
+            _ => false,
+        };
+        let is_type = |value: Expression<'_>| matches!(value.kind(), ExpressionKind::Call { .. });
+        let mut values = named(value).map(|(.., value)| value).peekable();
+        place
+            && values.peek().is_some()
+            && values.all(|value| is_type(value) || listed(value).next().is_some_and(is_type))
+    }
+
+    pub(crate) fn record(&mut self, name: String, value: Expression<'_>) {
+        if name == "topic" {
+            self.names.topics.extend(possible_texts(value));
+        }
+        let wraps = matches!(value.kind(), ExpressionKind::Call { func, .. }
+            if matches!(func.kind(), ExpressionKind::IndexName { index, .. } if index == "wrapped"));
+        let verb = verb_of(value, self.around);
+        let is_again = verb.is_some() && self.file.contains("/verbs") && self.names.verbs.contains_key(&name);
+        if wraps || is_again {
+            self.names.again.insert(name.clone());
+        }
+        if let Some(signature) = verb {
+            self.names.verbs.insert(name.clone(), (signature, self.file.to_string()));
+        }
+        if !self.spec {
+            self.names.keys.insert(name.clone());
+        }
+        if let (ExpressionKind::FunctionLiteral(function), true) = (value.kind(), self.file.contains("/maneuvers/")) {
+            let signature = Signature::of(function, self.around);
+            let (giving, silent) = self.names.of_cards.entry(name.clone()).or_default();
+            *giving += usize::from(signature.answers_at_times);
+            *silent += usize::from(signature.silent.is_some());
+        }
+        if !self.spec && !self.kinds {
+            self.names.note_constant(&name, value);
+        }
+        self.give(name);
+    }
+}
+
+impl Gatherer<'_> {
+    pub(crate) fn statement(&mut self, statement: Statement<'_>) {
+        for (id, signature) in functions_in(statement, self.around) {
+            self.names.functions.insert((self.file.to_string(), id), signature);
+        }
+        if let (StatementView::Local(local), false) = (statement.view(), self.spec) {
+            self.names.makes_context |= local.bindings.iter().any(|binding| binding.name == "ctx");
+        }
+        if !self.spec {
+            self.names.open_context |= opens_context(statement);
+        }
+        match statement.view() {
+            StatementView::Assign(assign) => {
+                for path in assign.vars.iter().filter_map(|var| path_of(*var)).filter(|_| !self.spec) {
+                    if let Some((of, name)) = path.split_once('.') {
+                        let of = (self.file.to_string(), of.to_string());
+                        self.names.filled.entry(of).or_default().insert(name.to_string());
+                    }
+                }
+                for (at, name) in assign.vars.iter().map(|var| member(*var)).enumerate() {
+                    if let (Some(name), Some(value)) = (&name, assign.values.get(at)) {
+                        self.names.note_constant(name, *value);
+                        if !self.spec {
+                            self.names.note_computed(name, *value);
+                            *self.names.written.entry(name.clone()).or_default() += 1;
+                        }
+                    }
+                    self.assigned(name);
+                }
+            }
+            StatementView::FunctionDeclaration(declaration) => self.assigned(member(declaration.name)),
+            StatementView::CompoundAssign(assign) if !self.spec => self.reckoned(assign.var),
+            StatementView::Expression(statement) if !self.spec => self.ordered(statement.expr),
+            StatementView::Return(returned) if !self.spec => {
+                returned.expressions.iter().for_each(|value| self.ordered(*value));
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn reckoned(&mut self, side: Expression<'_>) {
+        if let Some(path) = path_of(side) {
+            *self.names.reckoned.entry(path).or_default() += 1;
+        }
+    }
+
+    /// Notes a call whose result is not used, or only returned.
+    fn ordered(&mut self, call: Expression<'_>) {
+        let ExpressionKind::Call { func, .. } = call.kind() else { return };
+        let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return };
+        // A member of a module is no function of a card.
+        if !local_id(expr).is_some_and(|id| self.around.modules.contains_key(&id)) {
+            self.names.ordered.insert(text(index));
+        }
+    }
+
+    pub(crate) fn assigned(&mut self, name: Option<String>) {
+        self.names.assigned.extend(name.clone());
+        name.into_iter().for_each(|name| self.give(name));
+    }
+
+    pub(crate) fn expression(&mut self, expression: Expression<'_>) {
+        match expression.kind() {
+            ExpressionKind::String { .. } => {
+                let Some(name) = literal(expression).filter(|name| name.len() <= 64) else { return };
+                if !self.spec {
+                    *self.names.texts.entry(name.clone()).or_default() += 1;
+                    self.names.note_read(name.clone(), 1);
+                }
+                self.give(name);
+            }
+            ExpressionKind::Call { func, args, self_call, .. } => {
+                if let (ExpressionKind::Global(name), Some(list)) = (func.kind(), args.first())
+                    && name == "ipairs"
+                {
+                    self.names.listed.extend(member(*list).into_iter().chain(path_of(*list)));
+                }
+                let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return };
+                // `rb.options` and `rb.fact` take contexts. A table that another word takes is a question, an entity or
+                // a declaration.
+                if is_vocabulary(expr) && index != "options" && index != "fact" {
+                    self.handed.extend(args.iter().map(|arg| arg.location().begin));
+                    if let ("verb", Some(params)) = (&*text(index), args.first()) {
+                        self.handed.extend(listed(*params).map(|param| param.location().begin));
+                    }
+                }
+                if member(expr).as_deref() == Some("act") && !self.spec {
+                    for (at, arg) in args.iter().enumerate() {
+                        if let Some(name) = member(*arg) {
+                            self.names.handed.entry((text(index), at)).or_default().insert(name);
+                        }
+                    }
+                }
+                self.names.parted.extend(member(expr));
+                if self_call && api::ENTITY_METHODS.contains(&&*text(index)) {
+                    self.names.entity_members.extend(member(expr));
+                }
+                if index == "fact" {
+                    self.names.facts.extend(args.get(1).and_then(|arg| literal(*arg)));
+                }
+                if index == "attach" && !self.spec {
+                    self.names.handed_on -= 1;
+                    match args.first().and_then(|arg| literal(*arg)) {
+                        Some(hook) => self.names.attached.iter_mut().for_each(|attached| {
+                            attached.insert(hook.clone());
+                        }),
+                        None => self.names.attached = None,
+                    }
+                }
+            }
+            ExpressionKind::IndexName { expr, index, .. } => {
+                self.names.parted.extend(member(expr));
+                if !self.spec {
+                    self.names.handed_on += i64::from(index == "attach");
+                    self.names.note_read(text(index), 1);
+                    if let Some(path) = path_of(expression) {
+                        *self.names.paths.entry(path).or_default() += 1;
+                    }
+                }
+            }
+            ExpressionKind::IndexExpr { expr, index } if matches!(index.kind(), ExpressionKind::Number { .. }) => {
+                self.names.listed.extend(member(expr).into_iter().chain(path_of(expr)));
+            }
+            ExpressionKind::Unary { op: UnaryOp::Length, rhs } => {
+                self.names.listed.extend(member(rhs).into_iter().chain(path_of(rhs)))
+            }
+            ExpressionKind::Binary { lhs, op, rhs } if !self.spec && (reckons(op) || orders(op)) => {
+                [lhs, rhs].into_iter().for_each(|side| self.reckoned(side));
+            }
+            ExpressionKind::Binary { lhs, op: BinaryOp::Or, .. } => self.ordered(lhs),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a table called `ctx` gets a computed name, or comes from a library or the vocabulary.
+fn opens_context(statement: Statement<'_>) -> bool {
+    let is_context = |local: &Local<'_>| local.name == "ctx";
+    let foreign = |value: Expression<'_>| match value.kind() {
+        ExpressionKind::Call { func, .. } => match func.kind() {
+            ExpressionKind::IndexName { expr, .. } => {
+                is_vocabulary(expr) || matches!(expr.kind(), ExpressionKind::Global(_))
+            }
+            _ => false,
+        },
+        _ => false,
+    };
+    match statement.view() {
+        StatementView::Assign(assign) => assign.vars.iter().any(|target| match target.kind() {
+            ExpressionKind::IndexExpr { expr, .. } => {
+                matches!(expr.kind(), ExpressionKind::Local { local, .. } if is_context(local))
+            }
+            _ => false,
+        }),
+        StatementView::Local(local) => {
+            local.bindings.iter().zip(local.values).any(|(binding, value)| is_context(binding) && foreign(*value))
+        }
+        _ => false,
+    }
+}
+
+/// Returns the signature of a verb's function: `rb.verb({ ... }, function)`, `rb.replace(rb.verb(...))`.
+fn verb_of(value: Expression<'_>, around: Surroundings<'_>) -> Option<Signature> {
+    let ExpressionKind::Call { func, args, .. } = value.kind() else { return None };
+    let ExpressionKind::IndexName { index, .. } = func.kind() else { return None };
+    if index == "verb"
+        && let Some(ExpressionKind::FunctionLiteral(function)) = args.get(1).map(|arg| arg.kind())
+    {
+        return Some(Signature::of(function, around));
+    }
+    (index == "replace").then(|| verb_of(*args.first()?, around)).flatten()
+}
+
+/// Returns the table that a file returns; `None` if its names are not all visible.
+fn module_of(block: &[Statement<'_>], around: Surroundings<'_>) -> Option<Module> {
+    let StatementView::Return(returned) = block.last()?.view() else { return None };
+    let [value] = returned.expressions else { return None };
+    let functions = functions_of(block, around);
+    let ExpressionKind::Local { local, .. } = value.kind() else { return table_of(*value, &functions, around) };
+    let id = local.id;
+    let mut module = None;
+    // How often the variable occurs, and how often only to read a member of it.
+    let (mut plain, mut by_name) = (0, 0);
+    for statement in block {
+        statement.visit(&mut |node: AstNode<'_>| {
+            if let AstNode::Expression(expression) = node {
+                match expression.kind() {
+                    ExpressionKind::Local { local, .. } if local.id == id => plain += 1,
+                    _ if member_of(expression, id).is_some() => by_name += 1,
+                    _ => {}
+                }
+            }
+            true
+        });
+        match statement.view() {
+            StatementView::Local(declared) => {
+                let places = declared.bindings.iter().zip(declared.values);
+                for (_, value) in places.filter(|(binding, _)| binding.id == id) {
+                    module = Some(table_of(*value, &functions, around)?);
+                }
+            }
+            StatementView::FunctionDeclaration(declaration) => {
+                if let Some(name) = member_of(declaration.name, id) {
+                    let signature = declaration.function.as_function().map(|function| Signature::of(function, around));
+                    module.as_mut()?.members.insert(name, signature);
+                }
+            }
+            StatementView::Assign(assign) => {
+                for (target, value) in assign.vars.iter().zip(assign.values) {
+                    if let Some(name) = member_of(*target, id) {
+                        module.as_mut()?.insert(name, *value, &functions, around);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    // A function that takes the whole table may add to it, so only the `return` may name the table alone.
+    module.filter(|_| plain == by_name + 1)
+}
+
+fn table_of(value: Expression<'_>, functions: &BTreeMap<u64, Signature>, around: Surroundings<'_>) -> Option<Module> {
+    let ExpressionKind::Table { items } = value.kind() else { return None };
+    let mut module = Module::default();
+    for item in items {
+        let TableItem::Record { key, value } = item else { return None };
+        module.insert(literal(*key)?, *value, functions, around);
+    }
+    Some(module)
+}
+
+fn signature_of(
+    value: Expression<'_>,
+    functions: &BTreeMap<u64, Signature>,
+    around: Surroundings<'_>,
+) -> Option<Signature> {
+    match value.kind() {
+        ExpressionKind::FunctionLiteral(function) => Some(Signature::of(function, around)),
+        ExpressionKind::Local { local, .. } => functions.get(&local.id).cloned(),
+        _ => None,
+    }
+}
+
+/// Returns the signatures of the local functions of a file.
+fn functions_of(block: &[Statement<'_>], around: Surroundings<'_>) -> BTreeMap<u64, Signature> {
+    block.iter().flat_map(|statement| functions_in(*statement, around)).collect()
+}
+
+/// Returns the signatures of the local functions that a statement declares.
+fn functions_in(statement: Statement<'_>, around: Surroundings<'_>) -> Vec<(u64, Signature)> {
+    match statement.view() {
+        StatementView::LocalFunction(local) => {
+            let function = local.function.as_function();
+            function.map(|function| (local.name.id, Signature::of(function, around))).into_iter().collect()
+        }
+        StatementView::Local(local) => {
+            let declared = local.bindings.iter().zip(local.values);
+            let functions = declared.filter_map(|(binding, value)| match value.kind() {
+                ExpressionKind::FunctionLiteral(function) => Some((binding.id, Signature::of(function, around))),
+                _ => None,
+            });
+            functions.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the local variables that hold required modules, with the name in `require`. The table that the file itself
+/// returns has an empty name.
+fn modules_of(block: &[Statement<'_>]) -> BTreeMap<u64, String> {
+    let mut modules = BTreeMap::new();
+    for statement in block {
+        match statement.view() {
+            StatementView::Local(local) => {
+                for (binding, value) in local.bindings.iter().zip(local.values) {
+                    if let ExpressionKind::Call { func, args, .. } = value.kind()
+                        && matches!(func.kind(), ExpressionKind::Global(name) if name == "require")
+                        && let Some(path) =
+                            args.first().and_then(|arg| literal(*arg)).filter(|path| !path.starts_with('@'))
+                    {
+                        modules.insert(binding.id, path);
+                    }
+                }
+            }
+            StatementView::Return(returned) => {
+                if let [value] = returned.expressions
+                    && let ExpressionKind::Local { local, .. } = value.kind()
+                {
+                    modules.insert(local.id, String::new());
+                }
+            }
+            _ => {}
+        }
+    }
+    modules
+}
+
+/// Returns `name` if the expression is `local.name` for the given local variable.
+fn member_of(expression: Expression<'_>, id: u64) -> Option<String> {
+    let ExpressionKind::IndexName { expr, index, .. } = expression.kind() else { return None };
+    let ExpressionKind::Local { local, .. } = expr.kind() else { return None };
+    (local.id == id).then(|| text(index))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signature(source: &str) -> Signature {
+        let (fields, modules) = (FieldEvidence::default(), BTreeMap::new());
+        let around = Surroundings { fields: &fields, modules: &modules };
+        functions_of(parse(&Arena::new(), source).unwrap().as_slice(), around).into_values().next().unwrap()
+    }
+
+    #[test]
+    fn what_cannot_be_left_out_is_what_is_used_as_it_is() {
+        assert_eq!(signature("local function f(a, b, c) return a.x + b end").needed, 2);
+        assert_eq!(signature("local function f(a, b) if b then return b.x end return a.x end").needed, 0);
+        assert_eq!(signature("local function f(a, b) b = b or 1 return a.x + b end").needed, 1);
+        assert_eq!(signature("local function f(a, b) if a.x then return 1 end return b.x end").needed, 1);
+        assert_eq!(signature("local function f(a, ...) return a .. select('#', ...) end").needed, 1);
+    }
+
+    fn members(source: &str) -> Option<Vec<String>> {
+        let (fields, modules) = (FieldEvidence::default(), BTreeMap::new());
+        let around = Surroundings { fields: &fields, modules: &modules };
+        let module = module_of(parse(&Arena::new(), source).unwrap().as_slice(), around);
+        module.map(|module| module.members.into_keys().collect())
+    }
+
+    #[test]
+    fn what_a_file_returns_is_read_off_where_it_can_be() {
+        assert_eq!(members("return { a = 1, b = f }").unwrap(), ["a", "b"]);
+        assert_eq!(members("local m = {} function m.a() return m.b end m.b = 2 return m").unwrap(), ["a", "b"]);
+        assert_eq!(members("local m = {} fill(m) return m"), None);
+        assert_eq!(members("local m = {} m[k] = 1 return m"), None);
+        assert_eq!(members("return make()"), None);
+        assert_eq!(members("local m = table.clone(below) return m"), None);
+    }
+}

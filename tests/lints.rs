@@ -1,0 +1,235 @@
+//! The lints of `check`: their examples, their pages in the book, comments that allow them, and changes that cures name.
+#![cfg(all(feature = "check", feature = "lsp"))]
+
+mod files;
+mod parallel;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use parallel::on_every_core;
+use riskbreaker::check::{CheckReport, Example, LINTS, Lint, Severity, check};
+use riskbreaker::lsp::fixes;
+use riskbreaker::ruleset::Problem;
+use riskbreaker::{Library, WorkBudget};
+
+/// The ruleset of the examples, with types for its verb, so that nothing is found in it.
+fn tug() -> BTreeMap<String, String> {
+    let mut files = files::of(&["tug"]);
+    let verbs = files.get_mut("tug/verbs.luau").unwrap();
+    let typed = "{ { \"rope\", rb.ref(\"rope\") }, { \"by\", rb.int() }, { \"who\", rb.ref(\"puller\") } }";
+    *verbs = verbs.replace("{ \"rope\", \"by\", \"who\" }", typed);
+    files
+}
+
+fn with(example: &Example) -> BTreeMap<String, String> {
+    let mut files = tug();
+    files.extend(example.files().into_iter().map(|(path, text)| (format!("tug/{path}"), text)));
+    files
+}
+
+fn found(files: BTreeMap<String, String>) -> Vec<Problem> {
+    check(&Library::from_files(files), "tug", &[], &WorkBudget::new(CheckReport::WORK)).problems
+}
+
+fn with_line(line: &str) -> BTreeMap<String, String> {
+    let mut files = with(&Example::Resolve("rb.say(\"{} pulls\", ctx.actor)"));
+    let card = files.get_mut("tug/maneuvers/example.luau").unwrap();
+    *card = card.replace("\t\trb.say(\"{} pulls\", ctx.actor)", line);
+    files
+}
+
+/// What is found, as `path:line lint`.
+fn names(found: &[Problem]) -> Vec<String> {
+    let name = |one: &Problem| format!("{}:{} {}", one.path, one.line.unwrap_or_default(), one.lint.unwrap_or("none"));
+    found.iter().map(name).collect()
+}
+
+#[test]
+fn each_lint_finds_its_bad_example_and_nothing_in_its_good_one() {
+    assert_eq!(found(tug()), []);
+    let wrong = on_every_core(LINTS, |lint| {
+        let mut wrong = Vec::new();
+        if matches!(lint.bad, Example::None) {
+            return wrong;
+        }
+        let bad = found(with(&lint.bad));
+        // What follows from the mistake may be found in its line, too.
+        let lines: Vec<_> =
+            bad.iter().filter(|one| one.lint == Some(lint.name)).map(|one| (&one.path, one.line)).collect();
+        if lines.is_empty() || bad.iter().any(|problem| !lines.contains(&(&problem.path, problem.line))) {
+            wrong.push(format!("{}, bad: {bad:#?}", lint.name));
+        }
+        let good = found(with(&lint.good));
+        if !good.is_empty() {
+            wrong.push(format!("{}, good: {good:#?}", lint.name));
+        }
+        wrong
+    });
+    let wrong: Vec<String> = wrong.concat();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn only_what_takes_a_very_large_file_has_no_example() {
+    let without = LINTS.iter().filter(|lint| matches!(lint.bad, Example::None) || matches!(lint.good, Example::None));
+    assert_eq!(without.map(|lint| lint.name).collect::<Vec<_>>(), ["unexamined"]);
+}
+
+#[test]
+fn the_names_of_lints_are_in_order_and_in_lower_case_with_hyphens() {
+    let names: Vec<&str> = LINTS.iter().map(|lint| lint.name).collect();
+    assert!(names.is_sorted() && names.iter().collect::<BTreeSet<_>>().len() == names.len());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/check/src/lints");
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let files: BTreeSet<String> = files.filter(|file| !matches!(&**file, "mod.rs" | "page.rs")).collect();
+    assert_eq!(files, names.iter().map(|name| format!("{}.rs", name.replace('-', "_"))).collect());
+    for lint in LINTS {
+        assert!(lint.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{}", lint.name);
+        assert!(lint.explanation.ends_with('.') && !lint.summary.ends_with('.'), "{}", lint.name);
+        assert_eq!(Lint::named(lint.name).map(|found| found.name), Some(lint.name));
+    }
+}
+
+/// The only place that makes a problem in the crate is the one that names a lint.
+#[test]
+fn every_finding_has_a_lint() {
+    let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("crates/check/src")];
+    let mut makers = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if fs::read_to_string(&path).unwrap().contains("Problem::new(") {
+                makers.push(path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().to_path_buf());
+            }
+        }
+    }
+    assert_eq!(makers, [Path::new("crates/check/src/lint.rs")]);
+    let broken = [
+        ("tug/ruleset.toml", "id = \"tug\"\ntitle = 5\n"),
+        ("tug/kinds.luau", "return {"),
+        ("tug/play.luau", "local rb = require(\"@riskbreaker\")\nreturn rb.play({})\n"),
+        ("tug/scenarios/two.toml", "left = \n"),
+        ("tug/cast/odd.toml", "[[["),
+    ];
+    for (path, text) in broken {
+        let mut files = tug();
+        files.insert(path.into(), text.into());
+        let found = found(files);
+        assert!(!found.is_empty(), "{path}");
+        for problem in found {
+            let lint = problem.lint.and_then(Lint::named).unwrap_or_else(|| panic!("{problem}"));
+            assert_eq!(problem.is_warning, lint.severity == Severity::Warning, "{problem}");
+        }
+    }
+}
+
+#[test]
+fn a_comment_allows_a_lint_in_its_line_in_the_next_one_or_in_the_file() {
+    let bad = "\t\trb.act.move_rope(ctx.rope, \"one\", ctx.actor)";
+    assert_eq!(names(&found(with_line(bad))), ["tug/maneuvers/example.luau:8 argument-type"]);
+    let allowed = [
+        format!("{bad} -- check: allow(argument-type)"),
+        format!("\t\t-- check: allow(argument-type): the verb takes both\n\n\t\t-- once more\n{bad}"),
+        format!("{bad}\n\t\t-- check: allow-file(empty-block, argument-type)\n\t\tif ctx.rope then\n\t\tend"),
+    ];
+    for line in allowed {
+        assert_eq!(found(with_line(&line)), [], "{line}");
+    }
+    let too_far = format!("\t\t-- check: allow(argument-type)\n\t\trb.say(\"pull\")\n{bad}");
+    assert_eq!(names(&found(with_line(&too_far))), ["tug/maneuvers/example.luau:10 argument-type"]);
+}
+
+#[test]
+fn a_comment_in_toml_allows_a_lint() {
+    let mut files = tug();
+    let three = |comment: &str| format!("left = \"Cid\"\nright = \"Dora\"\nrihgt = \"Dora\"{comment}\n");
+    files.insert("tug/scenarios/three.toml".into(), three(""));
+    assert_eq!(names(&found(files.clone())), ["tug/scenarios/three.toml:3 unread-key"]);
+    files.insert("tug/scenarios/three.toml".into(), three(" # check: allow(unread-key)"));
+    assert_eq!(found(files.clone()), []);
+    let manifest = files.get_mut("tug/ruleset.toml").unwrap();
+    *manifest +=
+        "\n# check: allow(unread-switch)\n[switches.slippery]\nmin = 0\nmax = 3\ndefault = 0\ntext = \"Wet.\"\n";
+    assert_eq!(found(files), []);
+}
+
+#[test]
+fn a_comment_that_allows_nothing_or_an_unknown_lint_is_found() {
+    let unused = found(with_line("\t\t-- check: allow(argument-type)\n\t\trb.say(\"pull\")"));
+    assert_eq!(names(&unused), ["tug/maneuvers/example.luau:8 unused-allow"]);
+    assert!(unused[0].is_warning && unused[0].column == Some(19), "{unused:?}");
+    let unknown = found(with_line("\t\t-- check: allow(argument-tpye)\n\t\trb.say(\"pull\")"));
+    assert_eq!(names(&unknown), ["tug/maneuvers/example.luau:8 unknown-lint"]);
+    assert_eq!(unknown[0].cure.as_deref(), Some("did you mean `argument-type`?"));
+    let syntax = found(with_line("\t\t-- check: allow-file(syntax)\n\t\trb.say(\"pull\""));
+    let expected = ["tug/maneuvers/example.luau:8 unknown-lint", "tug/maneuvers/example.luau:10 syntax"];
+    assert_eq!(names(&syntax), expected, "{syntax:#?}");
+}
+
+/// Only `rb.cut` ends an action: statements behind `rb.finish` run.
+#[test]
+fn a_statement_after_the_end_of_the_game_runs() {
+    let finishes = "\t\trb.finish(\"{} has won\", ctx.actor)\n\t\trb.say(\"the crowd cheers\")";
+    assert_eq!(found(with_line(finishes)), []);
+    let both = "\t\tif ctx.rope.at > 0 then\n\t\t\trb.finish(\"right\")\n\t\telse\n\t\t\trb.finish(\"left\")\n\t\tend\n\t\treturn";
+    assert_eq!(found(with_line(both)), []);
+    let cuts = "\t\trb.cut(\"the rope tears\")\n\t\trb.say(\"the crowd cheers\")";
+    assert_eq!(names(&found(with_line(cuts))), ["tug/maneuvers/example.luau:9 unreachable-code"]);
+}
+
+#[test]
+fn warnings_do_not_fail_a_check() {
+    let warning = with(&Lint::named("untyped-verb").unwrap().bad);
+    let report = check(&Library::from_files(warning), "tug", &[], &WorkBudget::new(CheckReport::WORK));
+    assert!(report.is_passed() && !report.problems.is_empty());
+}
+
+/// Each cure that names a change, applied to the bad example of its lint, takes the finding away.
+#[test]
+fn each_cure_that_is_a_change_takes_the_finding_away() {
+    let applied = on_every_core(LINTS, |lint| {
+        let (mut applied, mut wrong) = (0, Vec::new());
+        let files = with(&lint.bad);
+        for problem in found(files.clone()) {
+            let Some(text) = files.get(&problem.path) else { continue };
+            for fix in fixes(&problem, text) {
+                let mut fixed = files.clone();
+                fixed.get_mut(&problem.path).unwrap().replace_range(fix.range.clone(), &fix.new_text);
+                let left = found(fixed);
+                if left.iter().any(|other| other.lint == problem.lint && other.message == problem.message) {
+                    wrong.push(format!("{}: {} leaves {left:#?}", lint.name, fix.title));
+                }
+                applied += 1;
+            }
+        }
+        (applied, wrong)
+    });
+    let wrong: Vec<String> = applied.iter().flat_map(|(_, wrong)| wrong.clone()).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let applied: usize = applied.iter().map(|(applied, _)| applied).sum();
+    assert!(applied >= 25, "only {applied} changes");
+}
+
+#[test]
+fn each_lint_has_its_page_in_the_book() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/lints");
+    let pages: BTreeMap<String, String> = LINTS.iter().map(|lint| (format!("{}.md", lint.name), lint.page())).collect();
+    if std::env::var("BOOK").is_ok_and(|how| how == "overwrite") {
+        fs::create_dir_all(&folder).unwrap();
+        for entry in fs::read_dir(&folder).unwrap() {
+            fs::remove_file(entry.unwrap().path()).unwrap();
+        }
+        pages.iter().for_each(|(name, page)| fs::write(folder.join(name), page).unwrap());
+    }
+    let mut written = BTreeMap::new();
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap().replace("\r\n", "\n");
+        written.insert(path.file_name().unwrap().to_str().unwrap().to_owned(), text);
+    }
+    assert_eq!(written, pages, "docs/lints is old: BOOK=overwrite cargo test --test lints");
+}
