@@ -8,7 +8,7 @@ use super::outcome::{Effect, Outcome};
 use riskbreaker_dice::{DiceRng, Fraction, ratio, sum};
 use riskbreaker_play::{
     ActionContext, Answering, Assumed, Budget, Call, ChoicePoint, Edge, Explorer, Fault, Fork, Game, Machine, OffPlan,
-    Question, Refusal, Ruleset, Stop, View, Viewer, write_whole_state,
+    PathInput, Question, Refusal, Ruleset, Stop, View, Viewer, write_whole_state,
 };
 use riskbreaker_ruleset::nearest;
 use riskbreaker_state::{EntityId, FieldId, KindId, State, Value};

@@ -12,7 +12,7 @@ use riskbreaker_state::{Audience, EntityId};
 
 /// An input that takes an action along one path after another. It supplies each roll and answer that the tape does not
 /// hold. `None` from one of its methods ends the run before its action does.
-pub trait PathInput: Any + fmt::Debug + Send {
+pub trait PathInput: Any + fmt::Debug + Send + Sync {
     /// True if dice are rolled at random instead of enumerated.
     fn is_sampling(&self) -> bool;
 
