@@ -10,7 +10,7 @@ use crate::context::Course;
 use crate::{Cause, DicePosition, Event, Events, Happening, Packed, Tape};
 use riskbreaker_state::{Audience, Change, EntityId};
 
-/// A finished action that has not been undone.
+/// A finished action that has not been undone. Its fields are those of saved games, and what they let derive.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Done {
     pub number: u32,

@@ -70,7 +70,9 @@ const RECORDED: usize = 16;
 
 /// A running game: the context of its scripts, the finished actions, the open action, and what was undone.
 ///
-/// It is plain data; a script machine is lent to it for each call that runs scripts.
+/// It is plain data; a script machine is lent to it for each call that runs scripts. It has many fields and methods,
+/// since each step of a game (advance, decide, edit, undo, reload) changes several of them together. Each file of this
+/// folder has the methods of one step.
 pub struct Game {
     pub context: ActionContext,
     pub setup: Arc<Setup>,

@@ -10,6 +10,8 @@ use crate::{ActionContext, Cause, DicePosition, Event, Fault, MissingRoll, Packe
 use riskbreaker_state::Audience;
 
 /// The running action, or one that waits for an answer or a remedy.
+///
+/// Its fields are those that [`Done`](super::Done) keeps, those of the last run, and marks for the next run.
 #[derive(Clone, Debug, Default)]
 pub struct Open {
     pub number: u32,

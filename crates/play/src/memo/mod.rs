@@ -48,6 +48,9 @@ pub use report::{NewBranch, NotRecorded};
 pub use traces::Traces;
 
 /// One thread's part of the trace cache: the recorder, and its cache of the state.
+///
+/// Its parts are structs of their own. It has more than twenty fields, since the recorder needs them all at once for
+/// each operation.
 #[derive(Debug, Default)]
 pub struct Memo {
     traces: Arc<Traces>,

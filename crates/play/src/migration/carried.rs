@@ -16,7 +16,7 @@ pub struct Migration {
     pub changes: Vec<String>,
     /// The effects on the game, sorted by [`MigrationFate`]: those that need attention come first.
     pub notes: Vec<MigrationNote>,
-    /// The agenda entry that it waits for. `None` if it takes effect with the next [`Session::advance`].
+    /// The agenda entry that it waits for. `None` if it takes effect with the next [`Session::advance`](crate::Session::advance).
     pub waits_for: Option<String>,
 }
 

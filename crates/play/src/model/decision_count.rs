@@ -1,4 +1,4 @@
-/// The number of decisions that are not undone. Each is undone by one [`Session::undo`].
+/// The number of decisions that are not undone. Each is undone by one [`Session::undo`](crate::Session::undo).
 ///
 /// A request for other rules waits for its boundary. It is removed there, and the resulting change counts as a decision
 /// made. So the later of two counts of a game compares as greater, even if its total is smaller.

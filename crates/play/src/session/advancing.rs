@@ -11,7 +11,7 @@ impl Session {
     /// Plays until a decision is needed, a script fails, or the game is over.
     ///
     /// A game that takes five seconds of processor time without a question is stopped by a fault (see
-    /// [`Session::set_longest_advance`]). [`Remedy::Retry`] lets it continue.
+    /// [`Session::set_longest_advance`]). [`Remedy::Retry`](crate::Remedy::Retry) lets it continue.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use crate::{Call, Event, Explanation, Fault, Refusal, SheetRow, View};
 use riskbreaker_state::{EntityId, Value};
 
 impl Session {
-    /// The names of the disabled parts of the rules: see [`Edit::LeaveOut`].
+    /// The names of the disabled parts of the rules: see [`Edit::LeaveOut`](crate::Edit::LeaveOut).
     pub fn left_out(&self) -> impl Iterator<Item = &str> {
         self.game().context.state.left_out().iter().map(|name| &**name)
     }

@@ -25,6 +25,7 @@ const FORMAT: u32 = 3;
 const PLAIN: u32 = 2;
 const WITHOUT_CHECKSUMS: u32 = 1;
 
+/// A saved game. Its fields are those of the JSON format, in their order.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SavedGame {
     format: u32,

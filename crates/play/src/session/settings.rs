@@ -113,7 +113,7 @@ impl Session {
 
     /// The roll for which the written dice did not suffice. `None` unless the action stopped for that reason.
     ///
-    /// [`Session::push_faces`] sets its faces, and [`Remedy::Retry`] rolls them.
+    /// [`Session::push_faces`] sets its faces, and [`Remedy::Retry`](crate::Remedy::Retry) rolls them.
     pub fn missing_roll(&self) -> Option<&MissingRoll> {
         let open = self.game().open.as_ref()?;
         open.fault.as_ref().and(open.missing_roll.as_deref())

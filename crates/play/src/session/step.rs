@@ -6,9 +6,9 @@ use crate::{Fault, Halt};
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub enum Step {
-    /// A decision is needed: [`Session::questions`] are open.
+    /// A decision is needed: [`Session::questions`](crate::Session::questions) are open.
     Ask,
-    /// A script failed, and its action was rolled back. Call [`Session::remedy`].
+    /// A script failed, and its action was rolled back. Call [`Session::remedy`](crate::Session::remedy).
     Fault(Fault),
     /// The game is over, with this outcome.
     Over(String),
