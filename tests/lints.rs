@@ -6,7 +6,7 @@ mod parallel;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use parallel::on_every_core;
 use riskbreaker::check::{CheckReport, Example, LINTS, Lint, Severity, check};
@@ -95,19 +95,9 @@ fn the_names_of_lints_are_in_order_and_in_lower_case_with_hyphens() {
 /// The only place that makes a problem in the crate is the one that names a lint.
 #[test]
 fn every_finding_has_a_lint() {
-    let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("crates/check/src")];
-    let mut makers = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if fs::read_to_string(&path).unwrap().contains("Problem::new(") {
-                makers.push(path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().to_path_buf());
-            }
-        }
-    }
-    assert_eq!(makers, [Path::new("crates/check/src/lint.rs")]);
+    let files = rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/check/src"));
+    let makers = files.iter().filter(|(_, text)| text.contains("Problem::new(")).map(|(name, _)| name.as_str());
+    assert_eq!(makers.collect::<Vec<_>>(), ["lint"]);
     let broken = [
         ("tug/ruleset.toml", "id = \"tug\"\ntitle = 5\n"),
         ("tug/kinds.luau", "return {"),
@@ -212,6 +202,55 @@ fn each_cure_that_is_a_change_takes_the_finding_away() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let applied: usize = applied.iter().map(|(applied, _)| applied).sum();
     assert!(applied >= 25, "only {applied} changes");
+}
+
+/// The files of the check below its contents page import each other in one direction.
+#[test]
+fn the_files_of_the_check_have_no_import_cycle() {
+    let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let files = rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/check/src"));
+    for (name, text) in &files {
+        let uses = text.split(";\n").filter_map(|piece| piece.rsplit_once("use crate::").map(|(_, path)| path));
+        let modules = uses.flat_map(|path| {
+            let (head, names) = path.split_once('{').unwrap_or((path, ""));
+            let names: Vec<&str> = names.trim_end_matches('}').split(',').map(str::trim).collect();
+            names.into_iter().map(|name| format!("{head}{name}")).collect::<Vec<_>>()
+        });
+        let named = modules.filter_map(|path| {
+            let mut parts: Vec<&str> = path.split("::").collect();
+            while !parts.is_empty() && !files.contains_key(&parts.join("::")) {
+                parts.pop();
+            }
+            (!parts.is_empty()).then(|| parts.join("::"))
+        });
+        imports.insert(name.clone(), named.filter(|other| other != name).collect());
+    }
+    assert!(imports["reader"].contains("inference") && imports["lints::endless_loop"].contains("reader"));
+    // A file that imports only files outside of the rest is in no cycle.
+    while let Some(name) = imports.iter().find(|(_, others)| others.is_empty()).map(|(name, _)| name.clone()) {
+        imports.remove(&name);
+        imports.values_mut().for_each(|others| drop(others.remove(&name)));
+    }
+    assert!(imports.is_empty(), "in or above a cycle: {imports:#?}");
+}
+
+/// The files of Rust in a folder by their modules: `reader::word`; `reader/mod.rs` is `reader`.
+fn rust_files(root: &Path) -> BTreeMap<String, String> {
+    let (mut files, mut folders) = (BTreeMap::new(), vec![root.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let inside = path.strip_prefix(root).unwrap().with_extension("");
+            let parts: Vec<&str> =
+                inside.iter().map(|part| part.to_str().unwrap()).filter(|part| *part != "mod").collect();
+            files.insert(parts.join("::"), fs::read_to_string(&path).unwrap());
+        }
+    }
+    files
 }
 
 #[test]

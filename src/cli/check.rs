@@ -81,7 +81,7 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         }
     }
     if takes_all {
-        for problem in library.left_out() {
+        for problem in check::left_out(&library) {
             tell(library::folder_of(&problem), &problem, &library, &mut screen)?;
             told.push(problem);
         }

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use self::analysis::Analysis;
-use self::analysis::{Depth, run};
+use self::analysis::{Depth, of_loading, run};
 pub use self::lint::{Example, Lint, Severity};
 pub use self::lints::LINTS;
 pub use self::members::Members;
@@ -59,4 +59,10 @@ pub fn findings_at_save(library: &Library, id: &str, layers: &[String], stop: &A
     let budget = WorkBudget::new(CheckReport::WORK).until(stop);
     let problems = run(library, id, layers, Depth::Files, &budget).problems.into_iter();
     problems.filter(|problem| !problem.is_warning).collect()
+}
+
+/// Returns the problems of folders that have files of a ruleset and are not read as one: their name is no id, or they
+/// have no manifest.
+pub fn left_out(library: &Library) -> Vec<Problem> {
+    of_loading(library.left_out())
 }

@@ -24,7 +24,7 @@ impl ScriptReader<'_> {
             && let Some(only) = args.first().filter(|only| !gives_many(**only))
         {
             let wrong = "the list or the value is missing: two expected, one value given".to_string();
-            return self.problem(&LINT, only.location(), (wrong, "it is written table.insert(list, value)".into()));
+            self.problem(&LINT, only.location(), (wrong, "it is written table.insert(list, value)".into()));
         }
     }
 }

@@ -151,6 +151,10 @@ impl<'r> KnownNames<'r> {
         if names.iter().any(|known| known == name) {
             return None;
         }
+        // A ruleset without entries leaves the agenda to those that extend it.
+        if sort == "entry" && names.is_empty() {
+            return None;
+        }
         let cure = match sort {
             "hook" | "item" if names.is_empty() => format!("write it: `riskbreaker new {sort} {name}`"),
             _ => self.instead(name, &names),
