@@ -1370,6 +1370,8 @@ fn client(program: &str, arguments: &[&str]) {
 fn the_python_client_plays() {
     let test = root("clients/python/test_client.py");
     client("python3", &[test.to_str().unwrap(), env!("CARGO_BIN_EXE_riskbreaker"), RULESETS]);
+    let types = root("clients/python/test_package.py");
+    client("python3", &[types.to_str().unwrap(), env!("CARGO_BIN_EXE_riskbreaker"), "TypesTest"]);
 }
 
 #[test]

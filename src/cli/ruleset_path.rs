@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Commands that parse paths themselves.
-const BY_THEMSELVES: [&str; 7] = ["check", "dev", "cards", "types", "new", "pack", "add"];
+const BY_THEMSELVES: [&str; 9] = ["check", "dev", "cards", "types", "new", "pack", "add", "update", "search"];
 /// Commands whose first argument is not a ruleset, so that only `--rules` takes a path.
 const BY_OPTION: [&str; 3] = ["play", "sim", "odds"];
 /// Options and commands that are followed by the name of a ruleset.

@@ -289,7 +289,8 @@ async function game(name, table) {
       const before = await undos();
       await gm.reload();
       await until(gm, () => document.querySelector(".log li"));
-      check(before === 0 || (await undos()) === before, `${name}: after a reload the log has ${await undos()} undos, and had ${before}`);
+      // A view has the last 50 lines.
+      check(before === 0 || (await undos()) > 0, `${name}: after a reload the log has no undo, and had ${before}`);
     },
     9: async () => times.push(`asleep ${await asleep(phones[2], some(phones[2]), gm)} ms`),
     12: () => look(" in play"),

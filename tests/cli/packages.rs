@@ -275,6 +275,73 @@ fn forged_and_faulty_packages_change_nothing() {
     assert!(desk.has("rulesets/house-failing"));
 }
 
+/// The lock of a campaign that somebody else gives away names folders outside of it.
+#[test]
+fn a_hostile_lock_reaches_nothing_outside() {
+    let desk = Desk::new("hostile lock");
+    write(&desk.root.join("victim/ruleset.toml"), "id = \"victim\"\n");
+    fs::create_dir_all(desk.root.join("table/rulesets")).unwrap();
+    let entry = "version = \"1\"\nsource = \"x\"\nhash = \"sha256:0\"\n";
+    for table in ["rulesets", "previous"] {
+        let lock = format!("format = 1\n[{table}.\"../../victim\"]\n{entry}");
+        write(&desk.root.join("table/riskbreaker.lock"), &lock);
+        let calls: [&[&str]; 4] = [&["remove", "../../victim"], &["update"], &["list"], &["add", "--locked"]];
+        for call in calls {
+            let told = desk.refused(call);
+            assert!(told.contains("`../../victim` is no id of a ruleset"), "{call:?}: {told}");
+        }
+        assert!(desk.root.join("victim/ruleset.toml").exists());
+    }
+}
+
+#[test]
+fn layers_lie_on_layers_and_say_which_others_they_do_not_fit() {
+    let desk = Desk::new("layers");
+    let below = desk.author("one", "house-below", "1.0.0", "");
+    let above = desk.author("two", "house-above", "1.0.0", "");
+    let manifest = fs::read_to_string(above.join("ruleset.toml")).unwrap();
+    write(&above.join("ruleset.toml"), &manifest.replace("riskbreaker-0.0.1", "house-below"));
+    let told = desk.refused(&["add", &text(&above), "--yes"]);
+    assert!(told.contains("It lies over house-below, and none of them is here"), "{told}");
+    desk.done(&["add", &text(&below), "--yes"]);
+    let shown = desk.done(&["add", &text(&above), "--yes"]);
+    assert!(shown.contains("--rules riskbreaker-0.0.1+house-below+house-above"), "{shown}");
+    desk.done(&["check", "house-above"]);
+    assert!(desk.refused(&["remove", "house-below"]).contains("house-above needs house-below"));
+    // One that requires another layer is tried over it, too.
+    let third = desk.author("three", "house-third", "1.0.0", "[requires]\n\"house-below\" = \"1\"\n");
+    let shown = desk.done(&["add", &text(&third), "--yes"]);
+    assert!(shown.contains("--rules riskbreaker-0.0.1+house-below+house-third"), "{shown}");
+    // Two that declare the same card can both be here, but not be played together.
+    let twin = desk.author("four", "house-twin", "1.0.0", "");
+    let card = |folder: &Path, id: &str| folder.join(format!("maneuvers/wave_house_{id}.luau"));
+    fs::copy(card(&below, "below"), card(&twin, "below")).unwrap();
+    let shown = desk.done(&["add", &text(&twin), "--yes"]);
+    assert!(shown.contains("It cannot be played together with house-below, which is here"), "{shown}");
+}
+
+#[test]
+fn the_source_survives_removal_and_rollback() {
+    let desk = Desk::new("source");
+    let place = desk.author("one", "house-wave", "1.0.0", "");
+    desk.done(&["add", &text(&place), "--yes"]);
+    desk.done(&["remove", "house-wave"]);
+    desk.done(&["rollback", "house-wave"]);
+    assert!(desk.done(&["list"]).contains(&text(&place)));
+    let manifest = fs::read_to_string(place.join("ruleset.toml")).unwrap();
+    write(&place.join("ruleset.toml"), &manifest.replace("1.0.0", "1.1.0"));
+    assert!(desk.done(&["update", "--yes"]).contains("1.1.0"));
+    let moved = desk.root.join("moved");
+    fs::rename(&place, &moved).unwrap();
+    write(&moved.join("ruleset.toml"), &manifest.replace("1.0.0", "1.2.0"));
+    desk.done(&["update", "house-wave", "--from", &text(&moved), "--yes"]);
+    desk.done(&["rollback", "house-wave"]);
+    let listed = desk.done(&["list"]);
+    assert!(listed.contains("1.1.0") && listed.contains(&text(&place)), "{listed}");
+    desk.done(&["rollback", "house-wave"]);
+    assert!(desk.done(&["list"]).contains(&text(&moved)));
+}
+
 /// Packs files into a zip file with another library.
 fn zip(path: &Path, files: &[(&str, &[u8])]) {
     let mut writer = zip::ZipWriter::new(fs::File::create(path).unwrap());
@@ -310,6 +377,12 @@ fn hostile_files_are_refused_and_write_nothing() {
     let many: Vec<(&str, &[u8])> = names.iter().map(|name| (&**name, &*page)).chain([own]).collect();
     refused(&many, "MiB of them");
     refused(&[("house-x/ruleset.toml", b"id = \"../../house\"\n")], "is no id of a ruleset");
+    refused(&[("house-x/ruleset.toml", b"id = \"con\"\n")], "is no id of a ruleset");
+    refused(&[own, ("house-x/a.md", b"x"), ("house-x/a.md/b.md", b"x")], "is a file and a folder in it");
+    for twins in [["RULES.md", "rules.md"], ["lib/\u{e9}.luau", "lib/e\u{301}.luau"]] {
+        let [one, other] = twins.map(|name| format!("house-x/{name}"));
+        refused(&[own, (&one, b"return {}"), (&other, b"return {}")], "are the same name");
+    }
     refused(&[("a/ruleset.toml", manifest), ("b/ruleset.toml", manifest)], "holds several rulesets");
     let label = br#"{ "format": 1, "id": "house-y", "title": "Y", "version": "1", "hash": "sha256:0" }"#;
     refused(&[("riskbreaker-package.json", label), own], "says that it holds house-y");

@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use super::lock_entry::LockEntry;
 use super::manifest::Manifest;
 use super::problem::{LoadError, Problem};
@@ -206,8 +208,9 @@ impl Intake {
         let small = match SourceKind::of(path) {
             Some(SourceKind::Script) => format!("{stem}.luau"),
             _ => path.to_owned(),
-        }
-        .to_lowercase();
+        };
+        // Some systems store an accented letter as two characters, so both spellings are one file there.
+        let small: String = small.to_lowercase().nfc().collect();
         match self.small.insert(small, path.to_owned()) {
             Some(other) => {
                 self.wrong(path, format!("and {} are the same name", quoted(&other)), "delete or rename one of them");
@@ -262,6 +265,7 @@ mod tests {
         let clash = gather(&[("a/x.lua", b"return 1"), ("a/x.luau", b"return 1")]).unwrap_err();
         assert_eq!(clash, ["g/a/x.luau: and `a/x.lua` are the same name (delete or rename one of them)"]);
         assert!(gather(&[("a/x.luau", b"return 1"), ("a/X.luau", b"return 1")]).is_err());
+        assert!(gather(&[("a/\u{e9}.luau", b"return 1"), ("a/e\u{301}.luau", b"return 1")]).is_err());
         assert!(gather(&[("a/x.luau", b"return 1"), ("a/x.toml", b"")]).is_ok());
     }
 

@@ -173,12 +173,33 @@ impl Library {
     }
 
     /// The names under which a ruleset can be played. A ruleset has its own name; a layer has one name, such as
-    /// `game+house`, for each existing ruleset that it can be put on.
+    /// `game+house`, for each existing ruleset that it can be put on. Layers that it lies on or requires are between.
     pub fn ways_to_play(&self, id: &str) -> Vec<String> {
-        let over = self.manifest(id).map(|manifest| manifest.over).unwrap_or_default();
-        let ways: Vec<String> =
-            over.iter().filter(|base| self.contains(&base.id)).map(|base| format!("{}+{id}", base.id)).collect();
+        let ways = self.ways_of_layer(id, &[]);
         if ways.is_empty() { vec![id.to_owned()] } else { ways }
+    }
+
+    /// The same for a layer; empty if it is none. `above`: the layers for which this is asked, so that a circle ends.
+    fn ways_of_layer(&self, id: &str, above: &[&str]) -> Vec<String> {
+        let Ok(manifest) = self.manifest(id) else { return Vec::new() };
+        let above = [above, &[id]].concat();
+        let is_layer = |id: &str| self.manifest(id).is_ok_and(|manifest| !manifest.over.is_empty());
+        let can_be_below = |id: &&str| self.contains(id) && !above.contains(id);
+        let required = manifest.requires.iter().map(|needed| &*needed.ruleset.id);
+        let required: Vec<&str> = required.filter(can_be_below).filter(|id| is_layer(id)).collect();
+        let mut ways = Vec::new();
+        for base in manifest.over.iter().map(|base| &*base.id).filter(can_be_below) {
+            let below = if is_layer(base) { self.ways_of_layer(base, &above) } else { vec![base.to_owned()] };
+            for mut way in below {
+                for part in required.iter().copied().chain([id]) {
+                    if way.split('+').all(|known| known != part) {
+                        way = format!("{way}+{part}");
+                    }
+                }
+                ways.push(way);
+            }
+        }
+        ways
     }
 
     /// True if there is a folder of that name, even an invalid one.

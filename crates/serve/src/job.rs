@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::commands::Apart;
 use super::error::Failure;
 use super::host::Host;
-use super::outbox::Outbox;
+use super::outbox::{Outbox, WakesLater};
 use super::table::GameTable;
 use super::unread::Id;
 
@@ -70,6 +70,7 @@ impl Job {
     fn run_to(self, extent: Extent) -> Option<Job> {
         let Job { host, table, outbox, id, work, lane } = self;
         let began = Instant::now();
+        let _wakes = WakesLater::begin();
         let progress = catch_unwind(AssertUnwindSafe(|| work(&table, extent))).unwrap_or_else(|_| {
             if lane.is_some() {
                 return Err(Failure::internal("looking ahead failed; the table continues"));

@@ -1,5 +1,6 @@
+use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use riskbreaker_ruleset::plain_json;
@@ -34,9 +35,45 @@ struct WaitingMessages {
     for_room: usize,
 }
 
+/// Tells a transport that messages wait.
+type Wake = Arc<dyn Fn() + Send + Sync>;
+
+thread_local! {
+    /// The transports that this thread has messages for, while it carries out a job; otherwise they are woken at once.
+    static TO_WAKE: RefCell<Option<Vec<Wake>>> = const { RefCell::new(None) };
+}
+
+/// While it lives, this thread wakes no transport; when it is dropped, it wakes each one once. So a thread that is woken finds
+/// all messages of a step, and does not compete with the thread that still makes them.
+pub(super) struct WakesLater {
+    /// Whether no other one lives on this thread.
+    is_first: bool,
+}
+
+impl WakesLater {
+    pub fn begin() -> WakesLater {
+        let is_first = TO_WAKE.with_borrow_mut(|later| {
+            let is_first = later.is_none();
+            later.get_or_insert_default();
+            is_first
+        });
+        WakesLater { is_first }
+    }
+}
+
+impl Drop for WakesLater {
+    fn drop(&mut self) {
+        if self.is_first {
+            for wake in TO_WAKE.take().into_iter().flatten() {
+                wake();
+            }
+        }
+    }
+}
+
 /// A transport that needs no thread to wait for messages.
 struct Transport {
-    wake: Box<dyn Fn() + Send + Sync>,
+    wake: Wake,
     most_messages: usize,
     most_bytes: usize,
 }
@@ -75,7 +112,7 @@ impl Outbox {
     /// the limits for each viewer. A viewer that exceeds them is told that it has missed something.
     pub fn on_filled(&self, wake: impl Fn() + Send + Sync + 'static, most_messages: usize, most_bytes: usize) {
         // The callback is set once, when the connection is made.
-        let _ = self.transport.set(Transport { wake: Box::new(wake), most_messages, most_bytes });
+        let _ = self.transport.set(Transport { wake: Arc::new(wake), most_messages, most_bytes });
     }
 
     fn limits(&self) -> (usize, usize) {
@@ -89,8 +126,7 @@ impl Outbox {
             // Notices that are due go before the reply, so that the reply is the last message of a request.
             waiting.release(Instant::now(), self.limits());
             waiting.push(message);
-            self.wake(waiting.for_messages, &self.filled);
-            self.wake_transport();
+            self.tell_filled(waiting);
         }
     }
 
@@ -98,8 +134,7 @@ impl Outbox {
     pub(super) fn notice(&self, viewer: u32, message: String) -> bool {
         let mut waiting = self.lock();
         let had_room = waiting.closed || waiting.notice(viewer, message, self.limits());
-        self.wake(waiting.for_messages, &self.filled);
-        self.wake_transport();
+        self.tell_filled(waiting);
         had_room
     }
 
@@ -120,8 +155,7 @@ impl Outbox {
             waiting.notice(viewer, message, self.limits())
         };
         // A thread that waits without a timeout has to compute its timeout again.
-        self.wake(waiting.for_messages, &self.filled);
-        self.wake_transport();
+        self.tell_filled(waiting);
         had_room
     }
 
@@ -134,8 +168,7 @@ impl Outbox {
         let at = waiting.later.partition_point(|other| other.due <= due);
         waiting.later.insert(at, LaterNotice { viewer, due, message });
         // A thread that waits without a timeout has to compute its timeout again.
-        self.wake(waiting.for_messages, &self.filled);
-        self.wake_transport();
+        self.tell_filled(waiting);
     }
 
     /// Drops all delayed notices to a viewer.
@@ -149,9 +182,23 @@ impl Outbox {
         self.forget_later(viewer);
     }
 
-    fn wake_transport(&self) {
-        if let Some(to) = self.transport.get() {
-            (to.wake)();
+    /// Wakes whoever waits for messages. The lock is released first: whoever is woken takes it at once.
+    fn tell_filled(&self, waiting: MutexGuard<'_, WaitingMessages>) {
+        let for_messages = waiting.for_messages;
+        drop(waiting);
+        self.wake(for_messages, &self.filled);
+        let Some(Transport { wake, .. }) = self.transport.get() else { return };
+        let is_kept = TO_WAKE.with_borrow_mut(|later| match later {
+            Some(later) => {
+                if !later.iter().any(|known| Arc::ptr_eq(known, wake)) {
+                    later.push(wake.clone());
+                }
+                true
+            }
+            None => false,
+        });
+        if !is_kept {
+            wake();
         }
     }
 
@@ -228,10 +275,10 @@ impl Outbox {
 
     /// Closes the outbox: it accepts no more messages, and the waiting ones are still returned.
     pub fn close(&self) {
-        self.lock().closed = true;
-        self.filled.notify_all();
+        let mut waiting = self.lock();
+        waiting.closed = true;
         self.emptied.notify_all();
-        self.wake_transport();
+        self.tell_filled(waiting);
     }
 }
 

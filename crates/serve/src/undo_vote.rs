@@ -41,6 +41,7 @@ pub enum VoteOutcome {
 pub struct Voter {
     pub role: RoleName,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub seats: Vec<Arc<str>>,
 }
 

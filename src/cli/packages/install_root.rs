@@ -85,11 +85,12 @@ impl InstallRoot {
         let staging = self.root.join(".riskbreaker").join(format!("staging-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&staging);
         std::fs::create_dir_all(&staging).with_context(|| format!("cannot make the folder {}", staging.display()))?;
+        let replaces = folder.exists();
         let put = (|| {
             let ready = staging.join(&package.id);
             package.write(&ready)?;
             std::fs::create_dir_all(self.rulesets())?;
-            if folder.exists() {
+            if replaces {
                 keep(&folder, &self.previous(&package.id))?;
             }
             std::fs::rename(&ready, &folder).with_context(|| format!("cannot write {}", folder.display()))
@@ -99,7 +100,10 @@ impl InstallRoot {
         let _ = std::fs::remove_dir(self.root.join(".riskbreaker"));
         put?;
         let mut lock = self.lock()?;
-        lock.rulesets.insert(package.id.clone(), locked);
+        match lock.rulesets.insert(package.id.clone(), locked).filter(|_| replaces) {
+            Some(before) => drop(lock.previous.insert(package.id.clone(), before)),
+            None => drop(lock.previous.remove(&package.id)),
+        }
         lock.write(&self.lock_path())
     }
 
@@ -117,7 +121,9 @@ impl InstallRoot {
             keep(&folder, &self.previous(id))?;
         }
         let mut lock = self.lock()?;
-        lock.rulesets.remove(id);
+        if let Some(before) = lock.rulesets.remove(id) {
+            lock.previous.insert(id.to_owned(), before);
+        }
         lock.write(&self.lock_path())
     }
 }

@@ -7,9 +7,10 @@ use anyhow::{Context as _, Result};
 use riskbreaker::ruleset::LockEntry;
 use serde::{Deserialize, Serialize};
 
-use super::package::Package;
+use super::package::{Package, is_id};
 use super::signature::AuthorKey;
 use crate::cli::file;
+use crate::cli::row::harmless;
 
 /// The content of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -22,6 +23,9 @@ pub struct PackageLock {
     /// The rulesets by id.
     #[serde(default)]
     pub rulesets: BTreeMap<String, Locked>,
+    /// The entries before the last update or removal, for `rollback`, by id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub previous: BTreeMap<String, Locked>,
 }
 
 /// A ruleset that was added.
@@ -62,10 +66,21 @@ impl PackageLock {
     /// Reads a lock file; an empty lock if there is none.
     pub fn read(path: &Path) -> Result<PackageLock> {
         match std::fs::read_to_string(path) {
-            Ok(text) => toml::from_str(&text).with_context(|| format!("{} cannot be read", path.display())),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Ok(PackageLock { format: 1, ..PackageLock::default() })
+            Ok(text) => {
+                let lock: PackageLock = toml::from_str(&text).with_context(|| format!("{} cannot be read", path.display()))?;
+                let mut ids = lock.rulesets.keys().chain(lock.previous.keys()).chain(lock.keys.keys());
+                match ids.find(|id| !is_id(id)) {
+                    Some(other) => {
+                        anyhow::bail!(
+                            "{}: `{}` is no id of a ruleset; delete its entry",
+                            path.display(),
+                            harmless(other)
+                        )
+                    }
+                    None => Ok(lock),
+                }
             }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(PackageLock { format: 1, ..PackageLock::default() }),
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
     }

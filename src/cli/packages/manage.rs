@@ -179,7 +179,9 @@ pub fn remove(args: &RemoveArgs) -> Result<ExitCode> {
     let library = library::open(None)?;
     let needs = |other: &String| {
         let manifest = library.manifest(other).ok()?;
-        let below = manifest.extends.iter().chain(&manifest.layers);
+        let bases = manifest.over.iter().filter(|base| library.contains(&base.id));
+        let only_base = if bases.clone().count() == 1 { bases.collect() } else { Vec::new() };
+        let below = manifest.extends.iter().chain(&manifest.layers).chain(only_base);
         let named = below.chain(manifest.requires.iter().map(|needed| &needed.ruleset)).any(|base| base.id == *id);
         named.then(|| other.clone())
     };
@@ -200,12 +202,16 @@ pub fn rollback(args: &RollbackArgs) -> Result<ExitCode> {
         return Err(call_error(format!("no previous version of {id} is kept in {}", place.told())));
     }
     let library = library::open(None)?;
-    let locked = place.lock()?.rulesets.remove(id);
-    let names = locked.as_ref().map(|locked| locked.names.clone()).unwrap_or_default();
+    let mut lock = place.lock()?;
+    let before = lock.previous.remove(id);
+    let names = before.as_ref().or(lock.rulesets.get(id)).map(|locked| locked.names.clone()).unwrap_or_default();
     let package = with_names(Package { names, ..Package::of_folder(&previous, None)?.called(id)? }, &library)?;
     let version = package.before(library)?.manifest(id).map(|manifest| manifest.version).unwrap_or_default();
-    let source = locked.map_or_else(|| previous.display().to_string(), |locked| locked.source);
-    place.put(&package, Locked::of(&package, &version, source, None))?;
+    let (source, commit) = match before.or_else(|| lock.rulesets.remove(id)) {
+        Some(locked) => (locked.source, locked.commit),
+        None => (previous.display().to_string(), None),
+    };
+    place.put(&package, Locked::of(&package, &version, source, commit))?;
     println!("{id} is at version {version} again; `riskbreaker rollback {id}` goes forward");
     Ok(ExitCode::SUCCESS)
 }

@@ -142,6 +142,10 @@ impl Gathered {
             }
         }
         left_out.retain(|path| path.starts_with(&root));
+        let mut folders = files.keys().flat_map(|path| path.match_indices('/').map(move |(at, _)| &path[..at]));
+        if let Some(both) = folders.find(|folder| files.contains_key(*folder)) {
+            anyhow::bail!("`{}` is a file and a folder in it", harmless(both));
+        }
         let manifest = files.get(Manifest::FILE).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         let id = id_in(&manifest.unwrap_or_default())?;
         Ok(Package { own_id: id.clone(), id, names: BTreeMap::new(), files, left_out })
@@ -165,9 +169,9 @@ fn id_in(manifest: &str) -> Result<String> {
     Ok(id)
 }
 
-/// True for a text that can be the id of a ruleset.
-fn is_id(text: &str) -> bool {
-    Library::from_files([(format!("{text}/{}", Manifest::FILE), "")]).contains(text)
+/// True for a text that can be the id of a ruleset, and the name of its folder on every system.
+pub fn is_id(text: &str) -> bool {
+    refuse_path(text).is_ok() && Library::from_files([(format!("{text}/{}", Manifest::FILE), "")]).contains(text)
 }
 
 impl Package {

@@ -145,6 +145,7 @@ impl Preview {
                 }
             };
             self.changes(&way, &rules, library, before);
+            self.try_beside_others(package, &way, combined);
             let budget = WorkBudget::new(SpecRun::WORK).until(&stop);
             let specs = SpecRun { budget, ..SpecRun::default() }.of(combined, &way, &[]);
             let specs = specs.map_err(|error| unreadable(&error))?;
@@ -170,6 +171,26 @@ impl Preview {
         }
         anyhow::ensure!(!WorkBudget::unlimited().until(&stop).is_interrupted(), "interrupted: nothing was written");
         Ok(())
+    }
+
+    /// Notes which layers that were added before cannot be played together with it.
+    fn try_beside_others(&mut self, package: &Package, way: &str, combined: &Library) {
+        let is_below = |id: &str| way.split('+').any(|part| part == id);
+        let ids = combined.ids();
+        let added = ids.iter().filter(|id| !is_below(id) && combined.folder_of(id).is_some());
+        let others = added.filter(|id| {
+            let over = combined.manifest(id).map(|manifest| manifest.over).unwrap_or_default();
+            over.iter().any(|base| is_below(&base.id) && base.id != package.id)
+        });
+        for other in others.take(MOST_LISTED) {
+            let base = way.split('+').next().unwrap_or(way);
+            let load = |name: &str| Ruleset::load(combined, name);
+            if let (Err(error), Ok(_)) = (load(&format!("{way}+{other}")), load(&format!("{base}+{other}"))) {
+                let problem = error.problems.first().map(Problem::to_string).unwrap_or_default();
+                let text = format!("It cannot be played together with {other}, which is here: {problem}");
+                self.rows.push(Row::prose(2).with(harmless(&text), Tone::Bad));
+            }
+        }
     }
 
     /// Adds the differences from the installed version, which is in the library `before`; without one, from the ruleset
