@@ -42,6 +42,7 @@ mod sim;
 mod study;
 mod table;
 mod test;
+mod tune;
 mod types;
 mod unnamed;
 mod verify;

@@ -109,14 +109,15 @@ pub(super) struct Playouts {
 }
 
 /// What every game starts from.
-struct Start {
-    game: Box<Game>,
-    question: Question,
-    answers: Vec<Answer>,
+pub(super) struct Start {
+    pub game: Box<Game>,
+    pub question: Question,
+    pub answers: Vec<Answer>,
     /// The answers to further questions that stand already, with their places on the tape of the open action.
     behind: Vec<(usize, Slot)>,
-    policy: Option<Arc<str>>,
-    seed: u64,
+    /// The first policy of the rules.
+    pub policy: Option<Arc<str>>,
+    pub seed: u64,
 }
 
 impl Playouts {
@@ -129,9 +130,8 @@ impl Playouts {
         seed: u64,
     ) -> Playouts {
         let rules = game.context.rules.clone();
-        let policy = rules.policies().first().cloned();
         let found = vec![Vec::new(); answers.len()];
-        let start = Arc::new(Start { game, question, answers, behind, policy, seed });
+        let start = Arc::new(Start::new(game, question, answers, behind, seed));
         Playouts { rules, start, found, baseline: Vec::new() }
     }
 
@@ -290,6 +290,18 @@ fn played_out(found: &[Option<Ended>]) -> Option<PlayedOut> {
 type Results = Vec<(usize, Option<Ended>)>;
 
 impl Start {
+    /// `game` stands at the question.
+    pub fn new(
+        game: Box<Game>,
+        question: Question,
+        answers: Vec<Answer>,
+        behind: Vec<(usize, Slot)>,
+        seed: u64,
+    ) -> Start {
+        let policy = game.context.rules.policies().first().cloned();
+        Start { game, question, answers, behind, policy, seed }
+    }
+
     /// Plays a range of games from each of some answers, on many threads: all answers of one game, then those of the next. Gives the
     /// results in that order, up to the last game of which all were played, and whether that is all.
     fn play_all(
@@ -388,14 +400,26 @@ impl Start {
         Ok(self.ended(&mut game, vm, stopped))
     }
 
-    /// The game at the question with the dice of game `number`, and the answer that stands on its tape.
+    /// As [`Start::opened_by_people`], with the first policy in the seats of people.
     fn opened(&self, vm: &mut dyn Machine, arm: Option<usize>, number: u64) -> Option<(Game, Option<Slot>)> {
-        let mut game = self.game.fork();
-        game.context.chance = DiceRng::stream(self.seed, STREAM + number);
-        game.context.dice = DiceSource::Seeded;
+        let (mut game, given) = self.opened_by_people(vm, arm, number)?;
         for driver in game.context.seats.values_mut().filter(|driver| **driver == Driver::Human) {
             *driver = self.policy.as_ref().map_or(Driver::Absent, |policy| Driver::Policy(policy.clone()));
         }
+        game.context.state.renew_identity();
+        Some((game, given))
+    }
+
+    /// The game at the question with the dice of game `number`, and the answer that stands on its tape.
+    pub fn opened_by_people(
+        &self,
+        vm: &mut dyn Machine,
+        arm: Option<usize>,
+        number: u64,
+    ) -> Option<(Game, Option<Slot>)> {
+        let mut game = self.game.fork();
+        game.context.chance = DiceRng::stream(self.seed, STREAM + number);
+        game.context.dice = DiceSource::Seeded;
         game.deal_anew(vm).ok()?;
         let (question, before) = (&self.question, game.context.position());
         let place = question.id.ordinal;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::context::Asking;
 use super::resume_point::ResumePoint;
 use super::state_bytes::{write_bytes, write_last_roll, write_state};
-use super::{ActionContext, Answer, Asked, Driver, KeepPlace, Question, Refusal, Slot, Viewer};
+use super::{ActionContext, Answer, Asked, Driver, KeepPlace, Question, Refusal, SeenState, Slot, Viewer};
 use riskbreaker_dice::{Dice, DiceRng, Effort, Partition, Roll, Seen, float};
 use riskbreaker_state::{Audience, EntityId, Value};
 
@@ -31,6 +31,8 @@ pub enum Answering {
     Policy(Arc<str>),
     /// As the driver of the seat does: by its policy, or by the default if the seat has no policy.
     Seated,
+    /// As `Seated`, but paths branch at the questions of seats that people play.
+    Branched,
 }
 
 /// An answer that an exploration chose for a seat.
@@ -312,6 +314,8 @@ pub enum Fork {
         who: Option<Arc<str>>,
         topic: Arc<str>,
         answers: Vec<(Answer, String)>,
+        /// What the seat sees of the state; only with [`Answering::Branched`].
+        seen: Option<Arc<SeenState>>,
     },
 }
 
@@ -980,7 +984,8 @@ impl Explorer {
     /// The policy that answers for a seat with this driver.
     pub fn policy_of<'a>(&'a self, driver: Option<&'a Driver>) -> Option<&'a Arc<str>> {
         match (&self.answering, driver) {
-            (Answering::Policy(policy), _) | (Answering::Seated, Some(Driver::Policy(policy))) => Some(policy),
+            (Answering::Policy(policy), _)
+            | (Answering::Seated | Answering::Branched, Some(Driver::Policy(policy))) => Some(policy),
             // After the open action, policies answer for their seats.
             (Answering::Default, Some(Driver::Policy(policy))) if self.later => Some(policy),
             _ => None,
@@ -1051,7 +1056,8 @@ impl Explorer {
             return Some(Asked::Policy(policy.clone()));
         }
         let source = match &self.answering {
-            Answering::Seated => match driver {
+            Answering::Branched if driver == Some(&Driver::Human) => return self.best_answer(context, question),
+            Answering::Seated | Answering::Branched => match driver {
                 Some(Driver::Absent) if question.default.is_some() => Source::Default,
                 _ => return self.refuse(format!("nobody answers `{topic}`, which is asked of {}", question.seat)),
             },
@@ -1181,13 +1187,14 @@ impl Explorer {
         let mut asked = format!("{:?}", (&question.seat, &question.topic, question.about)).into_bytes();
         asked.extend(answers.iter().flat_map(|(answer, _)| format!("{answer:?}").into_bytes()));
         let (seat, topic) = (question.seat.clone(), question.topic.clone());
+        let seen = (self.answering == Answering::Branched).then(|| SeenState::shared(context, question));
         let is_seen = self.viewer.as_ref().is_none_or(|viewer| viewer.sees(&question.audience));
         let who = is_seen.then(|| question.about.map_or_else(|| seat.clone(), |about| context.title(about)));
         let (point, branch) = self.enter(
             context,
             &question.topic,
             |fork| matches!(fork, Fork::Answers { topic, .. } if *topic == question.topic),
-            || Fork::Answers { seat, who, topic, answers },
+            || Fork::Answers { seat, who, topic, answers, seen },
             |key| {
                 key.extend_from_slice(&[0xff; 8]);
                 write_bytes(key, &asked);

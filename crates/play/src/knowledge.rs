@@ -193,7 +193,7 @@ impl Game {
 }
 
 /// Removes from a state what a viewer may not see.
-fn masked(context: &ActionContext, mut state: State, viewer: &Viewer) -> (State, Masked) {
+pub(super) fn masked(context: &ActionContext, mut state: State, viewer: &Viewer) -> (State, Masked) {
     let rules = context.rules.clone();
     let schema = rules.schema();
     let mut masked = Masked::default();

@@ -75,6 +75,7 @@ mod ruleset;
 mod save;
 mod seat;
 mod secrecy;
+mod seen_state;
 mod session;
 mod setup;
 mod state_bytes;
@@ -171,6 +172,8 @@ pub use resume_point::KeptPlace;
 #[cfg(feature = "serve")]
 #[doc(hidden)]
 pub use save::saved_table;
+#[doc(hidden)]
+pub use seen_state::SeenState;
 #[doc(hidden)]
 pub use state_bytes::write_whole_state;
 #[doc(hidden)]

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::super::foresight::Foresight;
 use super::super::paired::Difference;
-use super::super::simulation::AHEAD;
+use super::super::search::Search;
 use super::super::tally::Rate;
 use super::super::{Progress, SimulationError};
 use super::recorder::{RANDOM, Recorded, Study};
@@ -14,7 +15,7 @@ use riskbreaker_play::Driver;
 /// Two players, in pairs of games on the same dice: in the second game of a pair they have exchanged their seats.
 #[derive(Clone, Debug, Serialize)]
 pub struct LadderPair {
-    /// A policy, `random` or `ahead`.
+    /// A policy, `random`, `ahead` or `search:N`.
     pub player: String,
     /// The other one.
     pub against: String,
@@ -26,14 +27,19 @@ pub struct LadderPair {
     pub left_out: u64,
 }
 
+/// Playouts for each decision of the search in a ladder.
+pub const LADDER_PLAYOUTS: u32 = 25;
+
 impl Study {
-    /// Who can play every seat: `random`, the policies of the rules in their order, and `ahead` where the rules say what a state is
-    /// worth.
+    /// Who can play every seat: `random`, the policies of the rules in their order, and where the rules say what a state is worth,
+    /// `ahead` and a search of 25 playouts a decision.
     pub fn players(&self) -> Vec<String> {
         let rules = &self.variant.rules;
         let shipped = rules.policies().iter().map(|policy| policy.to_string()).filter(|policy| policy != RANDOM);
-        let ahead = rules.measures().then(|| AHEAD.to_owned());
-        [RANDOM.to_owned()].into_iter().chain(shipped).chain(ahead).collect()
+        let search = Foresight::Search(Search { playouts: LADDER_PLAYOUTS, to_horizon: false });
+        let seeing =
+            [Foresight::OneStep, search].into_iter().filter(|_| rules.measures()).map(|seeing| seeing.to_string());
+        [RANDOM.to_owned()].into_iter().chain(shipped).chain(seeing).collect()
     }
 
     /// Plays the trials of the recorded games with each pair of players, in both seats. `told` is called after each game and ends
@@ -41,7 +47,7 @@ impl Study {
     ///
     /// # Errors
     ///
-    /// As [`Study::record`]; a player that no policy and neither `random` nor `ahead` is.
+    /// As [`Study::record`]; a player that is no policy, `random`, `ahead` or `search:N`.
     pub fn ladder(
         &self,
         recorded: &Recorded,
@@ -71,16 +77,18 @@ impl Study {
             let is_policy = study.variant.rules.policies().iter().any(|policy| **policy == **player);
             let driver = match player.as_str() {
                 name if is_policy => Driver::Policy(name.into()),
-                AHEAD => {
-                    study.variant.ahead.insert(seat.clone());
-                    Driver::Human
-                }
                 RANDOM => {
                     study.random.insert(seat.clone());
                     Driver::Human
                 }
-                // A name that is no policy is refused where games begin.
-                name => Driver::Policy(name.into()),
+                name => match Foresight::named(name) {
+                    Ok(Some(foresight)) => {
+                        study.variant.ahead.insert(seat.clone(), foresight);
+                        Driver::Human
+                    }
+                    // A name that is no policy is refused where games begin.
+                    Ok(None) | Err(_) => Driver::Policy(name.into()),
+                },
             };
             study.variant.setup.seats.insert(seat.clone(), driver);
         }
