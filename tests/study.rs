@@ -7,6 +7,17 @@ use riskbreaker::{Library, Ruleset, Setup};
 
 const KINDS: &str = r#"local rb = require("@riskbreaker") return rb.kinds({ purse = { fields = { seat = rb.text({ show = false }), coins = rb.int() } } })"#;
 
+/// A state is worth the coins of a seat to it.
+const VALUE: &str = r#"	value = function(seat)
+		for _, purse in ipairs(rb.each("purse")) do
+			if purse.seat == seat then
+				return purse.coins
+			end
+		end
+		return 0
+	end,
+"#;
+
 /// A game of two purses; `body` is the script of a turn.
 fn rules(body: &str) -> Arc<Ruleset> {
     let play = format!(
@@ -24,15 +35,7 @@ return rb.play({{
 		end,
 	}},
 	boundary = "turn",
-	value = function(seat)
-		for _, purse in ipairs(rb.each("purse")) do
-			if purse.seat == seat then
-				return purse.coins
-			end
-		end
-		return 0
-	end,
-}})"#
+{VALUE}}})"#
     );
     let policy = r#"local rb = require("@riskbreaker") return rb.policy({ id = "yes", answer = function(q) return if q.kind == "confirm" then true else q.options[1] end })"#;
     let files = [
@@ -107,7 +110,7 @@ fn cards() -> Arc<Ruleset> {
         );
         (format!("maneuvers/{id}.luau"), text)
     };
-    let play = r#"local rb = require("@riskbreaker")
+    let play: &str = &r#"local rb = require("@riskbreaker")
 local CHANCES = { fair = 5, poor = 2, shut = 9, sure = 8 }
 return rb.play({
 	start = function()
@@ -129,15 +132,8 @@ return rb.play({
 		end,
 	},
 	boundary = "turn",
-	value = function(seat)
-		for _, purse in ipairs(rb.each("purse")) do
-			if purse.seat == seat then
-				return purse.coins
-			end
-		end
-		return 0
-	end,
-})"#;
+VALUE})"#
+        .replace("VALUE", VALUE);
     let policy = r#"local rb = require("@riskbreaker")
 return rb.policy({
 	id = "yes",
@@ -265,7 +261,7 @@ fn an_exchange_of_policies_separates_the_seat_from_its_policy() {
 
 /// A die decides between two sides: the stronger wins two more of ten games, and the one listed first one more.
 fn bout() -> Arc<Ruleset> {
-    let play = r#"local rb = require("@riskbreaker")
+    let play: &str = &r#"local rb = require("@riskbreaker")
 return rb.play({
 	start = function(scenario)
 		for at, side in ipairs(scenario.sides) do
@@ -289,15 +285,8 @@ return rb.play({
 		end,
 	},
 	boundary = "turn",
-	value = function(seat)
-		for _, purse in ipairs(rb.each("purse")) do
-			if purse.seat == seat then
-				return purse.coins
-			end
-		end
-		return 0
-	end,
-})"#;
+VALUE})"#
+        .replace("VALUE", VALUE);
     let kinds = r#"local rb = require("@riskbreaker") return rb.kinds({ purse = { fields = { seat = rb.text({ show = false }), coins = rb.int(), strength = rb.int(), first = rb.bool() } } })"#;
     let scenario =
         "title = \"Hall\"\n[[sides]]\nseat = \"left\"\nstrength = 2\n[[sides]]\nseat = \"right\"\nstrength = 0\n";
@@ -351,7 +340,7 @@ fn dominated_cards_are_found_by_exact_odds() {
 fn a_ladder_of_players_separates_skill_from_luck() {
     let rules = cards();
     let pair = |one: &str, other: &str| (one.to_owned(), other.to_owned());
-    assert_eq!(study(&rules, 1, 1).players(), ["random", "yes", "zany", "ahead"]);
+    assert_eq!(study(&rules, 1, 1).players(), ["random", "yes", "zany", "ahead", "search:25"]);
     let mut better = 0;
     for seed in 1..=100 {
         let study = study(&rules, 60, seed);

@@ -3,8 +3,10 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Result;
+use indicatif::ProgressBar;
 use riskbreaker::lab::{
     CardOdds, ComparedCards, Findings, MemoUse, Odds, Progress, Rate, Simulation, Variant, compare_cards,
 };
@@ -18,7 +20,7 @@ use super::odds::OddsJson;
 use super::play::{pair, with_pairs};
 use super::row::{Row, Span};
 use super::screen::Screen;
-use super::sim::{rate_text, result_bars, results};
+use super::sim::{meter, rate_text, result_bars, results};
 use super::{call_error, library};
 use riskbreaker::check::first_and_count;
 
@@ -70,6 +72,9 @@ const WORK: u64 = 3_000_000_000;
 /// The number of actions after which no more games are started.
 const MOST_ACTIONS: u64 = 20_000_000;
 
+/// How often the sign of life turns while odds are computed.
+const TICK: Duration = Duration::from_millis(120);
+
 /// The result of a comparison.
 struct CompareResult {
     scenario: String,
@@ -90,8 +95,15 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         let setup = setup(&args, scenario.as_deref(), side);
         variants.push(Variant::new(&*side.name, &side.rules, setup).map_err(|error| call_error(error.to_string()))?);
     }
+    if sides[0].rules.hash() == sides[1].rules.hash() && variants[0].setup == variants[1].setup {
+        return tell_equal(&sides, scenario.as_deref(), args.json);
+    }
     let budget = WorkBudget::new(WORK).until(&watched_briefly());
+    let waits = ProgressBar::new_spinner().with_message("odds of the cards");
+    waits.enable_steady_tick(TICK);
     let cards = compare_cards(&variants[0], &variants[1], &budget);
+    waits.finish_and_clear();
+    let meter = meter();
     // If they share no scenario, each plays its own.
     let scenario = scenario.unwrap_or_else(|| {
         let mut own: Vec<&str> = sides.iter().filter_map(|side| side.rules.default_scenario()).collect();
@@ -108,11 +120,15 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         actions: 20_000,
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut go_on = |found: &Findings, _: Progress| {
+    let mut go_on = |found: &Findings, progress: Progress| {
+        meter.set_length(progress.of);
+        meter.set_position(progress.done);
         let actions: u64 = found.tallies.iter().map(|tally| tally.actions).sum();
         actions < MOST_ACTIONS && !budget.is_interrupted()
     };
-    let findings = simulation.run(threads, None, None, &mut go_on).map_err(|error| call_error(error.to_string()))?;
+    let played = simulation.run(threads, None, None, &mut go_on);
+    meter.finish_and_clear();
+    let findings = played.map_err(|error| call_error(error.to_string()))?;
     let ids = |at: usize| sides[at].rules.cards().iter().map(|card| card.id.clone()).collect::<BTreeSet<Arc<str>>>();
     let gone = ids(0).difference(&ids(1)).cloned().collect();
     let [before, now] = sides;
@@ -129,6 +145,22 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         eprintln!("interrupted: what is above is what was known by then");
         return Ok(ExitCode::from(INTERRUPTED));
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says that two editions are the same rules: nothing is played.
+fn tell_equal(sides: &[Edition; 2], scenario: Option<&str>, json: bool) -> Result<ExitCode> {
+    let names = [&*sides[0].name, &*sides[1].name];
+    let mut screen = Screen::stdout(json);
+    if json {
+        let hash = sides[0].rules.hash();
+        screen.object(&json!({ "scenario": scenario, "names": names, "same_rules": true, "hash": hash }))?;
+    }
+    let text = format!(
+        "{} and {} are the same rules, file by file: nothing differs, and nothing was played.",
+        names[0], names[1]
+    );
+    screen.row(&Row::at(0).plain(text))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -43,6 +43,7 @@ mod sim;
 mod study;
 mod table;
 mod test;
+mod tune;
 mod types;
 mod unnamed;
 mod verify;

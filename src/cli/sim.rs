@@ -26,6 +26,7 @@ use super::row::{Row, Span};
 use super::screen::Screen;
 use super::shard::{ShardArg, shard};
 use super::study::{self, compared::Columns, parts::StudyWork};
+use super::tune::{self, Target};
 use super::{call_error, end_part, file, library};
 
 /// Plays a scenario many times and counts what comes of it
@@ -57,7 +58,7 @@ pub struct Args {
     #[arg(long, value_name = "SWITCH=VALUE[,VALUE]", value_parser = pair)]
     set: Vec<(String, String)>,
 
-    /// Who plays a seat: a policy, absent, or `ahead` (looks one step ahead); can be repeated
+    /// Who plays a seat: a policy, absent, `ahead` (looks one step ahead), or search:N (N playouts a decision); can be repeated
     #[arg(long, alias = "policy", value_name = "SEAT=WHO", value_parser = pair)]
     seat: Vec<(String, String)>,
 
@@ -109,6 +110,14 @@ pub struct Args {
     /// Compares with games in which this is exchanged between two seats, on the same dice
     #[arg(long, value_name = "WHAT", conflicts_with = "ban", conflicts_with_all = NO_PAIRS)]
     mirror: Option<MirrorKind>,
+
+    /// Goes through values of a house rule or of a fact of a card, on the same dice, to find the one that fits `--target`
+    #[arg(long, value_name = "SWITCH=1..5 or CARD.FACT=1..5", value_parser = pair, requires = "target", conflicts_with_all = NO_PAIRS, conflicts_with_all = ["ban", "mirror"])]
+    sweep: Option<(String, String)>,
+
+    /// With `--sweep`: a result and the share of games that it is to have, such as "players 50 %"
+    #[arg(long, value_name = "RESULT N %", value_parser = tune::target, requires = "sweep")]
+    target: Option<Target>,
 
     #[command(flatten)]
     output: Output,
@@ -165,6 +174,9 @@ fn played(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let simulation = planned(&args, folder.as_deref())?;
     if args.mirror.is_some() || !args.ban.is_empty() {
         return in_pairs(&args, simulation);
+    }
+    if let Some(target) = &args.target {
+        return tune::tune(&simulation, target, threads(&args)?, args.output.json);
     }
     if let Some(trial) = args.trial {
         return tell_trial(&simulation, trial, args.output.json);
@@ -317,13 +329,20 @@ fn planned(args: &Args, folder: Option<&Path>) -> Result<Simulation> {
         Some(name) => Some(name),
         None => usual_scenario(&all)?,
     };
-    for rules in &all {
+    if let Some((name, values)) = &args.sweep {
+        let [rules] = &all[..] else {
+            return Err(call_error("`--sweep` goes through values of one ruleset; name one with `--rules`"));
+        };
+        let make = |title: String, rules: &Arc<Ruleset>, set: &[(String, String)]| {
+            let set: Vec<(String, String)> = args.set.iter().chain(set).cloned().collect();
+            let setup = setup(args, scenario.as_deref(), &set);
+            Variant::new(title, rules, setup).map_err(|error| call_error(error.to_string()))
+        };
+        variants = tune::variants(&library, rules, &args.layers, (name, values), &make)?;
+    }
+    for rules in all.iter().filter(|_| args.sweep.is_none()) {
         for set in combinations(&args.set) {
-            let mut setup = Setup { seed: args.seed, ..Setup::default() };
-            if let Some(scenario) = &scenario {
-                setup.scenario = Scenario::Named(scenario.clone());
-            }
-            let setup = with_pairs(setup, &set, &args.seat);
+            let setup = setup(args, scenario.as_deref(), &set);
             let several: Vec<String> = set
                 .iter()
                 .filter(|(switch, _)| args.set.iter().any(|(name, values)| name == switch && values.contains(',')))
@@ -346,6 +365,15 @@ fn planned(args: &Args, folder: Option<&Path>) -> Result<Simulation> {
         memo: if args.every_script { MemoUse::Never } else { MemoUse::default() },
         actions: args.actions,
     })
+}
+
+/// The setup of a game with these house rules.
+fn setup(args: &Args, scenario: Option<&str>, set: &[(String, String)]) -> Setup {
+    let mut setup = Setup { seed: args.seed, ..Setup::default() };
+    if let Some(scenario) = scenario {
+        setup.scenario = Scenario::Named(scenario.to_owned());
+    }
+    with_pairs(setup, set, &args.seat)
 }
 
 /// The scenario for all rulesets if none is named: the first default scenario of one that all have.

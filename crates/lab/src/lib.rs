@@ -18,6 +18,7 @@ mod comparison;
 mod damage;
 mod encounter;
 mod exploration;
+mod foresight;
 mod interval;
 mod memo_report;
 mod odds;
@@ -30,9 +31,11 @@ mod paired;
 mod playouts;
 mod position;
 mod reason;
+mod search;
 mod seat;
 mod session;
 mod simulation;
+mod solution;
 mod study;
 mod tally;
 mod trial;
@@ -45,6 +48,7 @@ pub use compared::Compared;
 pub use comparison::{CardOdds, ComparedCards, compare_cards};
 pub use encounter::{ENCOUNTER_ACTIONS, Encounter, EncounterMember, EncounterOdds, EncounterSide, MOST_ON_A_SIDE};
 pub use exploration::until;
+pub use foresight::Foresight;
 pub use memo_report::MemoReport;
 pub use odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};
 pub use odds_for_program::{advice_for_program, odds_for_program};
@@ -55,11 +59,13 @@ pub use outcome_kind::kinds_of_outcomes;
 pub use paired::Difference;
 pub use playouts::PlayedOut;
 pub use position::{Place, Position};
+pub use search::Search;
 pub use seat::SeatExt;
 pub use session::SessionExt;
 pub use simulation::{
     AHEAD, Findings, GameRow, MemoUse, Plan, PlannedVariant, Progress, Shard, Simulation, SimulationError, Variant,
 };
+pub use solution::{AnswerShare, BestAnswer, Payoff, Solution, solve_game};
 pub use study::{
     CardFigures, CardOffer, CardWorth, ClosestPosition, Exchange, GameEnd, GameFacts, LadderPair, Mirrored,
     NeverBetter, Percentile, RANDOM, Recorded, Spread, Study, StudyFigures, TopicDifference, TopicFigures, TopicUse,

@@ -41,7 +41,7 @@ impl Simulation {
     pub fn memo_report(&self, stop: &Arc<AtomicBool>) -> Result<Vec<MemoReport>, SimulationError> {
         let report = |ready: &super::trial::ReadyVariant, name: &str| {
             let mut report = MemoReport { variant: name.to_owned(), ..MemoReport::default() };
-            if let Some(seat) = ready.ahead.iter().next() {
+            if let Some(seat) = ready.ahead.keys().next() {
                 report.unused = Some(format!("{seat} looks ahead, so each answer that it tries plays another game"));
                 return Ok(report);
             }

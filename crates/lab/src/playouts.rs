@@ -109,14 +109,15 @@ pub(super) struct Playouts {
 }
 
 /// The common start of all games.
-struct PlayoutStart {
-    game: Box<Game>,
-    question: Question,
-    answers: Vec<Answer>,
+pub(super) struct PlayoutStart {
+    pub game: Box<Game>,
+    pub question: Question,
+    pub answers: Vec<Answer>,
     /// Answers already given to later questions, with their places on the tape of the open action.
     behind: Vec<(usize, Slot)>,
-    policy: Option<Arc<str>>,
-    seed: u64,
+    /// The first policy of the rules.
+    pub policy: Option<Arc<str>>,
+    pub seed: u64,
 }
 
 impl Playouts {
@@ -129,9 +130,8 @@ impl Playouts {
         seed: u64,
     ) -> Playouts {
         let rules = game.context.rules.clone();
-        let policy = rules.policies().first().cloned();
         let found = vec![Vec::new(); answers.len()];
-        let start = Arc::new(PlayoutStart { game, question, answers, behind, policy, seed });
+        let start = Arc::new(PlayoutStart::new(game, question, answers, behind, seed));
         Playouts { rules, start, found, baseline: Vec::new() }
     }
 
@@ -291,6 +291,18 @@ fn played_out(found: &[Option<Ended>]) -> Option<PlayedOut> {
 type Results = Vec<(usize, Option<Ended>)>;
 
 impl PlayoutStart {
+    /// `game` stands at the question.
+    pub fn new(
+        game: Box<Game>,
+        question: Question,
+        answers: Vec<Answer>,
+        behind: Vec<(usize, Slot)>,
+        seed: u64,
+    ) -> PlayoutStart {
+        let policy = game.context.rules.policies().first().cloned();
+        PlayoutStart { game, question, answers, behind, policy, seed }
+    }
+
     /// Plays a range of games from each of some answers, on many threads: all answers of one game, then those of the
     /// next. Returns the results in that order, up to the last game of which all were played, and true if that is all.
     fn play_all(
@@ -392,12 +404,24 @@ impl PlayoutStart {
 
     /// Returns the game at the question with the dice of game `number`, and the answer on its tape.
     fn opened(&self, vm: &mut dyn Machine, arm: Option<usize>, number: u64) -> Option<(Game, Option<Slot>)> {
-        let mut game = self.game.fork();
-        game.context.dice.rng = DiceRng::stream(self.seed, STREAM + number);
-        game.context.dice.source = DiceSource::Seeded;
+        let (mut game, given) = self.opened_by_people(vm, arm, number)?;
         for driver in game.context.answers.seats.values_mut().filter(|driver| **driver == Driver::Human) {
             *driver = self.policy.as_ref().map_or(Driver::Absent, |policy| Driver::Policy(policy.clone()));
         }
+        game.context.state.renew_identity();
+        Some((game, given))
+    }
+
+    /// The game at the question with the dice of game `number`, and the answer that stands on its tape.
+    pub fn opened_by_people(
+        &self,
+        vm: &mut dyn Machine,
+        arm: Option<usize>,
+        number: u64,
+    ) -> Option<(Game, Option<Slot>)> {
+        let mut game = self.game.fork();
+        game.context.chance = DiceRng::stream(self.seed, STREAM + number);
+        game.context.dice = DiceSource::Seeded;
         game.deal_anew(vm).ok()?;
         let (question, before) = (&self.question, game.context.dice.position());
         let place = question.id.ordinal;

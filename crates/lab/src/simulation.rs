@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, OnceLock};
@@ -8,8 +8,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::damage::no_count;
+use super::foresight::{Foresight, Seeing};
 use super::tally::{LeftOut, Tally, add_counts};
-use super::trial::{LONGEST, ReadyVariant, Rounds, TOO_LONG, TrialTable, answer_ahead};
+use super::trial::{LONGEST, ReadyVariant, Rounds, TOO_LONG, TrialTable};
 use riskbreaker_dice::DiceRng;
 use riskbreaker_play::{
     Driver, Event, Halt, Happening, MACHINE_STACK, Prepared, Ruleset, Session, SessionError, Setup, StartError,
@@ -57,8 +58,8 @@ pub struct Variant {
     pub rules: Arc<Ruleset>,
     /// Scenario, seats and house rules.
     pub setup: Setup,
-    /// Seats that look one step ahead, with the ruleset's `value` as the measure.
-    pub ahead: BTreeSet<Arc<str>>,
+    /// Seats that look ahead or search, by what the ruleset says a state is worth.
+    pub ahead: BTreeMap<Arc<str>, Foresight>,
 }
 
 /// Part of a simulation: the `index`th of `count`, counted from 1.
@@ -231,19 +232,21 @@ impl Variant {
     /// Creates a variant. Human seats are played by the ruleset's first policy, or take defaults if it has none. The
     /// game master's seat always takes defaults.
     pub fn new(name: impl Into<String>, rules: &Arc<Ruleset>, mut setup: Setup) -> Result<Variant, StartError> {
-        let wanted: BTreeSet<Arc<str>> = setup
-            .seats
-            .iter()
-            .filter(|(_, driver)| **driver == Driver::Policy(AHEAD.into()))
-            .map(|(seat, _)| seat.clone())
-            .collect();
-        for seat in &wanted {
+        let mut wanted: BTreeMap<Arc<str>, Foresight> = BTreeMap::new();
+        for (seat, driver) in &setup.seats {
+            if let Driver::Policy(name) = driver
+                && let Some(foresight) = Foresight::named(name).map_err(StartError::Seat)?
+            {
+                wanted.insert(seat.clone(), foresight);
+            }
+        }
+        for seat in wanted.keys() {
             setup.seats.insert(seat.clone(), Driver::Human);
         }
         let prepared = Prepared::new(rules, setup.clone())?;
         for (seat, driver) in &prepared.seats {
             let driver = match (driver, rules.policies().first()) {
-                (Driver::Human, _) if wanted.contains(seat) => Driver::Human,
+                (Driver::Human, _) if wanted.contains_key(seat) => Driver::Human,
                 (Driver::Human, Some(_)) if &**seat == "gm" => Driver::Absent,
                 (Driver::Human, Some(policy)) => Driver::Policy(policy.clone()),
                 (Driver::Human, None) => Driver::Absent,
@@ -325,8 +328,7 @@ impl Simulation {
             let prepared = Prepared::new(&variant.rules, variant.setup.clone())?;
             let driver = |(seat, driver): (&Arc<str>, &Driver)| {
                 let name = match driver {
-                    Driver::Human if variant.ahead.contains(seat) => AHEAD.to_string(),
-                    Driver::Human => "human".into(),
+                    Driver::Human => variant.ahead.get(seat).map_or("human".into(), Foresight::to_string),
                     Driver::Absent => "absent".into(),
                     Driver::Policy(policy) => policy.to_string(),
                 };
@@ -632,7 +634,7 @@ impl Simulation {
         let mut session = self.game(variant, trial)?;
         // As in the simulation: a tape would only count against the memory limit of a game.
         session.game_mut().context.keeps_tape = false;
-        let ahead = &self.variants[variant].ahead;
+        let seeing = Arc::new(Seeing { ahead: self.variants[variant].ahead.clone(), seed: self.seed, trial });
         let mut rounds = Rounds::new(&self.variants[variant].ready(self.seed)?);
         let mut took = Duration::ZERO;
         let (mut last, mut end_told) = ((0, 0), false);
@@ -685,8 +687,8 @@ impl Simulation {
                 Halt::Paused | Halt::Boundary if session.actions() < self.actions => {}
                 Halt::Paused | Halt::Boundary => return Ok(Err(LeftOut::unended(trial, not_ended(self.actions)))),
                 Halt::Ask => {
-                    let ahead = ahead.clone();
-                    let answered = session.lend(move |game, vm| answer_ahead(game, vm, &ahead, None));
+                    let seeing = seeing.clone();
+                    let answered = session.lend(move |game, vm| seeing.answer(game, vm, None));
                     if let Err(why) = answered.map_err(machine)? {
                         return Ok(Err(LeftOut::new(trial, why)));
                     }

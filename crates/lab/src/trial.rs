@@ -1,15 +1,15 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use super::advice::best_answer;
+use super::foresight::{Foresight, Seeing};
 use super::simulation::not_ended;
 use super::tally::{LeftOut, Sum, Tally};
 use super::{MemoUse, SimulationError};
 use riskbreaker_dice::DiceRng;
 use riskbreaker_play::{
-    ActionContext, CardCounts, DicePosition, Driver, Engine, Fault, Game, Halt, Machine, Memo, Prepared, Traces,
+    ActionContext, CardCounts, DicePosition, Engine, Fault, Game, Halt, Machine, Memo, Prepared, Traces,
 };
 use riskbreaker_ruleset::Statistic;
 use riskbreaker_state::{EntryId, State};
@@ -17,7 +17,7 @@ use riskbreaker_state::{EntryId, State};
 /// A prepared variant: the data that all its games share.
 pub(super) struct ReadyVariant {
     pub prepared: Prepared,
-    pub ahead: BTreeSet<Arc<str>>,
+    pub ahead: BTreeMap<Arc<str>, Foresight>,
     pub boundary: Option<Arc<str>>,
     pub statistics: Arc<[Statistic]>,
     /// The traces that all threads share.
@@ -211,6 +211,7 @@ impl TrialTable<'_> {
         game.context.dice.rng = DiceRng::stream(seed, trial);
         let rounds = &mut self.rounds;
         let mut time = TimeLimit::default();
+        let seeing = Seeing { ahead: ready.ahead.clone(), seed, trial };
         let left_out = |why| LeftOut::new(trial, why);
         let fault = |fault| LeftOut::by_fault(trial, fault);
         let ended = loop {
@@ -234,7 +235,7 @@ impl TrialTable<'_> {
                 Halt::Fault(found) => break Err(fault(found)),
                 Halt::Ask => {
                     time = TimeLimit::default();
-                    if let Err(why) = answer_ahead(&mut game, vm, &ready.ahead, Some(stop)) {
+                    if let Err(why) = seeing.answer(&mut game, vm, Some(stop)) {
                         break Err(left_out(why));
                     }
                 }
@@ -276,32 +277,6 @@ impl TrialTable<'_> {
         }
         Ok(Some(result))
     }
-}
-
-/// Answers the open question for a seat that looks ahead.
-///
-/// # Errors
-///
-/// The reason why the question cannot be answered.
-pub(super) fn answer_ahead(
-    game: &mut Game,
-    vm: &mut dyn Machine,
-    ahead: &BTreeSet<Arc<str>>,
-    stop: Option<&Arc<AtomicBool>>,
-) -> Result<(), String> {
-    let question = game.open.as_ref().and_then(|open| open.questions.first()).cloned();
-    let question = question.ok_or("it waits, and asks nothing")?;
-    if ahead.contains(&question.seat) {
-        let answered = best_answer(game, vm, &question, &[], stop).and_then(|answer| game.answer(question.id, answer));
-        return answered.map_err(|refusal| refusal.to_string());
-    }
-    let (topic, seat) = (&question.topic, &question.seat);
-    Err(match game.context.answers.seats.get(seat) {
-        Some(Driver::Policy(policy)) => format!(
-            "nobody answers `{topic}`, a question to {seat}: its policy `{policy}` returns nothing, and the question has no default"
-        ),
-        _ => format!("nobody answers `{topic}`, a question to {seat}"),
-    })
 }
 
 /// Counts the plays, rolls and successes of a card.
@@ -479,7 +454,7 @@ impl Rounds {
 mod tests {
     use super::*;
     use crate::{Simulation, Variant};
-    use riskbreaker_play::{Ruleset, Setup};
+    use riskbreaker_play::{Driver, Ruleset, Setup};
     use riskbreaker_ruleset::Library;
 
     fn simulation(files: &[(&str, &str)], id: &str, scenario: &str, trials: u64) -> Simulation {

@@ -115,30 +115,8 @@ pub fn game_odds(
     let prepared = Prepared::new(rules, setup.clone()).map_err(|error| Refusal::new(error.to_string()))?;
     let stop = interrupt.clone();
     let work = move |vm: &mut dyn Machine| {
-        let timeless = !prepared.rules.computes_keys();
-        // If a script reads the time of entries, states that differ only in it are different.
-        let mut solve = |timeless| {
-            let mut found = Err(WholeGameFailure::Unstable);
-            for _ in 0..MOST_STARTS {
-                found = solve(vm, &prepared, limits, interrupt.as_deref(), timeless);
-                if !matches!(found, Err(WholeGameFailure::Unstable)) {
-                    break;
-                }
-            }
-            found
-        };
-        let mut found = solve(timeless);
-        if matches!(found, Err(WholeGameFailure::SeesTime)) {
-            found = solve(false);
-        }
-        match found {
-            Ok(odds) => Ok(odds),
-            Err(WholeGameFailure::Refused(refusal)) => Err(refusal),
-            Err(WholeGameFailure::SeesTime) => Err(Refusal::failing("the host itself failed: time was seen twice")),
-            Err(WholeGameFailure::Unstable) => {
-                Err(Refusal::failing("a script keeps something between its runs: `sim` plays the game instead"))
-            }
-        }
+        let solve = |vm: &mut dyn Machine, timeless| solve(vm, &prepared, limits, interrupt.as_deref(), timeless);
+        restarted(vm, !prepared.rules.computes_keys(), solve)
     };
     let mut found = rules.run(work).unwrap_or_else(|_| Err(Refusal::failing("the script worker has died")))?;
     if let Some(limit) = &found.limit {
@@ -149,6 +127,37 @@ pub fn game_odds(
         }
     }
     Ok(found)
+}
+
+/// Solves a game, with states that differ only in the time of entries merged if `timeless` is set and no script looks at it.
+/// Starts again where something that scripts keep has changed.
+pub(super) fn restarted<R>(
+    vm: &mut dyn Machine,
+    timeless: bool,
+    mut solve: impl FnMut(&mut dyn Machine, bool) -> Result<R, WholeGameFailure>,
+) -> Result<R, Refusal> {
+    let mut solve = |timeless| {
+        let mut found = Err(WholeGameFailure::Unstable);
+        for _ in 0..MOST_STARTS {
+            found = solve(vm, timeless);
+            if !matches!(found, Err(WholeGameFailure::Unstable)) {
+                break;
+            }
+        }
+        found
+    };
+    let mut found = solve(timeless);
+    if matches!(found, Err(WholeGameFailure::SeesTime)) {
+        found = solve(false);
+    }
+    match found {
+        Ok(odds) => Ok(odds),
+        Err(WholeGameFailure::Refused(refusal)) => Err(refusal),
+        Err(WholeGameFailure::SeesTime) => Err(Refusal::failing("the host itself failed: time was seen twice")),
+        Err(WholeGameFailure::Unstable) => {
+            Err(Refusal::failing("a script keeps something between its runs: `sim` plays the game instead"))
+        }
+    }
 }
 
 /// Plays the game with random dice, the same for each call; `None` if no game reaches its end.
@@ -172,7 +181,7 @@ fn estimate(rules: &Arc<Ruleset>, setup: Setup, interrupt: Option<&AtomicBool>) 
     Some(GameEstimate { games: tally.trials, left_out: tally.left_out.len() as u64, results })
 }
 
-enum WholeGameFailure {
+pub(super) enum WholeGameFailure {
     Refused(Refusal),
     /// A script reads the time of agenda entries.
     SeesTime,
@@ -186,30 +195,44 @@ impl From<Refusal> for WholeGameFailure {
     }
 }
 
-struct GameNode {
+pub(super) struct GameNode {
     /// `None` once its action has been explored.
-    state: Option<State>,
+    pub state: Option<State>,
     /// True if policies have been asked for free acts since the last entry.
     asked: bool,
     /// The result of a game that is over.
-    result: Option<u32>,
+    pub result: Option<u32>,
+    /// What a game that is over is worth to each of [`Solver::contenders`].
+    pub payoff: Vec<i64>,
     /// The chance of the paths that have reached this node so far.
     mass: f64,
 }
 
-struct Solver<'a> {
-    vm: &'a mut dyn Machine,
+pub(super) struct Solver<'a> {
+    pub vm: &'a mut dyn Machine,
     base: Game,
     timeless: bool,
     limits: GameLimits,
-    nodes: Vec<GameNode>,
+    pub nodes: Vec<GameNode>,
+    /// The seats to which the worth of an end is asked.
+    pub contenders: Vec<Arc<str>>,
     known: HashMap<Box<[u8]>, u32>,
     rows: Vec<ChainRow>,
     waiting: BinaryHeap<(u64, Reverse<u32>)>,
-    results: Vec<String>,
-    ways: u64,
+    pub results: Vec<String>,
+    pub ways: u64,
     bytes: usize,
     work: u64,
+}
+
+/// What came of exploring an action.
+pub(super) enum ExploredAction {
+    /// No action is left: the state that the game has come to.
+    Over(u32),
+    /// The game, with an explorer that holds all ways of the action.
+    Ways(Box<Game>),
+    /// Somebody interrupted the work.
+    Interrupted,
 }
 
 fn solve(
@@ -226,15 +249,17 @@ fn solve(
 }
 
 impl<'a> Solver<'a> {
-    fn new(vm: &'a mut dyn Machine, prepared: &Prepared, limits: GameLimits, timeless: bool) -> Solver<'a> {
+    pub fn new(vm: &'a mut dyn Machine, prepared: &Prepared, limits: GameLimits, timeless: bool) -> Solver<'a> {
+        let start = GameNode { state: Some(State::new()), asked: false, result: None, payoff: Vec::new(), mass: 1.0 };
         Solver {
             vm,
             base: prepared.game(),
             timeless,
             limits,
-            nodes: Vec::new(),
+            nodes: vec![start],
+            contenders: Vec::new(),
             known: HashMap::new(),
-            rows: Vec::new(),
+            rows: vec![Row::new()],
             waiting: BinaryHeap::new(),
             results: Vec::new(),
             ways: 0,
@@ -246,9 +271,6 @@ impl<'a> Solver<'a> {
     fn explore(&mut self, interrupt: Option<&AtomicBool>) -> Result<GameOdds, WholeGameFailure> {
         let fingerprint = self.vm.begin_exploring();
         let kept = self.vm.kept();
-        let start = GameNode { state: Some(State::new()), asked: false, result: None, mass: 1.0 };
-        self.nodes.push(start);
-        self.rows.push(ChainRow::new());
         self.waiting.push((1.0_f64.to_bits(), Reverse(0)));
         let (mut explored, mut little) = (0, LITTLE);
         loop {
@@ -262,7 +284,7 @@ impl<'a> Solver<'a> {
                     return Ok(self.known_so_far());
                 }
                 explored += 1;
-                spent = self.nodes.len() > self.limits.states || self.ways > self.limits.ways || self.is_full();
+                spent = self.is_spent();
                 if explored % LOOKED_AT_EVERY == 0 || spent {
                     open = self.nodes.iter().filter(|node| node.state.is_some()).map(|node| node.mass).sum();
                 }
@@ -385,60 +407,15 @@ impl<'a> Solver<'a> {
         fingerprint: Option<riskbreaker_play::Fingerprint>,
         interrupt: Option<&AtomicBool>,
     ) -> Result<(), WholeGameFailure> {
-        let GameNode { state, asked, mass, .. } = &mut self.nodes[node as usize];
-        let (state, asked, mass) = (state.take().expect("it was not explored before"), *asked, *mass);
-        let mut game = self.base.fork_onto(state);
-        game.context.answers.seats.clone_from(&self.base.context.answers.seats);
-        let mut now_asked = false;
-        if node > 0 {
-            game.open = None;
-            game.context.observers.sees_time = false;
-            let dice = game.context.dice.position();
-            now_asked = game
-                .open_for_exploring(self.vm, asked)
-                .map_err(|fault| Refusal::failing(format!("a script fails: {fault}")))?;
-            self.may_merge(&game)?;
-            if game.context.dice.position() != dice {
-                let text = "a policy decides by chance whether it takes a free act: `sim` plays the game instead";
-                return Err(Refusal::failing(text).into());
+        let mass = self.nodes[node as usize].mass;
+        let (nothing_left, chances, rest) = match self.explored(node, Answering::Seated, fingerprint, interrupt)? {
+            ExploredAction::Interrupted => return Ok(()),
+            ExploredAction::Over(next) => (true, BTreeMap::from([(next, Fraction::ONE)]), Fraction::ZERO),
+            ExploredAction::Ways(game) => {
+                let (chances, rest) = self.settled(&game)?;
+                (false, chances, rest)
             }
-            // Agenda keys that were recomputed are kept.
-            game.context.state.settle();
-        }
-        let mut chances: BTreeMap<u32, Fraction> = BTreeMap::new();
-        let mut rest = Fraction::ZERO;
-        let nothing_left = game.open.is_none();
-        if nothing_left {
-            let next = self.place(&mut game, false)?;
-            chances.insert(next, Fraction::ONE);
-        } else {
-            let budget = Budget { runs: 20_000, points: 20_000, bytes: 32 << 20, steps: 2_000_000, effort: u64::MAX };
-            let explorer = Explorer::new(Vec::new(), None, Answering::Seated, 0, budget, fingerprint);
-            game.context.explore(Box::new(explorer));
-            game.context.state.renew_identity();
-            loop {
-                while !self.is_full()
-                    && game.context.explorer_mut().is_some_and(|explorer| explorer.begin() && !explorer.is_spent())
-                {
-                    if is_set(interrupt) {
-                        return Ok(());
-                    }
-                    self.run(&mut game, node, now_asked)?;
-                }
-                if self.is_full()
-                    || !game.context.explorer_mut().is_some_and(|explorer| !explorer.is_spent() && explorer.resume())
-                {
-                    break;
-                }
-                let remaining = self.settled(&game)?.1;
-                if remaining <= ratio(1, NEGLIGIBLE * 1000) {
-                    break;
-                }
-            }
-            (chances, rest) = self.settled(&game)?;
-            let runs = game.context.explorer().map_or(0, |explorer| explorer.runs);
-            self.ways += runs.saturating_sub(1);
-        }
+        };
         let mut row = ChainRow::new();
         for (next, chance) in chances {
             let to = &mut self.nodes[next as usize];
@@ -461,6 +438,68 @@ impl<'a> Solver<'a> {
         }
         self.rows[node as usize] = row;
         Ok(())
+    }
+
+    /// Runs the action that is next in a state in all ways that dice, and answers that branch, can take.
+    pub fn explored(
+        &mut self,
+        node: u32,
+        answering: Answering,
+        fingerprint: Option<riskbreaker_play::Fingerprint>,
+        interrupt: Option<&AtomicBool>,
+    ) -> Result<ExploredAction, WholeGameFailure> {
+        let branches = answering == Answering::Branched;
+        let GameNode { state, asked, .. } = &mut self.nodes[node as usize];
+        let (state, asked) = (state.take().expect("it was not explored before"), *asked);
+        let mut game = self.base.fork_onto(state);
+        game.context.seats.clone_from(&self.base.context.seats);
+        let mut now_asked = false;
+        if node > 0 {
+            game.open = None;
+            game.context.observers.sees_time = false;
+            let dice = game.context.position();
+            now_asked = game
+                .open_for_exploring(self.vm, asked)
+                .map_err(|fault| Refusal::failing(format!("a script fails: {fault}")))?;
+            self.may_merge(&game)?;
+            if game.context.position() != dice {
+                let text = "a policy decides by chance whether it takes a free act: `sim` plays the game instead";
+                return Err(Refusal::failing(text).into());
+            }
+            // Keys that were worked out anew stand.
+            game.context.state.settle();
+        }
+        if game.open.is_none() {
+            return Ok(ExploredAction::Over(self.place(&mut game, false)?));
+        }
+        let budget = Budget { runs: 20_000, points: 20_000, bytes: 32 << 20, steps: 2_000_000, effort: u64::MAX };
+        let explorer = Explorer::new(Vec::new(), None, answering, 0, budget, fingerprint);
+        game.context.explorer = Some(Box::new(explorer));
+        // Where nobody listens, it is not noted which answers are not published yet.
+        game.context.listening = branches;
+        game.context.state.renew_identity();
+        loop {
+            while !self.is_full()
+                && game.context.explorer.as_mut().is_some_and(|explorer| explorer.begin() && !explorer.is_spent())
+            {
+                if is_set(interrupt) {
+                    return Ok(ExploredAction::Interrupted);
+                }
+                self.run(&mut game, node, now_asked)?;
+            }
+            if self.is_full()
+                || !game.context.explorer.as_mut().is_some_and(|explorer| !explorer.is_spent() && explorer.resume())
+            {
+                break;
+            }
+            // Where answers branch, the chances of ways say nothing about what is left.
+            if !branches && self.settled(&game)?.1 <= ratio(1, NEGLIGIBLE * 1000) {
+                break;
+            }
+        }
+        let runs = game.context.explorer.as_ref().map_or(0, |explorer| explorer.runs);
+        self.ways += runs.saturating_sub(1);
+        Ok(ExploredAction::Ways(Box::new(game)))
     }
 
     /// Returns the states that an action leads to, by number with their chances, and the chance that was not followed.
@@ -528,7 +567,7 @@ impl<'a> Solver<'a> {
             return Ok(*known);
         }
         let state = state.clone();
-        let mut result = None;
+        let (mut result, mut payoff) = (None, Vec::new());
         if let Some(text) = state.outcome().map(str::to_string) {
             game.context.observers.sees_time = false;
             let named = self.vm.result(&mut game.context).map_err(Refusal::fault)?;
@@ -539,14 +578,34 @@ impl<'a> Solver<'a> {
                 self.results.len() - 1
             });
             result = Some(at as u32);
+            payoff = self.payoff(game)?;
         }
         let number = self.nodes.len() as u32;
         self.bytes += key.len();
         self.work += WORK_OF_BYTE * key.len() as u64;
         self.known.insert(key.into_boxed_slice(), number);
         self.rows.push(ChainRow::from([(ChainTarget::Rest, Fraction::ONE)]));
-        self.nodes.push(GameNode { state: Some(state).filter(|_| result.is_none()), asked, result, mass: 0.0 });
+        self.nodes.push(GameNode { state: Some(state).filter(|_| result.is_none()), asked, result, payoff, mass: 0.0 });
         Ok(number)
+    }
+
+    /// What a game that is over is worth to each contender.
+    fn payoff(&mut self, game: &mut Game) -> Result<Vec<i64>, WholeGameFailure> {
+        let mut payoff = Vec::with_capacity(self.contenders.len());
+        for seat in &self.contenders {
+            let worth = self.vm.worth(&mut game.context, seat).map_err(Refusal::fault)?;
+            payoff.push(worth.ok_or_else(|| {
+                Refusal::new(format!(
+                    "the ruleset does not say what an end is worth to {seat}: it needs `value = function(seat)` in play.luau"
+                ))
+            })?);
+        }
+        Ok(payoff)
+    }
+
+    /// Whether the states exceed a limit, or the actions that were run.
+    pub fn is_spent(&self) -> bool {
+        self.nodes.len() > self.limits.states || self.ways > self.limits.ways || self.is_full()
     }
 }
 

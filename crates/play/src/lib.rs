@@ -29,7 +29,7 @@ pub use context::{
 pub use context::{View, read_typed, typed_form};
 pub use explorer::{Answering, Assumed, Given};
 #[doc(hidden)]
-pub use explorer::{Budget, ChoicePoint, Edge, Explorer, Fork, OffPlan, write_whole_state};
+pub use explorer::{Budget, ChoicePoint, Edge, Explorer, Fork, OffPlan, SeenState, write_whole_state};
 #[doc(hidden)]
 pub use game::{Done, Game, Halt, Prepared};
 pub use game::{ReloadReport, TakenBack};

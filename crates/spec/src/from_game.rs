@@ -42,6 +42,17 @@ pub fn spec_of_game(session: &Session, name: &str) -> String {
     text
 }
 
+/// Writes a game that came to no end as a spec that fails: position, dice and answers, and as its expectation that the game is
+/// over.
+pub fn spec_of_unended(session: &Session, name: &str) -> String {
+    let mut text = String::from("local rb = require(\"@riskbreaker\")\n\n");
+    text.push_str("-- It fails until the rules bring this game to an end; then write what should have come of it.\n");
+    let _ = writeln!(text, "rb.spec({}, {{}}, function(t)", quoted(name));
+    write_course(&mut text, session);
+    text.push_str("\tt:over()\nend)\n");
+    text
+}
+
 /// Returns the shown fields with plain values that differ from those at the start, by title. Entities whose title is
 /// not unique are left out.
 fn changed_fields(session: &Session) -> BTreeMap<String, Vec<(String, Value)>> {

@@ -19,7 +19,7 @@ pub use coverage::leading_ids;
 pub use coverage::{Coverage, RuleLine, RuleStatus};
 #[doc(hidden)]
 pub use events::SORTS as EVENT_SORTS;
-pub use from_game::{spec_of_fault, spec_of_game};
+pub use from_game::{spec_of_fault, spec_of_game, spec_of_unended};
 pub use lines::{FileLines, LineCoverage};
 #[doc(hidden)]
 pub use refusals::KINDS as REFUSAL_KINDS;

@@ -16,6 +16,7 @@ use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::sim::{MOST_RESULTS, rarer};
 use super::super::{call_error, library};
+use super::best::BestPlay;
 use super::show::{table_of_chances, tell_remaining};
 use super::{Args, ruleset};
 
@@ -30,6 +31,10 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
     let setup = with_pairs(setup, &args.set, &args.seat);
     // Seats without a given driver are played as in a simulation.
     let setup = Variant::new(rules.id(), &rules, setup).map_err(|error| call_error(error.to_string()))?.setup;
+    if !args.best.is_empty() {
+        let payoff = args.payoff.unwrap_or_default();
+        return BestPlay { scenario, rules: &rules, setup, seats: &args.best, payoff }.show(args.json);
+    }
     let played: Vec<String> = setup.seats.iter().map(|(seat, driver)| format!("{seat} {}", told(driver))).collect();
     let interrupt = watched_briefly();
     let found =

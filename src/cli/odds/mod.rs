@@ -1,5 +1,6 @@
 //! `odds`: the odds of dice, of a card, of a card under several values, and of a whole game.
 
+mod best;
 mod card;
 mod condition;
 mod dice;
@@ -21,6 +22,7 @@ use super::play::pair;
 use super::{call_error, library};
 
 pub use self::show::{ComparedColumn, OddsJson, show, show_compared};
+pub use self::sweep::{values_of, with_fact};
 
 /// Exact odds of dice, or of a card
 ///
@@ -40,6 +42,14 @@ pub struct Args {
     /// Who plays a seat of the game: a policy, or absent; can be repeated
     #[arg(long, value_name = "SEAT=POLICY", value_parser = pair, requires = "game")]
     seat: Vec<(String, String)>,
+
+    /// The best play of a seat of the game against the others; of two seats, against each other. Can be repeated
+    #[arg(long, value_name = "SEAT", requires = "game")]
+    best: Vec<String>,
+
+    /// With `--best`: what an end of the game counts
+    #[arg(long, value_name = "WHAT", requires = "best", value_enum)]
+    payoff: Option<best::PayoffChoice>,
 
     /// Compares the dice with other dice
     #[arg(long = "against", value_name = "DICE")]

@@ -120,7 +120,7 @@ fn list(names: &[&str]) -> String {
 }
 
 /// Parses the values of a sweep: `1..5`, or a list with commas.
-fn values_of(text: &str) -> Result<Vec<String>> {
+pub fn values_of(text: &str) -> Result<Vec<String>> {
     let range = text.split_once("..").and_then(|(from, to)| {
         Some((from.trim().parse::<i64>().ok()?, to.trim().trim_start_matches('=').parse::<i64>().ok()?))
     });
@@ -165,7 +165,8 @@ fn one(
         Swept::Switch => changed.set.push(pair),
         Swept::Field(of, field) => changed.edits.push((of.clone(), field.clone(), value.to_owned())),
         Swept::Fact(id) => {
-            let rules = with_fact(args, library, own, id, name, value)?;
+            let base = args.rules.as_deref().unwrap_or_else(|| own.id());
+            let rules = with_fact(base, &args.layers, library, id, name, value)?;
             return column(card, args, &rules, title, &changed, watched);
         }
     }
@@ -173,10 +174,10 @@ fn one(
 }
 
 /// Returns the rules with another value of a fact of a card: a layer with one line.
-fn with_fact(
-    args: &Args,
+pub fn with_fact(
+    id: &str,
+    layers: &[String],
     library: &Library,
-    own: &Ruleset,
     card: &str,
     fact: &str,
     value: &str,
@@ -187,8 +188,7 @@ fn with_fact(
         value if value.parse::<i64>().is_ok() => value.to_owned(),
         text => format!("{text:?}"),
     };
-    let id = args.rules.clone().unwrap_or_else(|| own.id().to_owned());
-    let base = id.split('+').next().unwrap_or(&id).to_owned();
+    let base = id.split('+').next().unwrap_or(id);
     let manifest = format!(
         "id = \"{LAYER}\"\ntitle = \"A fact that is swept\"\nversion = \"1.0.0\"\nengine = \"0.1\"\nover = [\"{base}\"]\n\
          summary = \"{card}: {fact} = {value}.\"\n",
@@ -203,9 +203,9 @@ fn with_fact(
         (format!("{LAYER}/maneuvers/{card}.luau"), script),
     ];
     let library = Library::overlay(Library::from_files(files), library.clone());
-    let mut layers = args.layers.clone();
+    let mut layers = layers.to_vec();
     layers.push(LAYER.to_owned());
-    library::load(&library, &id, &layers)
+    library::load(&library, id, &layers)
 }
 
 /// Prints the chance of a condition for each value, and the value nearest to an even chance.

@@ -4,6 +4,7 @@ pub mod compared;
 mod html;
 pub mod parts;
 mod sheet;
+mod specs;
 mod text;
 
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ use self::parts::{StudyFindings, StudyPart, StudyWork};
 use super::interrupt::{heed_termination, interrupted_code, watched};
 use super::play::{pair, with_pairs};
 use super::report::unwritable;
+use super::row::Row;
 use super::screen::Screen;
 use super::sim::quoted;
 use super::{call_error, file, library};
@@ -50,7 +52,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::whole::<u64>)]
     seed: u64,
 
-    /// Who plays a seat: a policy, absent, or `ahead`; can be repeated
+    /// Who plays a seat: a policy, absent, `ahead`, or search:N with N playouts a decision; can be repeated
     #[arg(long, value_name = "SEAT=WHO", value_parser = pair)]
     seat: Vec<(String, String)>,
 
@@ -77,6 +79,10 @@ pub struct Args {
     /// Writes a JSON object
     #[arg(long)]
     json: bool,
+
+    /// Writes each endless and each stuck game as a failing spec into this folder, 20 at most
+    #[arg(long, value_name = "DIR", conflicts_with = "against")]
+    specs: Option<PathBuf>,
 
     /// Writes the report with pictures, in one file
     #[arg(long, value_name = "FILE.html", conflicts_with = "against")]
@@ -129,6 +135,15 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
         let mut page = Html::new();
         text::report(&mut page, &asked, &found)?;
         file::replace(path, page.page()).map_err(|error| unwritable(path, &error))?;
+    }
+    if let Some(folder) = &args.specs {
+        let files = specs::write(&asked, &found, folder)?;
+        let text = match files.as_slice() {
+            [] => "No game was endless or stuck: no spec is written.".to_owned(),
+            [only] => format!("One failing spec is written: {}", only.display()),
+            several => format!("{} failing specs are written to {}", several.len(), folder.display()),
+        };
+        screen.row(&Row::at(0).plain(text))?;
     }
     Ok(ExitCode::from(if work.is_interrupted() { interrupted_code() } else { 0 }))
 }

@@ -197,7 +197,8 @@ fn ladder(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
     sheet.heading("Luck and skill")?;
     sheet.note(
         "Luck and skill: two players in both seats, on the same dice. How many of 100 games more the first player wins, and the \
-         share of pairs in which the same seat won both games, so that dice and seat alone decided.",
+         share of pairs in which the same seat won both games, so that dice and seat alone decided. `ahead` takes the answer with the \
+         best odds one step ahead, `search:N` the one that wins most of N playouts; both use only what the seat knows.",
     )?;
     let rows = found.ladder.iter().map(|pair| {
         vec![

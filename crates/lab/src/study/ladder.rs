@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::super::foresight::Foresight;
 use super::super::paired::Difference;
-use super::super::simulation::AHEAD;
+use super::super::search::Search;
 use super::super::tally::Rate;
 use super::super::{Progress, SimulationError};
 use super::recorder::{RANDOM, Recorded, Study};
@@ -26,14 +27,19 @@ pub struct LadderPair {
     pub left_out: u64,
 }
 
+/// Playouts for each decision of the search in a ladder.
+pub const LADDER_PLAYOUTS: u32 = 25;
+
 impl Study {
     /// Lists the players that can take every seat: `random`, the policies of the rules in their order, and `ahead` if
     /// the ruleset has a `value`.
     pub fn players(&self) -> Vec<String> {
         let rules = &self.variant.rules;
         let shipped = rules.policies().iter().map(|policy| policy.to_string()).filter(|policy| policy != RANDOM);
-        let ahead = rules.measures().then(|| AHEAD.to_owned());
-        [RANDOM.to_owned()].into_iter().chain(shipped).chain(ahead).collect()
+        let search = Foresight::Search(Search { playouts: LADDER_PLAYOUTS, to_horizon: false });
+        let seeing =
+            [Foresight::OneStep, search].into_iter().filter(|_| rules.measures()).map(|seeing| seeing.to_string());
+        [RANDOM.to_owned()].into_iter().chain(shipped).chain(seeing).collect()
     }
 
     /// Plays the trials of the recorded games with each pair of players, in both seats. `told` is called after each
@@ -71,16 +77,18 @@ impl Study {
             let is_policy = study.variant.rules.policies().iter().any(|policy| **policy == **player);
             let driver = match player.as_str() {
                 name if is_policy => Driver::Policy(name.into()),
-                AHEAD => {
-                    study.variant.ahead.insert(seat.clone());
-                    Driver::Human
-                }
                 RANDOM => {
                     study.random.insert(seat.clone());
                     Driver::Human
                 }
+                name => match Foresight::named(name) {
+                    Ok(Some(foresight)) => {
+                        study.variant.ahead.insert(seat.clone(), foresight);
+                        Driver::Human
+                    }
                 // A name that is no policy is refused when the game starts.
-                name => Driver::Policy(name.into()),
+                    Ok(None) | Err(_) => Driver::Policy(name.into()),
+                },
             };
             study.variant.setup.seats.insert(seat.clone(), driver);
         }

@@ -1,6 +1,6 @@
 //! Fairness of a game: games as written and mirrored, on the same dice.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -93,13 +93,13 @@ impl Study {
         let [one, other] = seats;
         let setup = &mut self.variant.setup.seats;
         let drivers = [setup.get(one).cloned(), setup.get(other).cloned()];
-        let swapped = |set: &mut BTreeSet<Arc<str>>| {
-            let had = [set.remove(one), set.remove(other)];
-            set.extend(had[0].then(|| other.clone()));
-            set.extend(had[1].then(|| one.clone()));
-            had[0] != had[1]
-        };
-        let differ = swapped(&mut self.variant.ahead) | swapped(&mut self.random);
+        let random = [self.random.remove(one), self.random.remove(other)];
+        let ahead = [self.variant.ahead.remove(one), self.variant.ahead.remove(other)];
+        let differ = random[0] != random[1] || ahead[0] != ahead[1];
+        for (had, (random, ahead)) in [other, one].into_iter().zip(random.into_iter().zip(ahead)) {
+            self.random.extend(random.then(|| had.clone()));
+            self.variant.ahead.extend(ahead.map(|ahead| (had.clone(), ahead)));
+        }
         if drivers[0] == drivers[1] && !differ {
             let who = match &drivers[0] {
                 Some(Driver::Policy(policy)) => format!("by {policy}"),

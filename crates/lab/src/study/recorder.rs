@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::super::advice::best_answer;
+use super::super::foresight::seed_of_decision;
 use super::super::paired::Difference;
 use super::super::position::MOST;
 use super::super::trial::{LONGEST, ReadyVariant, Rounds};
@@ -13,7 +13,9 @@ use super::super::{Progress, SimulationError, Variant};
 use super::facts::{GameEnd, GameFacts};
 use super::runner::Run;
 use riskbreaker_dice::DiceRng;
-use riskbreaker_play::{Answer, Ask, Choice, Driver, Game, Halt, MASTER, Machine, Question, Refusal};
+use riskbreaker_play::{
+    Answer, Ask, Choice, Driver, Game, Halt, MASTER, Machine, Question, Refusal, Session, SessionError,
+};
 
 /// A study: the trials of one scenario under one set of rules.
 #[derive(Clone, Debug)]
@@ -74,12 +76,7 @@ impl Recorded {
     ) -> Result<Vec<Option<f64>>, SimulationError> {
         let trials = self.games.iter().map(|game| game.trial);
         let tasks: Vec<Task> = trials.flat_map(|trial| (0..studies.len()).map(move |at| (at, trial))).collect();
-        let mut scores: Vec<Option<f64>> = Vec::new();
-        record_all(studies, &tasks, threads, &mut |facts| {
-            scores.extend(facts.map(|facts| facts.score(place)));
-            told(Progress { done: scores.len() as u64, of: tasks.len() as u64 })
-        })?;
-        Ok(scores)
+        played_again(studies, &tasks, threads, told, &|_, facts| facts.score(place))
     }
 
     /// The number of questions in which a banned card was allowed because no other option was open.
@@ -131,9 +128,55 @@ impl Study {
         Ok(ready.prepared.seats.keys().filter(|seat| &***seat != MASTER).cloned().collect())
     }
 
+    /// Plays a trial again, `actions` at most, in a session that keeps its course.
+    ///
+    /// # Errors
+    ///
+    /// As [`Study::record`].
+    pub fn session(&self, trial: u64, actions: u64) -> Result<Session, SimulationError> {
+        let mut session = Session::start(&self.variant.rules, self.variant.setup.clone().seed(self.seed))?;
+        session.game_mut().context.chance = DiceRng::stream(self.seed, trial);
+        session.game_mut().context.overseen = true;
+        let (study, seats) = (Study { actions, ..self.clone() }, self.contenders()?);
+        let ready = study.ready()?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let played = session.lend(move |game, vm| {
+            StudyTable { study: &study, ready: &ready, seats: &seats }.play_on(
+                vm,
+                game,
+                trial,
+                &stop,
+                &mut |_, _, _| true,
+            )
+        });
+        let no_machine =
+            |error: SessionError| SimulationError::Machine(self.variant.rules.id().to_string(), error.to_string());
+        played.map_err(no_machine)?;
+        Ok(session)
+    }
+
     pub(super) fn ready(&self) -> Result<ReadyVariant, SimulationError> {
         self.variant.ready(self.seed)
     }
+}
+
+/// Plays games of several studies of the same rules, and returns what `read` takes from each, in the order of the tasks. Fewer
+/// if `told` returns false.
+pub(super) fn played_again<T>(
+    studies: &[Study],
+    tasks: &[Task],
+    threads: usize,
+    told: &mut dyn FnMut(Progress) -> bool,
+    read: &dyn Fn(Task, &GameFacts) -> T,
+) -> Result<Vec<T>, SimulationError> {
+    let mut found: Vec<T> = Vec::new();
+    record_all(studies, tasks, threads, &mut |facts| {
+        if let (Some(facts), Some(task)) = (facts, tasks.get(found.len())) {
+            found.push(read(*task, &facts));
+        }
+        told(Progress { done: found.len() as u64, of: tasks.len() as u64 })
+    })?;
+    Ok(found)
 }
 
 /// Records games of several studies of the same rules, and passes them to `took` in the order of the tasks; see
@@ -196,10 +239,22 @@ impl GameClock {
 impl StudyTable<'_> {
     /// Plays a trial. `onlooker` is called with each question; its time is not charged.
     pub fn play(&self, vm: &mut dyn Machine, trial: u64, stop: &Arc<AtomicBool>, onlooker: &mut Onlooker) -> GameFacts {
-        let mut facts = GameFacts::of_trial(trial);
         let mut game = self.ready.prepared.game();
         game.context.dice.rng = DiceRng::stream(self.study.seed, trial);
         (game.context.log.listening, game.context.keeps_tape, game.context.answers.overseen) = (false, false, true);
+        self.play_on(vm, &mut game, trial, stop, onlooker)
+    }
+
+    /// Plays a trial in a game that begins.
+    fn play_on(
+        &self,
+        vm: &mut dyn Machine,
+        game: &mut Game,
+        trial: u64,
+        stop: &Arc<AtomicBool>,
+        onlooker: &mut Onlooker,
+    ) -> GameFacts {
+        let mut facts = GameFacts::of_trial(trial);
         let mut rounds = Rounds::new(self.ready);
         let mut clock = GameClock { began: vm.clock(), looked_ahead: Duration::ZERO };
         let measures = self.study.variant.rules.measures();
@@ -212,28 +267,28 @@ impl StudyTable<'_> {
             if steps.is_multiple_of(SLICE) && clock.is_spent(vm) {
                 break GameEnd::TooLong;
             }
-            if let Err(fault) = rounds.pass(vm, &mut game) {
+            if let Err(fault) = rounds.pass(vm, game) {
                 break GameEnd::Failed(fault.to_string());
             }
             let before = game.actions;
             let halt = game.advance_to(vm, 1, rounds.boundary());
             drop(game.take_events());
             if measures && (game.actions > before || matches!(halt, Halt::Over(_))) {
-                self.measure(vm, &mut game, &mut facts);
+                self.measure(vm, game, &mut facts);
             }
             match halt {
                 Halt::Paused | Halt::Boundary => {}
                 Halt::Fault(fault) => break GameEnd::Failed(fault.to_string()),
-                Halt::Over(text) => match rounds.end(vm, &mut game) {
+                Halt::Over(text) => match rounds.end(vm, game) {
                     Ok(result) => break GameEnd::Result(result.unwrap_or(text)),
                     Err(fault) => break GameEnd::Failed(fault.to_string()),
                 },
                 Halt::Ask => {
                     let question = game.open.as_ref().and_then(|open| open.questions.first());
-                    if question.is_some_and(|question| !clock.besides(vm, |vm| onlooker(vm, &game, question))) {
+                    if question.is_some_and(|question| !clock.besides(vm, |vm| onlooker(vm, game, question))) {
                         break GameEnd::Endless;
                     }
-                    if let Err(end) = self.answer(vm, &mut game, &mut facts, &mut clock, stop) {
+                    if let Err(end) = self.answer(vm, game, &mut facts, &mut clock, stop) {
                         break end;
                     }
                 }
@@ -278,10 +333,16 @@ impl StudyTable<'_> {
         let chosen = match game.context.answers.seats.get(&question.seat).cloned() {
             Some(Driver::Policy(policy)) => self.choose(vm, game, &question, &policy, &closed, facts),
             _ if self.study.random.contains(&question.seat) => Ok(self.at_random(&question, answers, &closed, facts)),
-            _ if self.ready.ahead.contains(&question.seat) => {
-                clock.besides(vm, |vm| best_answer(game, vm, &question, &closed, Some(stop)).map(Some))
-            }
-            _ => Ok(None),
+            _ => match self.ready.ahead.get(&question.seat) {
+                Some(foresight) => {
+                    let seed = seed_of_decision(self.study.seed, facts.trial, facts.decisions);
+                    let answer = |vm: &mut dyn Machine| {
+                        foresight.answer(game, vm, &question, &closed, seed, Some(stop)).map(Some)
+                    };
+                    clock.besides(vm, answer)
+                }
+                None => Ok(None),
+            },
         };
         let chosen = chosen.map_err(|refusal| GameEnd::Failed(refusal.to_string()))?;
         // A policy may choose a banned card if the ruleset lists the options itself; the default may be banned, too.

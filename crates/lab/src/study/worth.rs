@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::super::paired::Difference;
 use super::super::{Progress, SimulationError};
-use super::recorder::{Recorded, Study, Task, record_all};
+use super::facts::GameFacts;
+use super::recorder::{Recorded, Study, Task, played_again};
 
 /// The worth of a card to a seat by restricted play (Jaffe 2012): the games of a study are played again on the same
 /// dice, without the card.
@@ -54,12 +55,9 @@ impl Study {
         }
         let place = |seat: &Arc<str>| recorded.seats.iter().position(|known| known == seat);
         // For each game: the score of the seat without the card, and how often the banned card was allowed.
-        let mut played: Vec<(Option<f64>, u64)> = Vec::new();
-        record_all(&studies, &tasks, threads, &mut |facts| {
-            let seat = tasks.get(played.len()).and_then(|(at, _)| place(&wanted[*at].0));
-            played.extend(facts.map(|facts| (seat.and_then(|seat| facts.score(seat)), facts.forced)));
-            told(Progress { done: played.len() as u64, of: tasks.len() as u64 })
-        })?;
+        let read =
+            |(at, _): Task, facts: &GameFacts| (place(&wanted[at].0).and_then(|seat| facts.score(seat)), facts.forced);
+        let played = played_again(&studies, &tasks, threads, told, &read)?;
         // If the work ended early, only the first trials were played again with every card.
         let known = tasks.get(played.len()).map_or(u64::MAX, |(_, trial)| *trial);
         let without: BTreeMap<Task, (Option<f64>, u64)> = tasks.iter().copied().zip(played).collect();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::seen_state::SeenState;
 use crate::context::ResumePoint;
 use crate::{Answer, Refusal};
 use riskbreaker_dice::Partition;
@@ -49,6 +50,8 @@ pub enum Fork {
         who: Option<Arc<str>>,
         topic: Arc<str>,
         answers: Vec<(Answer, String)>,
+        /// What the seat sees of the state; only with [`Answering::Branched`](super::Answering::Branched).
+        seen: Option<Arc<SeenState>>,
     },
 }
 

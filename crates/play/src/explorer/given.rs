@@ -21,6 +21,8 @@ pub enum Answering {
     Policy(Arc<str>),
     /// As the driver of the seat does: by its policy, or by the default if the seat has no policy.
     Seated,
+    /// As [`Answering::Seated`], but paths branch at the questions of seats that people play.
+    Branched,
 }
 
 /// An answer that an exploration chose for a seat.

@@ -71,7 +71,8 @@ impl PathInput for Explorer {
             return Some(Asked::Policy(policy.clone()));
         }
         let source = match &self.answering {
-            Answering::Seated => match driver {
+            Answering::Branched if driver == Some(&Driver::Human) => return self.best_answer(context, question),
+            Answering::Seated | Answering::Branched => match driver {
                 Some(Driver::Absent) if question.default.is_some() => AnswerSource::Default,
                 _ => return self.refuse(format!("nobody answers `{topic}`, which is asked of {}", question.seat)),
             },
@@ -138,7 +139,8 @@ impl PathInput for Explorer {
 
     fn policy_of<'a>(&'a self, driver: Option<&'a Driver>) -> Option<&'a Arc<str>> {
         match (&self.answering, driver) {
-            (Answering::Policy(policy), _) | (Answering::Seated, Some(Driver::Policy(policy))) => Some(policy),
+            (Answering::Policy(policy), _)
+            | (Answering::Seated | Answering::Branched, Some(Driver::Policy(policy))) => Some(policy),
             // After the open action, policies answer for their seats.
             (Answering::Default, Some(Driver::Policy(policy))) if self.later => Some(policy),
             _ => None,

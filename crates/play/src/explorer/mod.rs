@@ -12,6 +12,7 @@ mod questions;
 mod resuming;
 mod rolls;
 mod runs;
+mod seen_state;
 mod state_bytes;
 mod told;
 
@@ -21,6 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use self::choice_point::{ChoicePoint, Edge, Fork, OffPlan};
+pub use self::seen_state::SeenState;
 pub use self::given::{Answering, Assumed, Given};
 use self::path_state::{FirstQuestions, KnownPoints, PathDice, Resuming, Sampling, WaitingBranches};
 use crate::{Fingerprint, Viewer};

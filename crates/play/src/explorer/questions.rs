@@ -2,7 +2,8 @@
 
 use super::Explorer;
 use super::choice_point::{Fork, OffPlan};
-use super::given::Given;
+use super::given::{Answering, Given};
+use super::seen_state::SeenState;
 use super::state_bytes::{write_bytes, write_last_roll};
 use crate::context::PathInput;
 use crate::model::AnswerSource;
@@ -148,13 +149,14 @@ impl Explorer {
         let mut asked = format!("{:?}", (&question.seat, &question.topic, question.about)).into_bytes();
         asked.extend(answers.iter().flat_map(|(answer, _)| format!("{answer:?}").into_bytes()));
         let (seat, topic) = (question.seat.clone(), question.topic.clone());
+        let seen = (self.answering == Answering::Branched).then(|| SeenState::shared(context, question));
         let is_seen = self.viewer.as_ref().is_none_or(|viewer| viewer.sees(&question.audience));
         let who = is_seen.then(|| question.about.map_or_else(|| seat.clone(), |about| context.title(about)));
         let (point, branch) = self.enter(
             context,
             &question.topic,
             |fork| matches!(fork, Fork::Answers { topic, .. } if *topic == question.topic),
-            || Fork::Answers { seat, who, topic, answers },
+            || Fork::Answers { seat, who, topic, answers, seen },
             |key| {
                 key.extend_from_slice(&[0xff; 8]);
                 write_bytes(key, &asked);

@@ -182,7 +182,7 @@ pub fn write_whole_state(state: &State, timeless: bool, out: &mut Vec<u8>) {
     write_bytes(out, state.outcome().unwrap_or_default().as_bytes());
 }
 
-fn write_number(out: &mut Vec<u8>, n: u64) {
+pub(super) fn write_number(out: &mut Vec<u8>, n: u64) {
     out.extend_from_slice(&n.to_le_bytes());
 }
 
@@ -192,7 +192,7 @@ pub(crate) fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// Writes a value so that different values have different bytes.
-fn write_value(out: &mut Vec<u8>, value: &Value) {
+pub(super) fn write_value(out: &mut Vec<u8>, value: &Value) {
     match value {
         Value::None => out.push(0),
         Value::Bool(yes) => out.extend_from_slice(&[1, u8::from(*yes)]),

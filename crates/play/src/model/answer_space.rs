@@ -11,6 +11,8 @@ impl Question {
         let ids: Vec<Arc<str>> =
             self.ask.options().iter().filter(|option| option.enabled).map(|option| option.id.clone()).collect();
         let answers: Vec<Answer> = match &self.ask {
+            // Any text is an answer.
+            Ask::Choose { other: true, .. } if ids.is_empty() => return None,
             Ask::Choose { .. } => ids.into_iter().map(Answer::Choice).collect(),
             Ask::ChooseMany { min, max, .. } => {
                 let mut sets = vec![Vec::new()];

@@ -1,0 +1,296 @@
+//! `odds --game SCENARIO --best SEAT`: the best play of one seat against fixed players, or of two seats against each other.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Result;
+use riskbreaker::lab::{BestAnswer, GameLimits, Payoff, Solution, solve_game};
+use riskbreaker::{Driver, Refusal, Ruleset, Setup};
+use serde_json::{Value as Json, json};
+
+use super::super::call_error;
+use super::super::figures::bar;
+use super::super::interrupt::{INTERRUPTED, watched_briefly};
+use super::super::row::Row;
+use super::super::screen::Screen;
+use super::super::sim::{MOST_RESULTS, rarer};
+use super::show::table_of_chances;
+
+/// What an end of the game counts for a seat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum PayoffChoice {
+    /// What `value` in play.luau gives
+    #[default]
+    Value,
+    /// 1 for a game won, 1/2 for a draw, 0 for a game lost
+    Won,
+}
+
+/// Most decisions that are shown; JSON has all.
+const MOST_DECISIONS: usize = 40;
+
+/// A call for the best play.
+pub struct BestPlay<'a> {
+    pub scenario: &'a str,
+    pub rules: &'a Arc<Ruleset>,
+    pub setup: Setup,
+    pub seats: &'a [String],
+    pub payoff: PayoffChoice,
+}
+
+/// What a policy gives away: the play of both seats, if it is known, and by how much the best response gains on it.
+struct Exploited {
+    /// The seat of the policy, and the policy.
+    seat: Arc<str>,
+    policy: Arc<str>,
+    /// The value of the game to the one who responds, if both play their best.
+    value: (f64, f64),
+    /// What the response gains on that.
+    gain: (f64, f64),
+}
+
+impl BestPlay<'_> {
+    pub fn show(&self, json: bool) -> Result<ExitCode> {
+        let interrupt = watched_briefly();
+        let seats: Vec<Arc<str>> = self.seats.iter().map(|seat| Arc::from(&**seat)).collect();
+        self.check_seats()?;
+        let found = self.solve(&seats, &interrupt).map_err(|refusal| match refusal.failed() {
+            true => anyhow::anyhow!("{refusal}"),
+            false => call_error(refusal.to_string()),
+        })?;
+        let exploited = self.exploited(&found, &interrupt);
+        let code = if found.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS };
+        let mut screen = Screen::stdout(json);
+        match json {
+            true => screen.object(&self.as_json(&found, exploited.as_ref()))?,
+            false => self.tell(&mut screen, &found, exploited.as_ref())?,
+        }
+        Ok(code)
+    }
+
+    fn check_seats(&self) -> Result<()> {
+        let known: Vec<&str> = self.setup.seats.keys().map(|seat| &**seat).filter(|seat| *seat != "gm").collect();
+        match self.seats.iter().find(|seat| !known.contains(&seat.as_str())) {
+            Some(wrong) => Err(call_error(format!(
+                "`--best {wrong}`: {} has no such seat; it has {}",
+                self.rules.name(),
+                known.join(", ")
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    fn solve(&self, seats: &[Arc<str>], interrupt: &Arc<AtomicBool>) -> Result<Solution, Refusal> {
+        let payoff = match self.payoff {
+            PayoffChoice::Value => Payoff::Value,
+            PayoffChoice::Won => Payoff::Won,
+        };
+        let (setup, limits) = (self.setup.clone(), GameLimits::default());
+        solve_game(self.rules, setup, seats, payoff, limits, Some(interrupt.clone()))
+    }
+
+    /// What the other seat's policy gives away; `None` if that is not known or there is no such policy.
+    fn exploited(&self, found: &Solution, interrupt: &Arc<AtomicBool>) -> Option<Exploited> {
+        let [own] = &found.seats[..] else { return None };
+        let mut others = self.setup.seats.iter().filter(|(seat, _)| seat != &own && &***seat != "gm");
+        let (seat, policy) = match (others.next(), others.next()) {
+            (Some((seat, Driver::Policy(policy))), None) => (seat.clone(), policy.clone()),
+            _ => return None,
+        };
+        if found.is_partial() {
+            return None;
+        }
+        let both = self.solve(&[own.clone(), seat.clone()], interrupt).ok()?;
+        if both.payoff != found.payoff || both.is_partial() {
+            return None;
+        }
+        let gain = ((found.low - both.high).max(0.0), (found.high - both.low).max(0.0));
+        Some(Exploited { seat, policy, value: (both.low, both.high), gain })
+    }
+
+    fn tell(&self, screen: &mut Screen, found: &Solution, exploited: Option<&Exploited>) -> Result<()> {
+        screen.row(&Row::at(0).strong(format!("{} · {}", self.scenario, self.rules.name())))?;
+        screen.row(&Row::at(0).plain(self.headline(found)))?;
+        let longest = found.results.iter().map(|(_, chance)| *chance).fold(0.0, f64::max);
+        let rows = found.results.iter().take(MOST_RESULTS);
+        let rows = rows.map(|(name, chance)| vec![percent(*chance), name.clone(), bar(*chance, longest, 24)]);
+        table_of_chances(screen, &["chance", "result", ""], rows.collect())?;
+        if let more @ 1.. = found.results.len().saturating_sub(MOST_RESULTS) {
+            screen.row(&Row::at(0).faint(rarer(more)))?;
+        }
+        if let Some(known) = exploited {
+            let unit = Unit(found.payoff);
+            let text = format!(
+                "If both play their best, {} gets {}. So {} of {} gives away {}.",
+                found.seats[0],
+                unit.between(known.value),
+                known.policy,
+                known.seat,
+                unit.between(known.gain),
+            );
+            screen.row(&Row::at(0).plain(text))?;
+        }
+        let shown = &found.decisions[..found.decisions.len().min(MOST_DECISIONS)];
+        let rows = shown.iter().map(|decision| decision_row(decision, found.seats.len() > 1));
+        if !shown.is_empty() {
+            let heads: &[&str] = match found.seats.len() {
+                1 => &["decision", "answer", "comes up"],
+                _ => &["seat", "decision", "answer", "comes up"],
+            };
+            screen.table(heads, rows.collect())?;
+        }
+        if let more @ 1.. = found.decisions.len().saturating_sub(MOST_DECISIONS) {
+            screen.row(
+                &Row::at(0).faint(format!("and {more} decisions more, which are less likely: `--json` lists all")),
+            )?;
+        }
+        for note in self.notes(found) {
+            screen.row(&Row::at(0).faint(note))?;
+        }
+        Ok(())
+    }
+
+    /// The value of the game, in a sentence.
+    fn headline(&self, found: &Solution) -> String {
+        let unit = Unit(found.payoff);
+        match &found.seats[..] {
+            [one, other] => format!(
+                "{one} and {other} against each other: {one} gets {}, {other} {}",
+                unit.between(found.value_of(0)),
+                unit.between(found.value_of(1)),
+            ),
+            seats => {
+                let who = |(seat, driver): (&Arc<str>, &Driver)| match driver {
+                    Driver::Policy(policy) => format!("{policy} ({seat})"),
+                    Driver::Absent => format!("the defaults of {seat}"),
+                    Driver::Human => seat.to_string(),
+                };
+                let others = self.setup.seats.iter().filter(|(seat, _)| !seats.contains(seat) && &***seat != "gm");
+                let others: Vec<String> = others.map(who).collect();
+                let own = seats.first().map_or("", |seat| &**seat);
+                let others = if others.is_empty() { "nobody".into() } else { others.join(" and ") };
+                format!("the best play of {own} against {others} gets {}", unit.between(found.value_of(0)))
+            }
+        }
+    }
+
+    /// How the figures are meant, and what they leave out.
+    fn notes(&self, found: &Solution) -> Vec<String> {
+        let mut notes = Vec::new();
+        notes.push(match (found.payoff, found.counts_won) {
+            (Payoff::Value, _) => {
+                "A payoff is what `value` of the ruleset gives at the end, on the average.".to_owned()
+            }
+            (Payoff::Won, false) => "A payoff is the share of games won; a draw is half a game won.".to_owned(),
+            (Payoff::Won, true) => {
+                "A payoff is the share of games won; a draw is half a game won. What `value` gives is not \
+                                    used: it does not sum to the same number in all ends."
+                    .to_owned()
+            }
+        });
+        notes.push(match (found.hidden, found.seats.len()) {
+            (false, _) => format!("Nothing is hidden: value iteration over {} states of the game.", found.states),
+            (true, 1) => format!(
+                "The seat knows what it sees and which answers it has seen; over a tree of {} nodes.",
+                found.nodes
+            ),
+            (true, _) => format!(
+                "Each seat knows what it sees and which answers it has seen. Both bounds are proven: each is what a best response \
+                 gets against the play below. CFR+, {} iterations over a tree of {} nodes.",
+                found.iterations, found.nodes
+            ),
+        });
+        let (least, most) = found.payoffs;
+        if let Some(limit) = &found.limit {
+            notes.push(format!(
+                "not exact: {limit}; the bounds hold if games that were not followed pay between {least} and {most}, as those do \
+                 that were, to any seat"
+            ));
+        }
+        if found.interrupted {
+            notes.push(format!(
+                "interrupted after {} states: the bounds are those that were known by then",
+                found.states
+            ));
+        }
+        notes
+    }
+
+    fn as_json(&self, found: &Solution, exploited: Option<&Exploited>) -> Json {
+        let exploited = exploited.map(|known| {
+            json!({
+                "seat": known.seat, "policy": known.policy,
+                "value": { "low": known.value.0, "high": known.value.1 },
+                "gives_away": { "low": known.gain.0, "high": known.gain.1 },
+            })
+        });
+        let values: Vec<Json> = found
+            .seats
+            .iter()
+            .enumerate()
+            .map(|(at, seat)| {
+                let (low, high) = found.value_of(at);
+                json!({ "seat": seat, "low": low, "high": high })
+            })
+            .collect();
+        json!({
+            "scenario": self.scenario, "ruleset": self.rules.name(), "values": values, "solution": found,
+            "partial": found.is_partial(), "exploited": exploited,
+        })
+    }
+}
+
+/// A row of the table of decisions.
+fn decision_row(decision: &BestAnswer, with_seat: bool) -> Vec<String> {
+    let fields = decision.sees.iter().map(|(name, value)| format!("{name} {value}"));
+    // What the seat sees tells more than the answers before, which it mostly follows from.
+    let mut known: Vec<String> = fields.collect();
+    if known.is_empty() {
+        known.extend(decision.after.iter().cloned());
+    }
+    let at = if known.is_empty() { String::new() } else { format!(" at {}", known.join(", ")) };
+    let mut given: Vec<_> = decision.answers.iter().filter(|answer| answer.share >= SELDOM).collect();
+    given.sort_by(|one, other| other.share.total_cmp(&one.share));
+    let answer = match &given[..] {
+        [only] => only.answer.clone(),
+        several => {
+            let shares = several.iter().map(|answer| format!("{} {}", answer.answer, percent(answer.share)));
+            shares.collect::<Vec<_>>().join(", ")
+        }
+    };
+    let seat = with_seat.then(|| decision.seat.to_string());
+    let reach = if decision.reach > 0.0 { percent(decision.reach) } else { "never".into() };
+    seat.into_iter().chain([format!("{}{at}", decision.topic), answer, reach]).collect()
+}
+
+/// Answers that are given more seldom are left out of the table.
+const SELDOM: f64 = 0.0005;
+
+fn percent(share: f64) -> String {
+    format!("{:.2} %", 100.0 * share)
+}
+
+/// How payoffs are written.
+struct Unit(Payoff);
+
+impl Unit {
+    /// A number that lies between two bounds.
+    fn between(&self, (low, high): (f64, f64)) -> String {
+        let text = |number: f64| match self.0 {
+            Payoff::Value => format!("{}", rounded(number)),
+            Payoff::Won => format!("{:.2}", rounded(100.0 * number)),
+        };
+        let unit = if self.0 == Payoff::Won { " of 100 games" } else { "" };
+        // Bounds that agree as far as they are written are one number.
+        match (text(low), text(high)) {
+            (low, high) if low == high => format!("{low}{unit}"),
+            (low, high) => format!("between {low} and {high}{unit}"),
+        }
+    }
+}
+
+/// Rounded to four digits after the point, and never `-0`.
+fn rounded(number: f64) -> f64 {
+    (number * 10_000.0).round() / 10_000.0 + 0.0
+}

@@ -1,0 +1,297 @@
+//! `sim --sweep WHAT=1..5 --target "RESULT 50 %"`: which value of a house rule or of a fact of a card gives a result its share.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use anyhow::Result;
+use riskbreaker::dice::DiceRng;
+use riskbreaker::lab::{Findings, Progress, Rate, Simulation, Variant};
+use riskbreaker::ruleset::instead_or;
+use riskbreaker::{Library, Ruleset};
+use serde_json::{Value as Json, json};
+
+use super::call_error;
+use super::figures::{bar, percent};
+use super::interrupt::{interrupted_code, watched};
+use super::odds::{values_of, with_fact};
+use super::row::Row;
+use super::rules::find_card;
+use super::screen::Screen;
+use super::sim::{meter, rate_text};
+
+/// A result, and the share of games that it is to have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// The result as it is typed: the name, or a part that no other result has.
+    result: String,
+    /// 0 to 1.
+    share: f64,
+}
+
+/// Reads `players 50 %`.
+pub fn target(text: &str) -> Result<Target, String> {
+    let read = text.trim().strip_suffix('%').and_then(|rest| {
+        let (result, share) = rest.trim_end().rsplit_once(char::is_whitespace)?;
+        let share = share.parse::<f64>().ok().filter(|share| (0.0..=100.0).contains(share))?;
+        Some(Target { result: result.trim().to_owned(), share: share / 100.0 })
+    });
+    read.filter(|target| !target.result.is_empty())
+        .ok_or("write a result and its share, such as \"players 50 %\"".into())
+}
+
+/// What a sweep changes.
+enum Swept {
+    Switch,
+    /// A fact of a card, by the id of the card and the name of the fact.
+    Fact(String, String),
+}
+
+/// The rules and settings for each value of a sweep. `make` makes a variant: from its name, its rules and its house rules.
+pub fn variants(
+    library: &Library,
+    rules: &Arc<Ruleset>,
+    layers: &[String],
+    (name, values): (&str, &str),
+    make: &dyn Fn(String, &Arc<Ruleset>, &[(String, String)]) -> Result<Variant>,
+) -> Result<Vec<Variant>> {
+    let swept = swept(rules, name)?;
+    let of = |value: &String| match &swept {
+        Swept::Switch => make(format!("{name}={value}"), rules, &[(name.to_owned(), value.clone())]),
+        Swept::Fact(card, fact) => {
+            let changed = with_fact(rules.id(), layers, library, card, fact, value)?;
+            make(format!("{name}={value}"), &changed, &[])
+        }
+    };
+    values_of(values)?.iter().map(of).collect()
+}
+
+fn swept(rules: &Ruleset, name: &str) -> Result<Swept> {
+    if rules.switch(name).is_some() {
+        return Ok(Swept::Switch);
+    }
+    let switches: Vec<&str> = rules.switches().map(|switch| &*switch.name).collect();
+    let Some((card, fact)) = name.rsplit_once('.') else {
+        let usage = format!("write SWITCH=1..5 or CARD.FACT=1..5; its house rules are {}", switches.join(", "));
+        let meant = instead_or(name, switches.iter().copied(), usage);
+        return Err(call_error(format!("`{name}` is no house rule of {}; {meant}", rules.name())));
+    };
+    let found = find_card(rules, card.trim()).map_err(|refusal| call_error(refusal.to_string()))?;
+    if !found.facts.contains_key(fact.trim()) {
+        let facts: Vec<&str> = found.facts.keys().map(String::as_str).collect();
+        let meant = instead_or(fact, facts.iter().copied(), format!("its facts are {}", facts.join(", ")));
+        return Err(call_error(format!("`{fact}` is no fact of {}; {meant}", found.id)));
+    }
+    Ok(Swept::Fact(found.id.to_string(), fact.trim().to_owned()))
+}
+
+/// What came of one value.
+struct Tried {
+    name: String,
+    rate: Rate,
+    left_out: usize,
+    /// How often this value is the nearest to the target, 0 to 1.
+    sure: f64,
+}
+
+/// Plays the variants of a sweep and tells which comes nearest to the target.
+pub fn tune(simulation: &Simulation, target: &Target, threads: usize, json: bool) -> Result<ExitCode> {
+    let (meter, interrupted) = (meter(), watched());
+    let mut told = |findings: &Findings, progress: Progress| {
+        meter.set_length(progress.of);
+        meter.set_position(progress.done);
+        findings.complete || !interrupted.load(Ordering::Relaxed)
+    };
+    let played = simulation.run(threads, None, None, &mut told);
+    meter.finish_and_clear();
+    let findings = played.map_err(|error| call_error(error.to_string()))?;
+    let result = result_named(&findings, &target.result)?;
+    let mut tried: Vec<Tried> = findings
+        .tallies
+        .iter()
+        .zip(&findings.plan.variants)
+        .map(|(tally, variant)| Tried {
+            name: variant.name.clone(),
+            rate: Rate::of(tally.results.get(&result).copied().unwrap_or_default(), tally.trials),
+            left_out: tally.left_out.len(),
+            sure: 0.0,
+        })
+        .collect();
+    weigh(&mut tried, target.share, simulation.seed);
+    let mut screen = Screen::stdout(json);
+    match json {
+        true => screen.object(&as_json(simulation, &findings, &tried, &result, target))?,
+        false => tell(&mut screen, simulation, &tried, &result, target)?,
+    }
+    if !findings.complete {
+        eprintln!("interrupted: what is above is what was known by then");
+        return Ok(ExitCode::from(interrupted_code()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The result that a typed name means: the exact name, or the only one that has it as a part.
+fn result_named(findings: &Findings, typed: &str) -> Result<String> {
+    let mut results: Vec<&String> = findings.tallies.iter().flat_map(|tally| tally.results.keys()).collect();
+    results.sort_unstable();
+    results.dedup();
+    let lower = typed.to_lowercase();
+    let exact = results.iter().find(|name| name.to_lowercase() == lower);
+    let mut parts = results.iter().filter(|name| name.to_lowercase().contains(&lower));
+    let found = exact.copied().or_else(|| parts.next().copied().filter(|_| parts.next().is_none()));
+    found.cloned().ok_or_else(|| match results.is_empty() {
+        true => call_error("no game came to an end: `sim` with one of these values says why"),
+        false => {
+            let names: Vec<&str> = results.iter().map(|name| name.as_str()).collect();
+            call_error(format!("`{typed}` is not one result; the games ended with {}", names.join(", ")))
+        }
+    })
+}
+
+/// Draws of the shares from what is known of them.
+const DRAWS: u32 = 20_000;
+
+/// Works out how often each value is the nearest to the target. Each share is drawn around the counted one, as a normal variable
+/// after Agresti and Coull. Shares are drawn apart, although the games have the same dice: so what is said is rather too careful.
+fn weigh(tried: &mut [Tried], share: f64, seed: u64) {
+    let known: Vec<(usize, f64, f64)> = tried
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.rate.of > 0)
+        .map(|(at, one)| {
+            let n = one.rate.of as f64 + 4.0;
+            let mean = (one.rate.count as f64 + 2.0) / n;
+            (at, mean, (mean * (1.0 - mean) / n).sqrt())
+        })
+        .collect();
+    let mut dice = DiceRng::stream(seed, u64::MAX);
+    let mut uniform = || (f64::from(dice.face(1 << 24)) - 0.5) / f64::from(1 << 24);
+    let mut nearest = vec![0_u32; tried.len()];
+    for _ in 0..DRAWS {
+        let mut best: Option<(usize, f64)> = None;
+        for (at, mean, error) in &known {
+            // Box and Muller 1958.
+            let normal = (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+            let off = (mean + error * normal - share).abs();
+            if best.is_none_or(|(_, least)| off < least) {
+                best = Some((*at, off));
+            }
+        }
+        if let Some((at, _)) = best {
+            nearest[at] += 1;
+        }
+    }
+    for (one, count) in tried.iter_mut().zip(nearest) {
+        one.sure = f64::from(count) / f64::from(DRAWS);
+    }
+}
+
+/// The value that is the nearest most often.
+fn best(tried: &[Tried]) -> Option<&Tried> {
+    tried.iter().filter(|one| one.rate.of > 0).max_by(|one, other| one.sure.total_cmp(&other.sure))
+}
+
+/// The two values next to each other between which the share passes the target.
+fn passed(tried: &[Tried], share: f64) -> Option<(&Tried, &Tried)> {
+    let passes = |pair: &&[Tried]| (pair[0].rate.share - share) * (pair[1].rate.share - share) < 0.0;
+    tried.windows(2).find(passes).map(|pair| (&pair[0], &pair[1]))
+}
+
+fn tell(screen: &mut Screen, simulation: &Simulation, tried: &[Tried], result: &str, target: &Target) -> Result<()> {
+    let goal = percent(target.share);
+    screen.row(&Row::at(0).strong(format!("{} · the share of `{result}` is to be {goal}", simulation.scenario)))?;
+    let rows = tried.iter().map(|one| {
+        let (value, share) = (one.name.split_once('=').map_or(&*one.name, |(_, value)| value), rate_text(&one.rate));
+        vec![value.to_owned(), share, percent(one.sure), bar(one.rate.share, 1.0, 24)]
+    });
+    let name = tried.first().and_then(|one| one.name.split_once('=')).map_or("value", |(name, _)| name);
+    screen.table(&[name, "share", "is nearest", ""], rows.collect())?;
+    if let Some(best) = best(tried) {
+        let passed = passed(tried, target.share);
+        let passed =
+            passed.map(|(one, other)| format!("; the share passes {goal} between {} and {}", one.name, other.name));
+        let text =
+            format!("Nearest to {goal}: {} with {}{}.", best.name, rate_text(&best.rate), passed.unwrap_or_default());
+        screen.row(&Row::at(0).plain(text))?;
+        let sure = match best.sure {
+            sure if sure >= SURE => {
+                format!("This is sure: in {} of 100 cases it is the nearest of these values.", of_100(sure))
+            }
+            sure => format!(
+                "This is not sure: in {} of 100 cases it is the nearest of these values. More `--trials` tell more.",
+                of_100(sure)
+            ),
+        };
+        screen.row(&Row::at(0).plain(sure))?;
+    }
+    for one in tried.iter().filter(|one| one.left_out > 0) {
+        screen.row(&Row::at(0).faint(format!("{}: {} games were left out", one.name, one.left_out)))?;
+    }
+    Ok(screen.row(&Row::at(0).faint(format!(
+        "All values have the same dice, {} games each; shares have the interval that holds the true one in 95 of 100 cases.",
+        simulation.trials
+    )))?)
+}
+
+/// A value counts as found if it is the nearest as often as this.
+const SURE: f64 = 0.95;
+
+/// A share as a whole number of 100, which is 100 or 0 only if it is exact.
+fn of_100(share: f64) -> String {
+    match 100.0 * share {
+        share if share > 99.5 => "more than 99".into(),
+        share => format!("{share:.0}"),
+    }
+}
+
+fn as_json(simulation: &Simulation, findings: &Findings, tried: &[Tried], result: &str, target: &Target) -> Json {
+    let columns: Vec<Json> = tried
+        .iter()
+        .map(|one| json!({ "value": one.name, "share": one.rate, "nearest": one.sure, "left_out": one.left_out }))
+        .collect();
+    json!({
+        "scenario": simulation.scenario, "seed": simulation.seed, "trials": simulation.trials, "result": result,
+        "target": target.share, "columns": columns, "best": best(tried).map(|one| &one.name),
+        "sure": best(tried).map(|one| one.sure),
+        "passes_between": passed(tried, target.share).map(|(one, other)| [&one.name, &other.name]),
+        "partial": !findings.complete,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_a_result_and_its_share() {
+        assert_eq!(target("players 50 %"), Ok(Target { result: "players".into(), share: 0.5 }));
+        assert_eq!(
+            target("the field goes to Ann 12.5%"),
+            Ok(Target { result: "the field goes to Ann".into(), share: 0.125 })
+        );
+        for wrong in ["players", "50 %", "players 50", "players 101 %", "players x %", " %"] {
+            assert!(target(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_value_is_sure_where_the_counts_are_far_apart() {
+        let tried = |counts: &[u64]| {
+            let of = |(at, count): (usize, &u64)| Tried {
+                name: format!("n={at}"),
+                rate: Rate::of(*count, 1_000),
+                left_out: 0,
+                sure: 0.0,
+            };
+            let mut tried: Vec<Tried> = counts.iter().enumerate().map(of).collect();
+            weigh(&mut tried, 0.5, 1);
+            tried
+        };
+        let far = tried(&[300, 510, 700]);
+        assert!(best(&far).is_some_and(|best| best.name == "n=1" && best.sure > 0.999));
+        assert!(passed(&far, 0.5).is_some_and(|(one, other)| (&*one.name, &*other.name) == ("n=0", "n=1")));
+        // Two that are as far off on both sides: nobody knows.
+        let near = tried(&[480, 520]);
+        assert!(best(&near).is_some_and(|best| (0.45..0.55).contains(&best.sure)), "{}", near[0].sure);
+    }
+}
