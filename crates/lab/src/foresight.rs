@@ -115,7 +115,7 @@ impl Seeing {
             return answered.map_err(|refusal| refusal.to_string());
         }
         let (topic, seat) = (&question.topic, &question.seat);
-        Err(match game.context.seats.get(seat) {
+        Err(match game.context.answers.seats.get(seat) {
             Some(Driver::Policy(policy)) => format!(
                 "nobody answers `{topic}`, a question to {seat}: its policy `{policy}` returns nothing, and the question has no default"
             ),

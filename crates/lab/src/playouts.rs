@@ -420,8 +420,8 @@ impl PlayoutStart {
         number: u64,
     ) -> Option<(Game, Option<Slot>)> {
         let mut game = self.game.fork();
-        game.context.chance = DiceRng::stream(self.seed, STREAM + number);
-        game.context.dice = DiceSource::Seeded;
+        game.context.dice.rng = DiceRng::stream(self.seed, STREAM + number);
+        game.context.dice.source = DiceSource::Seeded;
         game.deal_anew(vm).ok()?;
         let (question, before) = (&self.question, game.context.dice.position());
         let place = question.id.ordinal;

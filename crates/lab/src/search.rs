@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::AdviceLimits;
-use super::playouts::Start;
+use super::playouts::PlayoutStart;
 use super::position::{MOST, answered_behind};
 use riskbreaker_dice::DiceRng;
 use riskbreaker_play::{Answer, Driver, Game, Halt, MASTER, Machine, Question, Refusal, Slot, Viewer};
@@ -73,12 +73,12 @@ pub(super) fn searched_answer(
         }
         let mut from = known.fork();
         // A seat does not know by which policy another one is played.
-        for (seat, driver) in &mut from.context.seats {
+        for (seat, driver) in &mut from.context.answers.seats {
             if **seat != *MASTER && *driver != Driver::Absent {
                 *driver = Driver::Human;
             }
         }
-        let start = Start::new(Box::new(from), question.clone(), answers, behind, seed);
+        let start = PlayoutStart::new(Box::new(from), question.clone(), answers, behind, seed);
         let mut tree = Tree::new(start, search);
         for _ in 0..search.playouts {
             if is_set(stop.map(|stop| &**stop)) {
@@ -136,7 +136,7 @@ struct Score {
 }
 
 struct Tree {
-    start: Start,
+    start: PlayoutStart,
     search: Search,
     root: NodeKey,
     nodes: HashMap<NodeKey, Node>,
@@ -159,7 +159,7 @@ struct Course {
 }
 
 impl Tree {
-    fn new(start: Start, search: Search) -> Tree {
+    fn new(start: PlayoutStart, search: Search) -> Tree {
         let root = (start.question.seat.clone(), 0);
         let mut node = Node::default();
         node.arms.extend(start.answers.iter().cloned().map(Arm::new));
@@ -265,7 +265,7 @@ impl Tree {
             (Some(answer), _) => answer,
             (None, Some(policy)) if course.in_tree => {
                 course.in_tree = false;
-                let people: Vec<Arc<str>> = (game.context.seats.iter())
+                let people: Vec<Arc<str>> = (game.context.answers.seats.iter())
                     .filter(|(_, driver)| **driver == Driver::Human)
                     .map(|(seat, _)| seat.clone())
                     .collect();
@@ -360,7 +360,8 @@ impl Tree {
     /// What the state is worth to each seat. A seat for which the rules give no worth has no score; `None` if that is the seat
     /// that searches.
     fn scores(&self, game: &mut Game, vm: &mut dyn Machine) -> Option<HashMap<Arc<str>, Score>> {
-        let seats: Vec<Arc<str>> = game.context.seats.keys().filter(|seat| ***seat != *MASTER).cloned().collect();
+        let seats: Vec<Arc<str>> =
+            game.context.answers.seats.keys().filter(|seat| ***seat != *MASTER).cloned().collect();
         let mut worth: Vec<(Arc<str>, i64)> = Vec::with_capacity(seats.len());
         for seat in seats {
             if let Some(own) = vm.worth(&mut game.context, &seat).ok().flatten() {
@@ -409,7 +410,7 @@ impl Course {
         self.unpublished = open;
         let earlier: Vec<(u32, Question, Answer)> = earlier;
         for (_, question, answer) in earlier {
-            for seat in game.context.seats.keys().filter(|seat| **seat != question.seat) {
+            for seat in game.context.answers.seats.keys().filter(|seat| **seat != question.seat) {
                 if Viewer::seat(seat).sees(&question.audience) {
                     self.learn(seat, &question, &answer);
                 }

@@ -259,7 +259,7 @@ impl<'a> Solver<'a> {
             nodes: vec![start],
             contenders: Vec::new(),
             known: HashMap::new(),
-            rows: vec![Row::new()],
+            rows: vec![ChainRow::new()],
             waiting: BinaryHeap::new(),
             results: Vec::new(),
             ways: 0,
@@ -452,17 +452,17 @@ impl<'a> Solver<'a> {
         let GameNode { state, asked, .. } = &mut self.nodes[node as usize];
         let (state, asked) = (state.take().expect("it was not explored before"), *asked);
         let mut game = self.base.fork_onto(state);
-        game.context.seats.clone_from(&self.base.context.seats);
+        game.context.answers.seats.clone_from(&self.base.context.answers.seats);
         let mut now_asked = false;
         if node > 0 {
             game.open = None;
             game.context.observers.sees_time = false;
-            let dice = game.context.position();
+            let dice = game.context.dice.position();
             now_asked = game
                 .open_for_exploring(self.vm, asked)
                 .map_err(|fault| Refusal::failing(format!("a script fails: {fault}")))?;
             self.may_merge(&game)?;
-            if game.context.position() != dice {
+            if game.context.dice.position() != dice {
                 let text = "a policy decides by chance whether it takes a free act: `sim` plays the game instead";
                 return Err(Refusal::failing(text).into());
             }
@@ -474,13 +474,13 @@ impl<'a> Solver<'a> {
         }
         let budget = Budget { runs: 20_000, points: 20_000, bytes: 32 << 20, steps: 2_000_000, effort: u64::MAX };
         let explorer = Explorer::new(Vec::new(), None, answering, 0, budget, fingerprint);
-        game.context.explorer = Some(Box::new(explorer));
+        game.context.explore(Box::new(explorer));
         // Where nobody listens, it is not noted which answers are not published yet.
-        game.context.listening = branches;
+        game.context.log.listening = branches;
         game.context.state.renew_identity();
         loop {
             while !self.is_full()
-                && game.context.explorer.as_mut().is_some_and(|explorer| explorer.begin() && !explorer.is_spent())
+                && game.context.explorer_mut().is_some_and(|explorer| explorer.begin() && !explorer.is_spent())
             {
                 if is_set(interrupt) {
                     return Ok(ExploredAction::Interrupted);
@@ -488,7 +488,7 @@ impl<'a> Solver<'a> {
                 self.run(&mut game, node, now_asked)?;
             }
             if self.is_full()
-                || !game.context.explorer.as_mut().is_some_and(|explorer| !explorer.is_spent() && explorer.resume())
+                || !game.context.explorer_mut().is_some_and(|explorer| !explorer.is_spent() && explorer.resume())
             {
                 break;
             }
@@ -497,7 +497,7 @@ impl<'a> Solver<'a> {
                 break;
             }
         }
-        let runs = game.context.explorer.as_ref().map_or(0, |explorer| explorer.runs);
+        let runs = game.context.explorer().map_or(0, |explorer| explorer.runs);
         self.ways += runs.saturating_sub(1);
         Ok(ExploredAction::Ways(Box::new(game)))
     }

@@ -67,7 +67,8 @@ impl PackageLock {
     pub fn read(path: &Path) -> Result<PackageLock> {
         match std::fs::read_to_string(path) {
             Ok(text) => {
-                let lock: PackageLock = toml::from_str(&text).with_context(|| format!("{} cannot be read", path.display()))?;
+                let lock: PackageLock =
+                    toml::from_str(&text).with_context(|| format!("{} cannot be read", path.display()))?;
                 let mut ids = lock.rulesets.keys().chain(lock.previous.keys()).chain(lock.keys.keys());
                 match ids.find(|id| !is_id(id)) {
                     Some(other) => {
@@ -80,7 +81,9 @@ impl PackageLock {
                     None => Ok(lock),
                 }
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(PackageLock { format: 1, ..PackageLock::default() }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Ok(PackageLock { format: 1, ..PackageLock::default() })
+            }
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
     }

@@ -8,8 +8,8 @@ use riskbreaker::spec::spec_of_unended;
 
 use super::super::report::unwritable;
 use super::super::{call_error, file};
-use super::Asked;
-use super::parts::Found;
+use super::StudyJob;
+use super::parts::StudyFindings;
 
 /// Most specs that one call writes.
 const MOST: usize = 20;
@@ -21,7 +21,7 @@ const LONGEST: u64 = 500;
 /// # Errors
 ///
 /// A folder that cannot be made, a file that cannot be written, or a game that cannot be played again.
-pub fn write(asked: &Asked, found: &Found, folder: &Path) -> Result<Vec<PathBuf>> {
+pub fn write(asked: &StudyJob, found: &StudyFindings, folder: &Path) -> Result<Vec<PathBuf>> {
     let figures = &found.figures;
     let longest = LONGEST.min(asked.study.actions);
     let endless = figures.endless.iter().map(|trial| (*trial, "endless", format!("does not end in {longest} actions")));

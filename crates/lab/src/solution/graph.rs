@@ -111,7 +111,7 @@ impl GameGraph {
                 ExploredAction::Over(next) => StateNode::Goes { start: Edge::End(next), points: Vec::new() },
                 ExploredAction::Ways(mut game) => {
                     let explorer =
-                        game.context.explorer.take().ok_or_else(|| Refusal::failing("no way was followed"))?;
+                        game.context.take_explorer().ok_or_else(|| Refusal::failing("no way was followed"))?;
                     let (start, points) = (explorer.start, explorer.points);
                     let points = points.into_iter().map(|point| graph.point(point)).collect::<Result<_, _>>()?;
                     StateNode::Goes { start, points }

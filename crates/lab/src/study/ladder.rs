@@ -86,7 +86,7 @@ impl Study {
                         study.variant.ahead.insert(seat.clone(), foresight);
                         Driver::Human
                     }
-                // A name that is no policy is refused when the game starts.
+                    // A name that is no policy is refused when the game starts.
                     Ok(None) | Err(_) => Driver::Policy(name.into()),
                 },
             };

@@ -135,8 +135,8 @@ impl Study {
     /// As [`Study::record`].
     pub fn session(&self, trial: u64, actions: u64) -> Result<Session, SimulationError> {
         let mut session = Session::start(&self.variant.rules, self.variant.setup.clone().seed(self.seed))?;
-        session.game_mut().context.chance = DiceRng::stream(self.seed, trial);
-        session.game_mut().context.overseen = true;
+        session.game_mut().context.dice.rng = DiceRng::stream(self.seed, trial);
+        session.game_mut().context.answers.overseen = true;
         let (study, seats) = (Study { actions, ..self.clone() }, self.contenders()?);
         let ready = study.ready()?;
         let stop = Arc::new(AtomicBool::new(false));

@@ -22,9 +22,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use self::choice_point::{ChoicePoint, Edge, Fork, OffPlan};
-pub use self::seen_state::SeenState;
 pub use self::given::{Answering, Assumed, Given};
 use self::path_state::{FirstQuestions, KnownPoints, PathDice, Resuming, Sampling, WaitingBranches};
+pub use self::seen_state::SeenState;
 use crate::{Fingerprint, Viewer};
 use riskbreaker_state::EntityId;
 

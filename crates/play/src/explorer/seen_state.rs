@@ -51,7 +51,7 @@ impl SeenState {
         let learns = question.audience.clone();
         let unpublished: Vec<u32> = context.log.untold.iter().map(|answer| answer.ordinal).collect();
         let is_partial = hides || !learns.is_everybody() || !unpublished.is_empty();
-        let place = context.playback.before_cursor().len() as u32;
+        let place = context.playback.before().len() as u32;
         SeenState { bytes: bytes.into(), shown, learns, place, unpublished, is_partial }
     }
 
