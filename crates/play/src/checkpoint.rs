@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{Cause, Done};
 use super::advance::NOTHING_LEFT;
-use super::save::{LARGEST_NUMBER, hash_of, replay};
+use super::save::{LARGEST_NUMBER, checksum_of, replay};
 use super::{Edit, Event, Game, Happening, Refusal, Ruleset, Session, Setup};
 use riskbreaker_state::{Audience, State, in_stored_form};
 
@@ -28,7 +28,7 @@ pub(super) struct Unplayed {
     rules: Arc<Ruleset>,
     setup: Setup,
     actions: usize,
-    /// The hash of the state after these actions.
+    /// The checksum of the state after these actions.
     state: String,
 }
 
@@ -59,8 +59,9 @@ impl SavedEnd {
     pub fn put(self, game: &mut Game, done: Vec<Done>, rules: &Arc<Ruleset>) {
         let SavedEnd { state, told, idle } = self;
         let setup = (*game.setup).clone();
-        let (actions, hash) = (done.len(), hash_of(&in_stored_form(|| serde_json::to_vec(&state)).unwrap_or_default()));
-        game.unplayed = Some(Box::new(Unplayed { rules: rules.clone(), setup, actions, state: hash }));
+        let actions = done.len();
+        let checksum = checksum_of(&in_stored_form(|| serde_json::to_vec(&state)).unwrap_or_default());
+        game.unplayed = Some(Box::new(Unplayed { rules: rules.clone(), setup, actions, state: checksum }));
         game.context.state = state;
         game.context.state.renew_identity();
         // Loading a game counts as a decision of a person: the limit on actions without one starts again.
@@ -116,7 +117,7 @@ impl Session {
         played.game_mut().context.strict = true;
         let done = played.lend(move |game, vm| replay(game, vm, &part)).map_err(Refusal::from)?;
         done.map_err(wrong)?;
-        if hash_of(&played.state_bytes()) != unplayed.state || played.game().history.len() != unplayed.actions {
+        if checksum_of(&played.state_bytes()) != unplayed.state || played.game().history.len() != unplayed.actions {
             return Err(wrong("it leads to another state".into()));
         }
         let game = self.game_mut();

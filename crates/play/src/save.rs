@@ -15,7 +15,8 @@ use super::reload::{Patch, patch_between};
 use super::{
     DicePosition, Driver, Edit, Fault, Game, Halt, Machine, Remedy, Ruleset, Session, Setup, StartError, Tape,
 };
-use riskbreaker_ruleset::{ContentHash, Library, LoadError};
+use riskbreaker_ruleset::typed_text::read_json;
+use riskbreaker_ruleset::{Checksum, Library, LoadError};
 use riskbreaker_state::in_stored_form;
 
 mod sources;
@@ -57,7 +58,7 @@ struct SavedGame {
     /// Earlier requests for rules, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     asked_before: Vec<SavedPending>,
-    /// The hash of the state at the end of the tape.
+    /// The checksum of the state at the end of the tape.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     state: Option<String>,
     /// The number of the last step of the table at which it was played.
@@ -114,13 +115,13 @@ pub fn is_saved_game(path: &Path) -> io::Result<bool> {
     Ok(digits > 0 && rest[digits..].starts_with(b",\"ruleset\":\""))
 }
 
-/// The end of a saved game: the hash of everything before it.
+/// The end of a saved game: the checksum of everything before it.
 const CHECKSUM: &str = ",\"checksum\":\"";
 
 /// Appends the checksum to a JSON object.
 fn with_checksum(mut text: String) -> String {
     if text.pop() == Some('}') {
-        let sum = hash_of(text.as_bytes());
+        let sum = checksum_of(text.as_bytes());
         text.push_str(CHECKSUM);
         text.push_str(&sum);
         text.push_str("\"}");
@@ -131,12 +132,12 @@ fn with_checksum(mut text: String) -> String {
 /// True if a saved game ends with the right checksum. `None` if it has no checksum.
 fn checksum_fits(text: &str) -> Option<bool> {
     let (before, rest) = text.trim_end().rsplit_once(CHECKSUM)?;
-    Some(rest.strip_suffix("\"}")? == hash_of(before.as_bytes()))
+    Some(rest.strip_suffix("\"}")? == checksum_of(before.as_bytes()))
 }
 
-/// The content hash of bytes, in hexadecimal: it finds damage, and is no proof against forgery.
-pub(super) fn hash_of(bytes: &[u8]) -> String {
-    ContentHash::of(bytes).to_string()
+/// The checksum of bytes, in hexadecimal.
+pub(super) fn checksum_of(bytes: &[u8]) -> String {
+    Checksum::of(bytes).to_string()
 }
 
 /// A ruleset with the layers on top of it.
@@ -276,7 +277,7 @@ impl Session {
             began: game.first_rules.as_ref().map(|first| first.stacked.clone()),
             pending,
             asked_before,
-            state: up_to_date.then(|| hash_of(&self.state_bytes())),
+            state: up_to_date.then(|| checksum_of(&self.state_bytes())),
             step,
             paused,
             first_changes: None,
@@ -309,7 +310,11 @@ impl Session {
         }
         let saved = SavedGame::read(text).map_err(|error| match error.is_syntax() || error.is_eof() {
             true => format!("it is no JSON from line {}, column {} on", error.line(), error.column()),
-            false => error.to_string(),
+            // Reading it again finds the key.
+            false => match in_stored_form(|| read_json::<SavedGame>(text.as_bytes())) {
+                Err(message) => message,
+                Ok(_) => error.to_string(),
+            },
         });
         let mut saved = saved.map_err(StartError::Unreadable)?;
         match saved.format {
@@ -331,12 +336,12 @@ impl Session {
             },
             Some(files) => began.rules_of(files)?,
         };
-        let hash = saved.done.iter().fold(rules.hash(), |hash, done| match &done.cause {
-            Cause::Reload { rules: other, .. } | Cause::Rules { hash: other, .. } => other.clone(),
-            _ => hash,
-        });
-        let first_differs = saved.first_changes.as_ref().is_some_and(|first| first.hash != rules.hash());
-        let other = (hash != saved.hash || first_differs).then(|| {
+        let same_end = match saved.done.iter().rev().find_map(|done| done.cause.rules_brought()) {
+            Some(brought) => brought == saved.hash,
+            None => rules.has_hash(&saved.hash),
+        };
+        let same_start = saved.first_changes.as_ref().is_none_or(|first| rules.has_hash(&first.hash));
+        let other = (!(same_start && same_end)).then(|| {
             let stacked = [std::slice::from_ref(&saved.ruleset), &saved.layers].concat().join("+");
             let cure = "load it with the files of then; a campaign keeps them";
             format!("; the files of {stacked} have changed since it was saved: {cure}")
@@ -358,7 +363,7 @@ impl Session {
         match played {
             Ok(()) => {
                 // Other rules may lead to another state, as long as the tape fits them.
-                if other.is_none() && state.is_some_and(|state| state != hash_of(&session.state_bytes())) {
+                if other.is_none() && state.is_some_and(|state| state != checksum_of(&session.state_bytes())) {
                     let message = "its answers and dice lead to another state than the one that was saved";
                     return Err(StartError::Diverged(message.into()));
                 }
@@ -535,7 +540,7 @@ impl Stacked {
         files: &BTreeMap<Arc<str>, Arc<str>>,
     ) -> Result<Arc<Ruleset>, String> {
         let today = Ruleset::shared(library, &self.ruleset, &self.layers).ok();
-        match today.filter(|today| today.hash() == hash) {
+        match today.filter(|today| today.has_hash(hash)) {
             Some(today) => Ok(today),
             None => self.rules_of(files).map_err(|error| error.to_string()),
         }

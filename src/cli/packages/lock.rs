@@ -62,7 +62,7 @@ impl Lock {
     /// Reads the file in a folder; an empty lock if there is none.
     pub fn read(path: &Path) -> Result<Lock> {
         match std::fs::read_to_string(path) {
-            Ok(text) => toml::from_str(&text).with_context(|| format!("{} cannot be read", path.display())),
+            Ok(text) => LockEntry::read_lock(&text).map_err(|problem| anyhow::anyhow!("{problem}")),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Lock { format: 1, ..Lock::default() }),
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
