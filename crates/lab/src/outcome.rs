@@ -246,10 +246,22 @@ impl Outcome {
         effects.append(&mut agenda(context));
         effects.append(&mut attachments(context));
         for Event { audience, happening, .. } in &context.events {
-            if let Happening::Said { text } = happening
-                && !hidden(audience)
-            {
-                effects.push(Effect::Said { text: text.clone() });
+            match happening {
+                Happening::Said { text } if !hidden(audience) => effects.push(Effect::Said { text: text.clone() }),
+                // The state shows the other results; rolls and answers are what odds are about.
+                Happening::Said { .. }
+                | Happening::Rolled { .. }
+                | Happening::Changed { .. }
+                | Happening::Spawned { .. }
+                | Happening::Removed { .. }
+                | Happening::Answered { .. }
+                | Happening::Edited { .. }
+                | Happening::Notice { .. }
+                | Happening::Cut { .. }
+                | Happening::Over { .. }
+                | Happening::Back { .. }
+                | Happening::Aside { .. }
+                | Happening::Withdrawn { .. } => {}
             }
         }
         effects.extend(cut.map(|reason| Effect::Cut { reason: reason.to_string() }));
@@ -346,7 +358,14 @@ fn agenda(context: &ActionContext) -> Vec<Effect> {
                 let was = before.entry(*id).or_insert_with(|| now(id));
                 *was = was.take().map(|entry| Entry { key: *from, ..entry });
             }
-            _ => {}
+            Change::Set { .. }
+            | Change::Spawn { .. }
+            | Change::Remove { .. }
+            | Change::Attach { .. }
+            | Change::Detach { .. }
+            | Change::Data { .. }
+            | Change::LeaveOut { .. }
+            | Change::Finish { .. } => {}
         }
     }
     // What, whose, when, and with what; an owner that is gone has no title any more.
@@ -376,7 +395,14 @@ fn attachments(context: &ActionContext) -> Vec<Effect> {
                     attachment.data = from.clone();
                 }
             }
-            _ => {}
+            Change::Set { .. }
+            | Change::Spawn { .. }
+            | Change::Remove { .. }
+            | Change::Schedule { .. }
+            | Change::Unschedule { .. }
+            | Change::Rekey { .. }
+            | Change::LeaveOut { .. }
+            | Change::Finish { .. } => {}
         }
     }
     // Other data of what was there before is told as what it has now.

@@ -77,7 +77,13 @@ impl Edit {
     pub(super) fn value(&self) -> Option<&Value> {
         match self {
             Edit::Set { value, .. } | Edit::Switch { value, .. } => Some(value),
-            _ => None,
+            Edit::Remove { .. }
+            | Edit::Cancel { .. }
+            | Edit::Face { .. }
+            | Edit::LeaveOut { .. }
+            | Edit::TakeIn { .. }
+            | Edit::Say { .. }
+            | Edit::OtherDice { .. } => None,
         }
     }
 }
@@ -188,7 +194,13 @@ impl Game {
         let is_new = |id: EntityId| before.entity(id).is_none() && now.entity(id).is_some();
         let mut made = match edit {
             Edit::Set { entity, .. } | Edit::Remove { entity } => Some(*entity),
-            _ => None,
+            Edit::Cancel { .. }
+            | Edit::Face { .. }
+            | Edit::LeaveOut { .. }
+            | Edit::TakeIn { .. }
+            | Edit::Switch { .. }
+            | Edit::Say { .. }
+            | Edit::OtherDice { .. } => None,
         };
         made = made.filter(|id| is_new(*id));
         if let Edit::Set { value, .. } = edit {

@@ -91,7 +91,15 @@ impl ActionContext {
         let seat = match happening {
             Happening::Answered { seat, .. } => Some(seat.clone()),
             Happening::Said { .. } | Happening::Rolled { .. } | Happening::Cut { .. } => None,
-            _ => return open,
+            Happening::Changed { .. }
+            | Happening::Spawned { .. }
+            | Happening::Removed { .. }
+            | Happening::Edited { .. }
+            | Happening::Notice { .. }
+            | Happening::Over { .. }
+            | Happening::Back { .. }
+            | Happening::Aside { .. }
+            | Happening::Withdrawn { .. } => return open,
         };
         self.secrecy.note(What::Event(self.events.len()), open, seat)
     }
