@@ -150,7 +150,7 @@ methods! {
         Masters,
         "asks for other rules; after a fault, edited files of those in force count at once",
     ),
-    Method { changes: true, ..bare::<Accepted>("rules.keep", Masters, "calls the change of rules off") },
+    RulesKeep = Method { changes: true, ..bare::<Accepted>("rules.keep", Masters, "calls the change of rules off") },
     Seat = command::<SeatParams, Accepted>("seat", Masters, "says who plays a seat"),
     Pause = command::<PauseParams, Accepted>("pause", Masters, "refuses commands by seats, or accepts them again"),
     Options = command::<OptionsParams, Accepted>(
