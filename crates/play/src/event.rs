@@ -22,7 +22,8 @@ pub struct Event {
     pub happening: Happening,
 }
 
-/// What happened. The enum is exhaustive: a new kind of event does not compile until each reader decides what it means.
+/// What happened.
+// Exhaustive: a new kind of event does not compile until each reader decides what it means.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
