@@ -1040,7 +1040,7 @@ fn files_of_every_format_open() {
     let library = library("tests/rulesets");
     let saves = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/saves");
     let folder = folder("formats");
-    for (format, decisions, entries) in [(1, 3, 4), (2, 4, 5)] {
+    for (format, decisions, entries) in [(1, 3, 4), (2, 4, 5), (3, 5, 5)] {
         let text = fs::read_to_string(saves.join(format!("format-{format}.json"))).unwrap();
         let mut session = Session::load(&library, &text).unwrap();
         assert_eq!((session.decisions(), session.advance().unwrap()), (decisions, Step::Ask));
@@ -1059,6 +1059,68 @@ fn files_of_every_format_open() {
         assert_eq!((campaign.entries(), campaign.session().unwrap().decisions()), (entries, decisions));
         campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
     }
+}
+
+/// Programs up to 0.1.0 named rules by a hash without its algorithm. This campaign of one changed its rules once.
+#[test]
+fn rules_under_hashes_of_an_older_program_are_verified_and_go_on() {
+    const OLD: &str = "118fb316e43e98f6b0b73a644b5ff157";
+    let library = library("tests/rulesets");
+    let saves = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/saves");
+    let folder = folder("older-hashes");
+    let path = folder.join("old.rbsave");
+    fs::copy(saves.join("format-3.rbsave"), &path).unwrap();
+    let mut campaign = Store::open(&path, &library).unwrap().first().unwrap().unwrap();
+    let mut session = campaign.session().unwrap();
+    // The folder has another text of the card than the campaign.
+    assert!(session.ruleset().has_hash(OLD) && !tug(&library).has_hash(OLD));
+    assert!(session.ruleset().hash().starts_with("blake3:"));
+    decide(&mut session, 1);
+    campaign.keep(&mut session).unwrap();
+    let rules = || {
+        let rows = rusqlite::Connection::open(&path).unwrap();
+        let mut hashes = rows.prepare("SELECT hash FROM generation ORDER BY id").unwrap();
+        hashes.query_map([], |row| row.get::<_, String>(0)).unwrap().collect::<Result<Vec<_>, _>>().unwrap()
+    };
+    assert_eq!(rules(), ["6565651697b14df90f9d35d504e6aad9", OLD], "rules that the file has are not added again");
+    session.reload(tug(&library)).unwrap();
+    decide(&mut session, 2);
+    campaign.keep(&mut session).unwrap();
+    assert!(rules().len() == 3 && rules()[2] == tug(&library).hash(), "{:?}", rules());
+    let mut opened = campaign.session().unwrap();
+    assert_eq!(moment(&mut opened), moment(&mut session));
+    campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
+    // As lines, and from those that the older program wrote.
+    let mut lines = Vec::new();
+    campaign.export(&mut lines).unwrap();
+    drop(campaign);
+    let older = fs::read(saves.join("format-1.lines.jsonl")).unwrap();
+    for (name, lines) in [("copy", &lines), ("older", &older)] {
+        let store = Store::open(folder.join(format!("{name}.rbsave")), &library).unwrap();
+        let mut copy = store.import(lines.as_slice()).unwrap();
+        copy.replay(None, |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(moment(&mut copy.session().unwrap()) == moment(&mut session), name == "copy");
+    }
+    // A text that is not that of its hash is noticed.
+    let changed = folder.join("changed.rbsave");
+    fs::copy(saves.join("format-3.rbsave"), &changed).unwrap();
+    let rows = rusqlite::Connection::open(&changed).unwrap();
+    rows.execute_batch("UPDATE source SET text = (SELECT text FROM source ORDER BY id LIMIT 1 OFFSET 1)").unwrap();
+    drop(rows);
+    let opened = Store::open(&changed, &library).and_then(|store| store.first()?.unwrap().session().map(drop));
+    assert!(matches!(opened, Err(StoreError::Damaged { .. })), "{:?}", opened.err());
+}
+
+#[test]
+fn a_line_that_does_not_fit_names_its_key() {
+    let library = library("tests/rulesets");
+    let saves = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/saves");
+    let lines = fs::read_to_string(saves.join("format-1.lines.jsonl")).unwrap();
+    let wrong = lines.replacen("\"slot\":\"roll\"", "\"slot\":3", 1);
+    assert_ne!(wrong, lines);
+    let store = Store::open(folder("misfit").join("copy.rbsave"), &library).unwrap();
+    let told = store.import(wrong.as_bytes()).err().unwrap().to_string();
+    assert!(told.contains("line ") && told.contains("`tape"), "{told}");
 }
 
 /// The output of the program for these lines, followed by standard error.
@@ -1262,7 +1324,7 @@ fn a_file_of_an_older_format_is_copied_verified_and_replaced() {
     decide(&mut session, 1);
     campaign.keep(&mut session).unwrap();
     drop((campaign, store));
-    assert_eq!(format(&path), 3);
+    assert_eq!(format(&path), 4);
     assert!(!folder.join("old.rbsave-upgrading").exists());
     // A damaged one is refused and left unchanged, and can be recovered.
     let mut broken = old.clone();

@@ -352,7 +352,7 @@ fn played_by(findings: &Findings) -> String {
             escaped(&variant.version),
             escaped(&layers),
             escaped(&list(&variant.seats)),
-            escaped(&variant.hash.chars().take(12).collect::<String>()),
+            escaped(&variant.hash.chars().take("blake3:".len() + 12).collect::<String>()),
             switches
         );
     }

@@ -246,10 +246,22 @@ impl Outcome {
         effects.append(&mut agenda(context));
         effects.append(&mut attachments(context));
         for Event { audience, happening, .. } in &context.log.events {
-            if let Happening::Said { text } = happening
-                && !hidden(audience)
-            {
-                effects.push(Effect::Said { text: text.clone() });
+            match happening {
+                Happening::Said { text } if !hidden(audience) => effects.push(Effect::Said { text: text.clone() }),
+                // The state shows the other results; rolls and answers are what odds are about.
+                Happening::Said { .. }
+                | Happening::Rolled { .. }
+                | Happening::Changed { .. }
+                | Happening::Spawned { .. }
+                | Happening::Removed { .. }
+                | Happening::Answered { .. }
+                | Happening::Edited { .. }
+                | Happening::Notice { .. }
+                | Happening::Cut { .. }
+                | Happening::Over { .. }
+                | Happening::Back { .. }
+                | Happening::Aside { .. }
+                | Happening::Withdrawn { .. } => {}
             }
         }
         effects.extend(cut.map(|reason| Effect::Cut { reason: reason.to_string() }));
@@ -347,7 +359,14 @@ fn agenda(context: &ActionContext) -> Vec<Effect> {
                 let was = before.entry(*id).or_insert_with(|| now(id));
                 *was = was.take().map(|entry| Entry { key: *from, ..entry });
             }
-            _ => {}
+            Change::Set { .. }
+            | Change::Spawn { .. }
+            | Change::Remove { .. }
+            | Change::Attach { .. }
+            | Change::Detach { .. }
+            | Change::Data { .. }
+            | Change::LeaveOut { .. }
+            | Change::Finish { .. } => {}
         }
     }
     // What is due, its owner, when, and its arguments. An owner that is gone has no title any more.
@@ -377,7 +396,14 @@ fn attachments(context: &ActionContext) -> Vec<Effect> {
                     attachment.data = from.clone();
                 }
             }
-            _ => {}
+            Change::Set { .. }
+            | Change::Spawn { .. }
+            | Change::Remove { .. }
+            | Change::Schedule { .. }
+            | Change::Unschedule { .. }
+            | Change::Rekey { .. }
+            | Change::LeaveOut { .. }
+            | Change::Finish { .. } => {}
         }
     }
     // An attachment with changed data is reported as attached with its new data.

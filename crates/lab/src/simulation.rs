@@ -15,6 +15,7 @@ use riskbreaker_dice::DiceRng;
 use riskbreaker_play::{
     Driver, Event, Halt, Happening, MACHINE_STACK, Prepared, Ruleset, Session, SessionError, Setup, StartError,
 };
+use riskbreaker_ruleset::typed_text::read_json;
 use riskbreaker_state::Audience;
 
 /// Many games of one scenario, under one set of rules or several, on the same dice.
@@ -435,6 +436,15 @@ impl Simulation {
     /// Returns the findings that a run continues, or empty ones.
     fn begun(&self, before: Option<Findings>, shard: Option<Shard>) -> Result<Findings, SimulationError> {
         let plan = self.plan()?;
+        let before = before.map(|mut before| {
+            // Findings of a program up to 0.1.0 have the same rules under another hash.
+            for (old, (variant, new)) in before.plan.variants.iter_mut().zip(self.variants.iter().zip(&plan.variants)) {
+                if variant.rules.has_hash(&old.hash) {
+                    old.hash.clone_from(&new.hash);
+                }
+            }
+            before
+        });
         match before {
             Some(before) if before.plan != plan || before.shard != shard => Err(SimulationError::Findings(
                 "these are findings of another simulation: other rules, seats, trials, seed or shard".into(),
@@ -892,7 +902,7 @@ impl Findings {
     ///
     /// A text that is no JSON of findings, or that contains impossible numbers.
     pub fn read(text: &str) -> Result<Findings, SimulationError> {
-        let found: Findings = serde_json::from_str(text).map_err(|error| {
+        let found: Findings = read_json(text.as_bytes()).map_err(|error| {
             let json = serde_json::from_str(text).unwrap_or_default();
             SimulationError::Findings(match no_count(&json) {
                 Some(damage) => format!("the findings are damaged: {damage}"),

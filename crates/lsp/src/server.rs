@@ -29,6 +29,7 @@ use super::semantic::SemanticSort;
 use super::source_copies::SourceCopies;
 use super::workspace::{RulesetFinder, Workspace};
 use riskbreaker_ruleset::Problem;
+use riskbreaker_ruleset::typed_text::read_json_value;
 use riskbreaker_work::WorkBudget;
 
 /// The server of one editor.
@@ -536,7 +537,7 @@ fn refusal(code: ErrorCode, message: String) -> ResponseError {
 }
 
 fn read<P: DeserializeOwned>(params: Json) -> Result<P, ResponseError> {
-    serde_json::from_value(params).map_err(|error| refusal(ErrorCode::InvalidParams, error.to_string()))
+    read_json_value(params).map_err(|error| refusal(ErrorCode::InvalidParams, error))
 }
 
 /// Answers a request with a position as its only used parameter.

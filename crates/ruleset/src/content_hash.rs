@@ -1,50 +1,54 @@
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use super::checksum::Checksum;
 
-/// A hash that identifies content: equal on every machine and in every version of the host.
+/// A hash that identifies content: the 256-bit BLAKE3 hash of the bytes, equal on every machine.
 ///
-/// It is the 128-bit FNV-1a of the bytes. It distinguishes contents that differ by accident, even among thousands of
-/// files. It is no signature: two contents with the same hash can be constructed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ContentHash(u128);
+/// Its written form names the algorithm: `blake3:` and 64 hexadecimal digits. Programs up to 0.1.0 wrote the FNV-1a hash
+/// without a name; [`ContentHash::fits`] still verifies those.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentHash([u8; 32]);
 
 impl ContentHash {
-    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-
     /// Hashes a sequence of bytes.
     pub fn of(bytes: &[u8]) -> Self {
-        ContentHash(Self::OFFSET).and_bytes(bytes)
+        ContentHash(blake3::hash(bytes).into())
     }
 
     /// Hashes a sequence of parts. The result depends on the boundaries between them.
     pub fn of_parts<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Self {
-        parts.into_iter().fold(ContentHash(Self::OFFSET), |hash, part| {
-            hash.and_bytes(&(part.len() as u64).to_le_bytes()).and_bytes(part)
-        })
+        let mut hasher = blake3::Hasher::new();
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+        }
+        ContentHash(hasher.finalize().into())
     }
 
-    /// A 64-bit hash, for files with many records.
-    pub fn short(self) -> i64 {
-        (self.0 ^ (self.0 >> 64)) as u64 as i64
+    /// True if a written hash, of today's form or of the form up to 0.1.0, is that of these bytes.
+    pub fn fits(written: &str, bytes: &[u8]) -> bool {
+        match Self::is_checksum(written) {
+            true => Checksum::of(bytes).to_string() == written,
+            false => ContentHash::of(bytes).to_string() == written,
+        }
     }
 
-    fn and_bytes(self, bytes: &[u8]) -> Self {
-        ContentHash(bytes.iter().fold(self.0, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(Self::PRIME)))
+    /// True if a written hash has the form of programs up to 0.1.0: FNV-1a without a name.
+    pub fn is_checksum(written: &str) -> bool {
+        !written.contains(':')
     }
 }
 
-/// Prints 32 hexadecimal digits.
+/// Prints `blake3:` and 64 hexadecimal digits.
 impl fmt::Display for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
+        f.write_str("blake3:")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-impl Serialize for ContentHash {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+impl fmt::Debug for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -53,14 +57,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hash_is_the_published_fnv_1a() {
-        assert_eq!(ContentHash::of(b"").to_string(), "6c62272e07bb014262b821756295c58d");
-        assert_eq!(ContentHash::of(b"a").to_string(), "d228cb696f1a8caf78912b704e4a8964");
-        assert_eq!(ContentHash::of(b"foobar").to_string(), "343e1662793c64bf6f0d3597ba446f18");
+    fn the_hash_is_the_published_blake3_and_names_it() {
+        let empty = "blake3:af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
+        assert_eq!(ContentHash::of(b"").to_string(), empty);
+        assert!(ContentHash::fits(empty, b"") && !ContentHash::fits(empty, b"a"));
     }
 
     #[test]
-    fn where_a_part_ends_matters() {
+    fn a_hash_of_an_older_program_is_still_verified() {
+        assert!(ContentHash::fits("d228cb696f1a8caf78912b704e4a8964", b"a"));
+        assert!(!ContentHash::fits("d228cb696f1a8caf78912b704e4a8964", b"b"));
+        // Another algorithm's name, and no hash at all.
+        assert!(!ContentHash::fits("fnv1a:d228cb696f1a8caf78912b704e4a8964", b"a"));
+        assert!(!ContentHash::fits("", b""));
+    }
+
+    #[test]
+    fn the_boundaries_of_parts_count() {
         let one = ContentHash::of_parts([&b"ab"[..], b"c"]);
         let other = ContentHash::of_parts([&b"a"[..], b"bc"]);
         assert_ne!(one, other);

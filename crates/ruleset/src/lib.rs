@@ -10,6 +10,7 @@
 
 // Missing documentation is allowed in modules whose items other modules of the host use, but no embedder.
 
+mod checksum;
 mod content_hash;
 mod contrast;
 mod creation;
@@ -39,9 +40,12 @@ mod source;
 #[allow(missing_docs)]
 mod stack;
 mod switch;
+#[doc(hidden)]
+pub mod typed_text;
 mod verb;
 mod version;
 
+pub use checksum::Checksum;
 pub use content_hash::ContentHash;
 pub use contrast::{Contrast, ContrastSection, Differing, changes_between, updates_between, version_changes};
 pub use creation::{Breach, CreationPart, SheetForm, SheetPrice, SheetStep};

@@ -5,12 +5,14 @@ use std::ops::Range;
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 
 use super::document::Document;
 use super::problem::Problem;
 use super::quoted::system_message;
 use super::source::Source;
+use super::typed_text::read_toml;
 
 /// The entry of an added ruleset in `riskbreaker.lock`: the hash of its files, and aliases. The files of a ruleset that
 /// was added under another name stay unchanged; the host replaces the ids in its manifest by the aliases.
@@ -60,6 +62,16 @@ impl LockEntry {
         self.hash.is_some()
     }
 
+    /// Reads the text of a lock, as far as a caller needs it.
+    ///
+    /// # Errors
+    ///
+    /// The text is not that of a lock: the place, the key, and what to do.
+    pub fn read_lock<T: DeserializeOwned>(lock: &str) -> Result<T, Problem> {
+        let cure = "restore it from version control, or delete it and add the rulesets again";
+        read_toml(Self::LOCK, lock).map_err(|problem| problem.with_cure(cure))
+    }
+
     /// Reads the entry of the ruleset in the folder `id` from the text of a lock; an empty entry if it has none.
     ///
     /// # Errors
@@ -69,10 +81,7 @@ impl LockEntry {
         if lock.is_empty() {
             return Ok(LockEntry::default());
         }
-        let mut lock: Lock = toml::from_str(lock).map_err(|error| {
-            let problem = Problem::new(Self::LOCK, format!("cannot be read: {}", error.message()));
-            problem.with_cure("restore it from version control, or delete it and add the rulesets again")
-        })?;
+        let mut lock: Lock = LockEntry::read_lock(lock)?;
         Ok(lock.rulesets.remove(id).map(|added| LockEntry::new(added, id)).unwrap_or_default())
     }
 
@@ -164,9 +173,10 @@ mod tests {
         let updated = LockEntry::in_lock(&LOCK.replace("\"a\"", "\"b\""), "mine").unwrap();
         assert!(updated.is_update_of(&aliases) && !aliases.is_update_of(&aliases));
         assert!(!updated.is_update_of(&LockEntry::default()));
-        assert!(
-            LockEntry::in_lock("rulesets = 3", "mine").unwrap_err().to_string().starts_with("riskbreaker.lock: cannot")
-        );
+        let told = LockEntry::in_lock("rulesets = 3", "mine").unwrap_err().to_string();
+        assert!(told.starts_with("riskbreaker.lock:1:12: cannot be read: `rulesets`: invalid type"), "{told}");
+        let told = LockEntry::in_lock("[rulesets.mine]\nhash = 3\n", "mine").unwrap_err().to_string();
+        assert!(told.starts_with("riskbreaker.lock:2:8: cannot be read: `rulesets.mine.hash`: invalid type"), "{told}");
     }
 
     #[test]
@@ -180,6 +190,6 @@ mod tests {
         assert_eq!((&*folder.manifest.id, folder.lock_entry.id_here("theirs")), ("mine", "mine"));
         assert!(library.origin_of("mine").is_none(), "its files alone do not say what it holds");
         scratch.write("riskbreaker.lock", "broken");
-        assert!(library.read("mine").unwrap_err().to_string().contains("riskbreaker.lock: cannot be read"));
+        assert!(library.read("mine").unwrap_err().to_string().contains("riskbreaker.lock:1:7: cannot be read"));
     }
 }

@@ -122,6 +122,11 @@ impl Rulebook {
         self.stack.hash()
     }
 
+    /// True if a written hash, of today's form or of the form of programs up to 0.1.0, is that of these rules.
+    pub fn has_hash(&self, written: &str) -> bool {
+        self.stack.has_hash(written)
+    }
+
     /// The layers on top, besides those of its manifest.
     pub fn extra_layers(&self) -> &[String] {
         &self.layers

@@ -2,7 +2,6 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::content_hash::ContentHash;
 use super::problem::Problem;
 use super::quoted::turns_direction;
 
@@ -13,8 +12,6 @@ pub struct Source {
     pub path: String,
     /// The text, without a byte order mark.
     pub text: Arc<str>,
-    /// The hash of the text, without the path.
-    pub hash: ContentHash,
 }
 
 impl Source {
@@ -61,7 +58,7 @@ impl Source {
         if !problems.is_empty() {
             return Err(problems);
         }
-        Ok(Source { hash: ContentHash::of(text.as_bytes()), text: text.into(), path })
+        Ok(Source { text: text.into(), path })
     }
 
     /// The kind of the file, by its name.
@@ -191,11 +188,9 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_read_without_its_byte_order_mark_and_hashed_without_its_path() {
+    fn a_text_is_read_without_its_byte_order_mark() {
         let one = Source::read("g/a.luau", b"\xef\xbb\xbfreturn 1\r\n").unwrap();
-        let other = Source::read("h/b.luau", b"return 1\r\n").unwrap();
         assert_eq!(&*one.text, "return 1\r\n");
-        assert_eq!(one.hash, other.hash);
         assert_eq!(one.kind(), Some(SourceKind::Script));
     }
 

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use super::checksum::Checksum;
 use super::content_hash::ContentHash;
 use super::folder::Folder;
 use super::layering::{Layering, with_layers};
@@ -27,6 +28,8 @@ pub struct Stack {
     words: BTreeMap<String, String>,
     scenario: Option<String>,
     hash: ContentHash,
+    /// The hash that programs up to 0.1.0 wrote, once it is needed.
+    old_hash: OnceLock<String>,
     /// True if its scripts count how often each line runs.
     measured: bool,
 }
@@ -174,9 +177,17 @@ impl Stack {
         self.scenario.as_deref()
     }
 
-    /// The hash of all contents in order, 32 hexadecimal digits: equal if every file of every part is equal.
+    /// The hash of all contents in order, with the name of its algorithm: equal if every file of every part is equal.
     pub fn hash(&self) -> String {
         self.hash.to_string()
+    }
+
+    /// True if a written hash, of today's form or of the form of programs up to 0.1.0, is that of these contents.
+    pub fn has_hash(&self, written: &str) -> bool {
+        if !ContentHash::is_checksum(written) {
+            return self.hash.to_string() == written;
+        }
+        written == self.old_hash.get_or_init(|| Checksum::of_parts(contents(&self.parts)).to_string())
     }
 
     /// True if manifests declare that one part is below another: by `extends`, by `after`, or as the layer of a part.
@@ -214,11 +225,10 @@ impl Stack {
                 }
             }
         }
-        let hash = ContentHash::of_parts(parts.iter().flat_map(|part| {
-            let files = part.folder.files.iter().flat_map(|(path, source)| [path.as_bytes(), source.text.as_bytes()]);
-            [b"part", part.id().as_bytes()].into_iter().chain(files)
-        }));
-        let mut stack = Stack { parts, main, below, switches, seats, words, scenario: None, hash, measured: false };
+        let hash = ContentHash::of_parts(contents(&parts));
+        let old_hash = OnceLock::new();
+        let mut stack =
+            Stack { parts, main, below, switches, seats, words, scenario: None, hash, old_hash, measured: false };
         if let Some((part, mention)) = scenario {
             problems.extend(stack.missing_scenario(&stack.parts[part], &mention));
             stack.scenario = Some(mention.id);
@@ -288,6 +298,14 @@ pub enum PartRole {
     Base,
     /// A layer on another part.
     Layer,
+}
+
+/// What the hash of a stack covers: the ids of its parts, and the paths and texts of their files.
+fn contents(parts: &[StackPart]) -> impl Iterator<Item = &[u8]> {
+    parts.iter().flat_map(|part| {
+        let files = part.folder.files.iter().flat_map(|(path, source)| [path.as_bytes(), source.text.as_bytes()]);
+        [&b"part"[..], part.id().as_bytes()].into_iter().chain(files)
+    })
 }
 
 fn other_switch(known: &Switch, switch: &Switch) -> Problem {
@@ -589,7 +607,10 @@ mod tests {
         assert_eq!(hash(&plain, &["b", "c"]), hash(&plain, &["b", "c"]));
         assert_ne!(hash(&plain, &["b", "c"]), hash(&plain, &["c", "b"]));
         assert_ne!(hash(&plain, &["b"]), hash(&[("a", ""), ("b", "summary = \"x\"")], &["b"]));
-        assert_eq!(hash(&plain, &[]).len(), 32);
+        let stack = resolve(&plain, "a", &["b", "c"]).unwrap();
+        assert!(stack.hash().starts_with("blake3:") && stack.has_hash(&stack.hash()));
+        // The form up to 0.1.0, as a program of then wrote it.
+        assert!(stack.has_hash("aa2468abc842f519a1b5ebc9030e958b") && !stack.has_hash(&hash(&plain, &["c", "b"])));
     }
 
     proptest! {

@@ -598,133 +598,157 @@ const fn method(usage: &'static str, ty: (&'static str, &'static str), text: &'s
     SpecMethod { name: named(usage, "t:"), usage, ty, text }
 }
 
-pub const SPEC_METHODS: &[SpecMethod] = &[
-    method("t:switch(name, value)", ("name: string, value: any", "()"), "Before `given`: a house rule."),
-    method(
+/// Declares the methods of a spec's `t`, one row each: the enum [`SpecCall`] and the table [`SPEC_METHODS`].
+macro_rules! spec_methods {
+    ($($call:ident = $method:expr),* $(,)?) => {
+        /// Names a method of a spec's `t`. A new one does not compile until the crate of specs carries it out.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum SpecCall {
+            $($call,)*
+        }
+
+        /// The methods of a spec's `t`, in the order of the reference.
+        pub const SPEC_METHODS: &[SpecMethod] = &[$($method,)*];
+
+        impl SpecCall {
+            /// All methods, in the order of [`SPEC_METHODS`].
+            pub const ALL: &[SpecCall] = &[$(SpecCall::$call,)*];
+
+            /// Its name after `t:`.
+            pub fn name(self) -> &'static str {
+                SPEC_METHODS[self as usize].name
+            }
+        }
+    };
+}
+
+spec_methods! {
+    Switch = method("t:switch(name, value)", ("name: string, value: any", "()"), "Before `given`: a house rule."),
+    Seat = method(
         "t:seat(seat, policy)",
         ("seat: string, driver: string", "()"),
         "Who plays a seat; all are people in a spec.",
     ),
-    method(
+    Given = method(
         "t:given(scenario, ruleset?)",
         ("scenario: any?, ruleset: string?", "()"),
         "Starts the game, by a scenario's name or table, of another ruleset if one is named; call it once.",
     ),
-    method(
+    GivenRefused = method(
         "t:given_refused(scenario, reason, ruleset?)",
         ("scenario: any?, reason: string, ruleset: string?", "()"),
         "The position cannot be played, for a reason that contains the text. Another one may be given then.",
     ),
-    method(
+    Dice = method(
         "t:dice(...)",
         ("...any", "()"),
         "Appends faces; each must be rolled by the end of the spec, and none more.",
     ),
-    method(
+    Play = method(
         "t:play(about, card, answers?)",
         ("about: string, card: string, answers: { [string]: any }?", "()"),
         "Plays until topic `card` is asked about that entity, answers it and what it asks in turn. Entries that the action puts before its own place on the agenda are played, too.",
     ),
-    method(
+    Turn = method(
         "t:turn(about, answers)",
         ("about: string, answers: { [string]: any }?", "()"),
         "Answers by topic every question of the action in which that entity is asked something.",
     ),
-    method(
+    Answer = method(
         "t:answer(topic, value)",
         ("topic: string, value: any", "()"),
         "Answers the next question of that topic; a table by names answers those who are asked, and each must be.",
     ),
-    method(
+    Asked = method(
         "t:asked(topic)",
         ("topic: string", "any"),
         "The next question of that topic: `options`, `seat`, `why`, `about`, `min`, `max`.",
     ),
-    method("t:open()", ("", "{ any }"), "The questions that are open now, each as `t:asked` gives it."),
-    method(
+    Open = method("t:open()", ("", "{ any }"), "The questions that are open now, each as `t:asked` gives it."),
+    Refused = method(
         "t:refused(about, card, answers, reason)",
         ("about: string, card: string, answers: { [string]: any }?, reason: string | { [string]: any }", "()"),
         "An answer is refused, and nothing has changed. The reason is a part of the text, or a table such as `{ kind = \"greyed\", rule = \"ABC-1\" }` with fields of the refusal as JSON has them. Dice that run out, a script that fails and an answer that nothing asks for are no refusal.",
     ),
-    method(
+    RefusedBecause = method(
         "t:refused_because(about, card, reason, answers?)",
         ("about: string, card: string, reason: string | { [string]: any }, answers: { [string]: any }?", "()"),
         "The same, with the reason first.",
     ),
-    method(
+    RefusedAnswer = method(
         "t:refused_answer(topic, value, reason)",
         ("topic: string, value: any, reason: string | { [string]: any }", "()"),
         "The same of an answer to the next question of that topic.",
     ),
-    method(
+    Greyed = method(
         "t:greyed(about, option, reason?, topic?)",
         ("about: string, option: string, reason: (string | { [string]: any })?, topic: string?", "()"),
         "The option stands in the next question of that topic (`card`, if none is named) about that entity or to that seat, greyed, for that reason.",
     ),
-    method(
+    Enabled = method(
         "t:enabled(about, option, topic?)",
         ("about: string, option: string, topic: string?", "()"),
         "The option is listed and open.",
     ),
-    method(
+    Run = method(
         "t:run(what?)",
         ("what: string?", "()"),
         "Lets the game continue to the next question, or until the next such entry of `play.luau` has run.",
     ),
-    method(
+    Free = method(
         "t:free(seat, name, answers?)",
         ("seat: string, name: string, answers: { [string]: any }?", "()"),
         "A free act at the next question.",
     ),
-    method(
+    Closed = method(
         "t:closed(seat, name, reason)",
         ("seat: string, name: string, reason: string | { [string]: any }", "()"),
         "The seat cannot take that free act at the next question, for a reason that contains the text.",
     ),
-    method(
+    Edit = method(
         "t:edit(title, field, value)",
         ("title: string, field: string, value: any", "()"),
         "The game master's hand; a reference takes a title, or \"none\". The name of a relation makes one to that title, or ends those that there are.",
     ),
-    method(
+    Undo = method(
         "t:undo(seat?)",
         ("seat: string?", "()"),
         "Takes back the last decision: the game master does, or the seat that is named.",
     ),
-    method(
+    UndoRefused = method(
         "t:undo_refused(seat)",
         ("seat: string", "()"),
         "The seat may not take its last decision back: it has been shown what not everybody may see, or `stands` says so.",
     ),
-    method("t:redo()", ("", "()"), "Takes it again."),
-    method(
+    Redo = method("t:redo()", ("", "()"), "Takes it again."),
+    Expect = method(
         "t:expect({ title = { field = value } })",
         ("expected: { [string]: any }", "()"),
         "Fields or derived values by entity title; also \"unchanged\" and \"gone\".",
     ),
-    method(
+    Value = method(
         "t:value(title, field, ...)",
         ("title: string, field: string, ...any", "any"),
         "A field or derived value, with its arguments.",
     ),
-    method("t:titles(kind)", ("kind: string", "{ string }"), "The titles of all entities of a kind."),
-    method("t:said(text)", ("text: string", "()"), "Some event of the game so far contains the text."),
-    method(
+    Titles = method("t:titles(kind)", ("kind: string", "{ string }"), "The titles of all entities of a kind."),
+    Said = method("t:said(text)", ("text: string", "()"), "Some event of the game so far contains the text."),
+    Sees = method(
         "t:sees(seat, text)",
         ("seat: string, text: string", "()"),
         "The seat gets the text somewhere: in its log, its questions, the fields, sheets and titles that it may see, or its free acts. `\"nobody\"` is a watcher.",
     ),
-    method(
+    Hidden = method(
         "t:hidden(seat, text)",
         ("seat: string, text: string", "()"),
         "The seat gets the text nowhere: the opposite of `t:sees`.",
     ),
-    method(
+    Happened = method(
         "t:happened(sort, { field = value }?, times?)",
         ("sort: string, fields: { [string]: any }?, times: number?", "()"),
         "Events of a sort (said, rolled, changed, spawned, removed, answered, edited, notice, cut, over) with these fields have happened, at all or that number of times; texts need only be contained.",
     ),
-    method(
+    Odds = method(
         "t:odds(about, card, answers, wanted, chance, { within = chance, horizon = entry }?)",
         (
             "about: string, card: string, answers: { [string]: any }?, wanted: any, chance: any?, options: { within: string?, horizon: string? }?",
@@ -732,32 +756,32 @@ pub const SPEC_METHODS: &[SpecMethod] = &[
         ),
         "The exact chance (\"3/5\" or \"60 %\") that the card has the wanted outcome: fields and derived values by title, numbers also as \">= 2\", \"gone\" and \"unchanged\", `said` for a text, or a text alone; all of it at once. Instead of one, a list of { wanted, chance }. `within` allows an estimate that is off by up to this; `horizon` looks ahead to the next agenda entry of that name. Nothing is played.",
     ),
-    method("t:over(text?)", ("text: string?", "()"), "The game is over, and its outcome contains the text."),
-    method("t:ongoing()", ("", "()"), "The game is not over."),
-    method("t:legal(sheet)", ("sheet: any", "()"), "The sheet passes `creation.check`."),
-    method(
+    Over = method("t:over(text?)", ("text: string?", "()"), "The game is over, and its outcome contains the text."),
+    Ongoing = method("t:ongoing()", ("", "()"), "The game is not over."),
+    Legal = method("t:legal(sheet)", ("sheet: any", "()"), "The sheet passes `creation.check`."),
+    Breach = method(
         "t:breach(sheet, rule, text?)",
         ("sheet: any, rule: string, text: string?", "()"),
         "The sheet breaks that rule.",
     ),
-    method(
+    Breaches = method(
         "t:breaches(sheet, { rule }, { warning }?)",
         ("sheet: any, breaches: { string }?, warnings: { string }?", "()"),
         "The sheet breaks exactly these rules and draws exactly these warnings, each a rule or `rule: a part of its text`. After `t:rules` it is checked under the new rules.",
     ),
-    method("t:equal(found, expected, what?)", ("found: any, expected: any, what: string?", "()"), "Plain comparison."),
-    method("t:rules(id)", ("id: string", "any"), "The game changes to another ruleset, as at the table."),
-    method(
+    Equal = method("t:equal(found, expected, what?)", ("found: any, expected: any, what: string?", "()"), "Plain comparison."),
+    Rules = method("t:rules(id)", ("id: string", "any"), "The game changes to another ruleset, as at the table."),
+    Noted = method(
         "t:noted(fate, text)",
         ("fate: string, text: string", "()"),
         "The report of the last change of rules contains the text.",
     ),
-    method(
+    RulesRefused = method(
         "t:rules_refused(id, reason)",
         ("id: string, reason: string", "()"),
         "The change to that ruleset is refused, with a reason that contains the text.",
     ),
-];
+}
 
 /// Fields of all questions, and those of each kind of question.
 pub const QUESTION_FIELDS: &[&str] =
@@ -835,11 +859,6 @@ pub fn word(name: &str) -> Option<&'static Word> {
 
 pub fn spec_method(name: &str) -> Option<&'static SpecMethod> {
     SPEC_METHODS.iter().find(|method| method.name == name)
-}
-
-/// Names of the methods of a spec's `t`.
-pub fn spec_methods() -> impl Iterator<Item = &'static str> {
-    SPEC_METHODS.iter().map(|method| method.name)
 }
 
 #[cfg(test)]

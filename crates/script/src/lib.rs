@@ -45,8 +45,6 @@ mod vm;
 mod watchdog;
 
 #[doc(hidden)]
-pub use api::spec_methods;
-#[doc(hidden)]
 pub use fault::{cure_of_syntax, meant};
 pub use ruleset_reference::ruleset_reference;
 #[doc(hidden)]

@@ -6,7 +6,7 @@ use mlua::{
 };
 
 use super::account::charge;
-use super::api::SPEC_METHODS;
+use super::api::{SPEC_METHODS, SpecCall};
 use super::compile::compile;
 use super::conversion::{plain_from, plain_to};
 use super::fault::fault_of_program;
@@ -42,7 +42,7 @@ pub trait SpecMethods {
     /// # Errors
     ///
     /// A sentence with the reason why the spec fails.
-    fn call(&mut self, method: &str, args: &[Value], line: Option<u32>) -> std::result::Result<Value, String>;
+    fn call(&mut self, method: SpecCall, args: &[Value], line: Option<u32>) -> std::result::Result<Value, String>;
 
     /// Checks at the end of a spec that nothing is left over.
     fn close(&mut self) -> std::result::Result<(), String>;
@@ -64,14 +64,14 @@ impl<S: SpecMethods + 'static> UserData for SpecHandle<S> {
                 None => format!("a spec has no `t:{name}`; docs/reference.md lists what it has"),
             }))
         });
-        for method in SPEC_METHODS {
-            methods.add_method(method.name, |lua, t, args: MultiValue| {
+        for &method in SpecCall::ALL {
+            methods.add_method(method.name(), move |lua, t, args: MultiValue| {
                 charge(COST);
                 let args = args.iter().map(plain_from).collect::<Result<Vec<Value>>>()?;
                 let line = lua.inspect_stack(1, |caller| caller.current_line()).flatten();
                 let line = line.and_then(|line| u32::try_from(line).ok());
                 // Games and searches of the host have their own budgets: a slow computer must not make a spec fail.
-                let found = sandbox::uncharged(|| t.0.borrow_mut().call(method.name, &args, line)).map_err(wrong)?;
+                let found = sandbox::uncharged(|| t.0.borrow_mut().call(method, &args, line)).map_err(wrong)?;
                 plain_to(lua, &found)
             });
         }

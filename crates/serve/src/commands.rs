@@ -13,6 +13,7 @@ use super::frames::{QuestionName, RoleSight};
 use super::host::random_seed;
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
+use super::methods::MethodName;
 use super::misfit::misfit;
 use super::options::{LONGEST_DELAY, TableOptions};
 use super::saved::Saves;
@@ -33,7 +34,7 @@ use riskbreaker_store::{AmendReport, Amendment, HostChange};
 
 /// A request to one table, by somebody with a role.
 pub(super) struct TableCommand<'r> {
-    pub method: &'r str,
+    pub method: MethodName,
     pub params: Json,
     pub role: &'r Role,
     /// The name of the sender at this table.
@@ -82,110 +83,135 @@ const MOST_ANSWERS: usize = 1_000;
 const ODDS_WORK: u64 = 25_000_000;
 
 impl TableCommand<'_> {
-    /// True if the method changes the game: it then takes a key, and a pause refuses it to seats.
-    pub fn changes(method: &str) -> bool {
-        super::methods::find(method).is_some_and(|known| known.changes)
-    }
-
     /// Handles the request up to the point from which the game plays on.
     pub fn run(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
         let result = match self.method {
-            "answer" => return self.answer(game),
-            "reply" => return self.reply(game),
-            "act" => return self.act(game),
-            "undo" => return self.undo(game),
-            "redo" => return self.redo(game),
-            "vote" => return self.vote(game),
-            "undo.preview" => self.undo_preview(game),
-            "edit" => {
+            MethodName::Answer => return self.answer(game),
+            MethodName::Reply => return self.reply(game),
+            MethodName::Act => return self.act(game),
+            MethodName::Undo => return self.undo(game),
+            MethodName::Redo => return self.redo(game),
+            MethodName::Vote => return self.vote(game),
+            MethodName::UndoPreview => self.undo_preview(game),
+            MethodName::Edit => {
                 let EditParams { edit } = self.master()?;
                 game.session.edit(edit)?;
                 return Ok(accepted("edit"));
             }
-            "switch" => {
+            MethodName::Switch => {
                 let SwitchParams { name, value } = self.master()?;
                 game.session.edit(Edit::Switch { name, value })?;
                 return Ok(accepted("switch"));
             }
-            "remedy" => {
-                let RemedyParams { remedy } = self.master()?;
-                let retried = match (&mut game.keeper, remedy) {
-                    (Some(keeper), Remedy::Retry) => keeper.retry()?,
-                    _ => None,
-                };
-                match retried {
-                    Some(session) => game.put(session, "the campaign file is as it was"),
-                    None => game.session.remedy(remedy)?,
-                }
-                return Ok(accepted("remedy"));
-            }
-            "dice" => {
-                let DiceParams { faces } = self.master()?;
-                if faces.is_empty() {
-                    game.session.clear_faces();
-                }
-                game.session.push_faces(&faces)?;
-                return Ok(accepted("dice"));
-            }
-            "rules.preview" | "rules.change" => return self.rules(game),
-            "rules.keep" => {
+            MethodName::Remedy => return self.remedy(game),
+            MethodName::Dice => return self.next_faces(game),
+            MethodName::RulesPreview | MethodName::RulesChange => return self.rules(game),
+            MethodName::RulesKeep => {
                 self.role.must_be_master()?;
                 game.session.keep_rules()?;
                 return Ok(accepted("rules.keep"));
             }
-            "seat" => {
-                let SeatParams { seat, driver } = self.master()?;
-                must_have_seat(game.session.ruleset(), &seat)?;
-                game.session.set_seat(&seat, driver)?;
-                return Ok(accepted("seat"));
-            }
-            "pause" => {
+            MethodName::Seat => return self.seat(game),
+            MethodName::Pause => {
                 let PauseParams { paused } = self.master()?;
                 game.pause(paused);
                 return Ok(accepted("pause"));
             }
-            "options" => return self.options(game),
-            "goto" => return self.go_to(game),
-            "amend" | "amend.preview" => return self.amend(game),
-            "view" => {
+            MethodName::Options => return self.options(game),
+            MethodName::Goto => return self.go_to(game),
+            MethodName::Amend | MethodName::AmendPreview => return self.amend(game),
+            MethodName::View => {
                 let ViewParams { since, seq } = self.read()?;
                 written(game.shown_to(self.table, self.role, self.viewer, since, seq))
             }
-            "acts" => {
+            MethodName::Acts => {
                 self.role.must_play()?;
                 written(Acts { acts: self.seat_of(game).free_acts() })
             }
-            "answers" => self.answers(game),
-            "suggest" => self.suggest(game),
-            "odds" => return self.odds(game).map(RequestOutcome::Apart),
-            "hint" => return self.hint(game).map(RequestOutcome::Apart),
-            "why" => self.why(game),
-            "sheet" => {
+            MethodName::Answers => self.answers(game),
+            MethodName::Suggest => self.suggest(game),
+            MethodName::Odds => return self.odds(game).map(RequestOutcome::Apart),
+            MethodName::Hint => return self.hint(game).map(RequestOutcome::Apart),
+            MethodName::Why => self.why(game),
+            MethodName::Sheet => {
                 game.options().must_show_now(self.role)?;
                 let EntityParams { entity } = self.read()?;
                 self.must_see(&game.session, entity)?;
                 let rows = self.seat_of(game).sheet_rows(entity).map_err(Refusal::fault)?;
                 written(Sheet { lines: rows.iter().cloned().map(SheetRow::line).collect(), rows })
             }
-            "card" => self.card(game),
-            "say" => self.say(game),
-            "notice" => {
+            MethodName::Card => self.card(game),
+            MethodName::Say => self.say(game),
+            MethodName::Notice => {
                 self.role.must_be_operator()?;
                 let NoticeParams { text } = self.read()?;
                 game.tell_masters("notice", &TableNotice { table: self.table.to_owned(), text });
                 written(Done {})
             }
-            "entries" => self.entries(game),
-            "roster" => self.roster(game),
-            "recap" => self.recap(game),
-            "scenes" => self.scenes(game),
-            "encounter" => return self.encounter(game).map(RequestOutcome::Apart),
-            "scene" => return self.scene(game),
-            "offers" => self.offers(game),
-            "table.save" => self.save(game),
-            _ => Err(Failure::internal(format!("`{}` is no request to a table", self.method))),
+            MethodName::Entries => self.entries(game),
+            MethodName::Roster => self.roster(game),
+            MethodName::Recap => self.recap(game),
+            MethodName::Scenes => self.scenes(game),
+            MethodName::Encounter => return self.encounter(game).map(RequestOutcome::Apart),
+            MethodName::Scene => return self.scene(game),
+            MethodName::Offers => self.offers(game),
+            MethodName::TableSave => self.save(game),
+            // The host answers these before.
+            MethodName::Hello
+            | MethodName::Bye
+            | MethodName::Ping
+            | MethodName::Cancel
+            | MethodName::Invite
+            | MethodName::Revoke
+            | MethodName::Admit
+            | MethodName::People
+            | MethodName::Person
+            | MethodName::Name
+            | MethodName::Lobby
+            | MethodName::TableNew
+            | MethodName::TableLoad
+            | MethodName::TableList
+            | MethodName::TableClose
+            | MethodName::Rulesets
+            | MethodName::Schema
+            | MethodName::Shutdown => {
+                let name = self.method.method().name;
+                Err(Failure::internal(format!("`{name}` is no request to a table")))
+            }
         };
         result.map(RequestOutcome::Result)
+    }
+
+    /// Says how the game continues after a fault.
+    fn remedy(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
+        let RemedyParams { remedy } = self.master()?;
+        let retried = match (&mut game.keeper, remedy) {
+            (Some(keeper), Remedy::Retry) => keeper.retry()?,
+            _ => None,
+        };
+        match retried {
+            Some(session) => game.put(session, "the campaign file is as it was"),
+            None => game.session.remedy(remedy)?,
+        }
+        Ok(accepted("remedy"))
+    }
+
+    /// Gives the faces of the next rolls, or none.
+    fn next_faces(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
+        let DiceParams { faces } = self.master()?;
+        if faces.is_empty() {
+            game.session.clear_faces();
+        }
+        game.session.push_faces(&faces)?;
+        Ok(accepted("dice"))
+    }
+
+    /// Says who plays a seat.
+    fn seat(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
+        let SeatParams { seat, driver } = self.master()?;
+        must_have_seat(game.session.ruleset(), &seat)?;
+        game.session.set_seat(&seat, driver)?;
+        Ok(accepted("seat"))
     }
 
     fn read<T: DeserializeOwned + JsonSchema>(&self) -> Result<T, Failure> {
@@ -554,7 +580,7 @@ impl TableCommand<'_> {
             let (kept, other) = (event_lines(&kept), event_lines(&other));
             Amended { text, kept, other, made_again, left_out, ends, before: None, seq: None }
         };
-        if self.method == "amend.preview" {
+        if self.method == MethodName::AmendPreview {
             return written(amended(campaign.preview_amendment(entry, &amendment)?)).map(RequestOutcome::Result);
         }
         let before = Some(campaign.head());
@@ -567,7 +593,7 @@ impl TableCommand<'_> {
     fn rules(&self, game: &mut TableGame) -> Result<RequestOutcome, Failure> {
         let RulesParams { ruleset, layers } = self.master()?;
         let to = load(self.machines, self.library, &ruleset, &layers)?;
-        let change = self.method == "rules.change";
+        let change = self.method == MethodName::RulesChange;
         let session = &mut game.session;
         let rules = session.ruleset();
         let reloads = session.fault().is_some() && to.name() == rules.name() && to.hash() != rules.hash();

@@ -12,6 +12,7 @@ use super::error::Failure;
 use super::job::{Extent, Job, JobProgress, reply};
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
+use super::methods::{METHODS, MethodName};
 use super::misfit::takes;
 use super::outbox::Outbox;
 use super::pace::Pace;
@@ -340,7 +341,7 @@ fn begun(table: &GameTable, game: TableGame) -> Result<Json, Failure> {
 struct Request {
     /// `None` for a notification, which is not answered.
     id: Option<Id>,
-    method: String,
+    method: MethodName,
     params: Json,
     viewer: Option<u32>,
     table: Option<String>,
@@ -450,14 +451,14 @@ impl Connection {
     /// Handles a request that needs no game at once, and makes a job of any other.
     fn take(&self, request: Request) -> Result<Received, Failure> {
         let id = request.id.clone();
-        if super::methods::find(&request.method).is_some_and(|method| method.bare) {
+        if request.method.method().bare {
             let Nothing {} = read(&request.params)?;
         }
-        match request.method.as_str() {
-            "ping" => Ok(self.done(id, Ok(json!({})))),
-            "schema" => Ok(self.done(id, Ok(super::schema::schema()))),
-            "hello" => self.hello(request),
-            "cancel" => {
+        match request.method {
+            MethodName::Ping => Ok(self.done(id, Ok(json!({})))),
+            MethodName::Schema => Ok(self.done(id, Ok(super::schema::schema()))),
+            MethodName::Hello => self.hello(request),
+            MethodName::Cancel => {
                 let CancelParams { id: other } = read(&request.params)?;
                 let found = lock(&self.under_way).get(&other.to_string()).cloned();
                 let cancelled = found.is_some();
@@ -466,20 +467,20 @@ impl Connection {
                 }
                 Ok(self.done(id, written(Cancelled { cancelled })))
             }
-            "table.list" => {
+            MethodName::TableList => {
                 self.must_operate(&request)?;
                 let tables = self.host.tables().keys().cloned().collect();
                 Ok(self.done(id, written(TableList { tables })))
             }
-            "rulesets" => {
+            MethodName::Rulesets => {
                 self.must_operate(&request)?;
                 Ok(self.done(id, written(RulesetList { rulesets: self.host.shared.library.ids() })))
             }
-            "table.new" | "table.load" => {
+            MethodName::TableNew | MethodName::TableLoad => {
                 self.must_operate(&request)?;
                 self.open(request)
             }
-            "shutdown" => {
+            MethodName::Shutdown => {
                 self.must_operate(&request)?;
                 self.reply(id, Ok(json!({})));
                 Ok(Received::Shutdown)
@@ -625,7 +626,7 @@ impl Connection {
 
     /// Starts a game, or continues a saved one.
     fn open(&self, request: Request) -> Result<Received, Failure> {
-        let is_new = request.method == "table.new";
+        let is_new = request.method == MethodName::TableNew;
         let (mut new, mut saved) = (None, None);
         if is_new {
             new = Some(read::<NewTable>(&request.params)?);
@@ -681,10 +682,10 @@ impl Connection {
         if key.as_ref().is_some_and(|key| key.chars().count() > 64) {
             return Err(Failure::BadParams { message: "a key has at most 64 characters".into() });
         }
-        must_not_only_look(viewer.as_ref(), &method)?;
+        must_not_only_look(viewer.as_ref(), method)?;
         let host = self.host.clone();
-        match method.as_str() {
-            "bye" => {
+        match method {
+            MethodName::Bye => {
                 let viewer = viewer.ok_or_else(|| needs("`viewer`"))?;
                 let viewers = self.viewers.clone();
                 return Ok(self.short_job(id, table, move |table| {
@@ -693,7 +694,7 @@ impl Connection {
                     Ok(json!({}))
                 }));
             }
-            "table.close" => {
+            MethodName::TableClose => {
                 role.must_be_operator()?;
                 return Ok(self.short_job(id, table, move |table| {
                     let closed = table.close("the table was closed");
@@ -701,24 +702,24 @@ impl Connection {
                     if closed { Ok(json!({})) } else { Err(Failure::UnknownTable { table: table.name.clone() }) }
                 }));
             }
-            "invite" | "revoke" | "admit" | "people" | "person" => {
+            MethodName::Invite | MethodName::Revoke | MethodName::Admit | MethodName::People | MethodName::Person => {
                 role.must_be_master()?;
                 return Ok(self.short_job(id, table, move |table| {
                     still_there(viewer.as_ref())?;
-                    match method.as_str() {
-                        "invite" => host.invite(table, &role, &params),
-                        "admit" => host.admit(table, &role, &params),
-                        "people" => host.people(table),
-                        "person" => host.person(table, &role, &params),
+                    match method {
+                        MethodName::Invite => host.invite(table, &role, &params),
+                        MethodName::Admit => host.admit(table, &role, &params),
+                        MethodName::People => host.people(table),
+                        MethodName::Person => host.person(table, &role, &params),
                         _ => host.revoke(table, &params),
                     }
                 }));
             }
-            "name" | "lobby" => {
+            MethodName::Name | MethodName::Lobby => {
                 return Ok(self.short_job(id, table, move |table| {
                     still_there(viewer.as_ref())?;
-                    let result = match method.as_str() {
-                        "name" => host.name(table, viewer.as_ref(), &params),
+                    let result = match method {
+                        MethodName::Name => host.name(table, viewer.as_ref(), &params),
                         _ => host.lobby(table, &role, &params),
                     };
                     result.map_err(|failure| failure.told_to(&role))
@@ -727,26 +728,29 @@ impl Connection {
             _ => {}
         }
         let interrupt = Arc::new(AtomicBool::new(false));
-        let name = id.as_ref().map(Id::key).filter(|_| matches!(&*method, "odds" | "hint" | "encounter"));
+        let name = id
+            .as_ref()
+            .map(Id::key)
+            .filter(|_| matches!(method, MethodName::Odds | MethodName::Hint | MethodName::Encounter));
         let under_way = name.map(|name| CancelHandle::begin(&self.under_way, name, &interrupt));
         Ok(self.job(id, table, move |table, extent| {
             let result = table.with(|game| {
                 still_there(viewer.as_ref())?;
-                let changes = TableCommand::changes(&method);
+                let changes = method.method().changes;
                 if changes && game.is_paused() && !role.is_master() {
                     return Err(Failure::Paused);
                 }
-                let key = key.filter(|_| changes).map(|key| (fingerprint(&method, &params), key));
+                let key = key.filter(|_| changes).map(|key| (fingerprint(method.method().name, &params), key));
                 if let Some((request, key)) = &key
                     && let Some(earlier) = game.earlier(&role, key, *request)?
                 {
                     return Ok(JobProgress::Done(earlier));
                 }
-                if let Some(viewer) = viewer.as_ref().filter(|_| method == "view") {
+                if let Some(viewer) = viewer.as_ref().filter(|_| method == MethodName::View) {
                     viewer.set_behind(false);
                 }
                 let command = TableCommand {
-                    method: &method,
+                    method,
                     params,
                     role: &role,
                     name: viewer.as_ref().and_then(|viewer| viewer.name()),
@@ -801,8 +805,8 @@ impl Connection {
 }
 
 /// Refuses what a viewer may not do that sees what a seat sees but does not play it.
-fn must_not_only_look(viewer: Option<&Arc<TableViewer>>, method: &str) -> Result<(), Failure> {
-    let plays = TableCommand::changes(method) || matches!(method, "say" | "name");
+fn must_not_only_look(viewer: Option<&Arc<TableViewer>>, method: MethodName) -> Result<(), Failure> {
+    let plays = method.method().changes || matches!(method, MethodName::Say | MethodName::Name);
     match viewer.filter(|viewer| viewer.only_looks && plays) {
         Some(_) => Err(Failure::forbidden("look as a seat", "the seat itself")),
         None => Ok(()),
@@ -960,11 +964,10 @@ pub(super) fn is_notification(message: &str) -> bool {
 
 /// Checks a method and its parameters and returns the request.
 fn request_of(id: Option<Id>, method: String, params: Option<Json>) -> Result<Request, Failure> {
-    if super::methods::find(&method).is_none() {
-        let names = super::methods::METHODS.iter().map(|method| method.name);
-        let near = nearest(&method, names).map(str::to_owned);
+    let Some(method) = MethodName::of(&method) else {
+        let near = nearest(&method, METHODS.iter().map(|method| method.name)).map(str::to_owned);
         return Err(Failure::UnknownMethod { method: method.chars().take(64).collect(), near });
-    }
+    };
     let mut params = match params {
         None => serde_json::Map::new(),
         Some(Json::Object(params)) => params,

@@ -69,102 +69,132 @@ const fn bare<R: JsonSchema>(name: &'static str, who: Who, text: &'static str) -
 
 use Who::{Anyone, Masters, Operator, Players};
 
-/// All methods.
-pub const METHODS: &[Method] = &[
-    method::<Hello, Welcome>("hello", Anyone, "opens a viewer: by a token, or as an operator at any table in any role"),
-    bare::<Done>("bye", Anyone, "closes the viewer"),
-    bare::<Done>("ping", Anyone, "is answered at once, also while scripts run"),
-    method::<ViewParams, Snapshot>("view", Anyone, "everything that this viewer may know"),
-    command::<AnswerParams, Accepted>("answer", Players, "answers a question exactly"),
-    command::<ReplyParams, Accepted>(
+/// Declares the methods, one row each: the enum [`MethodName`] and the table [`METHODS`].
+macro_rules! methods {
+    ($($name:ident = $method:expr),* $(,)?) => {
+        /// Names a method. A new one does not compile until the host or a table carries it out.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum MethodName {
+            $($name,)*
+        }
+
+        /// All methods.
+        pub const METHODS: &[Method] = &[$($method,)*];
+
+        impl MethodName {
+            /// All methods, in the order of [`METHODS`].
+            const ALL: &[MethodName] = &[$(MethodName::$name,)*];
+        }
+    };
+}
+
+impl MethodName {
+    /// The method that a request names; `None` if there is none.
+    pub fn of(name: &str) -> Option<MethodName> {
+        METHODS.iter().position(|method| method.name == name).map(|at| MethodName::ALL[at])
+    }
+
+    /// What is declared of it.
+    pub fn method(self) -> &'static Method {
+        &METHODS[self as usize]
+    }
+}
+
+methods! {
+    Hello = method::<Hello, Welcome>("hello", Anyone, "opens a viewer: by a token, or as an operator at any table in any role"),
+    Bye = bare::<Done>("bye", Anyone, "closes the viewer"),
+    Ping = bare::<Done>("ping", Anyone, "is answered at once, also while scripts run"),
+    View = method::<ViewParams, Snapshot>("view", Anyone, "everything that this viewer may know"),
+    Answer = command::<AnswerParams, Accepted>("answer", Players, "answers a question exactly"),
+    Reply = command::<ReplyParams, Accepted>(
         "reply",
         Players,
         "answers by topic with loose values; of the open questions all or none",
     ),
-    command::<ActParams, Accepted>("act", Players, "takes a free act"),
-    bare::<Acts>("acts", Players, "the free acts of the viewer's seats"),
-    method::<AnswersParams, Answers>("answers", Players, "every answer that a question takes"),
-    method::<SuggestParams, Suggestion>("suggest", Players, "what a policy of the ruleset would answer"),
-    method::<OddsParams, OddsReport>(
+    Act = command::<ActParams, Accepted>("act", Players, "takes a free act"),
+    Acts = bare::<Acts>("acts", Players, "the free acts of the viewer's seats"),
+    Answers = method::<AnswersParams, Answers>("answers", Players, "every answer that a question takes"),
+    Suggest = method::<SuggestParams, Suggestion>("suggest", Players, "what a policy of the ruleset would answer"),
+    Odds = method::<OddsParams, OddsReport>(
         "odds",
         Players,
         "what the open action, or the game up to a horizon, can come to; may be cancelled",
     ),
-    method::<HintParams, AdviceReport>("hint", Players, "ranks the answers to a question; may be cancelled"),
-    method::<CancelParams, Cancelled>(
+    Hint = method::<HintParams, AdviceReport>("hint", Players, "ranks the answers to a question; may be cancelled"),
+    Cancel = method::<CancelParams, Cancelled>(
         "cancel",
         Anyone,
         "ends an `odds`, a `hint` or an `encounter` of this connection",
     ),
-    method::<WhyParams, WhyReport>(
+    Why = method::<WhyParams, WhyReport>(
         "why",
         Anyone,
         "where a number comes from; `with` names the entities that a derived value takes",
     ),
-    method::<EntityParams, Sheet>("sheet", Anyone, "the sheet of an entity"),
-    method::<CardParams, CardReport>("card", Anyone, "the text of a card"),
-    command::<UndoParams, UndoReport>(
+    Sheet = method::<EntityParams, Sheet>("sheet", Anyone, "the sheet of an entity"),
+    Card = method::<CardParams, CardReport>("card", Anyone, "the text of a card"),
+    Undo = command::<UndoParams, UndoReport>(
         "undo",
         Players,
         "takes decisions back: a game master any, a seat as the options of the table say",
     ),
-    method::<UndoPreviewParams, UndoPreview>("undo.preview", Players, "what an undo would take back; changes nothing"),
-    command::<RedoParams, UndoReport>("redo", Players, "does again what the last undo took back"),
-    command::<VoteParams, VoteResult>("vote", Players, "agrees to an undo that the table is asked for, or refuses it"),
-    command::<EditParams, Accepted>("edit", Masters, "changes a value, removes something or changes the agenda"),
-    command::<RemedyParams, Accepted>("remedy", Masters, "says how the game continues after a fault"),
-    command::<SwitchParams, Accepted>("switch", Masters, "sets a house rule"),
-    command::<DiceParams, Accepted>("dice", Masters, "gives the faces of the next rolls"),
-    method::<RulesParams, RulesPreview>("rules.preview", Masters, "what other rules would do to the game"),
-    command::<RulesParams, RulesPreview>(
+    UndoPreview = method::<UndoPreviewParams, UndoPreview>("undo.preview", Players, "what an undo would take back; changes nothing"),
+    Redo = command::<RedoParams, UndoReport>("redo", Players, "does again what the last undo took back"),
+    Vote = command::<VoteParams, VoteResult>("vote", Players, "agrees to an undo that the table is asked for, or refuses it"),
+    Edit = command::<EditParams, Accepted>("edit", Masters, "changes a value, removes something or changes the agenda"),
+    Remedy = command::<RemedyParams, Accepted>("remedy", Masters, "says how the game continues after a fault"),
+    Switch = command::<SwitchParams, Accepted>("switch", Masters, "sets a house rule"),
+    Dice = command::<DiceParams, Accepted>("dice", Masters, "gives the faces of the next rolls"),
+    RulesPreview = method::<RulesParams, RulesPreview>("rules.preview", Masters, "what other rules would do to the game"),
+    RulesChange = command::<RulesParams, RulesPreview>(
         "rules.change",
         Masters,
         "asks for other rules; after a fault, edited files of those in force count at once",
     ),
-    Method { changes: true, ..bare::<Accepted>("rules.keep", Masters, "calls the change of rules off") },
-    command::<SeatParams, Accepted>("seat", Masters, "says who plays a seat"),
-    command::<PauseParams, Accepted>("pause", Masters, "refuses commands by seats, or accepts them again"),
-    command::<OptionsParams, Accepted>(
+    RulesKeep = Method { changes: true, ..bare::<Accepted>("rules.keep", Masters, "calls the change of rules off") },
+    Seat = command::<SeatParams, Accepted>("seat", Masters, "says who plays a seat"),
+    Pause = command::<PauseParams, Accepted>("pause", Masters, "refuses commands by seats, or accepts them again"),
+    Options = command::<OptionsParams, Accepted>(
         "options",
         Masters,
         "says who takes decisions back, whether seats get odds, and how much later watchers see",
     ),
-    method::<InviteParams, InvitationResult>("invite", Masters, "makes a token or a code for a role at this table"),
-    method::<RevokeParams, Done>(
+    Invite = method::<InviteParams, InvitationResult>("invite", Masters, "makes a token or a code for a role at this table"),
+    Revoke = method::<RevokeParams, Done>(
         "revoke",
         Masters,
         "ends an invitation, a person or a device, and the viewers that came by it",
     ),
-    method::<AdmitParams, Admitted>("admit", Masters, "lets a waiting person in, or refuses"),
-    bare::<People>("people", Masters, "who waits, who was admitted with which devices, and the invitations"),
-    method::<PersonParams, Done>("person", Masters, "gives a person another name or other seats"),
-    method::<NameParams, Named>("name", Anyone, "gives the person behind this viewer another name"),
-    method::<LobbyParams, LobbyReport>("lobby", Anyone, "the join code and the address; only game masters change them"),
-    method::<SayParams, SaidReport>("say", Players, "says something to everybody at the table; no part of the game"),
-    bare::<Offers>("offers", Masters, "the rulesets, policies, house rules, scenarios and sheets that can be chosen"),
-    bare::<Roster>("roster", Masters, "the characters of a campaign between scenes"),
-    method::<EntriesParams, Entries>("entries", Masters, "the decisions of a campaign, with its branches"),
-    method::<RecapParams, RecapText>("recap", Anyone, "what happened since people sat down last, as prose"),
-    bare::<Scenes>("scenes", Masters, "the scenes of a campaign"),
-    method::<EncounterParams, EncounterReport>(
+    Admit = method::<AdmitParams, Admitted>("admit", Masters, "lets a waiting person in, or refuses"),
+    People = bare::<People>("people", Masters, "who waits, who was admitted with which devices, and the invitations"),
+    Person = method::<PersonParams, Done>("person", Masters, "gives a person another name or other seats"),
+    Name = method::<NameParams, Named>("name", Anyone, "gives the person behind this viewer another name"),
+    Lobby = method::<LobbyParams, LobbyReport>("lobby", Anyone, "the join code and the address; only game masters change them"),
+    Say = method::<SayParams, SaidReport>("say", Players, "says something to everybody at the table; no part of the game"),
+    Offers = bare::<Offers>("offers", Masters, "the rulesets, policies, house rules, scenarios and sheets that can be chosen"),
+    Roster = bare::<Roster>("roster", Masters, "the characters of a campaign between scenes"),
+    Entries = method::<EntriesParams, Entries>("entries", Masters, "the decisions of a campaign, with its branches"),
+    Recap = method::<RecapParams, RecapText>("recap", Anyone, "what happened since people sat down last, as prose"),
+    Scenes = bare::<Scenes>("scenes", Masters, "the scenes of a campaign"),
+    Encounter = method::<EncounterParams, EncounterReport>(
         "encounter",
         Masters,
         "how often each side of an encounter wins; may be cancelled",
     ),
-    command::<SceneParams, SceneBegun>("scene", Masters, "begins a scene: a scenario, or an encounter"),
-    method::<AmendParams, Amended>("amend.preview", Masters, "what another decision at an entry would come to"),
-    command::<AmendParams, Amended>("amend", Masters, "decides an entry in another way, and later ones again"),
-    command::<GotoParams, Accepted>("goto", Masters, "goes to an entry of the campaign; nothing is lost"),
-    method::<NewTable, TableOpened>("table.new", Operator, "begins a game; `table` names it"),
-    method::<LoadTable, TableOpened>("table.load", Operator, "continues a saved game; `table` names it"),
-    method::<SaveTable, SavedTable>("table.save", Operator, "saves a game to a file, or gives it back"),
-    method::<NoticeParams, Done>("notice", Operator, "tells the game masters a line that is no part of the game"),
-    bare::<TableList>("table.list", Operator, "the names of the tables"),
-    bare::<Done>("table.close", Operator, "ends a table for all viewers"),
-    bare::<RulesetList>("rulesets", Operator, "the rulesets of the library"),
-    bare::<serde_json::Value>("schema", Anyone, "this schema"),
-    bare::<Done>("shutdown", Operator, "ends the host once all requests are answered"),
-];
+    Scene = command::<SceneParams, SceneBegun>("scene", Masters, "begins a scene: a scenario, or an encounter"),
+    AmendPreview = method::<AmendParams, Amended>("amend.preview", Masters, "what another decision at an entry would come to"),
+    Amend = command::<AmendParams, Amended>("amend", Masters, "decides an entry in another way, and later ones again"),
+    Goto = command::<GotoParams, Accepted>("goto", Masters, "goes to an entry of the campaign; nothing is lost"),
+    TableNew = method::<NewTable, TableOpened>("table.new", Operator, "begins a game; `table` names it"),
+    TableLoad = method::<LoadTable, TableOpened>("table.load", Operator, "continues a saved game; `table` names it"),
+    TableSave = method::<SaveTable, SavedTable>("table.save", Operator, "saves a game to a file, or gives it back"),
+    Notice = method::<NoticeParams, Done>("notice", Operator, "tells the game masters a line that is no part of the game"),
+    TableList = bare::<TableList>("table.list", Operator, "the names of the tables"),
+    TableClose = bare::<Done>("table.close", Operator, "ends a table for all viewers"),
+    Rulesets = bare::<RulesetList>("rulesets", Operator, "the rulesets of the library"),
+    Schema = bare::<serde_json::Value>("schema", Anyone, "this schema"),
+    Shutdown = bare::<Done>("shutdown", Operator, "ends the host once all requests are answered"),
+}
 
 /// A notification that the host sends on its own.
 pub struct Notice {
@@ -188,7 +218,3 @@ pub const NOTICES: &[Notice] = &[
     notice::<ResyncNotice>("resync", "steps were dropped; none come before the next `view`"),
     notice::<ByeNotice>("bye", "the viewer is no more: its table was closed, or its invitation revoked"),
 ];
-
-pub(super) fn find(name: &str) -> Option<&'static Method> {
-    METHODS.iter().find(|method| method.name == name)
-}

@@ -24,7 +24,7 @@ use riskbreaker_play::{
     DecisionCount, Driver, MASTER, Order, Question, QuestionId, Refusal, Ruleset, Session, TurnNotice, TurnNotices,
     Viewer, WorkedOut, push_sparing,
 };
-use riskbreaker_ruleset::ContentHash;
+use riskbreaker_ruleset::Checksum;
 use riskbreaker_state::{LARGEST_NUMBER, Value};
 use riskbreaker_store::{HostChange, HostMemory, HostRow, KeptResult, KeptVote, random_number};
 
@@ -1087,7 +1087,7 @@ fn random_generation() -> u64 {
 
 /// A fingerprint that distinguishes requests with the same key, in this host and in later ones.
 pub(super) fn fingerprint(method: &str, params: &Json) -> i64 {
-    ContentHash::of_parts([method.as_bytes(), params.to_string().as_bytes()]).short()
+    Checksum::of_parts([method.as_bytes(), params.to_string().as_bytes()]).short()
 }
 
 /// The question of a look-ahead, and the flag that ends it.

@@ -46,7 +46,12 @@ impl Change {
             Change::Spawn { made, .. } => made.weight(),
             Change::Schedule { entry } => entry.args.weight(),
             Change::Attach { made, .. } => made.data.weight(),
-            _ => 0,
+            Change::Remove { .. }
+            | Change::Unschedule { .. }
+            | Change::Rekey { .. }
+            | Change::Detach { .. }
+            | Change::LeaveOut { .. }
+            | Change::Finish { .. } => 0,
         }
     }
 }

@@ -17,11 +17,11 @@ use super::pack::Dictionary;
 use super::upgrade::upgrade;
 use super::writer::FileWriter;
 use riskbreaker_play::Ruleset;
-use riskbreaker_ruleset::{ContentHash, Library, system_message};
+use riskbreaker_ruleset::{Checksum, ContentHash, Library, system_message};
 
 /// The current format, stored in the header of the file.
-pub const FORMAT: i64 = 3;
-/// The oldest supported format. Older files are converted when they are opened for playing.
+pub const FORMAT: i64 = 4;
+/// The oldest supported format. In files up to format 3, hashes of rules do not name their algorithm. Older files are converted when they are opened for playing.
 const OLDEST: i64 = 1;
 /// The application id in the header of our databases: "RBSV".
 const APPLICATION: i64 = 0x5242_5356;
@@ -49,7 +49,7 @@ const PLAIN_SOURCES: &str =
     "CREATE TABLE source (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, text TEXT NOT NULL);";
 /// The texts of entries, from format 2 on.
 const LABELS: &str = "CREATE TABLE label (id INTEGER PRIMARY KEY, text TEXT NOT NULL, sum INTEGER NOT NULL);";
-/// The tables of format 3: compressed sources, and the data of a host of clients: keys, invitations, the pause.
+/// The tables from format 3 on: compressed sources, and the data of a host of clients: keys, invitations, the pause.
 const SINCE_3: &str = "
 CREATE TABLE source (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, text BLOB NOT NULL);
 CREATE TABLE request (id INTEGER PRIMARY KEY, body BLOB NOT NULL, sum INTEGER NOT NULL);
@@ -740,7 +740,7 @@ pub fn word_sum(id: i64, text: &str) -> i64 {
 
 /// Computes the checksum of a row, over its type, its number, the rows it builds on and its content.
 pub fn sum(parts: &[&[u8]]) -> i64 {
-    ContentHash::of_parts(parts.iter().copied()).short()
+    Checksum::of_parts(parts.iter().copied()).short()
 }
 
 fn schema_of(connection: &Connection) -> rusqlite::Result<Vec<(String, Option<String>)>> {

@@ -31,9 +31,9 @@ impl Generation {
         std::iter::once(&self.ruleset).chain(&self.layers).map(String::as_str).collect::<Vec<_>>().join("+")
     }
 
-    /// The hashes of its files.
-    pub fn contents(&self) -> impl Iterator<Item = &String> {
-        self.files.values()
+    /// The hashes of its files, by path.
+    pub fn contents(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.files.iter()
     }
 
     /// A copy with these hashes of files.
@@ -60,15 +60,25 @@ impl StoreFile {
         }
         let generation = self.generation(hash)?;
         let today = Ruleset::shared(&self.library, &generation.ruleset, &generation.layers).ok();
-        let rules = match today.filter(|today| today.hash() == hash) {
+        let rules = match today.filter(|today| today.has_hash(hash)) {
             Some(today) => today,
             None => self.embedded(&generation)?,
         };
-        if rules.hash() != hash {
+        if !rules.has_hash(hash) {
             return Err(StoreError::damaged(format!("the kept rules of {} are not those of the game", rules.id())));
         }
         self.rules.insert(hash.to_owned(), rules.clone());
         Ok(rules)
+    }
+
+    /// The hash under which the file has these rules: maybe that of an older program. Today's hash if it has them not.
+    pub fn hash_of(&self, rules: &Ruleset) -> String {
+        let today = rules.hash();
+        if self.generations.contains(&today) {
+            return today;
+        }
+        let older = self.generations.iter().filter(|known| ContentHash::is_checksum(known));
+        older.into_iter().find(|known| rules.has_hash(known)).cloned().unwrap_or(today)
     }
 
     pub fn generation(&self, hash: &str) -> Result<Generation, StoreError> {
@@ -84,17 +94,18 @@ impl StoreFile {
 
     /// The stored files of rules, by path.
     pub fn files(&self, generation: &Generation) -> Result<BTreeMap<String, String>, StoreError> {
+        let files = generation.files.iter();
+        files.map(|(path, hash)| Ok((path.clone(), self.stored_file(path, hash)?))).collect()
+    }
+
+    /// The text of a stored file, which has this path in some rules.
+    pub fn stored_file(&self, path: &str, hash: &str) -> Result<String, StoreError> {
         let mut statement =
             self.connection.prepare("SELECT text FROM source WHERE hash = ?1").map_err(|error| self.failed(&error))?;
-        let mut files = BTreeMap::new();
-        for (path, hash) in &generation.files {
-            let text = statement.query_row([hash], |row| Ok(source_text(row.get_ref(0)?))).optional();
-            let text = text.map_err(|error| self.failed(&error))?.flatten();
-            let text = text.filter(|text| ContentHash::of(text.as_bytes()).to_string() == *hash);
-            let text = text.ok_or_else(|| StoreError::damaged(format!("the kept file {path}")))?;
-            files.insert(path.clone(), text);
-        }
-        Ok(files)
+        let text = statement.query_row([hash], |row| Ok(source_text(row.get_ref(0)?))).optional();
+        let text = text.map_err(|error| self.failed(&error))?.flatten();
+        let text = text.filter(|text| ContentHash::fits(hash, text.as_bytes()));
+        text.ok_or_else(|| StoreError::damaged(format!("the kept file {path}")))
     }
 
     fn embedded(&self, generation: &Generation) -> Result<Arc<Ruleset>, StoreError> {

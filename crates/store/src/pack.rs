@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 
 use super::error::StoreError;
+use riskbreaker_ruleset::typed_text::read_json_value;
 
 /// Longest text in the dictionary, in bytes.
 const LONGEST_WORD: usize = 80;
@@ -122,7 +123,10 @@ impl Dictionary {
     /// Decodes a value.
     pub fn unpack<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, StoreError> {
         let value = self.unpack_value(bytes)?;
-        riskbreaker_state::in_stored_form(|| serde_json::from_value(value)).map_err(|error| broken(&error.to_string()))
+        riskbreaker_state::in_stored_form(|| serde_json::from_value(value)).or_else(|_| {
+            let value = self.unpack_value(bytes)?;
+            riskbreaker_state::in_stored_form(|| read_json_value(value)).map_err(|error| broken(&error))
+        })
     }
 
     pub fn unpack_value(&self, bytes: &[u8]) -> Result<Value, StoreError> {

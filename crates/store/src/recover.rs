@@ -125,14 +125,12 @@ impl Salvage {
                 [Value::Null, Value::Text(text), Value::Integer(known)] => {
                     found.labels.entry(id).or_default().push((text.clone(), *known));
                 }
-                [Value::Null, Value::Text(hash), Value::Text(text)]
-                    if ContentHash::of(text.as_bytes()).to_string() == *hash =>
-                {
+                [Value::Null, Value::Text(hash), Value::Text(text)] if ContentHash::fits(hash, text.as_bytes()) => {
                     found.sources.insert(hash.clone(), text.clone());
                 }
                 [Value::Null, Value::Text(hash), Value::Blob(bytes)] => {
                     let text = decompressed(bytes);
-                    if let Some(text) = text.filter(|text| ContentHash::of(text.as_bytes()).to_string() == *hash) {
+                    if let Some(text) = text.filter(|text| ContentHash::fits(hash, text.as_bytes())) {
                         found.sources.insert(hash.clone(), text);
                     }
                 }
@@ -256,9 +254,9 @@ impl Salvage {
             self.rules_in_use(to).into_iter().filter(|hash| !self.generations.contains_key(hash)).collect();
         let on_disk = if unlisted.is_empty() { Vec::new() } else { library.ids() };
         for rules in on_disk.iter().filter_map(|id| Ruleset::shared(library, id, &[]).ok()) {
-            if unlisted.contains(&rules.hash()) {
-                to.rules(&rules.hash(), &Generation::of(&rules), &rules.files())?;
-                readable.push(rules.hash());
+            if let Some(hash) = unlisted.iter().find(|hash| rules.has_hash(hash)) {
+                to.rules(hash, &Generation::of(&rules), &rules.files())?;
+                readable.push(hash.clone());
             }
         }
         for hash in unlisted.iter().filter(|hash| !readable.contains(hash)) {
@@ -267,17 +265,17 @@ impl Salvage {
         for (hash, body) in &self.generations {
             let rules: Option<Generation> = to.words.unpack(body).ok();
             if let Some(rules) = &rules
-                && rules.contents().any(|content| !sources.contains_key(content))
+                && rules.contents().any(|(_, content)| !sources.contains_key(content))
                 && let Ok(today) = Ruleset::shared(library, &rules.ruleset, &rules.layers)
             {
-                for text in today.files().into_values() {
-                    let content = ContentHash::of(text.as_bytes()).to_string();
-                    if rules.contents().any(|wanted| *wanted == content) {
-                        sources.insert(content, text.to_string());
+                let today = today.files();
+                for (path, content) in rules.contents() {
+                    if let Some(text) = today.get(&**path).filter(|text| ContentHash::fits(content, text.as_bytes())) {
+                        sources.insert(content.clone(), text.to_string());
                     }
                 }
             }
-            let whole = |rules: &Generation| rules.contents().all(|content| sources.contains_key(content));
+            let whole = |rules: &Generation| rules.contents().all(|(_, content)| sources.contains_key(content));
             if !rules.as_ref().is_some_and(whole) {
                 let name = rules.as_ref().map_or_else(|| hash.clone(), Generation::name);
                 lost.push(format!(
@@ -289,7 +287,7 @@ impl Salvage {
             to.packed_generation(hash, body)?;
             readable.push(hash.clone());
         }
-        sources.values().try_for_each(|text| to.source(text).map(drop))?;
+        sources.iter().try_for_each(|(hash, text)| to.source_as(hash, text))?;
         Ok(readable)
     }
 

@@ -17,11 +17,12 @@ use super::notes::CampaignNote;
 use super::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, key, moment_sum};
 use super::writer::FileWriter;
 use riskbreaker_play::{Checkpoint, Done, Happening, in_one_line};
+use riskbreaker_ruleset::typed_text::with_path;
 use riskbreaker_ruleset::{ContentHash, system_message};
 use riskbreaker_state::{Value, readable_name};
 
-/// The format of the lines.
-const FORMAT: u32 = 1;
+/// The format of the lines. In format 1, hashes of rules did not name their algorithm.
+const FORMAT: u32 = 2;
 
 /// One line. The lines are in the order of row numbers, so that two versions of a game differ only at the end.
 #[derive(Serialize, Deserialize)]
@@ -29,6 +30,7 @@ const FORMAT: u32 = 1;
 enum TextLine {
     Campaign {
         format: u32,
+        #[serde(deserialize_with = "with_path")]
         campaign: GameRow,
     },
     File {
@@ -37,15 +39,18 @@ enum TextLine {
     },
     Rules {
         hash: String,
+        #[serde(deserialize_with = "with_path")]
         rules: Generation,
     },
     Piece {
         id: u32,
+        #[serde(deserialize_with = "with_path")]
         piece: Piece,
     },
     Action {
         id: u32,
         after: u32,
+        #[serde(deserialize_with = "with_path")]
         action: Done,
     },
     Checkpoint {
@@ -58,6 +63,7 @@ enum TextLine {
         decisions: u32,
         tip: u32,
         state: i64,
+        #[serde(deserialize_with = "with_path")]
         entry: MomentBody,
         /// The decision as text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,6 +71,7 @@ enum TextLine {
     },
     Note {
         id: u32,
+        #[serde(deserialize_with = "with_path")]
         note: CampaignNote,
     },
     /// For readers only: contains no further data.
@@ -96,10 +103,11 @@ impl Campaign {
         let mut written = std::collections::BTreeSet::new();
         for hash in hashes {
             let rules = file.generation(hash)?;
-            for text in file.files(&rules).unwrap_or_default().into_values() {
-                let hash = ContentHash::of(text.as_bytes()).to_string();
-                if written.insert(hash.clone()) {
-                    line(&TextLine::File { hash, text })?;
+            for (path, hash) in rules.contents() {
+                if let Ok(text) = file.stored_file(path, hash)
+                    && written.insert(hash.clone())
+                {
+                    line(&TextLine::File { hash: hash.clone(), text })?;
                 }
             }
             line(&TextLine::Rules { hash: hash.clone(), rules })?;
@@ -237,8 +245,9 @@ impl Store {
         let TextLine::Campaign { format, campaign: row } = read(at, Ok(first))? else {
             return Err(StoreError::Refused("line 1 does not begin a campaign".into()));
         };
-        if format != FORMAT {
-            return Err(StoreError::Refused(format!("the lines have format {format}; this program reads {FORMAT}")));
+        if !(1..=FORMAT).contains(&format) {
+            let message = format!("the lines have format {format}; this program reads formats up to {FORMAT}");
+            return Err(StoreError::Refused(message));
         }
         let name = normalized(&row.name).map_err(|error| StoreError::Refused(format!("line 1: {error}")))?;
         let mut import = Import { row: GameRow { last: 0, name, ..row }, ..Import::default() };
@@ -297,9 +306,10 @@ impl Import {
         match line {
             TextLine::Campaign { .. } => return Err(wrong("a second campaign")),
             TextLine::File { hash, text } => {
-                if hash != to.source(&text)? {
+                if !ContentHash::fits(&hash, text.as_bytes()) {
                     return Err(wrong("a file of the rules that was changed: its hash does not fit"));
                 }
+                to.source_as(&hash, &text)?;
             }
             TextLine::Rules { hash, rules } => {
                 to.generation(&hash, &rules)?;

@@ -59,8 +59,8 @@ pub fn copy(from: &StoreFile, to: &Path, only: Option<(u32, GameRow)>) -> Result
         from.tables()?.iter().filter(copied).try_for_each(|table| {
             from.each_row(table, |columns, row| match table.as_str() {
                 "source" => {
-                    let text = row.last().and_then(|text| source_text(text.into()));
-                    text.map_or(Ok(()), |text| to.source(&text).map(drop))
+                    let [_, Value::Text(hash), text] = row else { return Ok(()) };
+                    source_text(text.into()).map_or(Ok(()), |text| to.source_as(hash, &text))
                 }
                 "word" => Ok(()),
                 "generation" => to.row(table, columns, row),

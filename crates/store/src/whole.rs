@@ -256,7 +256,7 @@ impl StoreFile {
 
 /// Compares the state of a game with the one stored with an entry.
 pub fn must_be_at(session: &Session, moment: &MomentRow) -> Result<(), StoreError> {
-    if session.state_hash().short() == moment.state {
+    if session.state_checksum().short() == moment.state {
         return Ok(());
     }
     let message = "the rules give another state for the same tape than the stored one".into();

@@ -74,13 +74,19 @@ impl<'c> FileWriter<'c> {
     /// Writes a rule file, compressed, unless it exists. Returns its hash.
     pub fn source(&self, text: &str) -> Result<String, StoreError> {
         let hash = ContentHash::of(text.as_bytes()).to_string();
+        self.source_as(&hash, text)?;
+        Ok(hash)
+    }
+
+    /// Writes a rule file under its hash, which may have the form of an older program.
+    pub fn source_as(&self, hash: &str, text: &str) -> Result<(), StoreError> {
         let known = self.connection.prepare("SELECT 1 FROM source WHERE hash = ?1");
-        let known = known.and_then(|mut known| known.exists([&hash]));
+        let known = known.and_then(|mut known| known.exists([hash]));
         if !known.map_err(|error| StoreError::of(Path::new("the file"), &error))? {
             let text = compressed(text);
             self.put("INSERT OR IGNORE INTO source (hash, text) VALUES (?1, ?2)", [&hash, &text])?;
         }
-        Ok(hash)
+        Ok(())
     }
 
     /// Writes rules with their files.

@@ -3,6 +3,7 @@
 use std::io::{Cursor, Read as _, Write as _};
 
 use anyhow::{Context as _, Result};
+use riskbreaker::ruleset::typed_text::read_json;
 use serde::{Deserialize, Serialize};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
@@ -102,7 +103,7 @@ pub fn read(bytes: &[u8], inside: Option<&str>) -> Result<Package> {
             anyhow::bail!("`{}` is larger than the archive declares", harmless(&path));
         }
         if is_label {
-            label = Some(serde_json::from_slice(&content).with_context(|| format!("its {LABEL} cannot be read"))?);
+            label = Some(read_json(&content).map_err(|error| anyhow::anyhow!("its {LABEL} cannot be read: {error}"))?);
         } else if gathered.files.insert(path.clone(), content).is_some() {
             anyhow::bail!("`{}` is in it twice", harmless(&path));
         }

@@ -68,7 +68,7 @@ impl PackageLock {
         match std::fs::read_to_string(path) {
             Ok(text) => {
                 let lock: PackageLock =
-                    toml::from_str(&text).with_context(|| format!("{} cannot be read", path.display()))?;
+                    LockEntry::read_lock(&text).map_err(|problem| anyhow::anyhow!("{problem}"))?;
                 let mut ids = lock.rulesets.keys().chain(lock.previous.keys()).chain(lock.keys.keys());
                 match ids.find(|id| !is_id(id)) {
                     Some(other) => {

@@ -1,7 +1,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
+use riskbreaker::ruleset::typed_text::read_json;
 use serde::{Deserialize, Serialize};
 
 use super::archive::Label;
@@ -41,7 +42,8 @@ impl Listed {
 
 pub fn search(args: &SearchArgs) -> Result<ExitCode> {
     let text = PackageSource::read(&args.index)?.text("index.json")?;
-    let listed: Vec<Listed> = serde_json::from_str(&text).context("it is no index of rulesets")?;
+    let listed: Vec<Listed> =
+        read_json(text.as_bytes()).map_err(|error| anyhow::anyhow!("it is no index of rulesets: {error}"))?;
     let word = args.word.as_deref().unwrap_or_default().to_lowercase();
     let fits = |listed: &&Listed| {
         let Label { id, title, summary, .. } = &listed.label;

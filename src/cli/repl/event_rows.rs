@@ -38,7 +38,16 @@ impl EventFilter {
             Happening::Answered { seat, about, .. } => {
                 absent.contains(seat) && about.as_ref().is_some_and(|about| self.titles.contains(about))
             }
-            _ => false,
+            Happening::Said { .. }
+            | Happening::Rolled { .. }
+            | Happening::Changed { .. }
+            | Happening::Edited { .. }
+            | Happening::Notice { .. }
+            | Happening::Cut { .. }
+            | Happening::Over { .. }
+            | Happening::Back { .. }
+            | Happening::Aside { .. }
+            | Happening::Withdrawn { .. } => false,
         }
     }
 }
@@ -253,7 +262,15 @@ fn told(happening: &Happening, signs: bool) -> Row {
         Happening::Over { .. } => Row::at(0).strong(line),
         Happening::Notice { .. } | Happening::Cut { .. } => Row::at(2).with(line, Tone::Note),
         Happening::Withdrawn { .. } => Row::at(2).faint(line),
-        _ => Row::at(2).plain(line),
+        Happening::Said { .. }
+        | Happening::Rolled { success: None, .. }
+        | Happening::Changed { .. }
+        | Happening::Spawned { .. }
+        | Happening::Removed { .. }
+        | Happening::Answered { .. }
+        | Happening::Edited { .. }
+        | Happening::Back { .. }
+        | Happening::Aside { .. } => Row::at(2).plain(line),
     }
 }
 

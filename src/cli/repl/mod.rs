@@ -943,7 +943,15 @@ fn hide_rule_ids(happening: &mut Happening) {
             let told = [Some(label), need.as_mut(), result.as_mut(), explain.as_mut()];
             told.into_iter().flatten().chain(terms.iter_mut().map(|term| &mut term.label)).collect()
         }
-        _ => Vec::new(),
+        Happening::Changed { .. }
+        | Happening::Spawned { .. }
+        | Happening::Removed { .. }
+        | Happening::Answered { .. }
+        | Happening::Edited { .. }
+        | Happening::Notice { .. }
+        | Happening::Back { .. }
+        | Happening::Aside { .. }
+        | Happening::Withdrawn { .. } => Vec::new(),
     };
     for text in texts {
         if let Cow::Owned(plain) = rule_text::without_ids(text) {

@@ -99,7 +99,15 @@ impl RunLog {
         let seat = match happening {
             Happening::Answered { seat, .. } => Some(seat.clone()),
             Happening::Said { .. } | Happening::Rolled { .. } | Happening::Cut { .. } => None,
-            _ => return open,
+            Happening::Changed { .. }
+            | Happening::Spawned { .. }
+            | Happening::Removed { .. }
+            | Happening::Edited { .. }
+            | Happening::Notice { .. }
+            | Happening::Over { .. }
+            | Happening::Back { .. }
+            | Happening::Aside { .. }
+            | Happening::Withdrawn { .. } => return open,
         };
         self.secrecy.note(SecretPlace::Event(self.events.len()), open, seat)
     }

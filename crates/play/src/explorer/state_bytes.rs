@@ -43,7 +43,14 @@ pub(crate) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
                 agenda = true;
             }
             Change::Unschedule { .. } | Change::Rekey { .. } => agenda = true,
-            _ => {}
+            Change::Set { .. }
+            | Change::Spawn { .. }
+            | Change::Remove { .. }
+            | Change::Attach { .. }
+            | Change::Detach { .. }
+            | Change::Data { .. }
+            | Change::LeaveOut { .. }
+            | Change::Finish { .. } => {}
         }
     }
     // An outcome lists changes relative to the values set by `deal`: runs with different dealt values must differ here.

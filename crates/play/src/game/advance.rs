@@ -648,7 +648,16 @@ fn kept_bytes(open: &Open, changes: &[Change]) -> usize {
             Happening::Said { text } | Happening::Notice { text } => text.len(),
             Happening::Rolled { label, faces, .. } => label.len() + 4 * faces.len(),
             Happening::Changed { text, .. } => 2 * text.len(),
-            _ => 0,
+            // Their texts are short.
+            Happening::Answered { .. }
+            | Happening::Spawned { .. }
+            | Happening::Removed { .. }
+            | Happening::Edited { .. }
+            | Happening::Cut { .. }
+            | Happening::Over { .. }
+            | Happening::Back { .. }
+            | Happening::Aside { .. }
+            | Happening::Withdrawn { .. } => 0,
         }
     });
     let rolled = open.tape.slots.iter().flatten().map(|slot| match slot {

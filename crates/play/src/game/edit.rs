@@ -119,7 +119,13 @@ impl Game {
         let is_new = |id: EntityId| before.entity(id).is_none() && now.entity(id).is_some();
         let mut made = match edit {
             Edit::Set { entity, .. } | Edit::Remove { entity } => Some(*entity),
-            _ => None,
+            Edit::Cancel { .. }
+            | Edit::Face { .. }
+            | Edit::LeaveOut { .. }
+            | Edit::TakeIn { .. }
+            | Edit::Switch { .. }
+            | Edit::Say { .. }
+            | Edit::OtherDice { .. } => None,
         };
         made = made.filter(|id| is_new(*id));
         if let Edit::Set { value, .. } = edit {

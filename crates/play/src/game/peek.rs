@@ -125,7 +125,13 @@ impl Game {
             }
             // The actions of the game master.
             Happening::Edited { .. } | Happening::Notice { .. } => false,
-            _ => is_secret,
+            Happening::Said { .. }
+            | Happening::Rolled { .. }
+            | Happening::Cut { .. }
+            | Happening::Over { .. }
+            | Happening::Back { .. }
+            | Happening::Aside { .. }
+            | Happening::Withdrawn { .. } => is_secret,
         }
     }
 
@@ -149,7 +155,15 @@ impl Game {
                 kind.is_some_and(|kind| schema.may_hide(kind) && schema.kind(kind).peek)
                     && shows(state.audience(schema, *entity))
             }
-            _ => false,
+            Change::Remove { .. }
+            | Change::Schedule { .. }
+            | Change::Unschedule { .. }
+            | Change::Rekey { .. }
+            | Change::Attach { .. }
+            | Change::Detach { .. }
+            | Change::Data { .. }
+            | Change::LeaveOut { .. }
+            | Change::Finish { .. } => false,
         })
     }
 }

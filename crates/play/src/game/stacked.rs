@@ -34,7 +34,7 @@ impl Stacked {
         files: &BTreeMap<Arc<str>, Arc<str>>,
     ) -> Result<Arc<Ruleset>, String> {
         let today = Ruleset::shared(library, &self.ruleset, &self.layers).ok();
-        match today.filter(|today| today.hash() == hash) {
+        match today.filter(|today| today.has_hash(hash)) {
             Some(today) => Ok(today),
             None => self.rules_of(files).map_err(|error| error.to_string()),
         }

@@ -145,7 +145,19 @@ impl Game {
                     Happening::Changed { entity, field, reason: Some(reason), .. } => {
                         reasons.insert((entity, field), reason);
                     }
-                    _ => {}
+                    // A migration reports what it said and why it changed values; its changes are compared as a whole.
+                    Happening::Changed { .. }
+                    | Happening::Rolled { .. }
+                    | Happening::Spawned { .. }
+                    | Happening::Removed { .. }
+                    | Happening::Answered { .. }
+                    | Happening::Edited { .. }
+                    | Happening::Notice { .. }
+                    | Happening::Cut { .. }
+                    | Happening::Over { .. }
+                    | Happening::Back { .. }
+                    | Happening::Aside { .. }
+                    | Happening::Withdrawn { .. } => {}
                 }
             }
         }

@@ -69,7 +69,7 @@ impl Cause {
     pub fn files(&self) -> Option<&Patch> {
         match self {
             Cause::Reload { files, .. } | Cause::Rules { files, .. } => Some(files),
-            _ => None,
+            Cause::Start | Cause::Entry { .. } | Cause::Free { .. } | Cause::Edit { .. } => None,
         }
     }
 
@@ -78,7 +78,7 @@ impl Cause {
     pub fn rules_brought(&self) -> Option<&str> {
         match self {
             Cause::Reload { rules: hash, .. } | Cause::Rules { hash, .. } => Some(hash),
-            _ => None,
+            Cause::Start | Cause::Entry { .. } | Cause::Free { .. } | Cause::Edit { .. } => None,
         }
     }
 }

@@ -70,7 +70,13 @@ impl Edit {
     pub(crate) fn value(&self) -> Option<&Value> {
         match self {
             Edit::Set { value, .. } | Edit::Switch { value, .. } => Some(value),
-            _ => None,
+            Edit::Remove { .. }
+            | Edit::Cancel { .. }
+            | Edit::Face { .. }
+            | Edit::LeaveOut { .. }
+            | Edit::TakeIn { .. }
+            | Edit::Say { .. }
+            | Edit::OtherDice { .. } => None,
         }
     }
 }

@@ -24,10 +24,10 @@ pub struct Event {
 }
 
 /// What happened.
+// Exhaustive: a new kind of event does not compile until each reader decides what it means.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub enum Happening {
     /// A line of the story.
     Said {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Session;
-use super::checksum::hash_of;
+use super::checksum::checksum_of;
 use crate::game::{LARGEST_NUMBER, NOTHING_LEFT, Unplayed, replay};
 use crate::{Cause, Done, Edit, Event, Game, Happening, Refusal, Ruleset};
 use riskbreaker_state::{Audience, State, in_stored_form};
@@ -49,8 +49,9 @@ impl SavedEnd {
     pub fn put(self, game: &mut Game, done: Vec<Done>, rules: &Arc<Ruleset>) {
         let SavedEnd { state, told, idle } = self;
         let setup = (*game.setup).clone();
-        let (actions, hash) = (done.len(), hash_of(&in_stored_form(|| serde_json::to_vec(&state)).unwrap_or_default()));
-        game.unplayed = Some(Box::new(Unplayed { rules: rules.clone(), setup, actions, state: hash }));
+        let actions = done.len();
+        let checksum = checksum_of(&in_stored_form(|| serde_json::to_vec(&state)).unwrap_or_default());
+        game.unplayed = Some(Box::new(Unplayed { rules: rules.clone(), setup, actions, state: checksum }));
         game.context.state = state;
         game.context.state.renew_identity();
         // Loading a game counts as a decision of a person: the limit on actions without one starts again.
@@ -106,7 +107,7 @@ impl Session {
         played.game_mut().context.playback.strict = true;
         let done = played.lend(move |game, vm| replay(game, vm, &part)).map_err(Refusal::from)?;
         done.map_err(wrong)?;
-        if hash_of(&played.state_bytes()) != unplayed.state || played.game().history.len() != unplayed.actions {
+        if checksum_of(&played.state_bytes()) != unplayed.state || played.game().history.len() != unplayed.actions {
             return Err(wrong("it leads to another state".into()));
         }
         let game = self.game_mut();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Session;
 use crate::game::{Pending, SavedOpen};
 use crate::{Cause, DicePosition, DiceSource, Done, Driver, Edit, Ruleset, Setup, Slot, StartError};
-use riskbreaker_ruleset::ContentHash;
+use riskbreaker_ruleset::Checksum;
 use riskbreaker_state::{EntityId, State, Value, readable_name};
 
 /// The position of a game after its last finished action: open and queued actions, pending rules, and the position of
@@ -142,10 +142,10 @@ impl Session {
         }
     }
 
-    /// The hash of the state after the last finished action.
+    /// The checksum of the state after the last finished action.
     #[doc(hidden)]
-    pub fn state_hash(&self) -> ContentHash {
-        hash_of(&self.game().context.state.before_journal())
+    pub fn state_checksum(&self) -> Checksum {
+        checksum_of(&self.game().context.state.before_journal())
     }
 
     /// Restores a game from a checkpoint, without open actions. Earlier actions are not in memory.
@@ -253,7 +253,7 @@ impl Session {
 impl Checkpoint {
     /// True if this is a checkpoint of the game after its last action.
     pub fn is_of(&self, session: &Session) -> bool {
-        self.rules == session.ruleset().hash() && self.state == session.game().context.state.before_journal()
+        session.ruleset().has_hash(&self.rules) && self.state == session.game().context.state.before_journal()
     }
 }
 
@@ -327,6 +327,6 @@ impl Edit {
     }
 }
 
-fn hash_of(state: &State) -> ContentHash {
-    ContentHash::of(&riskbreaker_state::in_stored_form(|| serde_json::to_vec(state)).unwrap_or_default())
+fn checksum_of(state: &State) -> Checksum {
+    Checksum::of(&riskbreaker_state::in_stored_form(|| serde_json::to_vec(state)).unwrap_or_default())
 }

@@ -11,12 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use super::Session;
 use super::checkpoint::SavedEnd;
-use super::checksum::{checksum_fits, hash_of, with_checksum};
+use super::checksum::{checksum_fits, checksum_of, with_checksum};
 use super::saved_sources::{FirstChanges, Sources};
 use crate::game::{LARGEST_NUMBER, Pending, SavedOpen, Stacked, numbers_at, numbers_of, patch_between, replay};
 use crate::model::{Patch, apply};
 use crate::{Cause, DicePosition, Done, Driver, Edit, Fault, Game, Halt, Machine, Ruleset, Setup, StartError};
 use riskbreaker_ruleset::Library;
+use riskbreaker_ruleset::typed_text::read_json;
 use riskbreaker_state::in_stored_form;
 
 /// The format of a game that changed its rules. Older formats are supported; others are refused.
@@ -55,7 +56,7 @@ pub(crate) struct SavedGame {
     /// Earlier requests for rules, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) asked_before: Vec<SavedPending>,
-    /// The hash of the state at the end of the tape.
+    /// The checksum of the state at the end of the tape.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     state: Option<String>,
     /// The number of the last step of the table at which it was played.
@@ -206,7 +207,7 @@ impl Session {
             began: game.first_rules.as_ref().map(|first| first.stacked.clone()),
             pending,
             asked_before,
-            state: up_to_date.then(|| hash_of(&self.state_bytes())),
+            state: up_to_date.then(|| checksum_of(&self.state_bytes())),
             step,
             paused,
             first_changes: None,
@@ -239,7 +240,11 @@ impl Session {
         }
         let saved = SavedGame::read(text).map_err(|error| match error.is_syntax() || error.is_eof() {
             true => format!("it is no JSON from line {}, column {} on", error.line(), error.column()),
-            false => error.to_string(),
+            // Reading it again finds the key.
+            false => match in_stored_form(|| read_json::<SavedGame>(text.as_bytes())) {
+                Err(message) => message,
+                Ok(_) => error.to_string(),
+            },
         });
         let mut saved = saved.map_err(StartError::Unreadable)?;
         match saved.format {
@@ -261,12 +266,12 @@ impl Session {
             },
             Some(files) => began.rules_of(files)?,
         };
-        let hash = saved.done.iter().fold(rules.hash(), |hash, done| match &done.cause {
-            Cause::Reload { rules: other, .. } | Cause::Rules { hash: other, .. } => other.clone(),
-            _ => hash,
-        });
-        let first_differs = saved.first_changes.as_ref().is_some_and(|first| first.hash != rules.hash());
-        let other = (hash != saved.hash || first_differs).then(|| {
+        let same_end = match saved.done.iter().rev().find_map(|done| done.cause.rules_brought()) {
+            Some(brought) => brought == saved.hash,
+            None => rules.has_hash(&saved.hash),
+        };
+        let same_start = saved.first_changes.as_ref().is_none_or(|first| rules.has_hash(&first.hash));
+        let other = (!(same_start && same_end)).then(|| {
             let stacked = [std::slice::from_ref(&saved.ruleset), &saved.layers].concat().join("+");
             let cure = "load it with the files of then; a campaign keeps them";
             format!("; the files of {stacked} have changed since it was saved: {cure}")
@@ -288,7 +293,7 @@ impl Session {
         match played {
             Ok(()) => {
                 // Other rules may lead to another state, as long as the tape fits them.
-                if other.is_none() && state.is_some_and(|state| state != hash_of(&session.state_bytes())) {
+                if other.is_none() && state.is_some_and(|state| state != checksum_of(&session.state_bytes())) {
                     let message = "its answers and dice lead to another state than the one that was saved";
                     return Err(StartError::Diverged(message.into()));
                 }

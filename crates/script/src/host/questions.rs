@@ -394,7 +394,7 @@ fn default_of(
         Ask::Number { .. } => matches!(value, Value::Int(_)),
         Ask::Confirm => matches!(value, Value::Bool(_)),
         Ask::Line { .. } => matches!(value, Value::Text(_)),
-        _ => true,
+        Ask::Choose { .. } | Ask::ChooseMany { .. } | Ask::Allot { .. } | Ask::Order { .. } | Ask::Dice { .. } => true,
     };
     let wrong = || Refusal::WrongType { topic: None, wanted: question.ask.wanted(), given: None };
     match if is_of_kind { question.read(&value) } else { Err(wrong()) } {

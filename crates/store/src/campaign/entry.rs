@@ -125,7 +125,7 @@ impl Campaign {
             }
             None => {
                 let (moment, rows, base) = self.write_step(file, session, &step, &mut row, &besides)?;
-                let (seating, rules) = (Some(session.seating()), session.ruleset().hash());
+                let (seating, rules) = (Some(session.seating()), file.hash_of(session.ruleset()));
                 self.scene = NowPlayed { piece: step.scene, new: None, seating, rules };
                 (self.base, self.sat_down) = (base, true);
                 (Kept::New(moment.id), moment, rows, None)
@@ -304,7 +304,7 @@ impl Campaign {
             loaded.iter().map(|rules| (rules.hash(), Generation::of(rules), rules.files())).collect();
         self.add_rules_between(file, &session.tape().0[step.from..], &mut rules)?;
         let checkpoint = step.has_checkpoint().then(|| session.checkpoint());
-        let (game, state) = (self.game, session.state_hash().short());
+        let (game, state) = (self.game, session.state_checksum().short());
         row.played = date::now();
         let written = file.write(|to| {
             for (hash, generation, files) in &rules {
@@ -358,7 +358,7 @@ impl Campaign {
         let now = [Some(session.ruleset()), began].into_iter().flatten().chain(session.rules_asked_for()).cloned();
         let all = now.chain(session.rules_on_the_way(from));
         let mut new: Vec<Arc<Ruleset>> = Vec::new();
-        for rules in all.filter(|rules| !file.generations.contains(&rules.hash())) {
+        for rules in all.filter(|rules| !file.generations.contains(&file.hash_of(rules))) {
             if new.iter().all(|known| known.hash() != rules.hash()) {
                 new.push(rules);
             }

@@ -378,16 +378,17 @@ impl Campaign {
 
     fn adopt_scene(&mut self, rules: &Arc<Ruleset>, setup: Setup, title: &str, session: &Session) {
         self.continues = Continues::Begun(session.identity());
+        let hash = self.file().hash_of(rules);
         self.scene = NowPlayed {
             piece: 0,
-            rules: rules.hash(),
-            new: Some(Scene { title: title.to_owned(), rules: rules.hash(), setup }),
+            rules: hash.clone(),
+            new: Some(Scene { title: title.to_owned(), rules: hash.clone(), setup }),
             seating: None,
         };
         self.rows.clear();
         self.base = (0, 0);
         self.since_checkpoint = 0;
-        self.file().rules.insert(rules.hash(), rules.clone());
+        self.file().rules.insert(hash, rules.clone());
     }
 
     /// The game at the head, with its whole scene in memory, for saving it elsewhere. It is replayed from its
@@ -415,14 +416,14 @@ impl Campaign {
         let shared = self.file.clone();
         let mut file = lock(&shared);
         let opened = self.open_as_it_fits(&mut file, id, Some(IN_MEMORY))?;
-        drop(file);
         let OpenedSession { mut session, moment, body, seating, rows, base } = opened;
+        let rules = file.hash_of(session.ruleset());
+        drop(file);
         self.note_kept(&mut session);
         self.since_checkpoint = rows.len();
         self.rows = rows;
         self.base = base;
-        self.scene =
-            NowPlayed { piece: body.scene, new: None, seating: Some(seating), rules: session.ruleset().hash() };
+        self.scene = NowPlayed { piece: body.scene, new: None, seating: Some(seating), rules };
         self.head = Head::of(moment, &body);
         Ok(session)
     }

@@ -114,7 +114,16 @@ impl Watched {
                     lines.push((format!("{mark}{text}"), true));
                 }
                 Happening::Over { .. } => (moment.is_fixed, moment.is_end) = (true, true),
-                _ => {}
+                // Changes of values are the effects of the action, which are found below.
+                Happening::Changed { .. }
+                | Happening::Spawned { .. }
+                | Happening::Removed { .. }
+                | Happening::Edited { .. }
+                | Happening::Notice { .. }
+                | Happening::Cut { .. }
+                | Happening::Back { .. }
+                | Happening::Aside { .. }
+                | Happening::Withdrawn { .. } => {}
             }
         }
         self.tell(&mut moment, plays, lines);
