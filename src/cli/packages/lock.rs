@@ -67,8 +67,7 @@ impl PackageLock {
     pub fn read(path: &Path) -> Result<PackageLock> {
         match std::fs::read_to_string(path) {
             Ok(text) => {
-                let lock: PackageLock =
-                    LockEntry::read_lock(&text).map_err(|problem| anyhow::anyhow!("{problem}"))?;
+                let lock: PackageLock = LockEntry::read_lock(&text).map_err(|problem| anyhow::anyhow!("{problem}"))?;
                 let mut ids = lock.rulesets.keys().chain(lock.previous.keys()).chain(lock.keys.keys());
                 match ids.find(|id| !is_id(id)) {
                     Some(other) => {
