@@ -874,7 +874,7 @@ fn each_cure_that_is_a_change_takes_the_mistake_away() {
     let wrong: Vec<String> = applied.iter().flat_map(|(_, wrong)| wrong.clone()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let applied: usize = applied.iter().map(|(applied, _)| applied).sum();
-    assert!(applied >= 150, "only {applied} changes");
+    assert!(applied >= 100, "only {applied} changes");
 }
 
 #[test]

@@ -47,13 +47,16 @@ enum Swept {
     Fact(String, String),
 }
 
-/// The rules and settings for each value of a sweep. `make` makes a variant: from its name, its rules and its house rules.
+/// Makes a variant from its name, its rules and its house rules.
+pub type VariantMaker<'a> = &'a dyn Fn(String, &Arc<Ruleset>, &[(String, String)]) -> Result<Variant>;
+
+/// The rules and settings for each value of a sweep.
 pub fn variants(
     library: &Library,
     rules: &Arc<Ruleset>,
     layers: &[String],
     (name, values): (&str, &str),
-    make: &dyn Fn(String, &Arc<Ruleset>, &[(String, String)]) -> Result<Variant>,
+    make: VariantMaker<'_>,
 ) -> Result<Vec<Variant>> {
     let swept = swept(rules, name)?;
     let of = |value: &String| match &swept {

@@ -24,7 +24,7 @@ pub struct Compared {
 /// - `value`: entities by title, as in [`Outcome::watched`](super::Outcome).
 /// - `by_order`: true for a comparison such as `>=`, which needs whole numbers.
 /// - `found`: the values of the field in the outcomes. They show the type of a derived value, and the titles of
-/// entities that are created.
+///   entities that are created.
 ///
 /// # Errors
 ///

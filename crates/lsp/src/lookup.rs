@@ -215,12 +215,14 @@ fn declared_in(file: &Path, inside: &str, text: &str, target: &NameTarget) -> Ve
             let rules = outline(inside, text).into_iter();
             rules.filter(|rule| rule.sort == OutlineSort::Rule && rule.name == *id).map(|rule| rule.range).collect()
         }
-        NameTarget::File(name) if stem == name.strip_prefix("@parent/").unwrap_or(name) => vec![0..0],
+        NameTarget::File(name) if stem == name.strip_prefix("@parent/").unwrap_or(name) => {
+            std::iter::once(0..0).collect()
+        }
         NameTarget::Name(name) => {
             let (folder, last) = stem.rsplit_once('/').unwrap_or(("", stem));
             let first = folder.split('/').next().unwrap_or_default();
             if last == name && OF_FILES.contains(&first) {
-                vec![0..0]
+                std::iter::once(0..0).collect()
             } else if OF_KEYS.contains(&stem.split('/').next().unwrap_or_default()) {
                 let keys = outline(inside, text).into_iter();
                 let is_it = |key: &OutlineItem| key.name == *name && is_declaration(stem, &key.around);

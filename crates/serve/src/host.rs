@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::{Value as Json, json};
 
-use super::commands::{RequestOutcome, ResultWriter, TableCommand, load, must_have_seat, read, written};
+use super::commands::{Apart, RequestOutcome, ResultWriter, TableCommand, load, must_have_seat, read, written};
 use super::error::Failure;
 use super::job::{Extent, Job, JobProgress, reply};
 use super::keeper::{Keeper, is_campaign};
@@ -763,16 +763,7 @@ impl Connection {
                 };
                 match command.run(game)? {
                     RequestOutcome::Result(result) => Ok(JobProgress::Done(result)),
-                    RequestOutcome::Apart(apart) => {
-                        // One at a time for each seat, while the table continues.
-                        let lane = format!("{}\n{}\n{:?}", table.name, role.word(), role.seats_in_one());
-                        let failed = role.clone();
-                        let apart = move || {
-                            let _under_way = under_way;
-                            apart().map_err(|failure| failure.told_to(&failed))
-                        };
-                        Ok(JobProgress::Apart(lane.into(), Box::new(apart)))
-                    }
+                    RequestOutcome::Apart(apart) => Ok(apart_from_table(&table.name, &role, under_way, apart)),
                     RequestOutcome::Changed { cause, result } => {
                         PlayingGame { cause, result, by: role.clone(), key }.play(table, game, extent)
                     }
@@ -987,4 +978,15 @@ fn request_of(id: Option<Id>, method: String, params: Option<Json>) -> Result<Re
     };
     let (table, key) = (text("table")?, text("key")?);
     Ok(Request { id, method, params: Json::Object(params), viewer, table, key })
+}
+
+/// Work that is done while the table continues: one at a time for each seat.
+fn apart_from_table(table: &str, role: &Role, under_way: Option<CancelHandle>, apart: Apart) -> JobProgress {
+    let lane = format!("{table}\n{}\n{:?}", role.word(), role.seats_in_one());
+    let role = role.clone();
+    let apart = move || {
+        let _under_way = under_way;
+        apart().map_err(|failure| failure.told_to(&role))
+    };
+    JobProgress::Apart(lane.into(), Box::new(apart))
 }

@@ -5,6 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{ActionContext, Happening};
 use riskbreaker_state::{Change, EntityId, Entry, FieldId, State, Value};
 
+/// Writes the values that `deal` set and the action changed: an outcome lists changes relative to them, so runs with different
+/// dealt values must differ here.
+fn write_dealt(context: &ActionContext, changes: &[Change], out: &mut Vec<u8>) {
+    for change in &changes[context.knowledge.dealt..] {
+        if let Change::Set { entity, field, from, .. } = change
+            && context.knowledge.dealt > 0
+        {
+            out.push(b'D');
+            write_number(out, u64::from(entity.0));
+            write_number(out, u64::from(field.0));
+            write_value(out, from);
+        }
+    }
+}
+
 /// Writes the changes of the running action so far, and its lines: two runs of one action with the same bytes are in
 /// the same state.
 pub(crate) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
@@ -53,17 +68,7 @@ pub(crate) fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
             | Change::Finish { .. } => {}
         }
     }
-    // An outcome lists changes relative to the values set by `deal`: runs with different dealt values must differ here.
-    for change in &changes[context.knowledge.dealt..] {
-        if let Change::Set { entity, field, from, .. } = change
-            && context.knowledge.dealt > 0
-        {
-            out.push(b'D');
-            write_number(out, u64::from(entity.0));
-            write_number(out, u64::from(field.0));
-            write_value(out, from);
-        }
-    }
+    write_dealt(context, changes, out);
     for ((entity, field), from) in first {
         let Some(now) = state.field(entity, field) else { continue };
         if now != from && !spawned.contains(&entity) {
