@@ -504,7 +504,7 @@ fn what_is_counted_is_what_the_games_come_to() {
     });
     assert_eq!((used.used, used.rolled), (pulls, pulls));
     assert!(used.met > 0 && used.met < used.rolled);
-    // The rope hangs where it ended, on the average.
+    // The rope hangs where it ended, on average.
     let games: u64 = tally.statistics["rope"].iter().map(|sum| sum.games).sum();
     assert_eq!(games, 60);
 }

@@ -1116,7 +1116,7 @@ fn a_scene_of_the_roster_and_the_cast_says_how_likely_it_is_won_and_begins() {
         assert!(told.contains("Ann is kept, with"), "{id}: {told}");
         assert!(told.contains("There is no sheet"), "{id}: {told}");
         let told = said_to(&folder, "shipped", &["replay", id, "--verify"], "");
-        assert!(told.contains("the replay is the game that was kept"), "{id}: {told}");
+        assert!(told.contains("the replay gives the game that was kept"), "{id}: {told}");
     }
 }
 
@@ -1220,7 +1220,7 @@ fn a_folder_in_which_nothing_can_be_written_is_said_and_the_campaign_is_as_it_wa
     // When it is gone, all is as it was.
     fs::remove_dir(folder.join("evening.rbsave-journal")).unwrap();
     let told = said_to(&folder, "tests", &["replay", "evening", "--verify"], "");
-    assert!(told.contains("the replay is the game that was kept"), "{told}");
+    assert!(told.contains("the replay gives the game that was kept"), "{told}");
     let told = play("say there\nlog all\n");
     assert!(told.matches("there").count() >= 2, "{told}");
 }
@@ -2138,7 +2138,7 @@ fn a_campaign_on_a_read_only_disk_is_looked_at_and_not_written() {
         (vec!["verify", "evening"], "evening.rbsave is whole"),
         (vec!["recap", "evening"], "hello"),
         (vec!["export", "evening"], "hello"),
-        (vec!["replay", "evening"], "the replay is the game that was kept"),
+        (vec!["replay", "evening"], "the replay gives the game that was kept"),
     ] {
         let (done, told) = run(&args, "");
         assert!(done && told.contains(wanted), "{args:?}: {told}");

@@ -318,7 +318,7 @@ impl<'p, N: ChainNumber> Chain<'p, N> {
         self
     }
 
-    /// How many states are gone through on the average, from a state to an end.
+    /// How many states are gone through on average, from a state to an end.
     ///
     /// # Errors
     ///

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, SeenRoll, Sight, Stop, Taped};
 use super::explorer::{Explorer, Source};
+use super::fault::WRONG_FACE;
 use super::fault_context::answers_in_words;
 use super::operation::Op;
 use super::prepared::known_seat;
@@ -187,7 +188,7 @@ impl ActionContext {
         let Some(roll) = self.last_roll.checked_sub(1).and_then(|at| self.rolls.get(at)) else {
             return Err(self.fault_with(
                 "rb.last_roll: nothing has been rolled in this action",
-                Some("look behind the roll, such as rb.under(...) or a verb that rolls".into()),
+                Some("look after the roll, such as rb.under(...) or a verb that rolls".into()),
             ));
         };
         if roll.shows_faces {
@@ -272,7 +273,7 @@ impl ActionContext {
         let after = if told.is_empty() { String::new() } else { format!(" ({})", told.join("; ")) };
         let stop = self.fault_with(
             format!("{DICE_RUN_OUT}: {dice} is rolled: {what}{need}{after}"),
-            Some("write the face of this roll behind the others".into()),
+            Some("write the face of this roll after the others".into()),
         );
         self.missing_roll = Some(Box::new(MissingRoll { what, dice: dice.to_string().into(), need: words, sides }));
         stop
@@ -449,7 +450,7 @@ impl ActionContext {
                 });
                 if let Some((face, sides)) = bad {
                     return Err(self.fault_with(
-                        format!("the next written face is {face}, but a die of {sides} is rolled: {}", tell(self)),
+                        format!("{WRONG_FACE} is {face}, but a die of {sides} is rolled: {}", tell(self)),
                         Some(
                             "write the faces in the order in which the dice are rolled; `dice` with an empty list of \
                              faces takes those away that wait, and `retry` rolls again"

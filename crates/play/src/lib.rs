@@ -77,6 +77,7 @@ mod seat;
 mod secrecy;
 mod session;
 mod setup;
+mod spoken;
 mod state_bytes;
 mod stream;
 mod taken_back;

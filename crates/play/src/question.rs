@@ -199,12 +199,44 @@ impl Question {
     }
 
     /// Converts a typed reply like [`Question::read`], but also finds options by their name without accents, in any
-    /// Unicode normalization (see [`riskbreaker_names::typed`]).
+    /// Unicode normalization (see [`riskbreaker_names::typed`]), and reads a text as people say it: `the Ogre`, `all of them`,
+    /// `I rolled a 7`, `2 points to Ann`.
     ///
     /// # Errors
     ///
     /// As [`Question::read`].
     pub fn read_typed(&self, reply: &Value) -> Result<Answer, Refusal> {
+        let read = self.read_by_name(reply);
+        let Some(text) = reply.as_text() else { return read };
+        match &read {
+            // The rule's reason is clearer than another reading.
+            Err(Refusal::Greyed { .. } | Refusal::Ambiguous { .. }) => return read,
+            Ok(answer) if !self.is_own_text(answer) => return read,
+            _ => {}
+        }
+        for form in super::spoken::forms(self, text) {
+            match self.read_by_name(&Value::text(form)) {
+                Ok(answer) if !self.is_own_text(&answer) => return Ok(answer),
+                Err(refusal @ (Refusal::Greyed { .. } | Refusal::Ambiguous { .. })) if read.is_err() => {
+                    return Err(refusal);
+                }
+                _ => {}
+            }
+        }
+        read
+    }
+
+    /// True if the answer is a text that none of the options is.
+    #[doc(hidden)]
+    pub fn is_own_text(&self, answer: &Answer) -> bool {
+        match answer {
+            Answer::Line(_) => true,
+            Answer::Choice(id) => !self.ask.options().iter().any(|option| option.id == *id),
+            _ => false,
+        }
+    }
+
+    fn read_by_name(&self, reply: &Value) -> Result<Answer, Refusal> {
         let in_digits = if matches!(self.ask, Ask::Number { .. }) { number_in_words(reply) } else { None };
         let mut reply = in_digits.unwrap_or_else(|| reply.clone());
         let mut read = self.read(&reply);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{Cause, Done};
 use super::migration::Pending;
-use super::save::SavedOpen;
+use super::save::{RulesOf, SavedOpen};
 use super::{DicePosition, DiceSource, Driver, Edit, Ruleset, Session, Setup, Slot, StartError};
 use riskbreaker_ruleset::ContentHash;
 use riskbreaker_state::{EntityId, State, Value, readable_name};
@@ -67,6 +67,9 @@ pub struct Checkpoint {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     asked_policies: bool,
 }
+
+/// What is wrong with a tape that leads to another state than the stored one.
+pub const OTHER_STATE: &str = "its answers and dice lead to another state than the stored one";
 
 /// Finds rules by their hash.
 pub type FindRules<'f> = dyn FnMut(&str) -> Result<Arc<Ruleset>, String> + 'f;
@@ -182,6 +185,35 @@ impl Session {
         let played = self.replay_through(part, &mut |hash, _, _| find(hash));
         self.game_mut().context.strict = false;
         played
+    }
+
+    /// Replays recorded actions and compares the state that they lead to with the stored one. Campaign files and saved games are
+    /// verified by this function.
+    ///
+    /// # Errors
+    ///
+    /// The first action whose replay differs from the record, or that the state differs.
+    #[doc(hidden)]
+    pub fn replay_to(
+        &mut self,
+        part: &Arc<[Done]>,
+        find: &mut FindRules<'_>,
+        is_stored: impl FnOnce(&Session) -> bool,
+    ) -> Result<(), String> {
+        self.verify(part, &mut |hash, _, _| find(hash), is_stored)
+    }
+
+    pub(super) fn verify(
+        &mut self,
+        part: &Arc<[Done]>,
+        find: &mut RulesOf<'_>,
+        is_stored: impl FnOnce(&Session) -> bool,
+    ) -> Result<(), String> {
+        self.game_mut().context.strict = true;
+        let played = self.replay_through(part, find);
+        self.game_mut().context.strict = false;
+        played?;
+        if is_stored(self) { Ok(()) } else { Err(OTHER_STATE.into()) }
     }
 
     /// Restores the position of a game after its last action. Publishes no events.

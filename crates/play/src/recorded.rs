@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::action::{Cause, Done};
 use super::record::Place;
 
-pub use super::record::FindRules;
+pub use super::record::{FindRules, OTHER_STATE};
 use super::{Answer, By, DecisionCount, Edit, Refusal, Remedy, Ruleset, Session, Setup, Slot, StartError, Step};
 use riskbreaker_dice::Dice;
 use riskbreaker_state::{EntityId, readable_name};

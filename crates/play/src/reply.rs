@@ -441,8 +441,14 @@ fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: 
             .collect();
     }
     if found.is_empty() {
-        // A word from the middle of a name.
-        let has = |option: &&Choice| option.label.to_lowercase().split([' ', '_']).any(|word| word == lower);
+        // Words from the middle of a name. A number alone is none: `2` is not `Ann 2`.
+        let wanted: Vec<&str> = lower.split([' ', '_']).filter(|word| !word.is_empty()).collect();
+        let is_number = lower.parse::<f64>().is_ok();
+        let has = |option: &&Choice| {
+            let label = option.label.to_lowercase();
+            let parts: Vec<&str> = label.split([' ', '_']).collect();
+            !wanted.is_empty() && !is_number && parts.windows(wanted.len()).any(|part| part == wanted)
+        };
         found = options.iter().filter(has).collect();
     }
     match found.as_slice() {
@@ -592,6 +598,9 @@ mod tests {
         assert_eq!(chosen(Value::Int(7)), Answer::Choice("seven".into()));
         assert_eq!(chosen(Value::list([Value::Int(3)])), Answer::Choice("3".into()));
         assert_eq!(chosen("far".into()), Answer::Choice("far".into()));
+        let options = vec![option("a", "Ann 2", None)];
+        let asked = Question::for_test(Ask::Choose { options, other: true });
+        assert_eq!(asked.read(&"2".into()).unwrap(), Answer::Choice("2".into()), "a number is no word of a name");
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl Study {
     /// Weighs the answers of some questions of the recorded games. `told` is called after each game and ends the work by returning
     /// false. The result depends neither on the number of threads nor on the machine, unless the work ends early.
     ///
-    /// The value of an answer is that of `value` for the seat that is asked, on the average over the dice, at the horizon of the
+    /// The value of an answer is that of `value` for the seat that is asked, on average over the dice, at the horizon of the
     /// ruleset, with the best answers to what is asked until then, from what the seat knows.
     ///
     /// # Errors
