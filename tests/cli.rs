@@ -600,7 +600,7 @@ fn a_line_may_name_the_only_possible_answer() {
         assert!(wrong.is_empty() && told.contains("Sword and Dagger"), "{line}: {told}{wrong}");
     }
     let (_, wrong) = said(&duel, "engage nobody");
-    assert!(wrong.contains("No answer here is called `nobody`. Type one of: Sword,"), "{wrong}");
+    assert!(wrong.contains("`nobody` does not answer the next one. Type `engage` alone."), "{wrong}");
     // A closed option is refused with its reason, whatever follows it.
     let (_, wrong) = said(&["contest"], "attack knight");
     assert!(wrong.contains("Attack is not open: no enemy is in reach"), "{wrong}");

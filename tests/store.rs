@@ -1181,7 +1181,7 @@ fn a_scene_of_roster_and_cast_is_estimated_and_begins() {
         assert!(told.contains("Ann is kept, with"), "{id}: {told}");
         assert!(told.contains("There is no sheet"), "{id}: {told}");
         let told = said_to(&folder, "shipped", &["replay", id, "--verify"], "");
-        assert!(told.contains("the replay is the game that was kept"), "{id}: {told}");
+        assert!(told.contains("the replay gives the game that was kept"), "{id}: {told}");
     }
 }
 
@@ -1285,7 +1285,7 @@ fn a_read_only_folder_is_reported_and_the_campaign_is_unchanged() {
     // Once it is gone, everything works again.
     fs::remove_dir(folder.join("evening.rbsave-journal")).unwrap();
     let told = said_to(&folder, "tests", &["replay", "evening", "--verify"], "");
-    assert!(told.contains("the replay is the game that was kept"), "{told}");
+    assert!(told.contains("the replay gives the game that was kept"), "{told}");
     let told = play("say there\nlog all\n");
     assert!(told.matches("there").count() >= 2, "{told}");
 }
@@ -2204,7 +2204,7 @@ fn a_campaign_on_a_read_only_disk_is_looked_at_and_not_written() {
         (vec!["verify", "evening"], "evening.rbsave is whole"),
         (vec!["recap", "evening"], "hello"),
         (vec!["export", "evening"], "hello"),
-        (vec!["replay", "evening"], "the replay is the game that was kept"),
+        (vec!["replay", "evening"], "the replay gives the game that was kept"),
     ] {
         let (done, told) = run(&args, "");
         assert!(done && told.contains(wanted), "{args:?}: {told}");

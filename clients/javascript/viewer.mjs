@@ -118,6 +118,7 @@ export class Connection {
   }
 }
 
+/**
  * A viewer of a table. `view` is everything that the viewer may know, and always up to date.
  *
  * Callbacks: `onStep` gets each step, `onView` a view that replaced the last one (after `resync` or a restart), `onPresence` the

@@ -50,7 +50,7 @@ pub fn page(findings: &Findings, folder: Option<&Path>) -> String {
         let means: Vec<String> = findings.tallies.iter().map(|tally| format!("{:.2}", tally.mean_rounds())).collect();
         let _ = writeln!(
             page,
-            "<h2>How long it takes</h2>\n<p class=\"note\">Rounds, on the average {}.</p>",
+            "<h2>How long it takes</h2>\n<p class=\"note\">Rounds, on average {}.</p>",
             means.join(" and ")
         );
         page.push_str(&lengths(findings));

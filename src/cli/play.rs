@@ -571,7 +571,7 @@ pub fn rules_note(session: &Session, library: &Library) -> Option<String> {
                 false => versions.join("; "),
             };
             Some(format!(
-                "{kept}: {name} has changed ({versions}, {}). `rules {name}` shows what the rules of today would do, \
+                "{kept}: {name} has changed ({versions}, {}). `rules {name}` shows what today's rules would do, \
                  `rules {name} yes` switches to them; otherwise it stays with its own.",
                 super::figures::counted(Contrast::between(rules, &today).sentences.len(), "change", "changes")
             ))

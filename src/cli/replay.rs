@@ -83,11 +83,11 @@ pub fn replay(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         Err(error) => return Err(error.into()),
     };
     if let Some(entry) = stopped {
-        eprintln!("interrupted at entry {entry}: up to there the replay is the game that was kept");
+        eprintln!("interrupted at entry {entry}: up to there the replay gives the game that was kept");
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let text = format!(
-        "{}, {}, {}: the replay is the game that was kept.",
+        "{}, {}, {}: the replay gives the game that was kept.",
         counted(summary.entries, "entry", "entries"),
         counted(summary.scenes, "scene", "scenes"),
         counted(summary.checkpoints, "checkpoint", "checkpoints")

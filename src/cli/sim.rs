@@ -784,7 +784,7 @@ fn statistics(screen: &mut Screen, findings: &Findings) -> Result<()> {
         }
         if let Some(series) = tally.statistics.values().next() {
             let games = (0..shown).map(|round| series.get(round).map_or(String::new(), |sum| sum.games.to_string()));
-            rows.push(std::iter::once(named("games behind it")).chain(games).collect());
+            rows.push(std::iter::once(named("games counted")).chain(games).collect());
         }
         of_variants.push(rows);
     }

@@ -150,7 +150,7 @@ impl StoreFile {
     pub fn game(&self, id: u32) -> Result<GameRow, StoreError> {
         let (body, known) = self.body("game", i64::from(id))?.ok_or_else(|| StoreError::damaged("a campaign"))?;
         if known != game_sum(id, &body) {
-            return Err(StoreError::damaged("the place at which the campaign stands"));
+            return Err(StoreError::damaged("the current entry of the campaign"));
         }
         self.words.unpack(&body)
     }
@@ -179,7 +179,7 @@ impl StoreFile {
         let Some((body, known)) = self.body("checkpoint", key(game, action))? else { return Ok(None) };
         let sum = self.action(game, action)?.sum;
         if known != checkpoint_sum(sum, &body) {
-            return Err(StoreError::damaged(format!("the checkpoint behind action {action}")));
+            return Err(StoreError::damaged(format!("the checkpoint after action {action}")));
         }
         Ok(Some((body, sum)))
     }

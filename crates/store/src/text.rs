@@ -340,7 +340,7 @@ impl Import {
                     return Err(wrong("an entry that comes before the one it follows"));
                 }
                 if id > self.row.moments {
-                    return Err(wrong(&format!("an entry behind the last one, which is {}", self.row.moments)));
+                    return Err(wrong(&format!("an entry after the last one, which is {}", self.row.moments)));
                 }
                 let reached = self.settle(tip, entry.scene)?;
                 let parent = match after {

@@ -9,6 +9,7 @@ use super::host::{HostChange, KeptResult};
 use super::log::label;
 use super::replay::actions_between;
 use super::rows::{GameRow, MomentBody, MomentRow, key};
+use riskbreaker_play::recorded::OTHER_STATE;
 use riskbreaker_play::{Checkpoint, Session};
 
 /// The most problems that are reported.
@@ -82,7 +83,7 @@ impl StoreFile {
             let lost = self.connection.query_row(&query, behind, |row| row.get::<_, u32>(0));
             if lost.map_err(|error| self.failed(&error))? > 0 {
                 let what = if table == "moment" { "entries" } else { table };
-                return Err(StoreError::damaged(format!("rows of {what} behind {last} that nothing refers to")));
+                return Err(StoreError::damaged(format!("rows of {what} after {last} that nothing refers to")));
             }
         }
         Ok(())
@@ -242,13 +243,12 @@ impl StoreFile {
         let part = actions_between(self, game, tip, moment.tip, body.scene)?;
         let diverged = |message: String| StoreError::Diverged { entry: moment.id, message };
         let mut find = |hash: &str| self.find_rules(hash).map_err(|error| error.to_string());
-        session.replay(&part, &mut find).map_err(diverged)?;
-        must_be_at(session, moment)?;
+        session.replay_to(&part, &mut find, |session| is_at(session, moment)).map_err(diverged)?;
         let checkpoint = if part.is_empty() { None } else { self.checkpoint(game, moment.tip)? };
         if let Some((bytes, _)) = &checkpoint
             && !self.words.unpack::<Checkpoint>(bytes)?.is_of(session)
         {
-            return Err(diverged("the checkpoint behind it holds another state".into()));
+            return Err(diverged("the checkpoint after it holds another state".into()));
         }
         Ok(checkpoint.is_some())
     }
@@ -256,9 +256,12 @@ impl StoreFile {
 
 /// Compares the state of a game with the one stored with an entry.
 pub fn must_be_at(session: &Session, moment: &MomentRow) -> Result<(), StoreError> {
-    if session.state_checksum().short() == moment.state {
-        return Ok(());
+    match is_at(session, moment) {
+        true => Ok(()),
+        false => Err(StoreError::Diverged { entry: moment.id, message: OTHER_STATE.into() }),
     }
-    let message = "the rules give another state for the same tape than the stored one".into();
-    Err(StoreError::Diverged { entry: moment.id, message })
+}
+
+fn is_at(session: &Session, moment: &MomentRow) -> bool {
+    session.state_checksum().short() == moment.state
 }

@@ -72,7 +72,7 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
     if let more @ 1.. = found.results.len().saturating_sub(MOST_RESULTS) {
         screen.row(&Row::at(0).faint(rarer(more)))?;
     }
-    screen.row(&Row::at(0).plain(format!("{:.2} actions on the average", float(&found.actions))))?;
+    screen.row(&Row::at(0).plain(format!("{:.2} actions on average", float(&found.actions))))?;
     screen.row(&Row::at(0).faint(format!("played by: {}", played.join(", "))))?;
     if exact {
         screen.row(&Row::at(0).faint(format!("exact, over {} states of the game", found.states)))?;

@@ -348,7 +348,7 @@ pub fn tell_proof(screen: &mut Screen, odds: &Odds) -> anyhow::Result<()> {
         screen.row(&Row::at(0).faint(format!("outcomes that no play came to are possible, each {below}")))?;
     }
     if odds.estimate.is_some() && !odds.remaining.is_zero() {
-        let text = format!("{} of the plays came to no end", percent(float(&odds.remaining)));
+        let text = format!("{} of the plays did not end", percent(float(&odds.remaining)));
         screen.row(&Row::at(0).faint(text))?;
     }
     Ok(())

@@ -152,7 +152,7 @@ fn update_one(id: &str, locked: &Locked, place: &InstallRoot, args: &UpdateArgs,
     preview.print(screen)?;
     if present.hash() != locked.hash && !args.force {
         eprintln!(
-            "Nothing was written, since files of {id} were changed here. With --force they are replaced, and kept for `rollback`."
+            "Nothing was written: files of {id} were changed here. `--force` replaces them, and `rollback` brings them back."
         );
         return Ok(false);
     }

@@ -154,7 +154,7 @@ impl Gathered {
 
 fn rulesets_in(roots: &[String]) -> String {
     let names: Vec<String> = roots.iter().map(|root| format!("`#{}`", root.trim_end_matches('/'))).collect();
-    if names.is_empty() { "it holds none".into() } else { format!("name one of them behind it: {}", names.join(", ")) }
+    if names.is_empty() { "it holds none".into() } else { format!("name one of them after it: {}", names.join(", ")) }
 }
 
 /// Reads the id in the text of a manifest. The rest of the manifest is checked when it is loaded.

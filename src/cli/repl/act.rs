@@ -49,6 +49,15 @@ fn longest_answer(question: &Question, text: &str) -> Option<(Answer, usize)> {
     ends.into_iter().rev().find_map(|end| Some((question.read_typed(&Value::text(&text[..end])).ok()?, end)))
 }
 
+/// An answer as the session reads it: by its labels if they say it, or else as it was typed.
+fn exactly_typed(question: &Question, answer: &Answer, typed: &str) -> Value {
+    let told = Value::text(question.tell(answer));
+    match question.read(&told) {
+        Ok(read) if read == *answer => told,
+        _ => Value::text(typed),
+    }
+}
+
 /// True if a text begins with a number that would select from a list that was not shown: the question does not ask for
 /// a number, and no option has this name.
 pub(super) fn is_blind_number(question: &Question, text: &str) -> bool {
@@ -61,19 +70,53 @@ pub(super) fn is_blind_number(question: &Question, text: &str) -> bool {
     first.text.parse::<i64>().is_ok() && !takes_numbers && !question.ask.options().iter().any(is_name)
 }
 
-/// True if an answer is free text, not an option of the question.
-pub(super) fn is_own_text(question: &Question, answer: &Answer) -> bool {
-    match answer {
-        Answer::Line(_) => true,
-        Answer::Choice(id) => !question.ask.options().iter().any(|option| option.id == *id),
-        _ => false,
-    }
-}
-
 /// True if a text is a point: at least two numbers, such as `10, 0`.
 fn is_point(text: &str) -> bool {
     let mut numbers = text.split([',', ' ']).filter(|part| !part.is_empty()).map(|part| part.parse::<f64>().is_ok());
     numbers.clone().count() > 1 && numbers.all(|is_number| is_number)
+}
+
+/// Why a number is no answer: the options stand on the screen without numbers, since an answer in one's own words may be one.
+fn unnumbered(question: &Question, head: &Phrase) -> Option<String> {
+    let Ask::Choose { options, other: true } = &question.ask else { return None };
+    let number: usize = head.text.trim().parse().ok().filter(|_| head.items.is_none())?;
+    let is_name = options.iter().any(|option| *option.label == *head.text || *option.id == *head.text);
+    let first = options.iter().find(|option| option.enabled).filter(|_| number <= options.len() && !is_name)?;
+    Some(format!(
+        "The answers here have no numbers. Type a name, for example `{}`; a number that is the answer goes in quotes: `\"{number}\"`.",
+        first.label
+    ))
+}
+
+/// The answers of a line without small words that have no answer of their own: `guard with risk 1` has only a risk, and `cast
+/// spell` is the name of an option.
+fn without_idle_words(
+    question: &Question,
+    line: &str,
+    head: Phrase,
+    mut named: Vec<(String, Phrase)>,
+) -> (Phrase, Vec<(String, Phrase)>) {
+    let Some((last, others)) = named.split_last() else { return (head, named) };
+    // `with sword and dagger`, where no question for a tool is open.
+    let answers_alone =
+        |line: &str| question.read_typed(&Value::text(line)).is_ok_and(|answer| !question.is_own_text(&answer));
+    if head.is_empty() && others.is_empty() && *last.0 != *question.topic && answers_alone(line.trim()) {
+        return (Phrase { text: line.trim().to_owned(), items: None }, Vec::new());
+    }
+    let is_read = |text: &str| match question.read_typed(&Value::text(text)) {
+        Ok(answer) => !question.is_own_text(&answer),
+        Err(refusal) => matches!(refusal, Refusal::Greyed { .. } | Refusal::Ambiguous { .. }),
+    };
+    if last.1.is_empty() && others.is_empty() && is_read(line) {
+        return (Phrase { text: line.trim().to_owned(), items: None }, Vec::new());
+    }
+    let count = named.len();
+    let mut at = 0;
+    named.retain(|(topic, phrase)| {
+        at += 1;
+        at == count || !phrase.is_empty() || *topic == *question.topic
+    });
+    (head, named)
 }
 
 /// Returns the answers of a phrase and of named phrases, by topic.
@@ -89,7 +132,7 @@ pub(super) fn replies_of(
     for (topic, phrase) in named {
         if replies.iter().any(|(known, _)| *known == topic) {
             let short = without_articles(&phrase.text);
-            if topic == *question.topic && question.read_typed(&Value::text(&short)).is_ok() {
+            if topic == *question.topic && !short.is_empty() && question.read_typed(&Value::text(&short)).is_ok() {
                 return Err(Complaint::Wrong(format!(
                     "The open question is: {} `{short}` alone answers it.",
                     ended(&with_capital(&question.why))
@@ -99,7 +142,7 @@ pub(super) fn replies_of(
         }
         if phrase.is_empty() {
             let word = readable_name(&topic);
-            if topic == *question.topic && matches!(question.ask, Ask::Confirm) {
+            if matches!(question.ask, Ask::Confirm) {
                 return Err(Complaint::Wrong(format!(
                     "Please answer yes or no: {}",
                     ended(&with_capital(&question.why))
@@ -107,8 +150,11 @@ pub(super) fn replies_of(
             }
             let example = if topic == *question.topic { example_of(question) } else { None };
             let example = example.map_or(String::new(), |example| format!(", for example `{word} {example}`"));
+            let head = replies.first().filter(|(known, _)| *known == *question.topic);
+            let alone = head.and_then(|(_, value)| Some(format!(" Type `{}` alone, or", value.as_text()?)));
+            let alone = alone.unwrap_or_default();
             return Err(Complaint::Wrong(format!(
-                "`{word}` needs an answer after it{example}. `help {word}` explains the word."
+                "`{word}` needs an answer after it{example}.{alone} `help {word}` explains the word."
             )));
         }
         replies.push((topic, phrase.value()));
@@ -135,8 +181,19 @@ impl Repl {
         if let Some(sentence) = self.asked_first(&question, line, &head) {
             return Err(Complaint::Wrong(sentence));
         }
+        // A list or a number may have small words in it: `1 on Ann and 2 on Bob`.
+        let takes_words = matches!(question.ask, Ask::Choose { .. } | Ask::Line { .. });
+        let is_quoted = head.items.is_some();
+        let (head, named) = match !takes_words && !is_quoted && question.read_typed(&Value::text(line.trim())).is_ok() {
+            true => (Phrase { text: line.trim().to_owned(), items: None }, Vec::new()),
+            false => (head, named),
+        };
         let typed = TypedAnswers { act: act.to_owned(), head: head.text.clone(), named: named.clone() };
+        if let Some(sentence) = unnumbered(&question, &head) {
+            return Err(Complaint::Wrong(sentence));
+        }
         let (head, named) = self.cut_at_later_topics(&question, head, named);
+        let (head, named) = without_idle_words(&question, line, head, named);
         let replies = replies_of(&question, head.clone(), named.clone());
         let refusal = match replies.and_then(|replies| self.reply_all(&question, replies)) {
             Err(Complaint::Refused(refusal)) => refusal,
@@ -153,7 +210,10 @@ impl Repl {
                     let typed = line.trim().strip_suffix(rest.as_str()).unwrap_or_default().trim_end().to_owned();
                     self.reply_then(|repl| repl.give(&question, plan.replies), &question.seat, &typed, &rest)
                 }
-                None => self.reply_all(&question, plan.replies),
+                None => match self.reply_all(&question, plan.replies) {
+                    Err(Complaint::Refused(refusal)) => Err(self.advised(&question, &typed, refusal)),
+                    done => done,
+                },
             };
         }
         Err(self.advised(&question, &typed, refusal))
@@ -217,10 +277,10 @@ impl Repl {
                 let refusal = next.read_typed(&text.as_str().into()).err().filter(|_| at.is_some());
                 return refusal.map_or(Ok(None), Err);
             };
-            if at.is_none() && !replies.is_empty() && is_own_text(&next, &answer) && !is_point(&text) {
+            if at.is_none() && !replies.is_empty() && next.is_own_text(&answer) && !is_point(&text) {
                 return Ok(None);
             }
-            replies.push((next.topic.to_string(), Value::text(&text[..end])));
+            replies.push((next.topic.to_string(), exactly_typed(&next, &answer, &text[..end])));
             let rest = text[end..].trim_start_matches([' ', ',']);
             if !rest.is_empty() {
                 if !loose.is_empty() {
@@ -283,7 +343,16 @@ impl Repl {
             self.session.back_to(mark)?;
             self.forget_attempt()?;
         }
-        done
+        match done {
+            // The refusal names answers of a question that nobody has seen.
+            Err(Complaint::Refused(Refusal::NotAnOption { near: None, .. })) => Err(Complaint::Wrong(format!(
+                "`{typed}` answers this question, and `{rest}` does not answer the next one. Type `{typed}` alone."
+            ))),
+            Err(Complaint::Wrong(text)) if text.starts_with("No answer here") => Err(Complaint::Wrong(format!(
+                "`{typed}` answers this question, and `{rest}` does not answer the next one. Type `{typed}` alone."
+            ))),
+            done => done,
+        }
     }
 
     /// Splits the answer to the open question at the topics of later questions as well, if it can be parsed only in
@@ -336,10 +405,17 @@ impl Repl {
             let (_, value) = replies.remove(0);
             let answer = question.read_typed(&value)?;
             self.session.answer(question.id, answer)?;
-            if replies.is_empty() {
+            if replies.is_empty() && !question.checked {
                 return Ok(());
             }
             self.step = self.session.advance()?;
+            // The rules have read the answer and do not take it: the question is open again.
+            if let Some(refusal) = self.session.take_refusal() {
+                return Err(refusal.into());
+            }
+            if replies.is_empty() {
+                return Ok(());
+            }
         }
         // If a script failed at the first answer, no other question is open.
         let replied = if matches!(self.step, Step::Fault(_)) { Ok(()) } else { self.reply_together(question, replies) };
@@ -872,7 +948,8 @@ impl Repl {
 
 /// True if the name of an option or act means doing nothing.
 fn is_pass(name: &str) -> bool {
-    name.eq_ignore_ascii_case("pass")
+    const NAMES: [&str; 4] = ["pass", "end turn", "end the turn", "do nothing"];
+    NAMES.contains(&&*name.to_lowercase().replace('_', " "))
 }
 
 /// The summary of several undone or redone decisions.

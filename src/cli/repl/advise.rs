@@ -18,6 +18,7 @@ use crate::cli::figures::{counted, full_bar, percent};
 use crate::cli::interrupt::CtrlCWatch;
 use crate::cli::odds;
 use crate::cli::row::{Row, Span};
+use crate::cli::rule_text::without_ids;
 
 /// The most paths that `odds` explores at the prompt.
 const ODDS_WAYS: u64 = 200_000;
@@ -314,6 +315,7 @@ impl Repl {
     /// Prints the reason for an answer, or else its odds.
     fn show_reason(&mut self, advice: &Advice, topic: &str, untold: &EventFilter) -> Done {
         let text = advice.reason.clone().unwrap_or_else(|| after_it(advice, topic, untold));
+        let text = without_ids(&text).into_owned();
         Ok(self.screen.row(&Row::prose(6).faint(text))?)
     }
 
@@ -322,6 +324,7 @@ impl Repl {
         let mut told: Vec<(String, Vec<&str>)> = Vec::new();
         for one in all {
             let text = one.reason.clone().unwrap_or_else(|| after_it(one, topic, untold));
+            let text = without_ids(&text).into_owned();
             match told.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, answers)) => answers.push(&one.text),
                 None => told.push((text, vec![&one.text])),
@@ -386,7 +389,7 @@ fn equal(all: &[Advice], margin: Option<f64>) -> String {
             (100.0 * margin).ceil()
         ),
         None => format!(
-            ": they end with {:.1} on the average, and differ by {:.1} at most",
+            ": they end with {:.1} on average, and differ by {:.1} at most",
             together(|played| played.average),
             margin
         ),
@@ -456,28 +459,47 @@ fn how_it_was_found(advised: &Advised, rules: &str, measured: bool) -> String {
 /// The likeliest outcomes of the next step, in the words of the log.
 fn next_step(odds: &Odds, untold: &EventFilter) -> String {
     let told = told_outcomes(odds, untold);
-    let named = told.iter().take(NAMED).map(|(line, chance)| format!("{:.0} % {line}", 100.0 * float(chance)));
-    let mut parts: Vec<String> = named.collect();
+    let always = |line: &&String| told.len() > 1 && told.iter().all(|(lines, _)| lines.contains(line));
+    let in_any_case: Vec<&String> = told.first().map_or(Vec::new(), |(lines, _)| lines.iter().filter(always).collect());
+    let mut parts: Vec<String> = Vec::new();
+    if !in_any_case.is_empty() {
+        parts.push(format!("in any case {}", shortened(&in_any_case)));
+    }
+    parts.extend(told.iter().take(NAMED).map(|(lines, chance)| {
+        let lines: Vec<&String> = lines.iter().filter(|line| !always(line)).collect();
+        let nothing = if in_any_case.is_empty() { "nothing changes yet" } else { "nothing else" };
+        let text = if lines.is_empty() { nothing.to_owned() } else { shortened(&lines) };
+        format!("{:.0} % {text}", 100.0 * float(chance))
+    }));
     if told.len() > NAMED {
         parts.push(format!("{} more", told.len() - NAMED));
     }
     parts.join("; ")
 }
 
-/// The outcomes of the next step merged by what is shown at the table, the likeliest first.
-fn told_outcomes(odds: &Odds, untold: &EventFilter) -> Vec<(String, Fraction)> {
-    let mut told: Vec<(String, Fraction)> = Vec::new();
+/// The most lines of one outcome that are named in a list of answers.
+const LINES_OF_OUTCOME: usize = 2;
+
+fn shortened(lines: &[&String]) -> String {
+    let named: Vec<&str> = lines.iter().take(LINES_OF_OUTCOME).map(|line| line.as_str()).collect();
+    let more = if lines.len() > LINES_OF_OUTCOME { " \u{b7} \u{2026}" } else { "" };
+    format!("{}{more}", named.join(" \u{b7} "))
+}
+
+/// The outcomes of the next step merged by the lines that are shown at the table, the likeliest first.
+fn told_outcomes(odds: &Odds, untold: &EventFilter) -> Vec<(Vec<String>, Fraction)> {
+    let mut told: Vec<(Vec<String>, Fraction)> = Vec::new();
     for (outcome, chance) in &odds.outcomes {
         let hidden = |effect: &&Effect| match effect {
             Effect::Came { kind, .. } | Effect::Gone { kind, .. } => untold.kinds.contains(kind),
             Effect::Changed { field, .. } if untold.fields.contains(field) => true,
             effect => !effect.is_shown(),
         };
-        let lines: Vec<String> = outcome.effects.iter().filter(|effect| !hidden(effect)).map(Effect::line).collect();
-        let line = if lines.is_empty() { "nothing changes yet".to_owned() } else { lines.join(" \u{b7} ") };
-        match told.iter_mut().find(|(known, _)| *known == line) {
+        let shown = outcome.effects.iter().filter(|effect| !hidden(effect));
+        let lines: Vec<String> = shown.map(|effect| without_ids(&effect.line()).into_owned()).collect();
+        match told.iter_mut().find(|(known, _)| *known == lines) {
             Some((_, sum)) => *sum += chance,
-            None => told.push((line, chance.clone())),
+            None => told.push((lines, chance.clone())),
         }
     }
     told.sort_by(|(_, one), (_, two)| two.cmp(one));
@@ -490,7 +512,7 @@ fn in_words(played: &PlayedOut) -> (String, String) {
         Some((rate, margin)) => {
             (format!("wins {:.0} %", 100.0 * rate), format!("{:.0}", (100.0 * margin).ceil().max(1.0)))
         }
-        None => (format!("ends with {:.1} on the average", played.average), format!("{:.1}", played.margin().max(0.1))),
+        None => (format!("ends with {:.1} on average", played.average), format!("{:.1}", played.margin().max(0.1))),
     }
 }
 

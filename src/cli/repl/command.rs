@@ -348,8 +348,8 @@ pub static COMMANDS: &[Command] = &[
         "[new NAME [as SHEET] | edit NAME | keep NAME [FIELD, ...] | use NAME [for NAME] | drop NAME]",
         "lists the characters that the campaign keeps; writes, keeps or drops one, or brings one into the scene",
         "`roster new NAME` writes a sheet step by step, and says what each step costs; `as SHEET` begins with a copy of one. \
-         `roster keep NAME` keeps what the sheet shows as it stands now, or only the fields that are named. \
-         `roster use NAME` writes that into the character of the same name in the scene of now, also under other rules: \
+         `roster keep NAME` keeps what the sheet shows now, or only the fields that are named. \
+         `roster use NAME` writes that into the character of the same name in the current scene, also under other rules: \
          fields that these do not have stay in the roster."
     ),
     command!(

@@ -65,8 +65,7 @@ pub fn leave_out_first(rows: &mut Vec<Row>) {
     };
     let left_out = rows.len() - rows.iter().rev().take_while(fits).count();
     if left_out > 0 {
-        let text =
-            format!("Lines before this one that are left out, since they are too many: {left_out}. `log` lists them.");
+        let text = format!("{left_out} earlier lines are left out. `log` lists them.");
         rows.splice(..left_out, [Row::at(2).faint(text)]);
     }
 }

@@ -79,11 +79,11 @@ impl Repl {
 
     /// The command `sheet [NAME]`.
     pub(super) fn sheet(&mut self, rest: &str) -> Done {
-        let entity = match rest {
-            "" => {
+        let entity = match rest.to_lowercase().as_str() {
+            "" | "me" | "my" | "myself" | "mine" | "my character" => {
                 self.whose().ok_or_else(|| Complaint::wrong("Say whose sheet: `sheet NAME`. `who` lists the names."))?
             }
-            rest => match self.only_entity(rest) {
+            _ => match self.only_entity(rest) {
                 Ok(entity) => entity,
                 Err(complaint) => return self.sheet_of_roster(rest).unwrap_or(Err(complaint)),
             },
@@ -444,7 +444,8 @@ impl Repl {
                 .iter()
                 .filter(|option| !option.enabled)
                 .map(|option| {
-                    vec![Span::plain(&*option.label), Span::plain(option.reason.as_deref().unwrap_or_default())]
+                    let reason = self.closed_because(&question, &option.label, option.reason.as_deref());
+                    vec![Span::plain(&*option.label), Span::plain(reason)]
                 })
                 .collect();
             if !closed.is_empty() {
@@ -536,7 +537,10 @@ impl Repl {
         let Some(option) = self.option_named(text, by_part)? else { return Ok(None) };
         let (label, note) = (&option.label, option.note.as_deref().unwrap_or_default());
         if !option.enabled {
-            let reason = option.reason.as_deref().unwrap_or("the rules do not allow it now");
+            let reason = match self.focused() {
+                Some(question) => self.closed_because(question, label, option.reason.as_deref()),
+                None => option.reason.clone().unwrap_or_default(),
+            };
             return Ok(Some(format!("{label}: {reason}")));
         }
         // The name of an entity that can be chosen may be followed by a field.

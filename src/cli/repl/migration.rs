@@ -60,7 +60,7 @@ impl Repl {
         let values = self.session.dormant().into_iter();
         let values = values.map(|(title, field, value)| (title, format!("{} {value}", readable_name(&field))));
         let pairs: Vec<(String, String)> = shelved.chain(values).collect();
-        self.show_pairs("aside", "kept aside until rules come that have a place for it", &pairs)
+        self.show_pairs("aside", "dormant until other rules declare it again", &pairs)
     }
 
     fn keep_rules(&mut self) -> Done {

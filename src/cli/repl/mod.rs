@@ -400,7 +400,7 @@ impl Repl {
         match self.session.missing_roll() {
             Some(roll) => {
                 let what = missing_in_words(roll);
-                format!("the written dice have run out: {what}; write its face behind the others in `--dice`")
+                format!("the written dice have run out: {what}; write its face after the others in `--dice`")
             }
             None => format!("the game is stopped by an error: {fault}"),
         }
@@ -411,7 +411,7 @@ impl Repl {
         let text = format!("The written dice have run out: {}.", missing_in_words(roll));
         self.screen.row(&Row::at(0).with(text, Tone::Bad))?;
         let text = format!(
-            "Type the face that fell, 1 to {}: `roll 1`. In a script, write it behind the others in `--dice`. Or `undo`.",
+            "Type the face that fell, 1 to {}: `roll 1`. In a script, write it after the others in `--dice`. Or `undo`.",
             roll.sides
         );
         Ok(self.screen.row(&Row::at(2).with(text, Tone::Note))?)
@@ -456,7 +456,11 @@ impl Repl {
         let words = self.words();
         let mut line = line;
         self.focus = None;
+        // `Ann: 2` divides points.
+        let is_answer =
+            self.focused().is_some_and(|asked| matches!(asked.ask, Ask::Allot { .. }) && knows(asked, line));
         if let Some((name, rest)) = addressed(line)
+            && !is_answer
             && let Some(question) = self.question_about(name)?
         {
             self.focus = Some(question);
@@ -565,7 +569,7 @@ impl Repl {
             Word::Set => self.set(rest),
             Word::Say => self.say(rest),
             Word::Seat => self.seat(rest),
-            Word::Save => self.save(rest),
+            Word::Save => self.save(name_to_save(rest)),
             Word::Spec => self.write_spec(rest),
             Word::Load => self.load(rest),
             Word::Recover => self.recover(rest),
@@ -645,7 +649,14 @@ impl Repl {
                 }
                 let told = report::fault(&fault, self.screen.coloured(), self.screen.width());
                 self.screen.verbatim(&told)?;
-                let hint = "The action is taken back. Correct the file and type `retry`; or `skip` the action, `skip NAME` a hook or a card, or `undo`.";
+                let hint = match fault.is_wrong_face() {
+                    true => {
+                        "The action is taken back. Start the game again with faces in `--dice` that these dice have; or `undo`."
+                    }
+                    false => {
+                        "The action is taken back. Correct the file and type `retry`; or `skip` the action, `skip NAME` a hook or a card, or `undo`."
+                    }
+                };
                 Ok(self.screen.row(&Row::at(2).with(hint, Tone::Note))?)
             }
             Step::Over(_) => {
@@ -967,6 +978,15 @@ fn knows(question: &Question, text: &str) -> bool {
         Ok(_) => true,
         Err(_) => false,
     }
+}
+
+/// The name in `save as evening` and `save this game as evening`; empty if there is none.
+fn name_to_save(rest: &str) -> &str {
+    let whole =
+        |text: &'_ str, word: &str| text == word || text.strip_prefix(word).is_some_and(|end| end.starts_with(' '));
+    let what = ["my game", "the game", "this game", "game", "it"].into_iter().find(|what| whole(rest, what));
+    let name = what.map_or(rest, |what| rest[what.len()..].trim_start());
+    if whole(name, "as") { name[2..].trim_start() } else { name }
 }
 
 /// True if a line is one word that could be the name of a Lua variable.

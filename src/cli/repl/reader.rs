@@ -84,6 +84,11 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
     if let Some(command) = of_newcomer(line).filter(|_| line.starts_with(':')) {
         return Meaning::Command(command, String::new());
     }
+    if let Some(named) = line.strip_prefix(['/', ':'])
+        && let Some(command) = Command::find(split_first(named).0)
+    {
+        return Meaning::Command(command, split_first(named).1.to_owned());
+    }
     let (first, rest) = split_first(line);
     let takes_sentences = words.focus().is_some_and(|open| takes_any_text(&open.ask));
     if !takes_sentences || line.ends_with('?') {
@@ -115,9 +120,10 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
         return Meaning::answer(Phrases::of_text(line));
     }
     let (own_words, option) = (words.takes_own_words(), words.words_of_option(line));
+    let is_asked = words.focus().is_some();
     let is_code = begins_code(rest)
-        || STARTS.contains(&first)
-        || (looks_like_code(line) && !own_words && !begins_an_answer(line, words) && !accepts(line));
+        || begins_as_lua(line, is_asked)
+        || (looks_like_code(line, is_asked) && !own_words && !begins_an_answer(line, words) && !accepts(line));
     if let Some(pair) = pair(line, words) {
         return pair;
     }
@@ -136,11 +142,20 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
     {
         return Meaning::Free { act: act.to_owned(), rest: rest.to_owned() };
     }
+    // These words only show something, so they come before an option that has them in the middle of its name.
+    if option == 0
+        && let Some(command) = of_newcomer(line).filter(|command| matches!(command.word, Word::Look | Word::Sheet))
+    {
+        return Meaning::Command(command, String::new());
+    }
     let cut = answers(line, words);
     let is_answer = accepts(line) || accepts(&cut.head.text) || names_an_option(&cut.head, words);
     let is_topic = words.topic_of(first).is_some();
     if is_answer || (is_topic && !cut.named.is_empty()) {
         return Meaning::answer(cut);
+    }
+    if line.eq_ignore_ascii_case("nothing") && !own_words {
+        return Meaning::Command(Command::of(Word::Pass), String::new());
     }
     if let Some((command, rest)) = by_beginning(line) {
         return Meaning::Command(command, rest.to_owned());
@@ -149,7 +164,16 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
     let singular = first.strip_suffix('s').unwrap_or(first);
     let is_known = words.names.iter().any(|name| name.eq_ignore_ascii_case(singular))
         || FIGHTING.contains(&&*first.to_lowercase());
-    let near = nearest(first, Command::names()).filter(|near| *near != first && first.chars().count() > 2 && !is_known);
+    let is_like = |near: &&str| {
+        let begins_alike =
+            near.chars().next().zip(first.chars().next()).is_some_and(|(one, other)| other.eq_ignore_ascii_case(&one));
+        let is_long = first.chars().count() > 4;
+        let takes_words = Command::find(near).is_some_and(|command| !command.takes.is_empty());
+        begins_alike && (rest.is_empty() || is_long && takes_words)
+    };
+    let near = nearest(first, Command::names())
+        .filter(|near| *near != first && first.chars().count() > 2 && !is_known)
+        .filter(is_like);
     if words.focus().is_some() {
         // A misspelt command is more likely than an unknown answer.
         return match near {
@@ -256,6 +280,47 @@ const NEWCOMERS: &[(&str, Word)] = &[
     ("what are my chances", Word::Odds),
     ("what is the chance to hit", Word::Odds),
     ("what are my chances to hit", Word::Odds),
+    ("pass turn", Word::Pass),
+    ("pass my turn", Word::Pass),
+    ("i pass", Word::Pass),
+    ("i wait", Word::Pass),
+    ("end my turn", Word::Pass),
+    ("skip my turn", Word::Pass),
+    ("stats", Word::Sheet),
+    ("my stats", Word::Sheet),
+    ("my sheet", Word::Sheet),
+    ("my character", Word::Sheet),
+    ("character sheet", Word::Sheet),
+    ("map", Word::Look),
+    ("the map", Word::Look),
+    ("show map", Word::Look),
+    ("show the map", Word::Look),
+    ("show me the map", Word::Look),
+    ("positions", Word::Look),
+    ("where is everyone", Word::Look),
+    ("where is everybody", Word::Look),
+    ("where are they", Word::Look),
+    ("where are we", Word::Look),
+    ("order", Word::Look),
+    ("turn order", Word::Look),
+    ("look around", Word::Look),
+    ("hello", Word::Help),
+    ("hi", Word::Help),
+    ("how do i play", Word::Help),
+    ("how to play", Word::Help),
+    ("how does this work", Word::Help),
+    ("how does it work", Word::Help),
+    ("let the computer play", Word::Auto),
+    ("let the computer decide", Word::Auto),
+    ("play for me", Word::Auto),
+    ("decide for me", Word::Auto),
+    ("you decide", Word::Auto),
+    ("why would i", Word::Why),
+    ("why should i", Word::Why),
+    ("repeat", Word::Options),
+    ("say that again", Word::Options),
+    ("what's the question", Word::Options),
+    ("what is the question", Word::Options),
     (":q", Word::Quit),
     (":q!", Word::Quit),
     (":wq", Word::Quit),
@@ -272,7 +337,7 @@ fn takes_any_text(ask: &riskbreaker::Ask) -> bool {
 }
 
 /// Words that people type, with the corresponding words in the names and texts of options.
-const SYNONYMS: [(&str, &str); 18] = [
+const SYNONYMS: &[(&str, &str)] = &[
     ("hit", "attack"),
     ("strike", "attack"),
     ("stab", "attack"),
@@ -291,6 +356,30 @@ const SYNONYMS: [(&str, &str); 18] = [
     ("fire", "shoot"),
     ("speak", "talk"),
     ("escape", "flee"),
+    ("retreat", "flee"),
+    ("retreat", "maneuver"),
+    ("retreat", "move"),
+    ("withdraw", "flee"),
+    ("withdraw", "maneuver"),
+    ("hurt", "attack"),
+    ("harm", "attack"),
+    ("injure", "attack"),
+    ("heal", "treat"),
+    ("cure", "treat"),
+    ("bandage", "treat"),
+    ("tend", "treat"),
+    ("swap", "change"),
+    ("switch", "change"),
+    ("equip", "draw"),
+    ("wield", "draw"),
+    ("unsheathe", "draw"),
+    ("crouch", "prone"),
+    ("crouch", "lie"),
+    ("yell", "speak"),
+    ("shout", "speak"),
+    ("done", "end"),
+    ("finish", "end"),
+    ("creep", "sneak"),
 ];
 
 /// The word of options for a typed word.
@@ -303,7 +392,11 @@ pub fn synonym_of(word: &str) -> Option<&'static str> {
 /// `None` if no option has this word.
 pub fn with_synonym(line: &str, words: &Vocabulary) -> Option<String> {
     let (first, rest) = split_first(line);
-    let known = synonym_of(first).filter(|known| words.names_an_option(known))?;
+    let typed = first.to_lowercase();
+    // `killing Ann` as well: the beginning of an option is enough.
+    let stem = typed.strip_suffix("ing").filter(|stem| stem.len() > 2);
+    let same = SYNONYMS.iter().filter(|(word, _)| *word == typed).map(|(_, known)| *known);
+    let known = same.chain(stem).find(|known| words.names_an_option(known))?;
     Some(format!("{known} {rest}").trim_end().to_owned())
 }
 
@@ -315,6 +408,9 @@ const QUESTIONS: &[(&str, Word)] = &[
     ("what are my chances to ", Word::Odds),
     ("what is the chance of ", Word::Odds),
     ("what is the chance to ", Word::Odds),
+    ("what happens if i say ", Word::Odds),
+    ("what happens if i answer ", Word::Odds),
+    ("what if i say ", Word::Odds),
     ("what happens if i ", Word::Odds),
     ("what happens when i ", Word::Odds),
     ("what if i ", Word::Odds),
@@ -362,6 +458,21 @@ const QUESTIONS: &[(&str, Word)] = &[
     ("tell me about ", Word::Help),
     ("who is ", Word::Sheet),
     ("who are ", Word::Who),
+    ("who has ", Word::Look),
+    ("who have ", Word::Look),
+    ("who can ", Word::Look),
+    ("who will ", Word::Look),
+    ("who does ", Word::Look),
+    ("who did ", Word::Look),
+    ("who was ", Word::Look),
+    ("who goes ", Word::Look),
+    ("who acts ", Word::Look),
+    ("who should ", Word::Look),
+    ("when does ", Word::Look),
+    ("when do ", Word::Look),
+    ("when will ", Word::Look),
+    ("when is ", Word::Look),
+    ("what can ", Word::Options),
     ("why can't i ", Word::Why),
     ("why can i not ", Word::Why),
     ("why is ", Word::Why),
@@ -393,7 +504,7 @@ fn asked_in_words<'l>(line: &'l str, words: &Vocabulary) -> Option<(&'static Com
         None if words.takes_own_words() && !line.ends_with('?') => return None,
         None => (question_word(plain)?, Word::Help),
     };
-    if matches!(word, Word::Hint) {
+    if matches!(word, Word::Hint | Word::Look | Word::Options) {
         return Some((Command::of(word), ""));
     }
     let mut about = plain[start.len()..].trim();
@@ -418,6 +529,11 @@ fn asked_in_words<'l>(line: &'l str, words: &Vocabulary) -> Option<(&'static Com
         " now",
     ] {
         about = without_end(about, end);
+    }
+    let limits = ["maximum", "max", "minimum", "min", "limit", "range"];
+    if limits.contains(&about) && words.focus().is_some_and(|open| matches!(open.ask, riskbreaker::Ask::Number { .. }))
+    {
+        return Some((Command::of(Word::Options), ""));
     }
     (!about.is_empty()).then(|| (Command::of(word), about))
 }
@@ -470,7 +586,7 @@ pub fn without_articles(line: &str) -> String {
 ///
 /// Used if the line is refused in its original form.
 pub fn without_manners(line: &str) -> Option<String> {
-    const STARTS: [&str; 23] = [
+    const STARTS: [&str; 25] = [
         "please ",
         "ok, ",
         "okay, ",
@@ -480,6 +596,8 @@ pub fn without_manners(line: &str) -> Option<String> {
         "i'd like to ",
         "i'm going to ",
         "i will ",
+        "i'm ",
+        "i am ",
         "i'll ",
         "i ",
         "we ",
@@ -558,7 +676,9 @@ fn by_beginning(line: &str) -> Option<(&'static Command, &str)> {
         return Some((command, ""));
     }
     let (first, rest) = split_first(line);
-    if begins_code(rest) {
+    // `not the captain` is no beginning of `note`.
+    const SMALL: [&str; 8] = ["not", "he", "she", "her", "we", "so", "no", "in"];
+    if begins_code(rest) || (!rest.is_empty() && SMALL.contains(&&*first.to_lowercase())) {
         return None;
     }
     Command::beginning_with(first).map(|command| (command, rest))
@@ -569,7 +689,10 @@ fn by_beginning(line: &str) -> Option<(&'static Command, &str)> {
 pub fn answers(line: &str, words: &Vocabulary) -> Phrases {
     let (first, rest) = split_first(line);
     let option = words.words_of_option(line);
-    let topic = words.topic_of(first).filter(|_| option == 0 && !words.is_part_of_option(first));
+    // An option that begins with the word comes before a question that is not open.
+    let is_option = |topic: &str| !words.is_open(topic) && words.names_an_option(first);
+    let topic =
+        words.topic_of(first).filter(|topic| option == 0 && !words.is_part_of_option(first) && !is_option(topic));
     let whole = match topic {
         None => 0..option.max(1),
         // The name of an option may contain a small word.
@@ -651,19 +774,39 @@ fn begins_an_answer(line: &str, words: &Vocabulary) -> bool {
 /// The words with which a Lua program begins.
 const STARTS: [&str; 10] = ["local", "for", "while", "if", "function", "repeat", "return", "not", "nil", "break"];
 
-/// True if a line cannot be plain words.
-fn looks_like_code(line: &str) -> bool {
-    let (first, _) = split_first(line);
+/// Whether a line begins with a word of Lua. While a question is open, it must also go on as Lua does: `not now` and
+/// `if he comes closer` are plain words.
+fn begins_as_lua(line: &str, is_asked: bool) -> bool {
+    let (first, rest) = split_first(line);
+    let has = |word: &str| words_of(rest).iter().any(|one| one.text == word);
+    match first {
+        "local" | "function" => true,
+        "if" => !is_asked || has("then"),
+        "for" | "while" => !is_asked || has("do"),
+        "return" => !is_asked || words_in(rest) <= 1,
+        "break" | "nil" => !is_asked || rest.is_empty(),
+        "repeat" | "not" => !is_asked,
+        _ => false,
+    }
+}
+
+/// Whether a line cannot be plain words. While a question is open, a sign that stands in sentences as well is not enough:
+/// `Ann > Bob`, `half cover 50%`, `cd ..`.
+fn looks_like_code(line: &str, is_asked: bool) -> bool {
+    let is_sentence = is_asked && words_in(line) > 1 && line.contains(char::is_alphabetic);
+    let signs = if is_sentence { "=(){}[];" } else { "=(){}[];*/%<>~^:." };
     let mut quoted = false;
     let mut letters = line.chars().peekable();
-    let mut signs = std::iter::from_fn(|| {
+    let mut found = std::iter::from_fn(|| {
         let letter = letters.next()?;
         quoted ^= letter == '"';
         // A full stop or a colon at the end of a sentence is not code.
         let ends = ".:".contains(letter) && letters.peek().is_none_or(|next| next.is_whitespace());
-        Some(!quoted && !ends && "=(){}[];*/%<>~^:.".contains(letter))
+        let compares = is_asked && "<>".contains(letter);
+        Some(!quoted && !ends && !compares && signs.contains(letter))
     });
-    STARTS.contains(&first) || signs.any(|is_code| is_code) || [" + ", " - "].iter().any(|sign| line.contains(sign))
+    let calculates = [" + ", " - "].iter().any(|sign| line.contains(sign));
+    begins_as_lua(line, is_asked) || found.any(|is_code| is_code) || (calculates && !is_sentence)
 }
 
 #[cfg(test)]

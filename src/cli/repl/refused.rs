@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use riskbreaker::names::spelling;
 use riskbreaker::ruleset::nearest;
 use riskbreaker::state::readable_name;
 use riskbreaker::{Ask, Choice, Event, Happening, Question, Refusal, Ruleset, Step, Value};
 
-use super::act::{MOST_RETYPED, is_blind_number, is_own_text, replies_of};
+use super::act::{MOST_RETYPED, is_blind_number, replies_of};
 use super::glossary::stands_at;
 use super::line::{Phrase, split_first};
 use super::question::with_capital;
-use super::reader::{by_ordinal, is_command, synonym_of, with_commas, with_synonym, without_manners};
+use super::reader::{by_ordinal, is_command, synonym_of, with_commas, with_synonym, without_articles, without_manners};
 use super::vocabulary::after;
 use super::{Complaint, Done, Repl};
 use crate::cli::rule_text::without_ids;
@@ -95,7 +96,7 @@ impl Repl {
     /// for it.
     pub(super) fn carry_out_or_reread(&mut self, line: &str) -> Done {
         let before = self.session.decision_count();
-        let complaint = match self.carry_out_as_typed(line) {
+        let mut complaint = match self.carry_out_as_typed(line) {
             Err(complaint @ (Complaint::Wrong(_) | Complaint::Refused(_))) => complaint,
             done => return done,
         };
@@ -111,7 +112,9 @@ impl Repl {
         let takes_list = |question: &Question| matches!(question.ask, Ask::Order { .. } | Ask::ChooseMany { .. });
         let listed = self.focused().filter(|question| takes_list(question)).and_then(|_| with_commas(short));
         let place = by_ordinal(line).filter(|_| self.focused().is_some());
-        for other in [plain, known, answer, listed, place].into_iter().flatten() {
+        let is_question = line.trim_end().ends_with('?');
+        for (at, other) in [plain, known, answer, listed, place].into_iter().enumerate() {
+            let Some(other) = other else { continue };
             if self.session.decision_count() != before {
                 break;
             }
@@ -119,7 +122,16 @@ impl Repl {
             match self.carry_out_as_typed(&other) {
                 // The reason given by the rules is more useful than an unknown sentence.
                 Err(Complaint::Refused(refusal @ (Refusal::Greyed { .. } | Refusal::Ambiguous { .. }))) => {
-                    return Err(refusal.into());
+                    let question = self.focused().cloned();
+                    return Err(match question {
+                        Some(question) => self.with_subject(&question, refusal),
+                        None => refusal,
+                    }
+                    .into());
+                }
+                // What is said of the sentence without its polite words is about what it says.
+                Err(other @ (Complaint::Wrong(_) | Complaint::Refused(_))) if at == 0 && !is_question => {
+                    complaint = other
                 }
                 Err(Complaint::Wrong(_) | Complaint::Refused(_)) => {}
                 done => return done,
@@ -131,7 +143,9 @@ impl Repl {
     /// The message about what to answer first, if a card is named while another question is open.
     pub(super) fn asked_first(&mut self, question: &Question, line: &str, head: &Phrase) -> Option<String> {
         let is_answer = question.read_typed(&head.value()).is_ok() && !self.is_card_instead(question, &head.text);
-        if head.is_empty() || is_answer {
+        // Somebody's name is no card, though one may begin like it.
+        if head.is_empty() || is_answer || self.words().names.iter().any(|name| spelling(name) == spelling(&head.text))
+        {
             return None;
         }
         let card = self.card_meant(head)?;
@@ -163,7 +177,7 @@ impl Repl {
                 format!("First {whom} must answer: {asked} {how}; then type `{}`.", line.trim())
             }
             Some(option) => {
-                let reason = option.reason.as_deref().unwrap_or("the rules do not allow it now");
+                let reason = self.closed_because(question, &option.label, option.reason.as_deref());
                 format!("{whom} cannot play {} after this question: {reason}. Now answer: {asked} {how}.", option.label)
             }
             None => {
@@ -266,7 +280,7 @@ impl Repl {
         let closed =
             about.first().and_then(|first| options.iter().find(|option| !option.enabled && *option.label == **first));
         if let Some(closed) = closed {
-            let reason = closed.reason.as_deref().unwrap_or("the rules do not allow it now");
+            let reason = self.closed_because(question, &closed.label, closed.reason.as_deref());
             return Complaint::Wrong(format!(
                 "No answer here is called `{typed}`; {} is not open: {reason}",
                 closed.label
@@ -281,6 +295,11 @@ impl Repl {
         if let Some(sentence) = self.act_not_open(typed) {
             return Complaint::Wrong(sentence);
         }
+        if let Some(line) = self.option_with(question, typed) {
+            return Complaint::Wrong(format!(
+                "Say what to do: type for example `{line}`. `options` lists the answers."
+            ));
+        }
         if self.names_own_value(typed) {
             return Complaint::Wrong(format!("{refusal} `why {typed}` shows the value."));
         }
@@ -290,10 +309,43 @@ impl Repl {
         Complaint::Wrong(format!("{refusal} `hint` advises."))
     }
 
+    /// The reason why an option is closed, as a sentence with a subject: rules write `needs a weapon` of whoever is asked, and
+    /// of the option itself if it is somebody.
+    pub(super) fn closed_because(&self, question: &Question, label: &str, reason: Option<&str>) -> String {
+        const VERBS: [&str; 12] =
+            ["has", "is", "needs", "holds", "carries", "cannot", "does", "was", "stands", "lies", "wears", "fights"];
+        let reason = reason.unwrap_or("the rules do not allow it now");
+        let option = question.ask.options().iter().find(|option| *option.label == *label);
+        let whom = option.and_then(|option| option.entity).or(question.about);
+        match whom.filter(|_| VERBS.contains(&split_first(reason).0)) {
+            Some(whom) => format!("{} {reason}", self.session.view().title(whom)),
+            None => reason.to_owned(),
+        }
+    }
+
+    /// A refusal of a closed option whose reason has a subject.
+    pub(super) fn with_subject(&self, question: &Question, refusal: Refusal) -> Refusal {
+        match refusal {
+            // A program reads the words of the rules.
+            Refusal::Greyed { label, reason } if !self.screen.json() => {
+                let reason = Some(self.closed_because(question, &label, reason.as_deref()));
+                Refusal::Greyed { label, reason }
+            }
+            other => other,
+        }
+    }
+
     /// The complaint about a refused answer, with a line that works if one can be found.
     pub(super) fn advised(&mut self, question: &Question, line: &TypedAnswers, refusal: Refusal) -> Complaint {
         if let Refusal::NotAsked { topic, asked } = &refusal {
             return self.advised_of_topic(question, line, topic, asked);
+        }
+        if let Refusal::AgainstRules { topic, reason } = &refusal
+            && !self.screen.json()
+        {
+            let named = line.named.iter().find(|(known, _)| known == topic).map(|(_, phrase)| phrase.text.as_str());
+            let given = named.unwrap_or(&line.head);
+            return Complaint::Wrong(format!("`{given}` is not possible: {}", ended(reason)));
         }
         if let (Ask::Confirm, Refusal::WrongType { .. }) = (&question.ask, &refusal) {
             let proposal =
@@ -318,14 +370,14 @@ impl Repl {
         // Later questions may depend on secrets, and may belong to another seat.
         let looks_ahead = self.masters() && known > 0 && rest.peek().is_some();
         if !looks_ahead || !matches!(refusal, Refusal::NotAnOption { .. }) {
-            return refusal.into();
+            return self.with_subject(question, refusal).into();
         }
         let behind: Vec<&str> = rest.collect();
         let option = typed.split_whitespace().take(known).collect::<Vec<_>>().join(" ");
         let option = option.trim_end_matches(',').to_owned();
         // If the option or its answer is closed, the player needs the reason given by the rules.
         if let Err(closed @ Refusal::Greyed { .. }) = question.read_typed(&option.as_str().into()) {
-            return closed.into();
+            return self.with_subject(question, closed).into();
         }
         // `inflict guard`: several options begin with this word.
         if let Err(unclear @ Refusal::Ambiguous { .. }) = question.read_typed(&option.as_str().into()) {
@@ -360,7 +412,7 @@ impl Repl {
         let mut read = next.iter().filter_map(|next| Some((next, next.read_typed(&rest.as_str().into()).ok()?)));
         let reads = match read.next() {
             // The rules may accept only certain free text.
-            Some((next, answer)) if is_own_text(next, &answer) => {
+            Some((next, answer)) if next.is_own_text(&answer) => {
                 let both = [(&question.topic, option), (&next.topic, rest.as_str())];
                 let both = both.map(|(topic, text)| (topic.to_string(), Value::text(text)));
                 self.would_take(question, both.to_vec()).then_some(next)
@@ -369,7 +421,8 @@ impl Repl {
         };
         let closed = next.iter().find_map(|next| {
             let read = next.read_typed(&rest.as_str().into());
-            read.err().filter(|refusal| matches!(refusal, Refusal::Greyed { .. }))
+            let closed = read.err().filter(|refusal| matches!(refusal, Refusal::Greyed { .. }))?;
+            Some(self.with_subject(next, closed))
         });
         if let (None, Some(closed)) = (reads, closed) {
             return closed.into();
@@ -404,6 +457,26 @@ impl Repl {
                 format!("{} Type for example `{option} {} {example}`.", cannot(&rest), small(&next.topic))
             }
             (None, None, None) => format!("{} Nothing else is asked there: type `{option}` alone.", cannot(&rest)),
+        })
+    }
+
+    /// An open option with somebody whom a line names behind it, if the option asks for somebody and takes that one.
+    fn option_with(&mut self, question: &Question, typed: &str) -> Option<String> {
+        let name = self.only_entity(&without_articles(typed)).ok()?;
+        let label = self.session.view().label(name).to_string();
+        if !self.masters() {
+            return None;
+        }
+        let open = question.ask.options().iter().filter(|option| option.enabled);
+        let options: Vec<Arc<str>> = open.map(|option| option.label.clone()).collect();
+        // `next to Ann` is about Ann as well.
+        let about = |option: &&Choice| {
+            option.enabled && (*option.label == *label || option.label.ends_with(&format!(" {label}")))
+        };
+        options.into_iter().take(MOST_LISTED).find_map(|option| {
+            let next = self.questions_after(question, &option);
+            let found = next.iter().find_map(|next| next.ask.options().iter().find(about))?;
+            Some(format!("{option} {}", found.label))
         })
     }
 
@@ -476,9 +549,12 @@ impl Repl {
         let shorter = TypedAnswers { named: rest, ..line.clone() };
         let replies = replies_of(question, Phrase { text: line.head.clone(), items: None }, shorter.named.clone());
         let told = format!("`{topic}` is not asked here.");
+        // The rest may be what the next question asks.
+        let head_alone = question.read_typed(&line.head.as_str().into()).is_ok();
         Complaint::Wrong(match replies.is_ok_and(|replies| self.would_take(question, replies)) {
             true => format!("{told} Leave it out: `{}`.", shorter.with_first("", small)),
-            false => told,
+            false if head_alone => format!("{told} Type `{}` alone.", line.head),
+            false => format!("{told} `options` lists the answers."),
         })
     }
 
@@ -522,7 +598,7 @@ impl Repl {
             let mut open = ahead.questions().iter().filter(|open| open.id.action == question.id.action);
             let next = open.find(|open| open.seat == question.seat).cloned()?;
             let read = next.read_typed(&number.into());
-            let is_wanted = !is_blind_number(&next, number) && !read.is_ok_and(|answer| is_own_text(&next, &answer));
+            let is_wanted = !is_blind_number(&next, number) && !read.is_ok_and(|answer| next.is_own_text(&answer));
             let answer = if is_wanted { next.read_typed(&number.into()).ok()? } else { ahead.propose(&next)? };
             let text = if is_wanted { number.to_owned() } else { next.tell(&answer) };
             line.push_str(&format!(" {} {text}", word_of(self.session.ruleset(), &next.topic)));

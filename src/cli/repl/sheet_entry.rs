@@ -129,7 +129,9 @@ impl Repl {
         Some(match first.to_lowercase().as_str() {
             "help" | "?" if rest.is_empty() => self.help_on_sheet(),
             "quit" | "exit" | "bye" | "undo" | "redo" | "help" | "?" | "note" | "roster" | "goto" => return None,
+            _ if line.ends_with('?') => return None,
             "" => self.go_to_step(entry.at + 1),
+            "next" | "skip" if rest.is_empty() => self.go_to_step(entry.at + 1),
             "back" if rest.is_empty() => self.go_to_step(entry.at.saturating_sub(1)),
             "show" | "sheet" if rest.is_empty() => self.show_sheet_entry().and_then(|()| self.ask_step()),
             "done" if rest.is_empty() => self.end_sheet(),

@@ -17,7 +17,7 @@ const NAMED: usize = 5;
 pub fn report(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFindings) -> Result<()> {
     let (study, figures) = (&asked.study, &found.figures);
     sheet.title(&format!("{} · {} games · seed {}", asked.scenario, figures.games, study.seed))?;
-    sheet.note("Figures have the interval that holds the true one in 95 of 100 studies.")?;
+    sheet.note("Each figure has its 95 % confidence interval.")?;
     results(sheet, asked, figures)?;
     fairness(sheet, found)?;
     questions(sheet, found)?;
@@ -258,7 +258,7 @@ fn cards(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
             .plain(&format!("Where nothing else was open, a card was used although it is left out: {forced} times."))?;
     }
     if left_out > 0 {
-        sheet.plain(&format!("{left_out} pairs of games do not count, since one of the two has no end."))?;
+        sheet.plain(&format!("{left_out} pairs of games do not count, since one of the two games did not end."))?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use super::op::Op;
 use super::phase::Stop;
 use super::run_rolls::SeenRoll;
 use super::{ActionContext, DICE_RUN_OUT};
+use crate::model::WRONG_FACE;
 use crate::{Ask, DiceSource, Happening, MissingRoll, Need, Question, QuestionId, Sight, Slot, Term};
 use riskbreaker_dice::{Dice, Roll, Throws};
 use riskbreaker_state::{Audience, Value};
@@ -91,7 +92,7 @@ impl ActionContext {
         let Some(roll) = self.rolls.last_seen() else {
             return Err(self.fault_with(
                 "rb.last_roll: nothing has been rolled in this action",
-                Some("look behind the roll, such as rb.under(...) or a verb that rolls".into()),
+                Some("look after the roll, such as rb.under(...) or a verb that rolls".into()),
             ));
         };
         if roll.shows_faces {
@@ -171,7 +172,7 @@ impl ActionContext {
         let after = if told.is_empty() { String::new() } else { format!(" ({})", told.join("; ")) };
         let stop = self.fault_with(
             format!("{DICE_RUN_OUT}: {dice} is rolled: {what}{need}{after}"),
-            Some("write the face of this roll behind the others".into()),
+            Some("write the face of this roll after the others".into()),
         );
         self.rolls.missing = Some(Box::new(MissingRoll { what, dice: dice.to_string().into(), need: words, sides }));
         stop
@@ -323,7 +324,7 @@ impl ActionContext {
                 });
                 if let Some((face, sides)) = bad {
                     return Err(self.fault_with(
-                        format!("the next written face is {face}, but a die of {sides} is rolled: {}", tell(self)),
+                        format!("{WRONG_FACE} is {face}, but a die of {sides} is rolled: {}", tell(self)),
                         Some(
                             "write the faces in the order in which the dice are rolled; `dice` with an empty list of \
                              faces takes those away that wait, and `retry` rolls again"

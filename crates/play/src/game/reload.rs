@@ -166,7 +166,7 @@ impl Game {
         }
         let gone = self.context.switches.iter().filter(|(name, _)| to.switch(name).is_none());
         warnings.extend(gone.map(|(name, value)| match was.contains_key(name) {
-            true => format!("the house rule `{name}` is gone; {value} is kept aside"),
+            true => format!("the house rule `{name}` is gone; {value} is dormant"),
             false => format!("the house rule `{name}` is gone"),
         }));
         let values = passed.into_iter().map(|(value, _)| value);

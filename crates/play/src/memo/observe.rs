@@ -79,7 +79,7 @@ impl Observer for Memo {
             Op::Finish { plain: false, .. } => self.abort("the outcome names an entity"),
             Op::Cut => self.abort("it cuts the action short"),
             Op::Glimpse => self.abort("a seat is shown what it knows"),
-            Op::MayHide => self.abort("not everybody may see what it makes"),
+            Op::MayHide => self.abort("not everybody may see its result"),
             Op::Note => self.abort("it converts a game"),
         }
     }

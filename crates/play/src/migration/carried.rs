@@ -41,7 +41,7 @@ pub enum MigrationError {
     #[error("the game is over")]
     Over,
     /// The game has not begun.
-    #[error("the game has not begun: its start has to end first, with an answer to everything that it asks")]
+    #[error("the game has not begun: answer the questions of its start first")]
     NotBegun,
     /// No change of rules is pending.
     #[error("no change of rules is pending")]

@@ -2,6 +2,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+/// How the message begins if a written face does not fit its die.
+pub(crate) const WRONG_FACE: &str = "the next written face";
+
 /// What a script did wrong. The action is taken back to its start; the game waits for a [`Remedy`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{}{message}", self.place())]
@@ -57,6 +60,12 @@ impl Fault {
     #[doc(hidden)]
     pub fn new(message: impl Into<String>) -> Fault {
         Fault { message: message.into(), ..Fault::default() }
+    }
+
+    /// True if the script is right and a face that was written in advance does not fit the die that is rolled.
+    #[doc(hidden)]
+    pub fn is_wrong_face(&self) -> bool {
+        self.message.starts_with(WRONG_FACE)
     }
 
     fn place(&self) -> String {

@@ -33,6 +33,7 @@ mod session_error;
 mod setup;
 #[allow(missing_docs)]
 mod sight;
+mod spoken;
 mod start_error;
 #[allow(missing_docs)]
 mod tape;
@@ -48,6 +49,7 @@ pub use edit::Edit;
 pub use event::{Event, Happening, event_lines};
 pub use explanation::Explanation;
 pub use fault::{Fault, Remedy};
+pub(crate) use fault::WRONG_FACE;
 pub use former::Former;
 pub use free_act::FreeAct;
 pub use marked::{in_one_line, marked, marked_part};

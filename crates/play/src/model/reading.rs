@@ -24,12 +24,44 @@ impl Question {
     }
 
     /// Converts a typed reply like [`Question::read`], but also finds options by their name without accents, in any
-    /// Unicode normalization (see [`riskbreaker_names::typed`]).
+    /// Unicode normalization (see [`riskbreaker_names::typed`]), and reads a text as people say it: `the Ogre`,
+    /// `all of them`, `I rolled a 7`, `2 points to Ann`.
     ///
     /// # Errors
     ///
     /// As [`Question::read`].
     pub fn read_typed(&self, reply: &Value) -> Result<Answer, Refusal> {
+        let read = self.read_by_name(reply);
+        let Some(text) = reply.as_text() else { return read };
+        match &read {
+            // The rule's reason is clearer than another reading.
+            Err(Refusal::Greyed { .. } | Refusal::Ambiguous { .. }) => return read,
+            Ok(answer) if !self.is_own_text(answer) => return read,
+            _ => {}
+        }
+        for form in super::spoken::forms(self, text) {
+            match self.read_by_name(&Value::text(form)) {
+                Ok(answer) if !self.is_own_text(&answer) => return Ok(answer),
+                Err(refusal @ (Refusal::Greyed { .. } | Refusal::Ambiguous { .. })) if read.is_err() => {
+                    return Err(refusal);
+                }
+                _ => {}
+            }
+        }
+        read
+    }
+
+    /// True if the answer is a text that is the name of no option.
+    #[doc(hidden)]
+    pub fn is_own_text(&self, answer: &Answer) -> bool {
+        match answer {
+            Answer::Line(_) => true,
+            Answer::Choice(id) => !self.ask.options().iter().any(|option| option.id == *id),
+            _ => false,
+        }
+    }
+
+    fn read_by_name(&self, reply: &Value) -> Result<Answer, Refusal> {
         let in_digits = if matches!(self.ask, Ask::Number { .. }) { number_in_words(reply) } else { None };
         let mut reply = in_digits.unwrap_or_else(|| reply.clone());
         let mut read = self.read(&reply);
@@ -295,8 +327,14 @@ fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: 
             .collect();
     }
     if found.is_empty() {
-        // A word from the middle of a name.
-        let has = |option: &&Choice| option.label.to_lowercase().split([' ', '_']).any(|word| word == lower);
+        // Words from the middle of a name. A number alone is none: `2` is not `Ann 2`.
+        let wanted: Vec<&str> = lower.split([' ', '_']).filter(|word| !word.is_empty()).collect();
+        let is_number = lower.parse::<f64>().is_ok();
+        let has = |option: &&Choice| {
+            let label = option.label.to_lowercase();
+            let parts: Vec<&str> = label.split([' ', '_']).collect();
+            !wanted.is_empty() && !is_number && parts.windows(wanted.len()).any(|part| part == wanted)
+        };
         found = options.iter().filter(has).collect();
     }
     match found.as_slice() {
@@ -446,6 +484,9 @@ mod tests {
         assert_eq!(chosen(Value::Int(7)), Answer::Choice("seven".into()));
         assert_eq!(chosen(Value::list([Value::Int(3)])), Answer::Choice("3".into()));
         assert_eq!(chosen("far".into()), Answer::Choice("far".into()));
+        let options = vec![option("a", "Ann 2", None)];
+        let asked = Question::for_test(Ask::Choose { options, other: true });
+        assert_eq!(asked.read(&"2".into()).unwrap(), Answer::Choice("2".into()), "a number is no word of a name");
     }
 
     #[test]

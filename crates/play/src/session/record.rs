@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Session;
+use super::save::RulesOf;
 use crate::game::{Pending, SavedOpen};
 use crate::{Cause, DicePosition, DiceSource, Done, Driver, Edit, Ruleset, Setup, Slot, StartError};
 use riskbreaker_ruleset::Checksum;
@@ -66,6 +67,12 @@ pub struct Checkpoint {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     asked_policies: bool,
 }
+
+/// What is wrong with a tape that leads to another state than the stored one.
+pub const OTHER_STATE: &str = "its answers and dice lead to another state than the stored one";
+
+/// The message for a tape that leads to another state than the stored one.
+pub const OTHER_STATE: &str = "its answers and dice lead to another state than the stored one";
 
 /// Finds rules by their hash.
 pub type FindRules<'f> = dyn FnMut(&str) -> Result<Arc<Ruleset>, String> + 'f;
@@ -170,6 +177,35 @@ impl Session {
         Ok(session)
     }
 
+    /// Replays recorded actions and compares the state that they lead to with the stored one. Campaign files and saved games
+    /// are verified by this function.
+    ///
+    /// # Errors
+    ///
+    /// The first action whose replay differs from the record, or a message that the state differs.
+    #[doc(hidden)]
+    pub fn replay_to(
+        &mut self,
+        part: &Arc<[Done]>,
+        find: &mut FindRules<'_>,
+        is_stored: impl FnOnce(&Session) -> bool,
+    ) -> Result<(), String> {
+        self.verify(part, &mut |hash, _, _| find(hash), is_stored)
+    }
+
+    pub(super) fn verify(
+        &mut self,
+        part: &Arc<[Done]>,
+        find: &mut RulesOf<'_>,
+        is_stored: impl FnOnce(&Session) -> bool,
+    ) -> Result<(), String> {
+        self.game_mut().context.playback.strict = true;
+        let played = self.replay_through(part, find);
+        self.game_mut().context.playback.strict = false;
+        played?;
+        if is_stored(self) { Ok(()) } else { Err(OTHER_STATE.into()) }
+    }
+
     /// Replays recorded actions, each by the rules that were in force.
     ///
     /// # Errors
@@ -181,6 +217,35 @@ impl Session {
         let played = self.replay_through(part, &mut |hash, _, _| find(hash));
         self.game_mut().context.playback.strict = false;
         played
+    }
+
+    /// Replays recorded actions and compares the state that they lead to with the stored one. Campaign files and saved games are
+    /// verified by this function.
+    ///
+    /// # Errors
+    ///
+    /// The first action whose replay differs from the record, or that the state differs.
+    #[doc(hidden)]
+    pub fn replay_to(
+        &mut self,
+        part: &Arc<[Done]>,
+        find: &mut FindRules<'_>,
+        is_stored: impl FnOnce(&Session) -> bool,
+    ) -> Result<(), String> {
+        self.verify(part, &mut |hash, _, _| find(hash), is_stored)
+    }
+
+    pub(super) fn verify(
+        &mut self,
+        part: &Arc<[Done]>,
+        find: &mut RulesOf<'_>,
+        is_stored: impl FnOnce(&Session) -> bool,
+    ) -> Result<(), String> {
+        self.game_mut().context.strict = true;
+        let played = self.replay_through(part, find);
+        self.game_mut().context.strict = false;
+        played?;
+        if is_stored(self) { Ok(()) } else { Err(OTHER_STATE.into()) }
     }
 
     /// Restores the position of a game after its last action. Publishes no events.

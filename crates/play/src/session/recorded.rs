@@ -9,7 +9,7 @@ use super::step::Step;
 use crate::{Answer, By, Cause, DecisionCount, Done, Edit, Refusal, Remedy, Ruleset, Setup, Slot, StartError};
 use riskbreaker_state::{EntityId, readable_name};
 
-pub use super::record::FindRules;
+pub use super::record::{FindRules, OTHER_STATE};
 pub use crate::context::RecordedFaces;
 
 /// The decisions and rolls of a part of a saved game.

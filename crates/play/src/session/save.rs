@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Session;
 use super::checkpoint::SavedEnd;
+use super::record::OTHER_STATE;
 use super::checksum::{checksum_fits, checksum_of, with_checksum};
 use super::saved_sources::{FirstChanges, Sources};
 use crate::game::{LARGEST_NUMBER, Pending, SavedOpen, Stacked, numbers_at, numbers_of, patch_between, replay};
@@ -273,7 +274,7 @@ impl Session {
         let same_start = saved.first_changes.as_ref().is_none_or(|first| rules.has_hash(&first.hash));
         let other = (!(same_start && same_end)).then(|| {
             let stacked = [std::slice::from_ref(&saved.ruleset), &saved.layers].concat().join("+");
-            let cure = "load it with the files of then; a campaign keeps them";
+            let cure = "load it with the files of that time; a campaign keeps them";
             format!("; the files of {stacked} have changed since it was saved: {cure}")
         });
         let (seats, state) = (saved.setup.seats.clone(), saved.state.clone());
@@ -294,8 +295,7 @@ impl Session {
             Ok(()) => {
                 // Other rules may lead to another state, as long as the tape fits them.
                 if other.is_none() && state.is_some_and(|state| state != checksum_of(&session.state_bytes())) {
-                    let message = "its answers and dice lead to another state than the one that was saved";
-                    return Err(StartError::Diverged(message.into()));
+                    return Err(StartError::Diverged(OTHER_STATE.into()));
                 }
                 let game = session.game_mut();
                 game.context.answers.seats.extend(seats.clone());
@@ -361,8 +361,8 @@ impl Session {
     /// Replays the whole tape. `end`: the checkpoint that it must reach.
     fn replay_all(&mut self, library: &Library, mut saved: SavedGame, end: Option<&SavedEnd>) -> Result<(), String> {
         let mut files = saved.first.take().unwrap_or_else(|| self.ruleset().files());
-        self.game_mut().context.playback.strict = true;
-        self.replay_through(&std::mem::take(&mut saved.done).into(), &mut |hash, now, cause| {
+        let part: Arc<[Done]> = std::mem::take(&mut saved.done).into();
+        let mut find = |hash: &str, now: &Ruleset, cause: &Cause| {
             if let Cause::Reload { files: patch, .. } | Cause::Rules { files: patch, .. } = cause {
                 apply(&mut files, patch);
             }
@@ -371,10 +371,8 @@ impl Session {
                 _ => Stacked::of(now),
             };
             stacked.rules_with(library, hash, &files)
-        })?;
-        if end.is_some_and(|end| !end.is_reached_by(self.game())) {
-            return Err("its tape leads to another state than its checkpoint holds".into());
-        }
+        };
+        self.verify(&part, &mut find, |session| end.is_none_or(|end| end.is_reached_by(session.game())))?;
         let mut pending = Vec::new();
         for asked in saved.asked_before.iter().chain(&saved.pending) {
             let rules_of = |asked: &SavedRules| {
@@ -394,7 +392,7 @@ impl Session {
 }
 
 /// Finds rules by their hash; gets the rules in force and the cause that changed them.
-type RulesOf<'f> = dyn FnMut(&str, &Ruleset, &Cause) -> Result<Arc<Ruleset>, String> + 'f;
+pub(super) type RulesOf<'f> = dyn FnMut(&str, &Ruleset, &Cause) -> Result<Arc<Ruleset>, String> + 'f;
 
 impl SavedGame {
     /// True if the save contains rule files.
