@@ -477,13 +477,13 @@ mod tests {
             ("b/ruleset.toml", manifest("b", "")),
             ("c/ruleset.toml", manifest("c", "extends = \"a\"")),
             ("x/ruleset.toml", manifest("x", "over = [\"a\", \"b\"]")),
-            ("x/maneuvers/a/feint.luau", String::new()),
-            ("x/maneuvers/b/feint.luau", String::new()),
-            ("x/maneuvers/c/jab.luau", String::new()),
-            ("x/maneuvers/both.luau", String::new()),
-            ("x/lib/b/note.luau", String::new()),
-            ("x/cast/a/fox.toml", String::new()),
-            ("x/cast/b/fox.toml", String::new()),
+            ("x/maneuvers/a/feint.luau", "return 1\n".to_owned()),
+            ("x/maneuvers/b/feint.luau", "return 1\n".to_owned()),
+            ("x/maneuvers/c/jab.luau", "return 1\n".to_owned()),
+            ("x/maneuvers/both.luau", "return 1\n".to_owned()),
+            ("x/lib/b/note.luau", "return 1\n".to_owned()),
+            ("x/cast/a/fox.toml", "wit = 3\n".to_owned()),
+            ("x/cast/b/fox.toml", "wit = 3\n".to_owned()),
         ];
         let library = Library::from_files(files.iter().map(|(path, text)| (*path, text.as_str())));
         let scripts = |main: &str| {
@@ -585,7 +585,7 @@ mod tests {
             let files = [
                 ("a/ruleset.toml", manifest("a", "scenario = \"duel\"\n")),
                 ("a/scenarios/small/duel.toml", String::new()),
-                ("a/cast/old/fox.toml", String::new()),
+                ("a/cast/old/fox.toml", "wit = 3\n".to_owned()),
                 ("b/ruleset.toml", manifest("b", "extends = \"a\"\n")),
                 (more, String::new()),
             ];

@@ -93,7 +93,7 @@ mod tests {
     fn a_misfit_names_its_key() {
         let wrong = r#"{ "books": { "red": [1, "two"] } }"#;
         let told = read_json::<Shelf>(wrong.as_bytes()).unwrap_err();
-        assert_eq!(told, "`books.red[1]`: invalid type: string \"two\", expected u32 at line 1 column 30");
+        assert_eq!(told, "`books.red[1]`: invalid type: string \"two\", expected u32 at line 1 column 29");
         let value = serde_json::from_str(wrong).unwrap();
         let told = read_json_value::<Shelf>(value).unwrap_err();
         assert_eq!(told, "`books.red[1]`: invalid type: string \"two\", expected u32");

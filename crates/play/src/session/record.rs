@@ -71,9 +71,6 @@ pub struct Checkpoint {
 /// What is wrong with a tape that leads to another state than the stored one.
 pub const OTHER_STATE: &str = "its answers and dice lead to another state than the stored one";
 
-/// The message for a tape that leads to another state than the stored one.
-pub const OTHER_STATE: &str = "its answers and dice lead to another state than the stored one";
-
 /// Finds rules by their hash.
 pub type FindRules<'f> = dyn FnMut(&str) -> Result<Arc<Ruleset>, String> + 'f;
 
@@ -217,35 +214,6 @@ impl Session {
         let played = self.replay_through(part, &mut |hash, _, _| find(hash));
         self.game_mut().context.playback.strict = false;
         played
-    }
-
-    /// Replays recorded actions and compares the state that they lead to with the stored one. Campaign files and saved games are
-    /// verified by this function.
-    ///
-    /// # Errors
-    ///
-    /// The first action whose replay differs from the record, or that the state differs.
-    #[doc(hidden)]
-    pub fn replay_to(
-        &mut self,
-        part: &Arc<[Done]>,
-        find: &mut FindRules<'_>,
-        is_stored: impl FnOnce(&Session) -> bool,
-    ) -> Result<(), String> {
-        self.verify(part, &mut |hash, _, _| find(hash), is_stored)
-    }
-
-    pub(super) fn verify(
-        &mut self,
-        part: &Arc<[Done]>,
-        find: &mut RulesOf<'_>,
-        is_stored: impl FnOnce(&Session) -> bool,
-    ) -> Result<(), String> {
-        self.game_mut().context.strict = true;
-        let played = self.replay_through(part, find);
-        self.game_mut().context.strict = false;
-        played?;
-        if is_stored(self) { Ok(()) } else { Err(OTHER_STATE.into()) }
     }
 
     /// Restores the position of a game after its last action. Publishes no events.

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Session;
 use super::checkpoint::SavedEnd;
-use super::record::OTHER_STATE;
 use super::checksum::{checksum_fits, checksum_of, with_checksum};
+use super::record::OTHER_STATE;
 use super::saved_sources::{FirstChanges, Sources};
 use crate::game::{LARGEST_NUMBER, Pending, SavedOpen, Stacked, numbers_at, numbers_of, patch_between, replay};
 use crate::model::{Patch, apply};
