@@ -33,11 +33,8 @@ pub use explorer::{Budget, ChoicePoint, Edge, Explorer, Fork, OffPlan, SeenState
 #[doc(hidden)]
 pub use game::{Done, Game, Halt, Prepared};
 pub use game::{ReloadReport, TakenBack};
-#[cfg(feature = "continuations")]
 #[doc(hidden)]
-pub use machine::KeptPlace;
-#[doc(hidden)]
-pub use machine::{Call, Engine, Fingerprint, Hits, KeepPlace, Lines, MACHINE_STACK, Machine, PolicyAct};
+pub use machine::{Call, Engine, Fingerprint, Hits, KeepPlace, KeptPlace, Lines, MACHINE_STACK, Machine, PolicyAct};
 pub use machine::{Machines, Ruleset};
 #[doc(hidden)]
 pub use memo::{Memo, Query, Traces};
