@@ -435,7 +435,7 @@ fn a_house_rule_and_a_value_dropped_by_a_reload_return_after_any_rules() {
     let renamed = files.with("ruleset.toml", "switches.wins_at", "switches.wins_a");
     let narrow = files.with("ruleset.toml", "max = 20", "max = 9");
     let said = |report: ReloadReport| report.warnings.join("; ");
-    assert_eq!(said(reload(&mut session, &renamed)), "the house rule `wins_at` is gone; 20 is kept aside");
+    assert_eq!(said(reload(&mut session, &renamed)), "the house rule `wins_at` is gone; 20 is dormant");
     assert_eq!(session.switch("wins_at"), None);
     let third = said(reload(&mut session, &narrow));
     assert!(third.starts_with("switch `wins_at` cannot be `20`: it is 1 to 9; it is 3 now"), "{third}");

@@ -335,7 +335,7 @@ fn entries_kept_after_an_import_do_not_depend_on_counts_in_the_first_line() {
     fewer["campaign"]["moments"] = 1.into();
     let store = Store::open(folder.join("fewer.rbsave"), &library).unwrap();
     let refused = store.import(format!("{fewer}\n{rest}").as_bytes()).err().unwrap().to_string();
-    assert!(refused.contains("an entry behind the last one, which is 1"), "{refused}");
+    assert!(refused.contains("an entry after the last one, which is 1"), "{refused}");
     assert!(store.first().unwrap().is_none());
 }
 

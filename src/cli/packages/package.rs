@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(package.left_out, ["top/.nvim.lua"]);
         let two = || gathered(&[("x/ruleset.toml", "id = \"x\""), ("y/ruleset.toml", "id = \"y\"")]);
         let told = two().package(None).unwrap_err().to_string();
-        assert_eq!(told, "it holds several rulesets; name one of them behind it: `#x`, `#y`");
+        assert_eq!(told, "it holds several rulesets; name one of them after it: `#x`, `#y`");
         assert_eq!(two().package(Some("y")).unwrap().id, "y");
         assert!(two().package(Some("z")).is_err());
         for (text, why) in [("id = \"../x\"", "no id"), ("id = 3", "has no id"), ("id =", "not TOML")] {

@@ -285,7 +285,7 @@ mod tests {
         let mut rows: Vec<Row> = (0..3_000).map(row).collect();
         leave_out_first(&mut rows);
         assert!(rows.len() > 1_000 && rows.len() < 1_050, "{}", rows.len());
-        assert!(rows[0].bare().contains(&format!(": {}. `log`", 3_001 - rows.len())), "{}", rows[0].bare());
+        assert!(rows[0].bare().contains(&format!("{} earlier lines", 3_001 - rows.len())), "{}", rows[0].bare());
         assert_eq!(rows.last(), Some(&row(2_999)));
         let few: Vec<Row> = (0..1_000).map(row).collect();
         let mut all = few.clone();

@@ -689,8 +689,8 @@ fn by_beginning(line: &str) -> Option<(&'static Command, &str)> {
 pub fn answers(line: &str, words: &Vocabulary) -> Phrases {
     let (first, rest) = split_first(line);
     let option = words.words_of_option(line);
-    // An option that begins with the word comes before a question that is not open.
-    let is_option = |topic: &str| !words.is_open(topic) && words.names_an_option(first);
+    // An option that begins with the word comes before a question that is not open; a word of two letters is too short for that.
+    let is_option = |topic: &str| !words.is_open(topic) && first.chars().count() > 2 && words.names_an_option(first);
     let topic =
         words.topic_of(first).filter(|topic| option == 0 && !words.is_part_of_option(first) && !is_option(topic));
     let whole = match topic {
