@@ -323,8 +323,9 @@ impl Salvage {
         }
         let of_rules = |piece: &Piece| matches!(piece, Piece::Scene(scene) if rules.contains(&scene.rules));
         let scenes = pieces.values().filter(|(_, piece)| of_rules(piece)).map(|(sum, _)| *sum).collect::<Vec<_>>();
-        let actions = self.write_actions(to, game, &scenes, &mut row)?;
+        let actions = self.valid_actions(to, game, &scenes);
         let moments = self.write_moments(to, (game, left_out), &pieces, &actions)?;
+        self.write_actions(to, game, &self.reached_from(game, moments.keys().copied()), &mut row)?;
 
         let had = known.as_ref().map_or(last, |row| row.moments.max(last));
         if had as usize > moments.len() {
@@ -371,34 +372,52 @@ impl Salvage {
         Ok((pieces, notes))
     }
 
-    /// Writes the actions with their checkpoints. Returns their checksums. An action is valid if its parent is.
-    fn write_actions(
-        &self,
-        to: &FileWriter<'_>,
-        game: u32,
-        scenes: &[i64],
-        row: &mut GameRow,
-    ) -> Result<HashMap<u32, i64>, StoreError> {
+    /// Returns the checksums of the valid actions. An action is valid if its parent is.
+    fn valid_actions(&self, to: &FileWriter<'_>, game: u32, scenes: &[i64]) -> HashMap<u32, i64> {
         let mut actions: HashMap<u32, i64> = HashMap::new();
-        for (id, action) in self.actions.range(rows_of(game)) {
-            row.actions = row.actions.max(action.id);
+        for action in self.actions.range(rows_of(game)).map(|(_, action)| action) {
             let fits = |sum: &i64| action.sum == action_sum(*sum, &action.body);
             let holds = match action.parent {
                 0 => scenes.iter().any(fits),
                 parent => actions.get(&parent).is_some_and(fits),
             };
-            if !holds || to.words.unpack::<Done>(&action.body).is_err() {
-                continue;
+            if holds && to.words.unpack::<Done>(&action.body).is_ok() {
+                actions.insert(action.id, action.sum);
             }
-            actions.insert(action.id, action.sum);
+        }
+        actions
+    }
+
+    /// Returns the numbers of the actions that lead to these entries. Nothing else says to which scene an action belongs.
+    fn reached_from(&self, game: u32, entries: impl Iterator<Item = u32>) -> BTreeSet<u32> {
+        let mut reached = BTreeSet::new();
+        for entry in entries {
+            let mut at = self.moments[&key(game, entry)].tip;
+            while at != 0 && reached.insert(at) {
+                at = self.actions[&key(game, at)].parent;
+            }
+        }
+        reached
+    }
+
+    /// Writes actions with their checkpoints.
+    fn write_actions(
+        &self,
+        to: &FileWriter<'_>,
+        game: u32,
+        reached: &BTreeSet<u32>,
+        row: &mut GameRow,
+    ) -> Result<(), StoreError> {
+        for action in reached.iter().map(|id| &self.actions[&key(game, *id)]) {
+            row.actions = row.actions.max(action.id);
             to.action(game, action)?;
-            for (body, sum) in self.bodies.get(id).into_iter().flatten() {
+            for (body, sum) in self.bodies.get(&key(game, action.id)).into_iter().flatten() {
                 if *sum == checkpoint_sum(action.sum, body) && to.words.unpack::<Checkpoint>(body).is_ok() {
-                    to.body("checkpoint", *id, body, *sum)?;
+                    to.body("checkpoint", key(game, action.id), body, *sum)?;
                 }
             }
         }
-        Ok(actions)
+        Ok(())
     }
 
     /// Writes the entries. Returns their checksums. An entry is valid if its parent, its action and its pieces are.
