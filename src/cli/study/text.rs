@@ -198,7 +198,7 @@ fn ladder(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
     sheet.note(
         "Luck and skill: two players in both seats, on the same dice. How many of 100 games more the first player wins, and the \
          share of pairs in which the same seat won both games, so that dice and seat alone decided. `ahead` takes the answer with the \
-         best odds one step ahead, `search:N` the one that wins most of N playouts; both use only what the seat knows.",
+         best odds one step ahead, and uses only what the seat knows.",
     )?;
     let rows = found.ladder.iter().map(|pair| {
         vec![

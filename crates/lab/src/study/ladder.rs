@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::super::foresight::Foresight;
 use super::super::paired::Difference;
-use super::super::search::Search;
 use super::super::tally::Rate;
 use super::super::{Progress, SimulationError};
 use super::recorder::{RANDOM, Recorded, Study};
@@ -27,18 +26,13 @@ pub struct LadderPair {
     pub left_out: u64,
 }
 
-/// Playouts for each decision of the search in a ladder.
-pub const LADDER_PLAYOUTS: u32 = 25;
-
 impl Study {
     /// Lists the players that can take every seat: `random`, the policies of the rules in their order, and `ahead` if
     /// the ruleset has a `value`.
     pub fn players(&self) -> Vec<String> {
         let rules = &self.variant.rules;
         let shipped = rules.policies().iter().map(|policy| policy.to_string()).filter(|policy| policy != RANDOM);
-        let search = Foresight::Search(Search { playouts: LADDER_PLAYOUTS, to_horizon: false });
-        let seeing =
-            [Foresight::OneStep, search].into_iter().filter(|_| rules.measures()).map(|seeing| seeing.to_string());
+        let seeing = Some(Foresight::OneStep).filter(|_| rules.measures()).map(|seeing| seeing.to_string());
         [RANDOM.to_owned()].into_iter().chain(shipped).chain(seeing).collect()
     }
 
