@@ -13,7 +13,7 @@ use riskbreaker_state::{EntityId, Value};
 pub trait SessionExt: sealed::Sealed {
     /// Computes the odds of the open action from an open question on. Does not change the session.
     ///
-    /// The answer to the question itself is given as one of [`OddsQuery::given`]: see [`Given::to`].
+    /// The answer to the question itself is given as one of [`OddsQuery::given`]: see [`Given::to`](riskbreaker_play::Given::to).
     ///
     /// # Errors
     ///
