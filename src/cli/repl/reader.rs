@@ -64,8 +64,6 @@ impl Meaning {
 }
 
 /// Parses a line. `accepts`: true if the open question accepts a text, in any spelling.
-// The order of the readings is one list, and easier to follow in one place.
-#[allow(clippy::too_many_lines)]
 pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> Meaning {
     let line = line.trim();
     if is_comment(line) {
@@ -82,37 +80,9 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
     if let Some(meaning) = exact(line, words) {
         return meaning;
     }
-    // `:q`, as in some editors.
-    if let Some(command) = of_newcomer(line).filter(|_| line.starts_with(':')) {
-        return Meaning::Command(command, String::new());
-    }
-    if let Some(named) = line.strip_prefix(['/', ':'])
-        && let Some(command) = Command::find(split_first(named).0)
-    {
-        return Meaning::Command(command, split_first(named).1.to_owned());
-    }
     let (first, rest) = split_first(line);
-    let takes_sentences = words.focus().is_some_and(|open| takes_any_text(&open.ask));
-    if !takes_sentences || line.ends_with('?') {
-        // A newcomer's phrase of several words may contain a small word.
-        if let Some(command) = of_newcomer(line).filter(|_| words_in(line) > 1) {
-            return Meaning::Command(command, String::new());
-        }
-        if let Some((command, about)) = asked_in_words(line, words) {
-            return Meaning::Command(command, about.to_owned());
-        }
-    }
-    // `do nothing` and `skip turn` begin with the name of another command.
-    if Command::find(first).is_some()
-        && let Some(command) = of_newcomer(line)
-    {
-        return Meaning::Command(command, String::new());
-    }
-    if let Some(command) = Command::find(first).filter(|_| !begins_code(rest)) {
-        return Meaning::Command(command, rest.to_owned());
-    }
-    if let Some(view) = words.view(line) {
-        return Meaning::View(view.to_owned());
+    if let Some(meaning) = by_command(line, words) {
+        return meaning;
     }
     if words.focus().is_some_and(|open| matches!(open.ask, riskbreaker::Ask::Line { .. })) {
         return Meaning::answer(Phrases::of_text(line));
@@ -191,6 +161,40 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
         return Meaning::Lua(line.to_owned());
     }
     Meaning::Unknown { word: first.to_owned(), near }
+}
+
+/// A command by its full name, by a newcomer's phrase or by a question in words; or a view of the ruleset.
+fn by_command(line: &str, words: &Vocabulary) -> Option<Meaning> {
+    // `:q` and `/help`, as in other programs.
+    if let Some(command) = of_newcomer(line).filter(|_| line.starts_with(':')) {
+        return Some(Meaning::Command(command, String::new()));
+    }
+    if let Some(named) = line.strip_prefix(['/', ':'])
+        && let Some(command) = Command::find(split_first(named).0)
+    {
+        return Some(Meaning::Command(command, split_first(named).1.to_owned()));
+    }
+    let (first, rest) = split_first(line);
+    let takes_sentences = words.focus().is_some_and(|open| takes_any_text(&open.ask));
+    if !takes_sentences || line.ends_with('?') {
+        // A newcomer's phrase of several words may contain a small word.
+        if let Some(command) = of_newcomer(line).filter(|_| words_in(line) > 1) {
+            return Some(Meaning::Command(command, String::new()));
+        }
+        if let Some((command, about)) = asked_in_words(line, words) {
+            return Some(Meaning::Command(command, about.to_owned()));
+        }
+    }
+    // `do nothing` and `skip turn` begin with the name of another command.
+    if Command::find(first).is_some()
+        && let Some(command) = of_newcomer(line)
+    {
+        return Some(Meaning::Command(command, String::new()));
+    }
+    if let Some(command) = Command::find(first).filter(|_| !begins_code(rest)) {
+        return Some(Meaning::Command(command, rest.to_owned()));
+    }
+    words.view(line).map(|view| Meaning::View(view.to_owned()))
 }
 
 /// An option by its full name at the start of a line, with the rest of the line.
