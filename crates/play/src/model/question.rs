@@ -183,11 +183,14 @@ impl Viewer {
 
 /// The number that a text spells, from `one` to `twelve`. `None` for any other value.
 pub fn number_in_words(reply: &Value) -> Option<Value> {
+    spelled_number(reply.as_text()?.trim()).map(|number| Value::Int(number as i64))
+}
+
+/// The number that a word spells, 1 to 12.
+pub(super) fn spelled_number(word: &str) -> Option<usize> {
     const WORDS: [&str; 12] =
         ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-    let text = reply.as_text()?;
-    let at = WORDS.iter().position(|word| word.eq_ignore_ascii_case(text.trim()))?;
-    Some(Value::Int(at as i64 + 1))
+    WORDS.iter().position(|known| known.eq_ignore_ascii_case(word)).map(|at| at + 1)
 }
 
 impl Answer {

@@ -3,6 +3,7 @@
 //! A text that no rule of [`super::reading`] reads is put into plainer forms, which are read instead. A form never becomes an answer
 //! in one's own words.
 
+use super::question::spelled_number;
 use crate::{Ask, Choice, Question};
 
 /// Words before or behind the name of an option that say nothing about which one is meant.
@@ -105,10 +106,6 @@ const NO: [&str; 16] = [
     "better not",
 ];
 
-/// The numbers that are written as words.
-const NUMBERS: [&str; 12] =
-    ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-
 /// The plainer forms of a typed text, the likeliest first.
 pub(super) fn forms(question: &Question, text: &str) -> Vec<String> {
     let text = plain(text);
@@ -181,9 +178,9 @@ fn same_stem(one: &str, other: &str) -> bool {
 
 /// The number that a word is or spells.
 fn number_of(word: &str) -> Option<String> {
-    let at = NUMBERS.iter().position(|known| *known == word);
-    let digits = word.parse::<i64>().ok().map(|number| number.to_string());
-    digits.or_else(|| at.map(|at| (at + 1).to_string()))
+    let digits = word.parse::<i64>().ok();
+    let spelled = || spelled_number(word).map(|number| number as i64);
+    digits.or_else(spelled).map(|number| number.to_string())
 }
 
 /// The only number of a sentence that says nothing else, or the greatest or smallest possible one.

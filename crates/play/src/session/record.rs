@@ -196,11 +196,16 @@ impl Session {
         find: &mut RulesOf<'_>,
         is_stored: impl FnOnce(&Session) -> bool,
     ) -> Result<(), String> {
+        self.replay_strictly(part, find)?;
+        if is_stored(self) { Ok(()) } else { Err(OTHER_STATE.into()) }
+    }
+
+    /// Replays recorded actions, and fails where a script asks or rolls something else than the record holds.
+    fn replay_strictly(&mut self, part: &Arc<[Done]>, find: &mut RulesOf<'_>) -> Result<(), String> {
         self.game_mut().context.playback.strict = true;
         let played = self.replay_through(part, find);
         self.game_mut().context.playback.strict = false;
-        played?;
-        if is_stored(self) { Ok(()) } else { Err(OTHER_STATE.into()) }
+        played
     }
 
     /// Replays recorded actions, each by the rules that were in force.
@@ -210,10 +215,7 @@ impl Session {
     /// The first action whose replay differs from the record.
     #[doc(hidden)]
     pub fn replay(&mut self, part: &Arc<[Done]>, find: &mut FindRules<'_>) -> Result<(), String> {
-        self.game_mut().context.playback.strict = true;
-        let played = self.replay_through(part, &mut |hash, _, _| find(hash));
-        self.game_mut().context.playback.strict = false;
-        played
+        self.replay_strictly(part, &mut |hash, _, _| find(hash))
     }
 
     /// Restores the position of a game after its last action. Publishes no events.
