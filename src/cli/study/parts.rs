@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use indicatif::ProgressBar;
 use riskbreaker::lab::{
-    CardWorth, Exchange, Foresight, LadderPair, Mirrored, Progress, Recorded, SimulationError, Study, StudyFigures,
+    AHEAD, CardWorth, Exchange, LadderPair, Mirrored, Progress, Recorded, SimulationError, Study, StudyFigures,
     WeighedPositions,
 };
 
@@ -178,19 +178,14 @@ impl StudyFindings {
                 whole
             }
             (StudyPart::Skill, Some(seats)) => {
-                let (from, mut whole) = (StudyPart::Dominated.ends_at(), true);
-                let at = |share: f64| from + (until - from) * share;
-                // Looking ahead takes longer than all else, and a search longer still: each has its share of the time.
-                let groups = [(None, at(0.3)), (Some(false), at(0.6)), (Some(true), until)];
-                for (searches, until) in groups {
-                    let pairs =
-                        pairs_of(&study.players()).into_iter().filter(|(_, other)| searches_as(other) == searches);
-                    let pairs = &pairs.collect::<Vec<_>>();
-                    if pairs.is_empty() {
-                        continue;
-                    }
+                // Looking ahead takes longest, so it gets half of the time.
+                let (slow, fast): (Vec<_>, Vec<_>) =
+                    pairs_of(&study.players()).into_iter().partition(|(_, other)| other == AHEAD);
+                let middle = f64::midpoint(StudyPart::Dominated.ends_at(), until);
+                let mut whole = true;
+                for (pairs, until) in [(fast, middle), (slow, until)].iter().filter(|(pairs, _)| !pairs.is_empty()) {
                     let (ladder, all) =
-                        work.until(until, |threads, told| study.ladder(recorded, &seats, pairs, threads, told))?;
+                        work.until(*until, |threads, told| study.ladder(recorded, &seats, pairs, threads, told))?;
                     self.ladder.extend(ladder);
                     whole &= all;
                 }
@@ -198,15 +193,6 @@ impl StudyFindings {
             }
         };
         Ok(whole)
-    }
-}
-
-/// Whether a player searches; `None` if it does not look ahead at all.
-fn searches_as(player: &str) -> Option<bool> {
-    match Foresight::named(player) {
-        Ok(Some(Foresight::OneStep)) => Some(false),
-        Ok(Some(Foresight::Search(_))) => Some(true),
-        Ok(None) | Err(_) => None,
     }
 }
 

@@ -37,8 +37,7 @@ impl Study {
     }
 
     /// Plays the trials of the recorded games with each pair of players, in both seats. `told` is called after each
-    /// game and ends the work by returning false. All pairs get the same trials; if one of the players searches, the first
-    /// tenth of them, since such a game takes about as long as a hundred others.
+    /// game and ends the work by returning false. All pairs get the same trials.
     ///
     /// # Errors
     ///
@@ -55,10 +54,7 @@ impl Study {
             [self.played_by(seats, [one, other]), self.played_by(seats, [other, one])]
         };
         let studies: Vec<Study> = pairs.iter().flat_map(both).collect();
-        let searches = pairs.iter().any(|(one, other)| is_search(one) || is_search(other));
-        let games = recorded.games.len();
-        let most = if searches { games.div_ceil(SEARCHED_SHARE) } else { games };
-        let scores = recorded.scores_under(&studies, (recorded.place_of(&seats[0]), most), threads, told)?;
+        let scores = recorded.scores_under(&studies, recorded.place_of(&seats[0]), threads, told)?;
         let rounds = scores.chunks_exact(studies.len().max(1));
         let found = pairs.iter().enumerate().map(|(at, (player, against))| {
             LadderPair::of(player, against, rounds.clone().map(|round| (round[2 * at], round[2 * at + 1])))
@@ -92,13 +88,6 @@ impl Study {
         }
         study
     }
-}
-
-/// One of this many trials is played by pairs with a player that searches.
-const SEARCHED_SHARE: usize = 10;
-
-fn is_search(player: &str) -> bool {
-    matches!(Foresight::named(player), Ok(Some(Foresight::Search(_))))
 }
 
 impl LadderPair {

@@ -160,7 +160,7 @@ impl Study {
             exchanges.iter().map(|exchange| (*exchange, self.mirrored(*exchange, seats))).collect();
         let allowed: Vec<Study> = mirrored.iter().filter_map(|(_, study)| study.clone().ok()).collect();
         let first = recorded.place_of(&seats[0]);
-        let scores = recorded.scores_under(&allowed, (first, usize::MAX), threads, told)?;
+        let scores = recorded.scores_under(&allowed, first, threads, told)?;
         let written: Vec<Option<f64>> = recorded.games.iter().map(|game| game.score(first)).collect();
         let mut at = 0;
         let found = mirrored.into_iter().map(|(exchange, study)| {

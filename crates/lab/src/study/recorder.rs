@@ -66,16 +66,15 @@ impl Recorded {
     }
 
     /// Plays the recorded trials under other studies. Returns the scores of the seat at `place`: for each trial, one
-    /// for each study, in their order; of at most the first `most` trials. `None` for a game without an end. The result is
-    /// shorter if `told` returns false.
+    /// for each study, in their order. `None` for a game without an end. The result is shorter if `told` returns false.
     pub(super) fn scores_under(
         &self,
         studies: &[Study],
-        (place, most): (usize, usize),
+        place: usize,
         threads: usize,
         told: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<Vec<Option<f64>>, SimulationError> {
-        let trials = self.games.iter().take(most).map(|game| game.trial);
+        let trials = self.games.iter().map(|game| game.trial);
         let tasks: Vec<Task> = trials.flat_map(|trial| (0..studies.len()).map(move |at| (at, trial))).collect();
         played_again(studies, &tasks, threads, told, &|_, facts| facts.score(place))
     }
