@@ -111,8 +111,11 @@ impl Stack {
         if !FOLDERS_BY_RULESET.contains(&folder) {
             return false;
         }
-        let id = self.parts[part].folder.lock_entry.id_here(id);
         let over = &self.parts[part].manifest().over;
+        if over.is_empty() {
+            return false;
+        }
+        let id = self.parts[part].folder.lock_entry.id_here(id);
         over.iter().any(|base| base.id == id) && self.parts.iter().all(|below| below.id() != id)
     }
 
