@@ -1,4 +1,4 @@
-//! The values of a call stand in another order than the function takes them.
+//! A call passes its values in another order than the function takes them.
 
 use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
@@ -11,7 +11,7 @@ use riskbreaker_script::syntax::{Expression, Location};
 pub(crate) static LINT: Lint = Lint {
     name: "argument-order",
     severity: Severity::Error,
-    summary: "the values of a call stand in another order than the function takes them",
+    summary: "a call passes its values in another order than the function takes them",
     explanation: "Two values have changed places: each has the name or the type of what the function takes in the \
                   place of the other. Exchange them.",
     bad: Example::Resolve(r#"ctx.actor:set(3, "strength")"#),

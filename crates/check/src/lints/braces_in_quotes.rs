@@ -1,4 +1,4 @@
-//! `{name}` stands in a text in plain quotes.
+//! A text in plain quotes contains `{name}`.
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
@@ -7,7 +7,7 @@ use riskbreaker_script::syntax::Location;
 pub(crate) static LINT: Lint = Lint {
     name: "braces-in-quotes",
     severity: Severity::Error,
-    summary: "`{name}` stands in a text in plain quotes",
+    summary: "a text in plain quotes contains `{name}`",
     explanation: "Luau fills `{name}` only in a text between backquotes. In plain quotes it stays as it is. Write \
                   backquotes, or `{}` and hand the value over.",
     bad: Example::Resolve(

@@ -9,8 +9,8 @@ pub(crate) static LINT: Lint = Lint {
     severity: Severity::Error,
     summary: "a function is called while the file is read, where the function itself is meant",
     explanation: "An entry of a declaration such as `when` or `resolve` is a function that the host calls later. \
-                  With brackets behind its name it is called once, while the file is read, and its result stands \
-                  in the declaration.",
+                  With brackets after its name it is called once, while the file is read, and the declaration \
+                  gets its result.",
     bad: Example::Files(&[(
         "maneuvers/dig.luau",
         r#"local rb = require("@riskbreaker")

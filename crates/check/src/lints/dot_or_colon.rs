@@ -1,4 +1,4 @@
-//! A dot stands in the place of a colon, or a colon in the place of a dot.
+//! A dot is used instead of a colon, or a colon instead of a dot.
 
 use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
@@ -10,8 +10,8 @@ use riskbreaker_script::syntax::{Expression, ExpressionKind};
 pub(crate) static LINT: Lint = Lint {
     name: "dot-or-colon",
     severity: Severity::Error,
-    summary: "a dot stands in the place of a colon, or a colon in the place of a dot",
-    explanation: "A colon hands what stands before it to the function as its first value. Methods and derived \
+    summary: "a dot is used instead of a colon, or a colon instead of a dot",
+    explanation: "A colon passes the value before it to the function as the first parameter. Methods and derived \
                   values of entities and the methods of `t` are called with a colon; words of `rb`, functions of \
                   files and functions of cards with a dot.",
     bad: Example::Resolve(r#"ctx.actor.add("rests", 1)"#),

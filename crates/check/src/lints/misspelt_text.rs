@@ -1,4 +1,4 @@
-//! A text stands nowhere else, and one of almost the same letters does.
+//! A text is used only once, and differs by one letter from a text that is used elsewhere.
 
 use crate::lint::{Example, Lint, Severity};
 use crate::misspelling::{LETTERS, is_slip};
@@ -10,9 +10,9 @@ use riskbreaker_script::syntax::Expression;
 pub(crate) static LINT: Lint = Lint {
     name: "misspelt-text",
     severity: Severity::Error,
-    summary: "a text stands nowhere else, and one of almost the same letters does",
+    summary: "a text is used only once, and differs by one letter from a text that is used elsewhere",
     explanation: "Words in quotes connect files: a fact of a card, a name in a list, a profile in cast/. A word \
-                  that stands in only one place and differs by one letter from another that is used often is most \
+                  that is used only once and differs by one letter from another that is used often is most \
                   likely misspelt. If it is meant, allow the lint in this line.",
     bad: Example::Files(&[(
         "maneuvers/dig.luau",

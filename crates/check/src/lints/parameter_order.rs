@@ -1,4 +1,4 @@
-//! The names of a verb stand in another order than the parameters of its function.
+//! A verb names its parameters in another order than its function.
 
 use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
@@ -9,7 +9,7 @@ use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 pub(crate) static LINT: Lint = Lint {
     name: "parameter-order",
     severity: Severity::Error,
-    summary: "the names of a verb stand in another order than the parameters of its function",
+    summary: "a verb names its parameters in another order than its function",
     explanation: "A verb names its values in a list, and its function takes them in the order of that list. Here \
                   both have the same names in different orders, so that hooks see one value under the name of \
                   another.",

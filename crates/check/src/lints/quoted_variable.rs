@@ -1,13 +1,13 @@
-//! The name of a variable stands in quotes where the variable is expected.
+//! A quoted name is passed where the variable is expected.
 
 use crate::lint::{Example, Lint, Severity};
 
 pub(crate) static LINT: Lint = Lint {
     name: "quoted-variable",
     severity: Severity::Error,
-    summary: "the name of a variable stands in quotes where the variable is expected",
-    explanation: "A text has the name of the parameter in whose place it stands, and a variable of that name \
-                  exists. The variable is meant. Leave the quotes out.",
+    summary: "a quoted name is passed where the variable is expected",
+    explanation: "The quoted text is the name of the parameter that it is passed for, and a variable of that \
+                  name exists. The variable is meant. Leave the quotes out.",
     bad: Example::Files(&[(
         "lib/tell.luau",
         r#"local rb = require("@riskbreaker")

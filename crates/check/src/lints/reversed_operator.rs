@@ -1,4 +1,4 @@
-//! `=-` stands where `-=` is meant.
+//! `=-` is written where `-=` is meant.
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::pattern::SyntaxLints;
@@ -7,7 +7,7 @@ use riskbreaker_script::syntax::{Expression, ExpressionKind, UnaryOp};
 pub(crate) static LINT: Lint = Lint {
     name: "reversed-operator",
     severity: Severity::Error,
-    summary: "`=-` stands where `-=` is meant",
+    summary: "`=-` is written where `-=` is meant",
     explanation: "`n =- 1` sets `n` to minus one. `n -= 1` takes one off.",
     bad: Example::Resolve(
         r#"local n = 3

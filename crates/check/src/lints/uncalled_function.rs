@@ -1,4 +1,4 @@
-//! A function stands where its result is meant.
+//! A function is used where its result is meant.
 
 use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{ValueType, params_of};
@@ -11,7 +11,7 @@ use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 pub(crate) static LINT: Lint = Lint {
     name: "uncalled-function",
     severity: Severity::Error,
-    summary: "a function stands where its result is meant",
+    summary: "a function is used where its result is meant",
     explanation: "A derived value is called with a colon and brackets, other functions with brackets. Without \
                   them the function itself is the value: it is true in every condition and equal to nothing.",
     bad: Example::Resolve(
