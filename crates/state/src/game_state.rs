@@ -1,3 +1,5 @@
+mod audience;
+mod check;
 mod journal;
 
 use std::collections::{BTreeMap, BTreeSet};
