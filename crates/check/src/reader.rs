@@ -15,6 +15,8 @@ use riskbreaker_script::syntax::Location;
 const MOST_PROBLEMS: usize = 200;
 
 /// Reads one script and collects its problems.
+///
+/// It has many methods, since each lint and each part of the syntax adds some to it, in files of their own.
 pub(crate) struct ScriptReader<'r> {
     /// What is known of its variables so far.
     pub inference: Inference<'r>,

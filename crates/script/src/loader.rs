@@ -13,6 +13,8 @@ use riskbreaker_ruleset::quoted::quoted;
 use riskbreaker_ruleset::{LONGEST_NAME, LONGEST_TITLE, Problem, Stack, instead, nearest};
 
 /// A stack being read, with the problems found so far.
+///
+/// It has many methods, since each kind of declaration has some that read it; each file `declared_*` adds them.
 pub(super) struct Loader<'a> {
     pub lua: &'a Lua,
     pub stack: &'a Arc<Stack>,

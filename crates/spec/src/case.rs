@@ -19,6 +19,8 @@ use riskbreaker_ruleset::{Breach, nearest};
 use riskbreaker_state::{EntityId, Key, Value};
 
 /// A running spec: `t`.
+///
+/// It has many methods, since each word of a spec is one.
 pub(super) struct Case {
     pub shelf: Arc<SpecRulesets>,
     pub rules: Arc<Ruleset>,

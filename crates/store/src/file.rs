@@ -21,7 +21,8 @@ use riskbreaker_ruleset::{Checksum, ContentHash, Library, system_message};
 
 /// The current format, stored in the header of the file.
 pub const FORMAT: i64 = 4;
-/// The oldest supported format. In files up to format 3, hashes of rules do not name their algorithm. Older files are converted when they are opened for playing.
+/// The oldest supported format. Files of older formats than the current one are converted when they are opened for
+/// playing. Up to format 3, hashes of rules do not name their algorithm.
 const OLDEST: i64 = 1;
 /// The application id in the header of our databases: "RBSV".
 const APPLICATION: i64 = 0x5242_5356;
@@ -73,6 +74,8 @@ pub enum Access {
 ///
 /// So changes of the file on disk by other programs do not affect the content, and the last kept game is available even
 /// if the file is deleted.
+///
+/// It has many methods, since each table of the file has one that reads and one that writes it.
 pub struct StoreFile {
     /// The content, in memory.
     pub connection: Connection,

@@ -88,6 +88,9 @@ use super::rule_text;
 use super::screen::Screen;
 
 /// A game at the prompt.
+///
+/// It has many fields and methods, since each command of the prompt is a method and most change several fields: the
+/// game, its campaign, the screen and the reader. Each file of this folder has the commands of one subject.
 pub struct Repl {
     session: SessionSlot,
     library: Library,

@@ -1,6 +1,6 @@
 //! The host functions, through which all effects of scripts on a game pass. None calls a script.
 //!
-//! Each operation is implemented once, in `play/operation.rs` and `play/inputs.rs`; a function here converts the
+//! Each operation is implemented once, in `operation.rs` and `inputs.rs` of the context; a function here converts the
 //! script's arguments. The most frequent ones are plain C functions of the engine (`stack.rs`) and allocate nothing.
 
 pub(super) mod agenda;
