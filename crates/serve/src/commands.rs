@@ -4,22 +4,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use super::error::Failure;
-use super::frames::{QuestionName, RoleSight};
-use super::host::random_seed;
+use super::frames::{QuestionName, RoleSight, VoteOutcome};
+use super::job::Apart;
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
 use super::methods::MethodName;
-use super::misfit::misfit;
 use super::options::{LONGEST_DELAY, TableOptions};
+use super::params::{must_have_seat, read, written};
+use super::random::random_seed;
+use super::role::Role;
 use super::saved::Saves;
 use super::table::TableGame;
-use super::undo_vote::VoteOutcome;
-use super::viewer::{Role, TableViewer};
+use super::viewer::TableViewer;
 use riskbreaker_lab::{
     AdviceLimits, Encounter, EncounterMember, EncounterSide, Limits, Odds, OddsQuery, Rate, SessionExt as _,
     kinds_of_outcomes,
@@ -64,20 +64,8 @@ pub(super) enum RequestOutcome {
     Apart(Apart),
 }
 
-/// Work that does not need the table, and returns the result.
-pub(super) type Apart = Box<dyn FnOnce() -> Result<Json, Failure> + Send>;
-
 /// Builds the result from the number of the step.
 pub(super) type ResultWriter = Box<dyn FnOnce(u64) -> Result<Json, Failure> + Send>;
-
-/// Parses the parameters of a method.
-pub(super) fn read<T: DeserializeOwned + JsonSchema>(params: &Json) -> Result<T, Failure> {
-    T::deserialize(params).map_err(|_| misfit::<T>(params))
-}
-
-pub(super) fn written(result: impl Serialize) -> Result<Json, Failure> {
-    serde_json::to_value(result).map_err(|error| Failure::internal(error.to_string()))
-}
 
 /// The most answers that are listed.
 const MOST_ANSWERS: usize = 1_000;
@@ -804,14 +792,6 @@ fn bounded(value: &Value) -> Result<(), Failure> {
         Value::Map(items) => items.values().try_for_each(bounded),
         _ => Ok(()),
     }
-}
-
-pub(super) fn must_have_seat(rules: &Ruleset, seat: &str) -> Result<(), Failure> {
-    if rules.seats().contains_key(seat) {
-        return Ok(());
-    }
-    let known = rules.seats().keys().map(String::as_str);
-    Err(Refusal::unknown(format!("{} has no seat `{seat}`", rules.id()), seat, known).into())
 }
 
 pub(super) fn load(

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::frames::OpenQuestion;
-use super::viewer::Role;
+use super::role::Role;
 use riskbreaker_play::{MigrationNote, Refusal, SessionError, StartError};
 use riskbreaker_store::StoreError;
 

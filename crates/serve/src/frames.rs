@@ -7,8 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::options::TableOptions;
-use super::undo_vote::VoteReport;
-use super::viewer::{Role, RoleName};
+use super::role::{Role, RoleName};
 use riskbreaker_play::{
     Ask, Driver, Fault, Happening, Known, Order, Profile, Question, QuestionId, SeatEvent, Session, Step, TakenBack,
     View, Viewer, WorkedOut,
@@ -231,6 +230,53 @@ pub struct ChatLine {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seats: Vec<Arc<str>>,
     pub text: Arc<str>,
+}
+
+/// The state of a vote after a vote was cast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VoteOutcome {
+    /// Some votes are missing.
+    Open,
+    Accepted,
+    Refused,
+}
+
+/// A participant of a vote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Voter {
+    pub role: RoleName,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub seats: Vec<Arc<str>>,
+}
+
+impl Voter {
+    pub(super) fn of(role: &Role) -> Voter {
+        Voter { role: role.name(), seats: role.seats().to_vec() }
+    }
+}
+
+/// A vote on an undo as a viewer may see it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct VoteReport {
+    /// The number of the vote, for `vote`.
+    pub id: u64,
+    /// The participant that requested the undo.
+    pub by: Voter,
+    /// The name of the person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Arc<str>>,
+    /// The number of decisions.
+    pub decisions: u32,
+    /// The decisions, the last one first, as far as this viewer may know them.
+    pub takes_back: Vec<TakenBack>,
+    /// Those who have agreed.
+    pub agreed: Vec<Voter>,
+    /// Those whose vote is missing.
+    pub asked: Vec<Voter>,
+    /// True if this viewer's vote is missing.
+    pub yours: bool,
 }
 
 /// Everything that a viewer may know of a table.

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use super::commands::Apart;
 use super::error::Failure;
 use super::host::Host;
 use super::outbox::{Outbox, WakesLater};
@@ -28,6 +27,9 @@ pub struct Job {
 
 /// Work at a table, up to its end or for one slice.
 pub(super) type Work = Box<dyn FnOnce(&Arc<GameTable>, Extent) -> Result<JobProgress, Failure> + Send>;
+
+/// Work that does not need the table, and returns the result.
+pub(super) type Apart = Box<dyn FnOnce() -> Result<Json, Failure> + Send>;
 
 /// The amount of play before the thread of the game is released.
 #[derive(Clone, Copy, PartialEq, Eq)]

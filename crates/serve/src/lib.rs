@@ -12,6 +12,7 @@
 use riskbreaker_script as _;
 
 mod commands;
+mod connection;
 mod delay;
 mod error;
 mod frames;
@@ -24,8 +25,14 @@ mod misfit;
 mod options;
 mod outbox;
 mod pace;
+mod params;
 mod people;
+mod playing;
 mod queue;
+mod random;
+mod request;
+mod rights;
+mod role;
 mod saved;
 mod schema;
 pub mod stdio;
@@ -36,7 +43,8 @@ mod viewer;
 #[cfg(feature = "web")]
 pub mod web;
 
-pub use host::{Connection, Host, Received};
+pub use connection::{Connection, Received};
+pub use host::Host;
 pub use job::Job;
 pub use methods::{METHODS, Method};
 pub use outbox::Outbox;

@@ -7,10 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::frames::{QuestionName, Snapshot};
+use super::frames::{QuestionName, Snapshot, VoteOutcome, VoteReport, Voter};
 use super::options::UndoPolicy;
-use super::undo_vote::{VoteOutcome, VoteReport, Voter};
-use super::viewer::RoleName;
+use super::role::RoleName;
 use riskbreaker_lab::Chance;
 use riskbreaker_play::{
     DiceSource, Driver, Edit, Explanation, FreeAct, MigrationNote, Remedy, SheetRow, TakenBack, Undone,

@@ -3,8 +3,6 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::Failure;
-use super::viewer::Role;
 use riskbreaker_store::HostChange;
 
 /// The policy for taking decisions back at a table. A game master may take back any decision.
@@ -67,22 +65,5 @@ impl TableOptions {
     /// The options that an earlier host stored. An unknown policy becomes the default.
     pub(super) fn remembered(undo: &str, odds: bool, delay: u32) -> TableOptions {
         TableOptions { undo: UndoPolicy::of_word(undo).unwrap_or_default(), odds, delay: delay.min(LONGEST_DELAY) }
-    }
-
-    /// Refuses watchers of a table with a delay a request that would reveal the current state.
-    pub(super) fn must_show_now(&self, role: &Role) -> Result<(), Failure> {
-        if self.delay == 0 || *role != Role::Watcher {
-            return Ok(());
-        }
-        let reason = format!("this table shows watchers the game {} seconds later", self.delay);
-        Err(Failure::Unavailable { reason })
-    }
-
-    /// Refuses seats a look-ahead if the table has switched it off.
-    pub(super) fn must_show_odds(&self, role: &Role) -> Result<(), Failure> {
-        if self.odds || role.is_master() {
-            return Ok(());
-        }
-        Err(Failure::Unavailable { reason: "the game master has switched odds and hints off for this table".into() })
     }
 }

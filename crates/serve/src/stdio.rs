@@ -3,8 +3,9 @@
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
+use super::connection::{Connection, Received};
 use super::error::Failure;
-use super::host::{Host, Received};
+use super::host::Host;
 use super::messages::MOST_BYTES;
 use super::outbox::Outbox;
 use super::queue::Queue;
@@ -38,7 +39,7 @@ pub fn serve_on(host: &Host, queue: &Queue, mut input: impl BufRead, mut output:
     })
 }
 
-fn read_all(connection: &super::host::Connection, queue: &Queue, input: &mut impl BufRead) -> io::Result<()> {
+fn read_all(connection: &Connection, queue: &Queue, input: &mut impl BufRead) -> io::Result<()> {
     let mut line = Vec::new();
     loop {
         connection.outbox().wait_for_room();

@@ -10,23 +10,23 @@ use super::delay::{DelayedNotice, DelayedView};
 use super::error::Failure;
 use super::frames::{
     ChatLine, LogStep, Present, RoleSight, RulesInForce, Settings, Snapshot, State, StepFrame, ToldEntity, UndoState,
-    leave_out_oldest,
+    VoteOutcome, VoteReport, Voter, leave_out_oldest,
 };
 use super::keeper::Keeper;
 use super::messages::{
     ByeNotice, ChatNotice, EVENT_BYTES, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice, VoteNotice,
 };
 use super::options::{TableOptions, UndoPolicy};
-use super::people::Remembered;
-use super::undo_vote::{UndoVote, VoteOutcome, VoteReport, Voter};
-use super::viewer::{Role, TableViewer};
+use super::role::Role;
+use super::undo_vote::UndoVote;
+use super::viewer::TableViewer;
 use riskbreaker_play::{
     DecisionCount, Driver, MASTER, Order, Question, QuestionId, Refusal, Ruleset, Session, TurnNotice, TurnNotices,
     Viewer, WorkedOut, push_sparing,
 };
 use riskbreaker_ruleset::Checksum;
 use riskbreaker_state::{LARGEST_NUMBER, Value};
-use riskbreaker_store::{HostChange, HostMemory, HostRow, KeptResult, KeptVote, random_number};
+use riskbreaker_store::{HostChange, HostRow, KeptResult, KeptVote, random_number};
 
 /// The most decisions of seats that are examined for `reach`.
 const DECISIONS_LOOKED_AT: u32 = 64;
@@ -319,28 +319,19 @@ impl TableGame {
         self.options = options;
     }
 
-    /// Takes over what an earlier host stored in the campaign: the pause and the results by key. Returns the people and
-    /// the valid invitations.
-    pub fn remember(&mut self) -> Result<Remembered, Failure> {
-        let mut remembered = Remembered::default();
-        let Some(keeper) = &self.keeper else { return Ok(remembered) };
-        let HostMemory { results, changes } = keeper.memory(KEYS_KEPT)?;
-        for KeptResult { by: (role, seat), key, request, result } in results {
-            if let Some(role) = Role::of_word(&role, seat.as_deref()) {
-                self.keep(&role, &key, request, result);
-            }
-        }
-        for change in changes {
-            match change {
-                HostChange::Paused(paused) => self.paused = paused,
-                change => remembered.read(change),
-            }
-        }
-        (self.port, self.lobby) = (remembered.port, remembered.lobby);
-        self.remember_vote(remembered.vote.take());
-        self.options = remembered.options.clone();
+    /// Takes over the settings and the open vote that an earlier host stored.
+    pub fn take_over(
+        &mut self,
+        paused: bool,
+        options: TableOptions,
+        (port, lobby): (Option<u16>, Option<(bool, bool)>),
+        vote: Option<Box<KeptVote>>,
+    ) {
+        self.paused = paused;
+        (self.port, self.lobby) = (port, lobby);
+        self.remember_vote(vote);
+        self.options = options;
         self.told = Some(ToldSettings::of(self));
-        Ok(remembered)
     }
 
     /// Takes over a vote that was open when an earlier host ended, if the decisions that it is about are in memory.

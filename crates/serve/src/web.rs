@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use riskbreaker_web as web;
 
-use super::host::{Connection, Host, Received, is_notification};
+use super::connection::{Connection, Received};
+use super::host::Host;
 use super::queue::Queue;
+use super::request::is_notification;
 
 /// The most notices that may wait for a network viewer before it is told that it has missed something.
 const MOST_MESSAGES: usize = 256;

@@ -2,10 +2,12 @@
 
 use serde::Serialize;
 
-use super::campaign::{Campaign, lock};
+use super::campaign::Campaign;
 use super::error::StoreError;
-use super::log::label;
-use super::replay::{Waypoint, actions_between};
+use super::file::lock;
+use super::label::label;
+use super::replay::Waypoint;
+use super::rows::actions_between;
 use riskbreaker_dice::Dice;
 use riskbreaker_play::recorded::{FindRules, RecordedAct, RecordedCourse, RecordedDecision, RecordedRoll};
 use riskbreaker_play::{Edit, Event, Refusal, Session, Viewer};

@@ -7,7 +7,7 @@ use super::campaign::{Campaign, write_moment};
 use super::error::StoreError;
 use super::file::StoreFile;
 use super::generation::Files;
-use super::log::label;
+use super::label::label;
 use super::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, key, moment_sum};
 use super::writer::FileWriter;
 use riskbreaker_play::Checkpoint;

@@ -1,17 +1,10 @@
 //! Checksums of entries over their content, independent of the numbers of dictionary words and rows: equal entries of
 //! two files have equal checksums.
 
+use super::checksum::{ContentSums, sum};
 use super::error::StoreError;
-use super::file::{StoreFile, sum};
+use super::file::StoreFile;
 use super::rows::{MomentBody, key};
-
-/// The checksums of the rows of a campaign, by number, as far as computed; 0 for a lost row.
-#[derive(Debug, Default)]
-pub struct ContentSums {
-    pieces: Vec<i64>,
-    actions: Vec<i64>,
-    entries: Vec<i64>,
-}
 
 impl ContentSums {
     /// Stores the checksum of a row. Call this in the order of row numbers.

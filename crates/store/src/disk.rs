@@ -10,7 +10,6 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params_from_iter};
 
 use super::error::StoreError;
-use super::file::look_at;
 use super::lock::LOCK_WAIT;
 use riskbreaker_ruleset::system_message;
 
@@ -173,6 +172,10 @@ pub fn harden(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.execute_batch("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;")
+}
+
+pub fn look_at(connection: &Connection) -> rusqlite::Result<()> {
+    connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))
 }
 
 /// Device and inode of a file.

@@ -3,21 +3,21 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Params, Row, TransactionBehavior};
 
-use super::content::ContentSums;
-use super::disk::{Disk, WaitingStatement, harden, open};
+use super::checksum::{ContentSums, word_sum};
+use super::disk::{Disk, WaitingStatement, harden, look_at, open};
 use super::error::StoreError;
 use super::lock::{Lock, beside};
 use super::pack::Dictionary;
-use super::upgrade::upgrade;
+use super::random::random_number;
 use super::writer::FileWriter;
 use riskbreaker_play::Ruleset;
-use riskbreaker_ruleset::{Checksum, ContentHash, Library, system_message};
+use riskbreaker_ruleset::{ContentHash, Library, system_message};
 
 /// The current format, stored in the header of the file.
 pub const FORMAT: i64 = 4;
@@ -63,13 +63,6 @@ pub const PRIVATE: [&str; 2] = ["request", "host"];
 /// Files up to this size, in bytes, are checked completely when they are opened.
 const CHECKED_WHOLE: u64 = 64 << 20;
 
-/// The purpose for which a file is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    Read,
-    Write,
-}
-
 /// An open file. Its content is in memory and read there; a change is made in memory and on disk, or nowhere.
 ///
 /// So changes of the file on disk by other programs do not affect the content, and the last kept game is available even
@@ -114,36 +107,25 @@ struct HeldChanges {
 }
 
 impl StoreFile {
-    /// Opens a file. `create`: creates it if it does not exist.
-    pub fn open(path: &Path, library: Library, access: Access, create: bool) -> Result<StoreFile, StoreError> {
-        let io = |message: &str| StoreError::Io { path: path.to_path_buf(), message: message.into() };
-        if !create && !path.exists() {
-            return Err(io("there is no such file"));
-        }
-        if path.exists() && !path.is_file() {
-            return Err(io("it is a folder, or no regular file"));
-        }
-        let path = &led_to(path);
-        if access == Access::Read {
-            must_have_content(path)?;
-            let connection = connect_to_read(path, || Lock::take(path).map(Some))?;
-            return StoreFile::of(path, library, &connection, None, None);
-        }
+    /// Creates a file, and opens it for writing.
+    ///
+    /// # Errors
+    ///
+    /// There is such a file already, or it cannot be written.
+    pub fn create(path: &Path, library: Library) -> Result<StoreFile, StoreError> {
         let lock = Lock::take(path)?;
-        let made = !path.exists();
-        if made {
-            make(path)?;
-        }
-        must_have_content(path)?;
-        must_have_one_name(path)?;
-        let mut disk = Disk::open(path)?;
-        if format_of(&disk.connection, path)? < FORMAT {
-            look_through(&disk.connection, path)?;
-            // Close it before it is replaced.
-            drop(disk);
-            upgrade(path, &library)?;
-            disk = Disk::open(path)?;
-        }
+        make(path)?;
+        StoreFile::to_write(path, library, lock, Disk::open(path)?, true)
+    }
+
+    /// The file for writing. `disk`: the open file, of the current format. `made`: true if it was created just now.
+    pub(super) fn to_write(
+        path: &Path,
+        library: Library,
+        lock: Lock,
+        mut disk: Disk,
+        made: bool,
+    ) -> Result<StoreFile, StoreError> {
         let connection = std::mem::replace(&mut disk.connection, memory(path)?);
         let mut file = StoreFile::of(path, library, &connection, Some(disk), Some(lock))
             .map_err(|error| with_holder(path, error))?;
@@ -162,7 +144,7 @@ impl StoreFile {
     }
 
     /// Reads a whole file into memory.
-    fn of(
+    pub(super) fn of(
         path: &Path,
         library: Library,
         from: &Connection,
@@ -482,35 +464,21 @@ impl StoreFile {
     }
 }
 
+pub(super) fn lock(file: &Mutex<StoreFile>) -> MutexGuard<'_, StoreFile> {
+    // Changes interrupted by a panic were not committed.
+    file.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 /// Refuses an empty file. Sync programs leave such a file as a placeholder, and a power cut may.
-fn must_have_content(path: &Path) -> Result<(), StoreError> {
+pub(super) fn must_have_content(path: &Path) -> Result<(), StoreError> {
     match fs::metadata(path) {
         Ok(found) if found.len() == 0 => Err(StoreError::Empty(path.to_path_buf())),
         _ => Ok(()),
     }
 }
 
-/// Refuses to write a file with several hard links: a program that opens it by another name uses another lock, and does
-/// not find the journal of an interrupted write.
-fn must_have_one_name(path: &Path) -> Result<(), StoreError> {
-    #[cfg(unix)]
-    if let Ok(found) = fs::metadata(path) {
-        use std::os::unix::fs::MetadataExt as _;
-        if found.nlink() > 1 {
-            let message = format!(
-                "it has {} names (hard links), and a program that opens it by another one would not notice this one; make a \
-                 copy with `cp` and play that, or remove the other name",
-                found.nlink()
-            );
-            return Err(StoreError::Io { path: path.to_path_buf(), message });
-        }
-    }
-    let _ = path;
-    Ok(())
-}
-
 /// Creates a new file. It is renamed once its tables are on disk, so that no empty file ever has that name.
-fn make(path: &Path) -> Result<(), StoreError> {
+pub(super) fn make(path: &Path) -> Result<(), StoreError> {
     let draft = beside(path, "new");
     let io = |error: std::io::Error| StoreError::of_system(path, &error);
     let _ = fs::remove_file(&draft);
@@ -552,7 +520,7 @@ fn make_tables(path: &Path) -> Result<(), StoreError> {
 /// # Errors
 ///
 /// The file is no store, or a newer program wrote it.
-fn format_of(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+pub(super) fn format_of(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     let number = |name: &str| {
         let found = connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         found.map_err(|error| with_holder(path, StoreError::of(path, &error)))
@@ -567,7 +535,7 @@ fn format_of(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
 }
 
 /// Refuses a file whose header does not fit its content.
-fn look_through(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+pub(super) fn look_through(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let failed = |error: rusqlite::Error| with_holder(path, StoreError::of(path, &error));
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     if schema_of(connection).map_err(failed)? != own_schema(format_of(connection, path)?) {
@@ -640,15 +608,6 @@ fn content_of(connection: &Connection) -> rusqlite::Result<ContentHash> {
     Ok(ContentHash::of(&bytes))
 }
 
-/// Resolves a symbolic link to a file. So a store has one lock under all its names, and replacing it replaces the file
-/// and not the link.
-pub fn led_to(path: &Path) -> PathBuf {
-    match path.is_symlink() {
-        true => fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()),
-        false => path.to_path_buf(),
-    }
-}
-
 /// Syncs the folder of a file, so that a new name is on disk.
 pub fn sync_folder(path: &Path) {
     if let Some(folder) = path.parent() {
@@ -685,7 +644,7 @@ pub fn connect_to_read(
 
 /// Rolls a partial write back in a copy of the file and its journal. Opens the copy.
 fn rolled_back_elsewhere(path: &Path) -> Result<Connection, StoreError> {
-    let folder = std::env::temp_dir().join(format!("riskbreaker-{}-{}", std::process::id(), super::random_number()));
+    let folder = std::env::temp_dir().join(format!("riskbreaker-{}-{}", std::process::id(), random_number()));
     let copied = (|| {
         let io = |error: std::io::Error| StoreError::Io {
             path: path.to_path_buf(),
@@ -720,10 +679,6 @@ fn rolled_back_elsewhere(path: &Path) -> Result<Connection, StoreError> {
     copied
 }
 
-pub fn look_at(connection: &Connection) -> rusqlite::Result<()> {
-    connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))
-}
-
 impl Drop for StoreFile {
     fn drop(&mut self) {
         let Some(disk) = &self.disk else { return };
@@ -735,15 +690,6 @@ impl Drop for StoreFile {
             let _ = fs::remove_file(beside(&self.path, "journal"));
         }
     }
-}
-
-pub fn word_sum(id: i64, text: &str) -> i64 {
-    sum(&[b"word", &id.to_le_bytes(), text.as_bytes()])
-}
-
-/// Computes the checksum of a row, over its type, its number, the rows it builds on and its content.
-pub fn sum(parts: &[&[u8]]) -> i64 {
-    Checksum::of_parts(parts.iter().copied()).short()
 }
 
 fn schema_of(connection: &Connection) -> rusqlite::Result<Vec<(String, Option<String>)>> {

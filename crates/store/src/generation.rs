@@ -1,14 +1,17 @@
 //! The rules of a campaign, stored in its file, so that they are available even if their folder is missing.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::OptionalExtension as _;
 use rusqlite::types::ValueRef;
 use serde::{Deserialize, Serialize};
 
+use super::checksum::sum;
 use super::error::StoreError;
-use super::file::{StoreFile, sum};
+use super::file::StoreFile;
+use super::writer::FileWriter;
 use riskbreaker_play::Ruleset;
 use riskbreaker_ruleset::{ContentHash, Library};
 
@@ -111,6 +114,43 @@ impl StoreFile {
     fn embedded(&self, generation: &Generation) -> Result<Arc<Ruleset>, StoreError> {
         let library = Library::from_files(self.files(generation)?);
         Ok(Ruleset::shared(&library, &generation.ruleset, &generation.layers)?)
+    }
+}
+
+impl FileWriter<'_> {
+    /// Writes a rule file, compressed, unless it exists. Returns its hash.
+    pub fn source(&self, text: &str) -> Result<String, StoreError> {
+        let hash = ContentHash::of(text.as_bytes()).to_string();
+        self.source_as(&hash, text)?;
+        Ok(hash)
+    }
+
+    /// Writes a rule file under its hash, which may have the form of an older program.
+    pub fn source_as(&self, hash: &str, text: &str) -> Result<(), StoreError> {
+        let known = self.connection.prepare("SELECT 1 FROM source WHERE hash = ?1");
+        let known = known.and_then(|mut known| known.exists([hash]));
+        if !known.map_err(|error| StoreError::of(Path::new("the file"), &error))? {
+            let text = compressed(text);
+            self.put("INSERT OR IGNORE INTO source (hash, text) VALUES (?1, ?2)", [&hash, &text])?;
+        }
+        Ok(())
+    }
+
+    /// Writes rules with their files.
+    pub fn rules(&mut self, hash: &str, rules: &Generation, files: &Files) -> Result<(), StoreError> {
+        let hashes = files.iter().map(|(path, text)| Ok((path.to_string(), self.source(text)?)));
+        let rules = rules.with_files(hashes.collect::<Result<_, StoreError>>()?);
+        self.generation(hash, &rules)
+    }
+
+    pub fn generation(&mut self, hash: &str, rules: &Generation) -> Result<(), StoreError> {
+        let body = self.words.pack(rules)?;
+        self.packed_generation(hash, &body)
+    }
+
+    pub fn packed_generation(&self, hash: &str, body: &[u8]) -> Result<(), StoreError> {
+        let statement = "INSERT OR IGNORE INTO generation (hash, body, sum) VALUES (?1, ?2, ?3)";
+        self.put(statement, [&hash, &body, &generation_sum(hash, body)])
     }
 }
 

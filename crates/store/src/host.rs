@@ -7,8 +7,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-#[cfg(feature = "serve")]
-use super::campaign::{Campaign, lock};
 use super::error::StoreError;
 use super::file::StoreFile;
 use super::rows::{key, numbered_sum};
@@ -109,16 +107,6 @@ pub enum HostRow {
     Change(HostChange),
 }
 
-/// The host's data of a campaign.
-#[cfg(feature = "serve")]
-#[derive(Debug, Default)]
-pub struct HostMemory {
-    /// The last results, oldest first.
-    pub results: Vec<KeptResult>,
-    /// All changes, oldest first.
-    pub changes: Vec<HostChange>,
-}
-
 /// Appends rows to the tables of the host.
 pub(super) fn write_rows(to: &FileWriter<'_>, game: u32, rows: &[HostRow]) -> Result<(), StoreError> {
     rows.iter().try_for_each(|row| {
@@ -130,40 +118,6 @@ pub(super) fn write_rows(to: &FileWriter<'_>, game: u32, rows: &[HostRow]) -> Re
         let id = to.last_id(table, game)?.map_or(key(game, 1), |last| last + 1);
         to.body(table, id, &body, numbered_sum(table, id, &body))
     })
-}
-
-#[cfg(feature = "serve")]
-impl Campaign {
-    /// Adds a row to the next [`Campaign::keep`], in the same transaction.
-    #[doc(hidden)]
-    pub fn write_with_next(&mut self, row: HostRow) {
-        self.waiting.push(row);
-    }
-
-    /// Writes changes immediately, all or none.
-    ///
-    /// # Errors
-    ///
-    /// As [`Campaign::keep`].
-    #[doc(hidden)]
-    pub fn write_host_changes(&mut self, changes: Vec<HostChange>) -> Result<(), StoreError> {
-        let rows: Vec<HostRow> = changes.into_iter().map(HostRow::Change).collect();
-        self.write_row(|to, game, _| write_rows(to, game, &rows))
-    }
-
-    /// The host's data, with at most the last `most` results.
-    ///
-    /// # Errors
-    ///
-    /// A row is damaged.
-    #[doc(hidden)]
-    pub fn host_memory(&self, most: usize) -> Result<HostMemory, StoreError> {
-        let (file, game) = (lock(&self.file), self.game());
-        Ok(HostMemory {
-            results: file.host_rows("request", game, most)?,
-            changes: file.host_rows("host", game, usize::MAX)?,
-        })
-    }
 }
 
 impl StoreFile {

@@ -52,6 +52,19 @@ fn write_correction(
 }
 
 impl Campaign {
+    /// Records the beginning of a sitting, unless that was done already.
+    fn sit_down_once(&mut self) -> Result<(), StoreError> {
+        if self.sat_down { Ok(()) } else { self.sit_down() }
+    }
+
+    /// Records the beginning of a sitting.
+    #[doc(hidden)]
+    pub fn sit_down(&mut self) -> Result<(), StoreError> {
+        self.write_row(|to, game, row| write_note(to, game, row, None))?;
+        self.sat_down = true;
+        Ok(())
+    }
+
     /// Writes a note. It is not part of the game, and undo does not remove it.
     pub fn note(&mut self, text: &str) -> Result<(), StoreError> {
         // The note begins a sitting if nothing else was written before.

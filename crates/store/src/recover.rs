@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 use rusqlite::types::Value;
 use serde::Serialize;
 
+use super::checksum::word_sum;
 use super::error::StoreError;
-use super::file::{Access, PRIVATE, StoreFile, connect_to_read, led_to, sync_folder, word_sum};
+use super::file::{PRIVATE, StoreFile, connect_to_read, sync_folder};
 use super::generation::{Generation, decompressed, generation_sum};
+use super::label::label_sum;
 use super::lock::{Lock, beside};
-use super::log::label_sum;
 use super::name::nearest_allowed;
+use super::opening::{Access, led_to};
 use super::pack::{Dictionary, MOST_WORDS};
 use super::pages::rows;
 use super::rows::{

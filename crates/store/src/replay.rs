@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use super::campaign::Campaign;
 use super::error::StoreError;
-use super::file::StoreFile;
-use super::log::label;
-use super::rows::{MomentBody, MomentRow};
-use riskbreaker_play::{Done, Event, Ruleset, Session, event_lines};
+use super::label::label;
+use super::rows::{MomentBody, MomentRow, actions_between};
+use riskbreaker_play::{Event, Ruleset, Session, event_lines};
 
 /// A replayed entry.
 pub struct Replayed<'s> {
@@ -174,25 +173,4 @@ impl Campaign {
         way.reverse();
         Ok(way)
     }
-}
-
-/// The actions after `from` up to `to`, oldest first.
-pub(super) fn actions_between(
-    file: &StoreFile,
-    game: u32,
-    from: u32,
-    to: u32,
-    scene: u32,
-) -> Result<Arc<[Done]>, StoreError> {
-    let (mut done, mut at) = (Vec::new(), to);
-    while at != from {
-        if at < from {
-            return Err(StoreError::damaged(format!("the tape between the actions {from} and {to}")));
-        }
-        let row = file.checked_action(game, at, scene)?;
-        done.push(file.done(&row)?);
-        at = row.parent;
-    }
-    done.reverse();
-    Ok(done.into())
 }

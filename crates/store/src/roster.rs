@@ -4,9 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::campaign::Campaign;
-use super::error::StoreError;
-use super::rows::Piece;
 use riskbreaker_state::Value;
 
 /// The characters of a campaign by name.
@@ -31,17 +28,4 @@ pub struct Character {
     /// The sheet, in the form that the ruleset's creation reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sheet: Option<Value>,
-}
-
-impl Campaign {
-    /// The characters at the head.
-    pub fn roster(&self) -> Result<Roster, StoreError> {
-        match self.roster_piece() {
-            0 => Ok(Roster::default()),
-            piece => match self.file().piece(self.game(), piece)? {
-                Piece::Roster(roster) => Ok(roster),
-                _ => Err(StoreError::damaged(format!("piece {piece} is no roster"))),
-            },
-        }
-    }
 }

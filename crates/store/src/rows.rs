@@ -1,10 +1,15 @@
-//! The rows of a campaign, read with verified checksums.
+//! The rows of a campaign: written with checksums, and read with verified ones.
+
+use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::checksum::sum;
 use super::error::StoreError;
-use super::file::{StoreFile, sum};
-use super::random_number;
+use super::file::StoreFile;
+use super::random::random_number;
+use super::writer::FileWriter;
 use riskbreaker_play::{DecisionCount, Done, Place, Seating, Setup};
 
 /// The state of a campaign: the only row that is overwritten.
@@ -286,6 +291,57 @@ impl StoreFile {
     }
 }
 
+impl FileWriter<'_> {
+    /// Writes a campaign with its number and name, before its state is known.
+    pub fn new_game(&self, id: u32, name: &str) -> Result<(), StoreError> {
+        self.put("INSERT INTO game (id, name, body, sum) VALUES (?1, ?2, x'', 0)", [&id, &name])
+    }
+
+    /// Overwrites the state of a campaign, the only row that is overwritten.
+    pub fn game(&mut self, id: u32, row: &GameRow) -> Result<(), StoreError> {
+        let body = self.words.pack(row)?;
+        let sum = game_sum(id, &body);
+        self.put("UPDATE game SET body = ?2, sum = ?3 WHERE id = ?1", [&id, &body, &sum])
+    }
+
+    pub fn action(&self, game: u32, row: &ActionRow) -> Result<(), StoreError> {
+        let statement = "INSERT INTO action (id, parent, body, sum) VALUES (?1, ?2, ?3, ?4)";
+        self.put(statement, [&key(game, row.id), &row.parent, &row.body, &row.sum])
+    }
+
+    pub fn moment(&self, game: u32, row: &MomentRow) -> Result<(), StoreError> {
+        let MomentRow { id, parent, decisions, tip, state, body, sum } = row;
+        self.put(
+            "INSERT INTO moment (id, parent, decisions, tip, state, body, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            [&key(game, *id), &key(game, *parent), decisions, tip, state, body, sum],
+        )
+    }
+
+    pub fn piece(&mut self, game: u32, id: u32, piece: &Piece) -> Result<i64, StoreError> {
+        self.numbered("piece", game, id, piece)
+    }
+
+    /// Writes a row of `piece` or `note`. Returns its checksum.
+    pub fn numbered(&mut self, table: &str, game: u32, id: u32, row: &impl Serialize) -> Result<i64, StoreError> {
+        let (id, body) = (key(game, id), self.words.pack(row)?);
+        let sum = numbered_sum(table, id, &body);
+        self.body(table, id, &body, sum)?;
+        Ok(sum)
+    }
+
+    /// The last row id of a campaign in a table.
+    pub fn last_id(&self, table: &str, game: u32) -> Result<Option<i64>, StoreError> {
+        let query = format!("SELECT max(id) FROM {table} WHERE id >= ?1 AND id < ?2");
+        let found = self.connection.query_row(&query, (key(game, 0), key(game + 1, 0)), |row| row.get(0));
+        found.map_err(|error| StoreError::of(Path::new("the file"), &error))
+    }
+
+    /// Writes a row of a table with only a body and a checksum: `piece`, `note` and `checkpoint`.
+    pub fn body(&self, table: &str, id: i64, body: &[u8], sum: i64) -> Result<(), StoreError> {
+        self.put(&format!("INSERT OR IGNORE INTO {table} (id, body, sum) VALUES (?1, ?2, ?3)"), [&id, &body, &sum])
+    }
+}
+
 fn moment_of(id: u32, row: &rusqlite::Row<'_>) -> rusqlite::Result<MomentRow> {
     let parent: i64 = row.get(0)?;
     Ok(MomentRow {
@@ -297,4 +353,25 @@ fn moment_of(id: u32, row: &rusqlite::Row<'_>) -> rusqlite::Result<MomentRow> {
         body: row.get(4)?,
         sum: row.get(5)?,
     })
+}
+
+/// The actions after `from` up to `to`, oldest first.
+pub(super) fn actions_between(
+    file: &StoreFile,
+    game: u32,
+    from: u32,
+    to: u32,
+    scene: u32,
+) -> Result<Arc<[Done]>, StoreError> {
+    let (mut done, mut at) = (Vec::new(), to);
+    while at != from {
+        if at < from {
+            return Err(StoreError::damaged(format!("the tape between the actions {from} and {to}")));
+        }
+        let row = file.checked_action(game, at, scene)?;
+        done.push(file.done(&row)?);
+        at = row.parent;
+    }
+    done.reverse();
+    Ok(done.into())
 }

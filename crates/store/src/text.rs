@@ -7,14 +7,15 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::Store;
-use super::campaign::{Campaign, lock};
+use super::campaign::Campaign;
 use super::error::StoreError;
+use super::file::lock;
 use super::generation::Generation;
-use super::log::label;
+use super::label::label;
 use super::name::normalized;
 use super::notes::CampaignNote;
 use super::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, key, moment_sum};
+use super::store::Store;
 use super::writer::FileWriter;
 use riskbreaker_play::{Checkpoint, Done, Happening, in_one_line};
 use riskbreaker_ruleset::typed_text::with_path;

@@ -7,10 +7,10 @@ use std::path::Path;
 use rusqlite::types::Value;
 
 use super::error::StoreError;
-use super::file::{Access, PRIVATE, StoreFile, sync_folder};
+use super::file::{PRIVATE, StoreFile, sync_folder};
 use super::generation::source_text;
+use super::label::text_of;
 use super::lock::beside;
-use super::log::text_of;
 use super::rows::{GameRow, key};
 use super::verify::Verification;
 use riskbreaker_ruleset::{Library, system_message};
@@ -51,7 +51,7 @@ pub fn copy(from: &StoreFile, to: &Path, only: Option<(u32, GameRow)>) -> Result
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(StoreError::of_system(to, &error)),
         _ => {}
     }
-    let mut file = StoreFile::open(to, from.library.clone(), Access::Write, true)?;
+    let mut file = StoreFile::create(to, from.library.clone())?;
     // The rows refer to the dictionary by number.
     file.words = from.words.clone().unwritten();
     file.write(|to| {

@@ -2,8 +2,6 @@
 
 use serde::Serialize;
 
-use super::Store;
-use super::campaign::lock;
 use super::error::StoreError;
 use super::file::StoreFile;
 use super::whole::MOST_PROBLEMS;
@@ -23,22 +21,6 @@ pub struct Verification {
     pub rules: u32,
     /// The problems, a sentence each.
     pub problems: Vec<String>,
-}
-
-impl Store {
-    /// Reads every row of the file on disk, verifies its checksum, and replays every entry of every campaign, including
-    /// branches.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read at all.
-    pub fn verify(&self) -> Result<Verification, StoreError> {
-        let (path, library) = {
-            let file = lock(&self.file);
-            (file.path.clone(), file.library.clone())
-        };
-        Verification::of(&mut StoreFile::read_unlocked(&path, library)?, true)
-    }
 }
 
 impl Verification {

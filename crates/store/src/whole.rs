@@ -6,9 +6,8 @@ use std::sync::Arc;
 use super::error::StoreError;
 use super::file::StoreFile;
 use super::host::{HostChange, KeptResult};
-use super::log::label;
-use super::replay::actions_between;
-use super::rows::{GameRow, MomentBody, MomentRow, key};
+use super::label::label;
+use super::rows::{GameRow, MomentBody, MomentRow, actions_between, key};
 use riskbreaker_play::recorded::OTHER_STATE;
 use riskbreaker_play::{Checkpoint, Session};
 

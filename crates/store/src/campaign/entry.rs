@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{ActionRows, Campaign, Head, NowPlayed, lock, write_moment};
+use super::{ActionRows, Campaign, Head, NowPlayed, write_moment};
 use crate::date;
 use crate::error::StoreError;
-use crate::file::StoreFile;
+use crate::file::{StoreFile, lock};
 use crate::generation::{Files, Generation};
 use crate::host::{HostRow, write_rows};
-use crate::log::{DecisionNames, decided, scene_words};
+use crate::label::{DecisionNames, decided, scene_words};
 use crate::notes::write_note;
 use crate::pack::Dictionary;
 use crate::rows::{ActionRow, GameRow, MomentBody, MomentRow, Piece, action_sum, checkpoint_sum, key, moment_sum};

@@ -8,14 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 pub use self::entry::Kept;
-use super::Store;
 use super::date;
 use super::error::StoreError;
-use super::file::{StoreFile, move_new};
+use super::file::{StoreFile, lock, move_new};
 use super::host::HostRow;
 use super::lock::beside;
 use super::name::normalized;
-use super::notes::write_note;
+use super::opening::Access;
 use super::roster::Roster;
 use super::rows::{GameRow, MomentBody, MomentRow, Piece, Scene, key, moment_sum};
 use super::upgrade::copy;
@@ -48,7 +47,7 @@ pub struct Campaign {
     /// Number of actions since the last checkpoint.
     since_checkpoint: usize,
     /// True if something was kept since the campaign was opened.
-    sat_down: bool,
+    pub(super) sat_down: bool,
     /// The file's count of failed writes when `row` was read. If it has grown, `row` has to be read again.
     failures: u64,
     continues: Continues,
@@ -205,19 +204,6 @@ impl Campaign {
         u64::from(self.row.moments) + u64::from(self.row.notes)
     }
 
-    /// Records the beginning of a sitting, unless that was done already.
-    pub(super) fn sit_down_once(&mut self) -> Result<(), StoreError> {
-        if self.sat_down { Ok(()) } else { self.sit_down() }
-    }
-
-    /// Records the beginning of a sitting.
-    #[doc(hidden)]
-    pub fn sit_down(&mut self) -> Result<(), StoreError> {
-        self.write_row(|to, game, row| write_note(to, game, row, None))?;
-        self.sat_down = true;
-        Ok(())
-    }
-
     /// True if a scene is running or has ended.
     pub fn has_scene(&self) -> bool {
         self.head.scene != 0
@@ -251,14 +237,21 @@ impl Campaign {
         lock(&self.file)
     }
 
-    pub(super) fn roster_piece(&self) -> u32 {
-        self.head.roster
-    }
-
     /// True if the current entry changed something outside the game, such as the roster. No session can undo it; the
     /// campaign can.
     pub fn stands_beside(&self) -> bool {
         self.head.act.is_some()
+    }
+
+    /// The characters at the head.
+    pub fn roster(&self) -> Result<Roster, StoreError> {
+        match self.head.roster {
+            0 => Ok(Roster::default()),
+            piece => match self.file().piece(self.game, piece)? {
+                Piece::Roster(roster) => Ok(roster),
+                _ => Err(StoreError::damaged(format!("piece {piece} is no roster"))),
+            },
+        }
     }
 
     /// Replaces the roster, as an entry of its own. `go_to` reaches the state before it.
@@ -675,8 +668,8 @@ impl Campaign {
         drop(file);
         let _ = fs::remove_file(&draft);
         copied?;
-        let store = Store::open(path, &library)?;
-        let Campaign { file, row, failures, .. } = Campaign::open(&store.file, game)?;
+        let opened = Arc::new(Mutex::new(StoreFile::open(path, library, Access::Write, true)?));
+        let Campaign { file, row, failures, .. } = Campaign::open(&opened, game)?;
         Ok(Campaign {
             file,
             game,
@@ -727,11 +720,6 @@ impl Head {
     }
 }
 
-pub(super) fn lock(file: &Mutex<StoreFile>) -> MutexGuard<'_, StoreFile> {
-    // Changes interrupted by a panic were not committed.
-    file.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
 /// Writes an entry with its text, and makes it the current entry.
 pub(super) fn write_moment(
     to: &mut FileWriter<'_>,
@@ -748,7 +736,7 @@ pub(super) fn write_moment(
 
 #[cfg(test)]
 mod tests {
-    use super::super::Store;
+    use crate::store::Store;
     use std::path::PathBuf;
 
     use super::entry::BETWEEN_CHECKPOINTS;

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use self::moment::{Moment, Watched};
+pub use self::telling::RecapParagraph;
 use self::telling::Telling;
 use super::campaign::Campaign;
 use super::error::StoreError;
 use super::notes::CampaignNote;
-use super::replay::actions_between;
-use super::rows::Scene;
+use super::rows::{Scene, actions_between};
 use super::whole::must_be_at;
 use riskbreaker_play::{Session, Viewer};
 
@@ -36,16 +36,6 @@ pub struct RecapScene {
     pub title: String,
     /// The story of the scene, in paragraphs of whole sentences.
     pub paragraphs: Vec<RecapParagraph>,
-}
-
-/// A paragraph of a recap.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RecapParagraph {
-    /// The text, in whole sentences.
-    pub text: String,
-    /// True for a turning point: the ruleset measured a large change of the game's value.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub turning_point: bool,
 }
 
 impl Recap {

@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::RecapParagraph;
+use serde::Serialize;
+
 use super::moment::{Moment, Told};
 
 /// The most moments of a scene that are described. In a longer scene these are the most important ones.
@@ -20,6 +21,16 @@ const MOST_REPEATED: usize = 8;
 const FEW: usize = 2;
 /// The most names of a side that are listed.
 const MOST_NAMED: usize = 8;
+
+/// A paragraph of a recap.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RecapParagraph {
+    /// The text, in whole sentences.
+    pub text: String,
+    /// True for a turning point: the ruleset measured a large change of the game's value.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub turning_point: bool,
+}
 
 /// The moments of a scene, from which its story is written.
 pub struct Telling {
