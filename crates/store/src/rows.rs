@@ -234,7 +234,7 @@ impl StoreFile {
         let (first, last) = (key(game, 0), key(game + 1, 0));
         let mut statement = self
             .connection
-            .prepare("SELECT id FROM moment WHERE parent = ?1 AND id >= ?2 AND id < ?3 ORDER BY id")
+            .prepare_cached("SELECT id FROM moment WHERE parent = ?1 AND id >= ?2 AND id < ?3 ORDER BY id")
             .map_err(failed)?;
         let ids = statement.query_map((key(game, parent), first, last), |row| row.get::<_, i64>(0)).map_err(failed)?;
         ids.map(|id| id.map(|id| id as u32).map_err(failed)).collect()

@@ -48,7 +48,7 @@ impl<'c> FileWriter<'c> {
     }
 
     fn put_values(&self, statement: &str, row: Vec<Value>) -> Result<(), StoreError> {
-        let done = self.connection.prepare(statement).and_then(|mut known| {
+        let done = self.connection.prepare_cached(statement).and_then(|mut known| {
             known.execute(params_from_iter(&row))?;
             self.change.borrow_mut().push(WaitingStatement { text: statement.to_owned(), row });
             Ok(())
@@ -80,7 +80,7 @@ impl<'c> FileWriter<'c> {
 
     /// Writes a rule file under its hash, which may have the form of an older program.
     pub fn source_as(&self, hash: &str, text: &str) -> Result<(), StoreError> {
-        let known = self.connection.prepare("SELECT 1 FROM source WHERE hash = ?1");
+        let known = self.connection.prepare_cached("SELECT 1 FROM source WHERE hash = ?1");
         let known = known.and_then(|mut known| known.exists([hash]));
         if !known.map_err(|error| StoreError::of(Path::new("the file"), &error))? {
             let text = compressed(text);
@@ -151,7 +151,8 @@ impl<'c> FileWriter<'c> {
     /// The last row id of a campaign in a table.
     pub fn last_id(&self, table: &str, game: u32) -> Result<Option<i64>, StoreError> {
         let query = format!("SELECT max(id) FROM {table} WHERE id >= ?1 AND id < ?2");
-        let found = self.connection.query_row(&query, (key(game, 0), key(game + 1, 0)), |row| row.get(0));
+        let range = (key(game, 0), key(game + 1, 0));
+        let found = self.connection.prepare_cached(&query).and_then(|mut last| last.query_row(range, |row| row.get(0)));
         found.map_err(|error| StoreError::of(Path::new("the file"), &error))
     }
 
