@@ -10,7 +10,7 @@ import { mkdtempSync, mkdirSync, writeFileSync, rmSync, existsSync } from "node:
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import WebSocket from "ws";
+import { Client, RULESET, percentiles } from "./client.mjs";
 
 const require = createRequire(import.meta.url);
 const PROGRAM = resolve(process.argv[2] ?? "../../target/release/riskbreaker");
@@ -19,72 +19,6 @@ const MOVES = Number(process.env.MOVES ?? 2000);
 // A connection may send 40 requests at once, and then 20 a second: two seats play a burst and rest, at both servers.
 const BURST = 76;
 const REST = 2_000;
-
-const RULESET = {
-	"ruleset.toml": 'id = "turns"\ntitle = "Turns"\nversion = "1"\nscenario = "two"\n[seats]\none = "One"\ntwo = "Two"\n',
-	"scenarios/two.toml": 'title = "Two"\n',
-	"kinds.luau":
-		'local rb = require("@riskbreaker")\nreturn rb.kinds({ pawn = { title = "name", fields = { name = rb.text(), seat = rb.text(), at = rb.int({ label = "At" }) } } })\n',
-	"play.luau": `local rb = require("@riskbreaker")
-return rb.play({
-	start = function()
-		for at, seat in { "one", "two" } do
-			local pawn = rb.spawn("pawn", { name = seat, seat = seat })
-			rb.recur("turn", at, 2, pawn)
-		end
-	end,
-	entries = {
-		turn = function(pawn)
-			local step = rb.choose({ seat = pawn.seat, topic = "step", about = pawn, options = { "left", "right" } })
-			pawn:set("at", if step == "left" then pawn.at - 1 else pawn.at + 1)
-		end,
-	},
-})
-`,
-};
-
-function percentiles(times) {
-	const sorted = [...times].sort((a, b) => a - b);
-	const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
-	return `p50 ${at(0.5).toFixed(2)} ms, p99 ${at(0.99).toFixed(2)} ms`;
-}
-
-class Client {
-	constructor(address) {
-		this.socket = new WebSocket(address);
-		this.waiting = new Map();
-		this.next = 1;
-		this.seq = 0;
-		this.open = new Promise((done, failed) => this.socket.once("open", done).once("error", failed));
-		this.socket.on("message", (data) => this.take(JSON.parse(data)));
-	}
-
-	take(message) {
-		if (message.method === "step") {
-			this.seq = message.params.seq;
-			this.questions = message.params.questions ?? this.questions;
-			this.onStep?.(message.params.seq);
-		} else if (message.id !== undefined) {
-			this.waiting.get(message.id)?.(message);
-			this.waiting.delete(message.id);
-		}
-	}
-
-	ask(method, params) {
-		const id = this.next++;
-		this.socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-		return new Promise((done) => this.waiting.set(id, done));
-	}
-
-	async join(params) {
-		await this.open;
-		const { result, error } = await this.ask("hello", params);
-		if (error) throw new Error(error.message);
-		this.seq = result.view.seq;
-		this.questions = result.view.questions;
-		return result;
-	}
-}
 
 /** Waits between two bursts. */
 const rest = (move) => (move > 0 && move % BURST === 0 ? new Promise((done) => setTimeout(done, REST)) : undefined);

@@ -10,7 +10,7 @@ use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Params, Row, TransactionBehavior};
 
 use super::checksum::{ContentSums, word_sum};
-use super::disk::{Disk, WaitingStatement, harden, look_at, open};
+use super::disk::{Disk, STATEMENTS, WaitingStatement, harden, look_at, open};
 use super::error::StoreError;
 use super::lock::{Lock, beside};
 use super::pack::Dictionary;
@@ -443,8 +443,8 @@ impl StoreFile {
 
     /// True if a table has a row with this number.
     pub fn has(&self, table: &str, id: i64) -> bool {
-        let found = self.connection.query_row(&format!("SELECT 1 FROM {table} WHERE id = ?1"), [id], |_| Ok(()));
-        found.is_ok()
+        let known = self.connection.prepare_cached(&format!("SELECT 1 FROM {table} WHERE id = ?1"));
+        known.and_then(|mut known| known.query_row([id], |_| Ok(()))).is_ok()
     }
 
     /// The body and checksum of a row, by its number.
@@ -459,7 +459,8 @@ impl StoreFile {
         params: impl Params,
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, StoreError> {
-        let found = self.connection.prepare(query).and_then(|mut query| query.query_row(params, read).optional());
+        let found =
+            self.connection.prepare_cached(query).and_then(|mut query| query.query_row(params, read).optional());
         found.map_err(|error| self.failed(&error))
     }
 }
@@ -578,6 +579,7 @@ fn copied_into_memory(from: &Connection, path: &Path) -> Result<Connection, Stor
         }
     }
     harden(&to).map_err(failed)?;
+    to.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(to)
 }
 
