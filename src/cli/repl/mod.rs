@@ -12,6 +12,7 @@ mod editor;
 mod encounter;
 mod event_rows;
 mod glossary;
+mod guess;
 #[cfg(target_os = "linux")]
 mod hangup;
 mod help;
@@ -172,6 +173,8 @@ pub struct Repl {
 pub enum Complaint {
     /// A sentence for the person who typed the line.
     Wrong(String),
+    /// A sentence about words that were not understood. A guess of what they mean may replace it.
+    Unread(String),
     /// A refusal of the game, with its data.
     Refused(Refusal),
     /// An ambiguous name in the line, to be resolved by a number.
@@ -485,9 +488,10 @@ impl Repl {
             Meaning::Answer { head, named, otherwise } => {
                 let before = self.session.decision_count();
                 match (self.reply(line, head, named), otherwise) {
-                    (Err(Complaint::Wrong(_) | Complaint::Refused(_)), Some((command, rest)))
-                        if self.session.decision_count() == before =>
-                    {
+                    (
+                        Err(Complaint::Wrong(_) | Complaint::Unread(_) | Complaint::Refused(_)),
+                        Some((command, rest)),
+                    ) if self.session.decision_count() == before => {
                         self.forget_attempt()?;
                         self.paged(command, &rest, &words)
                     }
@@ -524,7 +528,7 @@ impl Repl {
     fn command(&mut self, command: &Command, rest: &str, words: &Vocabulary) -> Done {
         if command.takes.is_empty() && !rest.is_empty() {
             let name = command.name;
-            return Err(Complaint::Wrong(format!(
+            return Err(Complaint::Unread(format!(
                 "`{name}` takes no words after it: type `{name}` alone, or see `help {name}`."
             )));
         }
@@ -1000,7 +1004,7 @@ fn is_bare_word(line: &str) -> bool {
 
 /// The complaint about an unknown word. `near`: a command that may be meant.
 fn unknown_word(word: &str, near: Option<&str>) -> Complaint {
-    Complaint::Wrong(match near {
+    Complaint::Unread(match near {
         Some(near) => format!("There is no command `{word}`. Did you mean `{near}`?"),
         None => {
             format!("`{word}` is neither a command nor an answer here. `help` lists the commands; Lua begins with `=`.")
@@ -1045,7 +1049,7 @@ impl Complaint {
     /// Prints the complaint: on the screen for a person, on standard error with file and line for a script.
     fn told(self, screen: &mut Screen, place: &str, scripted: bool) -> Result<()> {
         let (message, refusal) = match self {
-            Complaint::Wrong(message) => (message, None),
+            Complaint::Wrong(message) | Complaint::Unread(message) => (message, None),
             Complaint::Refused(refusal) => (with_cure(&refusal), Some(refusal)),
             Complaint::Unclear(unclear) => return unclear.tell(screen),
             Complaint::Broken(error) => return Err(error),
