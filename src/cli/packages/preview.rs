@@ -195,7 +195,9 @@ pub fn obstacles(package: &Package, manifest: &Manifest, library: &Library) -> V
     for needed in requires {
         let id = &needed.ruleset.id;
         match here(id) {
-            None => found.push(format!("It needs {id} {}, which is not here: `riskbreaker add` it first.", needed.range)),
+            None => {
+                found.push(format!("It needs {id} {}, which is not here: `riskbreaker add` it first.", needed.range))
+            }
             Some(there) if !needed.admits(&there.version) => found.push(format!(
                 "It needs {id} {}, and version {} is here: `riskbreaker update {id}`, or add another version of {own}.",
                 needed.range, there.version
