@@ -141,7 +141,8 @@ impl Disk {
         // A foreign change between the commit and this line would be taken for our own.
         let (Some(before), Some(now)) = (before, self.left) else { return Ok(()) };
         let number = |pragma: &str| self.connection.prepare_cached(pragma)?.query_row([], |row| row.get::<_, i64>(0));
-        let size = number("PRAGMA page_count").and_then(|pages| Ok(pages * number("PRAGMA page_size")?)).map_err(failed)?;
+        let size =
+            number("PRAGMA page_count").and_then(|pages| Ok(pages * number("PRAGMA page_size")?)).map_err(failed)?;
         let ours = [before.counter, before.counter.wrapping_add(1)].contains(&now.counter);
         if now.identity == before.identity && ours && u64::try_from(size) == Ok(now.size) {
             return Ok(());

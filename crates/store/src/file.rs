@@ -474,7 +474,8 @@ impl StoreFile {
         params: impl Params,
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, StoreError> {
-        let found = self.connection.prepare_cached(query).and_then(|mut query| query.query_row(params, read).optional());
+        let found =
+            self.connection.prepare_cached(query).and_then(|mut query| query.query_row(params, read).optional());
         found.map_err(|error| self.failed(&error))
     }
 }
