@@ -1,9 +1,13 @@
 // What the measurements of the server for tables share: a game of two seats that answer in turns, and a client.
 
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
 import WebSocket from "ws";
 
 /** The game, by file. */
-export const RULESET = {
+const RULESET = {
 	"ruleset.toml": 'id = "turns"\ntitle = "Turns"\nversion = "1"\nscenario = "two"\n[seats]\none = "One"\ntwo = "Two"\n',
 	"scenarios/two.toml": 'title = "Two"\n',
 	"kinds.luau":
@@ -67,5 +71,54 @@ export class Client {
 		this.seq = result.view.seq;
 		this.questions = result.view.questions;
 		return result;
+	}
+}
+
+/** Makes a folder with the game. */
+export function folderWithGame(inside) {
+	const place = mkdtempSync(join(inside, "riskbreaker-measure-"));
+	for (const [path, text] of Object.entries(RULESET)) {
+		mkdirSync(join(place, "rulesets/turns/scenarios"), { recursive: true });
+		writeFileSync(join(place, "rulesets/turns", path), text);
+	}
+	return place;
+}
+
+/** The program with its operator at standard input. */
+export class Operator {
+	constructor(program, place) {
+		const args = ["serve", "--stdio", "--websocket", "127.0.0.1:0"];
+		this.program = spawn(program, args, { cwd: place, stdio: ["pipe", "pipe", "pipe"] });
+		this.waiting = new Map();
+		this.next = 1;
+		createInterface({ input: this.program.stdout }).on("line", (line) => {
+			const message = JSON.parse(line);
+			this.onNotice?.(message);
+			this.waiting.get(message.id)?.(message);
+			this.waiting.delete(message.id);
+		});
+		this.address = new Promise((done) => {
+			let text = "";
+			this.program.stderr.on("data", (data) => {
+				text += data;
+				const found = text.match(/ws:\/\/(\S+)/);
+				if (found) done(found[0]);
+			});
+		});
+	}
+
+	async call(method, params) {
+		const id = this.next++;
+		this.program.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+		const { result, error } = await new Promise((done) => this.waiting.set(id, done));
+		if (error) throw new Error(`${method}: ${error.message}`);
+		return result;
+	}
+
+	/** Seconds of processor time, and MB of memory in use. */
+	used() {
+		const stat = readFileSync(`/proc/${this.program.pid}/stat`, "utf8").split(") ")[1].split(" ");
+		const memory = readFileSync(`/proc/${this.program.pid}/status`, "utf8").match(/VmRSS:\s+(\d+)/)[1];
+		return { seconds: (Number(stat[11]) + Number(stat[12])) / 100, megabytes: Number(memory) / 1024 };
 	}
 }

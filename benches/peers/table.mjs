@@ -6,11 +6,11 @@
 // into memory (/dev/shm) for the comparison; a second figure has it on the disk.
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, mkdirSync, writeFileSync, rmSync, existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { Client, RULESET, percentiles } from "./client.mjs";
+import { resolve } from "node:path";
+import { Client, Operator, folderWithGame, percentiles } from "./client.mjs";
 
 const require = createRequire(import.meta.url);
 const PROGRAM = resolve(process.argv[2] ?? "../../target/release/riskbreaker");
@@ -25,11 +25,7 @@ const rest = (move) => (move > 0 && move % BURST === 0 ? new Promise((done) => s
 
 /** One answer after the other, each from its sending to the arrival of its step at the last of the clients. */
 async function ours(folder, clientCount) {
-	const place = mkdtempSync(join(folder, "riskbreaker-measure-"));
-	for (const [path, text] of Object.entries(RULESET)) {
-		mkdirSync(join(place, "rulesets/turns/scenarios"), { recursive: true });
-		writeFileSync(join(place, "rulesets/turns", path), text);
-	}
+	const place = folderWithGame(folder);
 	const program = spawn(PROGRAM, ["table", "evening", "--rules", "turns", "--port", "0", "--no-browser"], {
 		cwd: place,
 		env: { ...process.env, XDG_STATE_HOME: place, NO_COLOR: "1" },
@@ -81,6 +77,29 @@ async function ours(folder, clientCount) {
 	clients.forEach((one) => one.socket.terminate());
 	program.kill("SIGKILL");
 	await new Promise((done) => program.once("exit", done));
+	rmSync(place, { recursive: true });
+	return times;
+}
+
+/** The same at a table without a network and with one viewer: about the time of the session and of the write. */
+async function alone(folder) {
+	const place = folderWithGame(folder);
+	const operator = new Operator(PROGRAM, place);
+	await operator.call("table.new", { table: "alone", ruleset: "turns", campaign: "alone.rbsave" });
+	const { viewer, view } = await operator.call("hello", { table: "alone", role: "game_master" });
+	let questions = view.questions;
+	operator.onNotice = ({ method, params }) => {
+		if (method === "step") questions = params.questions;
+	};
+	const times = [];
+	for (let move = 0; move < MOVES; move++) {
+		await rest(move);
+		const from = performance.now();
+		await operator.call("answer", { viewer, question: questions[0].id, value: move % 3 ? "left" : "right" });
+		times.push(performance.now() - from);
+	}
+	operator.program.kill("SIGKILL");
+	await new Promise((done) => operator.program.once("exit", done));
 	rmSync(place, { recursive: true });
 	return times;
 }
@@ -154,6 +173,7 @@ function told(what, times) {
 if (!existsSync(PROGRAM)) throw new Error(`no program ${PROGRAM}: cargo build --release`);
 const memory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 console.log(`${MOVES} moves each, from the sending of a move to its arrival at the last client; ${REST} ms of rest after every ${BURST}.`);
+told("riskbreaker, campaign in memory, one viewer over a pipe", await alone(memory));
 told("riskbreaker, campaign in memory, three clients", await ours(memory, 3));
 told(`riskbreaker, campaign in memory, ${CLIENTS} clients`, await ours(memory, CLIENTS));
 told(`riskbreaker, campaign on the disk, ${CLIENTS} clients`, await ours(tmpdir(), CLIENTS));

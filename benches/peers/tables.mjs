@@ -6,12 +6,10 @@
 // server in that time, and the memory that each further table takes. TABLES and SECONDS in the environment set the numbers,
 // FOLDER where the campaigns are kept.
 
-import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
-import { Client, RULESET, percentiles } from "./client.mjs";
+import { resolve } from "node:path";
+import { Client, Operator, folderWithGame, percentiles } from "./client.mjs";
 
 const PROGRAM = resolve(process.argv[2] ?? "../../target/release/riskbreaker");
 const TABLES = Number(process.env.TABLES ?? 100);
@@ -20,44 +18,6 @@ const EVERY = 2_000;
 const CLIENTS = 6;
 
 const pause = (millis) => new Promise((done) => setTimeout(done, millis));
-
-/** The program with its operator at standard input. */
-class Operator {
-	constructor(place) {
-		const args = ["serve", "--stdio", "--websocket", "127.0.0.1:0"];
-		this.program = spawn(PROGRAM, args, { cwd: place, stdio: ["pipe", "pipe", "pipe"] });
-		this.waiting = new Map();
-		this.next = 1;
-		createInterface({ input: this.program.stdout }).on("line", (line) => {
-			const message = JSON.parse(line);
-			this.waiting.get(message.id)?.(message);
-			this.waiting.delete(message.id);
-		});
-		this.address = new Promise((done) => {
-			let text = "";
-			this.program.stderr.on("data", (data) => {
-				text += data;
-				const found = text.match(/ws:\/\/(\S+)/);
-				if (found) done(found[0]);
-			});
-		});
-	}
-
-	async call(method, params) {
-		const id = this.next++;
-		this.program.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
-		const { result, error } = await new Promise((done) => this.waiting.set(id, done));
-		if (error) throw new Error(`${method}: ${error.message}`);
-		return result;
-	}
-
-	/** Seconds of processor time, and MB of memory in use. */
-	used() {
-		const stat = readFileSync(`/proc/${this.program.pid}/stat`, "utf8").split(") ")[1].split(" ");
-		const memory = readFileSync(`/proc/${this.program.pid}/status`, "utf8").match(/VmRSS:\s+(\d+)/)[1];
-		return { seconds: (Number(stat[11]) + Number(stat[12])) / 100, megabytes: Number(memory) / 1024 };
-	}
-}
 
 /** A table with a game master, two players and watchers, each on a connection of its own. */
 async function table(operator, address, name) {
@@ -96,12 +56,8 @@ async function answer({ clients, seats }, move) {
 
 if (!existsSync(PROGRAM)) throw new Error(`no program ${PROGRAM}: cargo build --release`);
 const folder = process.env.FOLDER ?? (existsSync("/dev/shm") ? "/dev/shm" : tmpdir());
-const place = mkdtempSync(join(folder, "riskbreaker-measure-"));
-for (const [path, text] of Object.entries(RULESET)) {
-	mkdirSync(join(place, "rulesets/turns/scenarios"), { recursive: true });
-	writeFileSync(join(place, "rulesets/turns", path), text);
-}
-const operator = new Operator(place);
+const place = folderWithGame(folder);
+const operator = new Operator(PROGRAM, place);
 const address = await operator.address;
 const tables = [await table(operator, address, "t0")];
 await answer(tables[0], 0);
