@@ -1,7 +1,7 @@
 //! The syntax tree of a script, from the parser of the script engine: the check reads exactly the language that is
 //! executed.
 //!
-//! The engine's parser is C++. `tree.cpp` writes its tree as bytes, from which [`read`] makes the nodes of [`tree`] in
+//! The engine's parser is C++. `tree.cpp` writes its tree as bytes, from which `read` makes the nodes of `tree` in
 //! an arena.
 
 mod read;
