@@ -2303,7 +2303,7 @@ fn a_recap_names_actors_cards_and_the_outcome() {
         "turning point",
         "Kill Damage",
         "In all,",
-        "It ended:",
+        "It ended.",
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }

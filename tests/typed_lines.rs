@@ -121,6 +121,24 @@ const TAKEN: &[Typed] = &[
     ("contest", &[], "take cover", "Rogue is 50 % in view"),
     ("riskbreaker-0.0.1", &[], "encounter thief vs bandit", "Thief against Bandit"),
     ("riskbreaker-0.0.1", &[], "encounter thief versus 2 x bandit", "Thief against 2 x Bandit"),
+    // Questions that name nobody, and words after a command that say nothing.
+    ("contest", &[], "who is nearest", "Crossbowman"),
+    ("contest", &[], "ogre stats", "Melee Combat"),
+    ("riskbreaker-0.0.3", CARDS, "how much advantage do we have", "skill level"),
+    ("riskbreaker-0.0.1", &["ok"], "undo that", "undid declare"),
+    ("riskbreaker-0.0.1", &["ok"], "tell me what maneuver does", "Opponents who succeed at Agility"),
+    ("riskbreaker-0.0.1", &["ok"], "Option two please", "1 is near, 2 farther"),
+    // A sentence whose every word is accounted for: initials, other words, and answers to later questions.
+    ("riskbreaker-0.0.3", CARDS, "let's gain advantage by tactics", "Ranger: how much Risk?"),
+    ("riskbreaker-0.0.3", CARDS, "kd guard", "Ranger: how much Risk?"),
+    ("contest", &[], "contest with the ogre", "Which stat of Rogue?"),
+    ("silent-winter", &["no", "no"], "get into full cover", "cover  none -> full"),
+    // Numbers, lists, yes and no with words that say nothing.
+    ("riskbreaker-0.0.1", RISK, "2 plz", "Fighter tests Knockdown"),
+    ("riskbreaker-0.0.1", RISK, "risk it all!", "Challenger +3"),
+    ("riskbreaker-0.0.3", TARGETS, "captain n guard", "how much Risk?"),
+    ("riskbreaker-0.0.3", TARGETS, "everyone but the captain", "how much Risk?"),
+    ("silent-winter", &[], "no thx", "Does Mage start Sniping"),
 ];
 
 const REFUSED: &[Typed] = &[
@@ -131,8 +149,8 @@ const REFUSED: &[Typed] = &[
     ("riskbreaker-0.0.3", &[], "ok 5", "was not shown yet"),
     ("riskbreaker-0.0.3", CARDS, "1, 1, 5", "was not shown yet"),
     // A closed act gives way to what the question offers.
-    ("riskbreaker-0.0.3", CARDS, "strike bandit", "It may be `Inflict Kill Damage`"),
-    ("riskbreaker-0.0.3", CARDS, "hit the guard", "It may be `Inflict Kill Damage`"),
+    ("riskbreaker-0.0.3", CARDS, "strike bandit", "Did you mean `Inflict Kill Damage Bandit`?"),
+    ("riskbreaker-0.0.3", CARDS, "hit the guard", "Did you mean `Inflict Kill Damage Guard`?"),
     ("riskbreaker-0.0.3", CARDS, "why 50", "The options have the numbers 1 to 8."),
     ("riskbreaker-0.0.3", CARDS, "help 0", "The options have the numbers 1 to 8."),
     ("rbf", &["ok ok ok"], "overwatch", "Brawler has chosen Move."),
@@ -147,21 +165,30 @@ const REFUSED: &[Typed] = &[
     // Plain words are no Lua while a question is open.
     ("riskbreaker-0.0.3", TARGETS, "not the captain", "No answer here is called"),
     ("riskbreaker-0.0.3", CARDS, "cd ..", "No answer here is called"),
-    ("contest", &[], "cover 50%", "Type `cover` alone"),
+    ("contest", &[], "cover 50%", "Did you mean `Take cover`?"),
     // No command is proposed that only looks a little alike.
     ("riskbreaker-0.0.1", CARDS, "let him go", "No answer here is called"),
     // Somebody's name alone.
-    ("silent-winter", &["no", "no"], "imp", "type for example `Engage Imp`"),
-    ("silent-winter", &["no", "no"], "second corpse", "type for example `Engage Second Corpse`"),
+    ("silent-winter", &["no", "no"], "imp", "Did you mean `Engage Imp`?"),
+    ("silent-winter", &["no", "no"], "second corpse", "Did you mean `Engage Second Corpse`?"),
     // Reasons have a subject.
     ("silent-winter", &["no", "no"], "attack", "Attack is not open: Lothaire does not Engage anybody"),
     ("contest", &[], "shoot ogre", "Rogue has no missile weapon"),
-    ("silent-winter", &["no", "no"], "engage imp with sword", "`talents` is not asked here"),
+    ("silent-winter", &["no", "no"], "engage imp with sword", "Did you mean `Engage Imp`?"),
     // The refusal is about the answer that is wrong.
     ("riskbreaker-0.0.3", CARDS, "kill damage guard risk 9", "must be 1 to"),
     // Words that match no option never become free text.
-    ("silent-winter", &["no", "no"], "use sword", "No answer here is called `sword`."),
+    ("silent-winter", &["no", "no"], "use sword", "Did you mean `Change weapons Sword`?"),
     ("riskbreaker-0.0.1", &[], "75%", "Please answer yes or no"),
+    // A sentence with words that are not accounted for is not carried out, but suggested.
+    ("contest", PLACE, "ogree", "Did you mean `Towards Ogre`?"),
+    ("contest", &[], "run up to the ogre and hit it", "Did you mean `Move Towards Ogre`?"),
+    ("contest", &[], "fight soldier 2", "Attack is not open: no enemy is in reach"),
+    ("contest", &["ok", "ok"], "bow", "No answer here is called `bow`."),
+    ("contest", &["ok", "ok"], "my bow shoot big ogre", "Did you mean `Ranged Strike Ogre`?"),
+    ("rbf", &["ok ok ok"], "next to gunr", "Did you mean `next to Gunner`?"),
+    ("riskbreaker-0.0.1", CARDS, "I run away", "Did you mean `Maneuver`?"),
+    ("silent-winter", &[], "nah, too early", "Type `nah` alone"),
     ("riskbreaker-0.0.1", &["ok", "maneuver", "1"], "kill damage", "put the words in quotes if they are the answer"),
 ];
 

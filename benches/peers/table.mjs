@@ -6,11 +6,11 @@
 // into memory (/dev/shm) for the comparison; a second figure has it on the disk.
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, mkdirSync, writeFileSync, rmSync, existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import WebSocket from "ws";
+import { resolve } from "node:path";
+import { Client, Operator, folderWithGame, percentiles } from "./client.mjs";
 
 const require = createRequire(import.meta.url);
 const PROGRAM = resolve(process.argv[2] ?? "../../target/release/riskbreaker");
@@ -20,82 +20,12 @@ const MOVES = Number(process.env.MOVES ?? 2000);
 const BURST = 76;
 const REST = 2_000;
 
-const RULESET = {
-	"ruleset.toml": 'id = "turns"\ntitle = "Turns"\nversion = "1"\nscenario = "two"\n[seats]\none = "One"\ntwo = "Two"\n',
-	"scenarios/two.toml": 'title = "Two"\n',
-	"kinds.luau":
-		'local rb = require("@riskbreaker")\nreturn rb.kinds({ pawn = { title = "name", fields = { name = rb.text(), seat = rb.text(), at = rb.int({ label = "At" }) } } })\n',
-	"play.luau": `local rb = require("@riskbreaker")
-return rb.play({
-	start = function()
-		for at, seat in { "one", "two" } do
-			local pawn = rb.spawn("pawn", { name = seat, seat = seat })
-			rb.recur("turn", at, 2, pawn)
-		end
-	end,
-	entries = {
-		turn = function(pawn)
-			local step = rb.choose({ seat = pawn.seat, topic = "step", about = pawn, options = { "left", "right" } })
-			pawn:set("at", if step == "left" then pawn.at - 1 else pawn.at + 1)
-		end,
-	},
-})
-`,
-};
-
-function percentiles(times) {
-	const sorted = [...times].sort((a, b) => a - b);
-	const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
-	return `p50 ${at(0.5).toFixed(2)} ms, p99 ${at(0.99).toFixed(2)} ms`;
-}
-
-class Client {
-	constructor(address) {
-		this.socket = new WebSocket(address);
-		this.waiting = new Map();
-		this.next = 1;
-		this.seq = 0;
-		this.open = new Promise((done, failed) => this.socket.once("open", done).once("error", failed));
-		this.socket.on("message", (data) => this.take(JSON.parse(data)));
-	}
-
-	take(message) {
-		if (message.method === "step") {
-			this.seq = message.params.seq;
-			this.questions = message.params.questions ?? this.questions;
-			this.onStep?.(message.params.seq);
-		} else if (message.id !== undefined) {
-			this.waiting.get(message.id)?.(message);
-			this.waiting.delete(message.id);
-		}
-	}
-
-	ask(method, params) {
-		const id = this.next++;
-		this.socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-		return new Promise((done) => this.waiting.set(id, done));
-	}
-
-	async join(params) {
-		await this.open;
-		const { result, error } = await this.ask("hello", params);
-		if (error) throw new Error(error.message);
-		this.seq = result.view.seq;
-		this.questions = result.view.questions;
-		return result;
-	}
-}
-
 /** Waits between two bursts. */
 const rest = (move) => (move > 0 && move % BURST === 0 ? new Promise((done) => setTimeout(done, REST)) : undefined);
 
 /** One answer after the other, each from its sending to the arrival of its step at the last of the clients. */
 async function ours(folder, clientCount) {
-	const place = mkdtempSync(join(folder, "riskbreaker-measure-"));
-	for (const [path, text] of Object.entries(RULESET)) {
-		mkdirSync(join(place, "rulesets/turns/scenarios"), { recursive: true });
-		writeFileSync(join(place, "rulesets/turns", path), text);
-	}
+	const place = folderWithGame(folder);
 	const program = spawn(PROGRAM, ["table", "evening", "--rules", "turns", "--port", "0", "--no-browser"], {
 		cwd: place,
 		env: { ...process.env, XDG_STATE_HOME: place, NO_COLOR: "1" },
@@ -147,6 +77,29 @@ async function ours(folder, clientCount) {
 	clients.forEach((one) => one.socket.terminate());
 	program.kill("SIGKILL");
 	await new Promise((done) => program.once("exit", done));
+	rmSync(place, { recursive: true });
+	return times;
+}
+
+/** The same at a table without a network and with one viewer: about the time of the session and of the write. */
+async function alone(folder) {
+	const place = folderWithGame(folder);
+	const operator = new Operator(PROGRAM, place);
+	await operator.call("table.new", { table: "alone", ruleset: "turns", campaign: "alone.rbsave" });
+	const { viewer, view } = await operator.call("hello", { table: "alone", role: "game_master" });
+	let questions = view.questions;
+	operator.onNotice = ({ method, params }) => {
+		if (method === "step") questions = params.questions;
+	};
+	const times = [];
+	for (let move = 0; move < MOVES; move++) {
+		await rest(move);
+		const from = performance.now();
+		await operator.call("answer", { viewer, question: questions[0].id, value: move % 3 ? "left" : "right" });
+		times.push(performance.now() - from);
+	}
+	operator.program.kill("SIGKILL");
+	await new Promise((done) => operator.program.once("exit", done));
 	rmSync(place, { recursive: true });
 	return times;
 }
@@ -220,6 +173,7 @@ function told(what, times) {
 if (!existsSync(PROGRAM)) throw new Error(`no program ${PROGRAM}: cargo build --release`);
 const memory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 console.log(`${MOVES} moves each, from the sending of a move to its arrival at the last client; ${REST} ms of rest after every ${BURST}.`);
+told("riskbreaker, campaign in memory, one viewer over a pipe", await alone(memory));
 told("riskbreaker, campaign in memory, three clients", await ours(memory, 3));
 told(`riskbreaker, campaign in memory, ${CLIENTS} clients`, await ours(memory, CLIENTS));
 told(`riskbreaker, campaign on the disk, ${CLIENTS} clients`, await ours(tmpdir(), CLIENTS));

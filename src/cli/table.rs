@@ -138,7 +138,7 @@ pub fn table(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let mut server = serve(listening, network)?;
     operator.watch()?;
     let mut files = RuleFiles::default();
-    files.follow(&library, &operator.call("view", json!({}))?);
+    files.follow(&library, &operator.call("view", json!({}))?["settings"]["rules"]);
     say_addresses(&mut Screen::stdout(false), &file, &opened, server.addresses(), &codes, args)?;
     if !args.no_browser && io::stdin().is_terminal() {
         open_browser(&format!("{}#gm={}", server.addresses().own(), codes.opened));
@@ -146,8 +146,8 @@ pub fn table(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let mut lines = files.opened(&operator);
     while !watch.is_over() {
         for message in operator.connection.outbox().take() {
-            if let Ok(message) = serde_json::from_str::<Json>(&message) {
-                files.follow(&library, &message["params"]);
+            if let Ok(message) = serde_json::from_str::<HostMessage>(&message) {
+                files.follow(&library, &message.params.settings["rules"]);
                 log.notice(&message, &operator, &queue);
             }
         }
@@ -441,9 +441,8 @@ struct RuleFiles {
 }
 
 impl RuleFiles {
-    /// Watches the files of the rules named in the `settings` of a view or step, if it has any.
-    fn follow(&mut self, library: &Library, told: &Json) {
-        let rules = &told["settings"]["rules"];
+    /// Watches the files of `rules` of the settings in a view or step, if it has any.
+    fn follow(&mut self, library: &Library, rules: &Json) {
         let Some(id) = rules["id"].as_str() else { return };
         let layers: Vec<String> = serde_json::from_value(rules["layers"].clone()).unwrap_or_default();
         if id != self.id || layers != self.layers {
@@ -529,6 +528,51 @@ impl RuleFiles {
 /// The most differences from installed rules that are listed.
 const MOST_CHANGES: usize = 8;
 
+/// A message of the host. It has only the parts that the terminal shows, since every step is read here.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct HostMessage {
+    id: Json,
+    method: Json,
+    params: NoticeParams,
+    result: WaitingPeople,
+}
+
+/// The parameters of a notice.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct NoticeParams {
+    viewer: Json,
+    settings: Json,
+    presence: Json,
+    state: Json,
+    events: Vec<PublicEvent>,
+}
+
+/// The result of the request for people.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct WaitingPeople {
+    waiting: Json,
+}
+
+/// An event of a step: those of its fields that a line of the log needs.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct PublicEvent {
+    event: Json,
+    text: Json,
+    label: Json,
+    dice: Json,
+    faces: Json,
+    need: Json,
+    result: Json,
+    total: Json,
+    about: Json,
+    seat: Json,
+    topic: Json,
+}
+
 /// The log in the terminal.
 #[derive(Default)]
 struct Log {
@@ -547,10 +591,10 @@ impl Log {
 
     /// Logs a notice to the operator's viewers: the first one for who connects and leaves, the second for public
     /// events.
-    fn notice(&self, message: &Json, operator: &Operator, queue: &Queue) {
-        let params = &message["params"];
-        match (message["method"].as_str(), params["viewer"].as_u64()) {
-            (Some("presence"), Some(1)) => self.presence(&params["presence"]),
+    fn notice(&self, message: &HostMessage, operator: &Operator, queue: &Queue) {
+        let params = &message.params;
+        match (message.method.as_str(), params.viewer.as_u64()) {
+            (Some("presence"), Some(1)) => self.presence(&params.presence),
             (Some("people"), Some(1)) => {
                 // A job of the table waits for the jobs before it.
                 let ask = json!({ "jsonrpc": "2.0", "id": "people", "method": "people", "params": { "viewer": 1 } });
@@ -559,18 +603,18 @@ impl Log {
                 }
             }
             (Some("step"), Some(1)) => {
-                if let Some(fault) = params["state"]["fault"].as_object() {
+                if let Some(fault) = params.state["fault"].as_object() {
                     let text = fault.get("message").and_then(Json::as_str).unwrap_or("a script failed");
                     self.line(&format!("Fault: {text}. Your page shows how to continue."));
                 }
             }
             (Some("step"), Some(2)) => {
-                for event in params["events"].as_array().into_iter().flatten() {
+                for event in &params.events {
                     if let Some(text) = told(event) {
                         self.line(&text);
                     }
                 }
-                if let Some(outcome) = params["state"]["outcome"].as_str() {
+                if let Some(outcome) = params.state["outcome"].as_str() {
                     self.line(&format!("The game is over: {outcome}"));
                 }
             }
@@ -580,7 +624,7 @@ impl Log {
                     queue.push(job);
                 }
             }
-            (None, _) if message["id"] == "people" => self.waiting(&message["result"]["waiting"]),
+            (None, _) if message.id == "people" => self.waiting(&message.result.waiting),
             _ => {}
         }
     }
@@ -620,19 +664,21 @@ impl Log {
 }
 
 /// A line for a public event; `None` for events that only change a number.
-fn told(event: &Json) -> Option<String> {
-    let text = |name: &str| event[name].as_str().unwrap_or_default();
-    match text("event") {
-        "said" => Some(text("text").to_owned()),
-        "rolled" => {
-            let faces: Vec<String> = event["faces"].as_array().into_iter().flatten().map(ToString::to_string).collect();
-            let result = [text("need"), text("result")].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+fn told(event: &PublicEvent) -> Option<String> {
+    let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
+    match event.event.as_str() {
+        Some("said") => Some(text(&event.text)),
+        Some("rolled") => {
+            let faces: Vec<String> = event.faces.as_array().into_iter().flatten().map(ToString::to_string).collect();
+            let parts = [text(&event.need), text(&event.result)];
+            let result = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
             let result = if result.is_empty() { String::new() } else { format!(" ({})", result.join("; ")) };
-            Some(format!("{}: {} [{}] = {}{result}", text("label"), text("dice"), faces.join(", "), event["total"]))
+            let (label, dice) = (text(&event.label), text(&event.dice));
+            Some(format!("{label}: {dice} [{}] = {}{result}", faces.join(", "), event.total))
         }
-        "answered" => {
-            let who = event["about"].as_str().unwrap_or(text("seat"));
-            Some(format!("{who}: {} {}", text("topic"), text("text")))
+        Some("answered") => {
+            let who = event.about.as_str().or(event.seat.as_str()).unwrap_or_default();
+            Some(format!("{who}: {} {}", text(&event.topic), text(&event.text)))
         }
         _ => None,
     }

@@ -1,9 +1,11 @@
 // Measures how long a phone takes to be current again after it has slept: with a page that the browser froze, and with a dead
-// connection that the browser still reports as open, as on phones.
+// connection that the browser still reports as open, as on phones. Also measures how long a slow phone takes from opening the page
+// to its first question.
 //
 //     node tests/browser/sleep.mjs [--seconds 30] [--times 5]
 //
-// The time is measured in the page: from its event `resume` to the drawing of the last step.
+// The times are measured in the page: from its event `resume` to the drawing of the last step, and from the beginning of its
+// navigation to the drawing of a question.
 
 import { connect, createServer } from "node:net";
 import { check, device, finish, goTo, option, pause, until } from "./kit.mjs";
@@ -12,6 +14,9 @@ import { Program, freePort } from "./program.mjs";
 const SECONDS = Number(option("seconds") ?? 30);
 const TIMES = Number(option("times") ?? 5);
 const MOST = 300;
+const MOST_FIRST = 500;
+/** How many times slower than this machine the slow phone is. */
+const SLOWER = 4;
 
 /** A proxy before the server that can drop its connections silently: it sends nothing more, and closes neither side. */
 async function relay(to) {
@@ -38,6 +43,7 @@ async function relay(to) {
 const port = await freePort();
 const relayed = await relay(port);
 const address = `http://127.0.0.1:${relayed.port}/`;
+const median = (times) => times.toSorted((a, b) => a - b)[times.length >> 1];
 const table = await new Program("contest/duel", port, "--public-url", address.slice(0, -1)).start();
 const gm = await device("gm", 1280, 900, "light");
 const phone = await device("phone", 390, 844, "dark", true);
@@ -46,6 +52,23 @@ await until(gm, () => document.querySelector(".gm"));
 await goTo(phone, `${address}#j=${table.codes.join}`, "Ann");
 await until(gm, () => { const found = [...document.querySelectorAll(".note-bar button")].find(({ textContent }) => textContent === "players"); found?.click(); return found; });
 await until(phone, () => document.querySelector(".player"));
+
+await phone.evaluateOnNewDocument(() => new MutationObserver((changes, watch) => {
+  if (!document.querySelector(".ask.active")) return;
+  watch.disconnect();
+  setTimeout(() => { globalThis.asked = performance.now(); });
+}).observe(document, { childList: true, subtree: true }));
+await phone.emulateCPUThrottling(SLOWER);
+const firsts = [];
+for (let time = 0; time < TIMES; time += 1) {
+  await phone.reload();
+  await until(phone, () => globalThis.asked);
+  firsts.push(Math.round(await phone.evaluate(() => globalThis.asked)));
+}
+console.log(`With a processor slowed down ${SLOWER} times, the first question is drawn after ${firsts.join(", ")} ms.`);
+check(median(firsts) <= MOST_FIRST, `the first question is drawn after ${median(firsts)} ms, not ${MOST_FIRST}`);
+await phone.emulateCPUThrottling(1);
+
 await phone.evaluate(() => {
   document.addEventListener("resume", () => { globalThis.woke = performance.now(); });
   new MutationObserver(() => { globalThis.drawn = performance.now(); }).observe(document.body, { attributes: true, attributeFilter: ["data-seq"] });
@@ -92,8 +115,7 @@ for (const dead of [false, true]) {
   const what = dead ? "a dead connection that seems open" : "a frozen page";
   console.log(`After ${SECONDS} s of sleep, with ${what}: ${times.join(", ")} ms.`);
   // On a busy machine a single time may be that of other programs.
-  const median = times.sort((a, b) => a - b)[times.length >> 1];
-  check(median <= MOST, `current again after ${median} ms with ${what}, not ${MOST}`);
+  check(median(times) <= MOST, `current again after ${median(times)} ms with ${what}, not ${MOST}`);
 }
 await table.stop();
 relayed.close();

@@ -188,6 +188,16 @@ fn packages_that_do_not_fit_are_refused_with_advice() {
     assert!(desk.refused(&["update", "house-one", "--yes"]).contains("house-four needs house-one"), "it is 2.0.0 now");
     desk.done(&["remove", "house-four"]);
     desk.done(&["update", "house-one", "--yes"]);
+    // Nor is the previous version, below the range of another package.
+    let later = desk.author("five", "house-five", "1.0.0", "[requires]\n\"house-one\" = \">=2\"\n");
+    desk.done(&["add", &text(&later), "--yes"]);
+    let told = desk.refused(&["rollback", "house-one"]);
+    assert!(told.contains("house-five needs house-one >=2, and this is 1.0.0"), "{told}");
+    assert!(told.contains("`riskbreaker remove house-five` first"), "{told}");
+    assert!(desk.done(&["list"]).contains("2.0.0"));
+    desk.done(&["remove", "house-five"]);
+    desk.done(&["rollback", "house-one"]);
+    desk.done(&["rollback", "house-one"]);
     desk.done(&["remove", "house-one"]);
     assert!(!desk.has("rulesets/house-one"));
     desk.done(&["rollback", "house-one"]);

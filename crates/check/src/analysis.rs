@@ -8,6 +8,7 @@ use crate::allow::Allowances;
 use crate::lints::conflict_copy::conflict_copies;
 use crate::lints::scenario_fails::scenarios_that_fail;
 use crate::lints::unattached_hook::unattached;
+use crate::lints::unknown_rule::no_rule_text;
 use crate::lints::unknown_topic::words_for_nothing;
 use crate::lints::unread_file::unread_files;
 use crate::lints::unread_switch::wrong_switches;
@@ -192,7 +193,7 @@ pub(crate) fn find(library: &Library, id: &str, layers: &[String], depth: Depth,
         // What the unread files use is not known.
         unreadable = true;
     }
-    found.extend(known.no_rule_text());
+    found.extend(no_rule_text(&known));
     if let Some(rules) = &rules {
         found.extend(words_for_nothing(library, &stack, own, (rules, &known)));
         found.extend(facts::findings(&stack, own, rules));

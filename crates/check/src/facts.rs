@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::data::{DataEntry, entries_of};
+use crate::data_words::{DataEntry, entries_of};
 use crate::fact::{AGREEING, problem};
 use crate::lints::odd_fact::{self, odd_shapes, odd_types};
 use crate::lints::unknown_topic::unasked_topics;

@@ -10,6 +10,8 @@ mod comment;
 mod completion;
 mod control_flow;
 mod data;
+mod data_words;
+mod elsewhere;
 mod fact;
 mod facts;
 mod inference;
@@ -23,18 +25,21 @@ mod reader;
 mod report;
 mod symbols;
 mod syntax;
+mod syntax_lints;
+mod walk;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-pub use self::analysis::Analysis;
 use self::analysis::{Depth, of_loading, run};
+use riskbreaker_ruleset::{Library, Problem};
+use riskbreaker_work::WorkBudget;
+
+pub use self::analysis::Analysis;
 pub use self::lint::{Example, Lint, Severity};
 pub use self::lints::LINTS;
 pub use self::members::Members;
 pub use self::report::{CheckReport, first_and_count};
-use riskbreaker_ruleset::{Library, Problem};
-use riskbreaker_work::WorkBudget;
 
 /// Returns all problems of a ruleset, in the order of its files and lines: load errors, unknown names, switches that
 /// nothing reads, rules without a text, state kept between calls, and others.

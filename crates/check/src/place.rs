@@ -35,3 +35,13 @@ pub(crate) const DATA_PLACES: &[&str] = &["cast", "scenarios"];
 pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split([';', ':', ',', '=']).map(str::trim).filter(|piece| !piece.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_taken_to_pieces() {
+        assert_eq!(pieces("M5: Sword, Push; KD 3").collect::<Vec<_>>(), ["M5", "Sword", "Push", "KD 3"]);
+    }
+}

@@ -1,6 +1,6 @@
 //! What a check has found.
 
-use crate::lints;
+use crate::lints::unexamined;
 use riskbreaker_ruleset::Problem;
 
 /// The problems that a check has found, and what it has not examined.
@@ -38,8 +38,7 @@ impl CheckReport {
         let CheckReport { mut problems, unexamined, .. } = self;
         problems.retain(|problem| !problem.is_warning);
         if !unexamined.is_empty() {
-            let problem =
-                lints::unexamined::LINT.problem(id, format!("not examined: {}", first_and_count(&unexamined)));
+            let problem = unexamined::LINT.problem(id, format!("not examined: {}", first_and_count(&unexamined)));
             problems.push(problem.with_cure("correct what is listed, or split the ruleset, and check again"));
         }
         problems

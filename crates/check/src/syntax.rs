@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use riskbreaker_script::syntax::{
-    AstName, AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Location, Statement, StatementView,
-    TableItem, TextPosition,
+    AstName, AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Location, Statement,
+    StatementView, TableItem, TextPosition, UnaryOp,
 };
 use riskbreaker_state::Value;
 
@@ -275,4 +275,44 @@ pub(crate) fn place_in(text: &str, at: TextPosition) -> (u32, u32) {
     let line = text.lines().nth(at.line as usize).unwrap_or_default();
     let column = line.get(..at.column as usize).map_or(at.column, |before| before.chars().count() as u32);
     (at.line.saturating_add(1), column.saturating_add(1))
+}
+
+/// Whether an expression may yield any number of values.
+pub(crate) fn gives_many(expression: Expression<'_>) -> bool {
+    matches!(expression.kind(), ExpressionKind::Varargs | ExpressionKind::Call { .. })
+}
+
+pub(crate) fn is_length(expression: Expression<'_>) -> bool {
+    matches!(expression.kind(), ExpressionKind::Unary { op: UnaryOp::Length, .. })
+}
+
+pub(crate) fn number(expression: Expression<'_>) -> Option<f64> {
+    match expression.kind() {
+        ExpressionKind::Number { value, .. } => Some(value),
+        ExpressionKind::Integer { value, .. } => Some(value as f64),
+        ExpressionKind::Unary { op: UnaryOp::Negate, rhs } => number(rhs).map(|value| -value),
+        _ => None,
+    }
+}
+
+/// Whether an expression is an element of a member list, `thing.list[1]`.
+pub(crate) fn is_one_of_a_list(expression: Expression<'_>) -> bool {
+    let ExpressionKind::IndexExpr { expr, index } = expression.kind() else { return false };
+    matches!(expr.kind(), ExpressionKind::IndexName { .. }) && matches!(index.kind(), ExpressionKind::Number { .. })
+}
+
+/// The names that are read off a parameter in the body of its function.
+pub(crate) fn members_of(function: &Function<'_>, id: u64) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    function.body.visit(&mut |node: AstNode<'_>| {
+        if let AstNode::Expression(expression) = node
+            && let ExpressionKind::IndexName { expr, index, .. } = expression.kind()
+            && let ExpressionKind::Local { local, .. } = expr.kind()
+            && local.id == id
+        {
+            names.insert(text(index));
+        }
+        true
+    });
+    names
 }

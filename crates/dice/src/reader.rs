@@ -31,6 +31,8 @@ const WORDS: [&str; 10] = ["kh", "kl", "dh", "dl", "ro", "rr", "min", "max", "mi
 const LEAST_SHARE_LEFT: u64 = 100;
 
 /// Reads an expression from left to right. The text is ASCII, so that a byte is a column.
+///
+/// It has many methods, since each part of the notation is read by one.
 pub(super) struct NotationReader<'a> {
     text: &'a str,
     at: usize,

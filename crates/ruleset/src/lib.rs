@@ -20,6 +20,7 @@ mod declarations;
 mod difference;
 mod document;
 mod folder;
+mod json_path;
 mod layering;
 mod library;
 #[allow(missing_docs)]

@@ -10,6 +10,8 @@ use super::{
 use riskbreaker_state::{Entity, EntityId, FieldId, OutcomeKind, Schema, State, Type, Value};
 
 /// A ruleset as data: its sources and declarations, merged, checked and immutable. It runs nothing.
+///
+/// It has many methods, since each declaration has one that looks it up.
 pub struct Rulebook {
     stack: Arc<Stack>,
     declarations: Arc<Declarations>,

@@ -1,9 +1,11 @@
 //! Typed values out of JSON and TOML. An error names the path of the key that does not fit.
 
-use serde::Deserialize;
+use serde::Deserialize as _;
 use serde::de::{DeserializeOwned, Deserializer, Error as _};
+use serde_json::Value as Json;
 use serde_json::error::Category;
 
+use super::json_path::json_path;
 use super::problem::Problem;
 use super::quoted::quoted;
 use super::source::Source;
@@ -14,14 +16,14 @@ use super::source::Source;
 ///
 /// A sentence: where the text stops being JSON, or the path of the key that does not fit and what it takes.
 pub fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
-    serde_json::from_slice(text).map_err(|error| match error.classify() {
-        Category::Data => {
-            let mut json = serde_json::Deserializer::from_slice(text);
-            serde_path_to_error::deserialize::<_, T>(&mut json).map_or_else(said, |_| error.to_string())
-        }
-        Category::Io | Category::Syntax | Category::Eof => {
-            format!("it is no JSON from line {}, column {} on", error.line(), error.column())
-        }
+    let no_json = |line, column| format!("it is no JSON from line {line}, column {column} on");
+    let text = std::str::from_utf8(text).map_err(|error| {
+        let (line, column) = place_of(&text[..error.valid_up_to()]);
+        no_json(line, column)
+    })?;
+    serde_json::from_str(text).map_err(|error| match error.classify() {
+        Category::Data => misfit(text, &error).map_or_else(|| error.to_string(), |key| format!("{key}: {error}")),
+        Category::Io | Category::Syntax | Category::Eof => no_json(error.line(), error.column()),
     })
 }
 
@@ -29,9 +31,21 @@ pub fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
 ///
 /// # Errors
 ///
-/// As [`read_json`].
-pub fn read_json_value<T: DeserializeOwned>(json: serde_json::Value) -> Result<T, String> {
-    serde_path_to_error::deserialize(json).map_err(said)
+/// As [`read_json`], without a place in a text.
+pub fn read_json_value<T: DeserializeOwned>(json: Json) -> Result<T, String> {
+    let again = json.clone();
+    serde_json::from_value(json).map_err(|error| why_misfit::<T>(&again).unwrap_or_else(|| error.to_string()))
+}
+
+/// Says why a JSON value is no value of a type, as [`read_json_value`]; `None` if it is one.
+pub fn why_misfit<T: DeserializeOwned>(json: &Json) -> Option<String> {
+    // A text has places, which give the path.
+    let text = json.to_string();
+    let error = serde_json::from_str::<T>(&text).err()?;
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let said = error.to_string();
+    let said = said.strip_suffix(&place).unwrap_or(&said);
+    Some(misfit(&text, &error).map_or_else(|| said.to_owned(), |key| format!("{key}: {said}")))
 }
 
 /// Reads a member of a structure; an error inside it names the path of the key, from this member on. For
@@ -40,8 +54,22 @@ pub fn read_json_value<T: DeserializeOwned>(json: serde_json::Value) -> Result<T
 /// # Errors
 ///
 /// As those of the type.
-pub fn with_path<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
-    serde_path_to_error::deserialize(from).map_err(|error| D::Error::custom(said(error)))
+pub fn with_path<'de, T: DeserializeOwned, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    read_json_value(Json::deserialize(from)?).map_err(D::Error::custom)
+}
+
+/// The key of the value in a JSON text that does not fit; `None` for the whole value.
+fn misfit(text: &str, error: &serde_json::Error) -> Option<String> {
+    let lines: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let inside = !error.to_string().starts_with("missing field");
+    let path = json_path(text.as_bytes(), lines + error.column(), inside);
+    (!path.is_empty()).then(|| quoted(&path))
+}
+
+/// The line and the column after a text.
+fn place_of(text: &[u8]) -> (usize, usize) {
+    let line = text.iter().filter(|byte| **byte == b'\n').count() + 1;
+    (line, text.len() - text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1))
 }
 
 /// Reads a value from a TOML text; `path` is shown as its file.
@@ -63,13 +91,6 @@ pub fn read_toml<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, Probl
     serde_path_to_error::deserialize(toml).map_err(|error| problem(key_of(&error), error.inner()))
 }
 
-fn said<E: std::fmt::Display>(error: serde_path_to_error::Error<E>) -> String {
-    match key_of(&error) {
-        Some(key) => format!("{key}: {}", error.inner()),
-        None => error.into_inner().to_string(),
-    }
-}
-
 /// The path of the key; `None` for the whole value.
 fn key_of<E>(error: &serde_path_to_error::Error<E>) -> Option<String> {
     error.path().iter().next()?;
@@ -79,6 +100,8 @@ fn key_of<E>(error: &serde_path_to_error::Error<E>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+
+    use serde::Deserialize;
 
     use super::*;
 
@@ -100,6 +123,22 @@ mod tests {
         assert_eq!(read_json::<Shelf>(b"{\n\"books\" 3").unwrap_err(), "it is no JSON from line 2, column 9 on");
         assert!(read_json::<Shelf>(b"3").unwrap_err().starts_with("invalid type: integer `3`, expected struct"));
         assert!(read_json::<Shelf>(br#"{ "books": { "red": [1] } }"#).is_ok());
+        assert_eq!(read_json::<Shelf>(b"{\n\"boo\xff").unwrap_err(), "it is no JSON from line 2, column 4 on");
+    }
+
+    #[test]
+    fn a_missing_or_unknown_member_names_its_object() {
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Page {
+            #[allow(dead_code)]
+            number: u32,
+        }
+        type Pages = BTreeMap<String, Vec<Page>>;
+        let told = |json: &str| read_json_value::<Pages>(serde_json::from_str(json).unwrap()).unwrap_err();
+        assert_eq!(told(r#"{"red": [{"number": 1}, {}]}"#), "`red[1]`: missing field `number`");
+        assert_eq!(told(r#"{"red": [{"number": 1, "size": 2}]}"#), "`red[0]`: unknown field `size`, expected `number`");
+        assert_eq!(told(r#"{"red": [{"number": -1}]}"#), "`red[0].number`: invalid value: integer `-1`, expected u32");
     }
 
     #[test]

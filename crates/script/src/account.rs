@@ -1,9 +1,9 @@
-//! Quotas of work and memory: each operation of a script is charged to one of three accounts. `sandbox.rs` counts the
+//! Quotas of work and memory: each operation of a script is charged to one of three accounts. `budget.rs` counts the
 //! bytes stored by the host by the same accounts.
 
 use std::cell::Cell;
 
-use super::allocation;
+use super::memory;
 
 /// The account to which work is charged. The work for answers and texts depends on the mode: a question is shown to a
 /// person, answered by a policy, or answered by the tape. So they have their own quotas in each action, and the work of
@@ -102,13 +102,13 @@ fn set_work(left: i64) {
 }
 
 fn set_room(bytes: usize) {
-    MOST.set(allocation::used().saturating_add(bytes));
+    MOST.set(memory::used().saturating_add(bytes));
 }
 
 /// True if the current account has no bytes left.
 #[inline]
 pub(super) fn is_full() -> bool {
-    allocation::uses_more_than(MOST.get())
+    memory::uses_more_than(MOST.get())
 }
 
 /// Empties all accounts until they are opened again.
@@ -210,7 +210,7 @@ fn given(account: Account, room: [usize; 3]) -> usize {
 
 /// The bytes left in each account.
 fn room_of(Accounts { open, mut room, .. }: Accounts) -> [usize; 3] {
-    let left = MOST.get().saturating_sub(allocation::used());
+    let left = MOST.get().saturating_sub(memory::used());
     let spent = given(open, room).saturating_sub(left);
     room[open as usize] = room[open as usize].saturating_sub(spent);
     room
@@ -224,9 +224,9 @@ pub(super) fn room_left() -> [usize; 3] {
 
 /// Runs something whose memory depends on earlier calls of the machine, without charging its bytes.
 pub(super) fn uncounted<R>(run: impl FnOnce() -> R) -> R {
-    let before = allocation::used();
+    let before = memory::used();
     let made = run();
-    MOST.set(MOST.get().saturating_add(allocation::used().saturating_sub(before)));
+    MOST.set(MOST.get().saturating_add(memory::used().saturating_sub(before)));
     made
 }
 

@@ -4,14 +4,15 @@
 //! The engine allocates memory during operations without safepoints. A refused request raises an error there, so that
 //! code without loops and calls can be stopped, too.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
 use mlua::{Lua, ffi};
 
 use super::account::{self, Account};
-use super::sandbox;
+use super::budget;
+use super::memory::{ALLOCATOR, GLOBAL, TOTAL, is_limited, text_counts};
 
 /// The longest text that a script can make, in bytes. The engine adds a header.
 pub(super) const LONGEST_TEXT: usize = 256 << 10;
@@ -33,70 +34,12 @@ type Allocator = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, usize) ->
 static ORIGINAL: OnceLock<Allocator> = OnceLock::new();
 
 thread_local! {
-    /// True while a script runs. The host's own allocations are limited only by the machine.
-    static LIMITED: Cell<bool> = const { Cell::new(false) };
-    /// The global state of the machine that runs on this thread.
-    static RUNNING: Cell<*const usize> = const { Cell::new(std::ptr::null()) };
     /// The machines of this thread, to find the place of a script whose request was refused.
     static MACHINES: RefCell<Vec<(usize, *mut mlua::lua_State)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The most machines stored for a thread.
 const MOST_MACHINES: usize = 64;
-
-/// Runs something with or without the limits on single allocations.
-pub(super) fn limited<R>(on: bool, run: impl FnOnce() -> R) -> R {
-    struct GivenBack(bool);
-    impl Drop for GivenBack {
-        fn drop(&mut self) {
-            LIMITED.set(self.0);
-        }
-    }
-    let _back = GivenBack(LIMITED.replace(on));
-    run()
-}
-
-/// Runs something in this machine and counts its memory.
-pub(super) fn running<R>(lua: &Lua, run: impl FnOnce() -> R) -> R {
-    struct GivenBack(*const usize);
-    impl Drop for GivenBack {
-        fn drop(&mut self) {
-            RUNNING.set(self.0);
-        }
-    }
-    // SAFETY: every state holds a pointer to its global part, see `install`.
-    let global = lua.exec_raw_lua(|raw| unsafe { *raw.state().cast::<*const usize>().add(GLOBAL) });
-    let _back = GivenBack(RUNNING.replace(global));
-    run()
-}
-
-/// The bytes in use in the running machine, including garbage; 0 if none runs. Excludes the string table, whose size
-/// depends on the texts of earlier calls.
-pub(super) fn used() -> usize {
-    let global = RUNNING.get();
-    if global.is_null() {
-        return 0;
-    }
-    // SAFETY: `running` lends it, and `install` has found both numbers there.
-    unsafe { *global.add(TOTAL) - text_counts(global).1 * size_of::<usize>() }
-}
-
-/// True if the running machine uses more than this number of bytes.
-#[inline]
-pub(super) fn uses_more_than(bytes: usize) -> bool {
-    let global = RUNNING.get();
-    // SAFETY: as in `used`.
-    !global.is_null() && unsafe { *global.add(TOTAL) } > bytes && used() > bytes
-}
-
-/// The number of texts in a machine, and the number of slots in its string table.
-unsafe fn text_counts(global: *const usize) -> (usize, usize) {
-    // SAFETY: the caller gives a global state with the layout checked by `install`.
-    unsafe {
-        let counts = global.add(1).cast::<u32>();
-        (*counts as usize, *counts.add(1) as usize)
-    }
-}
 
 /// Installs the limiting allocator in a machine.
 ///
@@ -138,16 +81,9 @@ pub(super) fn install(lua: &Lua) -> mlua::Result<()> {
     Err(mlua::Error::RuntimeError("the script engine is laid out in another way than this program expects".into()))
 }
 
-/// The offset, in pointers, of the global state in the engine's state.
-const GLOBAL: usize = 2 + 8 / size_of::<usize>();
-/// The offset, in pointers, of the allocator in the global state.
-const ALLOCATOR: usize = 1 + 8 / size_of::<usize>();
-/// The offset, in pointers, of the byte count in the global state.
-const TOTAL: usize = ALLOCATOR + 7;
-
 unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize, new: usize) -> *mut c_void {
     let Some(original) = ORIGINAL.get() else { return std::ptr::null_mut() };
-    if new >= LARGE && new > old && LIMITED.get() {
+    if new >= LARGE && new > old && is_limited() {
         let state = machine_of(data);
         // SAFETY: the machine that allocates is alive.
         let is_for_texts = block.is_null() && state.is_some_and(|state| unsafe { resizes_texts(state, new) });
@@ -157,7 +93,7 @@ unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize,
             None
         } else {
             account::charge((new / BYTES_A_WORK) as i64);
-            sandbox::must_stop().or_else(|| account::end_words().map(|_| "size"))
+            budget::must_stop().or_else(|| account::end_words().map(|_| "size"))
         };
         if let Some(spent) = refused {
             // SAFETY: the machine that allocates is alive, and the allocator is its own. No allocator provides this size, so
@@ -165,7 +101,7 @@ unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize,
             unsafe {
                 // Words of a message that are too large do not stop a script: a shorter message replaces them.
                 if spent != "size" || account::charged() != Account::Words {
-                    sandbox::stop_at(state, spent);
+                    budget::stop_at(state, spent);
                 }
                 return original(data, std::ptr::null_mut(), 0, isize::MAX as usize / 2);
             }
@@ -173,9 +109,9 @@ unsafe extern "C" fn limiting(data: *mut c_void, block: *mut c_void, old: usize,
     }
     // SAFETY: the arguments are those of the engine.
     let given = unsafe { original(data, block, old, new) };
-    if given.is_null() && new > old && LIMITED.get() {
+    if given.is_null() && new > old && is_limited() {
         // SAFETY: the machine that allocates is alive.
-        machine_of(data).into_iter().for_each(|state| unsafe { sandbox::note_refused(state) });
+        machine_of(data).into_iter().for_each(|state| unsafe { budget::note_refused(state) });
     }
     given
 }

@@ -8,12 +8,11 @@ use std::thread;
 use mlua::chunk::{ChunkMode, Compiler};
 use mlua::{Error, Function, Lua, Result, Table};
 
-use super::allocation::limited;
-use super::bytecode;
-use super::nesting;
-use super::sandbox::uncharged;
+use super::budget::uncharged;
+use super::memory::limited;
 use super::stretches::{self, Unsound};
 use super::upvalues::{Assigner, assigners};
+use super::{bytecode, nesting};
 use riskbreaker_ruleset::Stack;
 
 /// A compiled script.

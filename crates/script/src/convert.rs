@@ -1,40 +1,22 @@
-//! Runs conversion scripts (`convert/`), and provides the functions that only they have.
+//! What conversion scripts (`convert/`) have: the former state of the game, and functions of their own.
 
 use std::rc::Rc;
 use std::sync::Arc;
 
-use mlua::{IntoLuaMulti, Lua, Result, Table, Value as Lv, Variadic};
+use mlua::{Lua, Result, Table, Value as Lv, Variadic};
 
 use super::conversion::{from_lua, to_lua};
 use super::handles::Handles;
-use super::host::{HostState, entity_arg, entry_tables, fault, fill, host_function, stopped, text_arg};
-use super::vm::Vm;
-use riskbreaker_play::{ActionContext, Fault, Former, MigrationFate, MigrationNote, Op, Phase};
+use super::host::agenda::entry_tables;
+use super::host::arguments::{fill, text_arg};
+use super::host::entities::entity_arg;
+use super::host::refusal::{fault, stopped};
+use super::host::state::{HostState, host_function};
+use riskbreaker_play::{ActionContext, Former, MigrationFate, MigrationNote, Op};
 use riskbreaker_state::EntityId;
 
-impl Vm {
-    /// Runs the conversion script of a ruleset over a state that was already carried over by name.
-    ///
-    /// # Errors
-    ///
-    /// The fault of the script.
-    pub(super) fn run_conversion(
-        &mut self,
-        context: &mut ActionContext,
-        former: &Former,
-    ) -> std::result::Result<(), Fault> {
-        context.phase = Phase::Conversion;
-        let (lua, host) = (self.lua.clone(), self.host.clone());
-        self.run(context, |trusted| {
-            let old = former_table(former, &lua, &host.handles.borrow())?;
-            Ok((trusted.convert.clone(), (former.ruleset.as_str(), old).into_lua_multi(&lua)?))
-        })?;
-        Ok(())
-    }
-}
-
 /// Converts a game's former state to a table of plain data; references are to the current entities.
-fn former_table(former: &Former, lua: &Lua, handles: &Handles) -> Result<Table> {
+pub(super) fn former_table(former: &Former, lua: &Lua, handles: &Handles) -> Result<Table> {
     let (rows, kinds) = (lua.create_table()?, lua.create_table()?);
     for kind in &former.schema.kinds {
         kinds.raw_set(&*kind.name, lua.create_table()?)?;

@@ -8,7 +8,8 @@ use mlua::{Lua, Result, Table, Value as Lv};
 use super::api::{ENTITY_FIELDS, ENTITY_METHODS};
 use super::conversion::{from_lua, sort_of, whole_of};
 use super::handles::Handles;
-use super::load::{Loader, kept, sorted};
+use super::loader::{Loader, kept};
+use super::merge::sorted;
 use riskbreaker_ruleset::{LONGEST_NAME, instead_or};
 use riskbreaker_state::{Audience, AudienceRule, ENDING, Field, FieldId, Kind, KindId, Schema, Type, readable_name};
 

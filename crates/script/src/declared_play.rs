@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use mlua::{Result, Table, Value as Lv};
 
+use super::budget::hold;
 use super::conversion::sort_of;
 use super::declared_kinds::OfKinds;
-use super::load::{Loader, kept, sorted, title_of};
-use super::sandbox::hold;
+use super::loader::{Loader, kept, title_of};
+use super::merge::sorted;
 use riskbreaker_ruleset::quoted::quoted;
 use riskbreaker_ruleset::{
     Declarations, EntryName, FreeName, HitCount, HitSign, LetStand, Problem, Statistic, instead, instead_or,

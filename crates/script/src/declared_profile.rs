@@ -7,7 +7,8 @@ use mlua::{Result, Table, Value as Lv};
 
 use super::conversion::{sort_of, whole_of};
 use super::declared_kinds::{DeclarationMistake, Read, wrong};
-use super::load::{Loader, kept, sorted};
+use super::loader::{Loader, kept};
+use super::merge::sorted;
 use riskbreaker_ruleset::instead_or;
 use riskbreaker_state::{
     FieldId, Kind, KindId, MostRule, NumberRule, NumberSource, PositionRule, ProfileRule, Schema, SideRule, Type,

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use mlua::{Result, Table, Value as Lv};
 
+use super::budget::hold;
 use super::conversion::sort_of;
 use super::declared_kinds::{DeclarationMistake, Read, read_type, wrong};
-use super::load::{KEPT, Loader, sorted};
-use super::sandbox::hold;
+use super::loader::{KEPT, Loader};
+use super::merge::sorted;
 use super::types::is_luau_name;
 use riskbreaker_ruleset::quoted::quoted;
 use riskbreaker_ruleset::{Declarations, LONGEST_NAME, Param, ParamType, Verb, instead};

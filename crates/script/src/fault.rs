@@ -2,7 +2,8 @@
 
 use mlua::Error;
 
-use super::sandbox::noted_cure;
+use super::budget::noted_cure;
+use super::file_place::FilePlace;
 use super::source_span::span_of;
 use riskbreaker_play::{Fault, Stop};
 use riskbreaker_ruleset::{Stack, nearest};
@@ -12,13 +13,6 @@ use riskbreaker_state::{Kind, Schema};
 const MAX_MESSAGE: usize = 500;
 /// The most calls in the chain of a fault.
 const MAX_CHAIN: usize = 8;
-
-/// A place in a file of a ruleset.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct FilePlace {
-    pub path: String,
-    pub line: u32,
-}
 
 /// Converts an engine error to a fault. `stop`: the host's refusal. `spent`: the exhausted budget, with its location,
 /// and the location to use if neither that nor the error has one.

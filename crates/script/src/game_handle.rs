@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mlua::{Error, Lua, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv, Variadic};
 
+use super::budget::renew_program;
 use super::conversion::{plain_from, plain_to};
-use super::sandbox::renew_program;
 use super::table::SharedTable;
 use riskbreaker_play::{DiceSource, Driver, Edit, MASTER, Ruleset, Scenario, Session, Setup, Step, event_lines, plain};
 use riskbreaker_ruleset::Library;

@@ -8,7 +8,7 @@ use mlua::{Function, Lua, Result, Table, Value as Lv};
 use super::account::uncounted;
 use super::conversion::to_lua;
 use super::field_names::{FieldNames, Name};
-use super::host::fill_fields;
+use super::host::fill::fill_fields;
 use riskbreaker_state::{Entity, EntityId, FieldId, KindId, Schema, Stale, State, Value};
 
 /// The entities of one game in a script machine: a frozen table for each.
@@ -212,7 +212,7 @@ impl Handles {
         let Some(handle) = self.handle(id) else { return Ok(()) };
         let (Some(fill), Some(names)) = (&self.fill, self.names_of(last.kind)) else { return Ok(()) };
         handle.set_readonly(false);
-        super::host::filling(&last.fields, || fill.call::<()>((handle, names)))?;
+        crate::host::fill::filling(&last.fields, || fill.call::<()>((handle, names)))?;
         for (field, value) in schema.kind(last.kind).fields.iter().zip(&last.fields) {
             if matches!(value, Value::Ratio(..) | Value::List(_) | Value::Map(_)) {
                 handle.raw_set(&*field.name, to_lua(lua, value, self)?)?;

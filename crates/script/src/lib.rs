@@ -8,8 +8,10 @@ mod account;
 mod allocation;
 #[doc(hidden)]
 pub mod api;
+mod budget;
 mod bytecode;
 mod compile;
+
 #[cfg(feature = "continuations")]
 mod continuation;
 mod conversion;
@@ -21,12 +23,15 @@ mod declared_profile;
 mod declared_verbs;
 mod fault;
 mod field_names;
+mod file_place;
 mod game_handle;
 mod handles;
 mod host;
 mod load;
+mod loader;
 mod loop_keys;
 mod luau;
+mod memory;
 mod merge;
 mod nesting;
 mod prelude;
@@ -39,10 +44,12 @@ mod stretches;
 #[cfg(feature = "check")]
 pub mod syntax;
 mod table;
+mod trusted;
 mod types;
 mod upvalues;
 mod vm;
 mod watchdog;
+mod whole_number;
 
 #[doc(hidden)]
 pub use fault::{cure_of_syntax, meant};

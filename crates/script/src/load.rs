@@ -7,21 +7,22 @@ use std::sync::Arc;
 
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
+use super::budget::{CallBudget, guarded, hold, spent_at};
 use super::compile::named_assigners;
 use super::conversion::{from_lua, sort_of, to_lua, whole_of};
-use super::declaration_lines::{line_at, line_of};
+use super::declaration_lines::line_of;
 use super::declared_kinds::OfKinds;
 use super::fault::{fault_of, meant};
 use super::handles::Handles;
-use super::host::HostState;
-use super::merge::{FileDeclarations, Merger};
+use super::host::state::HostState;
+use super::loader::{KEPT, Loader, MOST_HELD, title_of};
+use super::merge::{FileDeclarations, Merger, sorted};
 use super::prelude::Prelude;
-use super::sandbox::{self, CallBudget, collect, guarded, hold, spent_at};
-use super::vm::Trusted;
-use riskbreaker_ruleset::quoted::quoted;
+use super::sandbox::{self, collect};
+use super::trusted::Trusted;
 use riskbreaker_ruleset::{
-    Card, CreationPart, Data, Declarations, Fact, LONGEST_NAME, LONGEST_TITLE, LoadError, Manifest, Problem,
-    RecapSentences, Stack, instead, instead_or, nearest, plain,
+    Card, CreationPart, Data, Declarations, Fact, LoadError, Manifest, Problem, RecapSentences, Stack, instead,
+    instead_or, plain,
 };
 
 pub(super) struct Loaded {
@@ -79,36 +80,6 @@ pub(super) fn load(stack: &Arc<Stack>) -> std::result::Result<Loaded, LoadError>
     host.handles.borrow_mut().set_classes(&lua, classes, &declarations.schema).map_err(engine)?;
     Ok(Loaded { lua, host, trusted: prelude.trusted, declarations })
 }
-
-/// A stack being read, with the problems found so far.
-pub(super) struct Loader<'a> {
-    pub lua: &'a Lua,
-    pub stack: &'a Arc<Stack>,
-    pub problems: Vec<Problem>,
-    pub merger: Merger<'a>,
-    /// True if a budget is spent, so that nothing more can run in the machine.
-    is_spent: bool,
-    /// Bytes left for the declarations of all files together.
-    held: usize,
-}
-
-/// The most bytes of all declarations together, by a generous estimate.
-const MOST_HELD: usize = 2 * CallBudget::LOAD.held;
-
-/// The overhead of a stored text in bytes, as charged.
-pub(super) const KEPT: usize = 48;
-
-/// The most problems reported for one ruleset.
-pub(super) const MOST_PROBLEMS: usize = 1_000;
-
-/// Copies and charges a text. It counts at each place where it is declared, even if scripts share it.
-pub(super) fn kept(text: &str) -> Result<Arc<str>> {
-    hold(KEPT + text.len())?;
-    Ok(Arc::from(text))
-}
-
-/// The possible types of a card's fact.
-const FACT_TYPES: [&str; 5] = ["number", "string", "boolean", "table", "function"];
 
 impl Loader<'_> {
     /// Runs every file, bottom part first, and merges the declarations.
@@ -635,151 +606,6 @@ impl Loader<'_> {
         }
         Ok(table)
     }
-
-    /// Reports unknown keys, with the most similar known one. Further keys may be declared with their types; if none
-    /// are declared, only misspellings of known keys are reported.
-    pub(super) fn known_keys(
-        &mut self,
-        what: &str,
-        at: &str,
-        body: &Table,
-        known: &[&str],
-        facts: Option<&Table>,
-    ) -> Result<()> {
-        self.is_short("name", what, at, at.rsplit('/').next().unwrap_or(at), LONGEST_NAME);
-        if let Lv::String(title) = body.raw_get::<Lv>("title")? {
-            let path = if at.is_empty() { "title".to_owned() } else { format!("{at}/title") };
-            self.is_short("title", what, &path, &title.to_string_lossy(), LONGEST_TITLE);
-        }
-        let open = matches!(what, "maneuver" | "item");
-        let mut allowed: Vec<String> = known.iter().map(|key| key.to_string()).collect();
-        let mut types: BTreeMap<String, String> = BTreeMap::new();
-        let declared = if what == "item" { "item" } else { "card" };
-        for pair in facts.into_iter().flat_map(|facts| facts.pairs::<String, String>()) {
-            let Ok((name, ty)) = pair else {
-                let example = "max_risk = \"number|function?\"";
-                let message = format!("`{declared}` in play.luau maps facts to their types, such as {example}");
-                let cure = "write the type in quotes: number, string, boolean, table or function; `?` may be left out";
-                self.problem("play", declared, message, cure);
-                return Ok(());
-            };
-            hold(name.len() + ty.len())?;
-            let mut sorts = ty.trim_end_matches('?').split('|').map(str::trim);
-            if let Some(sort) = sorts.find(|sort| !FACT_TYPES.contains(sort)) {
-                let cure = instead(sort, FACT_TYPES.iter().copied());
-                self.problem("play", declared, format!("`{name}` has no type `{sort}`"), cure);
-                if let Some(problem) = self.problems.last_mut() {
-                    problem.line = line_of(self.stack, &problem.path, &name).or(problem.line);
-                }
-                return Ok(());
-            }
-            allowed.push(name.clone());
-            types.insert(name, ty);
-        }
-        for (key, value) in sorted(body)? {
-            let path = if at.is_empty() { key.clone() } else { format!("{at}/{key}") };
-            if !self.is_short("name", what, &path, &key, LONGEST_NAME) {
-                continue;
-            }
-            if allowed.contains(&key) {
-                if let Some(ty) = types.get(&key) {
-                    let (found, ty) = (sort_of(&value), ty.trim_end_matches('?'));
-                    if !ty.split('|').any(|one| one.trim() == found) {
-                        let sorts = ty.replace('|', " or ");
-                        let message = format!("`{key}` of {what} `{at}` is a {sorts}, not a {found}");
-                        let cure = match ty {
-                            "string" => format!("put it in quotes: {key} = \"...\""),
-                            "number" => "write a number, without quotes".to_string(),
-                            "boolean" => "write true or false, without quotes".to_string(),
-                            _ => format!("write a {sorts}: `{declared}` in play.luau declares it so"),
-                        };
-                        self.problem(what, &path, message, cure);
-                    }
-                }
-                continue;
-            }
-            let known = allowed.iter().map(String::as_str);
-            if open && facts.is_none() && nearest(&key, known.clone()).is_none() {
-                continue;
-            }
-            let cure = instead(&key, known);
-            let of = if at.is_empty() { what.to_string() } else { format!("{what} `{at}`") };
-            self.problem(what, &path, format!("unknown key `{key}` in {of}"), cure);
-        }
-        for (name, ty) in &types {
-            if !ty.ends_with('?') && body.raw_get::<Lv>(name.as_str())?.is_nil() {
-                self.missing(what, at, name, ty);
-            }
-        }
-        Ok(())
-    }
-
-    /// The table under a key, if there is one. Reports any other value.
-    pub(super) fn table_at(&mut self, what: &str, at: &str, body: &Table, key: &str) -> Result<Option<Table>> {
-        let found = body.raw_get::<Lv>(key)?;
-        if found.as_table().is_none() {
-            self.refuse_other(what, at, (key, "table", "{ ... }"), &found);
-        }
-        Ok(found.as_table().cloned())
-    }
-
-    /// True if there is a function under a key. Reports any other value.
-    pub(super) fn has_function(
-        &mut self,
-        what: &str,
-        at: &str,
-        body: &Table,
-        (key, written): (&str, &str),
-    ) -> Result<bool> {
-        let found = body.raw_get::<Lv>(key)?;
-        if !found.is_function() {
-            self.refuse_other(what, at, (key, "function", written), &found);
-        }
-        Ok(found.is_function())
-    }
-
-    /// Reports a key whose value has the wrong type.
-    fn refuse_other(&mut self, what: &str, at: &str, (key, sort, written): (&str, &str, &str), found: &Lv) {
-        if found.is_nil() {
-            return;
-        }
-        let (of, path) = match at {
-            "" => (format!("in {what}.luau"), key.to_string()),
-            at => (format!("of {what} `{at}`"), format!("{at}/{key}")),
-        };
-        let message = format!("`{key}` {of} is a {sort}, not a {}", sort_of(found));
-        self.problem(what, &path, message, format!("write {key} = {written}"));
-    }
-
-    pub(super) fn missing(&mut self, what: &str, at: &str, key: &str, wanted: &str) {
-        let file = self.merger.origin(what, at).or_else(|| self.merger.origin(what, &format!("{at}/id")));
-        let meant = Some(format!("did you mean `{key}`?"));
-        if self.problems.iter().any(|problem| Some(&problem.path) == file.as_ref() && problem.cure == meant) {
-            return; // it is there, by a misspelt name
-        }
-        self.problem(what, at, format!("{what} `{at}` lacks `{key}`"), format!("add {key} = {wanted}"));
-    }
-
-    /// Reports a name or a title with too many letters, at the place of its declaration.
-    pub(super) fn is_short(&mut self, sort: &str, what: &str, path: &str, text: &str, most: usize) -> bool {
-        if text.len() <= most || text.chars().count() <= most {
-            return true;
-        }
-        let letters = text.chars().count();
-        let message = format!("a {sort} has at most {most} letters, and {} has {letters}", quoted(text));
-        self.problem(what, path, message, "shorten it");
-        false
-    }
-
-    pub(super) fn problem(&mut self, what: &str, path: &str, message: impl Into<String>, cure: impl Into<String>) {
-        if self.problems.len() >= MOST_PROBLEMS {
-            return;
-        }
-        let file = self.merger.origin(what, path).unwrap_or_else(|| self.stack.main().id().to_string());
-        let mut problem = Problem::new(file.clone(), message).with_cure(cure);
-        problem.line = line_at(self.stack, &file, path);
-        self.problems.push(problem);
-    }
 }
 
 /// The type that play.luau declares for a fact of cards.
@@ -806,23 +632,4 @@ fn is_of_types(table: &Table) -> Result<bool> {
 
 fn is_function(facts: Option<&Table>, name: &str) -> bool {
     type_of_fact(facts, name).is_some_and(|ty| ty.trim_end_matches('?') == "function")
-}
-
-/// The title of a declaration, or else its name.
-pub(super) fn title_of(body: &Table, name: &str) -> Result<Arc<str>> {
-    kept(body.raw_get::<Option<String>>("title").ok().flatten().as_deref().unwrap_or(name))
-}
-
-/// The text keys of a table with their values, sorted.
-pub(super) fn sorted(table: &Table) -> Result<Vec<(String, Lv)>> {
-    let mut pairs = Vec::new();
-    for pair in table.pairs::<Lv, Lv>() {
-        let (key, value) = pair?;
-        match key {
-            Lv::String(key) => pairs.push((key.to_string_lossy().to_string(), value)),
-            other => pairs.push((format!("[{}]", other.to_string().unwrap_or_default()), value)),
-        }
-    }
-    pairs.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(pairs)
 }

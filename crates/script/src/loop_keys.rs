@@ -11,9 +11,9 @@ use std::sync::OnceLock;
 
 use mlua::{Lua, ffi};
 
+use super::budget::{CallBudget, guarded, note_cure};
 use super::bytecode::FORGLOOP;
-use super::host::is_handle;
-use super::sandbox::{CallBudget, guarded, note_cure};
+use super::host::state::is_handle;
 
 /// A refused loop: the reason, and a correction.
 pub(super) type RefusedLoops = [&'static str; 2];
@@ -189,7 +189,8 @@ fn is_laid_out_so(lua: &Lua) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sandbox::{close, machine, noted_cure};
+    use super::super::budget::noted_cure;
+    use super::super::sandbox::{close, machine};
     use super::*;
 
     #[test]

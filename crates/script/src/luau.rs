@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::compile;
-use super::host::current_place;
+use super::host::state::current_place;
 use super::sandbox::give_back;
 use super::vm::Vm;
 use riskbreaker_play::{Engine, Machine};

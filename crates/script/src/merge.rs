@@ -2,10 +2,9 @@ use std::collections::BTreeMap;
 
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
+use super::budget::hold;
 use super::conversion::sort_of;
 use super::declaration_lines::line_of;
-use super::load::{MOST_PROBLEMS, sorted};
-use super::sandbox::hold;
 use riskbreaker_ruleset::{PartRole, Problem, Stack, instead_or};
 
 /// Deepest nesting of tables in a declaration.
@@ -409,4 +408,21 @@ impl<'a> Merger<'a> {
 fn is_map(table: &Table) -> bool {
     let marked = |key: &str| table.raw_get::<Lv>(key).is_ok_and(|value| !value.is_nil());
     table.raw_len() == 0 && !marked("@type") && !marked("@verb") && !marked("@op")
+}
+
+/// The most problems reported for one ruleset.
+pub(super) const MOST_PROBLEMS: usize = 1_000;
+
+/// The text keys of a table with their values, sorted.
+pub(super) fn sorted(table: &Table) -> Result<Vec<(String, Lv)>> {
+    let mut pairs = Vec::new();
+    for pair in table.pairs::<Lv, Lv>() {
+        let (key, value) = pair?;
+        match key {
+            Lv::String(key) => pairs.push((key.to_string_lossy().to_string(), value)),
+            other => pairs.push((format!("[{}]", other.to_string().unwrap_or_default()), value)),
+        }
+    }
+    pairs.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(pairs)
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use mlua::{Function, Lua, Result, Table};
 
 use super::compile::{self, compile_file};
-use super::host::{self, HostState};
-use super::sandbox;
-use super::vm::Trusted;
+use super::host::state::HostState;
+use super::trusted::Trusted;
+use super::{host, sandbox};
 use riskbreaker_ruleset::{Stack, instead};
 
 /// The prelude and its functions.

@@ -7,10 +7,11 @@ use mlua::{
 
 use super::account::charge;
 use super::api::{SPEC_METHODS, SpecCall};
+use super::budget::{CallBudget, guarded};
 use super::compile::compile;
 use super::conversion::{plain_from, plain_to};
 use super::fault::fault_of_program;
-use super::sandbox::{self, CallBudget, guarded};
+use super::sandbox::{self};
 use super::table::in_words;
 use riskbreaker_play::Fault;
 use riskbreaker_ruleset::nearest;
@@ -71,7 +72,7 @@ impl<S: SpecMethods + 'static> UserData for SpecHandle<S> {
                 let line = lua.inspect_stack(1, |caller| caller.current_line()).flatten();
                 let line = line.and_then(|line| u32::try_from(line).ok());
                 // Games and searches of the host have their own budgets: a slow computer must not make a spec fail.
-                let found = sandbox::uncharged(|| t.0.borrow_mut().call(method, &args, line)).map_err(wrong)?;
+                let found = super::budget::uncharged(|| t.0.borrow_mut().call(method, &args, line)).map_err(wrong)?;
                 plain_to(lua, &found)
             });
         }
@@ -92,7 +93,7 @@ impl SpecFile {
             Ok((lua, allowed))
         });
         let (lua, allowed) = made.map_err(|error| fault_of_program(&error, None, name, text))?;
-        let before = sandbox::work_of_thread();
+        let before = super::budget::work_of_thread();
         let (loaded, spent) = guarded(&lua, CallBudget::LOAD, || {
             let rb = lua.create_table()?;
             let spec = lua.create_function(move |_, values: MultiValue| {
@@ -116,7 +117,7 @@ impl SpecFile {
             compile(&lua, name, text, &environment)?.call::<()>(())
         });
         loaded.map_err(|error| fault_of_program(&error, spent, name, text))?;
-        let work = sandbox::work_of_thread().wrapping_sub(before);
+        let work = super::budget::work_of_thread().wrapping_sub(before);
         Ok(SpecFile { machine: lua, specs: specs.take(), name: name.to_string(), text: text.to_string(), work })
     }
 
@@ -137,7 +138,7 @@ impl SpecFile {
             spec.run.call::<()>((SpecHandle(case.clone()), spec.case.clone()))?;
             case.borrow_mut().close().map_err(wrong)
         });
-        let work = sandbox::work_in(CallBudget::SPEC);
+        let work = super::budget::work_in(CallBudget::SPEC);
         (result.err().map(|error| fault_of_program(&error, spent, &self.name, &self.text)), work)
     }
 }

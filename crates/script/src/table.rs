@@ -3,11 +3,12 @@ use std::rc::Rc;
 
 use mlua::{Function, Lua, MultiValue, Table as LuaTable, Value as Lv};
 
+use super::budget::{CallBudget, guarded};
 use super::compile::compile;
 use super::conversion;
 use super::fault::fault_of_program;
 use super::game_handle::GameHandle;
-use super::sandbox::{self, CallBudget, guarded};
+use super::sandbox::{self};
 use riskbreaker_play::{Fault, QuestionId, Refusal, Session};
 use riskbreaker_ruleset::Library;
 use riskbreaker_state::Value;

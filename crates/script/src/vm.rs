@@ -11,17 +11,22 @@ use std::time::Duration;
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result as LuaResult, Table, Value as Lv};
 
 use super::account::ROOM;
-use super::allocation::{running, used};
+use super::budget::{CallBudget, clock, guarded, spent_at, work_of_last_call, work_of_thread};
 #[cfg(feature = "continuations")]
 use super::continuation::{ScriptSnapshot, Went};
 use super::conversion::{from_lua, sort_of, to_lua, whole_of};
-use super::fault::{FilePlace, fault_of, source_line, teach};
+use super::convert::former_table;
+use super::fault::{fault_of, source_line, teach};
+use super::file_place::FilePlace;
 use super::handles::{Handles, Synced};
+use super::host::agenda::{entry_tables, read_absolute_key};
 #[cfg(feature = "continuations")]
-use super::host::begin_reads;
-use super::host::{HostState, entry_tables, read_absolute_key};
+use super::host::stack::begin_reads;
+use super::host::state::HostState;
 use super::load;
-use super::sandbox::{CallBudget, clock, collect, give_back, guarded, spent_at, work_of_last_call, work_of_thread};
+use super::memory::{running, used};
+use super::sandbox::{collect, give_back};
+use super::trusted::Trusted;
 use riskbreaker_play::{
     ActionContext, Call, Driver, Explanation, Fault, Former, FreeAct, Hits, Lines, Machine, Number, Order, Phase,
     PolicyAct, SheetRow, Stop, View, WorkedOut,
@@ -121,27 +126,6 @@ impl GameSettings {
             && self.left_out == *context.state.left_out()
             && (Arc::ptr_eq(&self.switches, &context.switches) || self.switches == context.switches)
     }
-}
-
-macro_rules! trusted {
-    ($($name:ident)*) => {
-        /// The prelude's functions for the host.
-        #[cfg_attr(not(feature = "continuations"), expect(dead_code, reason = "some are read to compare continuations"))]
-        pub(super) struct Trusted {
-            $(pub $name: Function,)*
-        }
-
-        impl Trusted {
-            pub fn of(prelude: &Table) -> LuaResult<Trusted> {
-                Ok(Trusted { $($name: prelude.raw_get(stringify!($name))?,)* })
-            }
-        }
-    };
-}
-
-trusted! {
-    start entry run_on free derived sheet overview prompt view order measure statistic keys tie place may_act deal creation
-    policy_act refresh stale convert state mirrored
 }
 
 impl Vm {
@@ -1024,4 +1008,21 @@ impl Machine for Vm {
 
 fn text_in(found: &Lv) -> Option<String> {
     found.as_string().map(|text| text.to_string_lossy().to_string())
+}
+
+impl Vm {
+    /// Runs the conversion script of a ruleset over a state that was already carried over by name.
+    ///
+    /// # Errors
+    ///
+    /// The fault of the script.
+    pub(super) fn run_conversion(&mut self, context: &mut ActionContext, former: &Former) -> Result<(), Fault> {
+        context.phase = Phase::Conversion;
+        let (lua, host) = (self.lua.clone(), self.host.clone());
+        self.run(context, |trusted| {
+            let old = former_table(former, &lua, &host.handles.borrow())?;
+            Ok((trusted.convert.clone(), (former.ruleset.as_str(), old).into_lua_multi(&lua)?))
+        })?;
+        Ok(())
+    }
 }

@@ -33,6 +33,8 @@ use riskbreaker_state::{EntityId, LARGEST_NUMBER, OutcomeKind, Value};
 use riskbreaker_store::{AmendReport, Amendment, HostChange};
 
 /// A request to one table, by somebody with a role.
+///
+/// It has many methods, one for each request of the protocol.
 pub(super) struct TableCommand<'r> {
     pub method: MethodName,
     pub params: Json,

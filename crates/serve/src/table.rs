@@ -44,6 +44,8 @@ pub(super) struct GameTable {
 }
 
 /// The game of a table.
+///
+/// It has many methods, since each request of the protocol that needs a game is one.
 pub(super) struct TableGame {
     pub session: Session,
     pub seq: u64,
@@ -332,7 +334,7 @@ impl TableGame {
         self.told = Some(ToldSettings::of(self));
     }
 
-    /// Takes over a vote that was open when an earlier host ended, if the game has the decisions in memory that it is about.
+    /// Takes over a vote that was open when an earlier host ended, if the decisions that it is about are in memory.
     fn remember_vote(&mut self, kept: Option<Box<KeptVote>>) {
         let Some(kept) = kept else { return };
         (self.vote_is_kept, self.voted) = (true, kept.id);

@@ -1,10 +1,14 @@
+use super::checked_step::CheckedStep;
+use super::checked_step::some_reason;
+use super::checked_step::words;
+use super::checked_step::wrong;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::lines::cards_in;
 use super::refusals::{Fit, WantedRefusal};
-use super::runner::SpecWarning;
+use super::report::SpecWarning;
 use super::{SpecRulesets, events};
 use riskbreaker_play::plain::value_of;
 use riskbreaker_play::{
@@ -15,6 +19,8 @@ use riskbreaker_ruleset::{Breach, nearest};
 use riskbreaker_state::{EntityId, Key, Value};
 
 /// A running spec: `t`.
+///
+/// It has many methods, since each word of a spec is one.
 pub(super) struct Case {
     pub shelf: Arc<SpecRulesets>,
     pub rules: Arc<Ruleset>,
@@ -60,9 +66,6 @@ impl LookedUp {
         }
     }
 }
-
-/// The result of a step of a spec, or the reason why the spec fails.
-pub(super) type CheckedStep<T> = Result<T, String>;
 
 /// The most questions answered by their defaults while waiting for one.
 const MOST_DEFAULTS: usize = 10_000;
@@ -753,14 +756,6 @@ fn try_answer(session: &mut Session, question: &Question, value: &Value) -> Resu
     }
 }
 
-/// Refuses an empty reason, which would fit every refusal.
-pub(super) fn some_reason(reason: &str) -> CheckedStep<()> {
-    if reason.trim().is_empty() {
-        return Err(wrong("say a part of the reason: an empty text is in every one"));
-    }
-    Ok(())
-}
-
 /// ` of Ann`, if a question is about an entity.
 fn of_whom(session: &Session, question: &Question) -> String {
     question.about.map_or(String::new(), |about| format!(" of {}", session.view().title(about)))
@@ -820,19 +815,4 @@ fn shown(value: &Value) -> String {
         Value::Bool(yes) => yes.to_string(),
         other => other.to_string(),
     }
-}
-
-/// Formats a value for messages.
-pub(super) fn words(value: &Value) -> String {
-    match value {
-        Value::None => "nil".into(),
-        Value::Text(text) => text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect(),
-        Value::List(_) | Value::Map(_) => format!("{{{value}}}"),
-        Value::Bool(yes) => yes.to_string(),
-        other => other.to_string(),
-    }
-}
-
-pub(super) fn wrong(message: impl std::fmt::Display) -> String {
-    message.to_string()
 }

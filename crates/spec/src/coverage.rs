@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::SpecResult;
+use super::report::SpecResult;
 
 /// The rules of `RULES.md` with the specs that cover them.
 #[derive(Debug, Default, Serialize)]

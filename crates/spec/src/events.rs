@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, to_value};
 
-use super::case::CheckedStep;
+use super::checked_step::CheckedStep;
 use riskbreaker_play::Happening;
 use riskbreaker_ruleset::instead;
 use riskbreaker_state::Value;

@@ -5,6 +5,7 @@
 #![cfg_attr(not(test), deny(clippy::too_many_lines))]
 
 mod case;
+mod checked_step;
 mod coverage;
 mod events;
 mod from_game;
@@ -12,6 +13,7 @@ mod lines;
 mod methods;
 mod odds;
 mod refusals;
+mod report;
 mod runner;
 
 #[doc(hidden)]
@@ -23,6 +25,7 @@ pub use from_game::{spec_of_fault, spec_of_game, spec_of_unended};
 pub use lines::{FileLines, LineCoverage};
 #[doc(hidden)]
 pub use refusals::KINDS as REFUSAL_KINDS;
-pub use runner::{SpecFailure, SpecReport, SpecResult, SpecRun, SpecSource, SpecTrace, SpecWarning, run_specs};
+pub use report::{SpecFailure, SpecReport, SpecResult, SpecTrace, SpecWarning};
+pub use runner::{SpecRun, SpecSource, run_specs};
 
 use runner::SpecRulesets;

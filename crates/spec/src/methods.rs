@@ -1,6 +1,7 @@
 use dashu_int::{IBig, UBig};
 
-use super::case::{Case, CheckedStep, LookedUp, same, some_reason, take_default, words, wrong};
+use super::case::{Case, LookedUp, same, take_default};
+use super::checked_step::{CheckedStep, some_reason, words, wrong};
 use super::lines::cards_in;
 use super::odds;
 use super::refusals::WantedRefusal;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use riskbreaker_dice::{Fraction, float};
 
-use super::case::{CheckedStep, same, wrong};
+use super::case::same;
+use super::checked_step::{CheckedStep, wrong};
 use riskbreaker_lab::{Effect, Odds, OddsQuery, Outcome, SessionExt as _, check_compared};
 use riskbreaker_play::{Given, Question, Session, Viewer};
 use riskbreaker_state::{EntityId, Value};

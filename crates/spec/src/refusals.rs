@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, to_value};
 
-use super::case::{CheckedStep, some_reason, words, wrong};
+use super::checked_step::{CheckedStep, some_reason, words, wrong};
 use super::coverage::is_id;
 use super::events::says;
 use riskbreaker_play::Refusal;

@@ -1,3 +1,5 @@
+mod audience;
+mod check;
 mod journal;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +20,8 @@ use super::{
 ///
 /// Only its own methods change it. Each change is recorded in a journal with its inverse, until it is taken out with
 /// [`State::settle`] or undone with [`State::rollback`].
+///
+/// It has many methods, since each kind of change and each way to read is one.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct State {
     /// The entities in the order of their creation; the slot of a removed entity stays empty.

@@ -2,7 +2,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AudienceRule, Entity, EntityId, ProfileRule, State, Value};
+use super::audience::AudienceRule;
+use super::profile::ProfileRule;
+use super::value::{EntityId, Value};
 
 /// Index of a kind in its [`Schema`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -131,13 +133,6 @@ impl Schema {
         &self.kinds[id.0 as usize]
     }
 
-    /// The title of an entity in a state of this schema; its number if it does not exist.
-    #[doc(hidden)]
-    pub fn title_in(&self, state: &State, id: EntityId) -> Arc<str> {
-        let title = |entity: &Entity| self.kind(entity.kind).title_of(id, &entity.fields);
-        state.entity(id).map_or_else(|| Arc::from(id.to_string()), title)
-    }
-
     /// True if entities of this kind may be secret.
     pub fn may_hide(&self, kind: KindId) -> bool {
         let declared = self.kind(kind);
@@ -172,26 +167,56 @@ impl Schema {
         let at = self.kinds.binary_search_by(|kind| (*kind.name).cmp(name)).ok()?;
         Some(KindId(at as u16))
     }
+
+    /// True if the schema declares an audience for any kind or field.
+    pub fn has_secrets(&self) -> bool {
+        self.kinds
+            .iter()
+            .any(|kind| kind.audience.is_some() || kind.fields.iter().any(|field| field.audience.is_some()))
+    }
+
+    /// Checks that an audience rule of a kind leads to seats.
+    ///
+    /// # Errors
+    ///
+    /// The problem, as a clause after the name of the declaration.
+    #[doc(hidden)]
+    pub fn check_audience(&self, kind: KindId, rule: &AudienceRule) -> Result<(), String> {
+        let AudienceRule::Path(path) = rule else { return Ok(()) };
+        let mut kind = self.kind(kind);
+        for (at, name) in path.iter().enumerate() {
+            let Some(field) = kind.field_named(name) else {
+                return Err(format!("has the audience `{rule}`, but a {} has no field `{name}`", kind.name));
+            };
+            let last = at + 1 == path.len();
+            match &kind.field(field).ty {
+                Type::Text | Type::Enum(_) if last => return Ok(()),
+                Type::List(of) if last && matches!(**of, Type::Text | Type::Enum(_)) => return Ok(()),
+                Type::Ref(Some(next)) if !last => {
+                    let Some(next) = self.kind_named(next) else { return Ok(()) };
+                    kind = self.kind(next);
+                }
+                _ if last => {
+                    return Err(format!(
+                        "has the audience `{rule}`, but `{name}` is {}, which names no seat; a text or a list of texts does",
+                        kind.field(field).ty.wanted()
+                    ));
+                }
+                _ => {
+                    return Err(format!(
+                        "has the audience `{rule}`, but `{name}` does not refer to one kind of entity"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Kind {
     /// The field at an index.
     pub fn field(&self, id: FieldId) -> &Field {
         &self.fields[id.0 as usize]
-    }
-
-    /// Checks that a field accepts a value: it has the field's type, and the end of a relation is not empty.
-    ///
-    /// # Errors
-    ///
-    /// A clause after "the field NAME": the expected and the given value.
-    #[doc(hidden)]
-    pub fn check(&self, field: FieldId, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
-        self.field(field).ty.check(value, schema, state)?;
-        if *value == Value::None && self.relates.contains(&field) {
-            return Err(format!("is never empty: a {} goes when what it refers to goes", self.name));
-        }
-        Ok(())
     }
 
     /// The title of an entity with these fields: the value of its title field, or else its kind and number.
@@ -236,42 +261,6 @@ impl Type {
         }
     }
 
-    /// Checks that a field of this type accepts a value.
-    ///
-    /// # Errors
-    ///
-    /// A clause after "the field NAME": the expected and the given value.
-    #[doc(hidden)]
-    pub fn check(&self, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
-        self.check_kind(value, schema, state)?;
-        match (self, value) {
-            (Type::Int { min, max }, Value::Int(n)) => {
-                let low = min.is_some_and(|min| *n < min);
-                let high = max.is_some_and(|max| *n > max);
-                if low || high {
-                    return Err(format!("takes {}, not {n}", self.wanted()));
-                }
-                Ok(())
-            }
-            (Type::Ref(_), Value::Entity(id)) if state.entity(*id).is_none() => {
-                Err(format!("refers to {id}, which is not there any more"))
-            }
-            (Type::List(element), Value::List(items)) => {
-                for (at, item) in items.iter().enumerate() {
-                    element.check(item, schema, state).map_err(|error| format!("{error} at place {}", at + 1))?;
-                }
-                Ok(())
-            }
-            (Type::Map(element), Value::Map(items)) => {
-                for (key, item) in items.iter() {
-                    element.check(item, schema, state).map_err(|error| format!("{error} at `{key}`"))?;
-                }
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Checks the type of a value, without the bounds of a number.
     ///
     /// # Errors
@@ -293,17 +282,6 @@ impl Type {
             // An empty script table may be an empty list or an empty map.
             (Type::Map(_), Value::List(items)) if items.is_empty() => Ok(()),
             _ => Err(format!("takes {}, not {} ({value})", self.wanted(), value.type_name())),
-        }
-    }
-
-    /// Like [`Type::check_sort`], and checks that a referenced entity is of the required kind.
-    #[doc(hidden)]
-    pub fn check_kind(&self, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
-        self.check_sort(value)?;
-        let (Type::Ref(Some(kind)), Value::Entity(id)) = (self, value) else { return Ok(()) };
-        match state.entity(*id).map(|entity| &schema.kind(entity.kind).name) {
-            Some(found) if found != kind => Err(format!("takes {}, not a {found}", self.wanted())),
-            _ => Ok(()),
         }
     }
 

@@ -18,6 +18,13 @@ use riskbreaker_state::Value;
 pub enum Amendment {
     /// Another answer, as typed by a person.
     Answer(String),
+    /// Other answers to some questions of an entry with several, as typed by a person.
+    Answers {
+        /// The answer to the first question of the entry; `None` if it stays as it was.
+        first: Option<String>,
+        /// The answers to questions by topic. A topic that the entry did not answer is answered at its end.
+        named: Vec<(String, String)>,
+    },
     /// Other faces for the first dice rolled after its decision, in order.
     Dice(Vec<u32>),
     /// Another manual edit.
@@ -204,13 +211,24 @@ impl AmendPlan {
         session.take_recorded_faces(std::mem::take(&mut self.rolls).into_iter().collect());
         let _ = session.advance().map_err(Refusal::from).map_err(refused)?;
         let mut is_amended = matches!(amendment, Amendment::Dice(_));
+        let (mut first, mut named) = match amendment {
+            Amendment::Answer(text) => (Some(text.clone()), Vec::new()),
+            Amendment::Answers { first, named } => (first.clone(), named.clone()),
+            Amendment::Dice(_) | Amendment::Edit(_) => (None, Vec::new()),
+        };
+        let mut last_seat = None;
         for decision in &target.decisions {
-            match (&decision.act, amendment) {
-                (RecordedAct::Answer { seat, topic, .. }, Amendment::Answer(text)) if !is_amended => {
+            if let RecordedAct::Answer { seat, topic, .. } = &decision.act {
+                last_seat = Some(seat);
+                let at = named.iter().position(|(of, _)| **of == **topic);
+                if let Some(text) = first.take().or_else(|| Some(named.remove(at?).1)) {
                     let replies = [(topic.to_string(), Value::text(text))];
                     let _ = session.seen_by(Viewer::seat(seat)).reply(&replies).map_err(refused)?;
                     is_amended = true;
+                    continue;
                 }
+            }
+            match (&decision.act, amendment) {
                 (RecordedAct::Edit(_), Amendment::Edit(edit)) if !is_amended => {
                     let act = RecordedAct::Edit(edit.clone());
                     session.decide_again(&act, find).map_err(refused)?;
@@ -222,6 +240,12 @@ impl AmendPlan {
                     }
                 }
             }
+        }
+        if let Some(seat) = last_seat.filter(|_| !named.is_empty()) {
+            let replies: Vec<(String, Value)> =
+                named.into_iter().map(|(topic, text)| (topic, Value::text(text))).collect();
+            let _ = session.seen_by(Viewer::seat(seat)).reply(&replies).map_err(refused)?;
+            is_amended = true;
         }
         if !is_amended {
             let what = match amendment {

@@ -13,6 +13,10 @@ use super::error::StoreError;
 use super::lock::LOCK_WAIT;
 use riskbreaker_ruleset::system_message;
 
+/// The most prepared statements that a connection keeps: more than there are kinds of rows and of queries in a step, so that
+/// none of them is parsed again for every entry.
+pub const STATEMENTS: usize = 48;
+
 /// A statement with its row, executed in memory first and then on disk.
 #[derive(Clone, Debug)]
 pub struct WaitingStatement {
@@ -127,7 +131,7 @@ impl Disk {
         // Check again under the lock of the database, which other programs that use the database respect.
         self.must_be_unchanged()?;
         for WaitingStatement { text, row } in ordered {
-            let mut statement = transaction.prepare(text).map_err(failed)?;
+            let mut statement = transaction.prepare_cached(text).map_err(failed)?;
             statement.execute(params_from_iter(row)).map_err(failed)?;
         }
         transaction.commit().map_err(failed)?;
@@ -135,8 +139,9 @@ impl Disk {
         self.note_left()?;
         // A foreign change between the commit and this line would be taken for our own.
         let (Some(before), Some(now)) = (before, self.left) else { return Ok(()) };
-        let number = |name: &str| self.connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-        let size = number("page_count").and_then(|pages| Ok(pages * number("page_size")?)).map_err(failed)?;
+        let number = |pragma: &str| self.connection.prepare_cached(pragma)?.query_row([], |row| row.get::<_, i64>(0));
+        let size =
+            number("PRAGMA page_count").and_then(|pages| Ok(pages * number("PRAGMA page_size")?)).map_err(failed)?;
         let ours = [before.counter, before.counter.wrapping_add(1)].contains(&now.counter);
         if now.identity == before.identity && ours && u64::try_from(size) == Ok(now.size) {
             return Ok(());
@@ -163,6 +168,7 @@ pub fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     let failed = |error: rusqlite::Error| StoreError::of(path, &error);
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;
     harden(&connection).map_err(failed)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.busy_timeout(LOCK_WAIT).map_err(failed)?;
     Ok(connection)
 }

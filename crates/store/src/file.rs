@@ -10,7 +10,7 @@ use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Params, Row, TransactionBehavior};
 
 use super::checksum::{ContentSums, word_sum};
-use super::disk::{Disk, WaitingStatement, harden, look_at, open};
+use super::disk::{Disk, STATEMENTS, WaitingStatement, harden, look_at, open};
 use super::error::StoreError;
 use super::lock::{Lock, beside};
 use super::pack::Dictionary;
@@ -21,7 +21,8 @@ use riskbreaker_ruleset::{ContentHash, Library, system_message};
 
 /// The current format, stored in the header of the file.
 pub const FORMAT: i64 = 4;
-/// The oldest supported format. In files up to format 3, hashes of rules do not name their algorithm. Older files are converted when they are opened for playing.
+/// The oldest supported format. Files of older formats than the current one are converted when they are opened for
+/// playing. Up to format 3, hashes of rules do not name their algorithm.
 const OLDEST: i64 = 1;
 /// The application id in the header of our databases: "RBSV".
 const APPLICATION: i64 = 0x5242_5356;
@@ -66,6 +67,8 @@ const CHECKED_WHOLE: u64 = 64 << 20;
 ///
 /// So changes of the file on disk by other programs do not affect the content, and the last kept game is available even
 /// if the file is deleted.
+///
+/// It has many methods, since each table of the file has one that reads and one that writes it.
 pub struct StoreFile {
     /// The content, in memory.
     pub connection: Connection,
@@ -440,8 +443,8 @@ impl StoreFile {
 
     /// True if a table has a row with this number.
     pub fn has(&self, table: &str, id: i64) -> bool {
-        let found = self.connection.query_row(&format!("SELECT 1 FROM {table} WHERE id = ?1"), [id], |_| Ok(()));
-        found.is_ok()
+        let known = self.connection.prepare_cached(&format!("SELECT 1 FROM {table} WHERE id = ?1"));
+        known.and_then(|mut known| known.query_row([id], |_| Ok(()))).is_ok()
     }
 
     /// The body and checksum of a row, by its number.
@@ -456,7 +459,8 @@ impl StoreFile {
         params: impl Params,
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, StoreError> {
-        let found = self.connection.prepare(query).and_then(|mut query| query.query_row(params, read).optional());
+        let found =
+            self.connection.prepare_cached(query).and_then(|mut query| query.query_row(params, read).optional());
         found.map_err(|error| self.failed(&error))
     }
 }
@@ -575,6 +579,7 @@ fn copied_into_memory(from: &Connection, path: &Path) -> Result<Connection, Stor
         }
     }
     harden(&to).map_err(failed)?;
+    to.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(to)
 }
 

@@ -127,7 +127,7 @@ impl FileWriter<'_> {
 
     /// Writes a rule file under its hash, which may have the form of an older program.
     pub fn source_as(&self, hash: &str, text: &str) -> Result<(), StoreError> {
-        let known = self.connection.prepare("SELECT 1 FROM source WHERE hash = ?1");
+        let known = self.connection.prepare_cached("SELECT 1 FROM source WHERE hash = ?1");
         let known = known.and_then(|mut known| known.exists([hash]));
         if !known.map_err(|error| StoreError::of(Path::new("the file"), &error))? {
             let text = compressed(text);

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 
 use super::error::StoreError;
-use riskbreaker_ruleset::typed_text::read_json_value;
+use riskbreaker_ruleset::typed_text::why_misfit;
 
 /// Longest text in the dictionary, in bytes.
 const LONGEST_WORD: usize = 80;
@@ -123,9 +123,10 @@ impl Dictionary {
     /// Decodes a value.
     pub fn unpack<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, StoreError> {
         let value = self.unpack_value(bytes)?;
-        riskbreaker_state::in_stored_form(|| serde_json::from_value(value)).or_else(|_| {
+        riskbreaker_state::in_stored_form(|| serde_json::from_value(value)).or_else(|error| {
             let value = self.unpack_value(bytes)?;
-            riskbreaker_state::in_stored_form(|| read_json_value(value)).map_err(|error| broken(&error))
+            let why = riskbreaker_state::in_stored_form(|| why_misfit::<T>(&value));
+            Err(broken(&why.unwrap_or_else(|| error.to_string())))
         })
     }
 
@@ -166,7 +167,12 @@ impl Dictionary {
                     |key: &String| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
                 let shape = match items.keys().all(named) {
                     true => {
-                        self.number(&items.keys().fold(String::new(), |names, key| format!("{names}{BETWEEN}{key}")))
+                        let mut names = String::with_capacity(12 * items.len());
+                        for key in items.keys() {
+                            names.push(BETWEEN);
+                            names.push_str(key);
+                        }
+                        self.number(&names)
                     }
                     false => None,
                 };

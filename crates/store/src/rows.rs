@@ -239,7 +239,7 @@ impl StoreFile {
         let (first, last) = (key(game, 0), key(game + 1, 0));
         let mut statement = self
             .connection
-            .prepare("SELECT id FROM moment WHERE parent = ?1 AND id >= ?2 AND id < ?3 ORDER BY id")
+            .prepare_cached("SELECT id FROM moment WHERE parent = ?1 AND id >= ?2 AND id < ?3 ORDER BY id")
             .map_err(failed)?;
         let ids = statement.query_map((key(game, parent), first, last), |row| row.get::<_, i64>(0)).map_err(failed)?;
         ids.map(|id| id.map(|id| id as u32).map_err(failed)).collect()
@@ -332,7 +332,8 @@ impl FileWriter<'_> {
     /// The last row id of a campaign in a table.
     pub fn last_id(&self, table: &str, game: u32) -> Result<Option<i64>, StoreError> {
         let query = format!("SELECT max(id) FROM {table} WHERE id >= ?1 AND id < ?2");
-        let found = self.connection.query_row(&query, (key(game, 0), key(game + 1, 0)), |row| row.get(0));
+        let range = (key(game, 0), key(game + 1, 0));
+        let found = self.connection.prepare_cached(&query).and_then(|mut last| last.query_row(range, |row| row.get(0)));
         found.map_err(|error| StoreError::of(Path::new("the file"), &error))
     }
 

@@ -44,7 +44,7 @@ impl<'c> FileWriter<'c> {
     }
 
     fn put_values(&self, statement: &str, row: Vec<Value>) -> Result<(), StoreError> {
-        let done = self.connection.prepare(statement).and_then(|mut known| {
+        let done = self.connection.prepare_cached(statement).and_then(|mut known| {
             known.execute(params_from_iter(&row))?;
             self.change.borrow_mut().push(WaitingStatement { text: statement.to_owned(), row });
             Ok(())

@@ -9,7 +9,7 @@ use super::install_root::InstallRoot;
 use super::lock::Locked;
 use super::names::with_names;
 use super::package::Package;
-use super::preview::Preview;
+use super::preview::{Preview, obstacles};
 use super::source::{Fetched, PackageSource};
 use crate::cli::row::{Row, Tone};
 use crate::cli::screen::Screen;
@@ -206,7 +206,12 @@ pub fn rollback(args: &RollbackArgs) -> Result<ExitCode> {
     let before = lock.previous.remove(id);
     let names = before.as_ref().or(lock.rulesets.get(id)).map(|locked| locked.names.clone()).unwrap_or_default();
     let package = with_names(Package { names, ..Package::of_folder(&previous, None)?.called(id)? }, &library)?;
-    let version = package.before(library)?.manifest(id).map(|manifest| manifest.version).unwrap_or_default();
+    let manifest = package.before(library.clone())?.manifest(id).map_err(|error| anyhow::anyhow!("{error}"))?;
+    let obstacles = obstacles(&package, &manifest, &library);
+    if !obstacles.is_empty() {
+        return Err(call_error(format!("the previous version of {id} does not fit here. {}", obstacles.join(" "))));
+    }
+    let version = manifest.version;
     let (source, commit) = match before.or_else(|| lock.rulesets.remove(id)) {
         Some(locked) => (locked.source, locked.commit),
         None => (previous.display().to_string(), None),

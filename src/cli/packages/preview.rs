@@ -37,7 +37,7 @@ impl Preview {
         let manifest = combined.manifest(&package.id).map_err(|error| unreadable(&error))?;
         let mut preview = Preview { rows: Vec::new(), obstacles: Vec::new(), faults: Vec::new(), manifest };
         preview.head(package);
-        preview.look_around(package, library);
+        preview.obstacles = obstacles(package, &preview.manifest, library);
         if preview.obstacles.is_empty() {
             let before = present.map(|present| present.before(library.clone())).transpose()?;
             preview.try_out(package, &combined, library, before.as_ref())?;
@@ -84,43 +84,6 @@ impl Preview {
         if !package.left_out.is_empty() {
             self.say(format!("Left out, since no ruleset is made of it: {}.", listed(&package.left_out)));
         }
-    }
-
-    /// Adds missing requirements, wrong versions and conflicts to the obstacles.
-    fn look_around(&mut self, package: &Package, library: &Library) {
-        let here = |id: &str| library.contains(id).then(|| library.manifest(id).ok()).flatten();
-        let Manifest { requires, conflicts, over, id: own, version, .. } = &self.manifest;
-        let mut found = Vec::new();
-        for needed in requires {
-            let id = &needed.ruleset.id;
-            match here(id) {
-                None => found.push(format!("It needs {id} {}, which is not here: `riskbreaker add` it first.", needed.range)),
-                Some(there) if !needed.admits(&there.version) => found.push(format!(
-                    "It needs {id} {}, and version {} is here: `riskbreaker update {id}`, or add another version of {own}.",
-                    needed.range, there.version
-                )),
-                Some(_) => {}
-            }
-        }
-        if !over.is_empty() && !over.iter().any(|base| library.contains(&base.id)) {
-            let bases: Vec<&str> = over.iter().map(|base| &*base.id).collect();
-            found.push(format!("It lies over {}, and none of them is here: add one first.", bases.join(" or ")));
-        }
-        for other in conflicts.iter().filter(|other| library.contains(&other.id)) {
-            found.push(format!("It cannot be used with {0}, which is here: `riskbreaker remove {0}` first.", other.id));
-        }
-        for id in library.ids().iter().filter(|id| **id != package.id) {
-            let Some(other) = here(id) else { continue };
-            if other.conflicts.iter().any(|other| other.id == package.id || other.id == package.own_id) {
-                found.push(format!("{id}, which is here, cannot be used with it: `riskbreaker remove {id}` first."));
-            }
-            for needed in other.requires.iter().filter(|needed| needed.ruleset.id == package.id) {
-                if !needed.admits(version) {
-                    found.push(format!("{id} needs {own} {}, and this is {version}: update {id} first.", needed.range));
-                }
-            }
-        }
-        self.obstacles.extend(found);
     }
 
     fn try_out(
@@ -221,6 +184,50 @@ impl Preview {
             told => self.say(format!("{way}: {}.", listed(told))),
         }
     }
+}
+
+/// Returns the reasons why a version of a ruleset cannot be here: missing requirements, wrong versions and conflicts, each with
+/// advice.
+pub fn obstacles(package: &Package, manifest: &Manifest, library: &Library) -> Vec<String> {
+    let here = |id: &str| library.contains(id).then(|| library.manifest(id).ok()).flatten();
+    let Manifest { requires, conflicts, over, id: own, version, .. } = manifest;
+    let mut found = Vec::new();
+    for needed in requires {
+        let id = &needed.ruleset.id;
+        match here(id) {
+            None => {
+                found.push(format!("It needs {id} {}, which is not here: `riskbreaker add` it first.", needed.range))
+            }
+            Some(there) if !needed.admits(&there.version) => found.push(format!(
+                "It needs {id} {}, and version {} is here: `riskbreaker update {id}`, or add another version of {own}.",
+                needed.range, there.version
+            )),
+            Some(_) => {}
+        }
+    }
+    if !over.is_empty() && !over.iter().any(|base| library.contains(&base.id)) {
+        let bases: Vec<&str> = over.iter().map(|base| &*base.id).collect();
+        found.push(format!("It lies over {}, and none of them is here: add one first.", bases.join(" or ")));
+    }
+    for other in conflicts.iter().filter(|other| library.contains(&other.id)) {
+        found.push(format!("It cannot be used with {0}, which is here: `riskbreaker remove {0}` first.", other.id));
+    }
+    for id in library.ids().iter().filter(|id| **id != package.id) {
+        let Some(other) = here(id) else { continue };
+        if other.conflicts.iter().any(|other| other.id == package.id || other.id == package.own_id) {
+            found.push(format!("{id}, which is here, cannot be used with it: `riskbreaker remove {id}` first."));
+        }
+        for needed in other.requires.iter().filter(|needed| needed.ruleset.id == package.id) {
+            if !needed.admits(version) {
+                found.push(format!(
+                    "{id} needs {own} {}, and this is {version}: bring {id} to another version with `riskbreaker update {id}` or \
+                     `riskbreaker rollback {id}`, or `riskbreaker remove {id}` first.",
+                    needed.range
+                ));
+            }
+        }
+    }
+    found
 }
 
 /// Joins names with commas; after the first ones, the number of further ones.

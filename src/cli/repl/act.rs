@@ -44,7 +44,7 @@ pub(super) struct LineAnswers {
 }
 
 /// Finds the longest prefix of a text that answers a question. Returns the answer and the offset of its end.
-fn longest_answer(question: &Question, text: &str) -> Option<(Answer, usize)> {
+pub(super) fn longest_answer(question: &Question, text: &str) -> Option<(Answer, usize)> {
     let ends: Vec<usize> = words(text).iter().map(|word| word.end).collect();
     ends.into_iter().rev().find_map(|end| Some((question.read_typed(&Value::text(&text[..end])).ok()?, end)))
 }
@@ -138,7 +138,10 @@ pub(super) fn replies_of(
                     ended(&with_capital(&question.why))
                 )));
             }
-            return Err(Complaint::Wrong(format!("`{}` is answered twice in this line.", readable_name(&topic))));
+            return Err(Complaint::Unread(format!(
+                "`{}` has two answers in this line. Type one answer; `options` lists them.",
+                readable_name(&topic)
+            )));
         }
         if phrase.is_empty() {
             let word = readable_name(&topic);
@@ -151,9 +154,10 @@ pub(super) fn replies_of(
             let example = if topic == *question.topic { example_of(question) } else { None };
             let example = example.map_or(String::new(), |example| format!(", for example `{word} {example}`"));
             let head = replies.first().filter(|(known, _)| *known == *question.topic);
+            let head = head.filter(|(_, value)| question.read_typed(value).is_ok());
             let alone = head.and_then(|(_, value)| Some(format!(" Type `{}` alone, or", value.as_text()?)));
             let alone = alone.unwrap_or_default();
-            return Err(Complaint::Wrong(format!(
+            return Err(Complaint::Unread(format!(
                 "`{word}` needs an answer after it{example}.{alone} `help {word}` explains the word."
             )));
         }
@@ -178,8 +182,8 @@ impl Repl {
     /// the whole line.
     fn reply_behind(&mut self, act: &str, line: &str, head: Phrase, named: Vec<(String, Phrase)>) -> Done {
         let question = self.wanted_question()?;
-        if let Some(sentence) = self.asked_first(&question, line, &head) {
-            return Err(Complaint::Wrong(sentence));
+        if let Some(complaint) = self.asked_first(&question, line, &head) {
+            return Err(complaint);
         }
         // A list or a number may have small words in it: `1 on Ann and 2 on Bob`.
         let takes_words = matches!(question.ask, Ask::Choose { .. } | Ask::Line { .. });
@@ -334,7 +338,7 @@ impl Repl {
                 Err(self.unseen_number(&next, typed, rest))
             }
             (Step::Ask, Some(next)) if *next.seat == *seat => self.reply_behind(typed, rest, cut.head, cut.named),
-            (_, next) => Err(Complaint::Wrong(match next {
+            (_, next) => Err(Complaint::Unread(match next {
                 Some(next) => format!("The next question is for {}: leave out `{rest}`.", next.seat),
                 None => format!("Nothing else is asked: leave out `{rest}`."),
             })),
@@ -345,12 +349,12 @@ impl Repl {
         }
         match done {
             // The refusal names answers of a question that nobody has seen.
-            Err(Complaint::Refused(Refusal::NotAnOption { near: None, .. })) => Err(Complaint::Wrong(format!(
-                "`{typed}` answers this question, and `{rest}` does not answer the next one. Type `{typed}` alone."
-            ))),
-            Err(Complaint::Wrong(text)) if text.starts_with("No answer here") => Err(Complaint::Wrong(format!(
-                "`{typed}` answers this question, and `{rest}` does not answer the next one. Type `{typed}` alone."
-            ))),
+            Err(Complaint::Refused(Refusal::NotAnOption { near: None, .. }) | Complaint::Unread(_)) => {
+                let typed = typed.trim_end_matches(',');
+                Err(Complaint::Unread(format!(
+                    "`{typed}` answers this question, and `{rest}` does not answer the next one. Type `{typed}` alone."
+                )))
+            }
             done => done,
         }
     }
@@ -922,7 +926,7 @@ impl Repl {
         self.tell(&events, false)?;
         match stopped {
             Some(complaint) if taken == 0 => Err(complaint),
-            Some(Complaint::Wrong(message)) => {
+            Some(Complaint::Wrong(message) | Complaint::Unread(message)) => {
                 self.screen.row(&Row::at(2).with(message, Tone::Note))?;
                 self.show_standing()
             }

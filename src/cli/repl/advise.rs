@@ -58,15 +58,15 @@ impl Repl {
         let told_all = self.viewer().is_master() || !self.session.ruleset().schema().has_secrets();
         let ahead = self.card_meant(&head).filter(|_| told_all);
         let ahead = ahead.and_then(|card| Some((self.session.ahead_to(&card).ok()?, card)));
-        let Some(((ahead, way, rolled), card)) = ahead else { return Err(Complaint::Wrong(sentence)) };
+        let Some(((ahead, way, rolled), card)) = ahead else { return Err(sentence) };
         let offers = |question: &&Question| question.ask.options().iter().any(|option| *option.id == *card);
         let question = ahead.questions().iter().find(offers).cloned().expect("it is asked there");
         let here = self.session.lend();
         self.session.give_back(ahead);
         let told = self.odds_of_line(&question, rest, words, &further);
         self.session.give_back(here);
-        if matches!(told, Err(Complaint::Wrong(_) | Complaint::Refused(_))) && rolled {
-            return Err(Complaint::Wrong(sentence));
+        if matches!(told, Err(Complaint::Wrong(_) | Complaint::Unread(_) | Complaint::Refused(_))) && rolled {
+            return Err(sentence);
         }
         told?;
         if !self.screen.json() {
@@ -81,14 +81,16 @@ impl Repl {
     /// Prints the odds of an answer and the further answers on the line, parsed like a typed answer.
     fn odds_of_line(&mut self, question: &Question, rest: &str, words: &Vocabulary, further: &Further) -> Done {
         let told = given_by(question, rest, words).and_then(|replies| self.odds_of(question, replies, further));
-        let Err(complaint @ (Complaint::Wrong(_) | Complaint::Refused(_))) = told else { return told };
+        let Err(complaint @ (Complaint::Wrong(_) | Complaint::Unread(_) | Complaint::Refused(_))) = told else {
+            return told;
+        };
         // Later questions are not open yet, but the rules declare their topics.
         let wider = words.with_topics(self.session.ruleset().topics());
         let read = |words: &Vocabulary| given_by(question, rest, words).ok();
         let mut complaint = complaint;
         if let Some(wide) = read(&wider).filter(|wide| Some(wide) != read(words).as_ref()) {
             match self.odds_of(question, wide, further) {
-                Err(wrong @ (Complaint::Wrong(_) | Complaint::Refused(_))) => complaint = wrong,
+                Err(wrong @ (Complaint::Wrong(_) | Complaint::Unread(_) | Complaint::Refused(_))) => complaint = wrong,
                 told => return told,
             }
         }

@@ -3,14 +3,15 @@
 use serde_json::json;
 
 use super::campaign::{no_campaign, wrong};
-use super::line::split_first;
+use super::line::{Phrases, split_first};
 use super::pending::PlannedAmendment;
+use super::reader::answers;
 use super::{Complaint, Done, Repl};
 use crate::cli::row::{Row, Tone};
 
 use riskbreaker::Event;
 use riskbreaker::play::event_lines;
-use riskbreaker::store::{AmendReport, Amendment};
+use riskbreaker::store::{AmendReport, Amendment, StoreError};
 
 /// The most lines that are shown of each of the two courses.
 const MOST_LINES: usize = 8;
@@ -33,9 +34,19 @@ impl Repl {
                  VALUE`. `log --all` lists the entries.",
             ));
         };
-        let amendment = self.amendment(entry, what)?;
+        let mut amendment = self.amendment(entry, what)?;
+        let several = self.several_answers(&amendment);
         let Some(campaign) = &self.campaign else { return Err(no_campaign("amend")) };
-        let (report, here) = (campaign.preview_amendment(entry, &amendment).map_err(wrong)?, campaign.head());
+        let here = campaign.head();
+        let report = match (campaign.preview_amendment(entry, &amendment), several) {
+            // The words are no answer to the first question of the entry.
+            (Err(StoreError::Refused(_)), Some(several)) => {
+                amendment = several;
+                campaign.preview_amendment(entry, &amendment)
+            }
+            (previewed, _) => previewed,
+        };
+        let report = report.map_err(wrong)?;
         self.show_amendment(entry, &report)?;
         self.amendment = Some(PlannedAmendment { entry, amendment, here });
         Ok(())
@@ -59,6 +70,15 @@ impl Repl {
             true => Amendment::Edit(self.edit_of(what)?),
             false => Amendment::Answer(what.to_owned()),
         })
+    }
+
+    /// An answer that contains small words, as answers by topic: `guard risk 1`. `None` if it contains none.
+    fn several_answers(&self, amendment: &Amendment) -> Option<Amendment> {
+        let Amendment::Answer(text) = amendment else { return None };
+        let Phrases { head, named } = answers(text, &self.words().with_topics(self.session.ruleset().topics()));
+        let first = Some(head.text).filter(|text| !text.is_empty());
+        let named: Vec<(String, String)> = named.into_iter().map(|(topic, phrase)| (topic, phrase.text)).collect();
+        (!named.is_empty()).then_some(Amendment::Answers { first, named })
     }
 
     fn show_amendment(&mut self, entry: u32, report: &AmendReport) -> Done {

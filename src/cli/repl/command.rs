@@ -394,8 +394,9 @@ pub static COMMANDS: &[Command] = &[
         "amend",
         "N ANSWER|N dice FACES|N NAME FIELD VALUE|yes|back",
         "decides entry N of the campaign in another way, and makes the later decisions again",
-        "It first shows what would be different and which later decisions are no longer possible; `amend yes` does it. Rolls keep \
-         their faces where the same roll is made. `amend 12 dice 6, 5` changes the first faces that were rolled after entry 12. \
+        "It first shows what would be different and which later decisions are no longer possible; `amend yes` does it. `amend 12 \
+         guard risk 1` changes several answers of one line, and `amend 12 risk 1` only one of them. Rolls keep their faces where \
+         the same roll is made. `amend 12 dice 6, 5` changes the first faces that were rolled after entry 12. \
          `amend back` returns to the game as it was. `log --all` lists the entries."
     ),
     command!(

@@ -17,6 +17,8 @@ use crate::cli::screen::Screen;
 pub enum Complaint {
     /// A sentence for the person who typed the line.
     Wrong(String),
+    /// A sentence about words that were not understood. A guess of what they mean may replace it.
+    Unread(String),
     /// A refusal of the game, with its data.
     Refused(Refusal),
     /// An ambiguous name in the line, to be resolved by a number.
@@ -51,7 +53,7 @@ impl Complaint {
     /// Prints the complaint: on the screen for a person, on standard error with file and line for a script.
     pub fn told(self, screen: &mut Screen, place: &str, scripted: bool) -> Result<()> {
         let (message, refusal) = match self {
-            Complaint::Wrong(message) => (message, None),
+            Complaint::Wrong(message) | Complaint::Unread(message) => (message, None),
             Complaint::Refused(refusal) => (with_cure(&refusal), Some(refusal)),
             Complaint::Unclear(unclear) => return unclear.tell(screen),
             Complaint::Broken(error) => return Err(error),

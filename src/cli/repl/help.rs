@@ -16,6 +16,14 @@ use crate::cli::{rule_text, rules};
 /// The most cards that `help` names for a word.
 const MOST_CARDS: usize = 6;
 
+/// Words of questions that every text of rules contains.
+const NO_TERMS: [&str; 54] = [
+    "the", "they", "them", "their", "are", "can", "could", "how", "who", "what", "when", "where", "which", "why",
+    "not", "you", "your", "does", "did", "has", "have", "had", "will", "would", "should", "shall", "may", "might",
+    "this", "that", "these", "those", "there", "here", "then", "than", "with", "from", "into", "for", "and", "but",
+    "all", "any", "some", "one", "get", "got", "going", "hey", "now", "again", "best", "about",
+];
+
 impl Repl {
     /// The command `help [WORD]`.
     pub(super) fn help(&mut self, rest: &str, words: &Vocabulary) -> Done {
@@ -41,6 +49,9 @@ impl Repl {
                 None => self.why(rest, words),
             };
         }
+        if NO_TERMS.contains(&&*rest.to_lowercase()) {
+            return self.help_short(words);
+        }
         if let Some(done) = self.help_on(rest, words) {
             return done;
         }
@@ -48,7 +59,8 @@ impl Repl {
             return self.told(told);
         }
         // One of several words may be known.
-        let several = rest.split_whitespace().filter(|word| word.chars().count() > 2 && *word != rest);
+        let says = |word: &str| word.chars().count() > 2 && !NO_TERMS.contains(&&*word.to_lowercase());
+        let several = rest.split_whitespace().filter(|word| says(word) && *word != rest);
         let is_known = |word: &&str| self.is_defined(word) || self.only_entity(word).is_ok();
         let mut several: Vec<&str> = several.collect();
         several.sort_by_key(|word| !is_known(word));
@@ -59,7 +71,7 @@ impl Repl {
         }
         let mut known: Vec<&str> = Command::names().collect();
         known.extend(words.cards.iter().flat_map(|(id, title)| [id.as_str(), title]));
-        let lists = "`help all` lists the commands, `cards` the cards.";
+        let lists = "`help` tells how to play, `help all` lists the commands, `cards` the cards.";
         Err(Complaint::unknown(format!("There is no help on `{rest}`."), rest, known, lists))
     }
 

@@ -80,6 +80,8 @@ impl Repl {
     /// The command `sheet [NAME]`.
     pub(super) fn sheet(&mut self, rest: &str) -> Done {
         let entity = match rest.to_lowercase().as_str() {
+            // A side has no sheet that tells anything; the table shows its people.
+            "" if self.whose().is_some_and(|asked| !self.has_overview(asked)) => return self.look(),
             "" | "me" | "my" | "myself" | "mine" | "my character" => {
                 self.whose().ok_or_else(|| Complaint::wrong("Say whose sheet: `sheet NAME`. `who` lists the names."))?
             }
@@ -108,6 +110,13 @@ impl Repl {
         let view = self.session.view();
         let mark = if self.masters() && view.is_secret(entity) { SECRET } else { "" };
         format!("{}{mark}", view.label(entity))
+    }
+
+    /// True if the table shows the kind of an entity, one row each.
+    fn has_overview(&self, entity: EntityId) -> bool {
+        let schema = self.session.ruleset().schema();
+        let kind = self.session.view().kind(entity).and_then(|kind| schema.kind_named(kind));
+        kind.is_some_and(|kind| schema.kind(kind).overview)
     }
 
     /// The entity for a look without a name: the one that is asked, or was asked last.
@@ -361,7 +370,9 @@ impl Repl {
     /// True if a text names a value of the asked entity, and nothing else.
     pub(super) fn names_own_value(&self, text: &str) -> bool {
         let is_somebody = names::entity(&self.session.view(), text).is_ok();
-        text.chars().count() > 2 && !is_somebody && self.value_named(text).is_ok()
+        // `not archer` is no value with an argument.
+        let is_name = !text.contains(' ') || self.words().fields.iter().any(|field| spelling(field) == spelling(text));
+        text.chars().count() > 2 && is_name && !is_somebody && self.value_named(text).is_ok()
     }
 
     /// Parses the arguments of a derived value: entities by name, numbers, and other words as texts.

@@ -14,6 +14,7 @@ mod editor;
 mod encounter;
 mod event_rows;
 mod glossary;
+mod guess;
 #[cfg(target_os = "linux")]
 mod hangup;
 mod help;
@@ -88,6 +89,9 @@ use super::rule_text;
 use super::screen::Screen;
 
 /// A game at the prompt.
+///
+/// It has many fields and methods, since each command of the prompt is a method and most change several fields: the
+/// game, its campaign, the screen and the reader. Each file of this folder has the commands of one subject.
 pub struct Repl {
     session: SessionSlot,
     library: Library,
@@ -452,9 +456,10 @@ impl Repl {
             Meaning::Answer { head, named, otherwise } => {
                 let before = self.session.decision_count();
                 match (self.reply(line, head, named), otherwise) {
-                    (Err(Complaint::Wrong(_) | Complaint::Refused(_)), Some((command, rest)))
-                        if self.session.decision_count() == before =>
-                    {
+                    (
+                        Err(Complaint::Wrong(_) | Complaint::Unread(_) | Complaint::Refused(_)),
+                        Some((command, rest)),
+                    ) if self.session.decision_count() == before => {
                         self.forget_attempt()?;
                         self.paged(command, &rest, &words)
                     }
@@ -491,7 +496,7 @@ impl Repl {
     fn command(&mut self, command: &Command, rest: &str, words: &Vocabulary) -> Done {
         if command.takes.is_empty() && !rest.is_empty() {
             let name = command.name;
-            return Err(Complaint::Wrong(format!(
+            return Err(Complaint::Unread(format!(
                 "`{name}` takes no words after it: type `{name}` alone, or see `help {name}`."
             )));
         }
@@ -967,7 +972,7 @@ fn is_bare_word(line: &str) -> bool {
 
 /// The complaint about an unknown word. `near`: a command that may be meant.
 fn unknown_word(word: &str, near: Option<&str>) -> Complaint {
-    Complaint::Wrong(match near {
+    Complaint::Unread(match near {
         Some(near) => format!("There is no command `{word}`. Did you mean `{near}`?"),
         None => {
             format!("`{word}` is neither a command nor an answer here. `help` lists the commands; Lua begins with `=`.")

@@ -14,7 +14,8 @@
 //! The part after an answer is split at the ruleset's small words ([`answers`]). A name of several words is not split,
 //! even if it contains small words. Words after an answer without a small word answer the next question (`act.rs`).
 
-use riskbreaker::names::title_and_number;
+use riskbreaker::Value;
+use riskbreaker::names::{fold, title_and_number};
 use riskbreaker::ruleset::nearest;
 
 use super::command::{Command, Group, Word};
@@ -81,6 +82,12 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
         return meaning;
     }
     let (first, rest) = split_first(line);
+    if words.focus().is_some()
+        && begins_with_place(line)
+        && let Some(number) = by_ordinal(line)
+    {
+        return Meaning::answer(Phrases::of_text(&number));
+    }
     if let Some(meaning) = by_command(line, words) {
         return meaning;
     }
@@ -182,7 +189,7 @@ fn by_command(line: &str, words: &Vocabulary) -> Option<Meaning> {
             return Some(Meaning::Command(command, String::new()));
         }
         if let Some((command, about)) = asked_in_words(line, words) {
-            return Some(Meaning::Command(command, about.to_owned()));
+            return Some(Meaning::Command(command, about));
         }
     }
     // `do nothing` and `skip turn` begin with the name of another command.
@@ -192,9 +199,31 @@ fn by_command(line: &str, words: &Vocabulary) -> Option<Meaning> {
         return Some(Meaning::Command(command, String::new()));
     }
     if let Some(command) = Command::find(first).filter(|_| !begins_code(rest)) {
+        // `switch to mace` is an answer if an option is called so and no house rule is.
+        let is_switch = rest.is_empty() || words.switches.iter().any(|switch| switch.starts_with(split_first(rest).0));
+        if command.word == Word::Switches && !is_switch && words.is_word_of_option(first) {
+            return None;
+        }
+        let rest = if takes_idle_words(command) && says_nothing(rest) { "" } else { rest };
         return Some(Meaning::Command(command, rest.to_owned()));
     }
     words.view(line).map(|view| Meaning::View(view.to_owned()))
+}
+
+/// True if people add words that say nothing to a command: `undo that`, `skip this one`, `hint please`.
+fn takes_idle_words(command: &Command) -> bool {
+    command.takes.is_empty() || matches!(command.word, Word::Undo | Word::Redo | Word::Skip | Word::Hint)
+}
+
+/// True if all words after a command say nothing.
+fn says_nothing(rest: &str) -> bool {
+    const IDLE: [&str; 30] = [
+        "that", "it", "this", "last", "the", "my", "one", "turn", "move", "line", "action", "round", "step", "thing",
+        "please", "pls", "plz", "now", "again", "then", "me", "us", "for", "thanks", "thx", "lol", "back", "first",
+        "around", "once",
+    ];
+    let plain = |word: &str| word.trim_end_matches(['.', '!', ',', '?']).to_lowercase();
+    rest.split_whitespace().all(|word| IDLE.contains(&plain(word).as_str()))
 }
 
 /// An option by its full name at the start of a line, with the rest of the line.
@@ -249,6 +278,12 @@ const NEWCOMERS: &[(&str, Word)] = &[
     ("end turn", Word::Pass),
     ("skip turn", Word::Pass),
     ("do nothing", Word::Pass),
+    ("don't do anything", Word::Pass),
+    ("dont do anything", Word::Pass),
+    ("who's turn", Word::Look),
+    ("who's turn is it", Word::Look),
+    ("whos turn", Word::Look),
+    ("whose turn", Word::Look),
     ("wait", Word::Pass),
     // In other programs these ask for more text, so they decide nothing.
     ("next", Word::Options),
@@ -264,6 +299,56 @@ const NEWCOMERS: &[(&str, Word)] = &[
     ("what", Word::Options),
     ("help me", Word::Help),
     ("help please", Word::Help),
+    ("how do i start", Word::Help),
+    ("how to start", Word::Help),
+    ("how do i begin", Word::Help),
+    ("where do i start", Word::Help),
+    ("how do i win", Word::Help),
+    ("what do i type", Word::Help),
+    ("what can i type", Word::Help),
+    ("i don't understand", Word::Help),
+    ("i dont understand", Word::Help),
+    ("i do not understand", Word::Help),
+    ("i don't get it", Word::Help),
+    ("i dont get it", Word::Help),
+    ("i do not understand the question", Word::Why),
+    ("i don't understand the question", Word::Why),
+    ("i dont understand the question", Word::Why),
+    ("i don't know", Word::Hint),
+    ("i dont know", Word::Hint),
+    ("dont know", Word::Hint),
+    ("don't know", Word::Hint),
+    ("i do not know", Word::Hint),
+    ("idk", Word::Hint),
+    ("no idea", Word::Hint),
+    ("not sure", Word::Hint),
+    ("i'm not sure", Word::Hint),
+    ("im not sure", Word::Hint),
+    ("not sure, what do you think", Word::Hint),
+    ("any advice", Word::Hint),
+    ("any ideas", Word::Hint),
+    ("advice", Word::Hint),
+    ("suggest something", Word::Hint),
+    ("what now what do i do", Word::Hint),
+    ("what is best", Word::Hint),
+    ("whats best", Word::Hint),
+    ("what's best", Word::Hint),
+    ("best move", Word::Hint),
+    ("whichever is best", Word::Hint),
+    ("whatever is best", Word::Hint),
+    ("the best one", Word::Hint),
+    ("best one", Word::Hint),
+    ("i don't care", Word::Ok),
+    ("i dont care", Word::Ok),
+    ("don't care", Word::Ok),
+    ("dont care", Word::Ok),
+    ("whatever", Word::Ok),
+    ("you choose", Word::Ok),
+    ("you pick", Word::Ok),
+    ("doesn't matter", Word::Ok),
+    ("default", Word::Ok),
+    ("as proposed", Word::Ok),
+    ("as you suggest", Word::Ok),
     ("i need help", Word::Help),
     ("who is hurt", Word::Look),
     ("who is who", Word::Look),
@@ -386,12 +471,23 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("done", "end"),
     ("finish", "end"),
     ("creep", "sneak"),
+    ("dash", "move"),
+    ("sprint", "move"),
+    ("parry", "defend"),
+    ("block", "defend"),
+    ("evade", "dodge"),
+    ("nowhere", "stay"),
+    ("scream", "speak"),
+    ("say", "speak"),
+    ("tell", "speak"),
+    ("grab", "draw"),
+    ("leave", "flee"),
 ];
 
-/// The word of options for a typed word.
-pub fn synonym_of(word: &str) -> Option<&'static str> {
+/// The words of options for a typed word.
+pub fn synonyms_of(word: &str) -> impl Iterator<Item = &'static str> + use<> {
     let word = word.to_lowercase();
-    SYNONYMS.iter().find(|(typed, _)| *typed == word).map(|(_, known)| *known)
+    SYNONYMS.iter().filter(move |(typed, _)| *typed == word).map(|(_, known)| *known)
 }
 
 /// Replaces the first word of a line by the corresponding word of the options: `go to Ann` becomes `move to Ann`.
@@ -401,13 +497,40 @@ pub fn with_synonym(line: &str, words: &Vocabulary) -> Option<String> {
     let typed = first.to_lowercase();
     // `killing Ann` as well: the beginning of an option is enough.
     let stem = typed.strip_suffix("ing").filter(|stem| stem.len() > 2);
-    let same = SYNONYMS.iter().filter(|(word, _)| *word == typed).map(|(_, known)| *known);
-    let known = same.chain(stem).find(|known| words.names_an_option(known))?;
+    let same: Vec<&str> = synonyms_of(&typed).collect();
+    let known = same.into_iter().chain(stem).find(|known| words.names_an_option(known))?;
     Some(format!("{known} {rest}").trim_end().to_owned())
 }
 
 /// Beginnings of questions in plain language, with the command that answers them.
 const QUESTIONS: &[(&str, Word)] = &[
+    ("can i see ", Word::Look),
+    ("can you show ", Word::Look),
+    ("what are they ", Word::Look),
+    ("what will they ", Word::Look),
+    ("what is he ", Word::Look),
+    ("what is she ", Word::Look),
+    ("where can ", Word::Look),
+    ("where are ", Word::Look),
+    ("where do ", Word::Look),
+    ("where should ", Word::Hint),
+    ("what should ", Word::Hint),
+    ("what would you ", Word::Hint),
+    ("what do you ", Word::Hint),
+    ("which one should ", Word::Hint),
+    ("which one is ", Word::Hint),
+    ("which is ", Word::Hint),
+    ("what is best", Word::Hint),
+    ("what is the best", Word::Hint),
+    ("how risky ", Word::Hint),
+    ("how likely ", Word::Hint),
+    ("how dangerous ", Word::Hint),
+    ("how good ", Word::Hint),
+    ("what is happening", Word::Look),
+    ("what is going on", Word::Look),
+    ("what means ", Word::Help),
+    ("what mean ", Word::Help),
+    ("meaning of ", Word::Help),
     ("what are the odds of ", Word::Odds),
     ("what are the chances of ", Word::Odds),
     ("what are my chances of ", Word::Odds),
@@ -456,7 +579,6 @@ const QUESTIONS: &[(&str, Word)] = &[
     ("how far ", Word::Help),
     ("how is ", Word::Help),
     ("what is ", Word::Help),
-    ("what's ", Word::Help),
     ("what are ", Word::Help),
     ("what does ", Word::Help),
     ("what do ", Word::Help),
@@ -488,21 +610,69 @@ const QUESTIONS: &[(&str, Word)] = &[
     ("where is ", Word::Sheet),
 ];
 
+/// Words at the start of a question that say nothing.
+const OPENERS: [&str; 20] = [
+    "hey", "hi", "hello", "hm", "hmm", "uh", "um", "oh", "ok", "okay", "so", "well", "and", "but", "please", "pls",
+    "sorry", "alright", "now", "then",
+];
+
+/// Short forms of question words.
+const CONTRACTIONS: [(&str, &str); 11] = [
+    ("who's ", "who is "),
+    ("whos ", "who is "),
+    ("what's ", "what is "),
+    ("whats ", "what is "),
+    ("where's ", "where is "),
+    ("wheres ", "where is "),
+    ("how's ", "how is "),
+    ("hows ", "how is "),
+    ("when's ", "when is "),
+    ("which's ", "which is "),
+    ("why's ", "why is "),
+];
+
+/// A question without words at its start that say nothing, and with its question word in full.
+fn in_full(line: &str) -> String {
+    let mut plain = line.trim().replace('\u{2019}', "'");
+    while let Some((first, rest)) = plain.split_once(' ')
+        && OPENERS.iter().any(|opener| opener.eq_ignore_ascii_case(first.trim_end_matches([',', '.', '!'])))
+    {
+        plain = rest.trim_start().to_owned();
+    }
+    let begins = |start: &str| plain.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start));
+    match CONTRACTIONS.iter().find(|(short, _)| begins(short)) {
+        Some((short, full)) => format!("{full}{}", &plain[short.len()..]),
+        None => plain,
+    }
+}
+
 /// The command for a question in plain language: `help attack` for `how do I attack?`, `why shoot` for `can I shoot?`.
 ///
 /// A question is never an answer, so every other line that begins with a question word asks for help.
-fn asked_in_words<'l>(line: &'l str, words: &Vocabulary) -> Option<(&'static Command, &'l str)> {
-    if of_newcomer(line).is_some() {
-        return None;
+fn asked_in_words(line: &str, words: &Vocabulary) -> Option<(&'static Command, String)> {
+    let line = &in_full(line);
+    if let Some(command) = of_newcomer(line) {
+        return (words_in(line) > 1).then(|| (command, String::new()));
     }
     let plain = line.trim_end_matches(['?', '!', '.', ' ']);
     if asks_for_own_value(plain) {
-        return Some((Command::of(Word::Sheet), ""));
+        return Some((Command::of(Word::Sheet), String::new()));
+    }
+    if asks_for_count(plain) {
+        return Some((Command::of(Word::Look), String::new()));
+    }
+    if let Some(name) = name_with_sheet(plain, words) {
+        return Some((Command::of(Word::Sheet), name));
     }
     let begins = |start: &str| plain.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start));
     // `what round is it`
     if begins("what ") && plain.to_lowercase().ends_with(" is it") {
-        return Some((Command::of(Word::Look), ""));
+        return Some((Command::of(Word::Look), String::new()));
+    }
+    // `which gives the best chance`
+    let asks_which = begins("what ") || begins("which ");
+    if asks_which && words_of(plain).iter().any(|word| word.text.eq_ignore_ascii_case("best")) {
+        return Some((Command::of(Word::Hint), String::new()));
     }
     let (start, word) = match QUESTIONS.iter().find(|(start, _)| begins(start)) {
         Some((start, word)) => (*start, *word),
@@ -511,7 +681,7 @@ fn asked_in_words<'l>(line: &'l str, words: &Vocabulary) -> Option<(&'static Com
         None => (question_word(plain)?, Word::Help),
     };
     if matches!(word, Word::Hint | Word::Look | Word::Options) {
-        return Some((Command::of(word), ""));
+        return Some((Command::of(word), String::new()));
     }
     let mut about = plain[start.len()..].trim();
     for article in ["not ", "i ", "we ", "use ", "play ", "the ", "a ", "an ", "my ", "of ", "for ", "with ", "on "] {
@@ -529,6 +699,8 @@ fn asked_in_words<'l>(line: &'l str, words: &Vocabulary) -> Option<(&'static Com
         " do",
         " mean",
         " work",
+        " does",
+        " take",
         " for",
         " closed",
         " not open",
@@ -539,16 +711,57 @@ fn asked_in_words<'l>(line: &'l str, words: &Vocabulary) -> Option<(&'static Com
     let limits = ["maximum", "max", "minimum", "min", "limit", "range"];
     if limits.contains(&about) && words.focus().is_some_and(|open| matches!(open.ask, riskbreaker::Ask::Number { .. }))
     {
-        return Some((Command::of(Word::Options), ""));
+        return Some((Command::of(Word::Options), String::new()));
     }
-    (!about.is_empty()).then(|| (Command::of(word), about))
+    // `who is nearest` names nobody, so the table answers it.
+    if word == Word::Sheet {
+        return Some(match words.name_within(about) {
+            Some(name) => (Command::of(word), name.to_owned()),
+            None if words_in(about) == 1 && nearest(about, words.names.iter().map(String::as_str)).is_some() => {
+                (Command::of(word), about.to_owned())
+            }
+            None => (Command::of(Word::Look), String::new()),
+        });
+    }
+    (!about.is_empty()).then(|| (Command::of(word), about.to_owned()))
+}
+
+/// True if a line asks how many there are: `how many enemies are there`.
+fn asks_for_count(line: &str) -> bool {
+    let line = line.to_lowercase();
+    if line.ends_with(" do we have") || line.ends_with(" we have") {
+        return true;
+    }
+    let ends = [" are there", " there are", " are left", " are still alive", " are alive", " is there"];
+    ["how many ", "how much "].iter().any(|start| line.starts_with(start)) && ends.iter().any(|end| line.ends_with(end))
+}
+
+/// The name before a word for a sheet: `Ogre` in `ogre stats`.
+fn name_with_sheet(line: &str, words: &Vocabulary) -> Option<String> {
+    let (name, last) = line.rsplit_once(' ')?;
+    let asks = ["stats", "sheet", "status", "info", "hp", "health"].iter().any(|word| word.eq_ignore_ascii_case(last));
+    let name =
+        ["the ", "show ", "show me ", "see "].iter().fold(name, |name, start| name.strip_prefix(start).unwrap_or(name));
+    let is_name = words.names.iter().any(|known| fold(known) == fold(name));
+    (asks && is_name).then(|| name.to_owned())
 }
 
 /// True if a line asks for a number of the own character: `what is my health`, `how many points do I have`.
 fn asks_for_own_value(line: &str) -> bool {
     let line = line.to_lowercase();
-    let own = ["what is my ", "what's my ", "whats my ", "what are my ", "how is my ", "where is my "];
-    let ends = [" do i have", " have i", " have i got", " do we have"];
+    let own = [
+        "what is my ",
+        "what are my ",
+        "how is my ",
+        "where is my ",
+        "where are my ",
+        "how good is my ",
+        "how much is my ",
+        "can i see my ",
+        "could i see my ",
+        "how much hp have i",
+    ];
+    let ends = [" do i have", " have i", " have i got", " do i have left", " have i left", " i have", " i got"];
     let asks = ["what ", "how much ", "how many ", "which "];
     own.iter().any(|start| line.starts_with(start))
         || (asks.iter().any(|start| line.starts_with(start)) && ends.iter().any(|end| line.ends_with(end)))
@@ -592,8 +805,62 @@ pub fn without_articles(line: &str) -> String {
 ///
 /// Used if the line is refused in its original form.
 pub fn without_manners(line: &str) -> Option<String> {
-    const STARTS: [&str; 25] = [
+    const ENDS: [&str; 26] = [
+        " please",
+        " pls",
+        " plz",
+        " then",
+        " now",
+        " thanks",
+        " thx",
+        " thank you",
+        " obviously",
+        " of course",
+        " for sure",
+        " i guess",
+        " i think",
+        " maybe",
+        " lol",
+        " haha",
+        " hehe",
+        " man",
+        " dude",
+        " bro",
+        " right now",
+        " this time",
+        " this turn",
+        " this round",
+        " again",
+        " instead",
+    ];
+    const STARTS: [&str; 53] = [
         "please ",
+        "pls ",
+        "hey ",
+        "hey, ",
+        "hm, ",
+        "hmm, ",
+        "oh ",
+        "oh, ",
+        "uh ",
+        "so ",
+        "then ",
+        "and then ",
+        "now ",
+        "maybe ",
+        "just ",
+        "obviously ",
+        "i guess ",
+        "i think ",
+        "i think i ",
+        "i wanna ",
+        "i want ",
+        "i can ",
+        "i try to ",
+        "i should ",
+        "we should ",
+        "lets ",
+        "we will ",
         "ok, ",
         "okay, ",
         "well, ",
@@ -616,6 +883,8 @@ pub fn without_manners(line: &str) -> Option<String> {
         "choose ",
         "take ",
         "show me ",
+        "give me ",
+        "tell me ",
         "show ",
         "see ",
     ];
@@ -625,12 +894,15 @@ pub fn without_manners(line: &str) -> Option<String> {
     }
     let is_question = line.trim_end().ends_with('?');
     let mut plain = line.trim().trim_end_matches(['.', '!', '?', ' ']);
-    for end in [" please", " then", " now"] {
-        plain = without_end(plain, end).trim_end_matches([',', ' ']);
+    // Each round removes one; the last word is kept.
+    while let Some(shorter) = ENDS.iter().map(|end| without_end(plain, end)).find(|shorter| shorter.len() < plain.len())
+    {
+        plain = shorter.trim_end_matches([',', ' ', '.', '!']);
     }
-    while let Some(start) = STARTS.iter().find(|start| {
+    let begins = |plain: &str, start: &str| {
         plain.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start)) && plain.len() > start.len()
-    }) {
+    };
+    while let Some(start) = STARTS.iter().filter(|start| begins(plain, start)).max_by_key(|start| start.len()) {
         plain = plain[start.len()..].trim_start();
     }
     let plain = without_articles(plain);
@@ -644,17 +916,31 @@ pub fn is_command(line: &str) -> bool {
     Command::find(split_first(line).0).is_some() || of_newcomer(line).is_some()
 }
 
-/// The number of an option given by position: `the second one`, `option 2`. `None` for any other line.
+/// The number of an option given by position: `the second one`, `option 2`, `number two please`. `None` for any other line.
 pub fn by_ordinal(line: &str) -> Option<String> {
     const ORDINALS: [&str; 8] = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
+    const AROUND: [&str; 18] = [
+        "the", "one", "option", "number", "nr", "no", "answer", "choice", "please", "pls", "plz", "i", "i'll", "take",
+        "choose", "pick", "go", "with",
+    ];
     let line = line.to_lowercase();
-    let words: Vec<&str> =
-        line.split_whitespace().filter(|word| !["the", "one", "option", "number", "answer"].contains(word)).collect();
+    let plain = |word: &str| word.trim_matches(['.', '!', ',', '#']).to_owned();
+    let all: Vec<String> = line.split_whitespace().map(plain).collect();
+    let words: Vec<&str> = all.iter().map(String::as_str).filter(|word| !AROUND.contains(word)).collect();
+    // `option one`
+    let words = if words.is_empty() && all.last().is_some_and(|last| last == "one") { vec!["one"] } else { words };
     let [word] = words.as_slice() else { return None };
-    match ORDINALS.iter().position(|ordinal| ordinal == word) {
-        Some(at) => Some((at + 1).to_string()),
-        None => (*word != line).then(|| word.parse::<usize>().ok().map(|number| number.to_string())).flatten(),
+    if let Some(at) = ORDINALS.iter().position(|ordinal| ordinal == word) {
+        return Some((at + 1).to_string());
     }
+    let digits = word.parse::<i64>().ok();
+    let spelled = || riskbreaker::play::number_in_words(&Value::text(word))?.as_int();
+    digits.or_else(spelled).filter(|_| all.len() > 1).map(|number| number.to_string())
+}
+
+/// True if a line begins by saying that the number of an option follows.
+fn begins_with_place(line: &str) -> bool {
+    ["option", "number", "answer", "choice"].iter().any(|word| split_first(line).0.eq_ignore_ascii_case(word))
 }
 
 /// Converts a spoken list to one with commas: `Ann then Bob`, `Ann > Bob`, `Ann goes first`. `None` if nothing was
@@ -840,6 +1126,7 @@ mod tests {
             free_now: vec!["give_up".into()],
             free_own: vec!["give_up".into()],
             views: vec![("standing".into(), "How it stands".into())],
+            names: vec!["Ranger".into(), "Foe".into(), "Foe 2".into()],
             ..Vocabulary::default()
         }
     }
@@ -943,6 +1230,14 @@ mod tests {
             ("what does lunge do?", "help", "lunge"),
             ("why can't I lunge?", "why", "lunge"),
             ("who is Ranger?", "sheet", "Ranger"),
+            ("where is foe 2 standing", "sheet", "Foe 2"),
+            ("who is nearest", "look", ""),
+            ("ranger stats", "sheet", "ranger"),
+            ("hey, how do I start?", "help", ""),
+            ("how many enemies are there", "look", ""),
+            ("hm, not sure, what do you think?", "hint", ""),
+            ("undo that", "undo", ""),
+            ("skip this one please", "skip", ""),
         ] {
             assert_eq!(read(line, &cards()), format!("command {command} [{about}]"), "{line}");
         }
@@ -966,6 +1261,9 @@ mod tests {
     fn places_and_lists_are_read_in_plain_words() {
         assert_eq!(by_ordinal("the second one").as_deref(), Some("2"));
         assert_eq!(by_ordinal("option 3").as_deref(), Some("3"));
+        assert_eq!(by_ordinal("Option two please").as_deref(), Some("2"));
+        assert_eq!(by_ordinal("option one").as_deref(), Some("1"));
+        assert_eq!(read("Option two please", &cards()), "answer [2]");
         assert_eq!(by_ordinal("3"), None);
         assert_eq!(by_ordinal("first strike"), None);
         assert_eq!(with_commas("Foe then Archer").as_deref(), Some("Foe, Archer"));

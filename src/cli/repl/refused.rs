@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use riskbreaker::names::spelling;
+use riskbreaker::names::{fold, spelling};
 use riskbreaker::ruleset::nearest;
 use riskbreaker::state::readable_name;
 use riskbreaker::{Ask, Choice, Event, Happening, Question, Refusal, Ruleset, Step, Value};
 
-use super::act::{MOST_RETYPED, is_blind_number, replies_of};
+use super::act::{MOST_RETYPED, is_blind_number, longest_answer, replies_of};
 use super::glossary::stands_at;
 use super::line::{Phrase, split_first};
 use super::question::with_capital;
-use super::reader::{by_ordinal, is_command, synonym_of, with_commas, with_synonym, without_articles, without_manners};
+use super::reader::{
+    by_ordinal, is_command, synonyms_of, with_commas, with_synonym, without_articles, without_manners,
+};
 use super::vocabulary::after;
 use super::{Complaint, Done, Repl};
 use crate::cli::rule_text::without_ids;
@@ -42,7 +44,7 @@ impl TypedAnswers {
 const MOST_ABOUT: usize = 3;
 
 /// The word with which a topic is typed: its own name if that is a small word of the rules, or else another one.
-fn word_of(rules: &Ruleset, topic: &str) -> String {
+pub(super) fn word_of(rules: &Ruleset, topic: &str) -> String {
     let own =
         rules.words().iter().find(|(word, of)| *of == topic && !rules.words().contains_key(topic) && *word != topic);
     own.map_or_else(|| readable_name(topic), |(word, _)| word.clone())
@@ -60,7 +62,7 @@ const MOST_LISTED: usize = 8;
 
 /// The refusal of a name that is no option of the questions after `option`: the most similar name, or the list of the
 /// first question with a choice. `None` if that question takes other answers than its list, or if the list is too long.
-fn named_wrongly(next: &[Question], option: &str, given: &str, act: &str) -> Option<String> {
+fn named_wrongly(next: &[Question], option: &str, given: &str, act: &str) -> Option<Complaint> {
     let line = |name: &str| format!("{act} {option} {name}").trim_start().to_owned();
     let open = |question: &Question| -> Vec<Arc<str>> {
         let options = question.ask.options().iter().filter(|option| option.enabled);
@@ -68,7 +70,7 @@ fn named_wrongly(next: &[Question], option: &str, given: &str, act: &str) -> Opt
     };
     let near = next.iter().find_map(|next| nearest(given, open(next).iter().map(|label| &**label)).map(str::to_owned));
     if let Some(near) = near {
-        return Some(format!("No answer there is called `{given}`. Did you mean `{}`?", line(&near)));
+        return Some(Complaint::Wrong(format!("No answer there is called `{given}`. Did you mean `{}`?", line(&near))));
     }
     let choice = next.iter().find(|next| !matches!(&next.ask, Ask::Choose { .. }) || open(next).len() > 1)?;
     let listed = open(choice);
@@ -76,7 +78,9 @@ fn named_wrongly(next: &[Question], option: &str, given: &str, act: &str) -> Opt
         return None;
     }
     let all = listed.join(", ");
-    Some(format!("No answer there is called `{given}`. Choose from: {all}. Type for example `{}`.", line(&listed[0])))
+    let example = line(&listed[0]);
+    let text = format!("No answer there is called `{given}`. Choose from: {all}. Type for example `{example}`.");
+    Some(Complaint::Unread(text))
 }
 
 /// An example of an answer to a question, in the typed form.
@@ -97,7 +101,7 @@ impl Repl {
     pub(super) fn carry_out_or_reread(&mut self, line: &str) -> Done {
         let before = self.session.decision_count();
         let mut complaint = match self.carry_out_as_typed(line) {
-            Err(complaint @ (Complaint::Wrong(_) | Complaint::Refused(_))) => complaint,
+            Err(complaint @ (Complaint::Wrong(_) | Complaint::Unread(_) | Complaint::Refused(_))) => complaint,
             done => return done,
         };
         // A sentence is refused as typed, but its contents may be known.
@@ -130,18 +134,43 @@ impl Repl {
                     .into());
                 }
                 // What is said of the sentence without its polite words is about what it says.
-                Err(other @ (Complaint::Wrong(_) | Complaint::Refused(_))) if at == 0 && !is_question => {
+                Err(other @ (Complaint::Wrong(_) | Complaint::Unread(_) | Complaint::Refused(_)))
+                    if at == 0 && !is_question =>
+                {
                     complaint = other
                 }
-                Err(Complaint::Wrong(_) | Complaint::Refused(_)) => {}
+                Err(Complaint::Wrong(_) | Complaint::Unread(_) | Complaint::Refused(_)) => {}
                 done => return done,
             }
         }
-        Err(complaint)
+        let is_unclear = matches!(complaint, Complaint::Refused(Refusal::Ambiguous { .. }));
+        let is_unread = match &complaint {
+            Complaint::Unread(_) => true,
+            Complaint::Refused(Refusal::NotAnOption { .. } | Refusal::WrongType { .. } | Refusal::NotAsked { .. }) => {
+                true
+            }
+            Complaint::Refused(_) => is_unclear,
+            Complaint::Wrong(_) | Complaint::Unclear(_) | Complaint::Broken(_) => false,
+        };
+        if !is_unread || self.session.decision_count() != before {
+            return Err(complaint);
+        }
+        self.forget_attempt()?;
+        match self.guess(line, !is_unclear)? {
+            Some(guess) if guess.sure => {
+                let question = self.wanted_question()?;
+                self.reply_all(&question, guess.replies)
+            }
+            Some(guess) => {
+                let text = format!("Cannot read `{}`. Did you mean `{}`?", line.trim(), guess.line);
+                Err(Complaint::Wrong(text))
+            }
+            None => Err(complaint),
+        }
     }
 
     /// The message about what to answer first, if a card is named while another question is open.
-    pub(super) fn asked_first(&mut self, question: &Question, line: &str, head: &Phrase) -> Option<String> {
+    pub(super) fn asked_first(&mut self, question: &Question, line: &str, head: &Phrase) -> Option<Complaint> {
         let is_answer = question.read_typed(&head.value()).is_ok() && !self.is_card_instead(question, &head.text);
         // Somebody's name is no card, though one may begin like it.
         if head.is_empty() || is_answer || self.words().names.iter().any(|name| spelling(name) == spelling(&head.text))
@@ -170,9 +199,10 @@ impl Repl {
             let own_words = matches!(question.ask, Ask::Choose { other: true, .. } | Ask::Line { .. });
             let quotes = if own_words { "; put the words in quotes if they are the answer" } else { "" };
             let chosen = so_far.join(", ");
-            return Some(format!("{whom} has chosen {chosen}. Now answer: {asked} {how}; `undo` goes back{quotes}."));
+            let text = format!("{whom} has chosen {chosen}. Now answer: {asked} {how}; `undo` goes back{quotes}.");
+            return Some(Complaint::Wrong(text));
         }
-        Some(match self.offered_after(question, &card) {
+        Some(Complaint::Wrong(match self.offered_after(question, &card) {
             Some(option) if option.enabled => {
                 format!("First {whom} must answer: {asked} {how}; then type `{}`.", line.trim())
             }
@@ -183,9 +213,11 @@ impl Repl {
             None => {
                 let title = self.session.ruleset().cards().iter().find(|other| *other.id == *card);
                 let title = title.map_or(card.clone(), |card| card.title.to_string());
-                format!("{title} cannot be played now. The open question is: {asked} {how}.")
+                return Some(Complaint::Unread(format!(
+                    "{title} cannot be played now. The open question is: {asked} {how}."
+                )));
             }
-        })
+        }))
     }
 
     /// The option of a card in the next question that offers it to the same character, with defaults for all earlier
@@ -262,7 +294,7 @@ impl Repl {
     fn advised_of_nothing_known(&mut self, question: &Question, typed: &str, refusal: &Refusal) -> Complaint {
         let word = split_first(typed).0;
         let mut about = self.options_about(question, word);
-        if let Some(known) = synonym_of(word).filter(|_| about.is_empty()) {
+        if let Some(known) = synonyms_of(word).next().filter(|_| about.is_empty()) {
             about = self.options_about(question, known);
         }
         let options = question.ask.options();
@@ -281,14 +313,14 @@ impl Repl {
             about.first().and_then(|first| options.iter().find(|option| !option.enabled && *option.label == **first));
         if let Some(closed) = closed {
             let reason = self.closed_because(question, &closed.label, closed.reason.as_deref());
-            return Complaint::Wrong(format!(
+            return Complaint::Unread(format!(
                 "No answer here is called `{typed}`; {} is not open: {reason}",
                 closed.label
             ));
         }
         if let [first, ..] = about.as_slice() {
             let all = about.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(", ");
-            return Complaint::Wrong(format!(
+            return Complaint::Unread(format!(
                 "No answer here is called `{typed}`. It may be {all}: `help {first}` tells what it does."
             ));
         }
@@ -296,17 +328,17 @@ impl Repl {
             return Complaint::Wrong(sentence);
         }
         if let Some(line) = self.option_with(question, typed) {
-            return Complaint::Wrong(format!(
+            return Complaint::Unread(format!(
                 "Say what to do: type for example `{line}`. `options` lists the answers."
             ));
         }
         if self.names_own_value(typed) {
-            return Complaint::Wrong(format!("{refusal} `why {typed}` shows the value."));
+            return Complaint::Unread(format!("{refusal} `why {typed}` shows the value."));
         }
         if typed.chars().any(char::is_alphabetic) && self.meaning_of(typed).is_some() {
-            return Complaint::Wrong(format!("{refusal} `help {typed}` explains the word."));
+            return Complaint::Unread(format!("{refusal} `help {typed}` explains the word."));
         }
-        Complaint::Wrong(format!("{refusal} `hint` advises."))
+        Complaint::Unread(format!("{refusal} `hint` advises."))
     }
 
     /// The reason why an option is closed, as a sentence with a subject: rules write `needs a weapon` of whoever is asked, and
@@ -337,7 +369,19 @@ impl Repl {
 
     /// The complaint about a refused answer, with a line that works if one can be found.
     pub(super) fn advised(&mut self, question: &Question, line: &TypedAnswers, refusal: Refusal) -> Complaint {
-        if let Refusal::NotAsked { topic, asked } = &refusal {
+        if let (Ask::Confirm, Refusal::WrongType { .. } | Refusal::NotAsked { .. }) = (&question.ask, &refusal)
+            && let Some((_, end)) = longest_answer(question, &line.head)
+            && end < line.head.len()
+        {
+            let (typed, rest) = line.head.split_at(end);
+            let (typed, rest) = (typed.trim_end_matches(','), rest.trim_start_matches([' ', ',']));
+            return Complaint::Unread(format!(
+                "`{typed}` answers this question, and `{rest}` does not answer the next one. Type `{typed}` alone."
+            ));
+        }
+        if let Refusal::NotAsked { topic, asked } = &refusal
+            && !(matches!(question.ask, Ask::Confirm) && !line.head.is_empty())
+        {
             return self.advised_of_topic(question, line, topic, asked);
         }
         if let Refusal::AgainstRules { topic, reason } = &refusal
@@ -345,12 +389,18 @@ impl Repl {
         {
             let named = line.named.iter().find(|(known, _)| known == topic).map(|(_, phrase)| phrase.text.as_str());
             let given = named.unwrap_or(&line.head);
-            return Complaint::Wrong(format!("`{given}` is not possible: {}", ended(reason)));
+            let is_of_question = **topic == *question.topic;
+            let text = format!("`{given}` is not possible: {}", ended(reason));
+            // A place in numbers was understood.
+            return match is_of_question && given.chars().any(char::is_alphabetic) {
+                true => Complaint::Unread(text),
+                false => Complaint::Wrong(text),
+            };
         }
-        if let (Ask::Confirm, Refusal::WrongType { .. }) = (&question.ask, &refusal) {
+        if let (Ask::Confirm, Refusal::WrongType { .. } | Refusal::NotAsked { .. }) = (&question.ask, &refusal) {
             let proposal =
                 self.session.propose(question).map(|answer| format!(": `ok` answers {}", question.tell(&answer)));
-            return Complaint::Wrong(format!(
+            return Complaint::Unread(format!(
                 "Please answer yes or no{}; `why` explains the question.",
                 proposal.unwrap_or_default()
             ));
@@ -440,23 +490,24 @@ impl Repl {
             ));
         }
         if reads.is_none()
-            && let Some(sentence) = named_wrongly(&next, option, &rest, &line.act)
+            && let Some(complaint) = named_wrongly(&next, option, &rest, &line.act)
         {
-            return Complaint::Wrong(sentence);
+            return complaint;
         }
-        Complaint::Wrong(match (reads, nearest(behind[0], rules.words().keys().map(String::as_str)), next.first()) {
-            (Some(next), ..) => {
-                format!("{} Type `{option} {} {rest}`.", cannot(&rest), small(&next.topic))
-            }
-            (None, Some(near), _) => {
+        if let Some(next) = reads {
+            return Complaint::Wrong(format!("{} Type `{option} {} {rest}`.", cannot(&rest), small(&next.topic)));
+        }
+        let near = nearest(behind[0], rules.words().keys().map(String::as_str)).filter(|near| near.len() > 3);
+        Complaint::Unread(match (near, next.first()) {
+            (Some(near), _) => {
                 let line = [&[option, near], &behind[1..]].concat().join(" ");
                 format!("{} Did you mean `{line}`?", cannot(behind[0]))
             }
-            (None, None, Some(next)) => {
+            (None, Some(next)) => {
                 let example = example_of(next).unwrap_or_else(|| "...".to_owned());
                 format!("{} Type for example `{option} {} {example}`.", cannot(&rest), small(&next.topic))
             }
-            (None, None, None) => format!("{} Nothing else is asked there: type `{option}` alone.", cannot(&rest)),
+            (None, None) => format!("{} Nothing else is asked there: type `{option}` alone.", cannot(&rest)),
         })
     }
 
@@ -518,7 +569,7 @@ impl Repl {
             let told = format!("`{topic}` is not asked yet: {}", ended(&with_capital(&open)));
             return Complaint::Wrong(match works {
                 Some(first) => format!("{told} Answer both in one line: `{}`.", line.with_first(&first, small)),
-                None => format!("{told} Answer that first."),
+                None => return Complaint::Unread(format!("{told} Answer that first.")),
             });
         }
         // A question in between has no answer yet.
@@ -541,7 +592,7 @@ impl Repl {
                     let whole = TypedAnswers { head, ..line.clone() }.with_first("", small);
                     format!("{told} Answer both in one line: `{whole}`.")
                 }
-                None => told,
+                None => return Complaint::Unread(told),
             });
         }
         let rest: Vec<(String, Phrase)> =
@@ -551,7 +602,7 @@ impl Repl {
         let told = format!("`{topic}` is not asked here.");
         // The rest may be what the next question asks.
         let head_alone = question.read_typed(&line.head.as_str().into()).is_ok();
-        Complaint::Wrong(match replies.is_ok_and(|replies| self.would_take(question, replies)) {
+        Complaint::Unread(match replies.is_ok_and(|replies| self.would_take(question, replies)) {
             true => format!("{told} Leave it out: `{}`.", shorter.with_first("", small)),
             false if head_alone => format!("{told} Type `{}` alone.", line.head),
             false => format!("{told} `options` lists the answers."),
@@ -571,15 +622,20 @@ impl Repl {
         self.session.back_to(mark).is_ok() && self.forget_attempt().is_ok() && taken
     }
 
-    /// The options whose names contain a word, or whose cards mention it, the open ones first.
+    /// The options whose names contain a word, or else whose cards begin with it, or else whose cards mention it. The open ones
+    /// come first; a closed one that only mentions the word is left out.
     fn options_about(&self, question: &Question, word: &str) -> Vec<String> {
         let rules = self.session.ruleset();
         let speaks = |text: &str| word.len() > 2 && stands_at(text, word).is_some();
-        let about = |option: &&Choice| {
-            let card = rules.cards().iter().find(|card| card.id == option.id);
-            speaks(&option.label) || card.is_some_and(|card| speaks(&card.text))
-        };
-        let mut found: Vec<&Choice> = question.ask.options().iter().filter(about).collect();
+        let text = |option: &Choice| rules.cards().iter().find(|card| card.id == option.id).map(|card| &*card.text);
+        let begins = |text: &str| fold(split_first(text).0) == fold(word);
+        let ranks: [&dyn Fn(&Choice) -> bool; 3] =
+            [&|option| speaks(&option.label), &|option| text(option).is_some_and(begins), &|option| {
+                option.enabled && text(option).is_some_and(speaks)
+            }];
+        let options = question.ask.options();
+        let ranked = ranks.iter().map(|fits| options.iter().filter(|option| fits(option)).collect::<Vec<&Choice>>());
+        let mut found = ranked.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
         found.sort_by_key(|option| !option.enabled);
         found.into_iter().take(MOST_ABOUT).map(|option| option.label.to_string()).collect()
     }

@@ -14,6 +14,8 @@ use riskbreaker::{
 /// Holds the session at the prompt, which a Lua program may borrow.
 ///
 /// It shows what the seats at the screen may see, and plays for them.
+///
+/// It has many methods, since each operation of a Lua program on a game is one.
 pub struct SessionSlot {
     session: Option<Session>,
     /// The seats at the screen; by default all seats of people.

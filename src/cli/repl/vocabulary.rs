@@ -196,6 +196,13 @@ impl Vocabulary {
         !typed(first, open).is_empty()
     }
 
+    /// The longest name of an entity that a text contains as whole words, in any case and without accents.
+    pub fn name_within(&self, text: &str) -> Option<&str> {
+        let text = fold(text);
+        let is_within = |name: &&String| riskbreaker::names::places(&fold(name), &text).next().is_some();
+        self.names.iter().filter(is_within).max_by_key(|name| name.len()).map(String::as_str)
+    }
+
     /// The view that a line names, if the line contains nothing else.
     pub fn view(&self, line: &str) -> Option<&str> {
         self.views.iter().map(|(name, _)| name.as_str()).find(|name| after(line, name) == Some(""))
@@ -221,6 +228,12 @@ impl Vocabulary {
         let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
         !typed(text, || options.iter().flat_map(|option| [(&option.id, &option.id), (&option.id, &option.label)]))
             .is_empty()
+    }
+
+    /// True if a word is a whole word of the name of an option of the focused question.
+    pub fn is_word_of_option(&self, word: &str) -> bool {
+        let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
+        options.iter().any(|option| name_parts(&option.label).contains(&fold(word)))
     }
 
     /// True if a word is a part of the name of an option of the focused question, and the small word of a question that
@@ -299,9 +312,9 @@ impl Vocabulary {
 const SHORTEST_PART: usize = 5;
 
 /// First words of card texts that are no verbs.
-const NO_VERBS: [&str; 24] = [
-    "the", "not", "you", "your", "one", "any", "all", "for", "with", "out", "when", "only", "what", "how", "where",
-    "which", "who", "why", "can", "each", "after", "before", "until", "while",
+const NO_VERBS: [&str; 27] = [
+    "try", "use", "make", "the", "not", "you", "your", "one", "any", "all", "for", "with", "out", "when", "only",
+    "what", "how", "where", "which", "who", "why", "can", "each", "after", "before", "until", "while",
 ];
 
 /// The verbs of the options of the focused question.

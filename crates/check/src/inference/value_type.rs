@@ -201,6 +201,16 @@ pub(crate) fn type_named(ty: TypeNode<'_>) -> Option<ValueType> {
     }
 }
 
+/// Returns the words in a message for the values that a field of a type accepts.
+pub(crate) fn list_of(ty: &Type) -> &'static str {
+    match ty {
+        Type::List(_) => "a list",
+        Type::Map(_) => "a table",
+        Type::Ratio => "a ratio",
+        other => ValueType::of_type(other).words(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,8 +4,8 @@ use crate::inference::symbol::Symbol;
 use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::reader::pattern::{SyntaxLints, is_length, number};
-use crate::syntax::text;
+use crate::syntax::{is_length, number, text};
+use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, UnaryOp};
 
 pub(crate) static LINT: Lint = Lint {

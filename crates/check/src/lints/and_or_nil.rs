@@ -1,7 +1,7 @@
 //! `a and nil or b` is always `b`.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::reader::pattern::SyntaxLints;
+use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {

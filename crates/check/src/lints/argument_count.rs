@@ -2,7 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::reader::calls::gives_many;
+use crate::syntax::gives_many;
 use riskbreaker_script::syntax::Expression;
 
 pub(crate) static LINT: Lint = Lint {

@@ -1,8 +1,8 @@
 //! A block defines two functions of one name.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::reader::pattern::SyntaxLints;
 use crate::syntax::text;
+use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::{Block, StatementFunctionDeclaration, StatementView};
 
 pub(crate) static LINT: Lint = Lint {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::lint::{Example, Lint, Severity};
-use crate::reader::pattern::{SyntaxLints, number};
-use crate::syntax::literal;
+use crate::syntax::{literal, number};
+use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::TableItem;
 
 pub(crate) static LINT: Lint = Lint {

@@ -1,8 +1,8 @@
 //! Two parameters of a function have the same name.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::reader::pattern::SyntaxLints;
 use crate::syntax::text;
+use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::Function;
 
 pub(crate) static LINT: Lint = Lint {

@@ -1,7 +1,7 @@
 //! A branch or a loop has no statement.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::reader::pattern::SyntaxLints;
+use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::{Block, Location};
 
 pub(crate) static LINT: Lint = Lint {

@@ -1,10 +1,9 @@
 //! A field is set to a value that it does not take.
 
 use crate::inference::symbol::Symbol;
-use crate::inference::value_type::ValueType;
+use crate::inference::value_type::{ValueType, list_of};
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::reader::field::list_of;
 use crate::syntax::{constant, listed};
 use riskbreaker_script::syntax::{Expression, ExpressionKind};
 use riskbreaker_state::{State, Type, Value};

@@ -2,7 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::reader::expression::not_dice;
+use crate::symbols::known::Mistake;
 use crate::syntax::{listed, literal};
 use riskbreaker_dice::Dice;
 use riskbreaker_script::syntax::{Expression, Location};
@@ -81,4 +81,8 @@ fn looks_like_dice(text: &str) -> bool {
     rest.len() < text.len()
         && rest.strip_prefix('d').is_some_and(|sides| sides.starts_with(|letter: char| letter.is_ascii_alphanumeric()))
         && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-*!<>=%".contains(letter))
+}
+
+pub(crate) fn not_dice(text: &str, error: &str) -> Mistake {
+    (format!("\"{text}\" are no dice: {error}"), "write them as 2d6, 1d10+1 or 4d6kh3".into())
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lint::{Example, Lint, Severity};
-use crate::reader::pattern::SyntaxLints;
 use crate::syntax::{local_id, text};
+use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::{AstNode, AstVisitor, Block, ExpressionKind, Location, StatementView};
 
 pub(crate) static LINT: Lint = Lint {

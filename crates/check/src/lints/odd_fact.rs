@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::data::{DataEntry, entries_of};
+use crate::data_words::{DataEntry, entries_of};
 use crate::fact::{AGREEING, problem};
 use crate::lint::{Example, Lint, Severity};
 use crate::place::is_from;

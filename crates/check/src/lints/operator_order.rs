@@ -1,7 +1,7 @@
 //! Operators bind otherwise than they read.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::reader::pattern::SyntaxLints;
+use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, UnaryOp};
 
 pub(crate) static LINT: Lint = Lint {

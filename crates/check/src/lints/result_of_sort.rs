@@ -1,8 +1,8 @@
 //! The result of `table.sort` or `table.clear` is used.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::reader::pattern::SyntaxLints;
 use crate::syntax::text;
+use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::{Expression, ExpressionKind};
 
 pub(crate) static LINT: Lint = Lint {

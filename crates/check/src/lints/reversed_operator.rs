@@ -1,7 +1,7 @@
 //! `=-` is written where `-=` is meant.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::reader::pattern::SyntaxLints;
+use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, UnaryOp};
 
 pub(crate) static LINT: Lint = Lint {

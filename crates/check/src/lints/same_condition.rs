@@ -1,7 +1,7 @@
 //! A later branch has the condition of an earlier one.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::reader::pattern::SyntaxLints;
+use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::{StatementIf, StatementView};
 
 pub(crate) static LINT: Lint = Lint {

@@ -1,7 +1,7 @@
 //! Both sides of `and` or `or` are the same.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::reader::pattern::SyntaxLints;
+use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::{BinaryOp, Expression, Location};
 
 pub(crate) static LINT: Lint = Lint {

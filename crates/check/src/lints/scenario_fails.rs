@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::data::blamed;
+use crate::data_words::blamed;
 use crate::lint::{Example, Lint, Severity};
 use riskbreaker_play::{Driver, Ruleset, Scenario, Session, Setup, Step};
 use riskbreaker_ruleset::Problem;

@@ -1,8 +1,8 @@
 //! A text has more or fewer places to fill than values are given.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::reader::pattern::SyntaxLints;
 use crate::syntax::literal;
+use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::{Expression, ExpressionKind};
 
 pub(crate) static LINT: Lint = Lint {

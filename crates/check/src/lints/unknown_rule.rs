@@ -2,7 +2,9 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
+use crate::symbols::known::KnownNames;
 use crate::syntax::listed_texts;
+use riskbreaker_ruleset::Problem;
 use riskbreaker_script::syntax::Expression;
 
 pub(crate) static LINT: Lint = Lint {
@@ -22,4 +24,13 @@ impl ScriptReader<'_> {
             self.tell(&LINT, at, self.known.wrong_rule(&id));
         }
     }
+}
+
+/// Returns one problem if scripts name rules and the ruleset has no rule text.
+pub(crate) fn no_rule_text(known: &KnownNames<'_>) -> Option<Problem> {
+    let unwritten = known.unwritten.lock().ok()?;
+    let first = unwritten.first()?;
+    let message = format!("there is no RULES.md, and {} rules are named", unwritten.len());
+    let problem = LINT.problem(known.stack.main().id(), message);
+    Some(problem.with_cure(format!("write the numbered rules there, as `- **{first}** text`")))
 }

@@ -1,8 +1,8 @@
 //! A variable is read that the file does not declare.
 
+use crate::elsewhere::GLOBALS;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::reader::elsewhere::GLOBALS;
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::Location;
 

@@ -2,7 +2,7 @@
 
 use crate::control_flow::goes_on;
 use crate::lint::{Example, Lint, Severity};
-use crate::reader::pattern::SyntaxLints;
+use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::{Block, StatementView};
 
 pub(crate) static LINT: Lint = Lint {

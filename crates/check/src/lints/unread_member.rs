@@ -2,7 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::reader::statement::is_one_of_a_list;
+use crate::syntax::is_one_of_a_list;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {

@@ -1,7 +1,7 @@
 //! An assignment has more or fewer values than names.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::reader::pattern::SyntaxLints;
+use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {

@@ -2,9 +2,8 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::reader::old_form::members_of;
 use crate::symbols::signature::Signature;
-use crate::syntax::text;
+use crate::syntax::{members_of, text};
 use riskbreaker_script::syntax::Function;
 
 pub(crate) static LINT: Lint = Lint {

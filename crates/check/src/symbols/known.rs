@@ -2,10 +2,9 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::lints;
 use crate::report::CheckReport;
 use crate::symbols::names::{NamesOfFiles, WORK_OF_COMPARISON};
-use riskbreaker_ruleset::{Problem, Rulebook, Source, Stack, nearest};
+use riskbreaker_ruleset::{Rulebook, Source, Stack, nearest};
 use riskbreaker_spec::leading_ids;
 use riskbreaker_state::{Kind, Schema, Type};
 use riskbreaker_work::WorkBudget;
@@ -23,7 +22,7 @@ pub(crate) struct KnownNames<'r> {
     /// The work that the check may still do.
     pub budget: WorkBudget,
     /// Rule ids that scripts name although the ruleset has no `RULES.md`.
-    unwritten: Mutex<BTreeSet<String>>,
+    pub unwritten: Mutex<BTreeSet<String>>,
 }
 
 /// The message of a problem, and its cure.
@@ -116,15 +115,6 @@ impl<'r> KnownNames<'r> {
             None => "add the rule to RULES.md, as `- **ID** text`".to_string(),
         };
         Some((format!("the rule `{id}` is in no RULES.md"), cure))
-    }
-
-    /// Returns one problem if scripts name rules and the ruleset has no rule text.
-    pub fn no_rule_text(&self) -> Option<Problem> {
-        let unwritten = self.unwritten.lock().ok()?;
-        let first = unwritten.first()?;
-        let message = format!("there is no RULES.md, and {} rules are named", unwritten.len());
-        let problem = lints::unknown_rule::LINT.problem(self.stack.main().id(), message);
-        Some(problem.with_cure(format!("write the numbered rules there, as `- **{first}** text`")))
     }
 
     /// Returns the names of a sort, such as `seat`; `None` if they cannot be known.

@@ -23,6 +23,8 @@ pub(crate) const WORK_OF_COMPARISON: u64 = 100;
 const CALLS_DEEP: usize = 4;
 
 /// The names in all files of a ruleset, including those of its parents.
+///
+/// It has many fields and methods, one for each sort of name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NamesOfFiles {
     /// The work that the check may still do.

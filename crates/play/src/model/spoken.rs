@@ -7,19 +7,20 @@ use super::question::spelled_number;
 use crate::{Ask, Choice, Question};
 
 /// Words before or behind the name of an option that say nothing about which one is meant.
-const BEFORE_NAME: [&str; 42] = [
-    "the", "a", "an", "to", "towards", "toward", "at", "on", "onto", "upon", "into", "in", "next", "beside", "near",
-    "against", "with", "by", "for", "from", "my", "our", "his", "her", "their", "its", "that", "this", "use", "using",
-    "take", "choose", "pick", "i", "i'll", "we", "go", "only", "just", "let's", "both", "then",
+const BEFORE_NAME: [&str; 47] = [
+    "number", "numbers", "option", "options", "nr", "the", "a", "an", "to", "towards", "toward", "at", "on", "onto",
+    "upon", "into", "in", "next", "beside", "near", "against", "with", "by", "for", "from", "my", "our", "his", "her",
+    "their", "its", "that", "this", "use", "using", "take", "choose", "pick", "i", "i'll", "we", "go", "only", "just",
+    "let's", "both", "then",
 ];
 const BEHIND_NAME: [&str; 8] = ["please", "only", "alone", "then", "now", "instead", "too", "joins"];
 
 /// Words around a number that say nothing about which one is meant.
-const AROUND_NUMBER: [&str; 45] = [
+const AROUND_NUMBER: [&str; 55] = [
     "i", "i'll", "i'd", "we", "we'll", "will", "stake", "bet", "take", "use", "spend", "risk", "pay", "choose", "go",
     "for", "with", "a", "an", "the", "of", "it", "it's", "is", "was", "were", "are", "just", "only", "about", "let's",
     "make", "that", "please", "points", "point", "rolled", "roll", "got", "threw", "fell", "dice", "die", "shows",
-    "and",
+    "and", "plz", "pls", "course", "ok", "okay", "then", "maybe", "lets", "can", "in",
 ];
 
 /// Words between the names and the points of an allotment.
@@ -28,8 +29,15 @@ const AROUND_POINTS: [&str; 21] = [
     "goes", "each", "give", "put", "them",
 ];
 
-const EVERYTHING: [&str; 12] = [
+const EVERYTHING: [&str; 19] = [
     "everyone",
+    "everybody",
+    "all the enemies",
+    "all the foes",
+    "all foes",
+    "all bad guys",
+    "all the bad guys",
+    "every enemy",
     "all of them",
     "all of you",
     "all of us",
@@ -44,7 +52,16 @@ const EVERYTHING: [&str; 12] = [
 ];
 const NOTHING: [&str; 10] =
     ["no", "nope", "no one", "noone", "none of them", "none please", "without", "nobody", "none", "nothing"];
-const MOST: [&str; 13] = [
+const MOST: [&str; 22] = [
+    "a lot",
+    "lots",
+    "it all",
+    "all i have",
+    "all i can",
+    "the most i can",
+    "most i can",
+    "as many as i can",
+    "everything i have",
     "max",
     "maximum",
     "the maximum",
@@ -59,9 +76,61 @@ const MOST: [&str; 13] = [
     "as many as possible",
     "as much as i can",
 ];
-const LEAST: [&str; 8] =
-    ["min", "minimum", "the minimum", "the min", "the least", "least", "lowest", "as little as possible"];
-const YES: [&str; 24] = [
+const LEAST: [&str; 13] = [
+    "min",
+    "minimum",
+    "the minimum",
+    "the min",
+    "the least",
+    "least",
+    "lowest",
+    "low",
+    "a little",
+    "just a little",
+    "a bit",
+    "as little as possible",
+    "as few as possible",
+];
+/// Words at the end or start of a yes or no that change nothing.
+const AROUND_YES: [&str; 22] = [
+    "obviously",
+    "definitely",
+    "absolutely",
+    "really",
+    "well",
+    "please",
+    "pls",
+    "plz",
+    "thanks",
+    "thx",
+    "lol",
+    "haha",
+    "man",
+    "dude",
+    "hm",
+    "hmm",
+    "oh",
+    "then",
+    "now",
+    "sir",
+    "captain",
+    "but",
+];
+
+const YES: [&str; 37] = [
+    "yes",
+    "yeah",
+    "sure thing",
+    "alright",
+    "all right",
+    "let's go",
+    "lets go",
+    "lets do it",
+    "lets do this",
+    "looks ok",
+    "looks okay",
+    "sounds ok",
+    "sounds good to me",
     "ja",
     "hell yes",
     "yes sir",
@@ -87,7 +156,13 @@ const YES: [&str; 24] = [
     "correct",
     "agreed",
 ];
-const NO: [&str; 16] = [
+const NO: [&str; 22] = [
+    "no",
+    "nope",
+    "nah",
+    "not this time",
+    "i don't",
+    "i won't",
     "not now",
     "not yet",
     "not today",
@@ -141,13 +216,24 @@ fn asked_words(why: &str) -> Vec<String> {
 /// Yes or no, as a phrase or followed by words of the question itself: `yes, attack him`.
 fn yes_or_no(why: &str, text: &str) -> Option<&'static str> {
     let all = text.replace(',', "");
-    let all = all.strip_suffix(" please").unwrap_or(&all);
-    if YES.contains(&all) {
-        return Some("yes");
+    let mut says: Vec<&str> = all.split(' ').collect();
+    loop {
+        let phrase = &*says.join(" ");
+        if YES.contains(&phrase) || says.iter().all(|word| matches!(*word, "yes" | "yeah" | "sure")) {
+            return Some("yes");
+        }
+        if NO.contains(&phrase) || says.iter().all(|word| matches!(*word, "no" | "nope")) {
+            return Some("no");
+        }
+        if says.len() > 1 && says.last().is_some_and(|word| AROUND_YES.contains(word)) {
+            says.pop();
+        } else if says.len() > 1 && AROUND_YES.contains(&says[0]) {
+            says.remove(0);
+        } else {
+            break;
+        }
     }
-    if NO.contains(&all) {
-        return Some("no");
-    }
+    let all = &*says.join(" ");
     let (first, rest) = all.split_once(' ')?;
     let answer = match first {
         "yes" | "yeah" | "yep" | "yup" | "sure" | "ok" | "okay" | "aye" => "yes",
@@ -192,12 +278,37 @@ fn number(why: &str, text: &str, min: i64, max: i64) -> Option<String> {
     if LEAST.contains(&short) {
         return Some(min.to_string());
     }
+    if let Some(bound) = in_most_words(short, min, max) {
+        return Some(bound.to_string());
+    }
     let asked = asked_words(why);
     let (numbers, others): (Vec<&str>, Vec<&str>) = words(text).into_iter().partition(|word| number_of(word).is_some());
     let says_nothing = |word: &&str| AROUND_NUMBER.contains(word) || asked.iter().any(|asked| same_stem(asked, word));
     match numbers.as_slice() {
         [only] if !others.is_empty() && others.iter().all(says_nothing) => number_of(only),
         _ => None,
+    }
+}
+
+/// The bound that a sentence names between words that say nothing: `risk it all`, `spend both`.
+fn in_most_words(text: &str, min: i64, max: i64) -> Option<i64> {
+    let mut rest = words(text);
+    loop {
+        let phrase = rest.join(" ");
+        if MOST.contains(&&*phrase) || phrase == "both" && max == 2 {
+            return Some(max);
+        }
+        if LEAST.contains(&&*phrase) {
+            return Some(min);
+        }
+        // A phrase may begin with such a word, so only one end is shortened at a time.
+        if rest.first().is_some_and(|word| AROUND_NUMBER.contains(word)) {
+            rest.remove(0);
+        } else if rest.last().is_some_and(|word| AROUND_NUMBER.contains(word)) {
+            rest.pop();
+        } else {
+            return None;
+        }
     }
 }
 
@@ -256,14 +367,34 @@ fn several(options: &[Choice], text: &str, may_be_none: bool, in_order: bool) ->
     if EVERYTHING.contains(&text) || text == "yes" && open.len() == 1 && !in_order {
         return vec!["all".to_owned()];
     }
-    if NOTHING.contains(&text) && may_be_none {
+    let declines = ["no ", "nothing ", "without "].iter().any(|start| text.starts_with(start));
+    if may_be_none && (NOTHING.contains(&text) || declines) {
         return vec!["none".to_owned()];
+    }
+    if let Some(others) = all_others(&open, text).filter(|_| !in_order) {
+        return vec![others];
     }
     let mut list = text.to_owned();
     for end in [" goes first", " acts first", " is first", " first"] {
         list = list.strip_suffix(end).map_or(list.clone(), str::to_owned);
     }
-    for between in [", then ", " then ", ", and ", " before ", " and ", " & ", " + ", "&", "+", ">", ";"] {
+    let between = [
+        ", then ",
+        " then ",
+        ", and ",
+        " before ",
+        " and ",
+        " & ",
+        " + ",
+        " n ",
+        " plus ",
+        " as well as ",
+        "&",
+        "+",
+        ">",
+        ";",
+    ];
+    for between in between {
         list = list.replace(between, ",");
     }
     let parts: Vec<&str> = list.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
@@ -274,6 +405,25 @@ fn several(options: &[Choice], text: &str, may_be_none: bool, in_order: bool) ->
     let named: Vec<String> = parts.iter().flat_map(|part| names_of(&open, part)).collect();
     let form = named.join(", ");
     if form.is_empty() || form == text { Vec::new() } else { vec![form] }
+}
+
+/// All options but those that a text excludes: `everyone but the captain`. `None` for any other text.
+fn all_others(open: &[&Choice], text: &str) -> Option<String> {
+    let (all, excluded) =
+        text.split_once(" but ").or_else(|| text.split_once(" except for ")).or_else(|| text.split_once(" except "))?;
+    if !matches!(all, "all" | "everyone" | "everybody" | "all of them" | "everything") {
+        return None;
+    }
+    let parts = excluded.split([',', '&']).flat_map(|part| part.split(" and ")).map(str::trim);
+    let excluded: Vec<String> = parts.flat_map(|part| names_of(open, part)).collect();
+    let is_excluded = |option: &&&Choice| {
+        let label = option.label.to_lowercase();
+        excluded.iter().any(|name| label == name.to_lowercase())
+    };
+    let known = open.iter().filter(is_excluded).count() == excluded.len();
+    let others: Vec<String> =
+        open.iter().filter(|option| !is_excluded(option)).map(|option| option.label.to_string()).collect();
+    (known && !others.is_empty()).then(|| others.join(", "))
 }
 
 /// The labels that a part of a list means: one without the words around it, or all of a name that differ only by a number.
@@ -385,6 +535,9 @@ mod tests {
             ("no, end the round", Some("no")),
             ("Looks good!", Some("yes")),
             ("not now", Some("no")),
+            ("obviously yes", Some("yes")),
+            ("no thx", Some("no")),
+            ("nope nope", Some("no")),
             ("yes round", None),
             ("attack", None),
             ("yes strike 2", None),
@@ -401,6 +554,12 @@ mod tests {
             ("as little as possible", Some("1")),
             ("I'll stake 2", Some("2")),
             ("two points", Some("2")),
+            ("2 plz", Some("2")),
+            ("two of course", Some("2")),
+            ("risk it all!", Some("3")),
+            ("the most i can", Some("3")),
+            ("just a little", Some("1")),
+            ("both", None),
             ("2 or 3", None),
             ("4", None),
             ("lunge 2", None),
@@ -441,6 +600,10 @@ mod tests {
             ("only the chief", Some("Chief")),
             ("all of them", Some("Bandit, Bandit 2, Chief")),
             ("no one", Some("none")),
+            ("nothing special", Some("none")),
+            ("bandit n chief", Some("Bandit, Chief")),
+            ("everyone but the chief", Some("Bandit, Bandit 2")),
+            ("everyone but carl", None),
             ("chief and carl", None),
         ] {
             assert_eq!(told(many(), "", text).as_deref(), meant, "{text}");

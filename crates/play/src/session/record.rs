@@ -6,7 +6,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Session;
-use super::save::RulesOf;
 use crate::game::{Pending, SavedOpen};
 use crate::{Cause, DicePosition, DiceSource, Done, Driver, Edit, Ruleset, Setup, Slot, StartError};
 use riskbreaker_ruleset::Checksum;
@@ -365,3 +364,6 @@ impl Edit {
 fn checksum_of(state: &State) -> Checksum {
     Checksum::of(&riskbreaker_state::in_stored_form(|| serde_json::to_vec(state)).unwrap_or_default())
 }
+
+/// Finds rules by their hash; gets the rules in force and the cause that changed them.
+pub(super) type RulesOf<'f> = dyn FnMut(&str, &Ruleset, &Cause) -> Result<Arc<Ruleset>, String> + 'f;

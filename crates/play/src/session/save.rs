@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Session;
 use super::checkpoint::SavedEnd;
 use super::checksum::{checksum_fits, checksum_of, with_checksum};
-use super::record::OTHER_STATE;
+use super::record::{OTHER_STATE, RulesOf};
 use super::saved_sources::{FirstChanges, Sources};
 use crate::game::{LARGEST_NUMBER, Pending, SavedOpen, Stacked, numbers_at, numbers_of, patch_between, replay};
 use crate::model::{Patch, apply};
@@ -390,9 +390,6 @@ impl Session {
         Ok(())
     }
 }
-
-/// Finds rules by their hash; gets the rules in force and the cause that changed them.
-pub(super) type RulesOf<'f> = dyn FnMut(&str, &Ruleset, &Cause) -> Result<Arc<Ruleset>, String> + 'f;
 
 impl SavedGame {
     /// True if the save contains rule files.

@@ -8,10 +8,11 @@ mod snapshot;
 use std::cell::Cell;
 use std::os::raw::{c_char, c_int, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use mlua::{Function, Lua, Result, Table, lua_State};
 
-use super::host::HostState;
+use crate::host::state::HostState;
 use riskbreaker_play::Fingerprint;
 use riskbreaker_state::EntityId;
 
@@ -81,7 +82,7 @@ impl Continuation {
         Ok((!fingerprinter.is_null()).then_some(Continuation {
             fingerprinter,
             state: main,
-            time: Cell::new(snapshot::next_time()),
+            time: Cell::new(next_time()),
         }))
     }
 
@@ -168,4 +169,10 @@ unsafe extern "C-unwind" fn entity_of(host: *const c_void, table: *const c_void)
     let host = unsafe { &*host.cast::<HostState>() };
     let handles = host.handles.try_borrow();
     handles.ok().and_then(|handles| handles.id_at(table as usize)).map_or(0, |EntityId(id)| id)
+}
+
+/// Returns a number that is unique in the process, for [`Continuation::forget_snapshots`].
+fn next_time() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }

@@ -3,12 +3,11 @@
 use std::any::Any;
 use std::os::raw::{c_int, c_void};
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use mlua::lua_State;
 
-use super::super::sandbox::{self, CallBudget};
-use super::{Continuation, EXPLORING};
+use super::super::budget::CallBudget;
+use super::{Continuation, EXPLORING, next_time};
 use riskbreaker_play::{KeepPlace, KeptPlace};
 use riskbreaker_state::Value;
 
@@ -25,12 +24,6 @@ unsafe extern "C-unwind" {
         numbers: *const f64,
         count: usize,
     ) -> c_int;
-}
-
-/// Returns a number that is unique in the process, for [`Continuation::forget_snapshots`].
-pub(super) fn next_time() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// The state of a suspended script, with the budget left to it.
@@ -77,8 +70,11 @@ fn keep() -> Option<KeptPlace> {
     let mut size = 0;
     // SAFETY: the fingerprinter and the state are those of the machine that runs.
     let taken = unsafe { snapshot_take(continuation.fingerprinter, continuation.state, &raw mut size) };
-    let snapshot =
-        ScriptSnapshot { taken: NonNull::new(taken)?, time: continuation.time.get(), budget: sandbox::left() };
+    let snapshot = ScriptSnapshot {
+        taken: NonNull::new(taken)?,
+        time: continuation.time.get(),
+        budget: super::super::budget::left(),
+    };
     Some((Box::new(snapshot) as Box<dyn Any + Send + Sync>, size))
 }
 

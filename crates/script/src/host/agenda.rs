@@ -4,10 +4,14 @@ use std::sync::Arc;
 use mlua::{Lua, Result, Table, Value as Lv};
 
 use super::super::account::charge;
+use super::super::budget::hold;
 use super::super::conversion::{from_lua, to_lua, whole_of, whole_or_why};
 use super::super::handles::Handles;
-use super::super::sandbox::hold;
-use super::{HostState, TOLD, entity_arg, fault, host_function, plain, stack, stopped, text_arg, told};
+use super::arguments::{text_arg, told};
+use super::cost::TOLD;
+use super::entities::entity_arg;
+use super::refusal::{fault, plain, stopped};
+use super::state::{HostState, host_function};
 use riskbreaker_play::{ActionContext, Op};
 use riskbreaker_ruleset::{instead, quoted::quoted};
 use riskbreaker_state::{Due, Entry, EntryId, Key, RelativeKey};
@@ -36,7 +40,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         charge(16);
         hold(TOLD)?;
         let entry = context.schedule(key, Due { what, owner, args, every }).map_err(stopped)?;
-        Ok(stack::token_of(entry.id, entry.number()))
+        Ok(super::token::token_of(entry.id, entry.number()))
     });
     host_function!(lua, host, table, "cancel", |_, b, entry: Lv| {
         let context = b.context()?;
@@ -85,7 +89,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     host_function!(lua, host, table, "entry_number", |_, b, token: Lv| {
         let context = b.context()?;
         context.observers.observe(&Op::ReadEntryNumber);
-        Ok(stack::entry_of(&token).map(|_| stack::number_of(token.to_pointer() as usize)))
+        Ok(super::token::entry_of(&token).map(|_| super::token::number_of(token.to_pointer() as usize)))
     });
     Ok(())
 }
@@ -110,7 +114,7 @@ fn entry_arg(context: &mut ActionContext, entry: &Lv, what: &str) -> Result<Entr
     let number = || whole_of(entry).and_then(|n| u32::try_from(n).ok());
     // A number without an entry names a removed one.
     let number = || number().map(|number| context.state.entry_numbered(number).unwrap_or(EntryId(0)));
-    match stack::entry_of(entry).or_else(number) {
+    match super::token::entry_of(entry).or_else(number) {
         Some(id) => Ok(id),
         None => Err(fault(
             context,
@@ -176,7 +180,7 @@ pub(crate) fn entry_tables<'a>(
 
 fn entry_table(lua: &Lua, entry: &Entry, handles: &Handles) -> Result<Table> {
     let row = lua.create_table()?;
-    row.raw_set("id", stack::token_of(entry.id, entry.number()))?;
+    row.raw_set("id", super::token::token_of(entry.id, entry.number()))?;
     row.raw_set("key", lua.create_sequence_from(entry.key.places().iter().copied())?)?;
     row.raw_set("what", &*entry.what)?;
     row.raw_set("owner", entry.owner.and_then(|owner| handles.handle(owner)))?;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use mlua::{ffi, lua_State};
 
 use super::super::field_names::{Name, push_field};
-use super::questions::not_about;
-use super::stack::{lent, pop, raise, text, type_name, whole};
-use super::{HostState, NO_GAME, message_of};
+use super::raw::{pop, raise, text, type_name, whole};
+use super::refusal::{NO_GAME, message_of, not_about};
+use super::state::{HostState, lent};
 use riskbreaker_play::{ActionContext, Answerer, AskKind, By, Limits, Misfit, Options, Places, Shape, Stop};
 
 /// The codes for the source of an answer, as known to the prelude.
@@ -102,7 +102,7 @@ impl ListedOptions<'_> {
     }
 
     /// The label of an option, for messages.
-    fn label(&self, context: &ActionContext, at: usize) -> String {
+    pub(super) fn label(&self, context: &ActionContext, at: usize) -> String {
         let own = self.text_of(at, Name::Label).or_else(|| self.text_of(at, Name::Id));
         own.unwrap_or_else(|| {
             if self.list == 0 {

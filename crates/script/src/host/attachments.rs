@@ -3,10 +3,14 @@ use std::rc::Rc;
 use mlua::{Lua, Result, Table, Value as Lv};
 
 use super::super::account::charge;
+use super::super::budget::hold;
 use super::super::conversion::{from_lua, to_lua, whole_of};
 use super::super::handles::Handles;
-use super::super::sandbox::hold;
-use super::{HostState, TOLD, entity_arg, fault, host_function, plain, stopped, text_arg, told};
+use super::arguments::{text_arg, told};
+use super::cost::TOLD;
+use super::entities::entity_arg;
+use super::refusal::{fault, plain, stopped};
+use super::state::{HostState, host_function};
 use riskbreaker_play::{ActionContext, Op};
 use riskbreaker_ruleset::instead;
 use riskbreaker_state::{Attachment, AttachmentId, Value};

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::super::account::charge;
+use super::super::budget::{hold, uncharged};
 #[cfg(feature = "continuations")]
 use super::super::continuation::use_of_results;
 use super::super::conversion::{name_of, to_lua, whole_of, whole_or_why};
-use super::super::sandbox::{hold, uncharged};
-use super::{
-    DIE, HostState, LONGEST_LABEL, TOLD, audience_arg, fault, fill_told, host_function, stopped, text_arg, told,
-};
+use super::arguments::{audience_arg, fill_told, text_arg, told};
+use super::cost::{DIE, TOLD};
+use super::refusal::{fault, stopped};
+use super::state::{HostState, LONGEST_LABEL, host_function};
 use riskbreaker_dice::Dice;
 use riskbreaker_play::{ActionContext, Need, Sight, SightForm};
 

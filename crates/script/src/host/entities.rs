@@ -3,12 +3,15 @@ use std::rc::Rc;
 use mlua::{Error, Lua, Result, Table, Value as Lv};
 
 use super::super::account::charge;
-use super::super::allocation::limited;
+use super::super::budget::hold;
 use super::super::conversion::{from_lua, name_of};
 use super::super::handles::{Handles, Tombstone};
-use super::super::sandbox::hold;
+use super::super::memory::limited;
+use super::arguments::{string_arg, text_arg};
+use super::cost::{CHANGE, TOLD};
 use super::messages::no_member;
-use super::{CHANGE, HostState, TOLD, fault, host_function, plain, stopped, string_arg, text_arg};
+use super::refusal::{fault, plain, stopped};
+use super::state::{HostState, host_function};
 use riskbreaker_play::{ActionContext, Op};
 use riskbreaker_ruleset::instead;
 use riskbreaker_state::{EntityId, FEW_ENTITIES, FieldId, KindId, Value};

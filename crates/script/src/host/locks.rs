@@ -6,7 +6,8 @@ use std::ptr;
 
 use mlua::{Lua, Result, Table, ffi, lua_State};
 
-use super::stack::{add_functions, pop, running_host, whole};
+use super::raw::{add_functions, pop, whole};
+use super::state::running_host;
 
 /// Adds the functions to the table of host functions.
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {

@@ -3,9 +3,12 @@ use std::rc::Rc;
 use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::super::account::{TOO_MANY_WORDS, no_more_words};
+use super::super::budget::{hold, must_stop};
 use super::super::handles::Handles;
-use super::super::sandbox::{hold, must_stop};
-use super::{HostState, TERM, TOLD, audience_arg, fill, fill_told, host_function, stopped, text_arg, words_of};
+use super::arguments::{audience_arg, fill, fill_told, text_arg, words_of};
+use super::cost::{TERM, TOLD};
+use super::refusal::stopped;
+use super::state::{HostState, host_function};
 use riskbreaker_play::{ActionContext, Stop, Term};
 use riskbreaker_state::{Audience, Value};
 

@@ -3,7 +3,9 @@ use std::rc::Rc;
 use mlua::{Lua, Result, Table, Value as Lv};
 
 use super::super::api::{ENTITY_FIELDS, ENTITY_METHODS};
-use super::{HostState, MOST_NAMED, host_function, stopped};
+use super::cost::MOST_NAMED;
+use super::refusal::stopped;
+use super::state::{HostState, host_function};
 use riskbreaker_play::ActionContext;
 use riskbreaker_ruleset::instead;
 use riskbreaker_state::{Field, Kind, Type};

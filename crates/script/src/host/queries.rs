@@ -5,11 +5,13 @@ use std::os::raw::c_int;
 use mlua::{Lua, Result, Table, ffi, lua_State};
 
 use super::super::account::charge;
-use super::super::allocation::limited;
+use super::super::memory::limited;
 use super::entities::no_kind;
 use super::messages::no_member;
-use super::stack::{add_functions, is_handle, lent, pop, push_handles, raise, text, type_name, value_at};
-use super::{HostState, NO_GAME, fault, message_of, plain, stopped};
+use super::raw::{add_functions, pop, push_handles, raise, text, type_name};
+use super::refusal::{NO_GAME, fault, message_of, plain, stopped};
+use super::stack::value_at;
+use super::state::{HostState, is_handle, lent};
 use riskbreaker_play::{ActionContext, Op, Query};
 use riskbreaker_ruleset::instead_of_value;
 use riskbreaker_state::{EntityId, FieldId, KindId, Type, Value};

@@ -4,15 +4,18 @@ use std::sync::Arc;
 use mlua::{FromLua, Lua, Result, Table, Value as Lv};
 
 use super::super::account::charge;
+use super::super::budget::hold;
 use super::super::conversion::{from_lua, text_of, whole_of};
 use super::super::field_names::Name;
 use super::super::handles::Handles;
-use super::super::sandbox::hold;
 use super::answering::{BY_ONLY, by_of, misfit};
-use super::{ASKED, HostState, MOST_NAMED, OPTION, audience_arg, fault, fill, host_function, stopped, text_arg};
+use super::arguments::{audience_arg, fill, text_arg};
+use super::cost::{ASKED, MOST_NAMED, OPTION};
+use super::refusal::{fault, gone_option, not_about, stopped};
+use super::state::{HostState, host_function};
 use riskbreaker_play::{
     ActionContext, Answer, Ask, AskKind, Asked, Asking, By, Choice, DicePosition, Happening, Limits, Op, Question,
-    QuestionId, Refusal, Shape, Stop, Taped, Untold, Viewer,
+    QuestionId, Refusal, Shape, Taped, Untold, Viewer,
 };
 use riskbreaker_state::{Audience, EntityId, Value};
 
@@ -345,23 +348,6 @@ fn asking_of(context: &mut ActionContext, handles: &Handles, q: &Table) -> Resul
     };
     context.open_seat(&seat).map_err(stopped)?;
     Ok(Asking { seat, topic, about })
-}
-
-/// The fault of a question about something other than an existing entity.
-pub(super) fn not_about(context: &mut ActionContext, found: &str) -> Stop {
-    let found = if found == "table" { "a table or an entity that has been taken away" } else { found };
-    context.fault_with(
-        format!("the `about` of a question takes an entity that is there, not {found}"),
-        Some("ask before the entity is taken away, or name it in `why`".into()),
-    )
-}
-
-/// The fault of a question with a removed entity as an option.
-pub(super) fn gone_option(context: &mut ActionContext, at: usize) -> Stop {
-    context.fault_with(
-        format!("option {at} is an entity that has been taken away"),
-        Some("leave it out of the options, or give an option with an `id` of its own".into()),
-    )
 }
 
 /// The work of a question without its options: asking, answering and publishing it.

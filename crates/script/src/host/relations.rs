@@ -4,9 +4,10 @@ use mlua::{Lua, Result, Table, Value as Lv};
 
 use super::super::account::charge;
 use super::super::handles::Handles;
-use super::entities::{hold_change, kind_arg, new_entity, read_fields, take_away};
+use super::entities::{entity_arg, hold_change, kind_arg, new_entity, read_fields, take_away};
 use super::queries::charge_query;
-use super::{HostState, entity_arg, host_function, stopped};
+use super::refusal::stopped;
+use super::state::{HostState, host_function};
 use riskbreaker_play::ActionContext;
 use riskbreaker_state::{EntityId, KindId, Value};
 

@@ -2,65 +2,28 @@
 //! nothing and look up no names. A refusal is raised as an error of the script, with its reason in the context's
 //! `stop`.
 
-use std::cell::Cell;
 use std::os::raw::c_int;
 use std::ptr;
 use std::sync::Arc;
 
-use mlua::{Function, LightUserData, Lua, Result, Table, Value as Lv, ffi, lua_State};
+use mlua::{Lua, Result, Table, ffi, lua_State};
 
 use super::super::account::{Account, begin_work, beside, end_work, uncounted};
-use super::super::allocation::uses_more_than;
-use super::super::conversion;
-use super::super::sandbox::{CallBudget, hold, note_spent_at, place_of, renew};
+use super::super::budget::{CallBudget, hold, renew};
+use super::super::memory::uses_more_than;
+use super::super::whole_number;
+use super::answering;
+use super::cost::TOLD;
 use super::entities::{check_target, hold_change};
-use super::{HostState, NO_GAME, TOLD, answering, message_of};
-use riskbreaker_play::{ActionContext, Stop};
-use riskbreaker_state::{EntryId, FieldId, KindId, Type, Value};
-
-thread_local! {
-    /// The host state of the machine that runs on this thread.
-    static HOST: Cell<*const HostState> = const { Cell::new(ptr::null()) };
-    /// The machine itself, while one of its functions runs here.
-    static MACHINE: Cell<*mut lua_State> = const { Cell::new(ptr::null_mut()) };
-    /// The fields that `write_all` writes.
-    static FIELDS: Cell<*const [Value]> = const { Cell::new(ptr::slice_from_raw_parts(ptr::null(), 0)) };
-}
-
-/// Makes the host state available to the functions while `run` runs.
-pub(super) fn with_host<R>(host: &HostState, run: impl FnOnce() -> R) -> R {
-    let outer = HOST.replace(host);
-    let machine = MACHINE.get();
-    let result = run();
-    HOST.set(outer);
-    MACHINE.set(machine);
-    result
-}
-
-/// Makes the fields available to `write_all` while `run` runs.
-pub(crate) fn filling<R>(fields: &[Value], run: impl FnOnce() -> R) -> R {
-    let outer = FIELDS.replace(fields);
-    let result = run();
-    FIELDS.set(outer);
-    result
-}
-
-/// A function of a handle and the list of its field names that writes the fields which are no tables.
-pub(crate) fn fill_fields(lua: &Lua) -> Result<Function> {
-    // SAFETY: it follows the engine's rules for C functions, see below.
-    unsafe { lua.create_c_function(write_all) }
-}
-
-/// File and line of the script that runs on this thread; empty if none runs.
-pub(crate) fn current_place() -> String {
-    let state = MACHINE.get();
-    if state.is_null() {
-        return String::new();
-    }
-    // SAFETY: `with_host` resets the pointer when the machine's function has returned.
-    let place = unsafe { place_of(state) };
-    place.map_or_else(String::new, |place| format!("{}:{}", place.path, place.line))
-}
+use super::raw::{
+    HANDLES, NAMES, TABLES, add_functions, pop, push_handles, push_plain, push_registered, raise, text, type_name,
+    whole,
+};
+use super::refusal::{NO_GAME, message_of};
+use super::state::{HostState, lent};
+use super::token::number_of;
+use riskbreaker_play::Stop;
+use riskbreaker_state::{FieldId, KindId, Type, Value};
 
 /// Adds the functions to the table of host functions.
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
@@ -91,47 +54,6 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
     unsafe { add_functions(lua, table, &functions) }
 }
 
-/// Adds plain C functions to a table.
-///
-/// # Safety
-///
-/// Each function follows the engine's rules for C functions.
-pub(super) unsafe fn add_functions(lua: &Lua, table: &Table, functions: &[(&str, ffi::lua_CFunction)]) -> Result<()> {
-    for (name, function) in functions {
-        table.raw_set(*name, unsafe { lua.create_c_function(*function) }?)?;
-    }
-    Ok(())
-}
-
-/// The host state of the running script.
-pub(super) fn running_host<'a>() -> Option<&'a HostState> {
-    // SAFETY: `with_host` sets the pointer as long as its borrow of the host state lasts, on this thread only.
-    unsafe { HOST.get().as_ref() }
-}
-
-/// The host state and the game that is currently lent.
-pub(super) fn lent<'a>(state: *mut lua_State) -> Option<(&'a HostState, &'a mut ActionContext)> {
-    let host = running_host()?;
-    let context = host.lent()?;
-    MACHINE.set(state);
-    Some((host, context))
-}
-
-/// True if the table at this address is the handle of an entity.
-pub(crate) fn is_handle(address: usize) -> bool {
-    running_host().and_then(|host| host.handles.try_borrow().ok()?.id_at(address)).is_some()
-}
-
-/// Raises an error in the script. The caller must not have values with destructors.
-pub(super) unsafe fn raise(state: *mut lua_State, message: String) -> c_int {
-    unsafe {
-        note_spent_at(state);
-        ffi::lua_pushlstring(state, message.as_ptr().cast(), message.len());
-        drop(message);
-        ffi::lua_error(state)
-    }
-}
-
 /// `stop_if_open()`: ends the script if questions are open. Most runs of an action end here, so the error is minimal:
 /// its place is never read.
 unsafe extern "C-unwind" fn stop_if_open(state: *mut lua_State) -> c_int {
@@ -150,54 +72,8 @@ unsafe extern "C-unwind" fn stop_if_open(state: *mut lua_State) -> c_int {
     }
 }
 
-/// A whole number on the stack. `None` if it is none, or too large for the state.
-pub(super) unsafe fn whole(state: *mut lua_State, at: c_int) -> Option<i64> {
-    unsafe {
-        if ffi::lua_type(state, at) != ffi::LUA_TNUMBER {
-            return None;
-        }
-        conversion::whole(ffi::lua_tonumberx(state, at, ptr::null_mut())).ok()
-    }
-}
-
-pub(super) unsafe fn text<'a>(state: *mut lua_State, at: c_int) -> Option<&'a str> {
-    unsafe {
-        if ffi::lua_type(state, at) != ffi::LUA_TSTRING {
-            return None;
-        }
-        let mut length = 0;
-        let start = ffi::lua_tolstring(state, at, &raw mut length);
-        std::str::from_utf8(std::slice::from_raw_parts(start.cast(), length)).ok()
-    }
-}
-
-/// Pops values off the stack.
-pub(super) unsafe fn pop(state: *mut lua_State, count: c_int) {
-    unsafe { ffi::lua_settop(state, -count - 1) }
-}
-
 /// Longest text that a script gives to the host, in bytes.
 const LONGEST_TEXT: usize = 64 << 10;
-
-// Entities
-
-unsafe extern "C-unwind" fn write_all(state: *mut lua_State) -> c_int {
-    // SAFETY: `filling` sets the fields as long as its borrow of them lasts; the arguments are two tables, and no value
-    // here has a destructor when the engine raises an error.
-    unsafe {
-        let fields = FIELDS.get();
-        for at in 0..fields.len() {
-            ffi::lua_rawgeti(state, 2, at as ffi::lua_Integer + 1);
-            match &(&*fields)[at] {
-                Value::None => ffi::lua_pushnil(state),
-                value if push_plain(state, value) => {}
-                _ => ffi::lua_pushnil(state),
-            }
-            ffi::lua_rawset(state, 1);
-        }
-        0
-    }
-}
 
 /// `write(handle, kind of its class, index of the field, its name, a value that is no table)`: writes a field.
 unsafe extern "C-unwind" fn write(state: *mut lua_State) -> c_int {
@@ -296,7 +172,7 @@ unsafe fn write_field(state: *mut lua_State, by: Option<f64>) -> std::result::Re
     // The rules are shared by all threads: do not touch their reference count at every write.
     let declared = context.rules.schema().kinds[kind as usize].field(field);
     // Next to numbers beyond 2^52, the sum with a fraction would be rounded to a whole number.
-    let fraction = by.filter(|by| by.fract() != 0.0).map_or(Ok(()), |by| conversion::whole(by).map(drop));
+    let fraction = by.filter(|by| by.fract() != 0.0).map_or(Ok(()), |by| whole_number::whole(by).map(drop));
     let to = fraction.and_then(|()| unsafe { value_at(state, 5, host, &declared.ty, context.state.field(id, field)) });
     let value = match to {
         Ok(value) => declared.ty.settle(value),
@@ -331,7 +207,7 @@ fn kept_text(text: &str) -> std::result::Result<Arc<str>, String> {
     if text.len() > LONGEST_TEXT {
         return Err(format!("a text has at most {LONGEST_TEXT} bytes"));
     }
-    super::super::sandbox::hold(3 * text.len()).map_err(|error| error.to_string())?;
+    super::super::budget::hold(3 * text.len()).map_err(|error| error.to_string())?;
     Ok(Arc::from(text))
 }
 
@@ -347,7 +223,7 @@ pub(super) unsafe fn value_at(
         Ok(match ffi::lua_type(state, at) {
             ffi::LUA_TNIL => Value::None,
             ffi::LUA_TBOOLEAN => Value::Bool(ffi::lua_toboolean(state, at) != 0),
-            ffi::LUA_TNUMBER => Value::Int(conversion::whole(ffi::lua_tonumberx(state, at, ptr::null_mut()))?),
+            ffi::LUA_TNUMBER => Value::Int(whole_number::whole(ffi::lua_tonumberx(state, at, ptr::null_mut()))?),
             ffi::LUA_TSTRING => {
                 let Some(text) = text(state, at) else { return Err("a text must be UTF-8".into()) };
                 let known = match (ty, now) {
@@ -454,41 +330,6 @@ unsafe fn read_id(state: *mut lua_State) -> c_int {
     }
 }
 
-/// Pushes a value that is no table. Returns false if it is a table.
-unsafe fn push_plain(state: *mut lua_State, value: &Value) -> bool {
-    unsafe {
-        match value {
-            Value::Bool(yes) => ffi::lua_pushboolean(state, c_int::from(*yes)),
-            Value::Int(n) => ffi::lua_pushnumber(state, *n as f64),
-            Value::Text(text) => {
-                ffi::lua_pushlstring(state, text.as_ptr().cast(), text.len());
-            }
-            Value::Entity(id) => {
-                push_handles(state);
-                ffi::lua_rawgeti(state, -1, ffi::lua_Integer::from(id.0));
-                ffi::lua_remove(state, -2);
-            }
-            _ => return false,
-        }
-    }
-    true
-}
-
-/// Registry keys: the handles, the field names of each kind, and the tables made for fields.
-static HANDLES: u8 = 0;
-static NAMES: u8 = 1;
-static TABLES: u8 = 4;
-
-unsafe fn push_registered(state: *mut lua_State, key: *const u8) {
-    unsafe {
-        ffi::lua_rawgetp(state, ffi::LUA_REGISTRYINDEX, key.cast());
-    }
-}
-
-pub(super) unsafe fn push_handles(state: *mut lua_State) {
-    unsafe { push_registered(state, &raw const HANDLES) }
-}
-
 /// `keep_handles(handles, names, tables)`: stores them in the registry, by entity id, by kind and field, and by number.
 unsafe extern "C-unwind" fn keep_handles(state: *mut lua_State) -> c_int {
     // SAFETY: the prelude gives three tables.
@@ -571,33 +412,6 @@ unsafe fn empty_handles(state: *mut lua_State, host: &HostState) {
             ffi::lua_settop(state, names);
         }
         ffi::lua_settop(state, handles - 1);
-    }
-}
-
-pub(super) unsafe fn type_name(state: *mut lua_State, at: c_int) -> &'static str {
-    // SAFETY: the engine's names of types are static.
-    unsafe { std::ffi::CStr::from_ptr(ffi::lua_typename(state, ffi::lua_type(state, at))).to_str().unwrap_or("value") }
-}
-
-// Agenda
-
-/// The token of an agenda entry: it identifies the entry, and is not usable as a number by accident. Its upper half is
-/// the number for scripts that ask for one.
-pub(super) fn token_of(id: EntryId, number: u32) -> Lv {
-    let both = u64::from(number) << 32 | u64::from(id.0);
-    Lv::LightUserData(LightUserData(both as usize as *mut std::os::raw::c_void))
-}
-
-/// The number in an entry's token.
-pub(crate) fn number_of(token: usize) -> u32 {
-    (token as u64 >> 32) as u32
-}
-
-/// The entry of a token.
-pub(crate) fn entry_of(token: &Lv) -> Option<EntryId> {
-    match token {
-        Lv::LightUserData(token) => Some(EntryId(token.0 as usize as u32)),
-        _ => None,
     }
 }
 

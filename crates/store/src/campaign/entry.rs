@@ -235,10 +235,9 @@ impl Campaign {
         file: &mut StoreFile,
         step: &KeptStep,
     ) -> Result<Option<(MomentRow, ActionRows, Option<String>)>, StoreError> {
-        let mut id = match self.scene.new.is_none() && !step.sits_anew {
-            true => self.head.id,
-            false => 0,
-        };
+        // A step with more decisions than the head leads to no entry before it.
+        let may_lead_back = self.scene.new.is_none() && !step.sits_anew && self.head.decisions >= step.decisions;
+        let mut id = if may_lead_back { self.head.id } else { 0 };
         while id != 0 {
             let (row, body) = file.checked_moment(self.game, id)?;
             if body.scene != step.scene || row.decisions < step.decisions {

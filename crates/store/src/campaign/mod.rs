@@ -30,6 +30,8 @@ const IN_MEMORY: usize = 32;
 ///
 /// The session belongs to the caller. [`Campaign::keep`] writes its progress since the last call; acknowledge nothing
 /// that a session did before that has returned.
+///
+/// It has many methods, since each thing that a caller keeps or reads is one; each file has those of one subject.
 pub struct Campaign {
     pub(super) file: Arc<Mutex<StoreFile>>,
     game: u32,

@@ -129,7 +129,7 @@ impl Watched {
         self.tell(&mut moment, plays, lines);
         for event in &seen {
             if let Happening::Over { text } = &event.happening {
-                moment.sentences.push(format!("It ended: {}", sentence(text)).into());
+                moment.sentences.push(format!("It ended. {}", sentence(text)).into());
             }
         }
         let is_empty = moment.sentences.is_empty() && moment.cards.is_empty();

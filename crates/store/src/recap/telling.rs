@@ -255,7 +255,14 @@ fn summary(passed: &[&Moment]) -> Option<String> {
     match cards.len() {
         0 => None,
         1 => Some(format!("{} plays {}.", cards[0].0, cards[0].1)),
-        all => Some(format!("The next {} cards are {}{results}.", number(all), joined(named.into_iter()))),
+        all => {
+            let actor = &cards[0].0;
+            let play = match cards.iter().all(|card| card.0 == *actor) {
+                true => format!("{actor} plays"),
+                false => "They play".to_owned(),
+            };
+            Some(format!("{play} {} more cards: {}{results}.", number(all), joined(named.into_iter())))
+        }
     }
 }
 

@@ -1,10 +1,8 @@
 //! Checks the expressions of a script.
 
 use crate::inference::symbol::Symbol;
-use crate::inference::value_type::ValueType;
-use crate::inference::value_type::type_named;
+use crate::inference::value_type::{ValueType, type_named};
 use crate::reader::ScriptReader;
-use crate::symbols::known::Mistake;
 use crate::syntax::{literal, text, value_of};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Function, Location, TableItem, UnaryOp};
@@ -287,8 +285,4 @@ impl ScriptReader<'_> {
 /// Whether a word of the vocabulary declares something.
 fn declares(word: &'static str) -> bool {
     api::word(word).is_some_and(|word| word.group == api::WordGroup::Declaring && word.name != "verb")
-}
-
-pub(crate) fn not_dice(text: &str, error: &str) -> Mistake {
-    (format!("\"{text}\" are no dice: {error}"), "write them as 2d6, 1d10+1 or 4d6kh3".into())
 }

@@ -1,10 +1,10 @@
 //! Reads members that are read off an expression.
 
+use crate::elsewhere::MEMBERS;
 use crate::inference::symbol::{Symbol, declared};
 use crate::lints;
 use crate::members::Members;
 use crate::reader::ScriptReader;
-use crate::reader::elsewhere::MEMBERS;
 use riskbreaker_ruleset::instead_or;
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};

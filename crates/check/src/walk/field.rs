@@ -1,7 +1,7 @@
 //! Reads method calls of entities, and comparisons of fields with constants.
 
 use crate::inference::symbol::Symbol;
-use crate::inference::value_type::ValueType;
+use crate::inference::value_type::{ValueType, list_of};
 use crate::lints;
 use crate::reader::ScriptReader;
 use crate::syntax::{constant, literal, named, text};
@@ -242,16 +242,6 @@ fn is_fraction(expression: Expression<'_>) -> bool {
             _ => false,
         },
         _ => false,
-    }
-}
-
-/// Returns the words in a message for the values that a field of a type accepts.
-pub(crate) fn list_of(ty: &Type) -> &'static str {
-    match ty {
-        Type::List(_) => "a list",
-        Type::Map(_) => "a table",
-        Type::Ratio => "a ratio",
-        other => ValueType::of_type(other).words(),
     }
 }
 

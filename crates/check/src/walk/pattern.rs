@@ -1,18 +1,12 @@
 //! Looks for code that is valid but does nothing, or something else than it seems to, without a look at its meaning.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use crate::lint::Lint;
 use crate::lints;
-use crate::symbols::known::Mistake;
-use crate::syntax::{literal, text};
+use crate::syntax::{is_length, literal, number, text};
+use crate::syntax_lints::{Found, SyntaxLints};
 use riskbreaker_script::syntax::{
     AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Location, Statement, StatementIf,
-    StatementLocal, StatementNumericFor, StatementView, TextPosition, UnaryOp,
+    StatementLocal, StatementNumericFor, StatementView, UnaryOp,
 };
-
-/// What a lint has found, and where.
-type Found = (&'static Lint, Location, Mistake);
 
 /// Returns the lints of a script.
 pub(crate) fn lints(root: Block<'_>, source: &str) -> Vec<Found> {
@@ -21,19 +15,6 @@ pub(crate) fn lints(root: Block<'_>, source: &str) -> Vec<Found> {
     root.visit(&mut lints);
     lints.without_value();
     lints.found
-}
-
-#[derive(Default)]
-pub(crate) struct SyntaxLints<'s> {
-    pub lines: Vec<&'s str>,
-    pub found: Vec<Found>,
-    /// Local variables that are declared without a value: their position and name.
-    pub empty: BTreeMap<u64, (Location, String)>,
-    /// The position where a variable is first given a value.
-    pub given: BTreeMap<u64, TextPosition>,
-    /// The position where something is first added to a variable.
-    pub added: BTreeMap<u64, Location>,
-    pub read: BTreeSet<u64>,
 }
 
 impl<'ast> AstVisitor<'ast> for SyntaxLints<'_> {
@@ -47,28 +28,6 @@ impl<'ast> AstVisitor<'ast> for SyntaxLints<'_> {
 }
 
 impl SyntaxLints<'_> {
-    pub(crate) fn tell(
-        &mut self,
-        lint: &'static Lint,
-        at: Location,
-        wrong: impl Into<String>,
-        cure: impl Into<String>,
-    ) {
-        self.found.push((lint, at, (wrong.into(), cure.into())));
-    }
-
-    /// Returns the source text of a node; `None` if it spans several lines.
-    pub(crate) fn written(&self, at: Location) -> Option<&str> {
-        let line = self.lines.get(at.begin.line as usize).filter(|_| at.begin.line == at.end.line)?;
-        line.get(at.begin.column as usize..at.end.column as usize)
-    }
-
-    /// Whether two expressions have the same source text and call no function.
-    pub(crate) fn same(&self, one: Expression<'_>, other: Expression<'_>) -> bool {
-        let written = self.written(one.location());
-        written.is_some() && written == self.written(other.location()) && !calls(one)
-    }
-
     // Statements
 
     pub(crate) fn block(&mut self, block: Block<'_>) {
@@ -227,29 +186,4 @@ pub(crate) fn negates(expression: Expression<'_>) -> bool {
         ExpressionKind::Binary { lhs, rhs, .. } => negates(lhs) || negates(rhs),
         _ => false,
     }
-}
-
-pub(crate) fn is_length(expression: Expression<'_>) -> bool {
-    matches!(expression.kind(), ExpressionKind::Unary { op: UnaryOp::Length, .. })
-}
-
-pub(crate) fn number(expression: Expression<'_>) -> Option<f64> {
-    match expression.kind() {
-        ExpressionKind::Number { value, .. } => Some(value),
-        ExpressionKind::Integer { value, .. } => Some(value as f64),
-        ExpressionKind::Unary { op: UnaryOp::Negate, rhs } => number(rhs).map(|value| -value),
-        _ => None,
-    }
-}
-
-/// Whether an expression contains a call.
-fn calls(expression: Expression<'_>) -> bool {
-    let mut calls = false;
-    expression.visit(&mut |node: AstNode<'_>| {
-        if let AstNode::Expression(expression) = node {
-            calls |= matches!(expression.kind(), ExpressionKind::Call { .. });
-        }
-        !calls
-    });
-    calls
 }

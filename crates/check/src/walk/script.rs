@@ -1,7 +1,8 @@
 //! Reads a whole script.
 
-use super::{ScriptReader, pattern, spec};
+use super::{pattern, spec};
 use crate::inference::evidence::Evidence;
+use crate::reader::ScriptReader;
 use riskbreaker_script::syntax::{Arena, parse};
 
 impl ScriptReader<'_> {

@@ -5,7 +5,7 @@ use crate::inference::value_type::{ValueType, params_of, wanted};
 use crate::lints;
 use crate::reader::ScriptReader;
 use crate::symbols::signature::{Signature, run_by};
-use crate::syntax::{listed, literal, name_of};
+use crate::syntax::{gives_many, listed, literal, name_of};
 use riskbreaker_ruleset::Param;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 use riskbreaker_state::RelativeKey;
@@ -198,11 +198,6 @@ impl ScriptReader<'_> {
         let given_differ = matches!(given, (Some(one), Some(two)) if is_constant(one) != is_constant(two));
         (back == signature.params[at] && (differ || given_differ)).then_some(name)
     }
-}
-
-/// Whether an expression may yield any number of values.
-pub(crate) fn gives_many(expression: Expression<'_>) -> bool {
-    matches!(expression.kind(), ExpressionKind::Varargs | ExpressionKind::Call { .. })
 }
 
 fn many(count: usize) -> String {

@@ -1,20 +1,4 @@
-//! Reads one script from its first statement to its last, and asks the lints about each part of it.
-
-mod argument;
-pub(crate) mod calls;
-mod declared;
-pub(crate) mod elsewhere;
-pub(crate) mod expression;
-pub(crate) mod field;
-mod member;
-pub(crate) mod old_form;
-pub(crate) mod pattern;
-mod question;
-mod script;
-mod slip;
-mod spec;
-pub(crate) mod statement;
-mod word;
+//! A script that is being read: what is known of it so far, and the problems that were found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut, Range};
@@ -31,6 +15,8 @@ use riskbreaker_script::syntax::Location;
 const MOST_PROBLEMS: usize = 200;
 
 /// Reads one script and collects its problems.
+///
+/// It has many methods, since each lint and each part of the syntax adds some to it, in files of their own.
 pub(crate) struct ScriptReader<'r> {
     /// What is known of its variables so far.
     pub inference: Inference<'r>,

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::inference::value_type::ValueType;
 use crate::reader::ScriptReader;
-use crate::syntax::text;
+use crate::syntax::members_of;
 use riskbreaker_script::api;
-use riskbreaker_script::syntax::{AstNode, ExpressionKind, Function};
+use riskbreaker_script::syntax::Function;
 use riskbreaker_state::Type;
 
 impl ScriptReader<'_> {
@@ -58,20 +58,4 @@ impl ScriptReader<'_> {
             kinds.filter(move |kind| read.iter().all(|name| of_all(name) || kind.members().any(|own| own == name)));
         having.map(|kind| &*kind.name)
     }
-}
-
-/// The names that are read off a parameter in the body of its function.
-pub(crate) fn members_of(function: &Function<'_>, id: u64) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    function.body.visit(&mut |node: AstNode<'_>| {
-        if let AstNode::Expression(expression) = node
-            && let ExpressionKind::IndexName { expr, index, .. } = expression.kind()
-            && let ExpressionKind::Local { local, .. } = expr.kind()
-            && local.id == id
-        {
-            names.insert(text(index));
-        }
-        true
-    });
-    names
 }

@@ -232,12 +232,6 @@ impl ScriptReader<'_> {
     }
 }
 
-/// Whether an expression is an element of a member list, `thing.list[1]`.
-pub(crate) fn is_one_of_a_list(expression: Expression<'_>) -> bool {
-    let ExpressionKind::IndexExpr { expr, index } = expression.kind() else { return false };
-    matches!(expr.kind(), ExpressionKind::IndexName { .. }) && matches!(index.kind(), ExpressionKind::Number { .. })
-}
-
 /// Whether an expression is a table literal without keys.
 pub(crate) fn is_list(value: Expression<'_>) -> bool {
     let ExpressionKind::Table { items } = value.kind() else { return false };

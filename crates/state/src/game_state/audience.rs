@@ -1,0 +1,114 @@
+//! Who may see an entity, a field or a value of a state.
+
+use super::State;
+use crate::{Audience, AudienceRule, Entity, EntityId, FieldId, Schema, Value};
+
+impl State {
+    /// The audience of an entity. Everybody if it does not exist. A relation is seen by those who see all its ends.
+    pub fn audience(&self, schema: &Schema, id: EntityId) -> Audience {
+        self.entity(id).map_or(Audience::Everybody, |entity| self.audience_of(schema, entity))
+    }
+
+    /// The audience that an entity with these fields would have.
+    pub fn audience_of(&self, schema: &Schema, entity: &Entity) -> Audience {
+        self.audience_with(schema, entity, None)
+    }
+
+    /// The audience of an entity. `other`: a value to use for a field of an existing entity.
+    fn audience_with(&self, schema: &Schema, entity: &Entity, other: Option<(EntityId, FieldId, &Value)>) -> Audience {
+        let kind = schema.kind(entity.kind);
+        let own = kind.audience.as_ref().map_or(Audience::Everybody, |rule| self.resolved(schema, entity, rule, other));
+        kind.relates.iter().fold(own, |own, end| match entity.fields.get(end.0 as usize) {
+            Some(Value::Entity(end)) => own.and(&self.audience(schema, *end)),
+            _ => own,
+        })
+    }
+
+    /// The audience of a field of an entity. `was`: an earlier value of the field, to compute the audience at that
+    /// time.
+    pub fn field_audience(&self, schema: &Schema, id: EntityId, field: FieldId, was: Option<&Value>) -> Audience {
+        let Some(entity) = self.entity(id) else { return Audience::Everybody };
+        let other = was.map(|was| (id, field, was));
+        let whole = self.audience_with(schema, entity, other);
+        let declared = schema.kind(entity.kind).fields.get(field.0 as usize);
+        match declared.and_then(|declared| declared.audience.as_ref()) {
+            Some(rule) => whole.and(&self.resolved(schema, entity, rule, other)),
+            None => whole,
+        }
+    }
+
+    /// The viewers who see every entity in a value.
+    pub fn value_audience(&self, schema: &Schema, value: &Value) -> Audience {
+        let mut audience = Audience::Everybody;
+        value.each_entity(&mut |id| audience = std::mem::take(&mut audience).and(&self.audience(schema, id)));
+        audience
+    }
+
+    /// Follows the path of a rule from an entity. `other`: a value to use for one of the fields.
+    fn resolved(
+        &self,
+        schema: &Schema,
+        entity: &Entity,
+        rule: &AudienceRule,
+        other: Option<(EntityId, FieldId, &Value)>,
+    ) -> Audience {
+        let path = match rule {
+            AudienceRule::Fixed(audience) => return audience.clone(),
+            AudienceRule::Path(path) => path,
+        };
+        let changed = other.and_then(|(id, field, value)| Some((self.entity(id)?, field, value)));
+        let mut at = Some(entity);
+        for name in path {
+            let value = at.and_then(|entity| {
+                let field = schema.kind(entity.kind).field_named(name)?;
+                match changed {
+                    Some((of, at, value)) if std::ptr::eq(of, entity) && at == field => Some(value),
+                    _ => entity.fields.get(field.0 as usize),
+                }
+            });
+            match value {
+                Some(Value::Entity(next)) => at = self.entity(*next),
+                Some(Value::Text(seat)) => return Audience::named(seat),
+                Some(Value::List(seats)) => return Audience::of(seats.iter().filter_map(Value::as_text)),
+                _ => return Audience::nobody(),
+            }
+        }
+        Audience::nobody()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Field, Kind, KindId, Type};
+
+    /// A bond to an imp that only north sees. A field of the bond determines the audience of the bond.
+    #[test]
+    fn a_change_of_a_relation_is_for_those_who_see_its_ends() {
+        let field = |name: &str, ty: Type| Field {
+            name: name.into(),
+            label: name.into(),
+            ty,
+            default: Value::None,
+            show: true,
+            said: false,
+            audience: None,
+            peek: true,
+            by_hand: false,
+            origin: "".into(),
+        };
+        let path = |name: &str| Some(AudienceRule::Path(vec![name.into()]));
+        let fields = vec![field("imp", Type::Ref(None)), field("seen_by", Type::Text)];
+        let (audience, relates) = (path("seen_by"), vec![FieldId(0)]);
+        let bond = Kind { name: "bond".into(), fields, audience, relates, ..Kind::default() };
+        let (fields, audience) = (vec![field("owner", Type::Text)], path("owner"));
+        let imp = Kind { name: "imp".into(), fields, audience, ..Kind::default() };
+        let schema = Schema { kinds: vec![bond, imp] };
+        let mut state = State::new();
+        let imp = state.spawn(Entity { kind: KindId(1), fields: vec!["north".into()] });
+        let bond = state.spawn(Entity { kind: KindId(0), fields: vec![imp.into(), "east".into()] });
+        let before = |seat: &str| state.field_audience(&schema, bond, FieldId(1), Some(&Value::text(seat)));
+        assert_eq!(before("south"), Audience::nobody());
+        assert_eq!(before("north"), Audience::named("north"));
+    }
+}
