@@ -16,11 +16,12 @@ use serde_json::json;
 use super::edition::{Edition, Editions, NamedTarget};
 use super::figures::likeliest;
 use super::interrupt::{INTERRUPTED, watched_briefly};
+use super::meter::meter;
 use super::odds::OddsJson;
 use super::play::{pair, with_pairs};
 use super::row::{Row, Span};
 use super::screen::Screen;
-use super::sim::{meter, rate_text, result_bars, results};
+use super::tallies::{rate_text, result_bars, results};
 use super::{call_error, library};
 use riskbreaker::check::first_and_count;
 

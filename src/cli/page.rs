@@ -7,7 +7,7 @@ use riskbreaker::lab::{Findings, Tally};
 use riskbreaker::state::readable_name;
 
 use super::figures::{escaped, percent};
-use super::sim::{self, rate_text, results};
+use super::tallies::{self, cards_played, rate_text, replay, results, told_rounds};
 
 const COLOURS: [&str; 6] = ["#3f6fb0", "#d1702f", "#4f9a5b", "#8a5fb0", "#b04a5a", "#6b7280"];
 /// The style sheet of every page.
@@ -95,7 +95,7 @@ fn behind(findings: &Findings, label: &str, variants: &[usize]) -> String {
     let told = variants.iter().filter_map(|at| {
         let tally = &findings.tallies[*at];
         let series = tally.statistics.get(label)?;
-        let last = sim::told_rounds(series, tally).checked_sub(1)?;
+        let last = told_rounds(series, tally).checked_sub(1)?;
         let name = escaped(&findings.plan.variants[*at].name);
         Some(format!("{name}: {} games at the start, {} after round {last}", series[0].games, series[last].games))
     });
@@ -236,7 +236,7 @@ fn course(findings: &Findings, label: &str, variants: &[usize]) -> String {
         .filter_map(|at| {
             let tally = &findings.tallies[*at];
             let rounds = tally.statistics.get(label)?;
-            let told = rounds.iter().take(sim::told_rounds(rounds, tally));
+            let told = rounds.iter().take(told_rounds(rounds, tally));
             Some((*at, told.map(|sum| sum.sum as f64 / sum.games as f64).collect()))
         })
         .collect();
@@ -295,7 +295,7 @@ fn step(long: f64) -> f64 {
 }
 
 fn cards(findings: &Findings, names: &[&str]) -> String {
-    let keys = sim::cards_played(findings);
+    let keys = cards_played(findings);
     if keys.is_empty() {
         return String::new();
     }
@@ -369,8 +369,8 @@ fn left_out(page: &mut String, findings: &Findings, variant: usize, folder: Opti
         page,
         "<h2>{}: {}</h2>\n<p class=\"note\">To play the first of them again: <code>{}</code></p>\n<ul>",
         escaped(&plan.variants[variant].name),
-        sim::left_out(findings, variant),
-        escaped(&sim::replay(plan, variant, first.trial, folder))
+        tallies::left_out(findings, variant),
+        escaped(&replay(plan, variant, first.trial, folder))
     );
     for out in tally.left_out.iter().take(NAMED) {
         let help = out.cure.as_ref().map_or_else(String::new, |cure| format!(" (help: {})", escaped(cure)));

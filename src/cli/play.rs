@@ -16,7 +16,7 @@ use super::notify::NotifyArgs;
 use super::repl::{Editor, Lines, Recall, Repl, Vocabulary};
 use super::roll::random_seed;
 use super::row::Row;
-use super::rules::{scenario_of, scenario_text, scenario_title};
+use super::rules::{rules_note, scenario_of, scenario_text, scenario_title};
 use super::screen::Screen;
 use super::{call_error, campaigns, file, library, unnamed};
 
@@ -552,33 +552,6 @@ fn not_opened(error: StoreError, path: &Path, campaign: &Campaign) -> anyhow::Er
         Err(error) => error.to_string(),
     };
     anyhow::anyhow!("{error}. The version of the program that kept this campaign may still open it; {cure}")
-}
-
-/// The notice for a game whose rules differ from those on disk; `None` if they are equal.
-pub fn rules_note(session: &Session, library: &Library) -> Option<String> {
-    let rules = session.ruleset();
-    let name = rules.name();
-    let kept = "This campaign plays on by the rules kept in its file";
-    match Ruleset::load_with(library, rules.id(), rules.extra_layers()) {
-        Ok(today) if today.hash() == rules.hash() => None,
-        Ok(today) => {
-            let versions: Vec<String> = version_changes(rules, &today)
-                .into_iter()
-                .map(|(id, from, to)| format!("the folder has {id} {to}, the campaign {from}"))
-                .collect();
-            let versions = match versions.is_empty() {
-                true => format!("version {}, edited since", rules.version()),
-                false => versions.join("; "),
-            };
-            Some(format!(
-                "{kept}: {name} has changed ({versions}, {}). `rules {name}` shows what today's rules would do, \
-                 `rules {name} yes` switches to them; otherwise it stays with its own.",
-                super::figures::counted(Contrast::between(rules, &today).sentences.len(), "change", "changes")
-            ))
-        }
-        Err(_) if library.contains(rules.id()) => Some(format!("{kept}: {name} cannot be loaded as it is today.")),
-        Err(_) => Some(format!("{kept}: {name} is not there.")),
-    }
 }
 
 /// The most differences from the rules on disk that are listed when a campaign is opened.

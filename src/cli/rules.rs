@@ -7,14 +7,15 @@ use anyhow::{Context, Result};
 use clap::Subcommand;
 use riskbreaker::names::{fold, spelling, typed};
 use riskbreaker::play::is_saved_game;
-use riskbreaker::ruleset::{Contrast, Fact, instead, instead_or, system_message};
+use riskbreaker::ruleset::{Contrast, Fact, instead, instead_or, system_message, version_changes};
 use riskbreaker::state::readable_name;
 use riskbreaker::{Card, Happening, Library, Refusal, Ruleset, Scenario, Session, Setup, Step, Value};
 use serde_json::json;
 
+use super::figures::counted;
 use super::row::{Row, Span};
 use super::screen::Screen;
-use super::{call_error, file, library, report};
+use super::{call_error, file, library, migration, report};
 
 /// Looks into rulesets
 #[derive(Subcommand)]
@@ -170,11 +171,11 @@ fn switch(
     }
     let Some(out) = out else {
         let migration = session.preview_rules(to)?;
-        super::repl::show_migration(&migration, false, &mut screen)?;
+        migration::show(&migration, false, &mut screen)?;
         return Ok(if migration.is_refused() { ExitCode::FAILURE } else { ExitCode::SUCCESS });
     };
     let migration = session.change_rules(to)?;
-    super::repl::show_migration(&migration, true, &mut screen)?;
+    migration::show(&migration, true, &mut screen)?;
     session.take_events();
     let _: Step = session.advance()?;
     for event in session.take_events() {
@@ -514,4 +515,31 @@ pub fn find_card<'r>(rules: &'r Ruleset, text: &str) -> Result<&'r Card, Refusal
         let meant = instead_or(text, cards.iter().map(|card| &*card.title), instead(text, ids()));
         Refusal::Invalid { message: format!("{} has no card `{text}`; {}", rules.id(), instead_or(&id, ids(), meant)) }
     })
+}
+
+/// The notice for a game whose rules differ from those on disk; `None` if they are equal.
+pub fn rules_note(session: &Session, library: &Library) -> Option<String> {
+    let rules = session.ruleset();
+    let name = rules.name();
+    let kept = "This campaign plays on by the rules kept in its file";
+    match Ruleset::load_with(library, rules.id(), rules.extra_layers()) {
+        Ok(today) if today.hash() == rules.hash() => None,
+        Ok(today) => {
+            let versions: Vec<String> = version_changes(rules, &today)
+                .into_iter()
+                .map(|(id, from, to)| format!("the folder has {id} {to}, the campaign {from}"))
+                .collect();
+            let versions = match versions.is_empty() {
+                true => format!("version {}, edited since", rules.version()),
+                false => versions.join("; "),
+            };
+            Some(format!(
+                "{kept}: {name} has changed ({versions}, {}). `rules {name}` shows what today's rules would do, \
+                 `rules {name} yes` switches to them; otherwise it stays with its own.",
+                counted(Contrast::between(rules, &today).sentences.len(), "change", "changes")
+            ))
+        }
+        Err(_) if library.contains(rules.id()) => Some(format!("{kept}: {name} cannot be loaded as it is today.")),
+        Err(_) => Some(format!("{kept}: {name} is not there.")),
+    }
 }

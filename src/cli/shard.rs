@@ -1,9 +1,12 @@
-//! The option `--shard`: the part of a simulation to play, given explicitly or by the variables of a scheduler.
+//! The option `--shard`: the part of a simulation to play, given explicitly or by the variables of a scheduler; and the exit
+//! code of a part.
+
+use std::process::ExitCode;
 
 use anyhow::Result;
 use riskbreaker::lab::Shard;
 
-use super::call_error;
+use super::{CallError, call_error, report};
 
 /// The value of `--shard`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,6 +166,18 @@ impl Scheduler {
             }
         }
     }
+}
+
+/// The exit code of a part of a simulation that can never succeed, however often a scheduler starts it again.
+const NEVER_WORKS: u8 = 42;
+
+/// Ends a part of a simulation: a call error is reported here, since schedulers get another exit code for it.
+pub fn end_part(error: anyhow::Error) -> Result<ExitCode> {
+    if error.downcast_ref::<CallError>().is_none() {
+        return Err(error);
+    }
+    report::error(&error);
+    Ok(ExitCode::from(NEVER_WORKS))
 }
 
 #[cfg(test)]

@@ -6,9 +6,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressStyle};
 use riskbreaker::lab::{
-    Exchange, Findings, GameRow, MemoUse, Plan, Progress, Rate, Simulation, SimulationError, Study, Sum, Tally, Variant,
+    Exchange, Findings, GameRow, MemoUse, Progress, Rate, Simulation, SimulationError, Study, Variant,
 };
 use riskbreaker::ruleset::system_message;
 use riskbreaker::state::readable_name;
@@ -16,18 +15,20 @@ use riskbreaker::{Ruleset, Scenario, Setup};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use super::figures::{bar, percent};
+use super::figures::percent;
 use super::games::GamesFile;
 use super::interrupt::{INTERRUPTED, heed_termination, interrupted_code, watched};
+use super::meter::meter;
 use super::page;
 use super::play::{pair, with_pairs};
 use super::report::unwritable;
-use super::row::{Row, Span};
+use super::row::Row;
 use super::screen::Screen;
-use super::shard::{ShardArg, shard};
+use super::shard::{ShardArg, end_part, shard};
 use super::study::{self, compared::Columns, parts::StudyWork};
+use super::tallies::{cards_played, left_out, rate_text, replay, result_bars, told_rounds};
 use super::tune::{self, Target};
-use super::{call_error, end_part, file, library};
+use super::{call_error, file, library};
 
 /// Plays a scenario many times and counts what comes of it
 ///
@@ -501,12 +502,6 @@ fn write(path: &Path, findings: &Findings, folder: Option<&Path>) -> Result<()> 
     file::replace(path, kept.to_string()).map_err(|error| unwritable(path, &error))
 }
 
-/// A progress bar with the remaining time.
-pub fn meter() -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:24} {percent:>3} % · {pos} of {len} · {eta} left");
-    ProgressBar::new(0).with_style(style.expect("the template is well formed").progress_chars("█▉▊▋▌▍▎▏ "))
-}
-
 /// Prints the cost of a part: its time and peak memory.
 fn tell_cost(took: Duration) {
     let seconds = took.as_secs_f64();
@@ -576,26 +571,6 @@ fn findings_json(findings: &Findings, folder: Option<&Path>) -> Json {
     object
 }
 
-/// A share with its interval.
-pub fn rate_text(rate: &Rate) -> String {
-    format!("{} ({} to {})", percent(rate.share), percent(rate.low), percent(rate.high))
-}
-
-/// Every result that occurred, the most frequent first.
-pub fn results(findings: &Findings) -> Vec<String> {
-    let mut all: Vec<(u64, String)> = Vec::new();
-    for tally in &findings.tallies {
-        for (result, count) in &tally.results {
-            match all.iter_mut().find(|(_, known)| known == result) {
-                Some((sum, _)) => *sum += count,
-                None => all.push((*count, result.clone())),
-            }
-        }
-    }
-    all.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.cmp(other)));
-    all.into_iter().map(|(_, result)| result).collect()
-}
-
 fn tables(screen: &mut Screen, findings: &Findings, folder: Option<&Path>) -> Result<()> {
     let plan = &findings.plan;
     let part = findings.shard.map(|shard| format!(" · shard {}/{}", shard.index, shard.count)).unwrap_or_default();
@@ -647,88 +622,6 @@ fn tables(screen: &mut Screen, findings: &Findings, folder: Option<&Path>) -> Re
         }
     }
     Ok(())
-}
-
-/// The width of the longest bar in columns.
-const BAR: usize = 24;
-/// The most results that get a row; the rest is counted.
-pub const MOST_RESULTS: usize = 20;
-
-/// Prints the share of each result with a bar; with several variants, one below the other.
-pub fn result_bars(screen: &mut Screen, findings: &Findings) -> Result<()> {
-    let all = results(findings);
-    let rates = |result: &str| findings.tallies.iter().map(|tally| tally.rate(result)).collect::<Vec<_>>();
-    let most = all.iter().flat_map(|result| rates(result)).map(|rate| rate.share).fold(0.0, f64::max);
-    let wide = if screen.width().is_some_and(|width| width < NARROW) { BAR / 3 } else { BAR };
-    let several = findings.tallies.len() > 1;
-    let mut cells = Vec::new();
-    let more = all.len().saturating_sub(MOST_RESULTS);
-    for result in &all[..all.len() - more] {
-        for (at, (rate, variant)) in rates(result).iter().zip(&findings.plan.variants).enumerate() {
-            let mut row = vec![Span::strong(if at == 0 { result } else { "" })];
-            if several {
-                row.push(Span::faint(&variant.name));
-            }
-            row.extend([Span::plain(rate_text(rate)), Span::plain(bar(rate.share, most, wide))]);
-            cells.push(row);
-        }
-    }
-    screen.columns(2, cells)?;
-    if more > 0 {
-        screen.row(&Row::at(2).faint(rarer(more)))?;
-    }
-    Ok(())
-}
-
-/// The note about results without a row.
-pub fn rarer(more: usize) -> String {
-    format!("and {more} rarer results: `--json` lists all, `result` in play.luau can group them")
-}
-
-/// A terminal with fewer columns gets short bars.
-const NARROW: usize = 100;
-
-/// The number of games of a variant that do not count, in words.
-pub fn left_out(findings: &Findings, variant: usize) -> String {
-    let tally = &findings.tallies[variant];
-    let out = tally.left_out.len() as u64;
-    let no_more = if findings.gave_up_on(variant) { " and no more were played" } else { "" };
-    format!("{out} of {} games {} left out{no_more}", tally.trials + out, if out == 1 { "is" } else { "are" })
-}
-
-/// The call that replays one trial of a variant.
-pub fn replay(plan: &Plan, variant: usize, trial: u64, folder: Option<&Path>) -> String {
-    let variant = &plan.variants[variant];
-    let mut words = vec!["riskbreaker".to_owned(), "sim".into(), plan.scenario.clone()];
-    if let Some(folder) = folder {
-        words.extend(["--rulesets".into(), folder.display().to_string()]);
-    }
-    words.extend(["--rules".into(), variant.ruleset.clone()]);
-    if !variant.layers.is_empty() {
-        words.extend(["--layers".into(), variant.layers.join(",")]);
-    }
-    for (option, pairs) in [("--set", &variant.set), ("--seat", &variant.seats)] {
-        words.extend(pairs.iter().flat_map(|(name, value)| [option.to_owned(), format!("{name}={value}")]));
-    }
-    let numbers = [("--seed", plan.seed), ("--actions", plan.actions), ("--trial", trial)];
-    words.extend(numbers.iter().flat_map(|(option, n)| [(*option).to_owned(), n.to_string()]));
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// Quotes a word for a shell.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
-/// Each seat with each card that it played, by name.
-pub fn cards_played(findings: &Findings) -> BTreeSet<(&String, &String)> {
-    let by_seat = findings.tallies.iter().flat_map(|tally| &tally.cards);
-    by_seat.flat_map(|(seat, cards)| cards.keys().map(move |card| (seat, card))).collect()
 }
 
 fn cards(screen: &mut Screen, findings: &Findings, names: &[&str]) -> Result<()> {
@@ -804,13 +697,6 @@ fn statistics(screen: &mut Screen, findings: &Findings) -> Result<()> {
         screen.table(&header, rounds.iter().enumerate().map(of_round).collect())?;
     }
     Ok(())
-}
-
-/// The number of rounds of a series that enough games reached: at least a hundredth of them, and ten if there were as
-/// many.
-pub fn told_rounds(series: &[Sum], tally: &Tally) -> usize {
-    let few = (tally.trials / 100).max(tally.trials.min(10)).max(1);
-    series.iter().take_while(|sum| sum.games >= few).count()
 }
 
 #[cfg(test)]

@@ -14,11 +14,12 @@ use serde_json::{Value as Json, json};
 use super::call_error;
 use super::figures::{bar, percent};
 use super::interrupt::{interrupted_code, watched};
+use super::meter::meter;
 use super::odds::{values_of, with_fact};
 use super::row::Row;
 use super::rules::find_card;
 use super::screen::Screen;
-use super::sim::{meter, rate_text};
+use super::tallies::rate_text;
 
 /// A result, and the share of games that it is to have.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Words of other dice programs, with their translations to this notation.
 
-use super::foreign::{Foreign, foreign};
-use super::notation::{NotationError, Suggested};
+use super::foreign::{Foreign, bare, foreign};
+use super::notation::{Dice, NotationError, Suggested, squeezed};
 
 /// A word that another program writes after dice.
 pub(super) struct DialectWord {
@@ -82,20 +82,22 @@ const BEHIND_DICE: [DialectWord; 21] = [
     word(&["eq", "n"], "is written `=` here", &["="]),
 ];
 
-/// True if a text is meant as dice: it begins with a number, or has operators in it, or `d` followed by faces.
-pub(super) fn is_meant(text: &str) -> bool {
-    let text = text.trim().to_ascii_lowercase();
-    let bytes = text.as_bytes();
-    let begins = bytes.first().is_some_and(|c| c.is_ascii_digit() || b"+-({[/!.%".contains(c));
-    let has_dice = bytes.iter().enumerate().filter(|(_, c)| **c == b'd').any(|(at, _)| {
-        let inside = at > 0 && (bytes[at - 1].is_ascii_alphabetic() || bytes[at - 1] == b'_');
-        let faces = bytes.get(at + 1).is_some_and(|c| c.is_ascii_digit() || b"%[{(".contains(c));
-        let fate = bytes.get(at + 1) == Some(&b'f') && !bytes.get(at + 2).is_some_and(u8::is_ascii_alphabetic);
-        !inside && (faces || fate)
-    });
-    // The id of a card, such as `2_handed` or `d6_trick`.
-    let is_id = bytes.contains(&b'_') && bytes.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_');
-    !is_id && (begins || has_dice || text == "d" || text.contains(['<', '>', '=', '*', '@', '{']))
+impl Dice {
+    /// True if a text is meant as dice, even if it is invalid: it contains dice or operators, and is no mere name.
+    pub fn is_meant(text: &str) -> bool {
+        let text = text.trim().to_ascii_lowercase();
+        let bytes = text.as_bytes();
+        let begins = bytes.first().is_some_and(|c| c.is_ascii_digit() || b"+-({[/!.%".contains(c));
+        let has_dice = bytes.iter().enumerate().filter(|(_, c)| **c == b'd').any(|(at, _)| {
+            let inside = at > 0 && (bytes[at - 1].is_ascii_alphabetic() || bytes[at - 1] == b'_');
+            let faces = bytes.get(at + 1).is_some_and(|c| c.is_ascii_digit() || b"%[{(".contains(c));
+            let fate = bytes.get(at + 1) == Some(&b'f') && !bytes.get(at + 2).is_some_and(u8::is_ascii_alphabetic);
+            !inside && (faces || fate)
+        });
+        // The id of a card, such as `2_handed` or `d6_trick`.
+        let is_id = bytes.contains(&b'_') && bytes.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_');
+        !is_id && (begins || has_dice || text == "d" || text.contains(['<', '>', '=', '*', '@', '{']))
+    }
 }
 
 /// The meaning of a lower-case word after dice in another program.
@@ -173,21 +175,6 @@ pub(super) fn translated(error: NotationError, reads: impl Fn(&str) -> bool) -> 
     }
 }
 
-/// Three pieces of a text as one, without spaces; `None` if two numbers would become one.
-pub(super) fn squeezed(before: &str, by: &str, after: &str) -> Option<String> {
-    let ends = |text: &str| text.trim_end().ends_with(|c: char| c.is_ascii_digit());
-    let begins = |text: &str| text.trim_start().starts_with(|c: char| c.is_ascii_digit());
-    let joined = |text: &str| {
-        let words: Vec<&str> = text.split_ascii_whitespace().collect();
-        words.windows(2).any(|pair| ends(pair[0]) && begins(pair[1]))
-    };
-    let emptied = by.trim().is_empty() && ends(before) && begins(after) && !(before.is_empty() || after.is_empty());
-    if emptied || joined(before) || joined(by) || joined(after) {
-        return None;
-    }
-    Some([before, by, after].concat().split_ascii_whitespace().collect())
-}
-
 /// The longest text that is translated, in bytes.
 const LONGEST: usize = 200;
 
@@ -252,35 +239,6 @@ fn phrased(text: &str) -> String {
         other => other.to_string(),
     });
     swapped.collect::<String>().trim().to_owned()
-}
-
-/// The text without the command, the comment and the label of other programs.
-pub(super) fn bare(text: &str) -> String {
-    let mut text = text.trim();
-    for command in ["/roll", "/r ", "/gmroll", "/gr ", "!roll", "!r ", "roll ", "output ", "throw ", "sum "] {
-        text = text.strip_prefix(command).unwrap_or(text).trim();
-    }
-    text = text.strip_prefix("[[").and_then(|text| text.strip_suffix("]]")).unwrap_or(text).trim();
-    text = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text).trim();
-    text = text.strip_prefix("sum(").and_then(|text| text.strip_suffix(')')).unwrap_or(text).trim();
-    text = text.trim_matches(|c: char| matches!(c, '"' | '\'' | ';')).trim();
-    for mark in ["#", "\\", "//"] {
-        text = text.split(mark).next().filter(|text| text.contains('d')).unwrap_or(text).trim();
-    }
-    // `2d6[fire]` is labelled.
-    let mut bare = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('[') {
-        match after.split_once(']') {
-            Some((label, behind)) if label.chars().any(char::is_alphabetic) && !before.ends_with('d') => {
-                bare += before;
-                rest = behind;
-            }
-            _ => break,
-        }
-    }
-    bare += rest;
-    bare.trim().to_owned()
 }
 
 /// A call of another program: `highest 3 of 4d6`, `max 2d20`, `largest(2d20)`, `count >= 5 10d6`, `explode d6`.

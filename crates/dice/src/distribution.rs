@@ -6,8 +6,7 @@ use dashu_int::ops::BitTest;
 use dashu_int::{IBig, UBig};
 
 use super::notation::{Dice, DiceGroup, DiceTerm, TermSource};
-use super::pool::{DicePool, Reroll};
-use super::roll::EXPLOSIONS;
+use super::pool::{DicePool, EXPLOSIONS, Reroll};
 use super::weights::{Effort, TooMuch, Weights};
 
 /// Explosions are followed until the rest is less likely than this, for all dice of a pool together.

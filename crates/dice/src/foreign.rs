@@ -1,6 +1,6 @@
 //! Whole notations of other dice programs with a known meaning, and their translation.
 
-use super::dialect::{bare, squeezed};
+use super::notation::squeezed;
 
 /// A notation of another program.
 pub(super) struct Foreign {
@@ -439,6 +439,35 @@ impl std::fmt::Display for Plain {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.written)
     }
+}
+
+/// The text without the command, the comment and the label of other programs.
+pub(super) fn bare(text: &str) -> String {
+    let mut text = text.trim();
+    for command in ["/roll", "/r ", "/gmroll", "/gr ", "!roll", "!r ", "roll ", "output ", "throw ", "sum "] {
+        text = text.strip_prefix(command).unwrap_or(text).trim();
+    }
+    text = text.strip_prefix("[[").and_then(|text| text.strip_suffix("]]")).unwrap_or(text).trim();
+    text = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text).trim();
+    text = text.strip_prefix("sum(").and_then(|text| text.strip_suffix(')')).unwrap_or(text).trim();
+    text = text.trim_matches(|c: char| matches!(c, '"' | '\'' | ';')).trim();
+    for mark in ["#", "\\", "//"] {
+        text = text.split(mark).next().filter(|text| text.contains('d')).unwrap_or(text).trim();
+    }
+    // `2d6[fire]` is labelled.
+    let mut bare = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('[') {
+        match after.split_once(']') {
+            Some((label, behind)) if label.chars().any(char::is_alphabetic) && !before.ends_with('d') => {
+                bare += before;
+                rest = behind;
+            }
+            _ => break,
+        }
+    }
+    bare += rest;
+    bare.trim().to_owned()
 }
 
 #[cfg(test)]

@@ -1,11 +1,8 @@
 use std::fmt;
-use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
-use super::dialect;
 use super::pool::{DicePool, Keep};
-use super::reader::NotationReader;
 
 /// A dice expression: a sum of dice and constants, such as `2d6+1` or `4d6kh3 - 2*d4`.
 ///
@@ -134,21 +131,6 @@ impl Dice {
         largest
     }
 
-    /// Reads an expression of at most 1000 characters, 10 000 dice, 1 000 000 faces a die, constants up to
-    /// 1 000 000 000 and factors up to 100 000.
-    ///
-    /// # Errors
-    ///
-    /// [`NotationError`] for anything else, with the column of the first problem and its cure.
-    pub fn parse(text: &str) -> Result<Dice, NotationError> {
-        NotationReader::parse(text)
-    }
-
-    /// True if a text is meant as dice, even if it is invalid: it contains dice or operators, and is no mere name.
-    pub fn is_meant(text: &str) -> bool {
-        dialect::is_meant(text)
-    }
-
     /// The count, faces and added constant of an expression that is only `NdS+m`; `None` for any other.
     #[inline]
     pub fn simple(&self) -> Option<(u32, u32, i64)> {
@@ -158,14 +140,6 @@ impl Dice {
             }
             _ => None,
         }
-    }
-}
-
-impl FromStr for Dice {
-    type Err = NotationError;
-
-    fn from_str(text: &str) -> Result<Dice, NotationError> {
-        Dice::parse(text)
     }
 }
 
@@ -202,11 +176,19 @@ impl Serialize for Dice {
     }
 }
 
-impl<'de> Deserialize<'de> for Dice {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Dice, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Dice::parse(&text).map_err(serde::de::Error::custom)
+/// Three pieces of a text as one, without spaces; `None` if two numbers would become one.
+pub(super) fn squeezed(before: &str, by: &str, after: &str) -> Option<String> {
+    let ends = |text: &str| text.trim_end().ends_with(|c: char| c.is_ascii_digit());
+    let begins = |text: &str| text.trim_start().starts_with(|c: char| c.is_ascii_digit());
+    let joined = |text: &str| {
+        let words: Vec<&str> = text.split_ascii_whitespace().collect();
+        words.windows(2).any(|pair| ends(pair[0]) && begins(pair[1]))
+    };
+    let emptied = by.trim().is_empty() && ends(before) && begins(after) && !(before.is_empty() || after.is_empty());
+    if emptied || joined(before) || joined(by) || joined(after) {
+        return None;
     }
+    Some([before, by, after].concat().split_ascii_whitespace().collect())
 }
 
 #[cfg(test)]

@@ -12,8 +12,7 @@ use dashu_int::ops::BitTest;
 
 use super::distribution::{Distribution, TooWide};
 use super::notation::{Dice, DiceTerm, TermSource};
-use super::pool::{DicePool, Keep};
-use super::roll::EXPLOSIONS;
+use super::pool::{DicePool, EXPLOSIONS, Keep};
 use super::weights::Effort;
 
 /// The part of a roll that a script sees.

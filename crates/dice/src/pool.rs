@@ -2,6 +2,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// The largest number of explosions of one die. A further exploding face adds no die.
+pub(super) const EXPLOSIONS: u32 = 1_000;
+
 /// The faces of a Fate die, `dF`.
 pub(super) const FATE: [i32; 3] = [-1, 0, 1];
 

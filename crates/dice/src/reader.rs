@@ -1,7 +1,10 @@
+use std::str::FromStr;
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer};
+
 use super::dialect;
-use super::notation::{Dice, DiceGroup, DiceTerm, NotationError, Suggested, TermSource};
+use super::notation::{Dice, DiceGroup, DiceTerm, NotationError, Suggested, TermSource, squeezed};
 use super::pool::{DicePool, FATE, FaceCondition, Faces, Keep, Reroll};
 
 /// The longest valid expression, in characters.
@@ -43,6 +46,33 @@ pub(super) struct NotationReader<'a> {
 
 /// The faces of a die as written: their number, and their values unless those are 1, 2, 3...
 type WrittenFaces = (u32, Option<Arc<[i32]>>);
+
+impl Dice {
+    /// Reads an expression of at most 1000 characters, 10 000 dice, 1 000 000 faces a die, constants up to
+    /// 1 000 000 000 and factors up to 100 000.
+    ///
+    /// # Errors
+    ///
+    /// [`NotationError`] for anything else, with the column of the first problem and its cure.
+    pub fn parse(text: &str) -> Result<Dice, NotationError> {
+        NotationReader::parse(text)
+    }
+}
+
+impl FromStr for Dice {
+    type Err = NotationError;
+
+    fn from_str(text: &str) -> Result<Dice, NotationError> {
+        Dice::parse(text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Dice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Dice, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Dice::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
 
 impl<'a> NotationReader<'a> {
     /// Parses an expression. A refusal suggests only valid expressions.
@@ -189,8 +219,7 @@ impl<'a> NotationReader<'a> {
                 None => "",
             };
             let inside = &self.text[inside_start..inside_end];
-            let choice =
-                dialect::squeezed(&self.text[..start], &format!("{}{keep}", inside.trim()), &self.text[self.at..]);
+            let choice = squeezed(&self.text[..start], &format!("{}{keep}", inside.trim()), &self.text[self.at..]);
             let choice = choice.filter(|_| is_pool && members[0].constant == 0);
             let message = "a group compares at least two rolls".to_owned();
             let words =
@@ -910,12 +939,12 @@ impl<'a> NotationReader<'a> {
         let is_sign = |c: char| c == '+' || c == '-';
         let start = self.text[..at].rfind(is_sign).map_or(0, |i| i + 1);
         let end = self.text[at + length..].find(is_sign).map_or(self.text.len(), |i| at + length + i);
-        dialect::squeezed(&self.text[start..at], by, &self.text[at + length..end]).unwrap_or_default()
+        squeezed(&self.text[start..at], by, &self.text[at + length..end]).unwrap_or_default()
     }
 
     /// The whole text, without spaces, with `length` characters at `at` replaced by `by`.
     fn whole(&self, at: usize, length: usize, by: &str) -> String {
-        dialect::squeezed(&self.text[..at], by, &self.text[at + length..]).unwrap_or_default()
+        squeezed(&self.text[..at], by, &self.text[at + length..]).unwrap_or_default()
     }
 
     /// The valid texts among: the term around `at`, or else the whole text, with `length` characters at `at` replaced

@@ -4,10 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::notation::{Dice, DiceGroup, DiceTerm, TermSource};
 use super::partition::high_first;
-use super::pool::{DicePool, Reroll};
+use super::pool::{DicePool, EXPLOSIONS, Reroll};
 
-/// The largest number of explosions of one die. A further exploding face adds no die.
-pub(super) const EXPLOSIONS: u32 = 1_000;
 /// The largest number of successive rerolls of one die by `rr`. Random dice never reach it (`rr` leaves 1 face in 100),
 /// but a source that always gives the same face does.
 const REROLLS: u32 = 10_000;

@@ -1,17 +1,38 @@
-//! Detects findings that no simulation can produce, because a file was damaged or edited, and names the field.
+//! Reads findings. Detects those that no simulation can produce, because a file was damaged or edited, and names the field.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-use super::simulation::{BLOCK, Findings, GIVEN_UP_AFTER, TrialPart, is_hopeless};
+use super::findings::{BLOCK, Findings, GIVEN_UP_AFTER, TrialPart, is_hopeless};
+use super::simulation_error::SimulationError;
 use super::tally::Tally;
+use riskbreaker_ruleset::typed_text::read_json;
 use riskbreaker_state::LARGEST_NUMBER;
 
 /// Counts of the results of the first variant, by the results of another one.
 type Pairs = BTreeMap<String, BTreeMap<String, u64>>;
 
 impl Findings {
+    /// Parses findings from JSON.
+    ///
+    /// # Errors
+    ///
+    /// A text that is no JSON of findings, or that contains impossible numbers.
+    pub fn read(text: &str) -> Result<Findings, SimulationError> {
+        let found: Findings = read_json(text.as_bytes()).map_err(|error| {
+            let json = serde_json::from_str(text).unwrap_or_default();
+            SimulationError::Findings(match no_count(&json) {
+                Some(damage) => format!("the findings are damaged: {damage}"),
+                None => format!("no findings of a simulation: {error}"),
+            })
+        })?;
+        match found.damage() {
+            Some(damage) => Err(SimulationError::Findings(format!("the findings are damaged: {damage}"))),
+            None => Ok(found),
+        }
+    }
+
     /// Describes the first impossible number, with the name of its field; `None` if all numbers are possible.
     pub(super) fn damage(&self) -> Option<String> {
         self.must_be_possible().err()

@@ -2,8 +2,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::simulation::{MemoUse, Simulation, Variant};
+use super::simulation::{Simulation, Variant};
 use super::tally::{Rate, Tally};
+use super::trial::MemoUse;
 use riskbreaker_play::{DiceSource, Driver, MASTER, Refusal, Ruleset, Scenario, Setup};
 use riskbreaker_ruleset::{Breach, CreationPart};
 use riskbreaker_state::{Value, readable_name};

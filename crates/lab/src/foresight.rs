@@ -5,9 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::advice::best_answer;
+use super::advise::best_answer;
 use super::search::{Search, searched_answer};
-use super::simulation::AHEAD;
 use riskbreaker_play::{Answer, Driver, Game, Machine, Question, Refusal};
 
 /// How a seat decides that follows no policy. It uses only what the seat knows.
@@ -19,6 +18,8 @@ pub enum Foresight {
     Search(Search),
 }
 
+/// The driver name of a seat that looks one step ahead, with the ruleset's `value` as the measure.
+pub const AHEAD: &str = "ahead";
 /// The word before the number of playouts.
 const SEARCH: &str = "search";
 /// The word after the number of playouts, if they stop early.

@@ -10,6 +10,7 @@ use riskbreaker_script as _;
 
 mod advice;
 mod advice_report;
+mod advise;
 mod alarm;
 mod chain;
 mod chance;
@@ -18,9 +19,11 @@ mod comparison;
 mod damage;
 mod encounter;
 mod exploration;
+mod findings;
 mod foresight;
 mod interval;
 mod memo_report;
+mod merging;
 mod odds;
 mod odds_for_program;
 mod odds_in_words;
@@ -35,20 +38,22 @@ mod search;
 mod seat;
 mod session;
 mod simulation;
+mod simulation_error;
 mod solution;
 mod study;
 mod tally;
 mod trial;
 mod whole_game;
 
-pub use advice::{Advice, AdviceLimits, Advised};
+pub use advice::{Advice, AdviceLimits, Advised, PlayedOut};
 pub use advice_report::{AdviceReport, AnswerReport, DifferenceReport, PlayedReport, ShareReport};
 pub use chance::Chance;
 pub use compared::Compared;
 pub use comparison::{CardOdds, ComparedCards, compare_cards};
 pub use encounter::{ENCOUNTER_ACTIONS, Encounter, EncounterMember, EncounterOdds, EncounterSide, MOST_ON_A_SIDE};
 pub use exploration::until;
-pub use foresight::Foresight;
+pub use findings::{Findings, Plan, PlannedVariant, Shard};
+pub use foresight::{AHEAD, Foresight};
 pub use memo_report::MemoReport;
 pub use odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};
 pub use odds_for_program::{advice_for_program, odds_for_program};
@@ -57,14 +62,12 @@ pub use opening::Opening;
 pub use outcome::{Effect, Outcome};
 pub use outcome_kind::kinds_of_outcomes;
 pub use paired::Difference;
-pub use playouts::PlayedOut;
 pub use position::{Place, Position};
 pub use search::Search;
 pub use seat::SeatExt;
 pub use session::SessionExt;
-pub use simulation::{
-    AHEAD, Findings, GameRow, MemoUse, Plan, PlannedVariant, Progress, Shard, Simulation, SimulationError, Variant,
-};
+pub use simulation::{GameRow, Progress, Simulation, Variant};
+pub use simulation_error::SimulationError;
 pub use solution::{AnswerShare, BestAnswer, Payoff, Solution, solve_game};
 pub use study::{
     CardFigures, CardOffer, CardWorth, ClosestPosition, Exchange, GameEnd, GameFacts, LadderPair, Mirrored,
@@ -72,6 +75,7 @@ pub use study::{
     WeighedPositions,
 };
 pub use tally::{CardUse, LeftOut, Rate, Sum, Tally};
+pub use trial::MemoUse;
 pub use whole_game::{GameEstimate, GameLimits, GameOdds, game_odds};
 
 #[doc(hidden)]

@@ -3,9 +3,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use super::simulation::{MemoUse, Simulation, SimulationError};
+use super::simulation::Simulation;
+use super::simulation_error::SimulationError;
 use super::tally::Tally;
-use super::trial::TrialTable;
+use super::trial::{MemoUse, TrialTable};
 use riskbreaker_play::{NewBranch, NotRecorded};
 
 /// A report on the memo (the trace cache) in a simulation: the share that it replays, and the operations that it cannot

@@ -6,54 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use super::advice::{Advice, AdviceLimits, Advised};
+use super::advice::{Advice, AdviceLimits, Advised, PlayedOut};
 use super::paired::{Difference, standard_errors};
-use super::tally::Rate;
 use riskbreaker_dice::DiceRng;
 use riskbreaker_play::{
     Answer, By, DiceSource, Driver, Game, Halt, MACHINE_STACK, Machine, Question, Refusal, Ruleset, Slot, Viewer,
 };
 use riskbreaker_work::is_set;
 
-/// The result of games that were played to their end by policies.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct PlayedOut {
-    /// The number of games.
-    pub games: u64,
-    /// The number of games in which the asked seat had a higher value at the end than every other seat. `None` if no other seat
-    /// has a value.
-    pub wins: Option<u64>,
-    /// The number of games in which no other seat had a higher value, and one had the same. `None` as for `wins`.
-    pub draws: Option<u64>,
-    /// The average value at the end to the asked seat.
-    pub average: f64,
-    /// The sum of the squares of the values.
-    squares: f64,
-}
-
 impl PlayedOut {
-    /// The share of games that were won, 0 to 1, and its margin of error in 95 of 100 cases.
-    pub fn win_rate(&self) -> Option<(f64, f64)> {
-        let rate = Rate::of(self.wins.filter(|_| self.games > 0)?, self.games);
-        // The interval is wider on the side of one half.
-        Some((rate.share, (rate.high - rate.share).max(rate.share - rate.low)))
-    }
-
-    /// The margin of error of the average in 95 of 100 cases: infinite for one game.
-    pub fn margin(&self) -> f64 {
-        if self.games < 2 {
-            return f64::INFINITY;
-        }
-        let games = self.games as f64;
-        let variance = (self.squares / games - self.average * self.average).max(0.0);
-        1.96 * (variance / (games - 1.0)).sqrt()
-    }
-
-    /// The number that answers are ranked by: the share of games won, or the average value.
-    pub fn score(&self) -> f64 {
-        self.win_rate().map_or(self.average, |(rate, _)| rate)
-    }
-
     fn add(&mut self, ended: &Ended) {
         let games = self.games as f64;
         let worth = ended.worth as f64;

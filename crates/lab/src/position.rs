@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::exploration::{Detail, explore};
-use super::{Compared, Limits, Odds, OddsQuery, SessionExt as _, check_compared};
+use super::{Compared, Limits, Odds, OddsQuery, check_compared};
 use riskbreaker_dice::Fraction;
 use riskbreaker_play::{
     Answer, Ask, Driver, Edit, Game, Given, Machine, Question, QuestionId, Refusal, Ruleset, Session, Setup, Slot,
@@ -104,7 +104,7 @@ impl Position {
             known.extend(view.fields(id).map(|(field, _)| (view.title(id), field.label.clone())));
         }
         let looked_at = query.watch.clone();
-        let odds = session.odds_at(question.id, query)?;
+        let odds = odds_at(&mut session, question.id, query)?;
         for compared in &self.compared {
             let named = |(title, field): &(String, String)| *title == compared.title && *field == compared.field;
             let Some(at) = self.watch.iter().position(named) else { continue };
@@ -373,10 +373,10 @@ pub(super) fn odds_ahead(
     let limits = if names.is_empty() { query.limits } else { query.limits.ahead() };
     let further = OddsQuery { until: names, limits, ..query.clone() };
     if until.is_some() || further.until.is_empty() {
-        return session.odds_at(question, further);
+        return odds_at(session, question, further);
     }
-    session.odds_at(question, further).or_else(|refusal| {
-        let odds = session.odds_at(question, OddsQuery { until: Vec::new(), ..query })?;
+    odds_at(session, question, further).or_else(|refusal| {
+        let odds = odds_at(session, question, OddsQuery { until: Vec::new(), ..query })?;
         Ok(Odds { no_further: Some(refusal.to_string()), ..odds })
     })
 }
@@ -409,12 +409,12 @@ pub(super) fn hit_chances(
     for id in targets {
         let given = vec![Given::to(question, Value::Text(id.clone()))];
         let query = OddsQuery { given, viewer: Some(viewer.clone()), limits, ..OddsQuery::default() };
-        let Ok(mut odds) = session.odds_ahead(question.id, query.clone(), None) else { return Vec::new() };
+        let Ok(mut odds) = odds_ahead(session, question.id, query.clone(), None) else { return Vec::new() };
         if !odds.is_exact() && limits == exactly {
             // The other targets of a question are as costly as the first.
             limits = at_random;
             let query = OddsQuery { limits, ..query };
-            let Ok(estimate) = session.odds_ahead(question.id, query, None) else { return Vec::new() };
+            let Ok(estimate) = odds_ahead(session, question.id, query, None) else { return Vec::new() };
             odds = estimate;
         }
         // A target that is never hit was not aimed at: the question is about something else.
@@ -471,7 +471,7 @@ pub(super) fn odds_of_each(
         let given = vec![Given::to(&open, answer.to_value())];
         let interrupt = interrupt.cloned();
         let query = OddsQuery { given, viewer: viewer.clone(), limits, interrupt, ..OddsQuery::default() };
-        (answer, session.odds_ahead(question, query, None))
+        (answer, odds_ahead(session, question, query, None))
     };
     Ok(answers.into_iter().map(tell).collect())
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::advice::advise_for;
+use super::advise::advise_for;
 use super::{AdviceLimits, Advised, Odds, OddsQuery, SessionExt};
 use riskbreaker_play::{QuestionId, Refusal, Seat};
 

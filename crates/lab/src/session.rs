@@ -144,7 +144,7 @@ impl SessionExt for Session {
         limits: AdviceLimits,
         interrupt: Option<&Arc<AtomicBool>>,
     ) -> Result<Advised, Refusal> {
-        super::advice::advise(self, question, limits, interrupt)
+        super::advise::advise(self, question, limits, interrupt)
     }
 
     fn advise_for(
@@ -154,7 +154,7 @@ impl SessionExt for Session {
         viewer: &Viewer,
         interrupt: Option<&Arc<AtomicBool>>,
     ) -> Result<Advised, Refusal> {
-        super::advice::advise_for(self, question, limits, viewer, interrupt)
+        super::advise::advise_for(self, question, limits, viewer, interrupt)
     }
 }
 

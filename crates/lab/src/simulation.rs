@@ -5,17 +5,17 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::damage::no_count;
+use super::findings::{BLOCK, FORMAT, Findings, GIVEN_UP_AFTER, Plan, PlannedVariant, Shard, TrialPart, is_hopeless};
 use super::foresight::{Foresight, Seeing};
-use super::tally::{LeftOut, Tally, add_counts};
-use super::trial::{LONGEST, ReadyVariant, Rounds, TOO_LONG, TrialTable};
+use super::simulation_error::SimulationError;
+use super::tally::{LeftOut, Tally};
+use super::trial::{LONGEST, MemoUse, ReadyVariant, Rounds, TrialTable, not_ended};
 use riskbreaker_dice::DiceRng;
 use riskbreaker_play::{
     Driver, Event, Halt, Happening, MACHINE_STACK, Prepared, Ruleset, Session, SessionError, Setup, StartError,
 };
-use riskbreaker_ruleset::typed_text::read_json;
 use riskbreaker_state::Audience;
 
 /// Many games of one scenario, under one set of rules or several, on the same dice.
@@ -37,19 +37,6 @@ pub struct Simulation {
     pub memo: MemoUse,
 }
 
-/// When a simulation records agenda entries in the memo and replays them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum MemoUse {
-    /// Never: every script is run.
-    Never,
-    /// While more entries are replayed than run.
-    #[default]
-    WhereItPays,
-    /// Always, even if few entries are replayed.
-    Always,
-}
-
 /// One set of rules.
 #[derive(Clone, Debug)]
 pub struct Variant {
@@ -61,126 +48,6 @@ pub struct Variant {
     pub setup: Setup,
     /// Seats that look ahead or search, by what the ruleset says a state is worth.
     pub ahead: BTreeMap<Arc<str>, Foresight>,
-}
-
-/// Part of a simulation: the `index`th of `count`, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shard {
-    /// The number of the part, from 1.
-    pub index: u64,
-    /// The number of parts.
-    pub count: u64,
-}
-
-/// The results of a simulation, or of a shard of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Findings {
-    /// The version of the file format.
-    pub format: u32,
-    /// The plan of the simulation.
-    pub plan: Plan,
-    /// The shard; `None` for the whole simulation.
-    pub shard: Option<Shard>,
-    /// The number of blocks of trials played, in order from the first.
-    pub blocks: u64,
-    /// True if all wanted trials were played.
-    pub complete: bool,
-    /// The counts by variant.
-    pub tallies: Vec<Tally>,
-    /// For each variant after the first: the results of the first variant, and how often each result of this variant
-    /// came with it on the same dice.
-    pub pairs: Vec<BTreeMap<String, BTreeMap<String, u64>>>,
-}
-
-/// The plan of a simulation. Findings can be merged only if they have the same plan.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
-    /// The name of the scenario.
-    pub scenario: String,
-    /// The seed of all games.
-    pub seed: u64,
-    /// The number of games of each variant.
-    pub trials: u64,
-    /// The number of actions after which a game is left out.
-    pub actions: u64,
-    /// The margin at which the simulation was to end: a share, 0 to 1.
-    pub until: Option<f64>,
-    /// The compared variants.
-    pub variants: Vec<PlannedVariant>,
-}
-
-/// A variant as stored in findings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PlannedVariant {
-    /// The name of the variant in tables.
-    pub name: String,
-    /// The id of the ruleset.
-    pub ruleset: String,
-    /// The version of the ruleset.
-    pub version: String,
-    /// The ids of the layers on top of it, bottom first.
-    pub layers: Vec<String>,
-    /// The hash of the rules.
-    pub hash: String,
-    /// All house rules with their values, by name.
-    pub switches: BTreeMap<String, String>,
-    /// The house rules that the caller set, as opposed to defaults.
-    #[serde(default)]
-    pub set: BTreeMap<String, String>,
-    /// The driver of each seat.
-    pub seats: BTreeMap<String, String>,
-}
-
-/// An error of a simulation, or of merging findings.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SimulationError {
-    /// Zero trials were requested.
-    #[error("zero trials were asked for; `--trials 1000` plays a thousand games")]
-    NoTrials,
-    /// No variant was given.
-    #[error("nothing is to be played")]
-    NoVariants,
-    /// A game cannot begin.
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// A shard that does not exist.
-    #[error("a shard is one of several, such as 1/4 or 4/4, not {index}/{count}")]
-    Shard {
-        /// The number of the requested part.
-        index: u64,
-        /// The number of parts.
-        count: u64,
-    },
-    /// A margin was given for a shard. Only a whole simulation can stop at a margin.
-    #[error("where it stops is decided over all trials: leave `--until` out where there are shards")]
-    UntilInShards,
-    /// Findings that cannot be read or merged.
-    #[error("{0}")]
-    Findings(String),
-    /// A policy looks ahead, but the ruleset has no `value`.
-    #[error("{0} looks ahead but does not say what a state is worth: it needs `value = function(seat)` in play.luau")]
-    NoValue(String),
-    /// The memo and the script gave different results.
-    #[error(
-        "the trace cache and the script of `{entry}` differ, in trial {trial} of seed {seed}: this is a bug of the host, or the \
-         script keeps something between calls. Recorded: {known}. The script: {found}. `--every-script` plays without the cache"
-    )]
-    Differs {
-        /// The agenda entry.
-        entry: String,
-        /// The seed of the simulation.
-        seed: u64,
-        /// The number of the game.
-        trial: u64,
-        /// The recorded result.
-        known: String,
-        /// The result of the script.
-        found: String,
-    },
-    /// A script machine could not be started: the variant, and why.
-    #[error("the machine of {0} could not be started: {1}")]
-    Machine(String, String),
 }
 
 /// One game of a simulation, as a row for other programs.
@@ -209,25 +76,8 @@ pub struct Progress {
     pub of: u64,
 }
 
-const FORMAT: u32 = 1;
-/// The most blocks of trials that are tracked individually when parts are merged.
-const MOST_BLOCKS: u64 = 40_000_000;
-/// The most missing shards that a message names.
-const NAMED: usize = 8;
-
 /// The interval at which `told` is called while no block has been finished.
 const LOOKED_AT_EVERY: Duration = Duration::from_millis(200);
-
-/// The number of trials in a block. The results do not depend on it, except for when `until` stops the simulation.
-pub const BLOCK: u64 = 250;
-
-/// The number of first games of a variant after which it is given up if all were left out. Fewer suffice if they took
-/// too long.
-pub(super) const GIVEN_UP_AFTER: usize = 25;
-const GIVEN_UP_AFTER_LONG: usize = 2;
-
-/// The driver name of a seat that looks one step ahead, with the ruleset's `value` as the measure.
-pub const AHEAD: &str = "ahead";
 
 impl Variant {
     /// Creates a variant. Human seats are played by the ruleset's first policy, or take defaults if it has none. The
@@ -287,40 +137,6 @@ struct TrialBlock {
 
 /// A block that a thread has played, with its index in the run.
 type PlayedBlock = Result<(u64, TrialBlock), SimulationError>;
-
-/// The blocks of trials in a run: all, or those of a shard.
-#[derive(Clone, Copy)]
-pub(super) struct TrialPart {
-    /// The first block.
-    pub first: u64,
-    /// The distance from each block to the next.
-    pub step: u64,
-    /// The number of blocks.
-    pub blocks: u64,
-    /// True if each game is kept as a row.
-    keeps_rows: bool,
-}
-
-impl TrialPart {
-    /// Returns the blocks of a shard, out of `all`.
-    pub fn of(all: u64, shard: Option<Shard>) -> TrialPart {
-        let (first, step) = shard.map_or((0, 1), |shard| (shard.index - 1, shard.count));
-        TrialPart { first, step, blocks: all.saturating_sub(first).div_ceil(step), keeps_rows: false }
-    }
-
-    /// The number of games in the first `blocks` blocks of this part, out of `trials` in all. The last block of all may
-    /// be short.
-    pub fn games(self, blocks: u64, trials: u64) -> u64 {
-        let has_last = blocks > 0 && self.block(blocks - 1) == trials.div_ceil(BLOCK) - 1;
-        let missing = if has_last { trials.div_ceil(BLOCK) * BLOCK - trials } else { 0 };
-        blocks * BLOCK - missing
-    }
-
-    /// The number of the block at an index of the run.
-    fn block(self, at: u64) -> u64 {
-        self.first + at * self.step
-    }
-}
 
 impl Simulation {
     /// The plan of the simulation, as stored in findings.
@@ -708,210 +524,5 @@ impl Simulation {
     }
 }
 
-/// The missing shards out of `count`, by name; empty if none is missing.
-fn missing_shards(seen: &BTreeMap<(u64, u64), &str>, count: u64) -> String {
-    let missing = (1..=count).filter(|index| !seen.contains_key(&(count, *index)));
-    let missing: Vec<String> = missing.take(NAMED).map(|index| format!("{index}/{count}")).collect();
-    match count - seen.len() as u64 - missing.len() as u64 {
-        more if more > 0 && !missing.is_empty() => format!("{} and {more} more", missing.join(", ")),
-        _ => missing.join(", "),
-    }
-}
-
-/// The blocks that no part contains, in ascending order.
-fn missing_blocks(held: &[bool]) -> Vec<u64> {
-    (0..).zip(held).filter(|(_, held)| !**held).map(|(block, _)| block).collect()
-}
-
-/// True if the first games of a variant were all left out, so that no more are played.
-pub(super) fn is_hopeless(tally: &Tally) -> bool {
-    let long = || tally.left_out.iter().filter(|left| left.why == TOO_LONG).count();
-    tally.trials == 0 && (tally.left_out.len() == GIVEN_UP_AFTER || long() == GIVEN_UP_AFTER_LONG)
-}
-
 /// The processor time after which a trial with a log is given up: five times the limit without a log.
 const LONGEST_TOLD: Duration = LONGEST.saturating_mul(5);
-
-/// The reason for leaving out a game that did not end.
-pub(super) fn not_ended(actions: u64) -> String {
-    format!("it has not ended after {actions} actions")
-}
-
-impl Findings {
-    /// True if fewer games than wanted were played because none of the first ones counts for a variant.
-    pub fn gave_up_on(&self, variant: usize) -> bool {
-        let wanted = self.plan.trials / self.shard.map_or(1, |shard| shard.count);
-        let in_vain = |tally: &Tally| wanted > tally.left_out.len() as u64 && is_hopeless(tally);
-        self.complete && self.tallies.get(variant).is_some_and(in_vain)
-    }
-
-    fn add_counts(&mut self, tallies: &[Tally], pairs: &[BTreeMap<String, BTreeMap<String, u64>>]) {
-        for (own, more) in self.tallies.iter_mut().zip(tallies) {
-            own.add(more);
-        }
-        for (own, more) in self.pairs.iter_mut().zip(pairs) {
-            for (first, results) in more {
-                add_counts(own.entry(first.clone()).or_default(), results);
-            }
-        }
-    }
-
-    /// Half the width of the widest interval of any result of any variant; 1 if no game of some variant counts yet.
-    fn precision(&self) -> f64 {
-        let rates =
-            self.tallies.iter().flat_map(|tally| tally.results.keys().map(|result| tally.rate(result).precision()));
-        rates.fold(if self.tallies.iter().any(|tally| tally.trials == 0) { 1.0 } else { 0.0 }, f64::max)
-    }
-
-    /// Merges the parts of one simulation; the result equals that of the whole. The parts may come from different
-    /// splits.
-    ///
-    /// # Errors
-    ///
-    /// Parts of different simulations, a trial in two parts, missing trials, or a part that was interrupted.
-    pub fn merge(parts: Vec<(String, Findings)>) -> Result<Findings, SimulationError> {
-        Findings::merged(&parts, false)
-    }
-
-    /// Merges the known parts of a simulation: trials may be missing, and parts may have been interrupted. The result
-    /// is then incomplete, and the second value names the missing trials; `None` if none is missing.
-    ///
-    /// # Errors
-    ///
-    /// Parts of different simulations, or a trial in two parts.
-    pub fn merge_known(parts: Vec<(String, Findings)>) -> Result<(Findings, Option<String>), SimulationError> {
-        let merged = Findings::merged(&parts, true)?;
-        let missing = missing_blocks(&merged.held_by(&parts)?);
-        let missing = (!missing.is_empty()).then(|| merged.trials_in_words(&missing));
-        Ok((merged, missing))
-    }
-
-    fn merged(parts: &[(String, Findings)], partial: bool) -> Result<Findings, SimulationError> {
-        let wrong = |message: String| Err(SimulationError::Findings(message));
-        let Some((first_name, first)) = parts.first() else { return wrong("there is nothing to put together".into()) };
-        let Some(Shard { count, .. }) = first.shard else {
-            return match parts {
-                [(_, only)] => Ok(only.clone()),
-                _ => wrong(format!("{first_name} is no shard but a whole simulation")),
-            };
-        };
-        let mut whole = Findings {
-            shard: None,
-            blocks: 0,
-            complete: true,
-            tallies: vec![Tally::default(); first.tallies.len()],
-            pairs: vec![BTreeMap::new(); first.pairs.len()],
-            ..first.clone()
-        };
-        let mut seen: BTreeMap<(u64, u64), &str> = BTreeMap::new();
-        for (name, part) in parts {
-            part.goes_with(name, first_name, first, partial)?;
-            let Some(shard) = part.shard else { return wrong(format!("{name} is a whole simulation and no shard")) };
-            if let Some(twin) = seen.insert((shard.count, shard.index), name) {
-                return wrong(format!("{twin} and {name} are both shard {}/{}", shard.index, shard.count));
-            }
-            // If a simulation is given up, every shard contains the same first games.
-            let is_repeated = |tally: &Tally| tally.left_out.first().is_some_and(|left| left.trial == 1);
-            if shard.index > 1 && part.tallies.iter().any(is_repeated) {
-                continue;
-            }
-            whole.blocks += part.blocks;
-            whole.add_counts(&part.tallies, &part.pairs);
-        }
-        let same_split = seen.keys().all(|shard| shard.0 == count);
-        if same_split && !partial {
-            let missing = missing_shards(&seen, count);
-            return if missing.is_empty() { Ok(whole) } else { wrong(format!("shard {missing} is missing")) };
-        }
-        let missing = missing_blocks(&whole.held_by(parts)?);
-        if !missing.is_empty() && !partial {
-            return wrong(format!(
-                "trials {} are missing; `--partial` shows what is known",
-                whole.trials_in_words(&missing)
-            ));
-        }
-        whole.complete = missing.is_empty();
-        Ok(whole)
-    }
-
-    /// For each block of trials, true if one of the parts contains it.
-    ///
-    /// # Errors
-    ///
-    /// Two parts contain the same trials, or there are too many blocks to track.
-    fn held_by(&self, parts: &[(String, Findings)]) -> Result<Vec<bool>, SimulationError> {
-        let wrong = |message: String| Err(SimulationError::Findings(message));
-        let blocks = self.plan.trials.div_ceil(BLOCK);
-        if blocks > MOST_BLOCKS {
-            return wrong(format!("parts of different splits are merged up to {} trials", MOST_BLOCKS * BLOCK));
-        }
-        let mut held = vec![false; usize::try_from(blocks).unwrap_or_default()];
-        for (name, part) in parts {
-            let own = TrialPart::of(blocks, part.shard);
-            // If a simulation is given up, every part is given up: no block of it is missing.
-            let known = if part.complete { own.blocks } else { part.blocks };
-            for block in (0..known).map(|at| own.block(at)) {
-                let place = usize::try_from(block).ok().and_then(|block| held.get_mut(block));
-                if place.is_some_and(|place| std::mem::replace(place, true)) {
-                    let trials = self.trials_in_words(&[block]);
-                    return wrong(format!("{name} holds trials {trials}, and so does a part before it"));
-                }
-            }
-        }
-        Ok(held)
-    }
-
-    /// Checks that findings belong to the same simulation as others.
-    fn goes_with(&self, name: &str, first_name: &str, first: &Findings, partial: bool) -> Result<(), SimulationError> {
-        let wrong = |message: String| Err(SimulationError::Findings(message));
-        if self.format != FORMAT {
-            return wrong(format!("{name} has format {}, this program reads format {FORMAT}", self.format));
-        }
-        if let Some(damage) = self.damage() {
-            return wrong(format!("{name} is damaged: {damage}"));
-        }
-        if self.plan != first.plan {
-            return wrong(format!("{name} belongs to another simulation than {first_name}"));
-        }
-        if !self.complete && !partial {
-            return wrong(format!("{name} was interrupted: run the same call again, it continues where it stopped"));
-        }
-        Ok(())
-    }
-
-    /// Formats the trials of blocks as ranges: `251 to 500, 751 to 1000`. `blocks` is in ascending order.
-    fn trials_in_words(&self, blocks: &[u64]) -> String {
-        let mut ranges: Vec<(u64, u64)> = Vec::new();
-        for block in blocks {
-            let (from, to) = (block * BLOCK + 1, ((block + 1) * BLOCK).min(self.plan.trials));
-            match ranges.last_mut() {
-                Some((_, end)) if *end + 1 == from => *end = to,
-                _ => ranges.push((from, to)),
-            }
-        }
-        let named: Vec<String> = ranges.iter().take(NAMED).map(|(from, to)| format!("{from} to {to}")).collect();
-        match ranges.len().saturating_sub(named.len()) {
-            0 => named.join(", "),
-            more => format!("{} and {more} more ranges", named.join(", ")),
-        }
-    }
-
-    /// Parses findings from JSON.
-    ///
-    /// # Errors
-    ///
-    /// A text that is no JSON of findings, or that contains impossible numbers.
-    pub fn read(text: &str) -> Result<Findings, SimulationError> {
-        let found: Findings = read_json(text.as_bytes()).map_err(|error| {
-            let json = serde_json::from_str(text).unwrap_or_default();
-            SimulationError::Findings(match no_count(&json) {
-                Some(damage) => format!("the findings are damaged: {damage}"),
-                None => format!("no findings of a simulation: {error}"),
-            })
-        })?;
-        match found.damage() {
-            Some(damage) => Err(SimulationError::Findings(format!("the findings are damaged: {damage}"))),
-            None => Ok(found),
-        }
-    }
-}

@@ -4,15 +4,27 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::foresight::{Foresight, Seeing};
-use super::simulation::not_ended;
+use super::simulation_error::SimulationError;
 use super::tally::{LeftOut, Sum, Tally};
-use super::{MemoUse, SimulationError};
 use riskbreaker_dice::DiceRng;
 use riskbreaker_play::{
     ActionContext, CardCounts, DicePosition, Engine, Fault, Game, Halt, Machine, Memo, Prepared, Traces,
 };
 use riskbreaker_ruleset::Statistic;
 use riskbreaker_state::{EntryId, State};
+
+/// When a simulation records agenda entries in the memo and replays them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MemoUse {
+    /// Never: every script is run.
+    Never,
+    /// While more entries are replayed than run.
+    #[default]
+    WhereItPays,
+    /// Always, even if few entries are replayed.
+    Always,
+}
 
 /// A prepared variant: the data that all its games share.
 pub(super) struct ReadyVariant {
@@ -448,6 +460,11 @@ impl Rounds {
         }
         Ok(())
     }
+}
+
+/// The reason for leaving out a game that did not end.
+pub(super) fn not_ended(actions: u64) -> String {
+    format!("it has not ended after {actions} actions")
 }
 
 #[cfg(test)]

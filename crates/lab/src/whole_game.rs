@@ -8,8 +8,9 @@ use std::sync::atomic::AtomicBool;
 use super::chain::{Chain, ChainRow, ChainTarget, TOO_LONG, Unsolved};
 use super::exploration::{MOST_STARTS, NEGLIGIBLE, WORK_OF_RUN};
 use super::interval::Interval;
-use super::simulation::{MemoUse, Simulation, Variant};
+use super::simulation::{Simulation, Variant};
 use super::tally::Rate;
+use super::trial::MemoUse;
 use riskbreaker_dice::{Fraction, float, ratio, sum};
 use riskbreaker_play::{
     Answering, Budget, Edge, Explorer, Game, Machine, OffPlan, Prepared, Refusal, Ruleset, Setup, Stop,

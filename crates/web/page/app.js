@@ -1,7 +1,8 @@
 // The page: the copy of the table, the connection, the commands, and the choice of the screen.
 
-import { draw, h } from "./dom.js";
+import { dialog, draw, h } from "./dom.js";
 import { card, Drafts, loadSheet, log, map, nameOf, Odds, orderStrip, own, people, peopleList, score, sheetCard, shut, sideClasses, takeKey } from "./game.js";
+import { decision, quiet, said, seatTitle, sentence } from "./words.js";
 
 // The copy of the table that this viewer sees, and the connection that keeps it up to date.
 
@@ -94,33 +95,6 @@ class Table {
       if (roll) return { roll, group };
     }
     return undefined;
-  }
-}
-
-/** Returns what a roll needed, in words. */
-export const needed = ({ roll: { need } }) => need && `${need.is.replace("_", " ")} ${need.value}`;
-
-/** Returns a decision that an undo takes back, in words; its text is missing if this viewer may not know it. */
-export const decision = ({ seat, about, text }) => (text ? [about, text].filter(Boolean).join(", ") : `a decision of ${seatTitle(seat)}`);
-
-/** Returns the name of a seat as the page shows it. */
-export const seatTitle = (seat) => (seat === "gm" ? "game master" : seat);
-
-/** Returns an answer in words, with its topic. */
-const said = ({ topic, text }) => `${topic.replaceAll("_", " ")}: ${text}`;
-
-/** Returns a line of the log in words, without the name of `who`, under which the page shows it. */
-export function sentence(line, who) {
-  const { event, title, label, text, reason } = line;
-  const about = line.about ?? seatTitle(line.seat);
-  switch (event) {
-    case "answered": return about === who ? said(line) : `${about}, ${said(line)}`;
-    case "rolled": return [`${label}: ${line.total}`, needed(line) && `needed ${needed(line)}`, line.roll.result].filter(Boolean).join(", ");
-    case "changed": return `${title} ${label} ${text.replaceAll("->", "→")}${reason ? ` (${reason})` : ""}`;
-    case "spawned": return `${title} is here now`;
-    case "removed": return `${title} is gone`;
-    case "edited": return `By hand: ${text}`;
-    default: return text ?? reason;
   }
 }
 
@@ -359,8 +333,6 @@ const app = {
   },
 };
 
-export const quiet = () => {};
-
 // Joining.
 
 /** Returns the parameters of `hello`: a code the first time, then the token; a television may enter without either. */
@@ -533,10 +505,6 @@ export function noticeBars() {
     pending && bar("pending", `Other rules take over later: ${pending}`, app.role === "game_master" && h("button", { onclick: () => app.command("rules.keep") }, "Keep the present rules")),
   ];
 }
-
-/** Draws a dialog over the page; Escape closes it as well. */
-export const dialog = (key, title, close, ...kids) => h("dialog.panel", { key, "aria-labelledby": key, onclose: close, set: (node) => setTimeout(() => node.isConnected && node.showModal()) },
-  h("header", h("h2", { id: key }, title), h("button", { onclick: close }, "Close")), kids);
 
 function undoDialog() {
   const { undo } = app.ui;

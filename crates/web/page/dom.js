@@ -21,6 +21,10 @@ function flat(kids) {
     .map((kid) => (typeof kid === "object" ? kid : String(kid)));
 }
 
+/** Draws a dialog over the page; Escape closes it as well. */
+export const dialog = (key, title, close, ...kids) => h("dialog.panel", { key, "aria-labelledby": key, onclose: close, set: (node) => setTimeout(() => node.isConnected && node.showModal()) },
+  h("header", h("h2", { id: key }, title), h("button", { onclick: close }, "Close")), kids);
+
 /** Draws `kids` in `parent` in place of its present children. */
 export function draw(parent, ...kids) {
   const focused = document.activeElement;

@@ -1,7 +1,7 @@
 // Draws a game: questions with their odds and keys, people with their sheets, the map, the log.
 
-import { dialog, needed, quiet, sentence } from "./app.js";
-import { h } from "./dom.js";
+import { dialog, h } from "./dom.js";
+import { needed, quiet, sentence } from "./words.js";
 
 // Questions as cards: the text, the options with their odds, and the controls to answer.
 

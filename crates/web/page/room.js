@@ -1,9 +1,10 @@
 // The pages of the game master and of the television. The game master's has people on the left, questions, map and log in the middle,
 // and the tools of a game master on the right. The television shows what everybody may see, readable from four metres, without buttons.
 
-import { actsList, cards, chat, chatLines, decision, headline, link, mapPanel, needed, noticeBars, panel, quiet, recap, seatTitle, settings, waitingLine } from "./app.js";
+import { actsList, cards, chat, chatLines, headline, link, mapPanel, noticeBars, panel, recap, settings, waitingLine } from "./app.js";
 import { h } from "./dom.js";
 import { cutRules, faces, log, nameOf, outcome, people, peopleList, stepper } from "./game.js";
+import { decision, needed, quiet, seatTitle } from "./words.js";
 
 const taken = new Set();
 

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::Response;
 
-use crate::server::ServerShared;
+use crate::shared::ServerShared;
 
 /// The local address of a connection.
 #[derive(Clone, Copy, Debug)]

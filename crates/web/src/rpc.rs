@@ -1,30 +1,23 @@
 //! The protocol over plain HTTP: single messages by `POST`, and a stream of lines for bots.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde_json::{Value as Json, json};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use crate::guard::refusal;
 use crate::host::is_answer;
 use crate::qr::QrCode;
-use crate::server::{Connected, ServerShared, ended};
+use crate::sessions::RpcSession;
+use crate::shared::{ServerShared, ended};
 
 /// The most bytes of a body that is read. The host answers a smaller oversized message with an error.
 const MOST_BYTES: usize = 256 * 1024;
-/// The most sessions of clients that use `POST`.
-const MOST_SESSIONS: usize = 256;
-/// The time without requests after which a session ends.
-const IDLE: Duration = Duration::from_secs(60);
-/// The time limit for an answer.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(120);
 /// The interval of empty lines that keep a stream open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// The most characters of a text for a QR code.
@@ -32,88 +25,6 @@ const MOST_OF_QR: usize = 512;
 
 const SESSION: HeaderName = HeaderName::from_static("riskbreaker-session");
 const LINES: &str = "application/x-ndjson";
-
-/// The sessions of clients that use `POST`. Each has its own connection.
-#[derive(Default)]
-pub(crate) struct Sessions {
-    all: Mutex<HashMap<String, Arc<RpcSession>>>,
-}
-
-pub(crate) struct RpcSession {
-    client: Connected,
-    /// Held while a message is handled, one at a time.
-    turn: tokio::sync::Mutex<()>,
-    used: Mutex<Instant>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Sessions {
-    fn find(&self, key: &str) -> Option<Arc<RpcSession>> {
-        let session = lock(&self.all).get(key).cloned()?;
-        *lock(&session.used) = Instant::now();
-        Some(session)
-    }
-
-    fn put(&self, key: String, session: Arc<RpcSession>) {
-        let mut all = lock(&self.all);
-        if all.len() >= MOST_SESSIONS {
-            let oldest = all.iter().min_by_key(|(_, session)| *lock(&session.used)).map(|(key, _)| key.clone());
-            oldest.and_then(|key| all.remove(&key));
-        }
-        all.insert(key, session);
-    }
-
-    fn end(&self, key: &str) {
-        lock(&self.all).remove(key);
-    }
-
-    /// Ends the sessions that are idle or closed.
-    pub(crate) fn sweep(&self) {
-        lock(&self.all).retain(|_, session| lock(&session.used).elapsed() < IDLE && !session.client.is_closed());
-    }
-
-    pub(crate) fn end_all(&self) {
-        lock(&self.all).clear();
-    }
-}
-
-impl RpcSession {
-    fn open(shared: &ServerShared) -> Arc<RpcSession> {
-        Arc::new(RpcSession {
-            client: Connected::open(&*shared.host),
-            turn: tokio::sync::Mutex::default(),
-            used: Mutex::new(Instant::now()),
-        })
-    }
-
-    /// Sends a message and returns all lines up to its answer; `None` if none came in time.
-    async fn ask(&self, message: &str) -> Option<Vec<String>> {
-        let _turn = self.turn.lock().await;
-        self.client.receive(message);
-        if !self.client.is_answered(message) {
-            return Some(Vec::new());
-        }
-        let (mut lines, mut answered) = (Vec::new(), false);
-        let all = timeout(ANSWERED_WITHIN, async {
-            loop {
-                let closed = self.client.is_closed();
-                lines.extend(self.client.take().into_iter().inspect(|line| answered |= is_answer(line)));
-                if answered || closed {
-                    return;
-                }
-                tokio::select! {
-                    () = self.client.wake.notified() => {}
-                    () = sleep(self.client.due().unwrap_or(ANSWERED_WITHIN)) => {}
-                }
-            }
-        });
-        all.await.ok()?;
-        answered.then_some(lines)
-    }
-}
 
 /// The token in `Authorization: Bearer`.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
@@ -179,7 +90,7 @@ pub(crate) async fn rpc(State(shared): State<ServerShared>, request: Request) ->
         match shared.sessions.find(&key) {
             Some(session) => (key, session, false),
             None => {
-                let session = RpcSession::open(&shared);
+                let session = RpcSession::open(&*shared.host);
                 let welcome = session.ask(&hello(token, &Json::Null)).await.and_then(|mut lines| lines.pop());
                 match welcome {
                     Some(line) if session.client.is_welcome() && !line.starts_with(r#"{"error""#) => {}
@@ -190,7 +101,7 @@ pub(crate) async fn rpc(State(shared): State<ServerShared>, request: Request) ->
             }
         }
     } else {
-        (shared.new_key(), RpcSession::open(&shared), true)
+        (shared.new_key(), RpcSession::open(&*shared.host), true)
     };
     let Some(lines) = session.ask(&message).await else {
         shared.sessions.end(&key);
@@ -230,7 +141,7 @@ pub(crate) async fn stream(State(shared): State<ServerShared>, request: Request)
             since[name] = value.into();
         }
     }
-    let session = RpcSession::open(&shared);
+    let session = RpcSession::open(&*shared.host);
     let lines = session.ask(&hello(token, &since)).await.unwrap_or_default();
     if !session.client.is_welcome() || lines.iter().any(|line| line.starts_with(r#"{"error""#)) {
         return unauthorized(lines.into_iter().find(|line| is_answer(line)).unwrap_or_default());

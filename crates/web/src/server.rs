@@ -2,27 +2,28 @@ use std::convert::Infallible;
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Request, StatusCode};
+use axum::http::Request;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{any, get, post};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::sync::{Notify, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt as _;
 
 use crate::address::{Addresses, BaseUrl};
 use crate::guard::{ReachedAddress, guard};
-use crate::host::{WebClient, WebHost};
+use crate::host::WebHost;
 use crate::page::Page;
-use crate::rpc::{self, Sessions};
-use crate::socket;
+use crate::sessions::Sessions;
+use crate::shared::{Inner, ServerShared, ended};
+use crate::{rpc, socket};
 
 /// The configuration of a server.
 #[derive(Clone, Debug)]
@@ -83,82 +84,6 @@ impl Listening {
     /// The addresses of the server.
     pub fn addresses(&self) -> &Addresses {
         &self.addresses
-    }
-}
-
-/// The data that all requests share.
-#[derive(Clone)]
-pub(crate) struct ServerShared {
-    inner: Arc<Inner>,
-    pub ending: watch::Receiver<bool>,
-    /// Kept by each open socket, so that the server can wait for them at its end.
-    pub tasks: Arc<()>,
-}
-
-pub(crate) struct Inner {
-    pub host: Arc<dyn WebHost>,
-    pub addresses: Addresses,
-    pub sessions: Sessions,
-    page: Page,
-    refused: AtomicU32,
-}
-
-impl std::ops::Deref for ServerShared {
-    type Target = Inner;
-
-    fn deref(&self) -> &Inner {
-        &self.inner
-    }
-}
-
-impl Inner {
-    /// Logs refused requests, but not every one.
-    pub fn count_refusal(&self, status: StatusCode) {
-        let count = self.refused.fetch_add(1, Ordering::Relaxed) + 1;
-        if count.is_power_of_two() {
-            let what = match status {
-                StatusCode::MISDIRECTED_REQUEST => {
-                    "names another server (`--lan` or `--public-url URL` allow more names)"
-                }
-                _ => "comes from another page (`--allow-origin URL` allows one)",
-            };
-            self.host.log(&format!("Refused: a request {what}; {count} so far."));
-        }
-    }
-
-    /// A random session key, which cannot be guessed.
-    pub fn new_key(&self) -> String {
-        let mut bytes = [0_u8; 16];
-        if getrandom::fill(&mut bytes).is_err() {
-            // Without randomness there are no sessions, since a key could be guessed.
-            return String::new();
-        }
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-}
-
-/// A connection of the host. Dropping it closes the connection.
-pub(crate) struct Connected {
-    pub client: Arc<dyn WebClient>,
-    pub wake: Arc<Notify>,
-}
-
-impl Connected {
-    pub fn open(host: &dyn WebHost) -> Connected {
-        let wake = Arc::new(Notify::new());
-        let waker = wake.clone();
-        Connected { client: host.connect(Arc::new(move || waker.notify_one())), wake }
-    }
-}
-
-impl Drop for Connected {
-    fn drop(&mut self) {
-        let client = self.client.clone();
-        // Closing may wait for the game.
-        match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn_blocking(move || client.close())),
-            Err(_) => client.close(),
-        }
     }
 }
 
@@ -241,12 +166,6 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-/// Waits until the server stops.
-pub(crate) async fn ended(ending: &mut watch::Receiver<bool>) {
-    // If the sender is gone, the server has stopped, too.
-    let _ = ending.wait_for(|ending| *ending).await;
 }
 
 fn router(shared: &ServerShared) -> Router {

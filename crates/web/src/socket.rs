@@ -1,6 +1,5 @@
 //! A WebSocket connection: each text frame is one message, in both directions.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -9,7 +8,8 @@ use axum::response::Response;
 use futures_util::{SinkExt as _, StreamExt as _};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::server::{Connected, ServerShared, ended};
+use crate::connected::Connected;
+use crate::shared::{ServerShared, ended};
 
 /// The time limit for the first message.
 const FIRST_WITHIN: Duration = Duration::from_secs(5);
@@ -142,13 +142,5 @@ async fn talk(
                 }
             }
         }
-    }
-}
-
-impl std::ops::Deref for Connected {
-    type Target = Arc<dyn crate::WebClient>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.client
     }
 }

@@ -1,6 +1,8 @@
+mod part;
 mod ruleset;
 mod scaffold;
 mod spec_text;
+mod titles;
 mod trial;
 
 use std::path::PathBuf;
@@ -8,6 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
+use self::part::NewPart;
 use self::ruleset::ruleset;
 use self::scaffold::Scaffold;
 use super::call_error;
@@ -52,15 +55,6 @@ enum NewKind {
     Scenario(NewPart),
 }
 
-#[derive(clap::Args)]
-struct NewPart {
-    /// Its id, which is also the name of its file: small letters, digits and `_`
-    name: String,
-    /// The ruleset it is for; the only one on the disk if none is named
-    #[arg(long = "in", value_name = "ID")]
-    ruleset: Option<String>,
-}
-
 pub fn new(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let written = match (args.what, args.name) {
         (Some(NewKind::Ruleset { name, extends, over }), _) => {
@@ -86,12 +80,4 @@ pub fn new(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         screen.row(&Row::at(0).faint(line))?;
     }
     Ok(if written.well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// The written files, and the next steps.
-struct Written {
-    files: Vec<PathBuf>,
-    then: Vec<String>,
-    /// True if the ruleset passes the check and its specs.
-    well: bool,
 }

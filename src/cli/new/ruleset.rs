@@ -7,8 +7,9 @@ use include_dir::{Dir, include_dir};
 use riskbreaker::script::type_module;
 use riskbreaker::{Library, Ruleset};
 
+use super::part::{NewPart, Written};
 use super::scaffold::Scaffold;
-use super::{NewPart, Written};
+use super::titles::{rule_prefix, title_of};
 use crate::cli::{call_error, library, types};
 
 static TEMPLATE: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/templates/ruleset");
@@ -92,33 +93,4 @@ fn house(id: &str, below: &str, parents: &[Arc<Ruleset>]) -> BTreeMap<String, St
 
 fn write_all(target: &Path, files: &BTreeMap<String, String>) -> Result<Vec<PathBuf>> {
     files.iter().map(|(path, text)| types::write_inside(target, path, text)).collect()
-}
-
-/// Converts an id to a title: `my-game` to `My Game`.
-pub fn title_of(id: &str) -> String {
-    let word = |word: &str| {
-        let mut letters = word.chars();
-        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
-    };
-    id.split(['-', '_']).map(word).collect::<Vec<_>>().join(" ")
-}
-
-/// Converts an id to a prefix of rule ids: `my-game` to `MG`; an id of one word gives its first letters.
-pub fn rule_prefix(id: &str) -> String {
-    let initials: String = id.split(['-', '_']).filter_map(|word| word.chars().next()).collect();
-    let short =
-        if initials.len() > 1 { initials } else { id.chars().filter(char::is_ascii_alphabetic).take(4).collect() };
-    short.to_uppercase()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_become_titles_and_prefixes() {
-        assert_eq!(title_of("my-game"), "My Game");
-        assert_eq!(rule_prefix("my-game"), "MG");
-        assert_eq!(rule_prefix("tug"), "TUG");
-    }
 }

@@ -9,10 +9,10 @@ use riskbreaker::ruleset::Fact;
 use riskbreaker::spec::{SpecRun, run_specs};
 use riskbreaker::{Driver, Happening, Library, Ruleset, Session, Setup, WorkBudget};
 
-use super::ruleset::{rule_prefix, title_of};
+use super::part::{NewPart, Written};
 use super::spec_text::{played, spec_file, started, written_as_luau};
+use super::titles::{rule_prefix, title_of};
 use super::trial::{Trial, play_once};
-use super::{NewPart, Written};
 use crate::cli::figures::counted;
 use crate::cli::interrupt::watched_briefly;
 use crate::cli::{call_error, library, types};

@@ -14,7 +14,7 @@ use super::super::figures::bar;
 use super::super::interrupt::{INTERRUPTED, watched_briefly};
 use super::super::row::Row;
 use super::super::screen::Screen;
-use super::super::sim::{MOST_RESULTS, rarer};
+use super::super::tallies::{MOST_RESULTS, rarer};
 use super::show::table_of_chances;
 
 /// What an end of the game counts for a seat.

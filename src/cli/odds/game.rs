@@ -14,7 +14,7 @@ use super::super::interrupt::{INTERRUPTED, watched_briefly};
 use super::super::play::with_pairs;
 use super::super::row::Row;
 use super::super::screen::Screen;
-use super::super::sim::{MOST_RESULTS, rarer};
+use super::super::tallies::{MOST_RESULTS, rarer};
 use super::super::{call_error, library};
 use super::best::BestPlay;
 use super::show::{table_of_chances, tell_remaining};

@@ -2,15 +2,16 @@
 
 mod best;
 mod card;
+mod column;
 mod condition;
 mod dice;
 mod game;
 mod show;
+mod subject;
 mod sweep;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -18,10 +19,11 @@ use riskbreaker::dice::Dice;
 use riskbreaker::{Library, Ruleset};
 
 use self::condition::Conditions;
+use super::library;
 use super::play::pair;
-use super::{call_error, library};
 
 pub use self::show::{ComparedColumn, OddsJson, show, show_compared};
+pub use self::subject::odds;
 pub use self::sweep::{values_of, with_fact};
 
 /// Exact odds of dice, or of a card
@@ -207,46 +209,6 @@ fn edit(text: &str) -> Result<(String, String, String), String> {
     parts.filter(|(name, field, _)| !name.is_empty() && !field.is_empty()).ok_or("write NAME.FIELD=VALUE".into())
 }
 
-pub fn odds(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
-    if let Some(scenario) = &args.game {
-        return game::of_game(scenario, &args, folder);
-    }
-    let text = args.what.join(" ");
-    match Dice::parse(&text) {
-        Ok(dice) => match (args.for_cards(), &args.other) {
-            (Some(option), _) => Err(call_error(format!("`{text}` are dice, and `{option}` is for cards only"))),
-            (None, Some(other)) => dice::of_dice_against(&dice, other, &args),
-            (None, None) => dice::of_dice(&dice, &args),
-        },
-        Err(error) if Dice::is_meant(&text) && args.actor.is_none() && !is_card(&text, &args, folder.as_deref()) => {
-            let cure = of_total(&text).map_or(String::new(), |call| format!("; for the total of the dice: `{call}`"));
-            Err(call_error(format!("{text}: {error}{cure}")))
-        }
-        Err(_) => match args.for_dice() {
-            Some(option) => Err(call_error(format!(
-                "`{option}` works for dice only, and `{text}` is not dice; for a card use `--where` or `--table`"
-            ))),
-            None => card::of_card(&text, &args, folder),
-        },
-    }
-}
-
-/// The call that answers what `3d6 >= 12` seems to ask: after dice, a comparison counts the dice whose faces match.
-fn of_total(text: &str) -> Option<String> {
-    let (dice, rest) = text.split_at(text.find(['<', '>'])?);
-    let (sign, total) = rest.split_at(rest.find(|c: char| !"<>=".contains(c))?);
-    let total: i64 = total.trim().parse().ok()?;
-    let (option, total) = match sign {
-        ">=" => ("--at-least", total),
-        ">" => ("--at-least", total + 1),
-        "<=" => ("--at-most", total),
-        "<" => ("--at-most", total - 1),
-        _ => return None,
-    };
-    Dice::parse(dice.trim()).ok()?;
-    Some(format!("odds {} {option} {total}", dice.trim()))
-}
-
 impl Args {
     /// An option of the call that only applies to cards.
     fn for_cards(&self) -> Option<&'static str> {
@@ -275,16 +237,6 @@ impl Args {
         ];
         given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
     }
-}
-
-/// True if a text that could be a mistyped dice expression is the id of a card.
-fn is_card(text: &str, args: &Args, folder: Option<&Path>) -> bool {
-    let known = || {
-        let library = library::open(folder)?;
-        let rules = ruleset(&library, args)?;
-        anyhow::Ok(super::rules::find_card(&rules, text).is_ok())
-    };
-    known().unwrap_or(false)
 }
 
 fn ruleset(library: &Library, args: &Args) -> Result<Arc<Ruleset>> {

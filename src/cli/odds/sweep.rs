@@ -15,14 +15,12 @@ use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::{call_error, library, rules};
 use super::Args;
-use super::card::{Column, ColumnChange, ColumnJson, column, condition_json, ended, show_columns, watched};
+use super::column::{Column, ColumnChange, ColumnJson, LAYER, column, condition_json, ended, show_columns, watched};
 use super::condition::{Conditions, WatchedFields};
 use super::show::{table_of_chances, tell_proof};
 
 /// The most values of one sweep.
 const MOST: i64 = 100;
-/// The id of the layer that sets a value of a fact.
-pub const LAYER: &str = "swept-fact";
 
 /// A sweep as JSON.
 #[derive(Serialize)]

@@ -10,7 +10,6 @@ use riskbreaker::ruleset::{Folder, Manifest, Source};
 use sha2::{Digest as _, Sha256};
 use toml::de::DeTable;
 
-use super::lock::PackageLock;
 use crate::cli::call_error;
 use crate::cli::row::harmless;
 
@@ -186,13 +185,6 @@ impl Package {
         }
         let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         format!("sha256:{digits}")
-    }
-
-    /// Returns a library with this ruleset in front of others.
-    pub fn before(&self, others: Library) -> Result<Library> {
-        let files = self.files.iter().map(|(path, bytes)| (format!("{}/{path}", self.id), bytes.clone()));
-        let lock = (PackageLock::FILE.to_owned(), PackageLock::of_names(self)?.into_bytes());
-        Ok(Library::overlay(Library::from_files(files.chain([lock])), others))
     }
 
     /// Returns the package under another id.

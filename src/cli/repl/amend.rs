@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::campaign::{no_campaign, wrong};
 use super::line::{Phrases, split_first};
+use super::pending::PlannedAmendment;
 use super::reader::answers;
 use super::{Complaint, Done, Repl};
 use crate::cli::row::{Row, Tone};
@@ -17,15 +18,6 @@ const MOST_LINES: usize = 8;
 
 /// The most decisions that are listed as left out.
 const MOST_LEFT_OUT: usize = 20;
-
-/// An amendment that was shown but not applied.
-#[derive(Clone)]
-pub struct PlannedAmendment {
-    entry: u32,
-    amendment: Amendment,
-    /// The entry of the campaign at that time.
-    here: u32,
-}
 
 impl Repl {
     /// The command `amend N ANSWER`, `amend N dice FACES`, `amend N NAME FIELD VALUE`, `amend yes`, `amend back`.

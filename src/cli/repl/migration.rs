@@ -1,7 +1,6 @@
 //! The rules and house rules of a running game: shows the current ones and what others would change, and switches to
 //! them.
 
-use riskbreaker::play::Migration;
 use riskbreaker::ruleset::Switch;
 use riskbreaker::state::readable_name;
 use serde_json::json;
@@ -10,9 +9,8 @@ use super::line::split_first;
 use super::names::one_of;
 use super::{Complaint, Done, Repl};
 
-use crate::cli::row::{Row, Span, Tone};
-use crate::cli::screen::Screen;
-use crate::cli::{library, rules};
+use crate::cli::row::{Row, Span};
+use crate::cli::{library, migration, rules};
 
 impl Repl {
     /// The command `rules [ID[+LAYER] [yes]
@@ -36,7 +34,7 @@ impl Repl {
             false => self.session.preview_rules(&to),
         };
         let migration = migration.map_err(|error| Complaint::Wrong(error.to_string()))?;
-        show(&migration, yes, &mut self.screen)?;
+        migration::show(&migration, yes, &mut self.screen)?;
         if yes { self.settle() } else { Ok(()) }
     }
 
@@ -123,41 +121,4 @@ impl Repl {
         cells.insert(0, ["house rule", "in force", "decides (values)"].map(Span::faint).to_vec());
         Ok(self.screen.columns(2, cells)?)
     }
-}
-
-/// The most differences of the rules that a dry run lists.
-const MOST_CHANGES: usize = 20;
-
-/// Prints the differences of other rules and their effects on the game as a table. With `asked`, only when they come into
-/// force.
-pub fn show(migration: &Migration, asked: bool, screen: &mut Screen) -> std::io::Result<()> {
-    if screen.json() {
-        return screen.event("migration", &json!({ "migration": migration, "asked": asked }));
-    }
-    let when = match &migration.waits_for {
-        Some(what) => format!("before the next {what}"),
-        None => "at once".to_owned(),
-    };
-    if asked {
-        // Important effects are reported when the rules come into force.
-        let told = format!("{} comes into force {when}; `rules off` calls it off", migration.to);
-        return if migration.waits_for.is_some() { screen.row(&Row::at(2).with(told, Tone::Note)) } else { Ok(()) };
-    }
-    let rows = migration.notes.iter().map(|note| {
-        let rule = note.rule.as_ref().map_or(String::new(), |rule| format!(" ({rule})"));
-        vec![note.fate.word().to_owned(), note.topic.clone(), format!("{}{rule}", note.text)]
-    });
-    screen.row(&Row::at(0).strong(format!("{} -> {}", migration.from, migration.to)))?;
-    for change in migration.changes.iter().take(MOST_CHANGES) {
-        screen.row(&Row::at(2).plain(change))?;
-    }
-    if let more @ 1.. = migration.changes.len().saturating_sub(MOST_CHANGES) {
-        screen.row(&Row::at(2).faint(format!("and {more} more")))?;
-    }
-    screen.table(&["is", "what", "how"], rows.collect())?;
-    let told = match migration.is_refused() {
-        true => "it cannot take effect until the refused points are corrected".to_owned(),
-        false => format!("not in force yet; `rules {} yes` puts it in force {when}", migration.to),
-    };
-    screen.row(&Row::at(2).with(told, Tone::Note))
 }

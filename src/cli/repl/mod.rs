@@ -4,7 +4,9 @@ mod act;
 mod advise;
 mod amend;
 mod campaign;
+mod chosen_name;
 mod command;
+mod complaint;
 mod complete;
 mod curtain;
 mod difference;
@@ -23,12 +25,14 @@ mod lua;
 mod master;
 mod migration;
 mod names;
+mod pending;
 mod prompt;
 mod question;
 mod reader;
 mod refused;
 mod reload;
 mod replay_at_save;
+mod rules_watcher;
 mod save_file;
 mod session_slot;
 mod sheet_entry;
@@ -40,7 +44,6 @@ mod vocabulary;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -51,34 +54,31 @@ use riskbreaker::dice::{DiceRng, float};
 use riskbreaker::lab::{Encounter, SessionExt as _};
 use riskbreaker::names::typed;
 use riskbreaker::play::{DecisionCount, MissingRoll, TurnNotices};
-use riskbreaker::ruleset::nearest;
 use riskbreaker::script::Table;
 use riskbreaker::state::readable_name;
 use riskbreaker::state::{Field, Kind};
 use riskbreaker::store::Campaign;
 use riskbreaker::{
-    Answer, Ask, Audience, Driver, EntityId, Event, Fault, Happening, Library, Question, QuestionId, Refusal, Session,
-    SessionError, Setup, Step, Viewer,
+    Answer, Ask, Audience, Driver, EntityId, Event, Fault, Happening, Library, Question, QuestionId, Session, Setup,
+    Step, Viewer,
 };
 use serde_json::json;
 
-use self::amend::PlannedAmendment;
 pub use self::campaign::sheet_lines;
 use self::command::{Command, Word};
+pub use self::complaint::{Complaint, Done};
 pub use self::editor::{Editor, Recall};
 use self::event_rows::EventFilter;
 pub use self::lines::Lines;
 use self::lines::Next;
-pub use self::migration::show as show_migration;
+use self::pending::{PlannedAmendment, ReplayedCourse, Saved, SheetEntry};
 use self::prompt::Prompt;
 use self::reader::{Meaning, addressed, answers};
-use self::reload::RulesWatcher;
-use self::replay_at_save::ReplayedCourse;
-use self::save_file::Saved;
+use self::rules_watcher::RulesWatcher;
 use self::session_slot::SessionSlot;
-use self::sheet_entry::SheetEntry;
 use self::unclear_name::UnclearName;
 pub use self::vocabulary::Vocabulary;
+use super::call::is_call;
 use super::figures::percent;
 use super::known_entries::KnownEntries;
 use super::library;
@@ -167,38 +167,6 @@ pub struct Repl {
     /// The turn whose heading was printed: its action, its entity, and the status of the game.
     turn: Option<(u32, Option<EntityId>, String)>,
 }
-
-/// The reason for which a line was not executed.
-#[derive(Debug)]
-pub enum Complaint {
-    /// A sentence for the person who typed the line.
-    Wrong(String),
-    /// A sentence about words that were not understood. A guess of what they mean may replace it.
-    Unread(String),
-    /// A refusal of the game, with its data.
-    Refused(Refusal),
-    /// An ambiguous name in the line, to be resolved by a number.
-    Unclear(UnclearName),
-    /// The program cannot continue.
-    Broken(anyhow::Error),
-}
-
-impl Complaint {
-    /// The complaint about an unknown word: `sentence`, and the nearest known word, or else another remedy.
-    fn unknown<'n>(
-        sentence: String,
-        word: &str,
-        known: impl IntoIterator<Item = &'n str>,
-        otherwise: &str,
-    ) -> Complaint {
-        Complaint::Wrong(match nearest(word, known) {
-            Some(near) => format!("{sentence} Did you mean `{near}`?"),
-            None => format!("{sentence} {otherwise}"),
-        })
-    }
-}
-
-type Done = Result<(), Complaint>;
 
 /// The random stream for dice outside of the game, whose own dice are in stream 0 of the seed.
 const OUTSIDE: u64 = u64::MAX;
@@ -501,7 +469,7 @@ impl Repl {
             Meaning::Free { act, rest } => self.take_free_act(&act, &rest, false),
             Meaning::View(name) => self.view(&name),
             Meaning::Lua(_) if !self.masters() => Err(self.not_here()),
-            Meaning::Lua(_) | Meaning::Unknown { .. } if crate::cli::is_call(line) => Err(Complaint::Wrong(format!(
+            Meaning::Lua(_) | Meaning::Unknown { .. } if is_call(line) => Err(Complaint::Wrong(format!(
                 "`{0}` is a command of the program, not of a game. `quit` leaves the game; then type `riskbreaker {0}`.",
                 line.trim().trim_start_matches("riskbreaker ")
             ))),
@@ -1039,66 +1007,4 @@ fn missing_in_words(roll: &MissingRoll) -> String {
 fn remedies(line: &str) -> bool {
     let (first, _) = line::split_first(line);
     Command::find(first).is_some_and(|command| !matches!(command.word, Word::Do | Word::Ok | Word::Pass | Word::Auto))
-}
-
-impl Complaint {
-    pub fn wrong(message: impl Into<String>) -> Complaint {
-        Complaint::Wrong(message.into())
-    }
-
-    /// Prints the complaint: on the screen for a person, on standard error with file and line for a script.
-    fn told(self, screen: &mut Screen, place: &str, scripted: bool) -> Result<()> {
-        let (message, refusal) = match self {
-            Complaint::Wrong(message) | Complaint::Unread(message) => (message, None),
-            Complaint::Refused(refusal) => (with_cure(&refusal), Some(refusal)),
-            Complaint::Unclear(unclear) => return unclear.tell(screen),
-            Complaint::Broken(error) => return Err(error),
-        };
-        let message =
-            if screen.json() || screen.rule_ids() { message } else { rule_text::without_ids(&message).into_owned() };
-        if screen.json() {
-            let mut told = json!({ "message": message, "place": place });
-            if let Some(refusal) = refusal {
-                told["refusal"] = serde_json::to_value(refusal)?;
-            }
-            screen.event("refused", &told)?;
-        } else if scripted {
-            let lines: Vec<String> = message.lines().map(super::row::harmless).collect();
-            eprintln!("{place}: {}", lines.join("\n"));
-        } else {
-            for line in message.lines() {
-                screen.row(&Row::at(2).with(line, Tone::Bad))?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A refusal in words, with the remedy if a script failed.
-fn with_cure(refusal: &Refusal) -> String {
-    match refusal {
-        Refusal::Fault { fault } => match &fault.cure {
-            Some(cure) => format!("{refusal}; {cure}"),
-            None => refusal.to_string(),
-        },
-        other => other.to_string(),
-    }
-}
-
-impl From<Refusal> for Complaint {
-    fn from(refusal: Refusal) -> Complaint {
-        Complaint::Refused(refusal)
-    }
-}
-
-impl From<SessionError> for Complaint {
-    fn from(error: SessionError) -> Complaint {
-        Complaint::Broken(error.into())
-    }
-}
-
-impl From<io::Error> for Complaint {
-    fn from(error: io::Error) -> Complaint {
-        Complaint::Broken(error.into())
-    }
 }

@@ -4,7 +4,7 @@ use riskbreaker::ruleset::nearest;
 use riskbreaker::state::readable_name;
 use riskbreaker::{EntityId, Refusal, View};
 
-use super::Complaint;
+use super::complaint::Complaint;
 use super::line::{Word, words};
 
 /// The refusal of an ambiguous name, with labels that distinguish the candidates.

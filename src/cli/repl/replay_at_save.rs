@@ -8,18 +8,10 @@ use riskbreaker::play::{DecisionCount, event_lines};
 use riskbreaker::watch::fixed_in_words;
 use serde_json::json;
 
+use super::pending::ReplayedCourse;
 use super::{Done, Repl};
 use crate::cli::figures::counted;
 use crate::cli::row::{Row, Tone};
-
-/// The course that was to be replayed at the last save.
-pub struct ReplayedCourse {
-    course: RecordedCourse,
-    /// The last decision before each line that `undo` can take back.
-    lines: Vec<u32>,
-    /// The number of decisions after the replay. If it differs now, something was decided since then.
-    count: DecisionCount,
-}
 
 /// The most answers that are listed as no longer possible.
 const MOST_LEFT_OUT: usize = 8;

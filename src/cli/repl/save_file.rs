@@ -11,6 +11,7 @@ use serde_json::json;
 use super::campaign::wrong;
 use super::command::{Command, Word};
 use super::line::split_first;
+use super::pending::Saved;
 use super::{Complaint, Done, Repl};
 use crate::cli::figures::counted;
 use crate::cli::known_entries::KnownEntries;
@@ -20,15 +21,6 @@ use crate::cli::{campaigns, file};
 
 /// The extension of an exported game.
 const EXPORT: &str = "json";
-
-/// The files of the game other than its campaign.
-#[derive(Debug, Default)]
-pub struct Saved {
-    /// The file that it was exported to or loaded from.
-    file: Option<PathBuf>,
-    /// The existing file that the last `save` refused to overwrite.
-    refused: Option<PathBuf>,
-}
 
 impl Repl {
     /// Prints that earlier unnamed games can be continued.

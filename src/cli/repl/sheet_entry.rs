@@ -13,20 +13,10 @@ use serde_json::json;
 
 use super::line::split_first;
 use super::names::one_of;
+use super::pending::SheetEntry;
 use super::{Complaint, Done, Repl};
 
 use crate::cli::row::{Row, Span, Tone};
-
-/// A sheet that is being written.
-#[derive(Clone, Debug)]
-pub struct SheetEntry {
-    /// The name of the character in the roster.
-    name: String,
-    /// The steps of the sheet.
-    steps: Vec<SheetStep>,
-    /// The index of the step that a bare line answers.
-    at: usize,
-}
 
 type SheetFields = BTreeMap<Arc<str>, Value>;
 

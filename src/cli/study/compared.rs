@@ -12,7 +12,7 @@ use super::super::call_error;
 use super::super::interrupt::interrupted_code;
 use super::super::row::Row;
 use super::super::screen::Screen;
-use super::super::sim::rate_text;
+use super::super::tallies::rate_text;
 use super::parts::StudyWork;
 use super::text::points;
 

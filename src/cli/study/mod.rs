@@ -2,6 +2,7 @@
 
 pub mod compared;
 mod html;
+mod job;
 pub mod parts;
 mod sheet;
 mod specs;
@@ -19,13 +20,13 @@ use serde_json::{Value as Json, json};
 
 use self::compared::Columns;
 use self::html::Html;
+use self::job::StudyJob;
 use self::parts::{StudyFindings, StudyPart, StudyWork};
 use super::interrupt::{heed_termination, interrupted_code, watched};
 use super::play::{pair, with_pairs};
 use super::report::unwritable;
 use super::row::Row;
 use super::screen::Screen;
-use super::sim::quoted;
 use super::{call_error, file, library};
 
 /// Studies a scenario: results and length, choices, drama, and every card
@@ -148,14 +149,6 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
     Ok(ExitCode::from(if work.is_interrupted() { interrupted_code() } else { 0 }))
 }
 
-/// A study with its options.
-struct StudyJob {
-    study: Study,
-    scenario: String,
-    seats: Vec<(String, String)>,
-    folder: Option<PathBuf>,
-}
-
 /// The report as JSON.
 fn as_json(asked: &StudyJob, found: &StudyFindings) -> Json {
     let figures = &found.figures;
@@ -225,23 +218,4 @@ pub fn check_bans(variant: &Variant, bans: &[(String, String)]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-impl StudyJob {
-    /// The call that studies one trial alone.
-    fn replay(&self, trial: u64) -> String {
-        let study = &self.study;
-        let mut words = vec!["riskbreaker".to_owned(), "study".into(), self.scenario.clone()];
-        if let Some(folder) = &self.folder {
-            words.extend(["--rulesets".into(), folder.display().to_string()]);
-        }
-        words.extend(["--ruleset".into(), study.variant.rules.id().to_string()]);
-        words.extend(self.seats.iter().flat_map(|(seat, who)| ["--seat".to_owned(), format!("{seat}={who}")]));
-        for (seat, card) in &study.bans {
-            words.extend(["--ban".into(), format!("{seat}:{card}")]);
-        }
-        words.extend(["--seed".into(), study.seed.to_string(), "--actions".into(), study.actions.to_string()]);
-        words.extend(["--trial".into(), trial.to_string()]);
-        words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-    }
 }

@@ -13,7 +13,7 @@ use riskbreaker::lab::{
 };
 
 use super::super::call_error;
-use super::super::sim::meter;
+use super::super::meter::meter;
 
 /// A part of a study that plays its own games, in addition to those recorded for all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]

@@ -8,7 +8,7 @@ use riskbreaker::spec::spec_of_unended;
 
 use super::super::report::unwritable;
 use super::super::{call_error, file};
-use super::StudyJob;
+use super::job::StudyJob;
 use super::parts::StudyFindings;
 
 /// Most specs that one call writes.

@@ -5,8 +5,8 @@ use riskbreaker::lab::{CardWorth, Difference, Percentile, Rate, Spread, StudyFig
 use riskbreaker::state::readable_name;
 
 use super::super::figures::percent;
-use super::super::sim::rate_text;
-use super::StudyJob;
+use super::super::tallies::rate_text;
+use super::job::StudyJob;
 use super::parts::StudyFindings;
 use super::sheet::{Chart, ReportOutput};
 

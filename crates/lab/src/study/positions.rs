@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
-use super::super::advice::exact_worths;
+use super::super::advise::exact_worths;
 use super::super::tally::Rate;
 use super::super::{Progress, SimulationError};
 use super::recorder::{KindOfChoice, Recorded, Study, StudyTable};
