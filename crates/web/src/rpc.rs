@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde_json::{Value as Json, json};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::guard::refusal;
 use crate::host::is_answer;
