@@ -11,7 +11,7 @@ use std::thread;
 const STACK_BYTES: usize = 16 * 1024 * 1024;
 
 fn main() -> ExitCode {
-    let program = thread::Builder::new().name("program".into()).stack_size(STACK_BYTES).spawn(cli::run);
+    let program = thread::Builder::new().name("program".into()).stack_size(STACK_BYTES).spawn(cli::program::run);
     match program.map(thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         // The panic has printed its own message.

@@ -27,7 +27,7 @@ mod packages;
 mod page;
 mod pager;
 mod play;
-mod program;
+pub mod program;
 mod recap;
 mod reference;
 mod repl;
@@ -54,8 +54,6 @@ mod unnamed;
 mod verify;
 
 use std::path::PathBuf;
-
-pub use self::program::run;
 
 /// A wrong call. The exit code is 2 instead of 1.
 #[derive(Debug, thiserror::Error)]

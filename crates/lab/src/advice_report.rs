@@ -1,8 +1,7 @@
 use serde::Serialize;
 
-use super::advice::{Advice, Advised};
+use super::advice::{Advice, Advised, PlayedOut};
 use super::paired::Difference;
-use super::playouts::PlayedOut;
 use riskbreaker_dice::float;
 use riskbreaker_state::Value;
 
