@@ -34,7 +34,7 @@ const REFUSED: &[(&str, &[&str], &str)] = &[
     ("riskbreaker-0.0.3", &["ok"], "help 0"),
     ("riskbreaker-0.0.3", &["ok"], "hit the guard"),
     ("contest", &[], "target ogre"),
-    ("contest", &[], "move nowhere"),
+    ("contest", &[], "move elsewhere"),
     ("contest", &[], "kill"),
     ("contest", &["ok"], "why Longbowman ranged_defense"),
     ("silent-winter", &[], "attack"),
