@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use riskbreaker::lab::{
-    Exchange, Findings, GameRow, MemoUse, Plan, Progress, Rate, Simulation, SimulationError, Study, Sum, Tally, Variant,
+    Exchange, Findings, GameRow, GameStore, MemoUse, Plan, Progress, Rate, Simulation, SimulationError, Study, Sum,
+    Tally, Variant,
 };
 use riskbreaker::ruleset::system_message;
 use riskbreaker::state::readable_name;
@@ -265,6 +266,8 @@ fn in_pairs(args: &Args, simulation: Simulation) -> Result<ExitCode> {
         actions: simulation.actions,
         bans: BTreeSet::new(),
         random: BTreeSet::new(),
+        store: GameStore::default(),
+        known_only: false,
     };
     let columns = match args.mirror {
         None => Columns::without(simulation.scenario, study, &args.ban),
@@ -508,7 +511,7 @@ pub fn meter() -> ProgressBar {
 }
 
 /// Prints the cost of a part: its time and peak memory.
-fn tell_cost(took: Duration) {
+pub fn tell_cost(took: Duration) {
     let seconds = took.as_secs_f64();
     match most_memory() {
         Some(bytes) => eprintln!("this part took {seconds:.1} s and {} MiB of memory", bytes >> 20),

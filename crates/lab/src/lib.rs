@@ -67,9 +67,9 @@ pub use simulation::{
 };
 pub use solution::{AnswerShare, BestAnswer, Payoff, Solution, solve_game};
 pub use study::{
-    CardFigures, CardOffer, CardWorth, ClosestPosition, Exchange, GameEnd, GameFacts, LadderPair, Mirrored,
-    NeverBetter, Percentile, RANDOM, Recorded, Spread, Study, StudyFigures, TopicDifference, TopicFigures, TopicUse,
-    WeighedPositions,
+    CardFigures, CardOffer, CardWorth, ClosestPosition, Exchange, GameEnd, GameFacts, GameStore, KnownGames,
+    LadderPair, Mirrored, NeverBetter, Percentile, RANDOM, Recorded, Spread, Study, StudyFigures, TopicDifference,
+    TopicFigures, TopicUse, WeighedPositions,
 };
 pub use tally::{CardUse, LeftOut, Rate, Sum, Tally};
 pub use whole_game::{GameEstimate, GameLimits, GameOdds, game_odds};
