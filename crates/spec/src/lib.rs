@@ -11,6 +11,7 @@ mod from_game;
 mod lines;
 mod methods;
 mod odds;
+mod reach;
 mod refusals;
 mod runner;
 
@@ -21,6 +22,7 @@ pub use coverage::{Coverage, RuleLine, RuleStatus};
 pub use events::SORTS as EVENT_SORTS;
 pub use from_game::{spec_of_fault, spec_of_game, spec_of_unended};
 pub use lines::{FileLines, LineCoverage};
+pub use reach::{SpecChoice, SpecReach};
 #[doc(hidden)]
 pub use refusals::KINDS as REFUSAL_KINDS;
 pub use runner::{SpecFailure, SpecReport, SpecResult, SpecRun, SpecSource, SpecTrace, SpecWarning, run_specs};
