@@ -135,6 +135,97 @@ fn merged_shards_are_printed_like_the_whole() {
 }
 
 #[test]
+fn merged_parts_of_a_study_are_the_study_of_one_process() {
+    let file = |index: u32| Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("study-part-{index}.json"));
+    let files: Vec<String> = (1..=3).map(|index| file(index).display().to_string()).collect();
+    let call =
+        ["study", "duel", "--ruleset", "riskbreaker-0.0.1", "--seed", "4", "--trials", "13", "--ban", "foes:pass"];
+    let call = [&call[..], &["--only", "fairness,worth,dominated"]].concat();
+    // Parts of different splits.
+    for (shard, file) in ["1/2", "3/4", "4/4"].iter().zip(&files) {
+        let _ = std::fs::remove_file(file);
+        let part = play_anywhere(&[&call[..], &["--shard", shard, "--save", file]].concat(), "");
+        assert!(part.status.success(), "{part:?}");
+    }
+    for form in [&[][..], &["--json"]] {
+        let whole = play_anywhere(&[&call[..], form].concat(), "");
+        let merged = play_anywhere(&[&["merge", &files[1], &files[2], &files[0]], form].concat(), "");
+        assert!(whole.stdout.len() > 1_000, "{whole:?}");
+        assert_eq!(String::from_utf8_lossy(&merged.stdout), String::from_utf8_lossy(&whole.stdout), "{merged:?}");
+    }
+    let refused = |args: &[&str], code: i32, why: &str| {
+        let told = play_anywhere(args, "");
+        let text = String::from_utf8_lossy(&told.stderr).into_owned();
+        assert!(told.status.code() == Some(code) && text.contains(why), "{text}");
+    };
+    refused(&["merge", &files[0], &files[2]], 2, "no part has trials 7 to 9");
+    refused(&["merge", &files[0], &files[1], &files[1], &files[2]], 2, "both have trials 7 to 9");
+    // A part that can never be played has its own exit code.
+    refused(&[&call[..], &["--shard", "1/2", "--save", &files[1]]].concat(), 42, "part of another study");
+    refused(&[&call[..], &["--shard", "2/2"]].concat(), 42, "--save");
+    let known = play_anywhere(&["merge", "--partial", &files[0], &files[2]], "");
+    assert!(known.status.success() && String::from_utf8_lossy(&known.stderr).contains("missing: trials 7 to 9"));
+    assert!(String::from_utf8_lossy(&known.stdout).contains("10 of 13 games"), "{known:?}");
+    // What a part has is not played again: the call that continues it writes the same file.
+    let before = std::fs::read(&files[0]).unwrap();
+    play_anywhere(&[&call[..], &["--shard", "1/2", "--save", &files[0]]].concat(), "");
+    assert!(before == std::fs::read(&files[0]).unwrap());
+}
+
+/// One die decides: with `p` faces of ten, left wins in 10 p of 100 games.
+#[test]
+fn a_sweep_finds_the_value_whose_share_is_known() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sweep-known");
+    for (path, text) in [
+        (
+            "ruleset.toml",
+            "id = \"coin\"\ntitle = \"Coin\"\nversion = \"1\"\n[seats]\nleft = \"one\"\n[switches.p]\nvalues = [\"1\", \"2\", \
+             \"3\", \"4\", \"5\", \"6\", \"7\", \"8\", \"9\"]\ntext = \"Faces of ten on which left wins.\"\n",
+        ),
+        (
+            "play.luau",
+            r#"local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.schedule("turn", 1)
+	end,
+	entries = {
+		turn = function()
+			rb.finish(if rb.roll("1d10") <= (tonumber(rb.switches.p) :: number) then "left wins" else "right wins")
+		end,
+	},
+})"#,
+        ),
+        ("scenarios/hall.toml", "title = \"Hall\"\n"),
+    ] {
+        let path = folder.join("coin").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let rulesets = folder.display().to_string();
+    let of = |target: &str, trials: &str| -> serde_json::Value {
+        let call = ["sim", "hall", "--rulesets", &rulesets, "--rules", "coin", "--trials", trials, "--json"];
+        let told = play_anywhere(&[&call[..], &["--sweep", "p=1..9", "--target", target]].concat(), "");
+        serde_json::from_slice(&told.stdout).unwrap_or_else(|_| panic!("{told:?}"))
+    };
+    for p in [2, 5, 9] {
+        let found = of(&format!("left {} %", 10 * p), "4000");
+        assert_eq!(found["best"], format!("p={p}"), "{found}");
+        assert!(found["sure"].as_f64().unwrap() > 0.99, "{found}");
+        for column in found["columns"].as_array().unwrap() {
+            let faces: f64 = column["value"].as_str().unwrap()[2..].parse().unwrap();
+            let (low, high) = (column["share"]["low"].as_f64().unwrap(), column["share"]["high"].as_f64().unwrap());
+            // 27 intervals of 95 %: each holds the true share with some room.
+            assert!(low - 0.01 < faces / 10.0 && faces / 10.0 < high + 0.01, "{column}");
+        }
+    }
+    // Halfway between two values neither is the nearest for sure, and the share passes between them.
+    let between = of("left 45 %", "1000");
+    assert!(between["sure"].as_f64().unwrap() < 0.95, "{between}");
+    assert_eq!(between["passes_between"], serde_json::json!(["p=4", "p=5"]), "{between}");
+}
+
+#[test]
 fn the_manual_page_has_the_commands_of_commands_and_refers_to_no_other_page() {
     let page = play_anywhere(&["man"], "");
     let page = String::from_utf8_lossy(&page.stdout);

@@ -27,7 +27,17 @@ fn policy(name: &str) -> Driver {
 fn results(rules: &Arc<Ruleset>, setup: Setup, trials: u64, threads: usize) -> Vec<String> {
     let variant = Variant::new("it", rules, setup).unwrap_or_else(|error| panic!("{error}"));
     let random = Default::default();
-    let study = Study { variant, first: 1, trials, seed: 3, actions: 200, bans: Default::default(), random };
+    let study = Study {
+        variant,
+        first: 1,
+        trials,
+        seed: 3,
+        actions: 200,
+        bans: Default::default(),
+        random,
+        store: Default::default(),
+        known_only: false,
+    };
     let recorded = study.record(threads, &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
     recorded.games.iter().map(|game| format!("{:?}", game.end)).collect()
 }

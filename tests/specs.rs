@@ -6,9 +6,9 @@ mod together;
 
 use mutants::mutants;
 use parallel::on_every_core;
-use riskbreaker::spec::{RuleStatus, SpecReport, SpecRun, SpecSource, run_specs};
+use riskbreaker::spec::{RuleStatus, SpecChoice, SpecReach, SpecReport, SpecRun, SpecSource, run_specs};
 use riskbreaker::{Library, Ruleset};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn folder(path: &str) -> Library {
     Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
@@ -52,6 +52,73 @@ fn readme_blocks(language: &str) -> Vec<String> {
 
 fn readme_block(language: &str, with: &str) -> String {
     readme_blocks(language).into_iter().find(|block| block.contains(with)).unwrap_or_else(|| panic!("no block: {with}"))
+}
+
+/// The files of `tug`, with some texts replaced: path, old text, new text.
+fn tug_with(changes: &[(&str, &str, &str)]) -> Library {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets/tug");
+    let (mut folders, mut files) = (vec![root.clone()], Vec::<(String, String)>::new());
+    while let Some(folder) = folders.pop() {
+        let paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        for path in paths {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(&root).unwrap().display().to_string();
+            let mut text = std::fs::read_to_string(&path).unwrap();
+            for (_, old, new) in changes.iter().filter(|(changed, ..)| *changed == name) {
+                assert!(text.contains(old), "{name}: {old}");
+                text = text.replace(old, new);
+            }
+            files.push((format!("tug/{name}"), text));
+        }
+    }
+    Library::from_files(files)
+}
+
+/// The names of the specs that a change of `tug` affects, by the lines that they ran before; `None` for all.
+fn touched(reach: &SpecReach, changes: &[(&str, &str, &str)]) -> Option<Vec<String>> {
+    let SpecChoice { files, specs, .. } = reach.touched_by(&Ruleset::load(&tug_with(changes), "tug").unwrap())?;
+    let names = specs.into_iter().map(|(_, name)| name.chars().take(16).collect());
+    Some(files.into_iter().chain(names).collect())
+}
+
+#[test]
+fn a_changed_line_affects_the_specs_that_ran_it() {
+    let mut reach = SpecReach::default();
+    // On one thread, so that no spec counts the lines of another one: each file alone.
+    for file in ["pull.luau", "rest.luau"] {
+        let run = SpecRun { filter: Some(file.into()), ..SpecRun::default() };
+        assert!(run.with_reach(&tug_with(&[]), "tug", &[], &mut reach).unwrap().is_green());
+    }
+    let (pull, rest) = ("maneuvers/pull.luau", "maneuvers/rest.luau");
+    let pulled = Some(vec!["TUG-1: a roll un".to_owned(), "TUG-1: the lowes".to_owned()]);
+    let rested = Some(vec!["TUG-2: nobody re".to_owned()]);
+    assert_eq!(touched(&reach, &[]), Some(Vec::new()));
+    assert_eq!(touched(&reach, &[(pull, "{} pulls", "{} tugs")]), pulled);
+    assert_eq!(touched(&reach, &[(rest, "{} rests", "{} sleeps")]), rested);
+    // Whether a card is open is asked in all of them; a fact of a card has no line that a spec runs, and so affects those that ran
+    // any line of its file.
+    let all = |found: Option<Vec<String>>| found.map(|names| names.len());
+    assert_eq!(all(touched(&reach, &[(rest, "rests >= 2", "rests > 1")])), Some(3));
+    assert_eq!(touched(&reach, &[(pull, "title = \"Pull\"", "title = \"Tug\"")]), pulled);
+    assert_eq!(
+        touched(&reach, &[("specs/maneuvers/rest.luau", "1, 2", "1, 1 + 1")]),
+        Some(vec!["tug/specs/maneuvers/rest.luau".into()])
+    );
+    // Data, and new files, may affect all.
+    assert_eq!(touched(&reach, &[("scenarios/two.toml", "title", "text = \"x\"\ntitle")]), None);
+
+    // After a run of the affected specs, the lines of the others are those of the changed file.
+    let longer = [(rest, "\twhen = ", "\t-- A comment.\n\n\twhen = ")];
+    let changed = tug_with(&longer);
+    let only = reach.touched_by(&Ruleset::load(&changed, "tug").unwrap());
+    let run = SpecRun { only: Some(only.unwrap()), ..SpecRun::default() };
+    run.with_reach(&changed, "tug", &[], &mut reach).unwrap();
+    assert_eq!(touched(&reach, &longer), Some(Vec::new()));
+    let both = [longer[0], (rest, "{} rests", "{} sleeps")];
+    assert_eq!(touched(&reach, &both), rested);
 }
 
 /// A question of a free act with only one possible answer is not asked; answers to it are compared.

@@ -54,7 +54,17 @@ return rb.play({{
 
 fn study(rules: &Arc<Ruleset>, trials: u64, seed: u64) -> Study {
     let variant = Variant::new("coin", rules, Setup::scenario("hall")).expect("it starts");
-    Study { variant, first: 1, trials, seed, actions: 200, bans: Default::default(), random: Default::default() }
+    Study {
+        variant,
+        first: 1,
+        trials,
+        seed,
+        actions: 200,
+        bans: Default::default(),
+        random: Default::default(),
+        store: Default::default(),
+        known_only: false,
+    }
 }
 
 fn recorded(study: &Study, threads: usize) -> Recorded {

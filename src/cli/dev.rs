@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use riskbreaker::check::findings;
 use riskbreaker::ruleset::Problem;
-use riskbreaker::spec::{SpecReport, run_specs};
+use riskbreaker::spec::{SpecChoice, SpecReach, SpecReport, SpecRun, run_specs};
 use riskbreaker::watch::{Watched, Watcher};
-use riskbreaker::{Library, LoadError};
+use riskbreaker::{Library, LoadError, Ruleset, WorkBudget};
 use serde_json::json;
 
 use super::figures::counted;
@@ -64,7 +64,15 @@ pub fn dev(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         let table = TableArgs::beside(args.layers, args.seed, args.json);
         return play_beside(&library, &ways[0], scenario, table);
     }
-    let mut room = Room { library, id, ways, layers: args.layers, screen: Screen::stdout(args.json) };
+    let mut room = Room {
+        library,
+        id,
+        ways,
+        layers: args.layers,
+        screen: Screen::stdout(args.json),
+        reach: Vec::new(),
+        once: args.once,
+    };
     if args.once {
         let green = room.all(&[])?;
         return Ok(if green { ExitCode::SUCCESS } else { ExitCode::FAILURE });
@@ -80,10 +88,10 @@ pub fn dev(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         let Some(news) = watcher.wait(Duration::from_secs(3600)) else { continue };
         match &news {
             Watched::Loaded { changed, .. } => {
-                let touched = touched_specs(changed);
-                match touched {
-                    Some(specs) if !specs.is_empty() => room.some(changed, &specs)?,
-                    _ => room.all(changed)?,
+                match (room.touched(), touched_specs(changed)) {
+                    (Some(choices), _) => room.chosen(changed, choices)?,
+                    (None, Some(specs)) if !specs.is_empty() => room.some(changed, &specs)?,
+                    (None, _) => room.all(changed)?,
                 };
             }
             Watched::Broken(error) => room.broken(error)?,
@@ -104,9 +112,46 @@ struct Room {
     ways: Vec<String>,
     layers: Vec<String>,
     screen: Screen,
+    /// The lines that the specs ran, for each of `ways`; empty until all have run.
+    reach: Vec<SpecReach>,
+    /// True if nothing is watched, so that the lines need not be known.
+    once: bool,
 }
 
 impl Room {
+    /// For each of the ways, the specs that the change may affect. `None` if that is not known, or if all must run.
+    fn touched(&self) -> Option<Vec<SpecChoice>> {
+        if self.reach.is_empty() {
+            return None;
+        }
+        let of_way = |(way, reach): (&String, &SpecReach)| {
+            reach.touched_by(&*Ruleset::load_with(&self.library, way, &self.layers).ok()?)
+        };
+        let choices: Vec<SpecChoice> = self.ways.iter().zip(&self.reach).map(of_way).collect::<Option<_>>()?;
+        choices.iter().any(|choice| !choice.is_empty()).then_some(choices)
+    }
+
+    /// Checks the ruleset and runs some specs of each of the ways.
+    fn chosen(&mut self, changed: &[String], choices: Vec<SpecChoice>) -> Result<bool> {
+        let begun = Instant::now();
+        self.show_changes(changed)?;
+        let (library, layers) = (&self.library, &self.layers);
+        let run = |((way, choice), reach): ((&String, SpecChoice), &mut SpecReach)| {
+            let budget = WorkBudget::new(SpecRun::WORK);
+            SpecRun { only: Some(choice), budget, ..SpecRun::default() }.with_reach(library, way, layers, reach)
+        };
+        let reports: Result<Vec<SpecReport>, LoadError> =
+            self.ways.iter().zip(choices).zip(&mut self.reach).map(run).collect();
+        let reports = match reports {
+            Ok(reports) => reports,
+            Err(error) => {
+                self.broken(&error)?;
+                return Ok(false);
+            }
+        };
+        self.verdict(&reports, begun)
+    }
+
     fn say(&mut self, text: &str) -> Result<()> {
         if self.screen.json() {
             return Ok(self.screen.event("notice", &json!({ "text": text }))?);
@@ -118,16 +163,25 @@ impl Room {
     fn all(&mut self, changed: &[String]) -> Result<bool> {
         let begun = Instant::now();
         self.show_changes(changed)?;
-        let mut reports = Vec::new();
+        let (mut reports, mut reach) = (Vec::new(), Vec::new());
         for way in &self.ways.clone() {
-            match run_specs(&self.library, way, &self.layers, Vec::new(), None) {
+            let run = SpecRun { budget: WorkBudget::new(SpecRun::WORK), ..SpecRun::default() };
+            let mut ran = SpecReach::default();
+            let told = match self.once {
+                true => run.of(&self.library, way, &self.layers),
+                false => run.with_reach(&self.library, way, &self.layers, &mut ran),
+            };
+            match told {
                 Ok(report) => reports.push(report),
                 Err(error) => {
                     self.broken(&error)?;
                     return Ok(false);
                 }
             }
+            reach.push(ran);
         }
+        // If specs are missing, the next run is again of all.
+        self.reach = if reports.iter().any(SpecReport::is_partial) { Vec::new() } else { reach };
         self.verdict(&reports, begun)
     }
 

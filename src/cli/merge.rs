@@ -4,12 +4,13 @@ use std::process::ExitCode;
 use anyhow::Result;
 use riskbreaker::lab::{Findings, SimulationError};
 
+use super::study::part;
 use super::{call_error, sim};
 
-/// Puts the shards of a simulation together
+/// Puts the shards of a simulation or of a study together
 #[derive(clap::Args)]
 pub struct Args {
-    /// What `sim --shard I/N --save FILE` has written: every trial once, also from different splits
+    /// What `sim --shard I/N --save FILE` or `study` has written: every trial once, also from different splits
     #[arg(required = true, value_name = "FILE.json")]
     files: Vec<PathBuf>,
 
@@ -22,6 +23,9 @@ pub struct Args {
 }
 
 pub fn merge(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    if args.files.iter().any(|path| part::is_part(path)) {
+        return part::merge(&args.files, args.partial, &args.output, folder.as_deref());
+    }
     let (mut parts, mut played_from) = (Vec::new(), None);
     for path in &args.files {
         let (part, folder) = sim::read(path)?;

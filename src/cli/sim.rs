@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use riskbreaker::lab::{
-    Exchange, Findings, GameRow, MemoUse, Progress, Rate, Simulation, SimulationError, Study, Variant,
+    Exchange, Findings, GameRow, GameStore, MemoUse, Progress, Rate, Simulation, SimulationError, Study, Variant,
 };
 use riskbreaker::ruleset::system_message;
 use riskbreaker::state::readable_name;
@@ -266,6 +266,8 @@ fn in_pairs(args: &Args, simulation: Simulation) -> Result<ExitCode> {
         actions: simulation.actions,
         bans: BTreeSet::new(),
         random: BTreeSet::new(),
+        store: GameStore::default(),
+        known_only: false,
     };
     let columns = match args.mirror {
         None => Columns::without(simulation.scenario, study, &args.ban),
@@ -503,7 +505,7 @@ fn write(path: &Path, findings: &Findings, folder: Option<&Path>) -> Result<()> 
 }
 
 /// Prints the cost of a part: its time and peak memory.
-fn tell_cost(took: Duration) {
+pub fn tell_cost(took: Duration) {
     let seconds = took.as_secs_f64();
     match most_memory() {
         Some(bytes) => eprintln!("this part took {seconds:.1} s and {} MiB of memory", bytes >> 20),

@@ -97,6 +97,7 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         further,
         only_further: args.only.is_some(),
         filter: args.filter.clone(),
+        only: None,
         traced: args.trace,
         measured: args.coverage,
         budget: budget.clone(),

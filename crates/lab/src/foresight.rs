@@ -14,7 +14,7 @@ use riskbreaker_play::{Answer, Driver, Game, Machine, Question, Refusal};
 pub enum Foresight {
     /// `ahead`: takes the answer that is worth most after the open action, by exact odds.
     OneStep,
-    /// `search:N` or `search:N:horizon`: searches a tree of playouts.
+    /// `search:N`, `search:N:horizon` or `search:N:horizon:K`: plays ahead.
     Search(Search),
 }
 
@@ -22,7 +22,7 @@ pub enum Foresight {
 pub const AHEAD: &str = "ahead";
 /// The word before the number of playouts.
 const SEARCH: &str = "search";
-/// The word after the number of playouts, if they stop early.
+/// The word after the number of playouts, if they stop early: at the first horizon, or at that of the number after it.
 const HORIZON: &str = "horizon";
 
 impl Foresight {
@@ -39,18 +39,21 @@ impl Foresight {
         if parts.next() != Some(SEARCH) {
             return Ok(None);
         }
-        let playouts = parts.next().and_then(|playouts| playouts.parse().ok());
-        let playouts = playouts.filter(|playouts| (1..=Search::MOST).contains(playouts));
-        let to_horizon = match (parts.next(), parts.next()) {
-            (None, _) => Some(false),
-            (Some(HORIZON), None) => Some(true),
+        let number = |part: Option<&str>| {
+            part.and_then(|part| part.parse().ok()).filter(|number| (1..=Search::MOST).contains(number))
+        };
+        let playouts = number(parts.next());
+        let horizons = match (parts.next(), parts.next(), parts.next()) {
+            (None, ..) => Some(None),
+            (Some(HORIZON), None, _) => Some(Some(1)),
+            (Some(HORIZON), times, None) => number(times).map(Some),
             _ => None,
         };
-        match (playouts, to_horizon) {
-            (Some(playouts), Some(to_horizon)) => Ok(Some(Foresight::Search(Search { playouts, to_horizon }))),
+        match (playouts, horizons) {
+            (Some(playouts), Some(horizons)) => Ok(Some(Foresight::Search(Search { playouts, horizons }))),
             _ => Err(format!(
                 "`{name}` is no search: write search:N with 1 to {} playouts a decision, for example search:100, or \
-                 search:100:horizon for playouts that stop at the horizon of the ruleset",
+                 search:100:horizon:3 for playouts that stop where they reach the horizon of the ruleset for the third time",
                 Search::MOST
             )),
         }
@@ -82,8 +85,11 @@ impl fmt::Display for Foresight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Foresight::OneStep => f.write_str(AHEAD),
-            Foresight::Search(Search { playouts, to_horizon: false }) => write!(f, "{SEARCH}:{playouts}"),
-            Foresight::Search(Search { playouts, to_horizon: true }) => write!(f, "{SEARCH}:{playouts}:{HORIZON}"),
+            Foresight::Search(Search { playouts, horizons: None }) => write!(f, "{SEARCH}:{playouts}"),
+            Foresight::Search(Search { playouts, horizons: Some(1) }) => write!(f, "{SEARCH}:{playouts}:{HORIZON}"),
+            Foresight::Search(Search { playouts, horizons: Some(times) }) => {
+                write!(f, "{SEARCH}:{playouts}:{HORIZON}:{times}")
+            }
         }
     }
 }
@@ -143,11 +149,20 @@ mod tests {
 
     #[test]
     fn a_name_is_read_as_it_is_written() {
-        for name in ["ahead", "search:1", "search:200", "search:50:horizon"] {
+        for name in ["ahead", "search:1", "search:200", "search:50:horizon", "search:50:horizon:3"] {
             assert_eq!(Foresight::named(name).unwrap().map(|foresight| foresight.to_string()).as_deref(), Some(name));
         }
         assert_eq!(Foresight::named("searching"), Ok(None));
-        for name in ["search", "search:", "search:0", "search:x", "search:9:round", "search:9:horizon:1", "search:-1"] {
+        for name in [
+            "search",
+            "search:",
+            "search:0",
+            "search:x",
+            "search:9:round",
+            "search:9:horizon:0",
+            "search:9:horizon:2:3",
+            "search:-1",
+        ] {
             assert!(Foresight::named(name).is_err_and(|why| why.contains("search:100")), "{name}");
         }
     }

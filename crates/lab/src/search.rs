@@ -1,9 +1,15 @@
-//! Information-set Monte Carlo tree search: playouts from what a seat knows, for each of its decisions.
+//! Information-set Monte Carlo search: playouts from what a seat knows, for each of its decisions.
 //!
-//! The search is that of Cowling, Powley and Whitehouse (2012) with a tree for each seat (MO-ISMCTS). Each playout deals anew what
-//! the seat does not see, goes down the trees by UCB1, and is played to its end by the first policy of the ruleset, or by random
-//! answers if there is none. A node of a seat is the history of answers that this seat has seen since the root. Dice are no part
-//! of it. Playout `k` of each answer at the root has the same dice and the same deal, as in hints.
+//! The search is that of Cowling, Powley and Whitehouse (2012) with a tree for each seat (MO-ISMCTS), by UCB1. Each playout deals
+//! anew what the seat does not see. A node of a seat is the history of answers that this seat has seen since the root; dice are no
+//! part of it. Playout `k` of each answer at the root has the same dice and the same deal. Where a playout leaves the trees, the
+//! first policy of the ruleset plays all seats, or random answers if there is none.
+//!
+//! Another answer than that of this policy is taken only if it was better by more than the noise of the playouts. So a search with
+//! few playouts is no weaker than the policy, as in rollouts of backgammon programs (Tesauro and Galperin 1996).
+
+mod root;
+mod score;
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -11,6 +17,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use self::root::Root;
+use self::score::{Scale, Score, Sums, bound, others};
 use super::AdviceLimits;
 use super::playouts::PlayoutStart;
 use super::position::{MOST, answered_behind};
@@ -23,21 +31,16 @@ use riskbreaker_work::is_set;
 pub struct Search {
     /// Playouts for each decision: 1 to [`Search::MOST`].
     pub playouts: u32,
-    /// Whether a playout stops at the horizon of the ruleset, where `value` scores it. Otherwise it is played to its end.
-    pub to_horizon: bool,
+    /// How often a playout reaches the horizon of the ruleset before it stops there and is scored by `value`. `None`: it is
+    /// played to its end.
+    pub horizons: Option<u32>,
 }
 
 impl Search {
-    /// The largest number of playouts for a decision.
+    /// The largest number of playouts for a decision, and of horizons in a playout.
     pub const MOST: u32 = 100_000;
 }
 
-/// The weight of curiosity in UCB1, for scores from 0 to 1: that of Cowling et al.
-const CURIOSITY: f64 = 0.7;
-/// The share of the lead in the score of a playout that was played to its end; the rest is won, drawn or lost.
-const LEAD_AT_END: f64 = 0.1;
-/// The same for a playout that stops at the horizon.
-const LEAD_AT_HORIZON: f64 = 0.5;
 /// A node below the root becomes part of the tree after as many visits as it has answers, times this. Until then the policy
 /// answers, which is better than an answer that was never tried.
 const VISITS_FOR_EACH: u32 = 2;
@@ -46,7 +49,7 @@ const SLICE: u64 = 8;
 /// The streams of dice for random answers begin here: far from those of the playouts.
 const RANDOM_STREAM: u64 = 3 << 61;
 
-/// The answer that a search from what the seat knows visits most; of equal ones the one with the better score.
+/// The best answer by a search from what the seat knows.
 ///
 /// # Errors
 ///
@@ -68,8 +71,10 @@ pub(super) fn searched_answer(
     let viewer = game.looks_ahead(Viewer::seat(&question.seat), &question.seat);
     let behind = answered_behind(game, &viewer);
     game.look_ahead(&viewer, |known| {
+        let usual = usual_answer(known, vm, question, seed)?;
         if answers.is_empty() {
-            return unsearched(known, vm, question);
+            let usual = usual.or_else(|| question.usual_answer());
+            return usual.ok_or_else(|| Refusal::new(format!("`{}` has no answer to take", question.topic)));
         }
         let mut from = known.fork();
         // A seat does not know by which policy another one is played.
@@ -78,47 +83,43 @@ pub(super) fn searched_answer(
                 *driver = Driver::Human;
             }
         }
+        let mut root = Root::new(&answers, usual.as_ref(), search.playouts, seed);
         let start = PlayoutStart::new(Box::new(from), question.clone(), answers, behind, seed);
         let mut tree = Tree::new(start, search);
-        for _ in 0..search.playouts {
+        while let Some((at, number)) = root.next(&tree.scale) {
             if is_set(stop.map(|stop| &**stop)) {
                 return Err(Refusal::new("it was interrupted"));
             }
-            tree.play_out(vm, stop.map(|stop| &**stop));
+            let score = tree.play_out(vm, at, number, stop.map(|stop| &**stop));
+            root.note(at, score);
         }
-        Ok(tree.best())
+        Ok(tree.start.answers.swap_remove(root.best(&tree.scale)))
     })
 }
 
-/// The answer to a question with too many answers for a search: that of the first policy, or else the default.
-fn unsearched(known: &Game, vm: &mut dyn Machine, question: &Question) -> Result<Answer, Refusal> {
-    let mut suggested = None;
-    if let Some(policy) = known.context.rules.policies().first().cloned() {
-        let mut copy = known.fork();
-        copy.deal_anew(vm).map_err(Refusal::fault)?;
-        if let Some(open) = &mut copy.open {
-            open.questions = vec![question.clone()];
-        }
-        suggested = copy.suggest(vm, question.id, policy)?;
+/// The answer of the ruleset's first policy. `None` if it gives none, or if there is no policy.
+fn usual_answer(known: &Game, vm: &mut dyn Machine, question: &Question, seed: u64) -> Result<Option<Answer>, Refusal> {
+    let Some(policy) = known.context.rules.policies().first().cloned() else { return Ok(None) };
+    let mut copy = known.fork();
+    // The dice of the game are not the seat's to look at.
+    copy.context.dice.rng = DiceRng::stream(seed, RANDOM_STREAM);
+    copy.deal_anew(vm).map_err(Refusal::fault)?;
+    if let Some(open) = &mut copy.open {
+        open.questions = vec![question.clone()];
     }
-    let usual = || question.usual_answer();
-    suggested.or_else(usual).ok_or_else(|| Refusal::new(format!("`{}` has no answer to take", question.topic)))
+    copy.suggest(vm, question.id, policy)
 }
 
 /// A node: the seat that decides, and the history that it has seen.
 type NodeKey = (Arc<str>, u64);
 
-/// An answer at a node.
+/// An answer at a node below the root.
 struct Arm {
     answer: Answer,
     /// Playouts in which it could be chosen.
     available: u32,
-    /// Playouts in which it was chosen.
-    visits: u32,
-    /// Games won in them by the seat; a draw is half a game.
-    won: f64,
-    /// The sum of the leads of the seat.
-    lead: f64,
+    /// The scores of the playouts in which it was chosen.
+    sums: Sums,
 }
 
 #[derive(Default)]
@@ -128,20 +129,11 @@ struct Node {
     arms: Vec<Arm>,
 }
 
-/// What a playout was worth to a seat.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Score {
-    won: f64,
-    lead: f64,
-}
-
 struct Tree {
     start: PlayoutStart,
     search: Search,
-    root: NodeKey,
     nodes: HashMap<NodeKey, Node>,
-    /// The lowest and the highest lead that any seat had in any playout.
-    leads: Option<(f64, f64)>,
+    scale: Scale,
 }
 
 /// The course of one playout.
@@ -160,43 +152,32 @@ struct Course {
 
 impl Tree {
     fn new(start: PlayoutStart, search: Search) -> Tree {
-        let root = (start.question.seat.clone(), 0);
-        let mut node = Node::default();
-        node.arms.extend(start.answers.iter().cloned().map(Arm::new));
-        Tree { search, nodes: HashMap::from([(root.clone(), node)]), root, start, leads: None }
+        Tree { search, nodes: HashMap::new(), start, scale: Scale::default() }
     }
 
-    /// Plays one game and enters its scores in the nodes that it passed. A playout that cannot be finished counts as lost.
-    fn play_out(&mut self, vm: &mut dyn Machine, stop: Option<&AtomicBool>) {
-        let Some(root) = self.nodes.get_mut(&self.root) else { return };
-        root.arms.iter_mut().for_each(|arm| arm.available += 1);
-        let open: Vec<usize> = (0..root.arms.len()).collect();
-        let at = self.chosen_among(&self.root, &open);
-        let number = self.nodes[&self.root].arms[at].visits;
+    /// Plays game `number` from an answer at the root, and enters its scores in the nodes that it passed. Returns the score of the
+    /// seat that searches. A playout that cannot be finished counts as lost.
+    fn play_out(&mut self, vm: &mut dyn Machine, at: usize, number: u32, stop: Option<&AtomicBool>) -> Score {
         let mut course = Course {
-            path: vec![(self.root.clone(), at)],
+            path: Vec::new(),
             seen: HashMap::new(),
             unpublished: Vec::new(),
             dice: DiceRng::stream(self.start.seed, RANDOM_STREAM + u64::from(number)),
             in_tree: true,
         };
         let scores = self.follow(vm, at, number, &mut course, stop).unwrap_or_default();
-        for score in scores.values() {
-            let (low, high) = self.leads.unwrap_or((score.lead, score.lead));
-            self.leads = Some((low.min(score.lead), high.max(score.lead)));
-        }
-        let lowest = self.leads.map_or(0.0, |(low, _)| low);
+        scores.values().for_each(|score| self.scale.widen(score));
+        let lost = self.scale.lost();
         for (key, at) in course.path {
-            let score = scores.get(&key.0).copied().unwrap_or(Score { won: 0.0, lead: lowest });
+            let score = scores.get(&key.0).copied().unwrap_or(lost);
             if let Some(arm) = self.nodes.get_mut(&key).and_then(|node| node.arms.get_mut(at)) {
-                arm.visits += 1;
-                arm.won += score.won;
-                arm.lead += score.lead;
+                arm.sums.add(score);
             }
         }
+        scores.get(&self.start.question.seat).copied().unwrap_or(lost)
     }
 
-    /// Plays from an answer at the root: through the tree, then to the end. `None` if the game fails.
+    /// Plays from an answer at the root: through the tree, then by policies. `None` if the game fails.
     fn follow(
         &mut self,
         vm: &mut dyn Machine,
@@ -214,29 +195,43 @@ impl Tree {
         game.context.keeps_tape = false;
         game.context.state.renew_identity();
         let horizon = game.context.rules.horizon().to_vec();
-        let reached = |game: &Game| {
-            let due = game.context.state.agenda().first();
-            horizon.is_empty() || due.is_some_and(|entry| horizon.contains(&entry.what))
-        };
-        let mut left = AdviceLimits::ACTIONS;
-        loop {
+        let (mut left, mut ahead) = (AdviceLimits::ACTIONS, self.search.horizons.map(u64::from));
+        // A copy of a game counts its own actions.
+        let mut done = 0;
+        let is_over = loop {
             match halt {
                 Halt::Paused if is_set(stop) => return None,
-                Halt::Paused if self.search.to_horizon && reached(&game) || left == 0 => break,
                 Halt::Paused => {
-                    let slice = if course.in_tree || self.search.to_horizon { 1 } else { SLICE.min(left) };
-                    left -= slice;
-                    halt = game.advance(vm, slice);
+                    let due = game.context.state.agenda().first();
+                    let actions = game.actions - std::mem::replace(&mut done, game.actions);
+                    left = left.saturating_sub(actions);
+                    // Without the name of an entry, the horizon is the end of each action.
+                    let reached = match horizon.as_slice() {
+                        [] => actions,
+                        names => u64::from(due.is_some_and(|entry| names.contains(&entry.what))),
+                    };
+                    ahead = ahead.map(|ahead| ahead.saturating_sub(reached));
+                    if ahead == Some(0) || left == 0 {
+                        break false;
+                    }
+                    let most = SLICE.min(left);
+                    halt = match (horizon.as_slice(), ahead) {
+                        _ if course.in_tree => game.advance(vm, 1),
+                        (_, None) => game.advance(vm, most),
+                        ([], Some(ahead)) => game.advance(vm, most.min(ahead)),
+                        ([name], Some(_)) => game.advance_to(vm, most, Some(name)),
+                        (_, Some(_)) => game.advance(vm, 1),
+                    };
                 }
-                Halt::Over(_) => break,
+                Halt::Over(_) => break true,
                 Halt::Ask => {
                     self.decide(&mut game, course)?;
                     halt = game.advance(vm, 1);
                 }
                 Halt::Boundary | Halt::Fault(_) => return None,
             }
-        }
-        self.scores(&mut game, vm)
+        };
+        self.scores(&mut game, vm, is_over)
     }
 
     /// Whether the action took the answer of the root. With other hidden things it may go another way.
@@ -321,45 +316,14 @@ impl Tree {
     /// The arm to try next, by UCB1 over those that are open: one that was never tried comes first.
     fn chosen_among(&self, key: &NodeKey, open: &[usize]) -> usize {
         let arms = &self.nodes[key].arms;
-        let bound = |at: &usize| {
-            let arm = &arms[*at];
-            match arm.visits {
-                0 => f64::INFINITY,
-                visits => {
-                    let curiosity = (f64::from(arm.available).ln() / f64::from(visits)).sqrt();
-                    self.mean(arm) + CURIOSITY * curiosity
-                }
-            }
-        };
-        let better = |best: usize, at: &usize| if bound(at) > bound(&best) { *at } else { best };
+        let of = |at: usize| bound(arms[at].sums.average(&self.scale), arms[at].sums.games(), arms[at].available);
+        let better = |best: usize, at: &usize| if of(*at) > of(best) { *at } else { best };
         open.iter().skip(1).fold(open[0], better)
-    }
-
-    /// The average score of an arm, 0 to 1.
-    fn mean(&self, arm: &Arm) -> f64 {
-        let visits = f64::from(arm.visits.max(1));
-        let weight = if self.search.to_horizon { LEAD_AT_HORIZON } else { LEAD_AT_END };
-        let lead = match self.leads {
-            Some((low, high)) if high > low => (arm.lead / visits - low) / (high - low),
-            _ => 0.5,
-        };
-        (1.0 - weight) * arm.won / visits + weight * lead
-    }
-
-    /// The answer of the root with the most visits.
-    fn best(&self) -> Answer {
-        let arms = &self.nodes[&self.root].arms;
-        let better = |best: usize, at: usize| {
-            let (one, other) = (&arms[at], &arms[best]);
-            let is_better = (one.visits, self.mean(one)) > (other.visits, self.mean(other));
-            if is_better { at } else { best }
-        };
-        arms[(1..arms.len()).fold(0, better)].answer.clone()
     }
 
     /// What the state is worth to each seat. A seat for which the rules give no worth has no score; `None` if that is the seat
     /// that searches.
-    fn scores(&self, game: &mut Game, vm: &mut dyn Machine) -> Option<HashMap<Arc<str>, Score>> {
+    fn scores(&self, game: &mut Game, vm: &mut dyn Machine, is_over: bool) -> Option<HashMap<Arc<str>, Score>> {
         let seats: Vec<Arc<str>> =
             game.context.answers.seats.keys().filter(|seat| ***seat != *MASTER).cloned().collect();
         let mut worth: Vec<(Arc<str>, i64)> = Vec::with_capacity(seats.len());
@@ -369,30 +333,14 @@ impl Tree {
             }
         }
         let scores: HashMap<Arc<str>, Score> =
-            worth.iter().map(|(seat, own)| (seat.clone(), score(*own, others(&worth, seat)))).collect();
-        scores.contains_key(&self.root.0).then_some(scores)
+            worth.iter().map(|(seat, own)| (seat.clone(), Score::new(*own, others(&worth, seat), is_over))).collect();
+        scores.contains_key(&self.start.question.seat).then_some(scores)
     }
-}
-
-/// The highest worth to another seat than this one.
-fn others(worth: &[(Arc<str>, i64)], seat: &Arc<str>) -> Option<i64> {
-    worth.iter().filter(|(other, _)| other != seat).map(|(_, worth)| *worth).max()
-}
-
-/// The score of a seat, whose worth may be compared with the highest of the others.
-fn score(own: i64, others: Option<i64>) -> Score {
-    let lead = own.saturating_sub(others.unwrap_or(0)) as f64;
-    let won = match others.map_or(std::cmp::Ordering::Equal, |most| own.cmp(&most)) {
-        std::cmp::Ordering::Greater => 1.0,
-        std::cmp::Ordering::Equal => 0.5,
-        std::cmp::Ordering::Less => 0.0,
-    };
-    Score { won, lead }
 }
 
 impl Arm {
     fn new(answer: Answer) -> Arm {
-        Arm { answer, available: 0, visits: 0, won: 0.0, lead: 0.0 }
+        Arm { answer, available: 0, sums: Sums::default() }
     }
 }
 
@@ -425,21 +373,5 @@ impl Course {
         (*seen, &question.seat, &question.topic, question.about.map(|about| about.0)).hash(&mut hasher);
         answer.to_value().to_string().hash(&mut hasher);
         *seen = hasher.finish();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_score_counts_games_won_and_the_lead_over_the_best_of_the_others() {
-        let worth: Vec<(Arc<str>, i64)> =
-            [("ann", 3), ("bea", 5), ("cid", 3)].map(|(seat, own)| (seat.into(), own)).into();
-        let of = |at: usize| score(worth[at].1, others(&worth, &worth[at].0));
-        assert_eq!((of(0), of(1)), (Score { won: 0.0, lead: -2.0 }, Score { won: 1.0, lead: 2.0 }));
-        assert_eq!(score(4, Some(4)), Score { won: 0.5, lead: 0.0 });
-        // A seat alone has a lead over nobody.
-        assert_eq!(score(4, None), Score { won: 0.5, lead: 4.0 });
     }
 }

@@ -12,6 +12,7 @@ mod from_game;
 mod lines;
 mod methods;
 mod odds;
+mod reach;
 mod refusals;
 mod report;
 mod runner;
@@ -23,6 +24,7 @@ pub use coverage::{Coverage, RuleLine, RuleStatus};
 pub use events::SORTS as EVENT_SORTS;
 pub use from_game::{spec_of_fault, spec_of_game, spec_of_unended};
 pub use lines::{FileLines, LineCoverage};
+pub use reach::{SpecChoice, SpecReach};
 #[doc(hidden)]
 pub use refusals::KINDS as REFUSAL_KINDS;
 pub use report::{SpecFailure, SpecReport, SpecResult, SpecTrace, SpecWarning};

@@ -14,7 +14,8 @@ use std::{fs, thread};
 use super::Coverage;
 use super::case::Case;
 use super::lines::{LineCoverage, play_at_random};
-use riskbreaker_play::{DICE_RUN_OUT, Fault, MACHINE_STACK, Ruleset};
+use super::reach::{RanLines, SpecChoice, SpecReach, lines_between};
+use riskbreaker_play::{DICE_RUN_OUT, Fault, Hits, MACHINE_STACK, Ruleset};
 use riskbreaker_ruleset::{Library, LoadError, Source, read_regular};
 use riskbreaker_script::SpecFile;
 use riskbreaker_work::WorkBudget;
@@ -83,6 +84,8 @@ pub struct SpecRun {
     pub only_further: bool,
     /// Runs only the specs whose name or path contains this text.
     pub filter: Option<String>,
+    /// Runs only these specs.
+    pub only: Option<SpecChoice>,
     /// Records a trace of each spec that holds.
     pub traced: bool,
     /// Also plays some random games, and counts the script lines reached.
@@ -102,7 +105,32 @@ impl SpecRun {
     ///
     /// The problems of a ruleset that cannot be loaded.
     pub fn of(&self, library: &Library, id: &str, layers: &[String]) -> Result<SpecReport, LoadError> {
-        let first = match self.measured {
+        self.run(library, id, layers, None)
+    }
+
+    /// Like [`SpecRun::of`]; also notes which lines each spec ran. That takes longer, and one thread counts.
+    ///
+    /// # Errors
+    ///
+    /// As for [`SpecRun::of`].
+    pub fn with_reach(
+        &self,
+        library: &Library,
+        id: &str,
+        layers: &[String],
+        reach: &mut SpecReach,
+    ) -> Result<SpecReport, LoadError> {
+        self.run(library, id, layers, Some(reach))
+    }
+
+    fn run(
+        &self,
+        library: &Library,
+        id: &str,
+        layers: &[String],
+        reach: Option<&mut SpecReach>,
+    ) -> Result<SpecReport, LoadError> {
+        let first = match self.measured || reach.is_some() {
             true => Ruleset::load_measured(library, id, layers)?,
             false => Ruleset::load_with(library, id, layers)?,
         };
@@ -111,8 +139,12 @@ impl SpecRun {
         let machines = [shelf(first), shelf(second)];
         let own = machines[0].rules.specs().filter(|_| !self.only_further);
         let own = own.map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() });
-        let sources = own.chain(self.further.iter().cloned()).collect();
-        let mut report = run_all(id, layers, &machines, sources, self);
+        let mut sources: Vec<SpecSource> = own.chain(self.further.iter().cloned()).collect();
+        sources.retain(|source| self.only.as_ref().is_none_or(|only| only.has_file(&source.path)));
+        let (mut report, ran) = run_all(id, layers, &machines, sources, self, reach.is_some());
+        if let Some(reach) = reach {
+            reach.note(&machines[0].rules, ran);
+        }
         if self.measured && !report.is_partial() {
             let measured = &machines[0].rules;
             let mut played = play_at_random(measured);
@@ -140,13 +172,21 @@ pub fn run_specs(
     SpecRun { further, filter: filter.map(str::to_owned), budget, ..SpecRun::default() }.of(library, id, layers)
 }
 
+impl SpecRun {
+    fn wants(&self, path: &str, name: &str) -> bool {
+        let by_text = self.filter.as_ref().is_none_or(|text| name.contains(&**text) || path.contains(&**text));
+        by_text && self.only.as_ref().is_none_or(|only| only.has(path, name))
+    }
+}
+
 fn run_all(
     id: &str,
     layers: &[String],
     machines: &[Arc<SpecRulesets>; 2],
     sources: Vec<SpecSource>,
     run: &SpecRun,
-) -> SpecReport {
+    reaches: bool,
+) -> (SpecReport, Vec<((String, String), RanLines)>) {
     let next = AtomicUsize::new(0);
     let found: Mutex<Vec<(usize, OfFile)>> = Mutex::new(Vec::new());
     let workers = thread::available_parallelism().map_or(1, usize::from).min(sources.len().max(1));
@@ -157,7 +197,8 @@ fn run_all(
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(source) = sources.get(at) else { return };
-                    let of_file = run_file(source, machines, run.filter.as_deref(), run.traced);
+                    let wanted = |path: &str, name: &str| run.wants(path, name);
+                    let of_file = run_file(source, machines, &wanted, run.traced, reaches);
                     if let Ok(mut found) = found.lock() {
                         found.push((at, of_file));
                     }
@@ -170,8 +211,9 @@ fn run_all(
     });
     let mut found = found.into_inner().unwrap_or_default();
     found.sort_by_key(|(at, ..)| *at);
-    let (mut results, mut broken, mut unexamined) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut results, mut broken, mut unexamined, mut ran) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (_, of_file) in found {
+        ran.extend(of_file.ran);
         results.extend(of_file.results);
         broken.extend(of_file.broken);
         unexamined.extend(of_file.unexamined);
@@ -180,7 +222,9 @@ fn run_all(
     let mut coverage = Coverage::of(machines[0].rules.own_rule_texts(), &results);
     coverage.unknown = Coverage::of(machines[0].rules.rule_texts(), &results).unknown;
     let interrupted = machines[0].budget.is_interrupted();
-    SpecReport { ruleset: id.to_string(), results, broken, coverage, lines: None, unexamined, interrupted }
+    let report =
+        SpecReport { ruleset: id.to_string(), results, broken, coverage, lines: None, unexamined, interrupted };
+    (report, ran)
 }
 
 /// The ruleset whose specs are run, and other rulesets of its library that specs change to, each loaded once.
@@ -258,7 +302,8 @@ fn mark_overruled(
             continue;
         }
         let source = SpecSource { path: path.to_owned(), text: text.to_owned() };
-        let found = run_file(&source, &machines, Some(&result.name), false).results;
+        let wanted = |_: &str, name: &str| name == result.name;
+        let found = run_file(&source, &machines, &wanted, false, false).results;
         let mut there = found.iter().filter(|spec| spec.name == result.name).peekable();
         result.overruled = there.peek().is_some() && there.all(|spec| spec.failure.is_none());
     }
@@ -272,6 +317,8 @@ struct OfFile {
     broken: Option<Fault>,
     /// Specs that were not run, as in [`SpecReport::unexamined`].
     unexamined: Vec<String>,
+    /// The lines that each spec ran, by file and name, if they are noted.
+    ran: Vec<((String, String), RanLines)>,
 }
 
 /// The work of running a spec, without its scripts.
@@ -279,7 +326,13 @@ const WORK_OF_SPEC: u64 = 50_000;
 /// The work of reading a byte of a file.
 const WORK_OF_BYTE: u64 = 20;
 
-fn run_file(source: &SpecSource, machines: &[Arc<SpecRulesets>; 2], filter: Option<&str>, traced: bool) -> OfFile {
+fn run_file(
+    source: &SpecSource,
+    machines: &[Arc<SpecRulesets>; 2],
+    wanted: &dyn Fn(&str, &str) -> bool,
+    traced: bool,
+    reaches: bool,
+) -> OfFile {
     let budget = &machines[0].budget;
     if !budget.spend(2 * source.text.len() as u64 * WORK_OF_BYTE) {
         return OfFile { unexamined: vec![source.path.clone()], ..OfFile::default() };
@@ -290,8 +343,9 @@ fn run_file(source: &SpecSource, machines: &[Arc<SpecRulesets>; 2], filter: Opti
     };
     budget.spend(file.work() + again.work());
     let mut of_file = OfFile::default();
+    let mut lines = LinesOfSpecs::begin(&machines[0].rules, reaches);
     for (at, (name, rules)) in file.list().enumerate() {
-        if filter.is_some_and(|filter| !name.contains(filter) && !source.path.contains(filter)) {
+        if !wanted(&source.path, name) {
             continue;
         }
         let unexamined = format!("{}: {name}", source.path);
@@ -300,6 +354,9 @@ fn run_file(source: &SpecSource, machines: &[Arc<SpecRulesets>; 2], filter: Opti
             continue;
         }
         let first = play(&file, at, &machines[0]);
+        of_file
+            .ran
+            .extend(lines.since_last(&machines[0].rules).map(|ran| ((source.path.clone(), name.to_string()), ran)));
         let mut fault = first.fault.clone();
         if fault.is_none() {
             let second = play(&again, at, &machines[1]);
@@ -335,6 +392,24 @@ fn run_file(source: &SpecSource, machines: &[Arc<SpecRulesets>; 2], filter: Opti
         });
     }
     of_file
+}
+
+/// Counts the lines that one spec after the other runs. Another thread may run a spec meanwhile; its lines count for both.
+struct LinesOfSpecs(Option<Hits>);
+
+impl LinesOfSpecs {
+    fn begin(rules: &Ruleset, reaches: bool) -> LinesOfSpecs {
+        LinesOfSpecs(reaches.then(|| rules.hits()))
+    }
+
+    /// The lines that ran since the last call. `None` if they are not noted.
+    fn since_last(&mut self, rules: &Ruleset) -> Option<RanLines> {
+        let before = self.0.as_mut()?;
+        let after = rules.hits();
+        let ran = lines_between(before, &after);
+        *before = after;
+        Some(ran)
+    }
 }
 
 /// The result of one run of a spec.

@@ -3,6 +3,7 @@
 pub mod compared;
 mod html;
 mod job;
+pub mod part;
 pub mod parts;
 mod sheet;
 mod specs;
@@ -27,12 +28,13 @@ use super::play::{pair, with_pairs};
 use super::report::unwritable;
 use super::row::Row;
 use super::screen::Screen;
+use super::shard::{ShardArg, shard};
 use super::{call_error, file, library};
 
 /// Studies a scenario: results and length, choices, drama, and every card
 ///
-/// Each trial has dice of its own, by seed and number, so the figures do not depend on the number of threads.
-#[derive(clap::Args)]
+/// Each trial has dice of its own, by seed and number, so the figures do not depend on the number of threads or parts.
+#[derive(Default, clap::Args)]
 pub struct Args {
     /// A scenario of the ruleset, or a ruleset
     scenario: Option<String>,
@@ -68,6 +70,18 @@ pub struct Args {
     /// Compares with another ruleset, on the same dice
     #[arg(long, value_name = "ID", conflicts_with_all = ["trial", "only"])]
     against: Option<String>,
+
+    /// Plays one of N parts of the trials, into the file of `--save`; `merge` joins the parts. `env`: by the variables of a
+    /// scheduler
+    #[arg(
+        long, value_name = "I/N|env", value_parser = shard,
+        conflicts_with_all = ["trial", "against", "json", "specs", "html"]
+    )]
+    shard: Option<ShardArg>,
+
+    /// The file of a part: what it has is not played again
+    #[arg(long, value_name = "FILE.json", requires = "shard")]
+    save: Option<PathBuf>,
 
     /// How many threads (default: one per core)
     #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
@@ -109,34 +123,22 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
     if threads == 0 {
         return Err(call_error("`--threads` must be at least 1; leave it out to use all processors"));
     }
-    let parts = match (args.trial, args.only.as_slice()) {
-        (Some(_), _) => Vec::new(),
-        (None, []) => StudyPart::ALL.to_vec(),
-        (None, only) => only.to_vec(),
-    };
     // Output errors are reported before anything is played.
     if let Some(path) = &args.html {
         file::can_be_written(path).map_err(|error| unwritable(path, &error))?;
     }
     heed_termination();
+    if let Some(shard) = &args.shard {
+        return part::play(args, asked, shard, threads);
+    }
     let work = StudyWork::new(args.trials.is_none().then_some(LONGEST), watched(), threads);
     if let Some(other) = &args.against {
         let other = planned(args, folder, Some((other, &asked.scenario)))?.study;
         let names = [&asked.study, &other].map(|study| study.variant.rules.id().to_string());
         return Columns { title: asked.scenario, names, studies: [asked.study, other] }.show(&work, args.json);
     }
-    let found = parts::find(&asked.study, &parts, &work)?;
-    let mut screen = Screen::stdout(args.json).at_most(80);
-    if args.json {
-        screen.object(&as_json(&asked, &found))?;
-    } else {
-        text::report(&mut screen, &asked, &found)?;
-    }
-    if let Some(path) = &args.html {
-        let mut page = Html::new();
-        text::report(&mut page, &asked, &found)?;
-        file::replace(path, page.page()).map_err(|error| unwritable(path, &error))?;
-    }
+    let found = parts::find(&asked.study, &StudyPart::chosen(args), &work)?;
+    let mut screen = show(&asked, &found, args.json, args.html.as_deref())?;
     if let Some(folder) = &args.specs {
         let files = specs::write(&asked, &found, folder)?;
         let text = match files.as_slice() {
@@ -147,6 +149,22 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
         screen.row(&Row::at(0).plain(text))?;
     }
     Ok(ExitCode::from(if work.is_interrupted() { interrupted_code() } else { 0 }))
+}
+
+/// Prints the report, as text or as JSON, and writes it with pictures to `html`.
+fn show(asked: &StudyJob, found: &StudyFindings, json: bool, html: Option<&Path>) -> Result<Screen> {
+    let mut screen = Screen::stdout(json).at_most(80);
+    if json {
+        screen.object(&as_json(asked, found))?;
+    } else {
+        text::report(&mut screen, asked, found)?;
+    }
+    if let Some(path) = html {
+        let mut page = Html::new();
+        text::report(&mut page, asked, found)?;
+        file::replace(path, page.page()).map_err(|error| unwritable(path, &error))?;
+    }
+    Ok(screen)
 }
 
 /// The report as JSON.
@@ -195,7 +213,9 @@ fn planned(args: &Args, folder: Option<&Path>, instead: Option<(&String, &String
         return Err(call_error("zero trials were asked for; `--trials 400` plays four hundred games"));
     }
     let random = Default::default();
-    let study = Study { variant, first, trials, seed: args.seed, actions: args.actions, bans, random };
+    let (store, known_only) = Default::default();
+    let study =
+        Study { variant, first, trials, seed: args.seed, actions: args.actions, bans, random, store, known_only };
     Ok(StudyJob { study, scenario, seats: args.seat.clone(), folder: folder.map(Path::to_owned) })
 }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use clap::ValueEnum;
 use indicatif::ProgressBar;
 use riskbreaker::lab::{
     AHEAD, CardWorth, Exchange, LadderPair, Mirrored, Progress, Recorded, SimulationError, Study, StudyFigures,
@@ -14,6 +15,7 @@ use riskbreaker::lab::{
 
 use super::super::call_error;
 use super::super::meter::meter;
+use super::Args;
 
 /// A part of a study that plays its own games, in addition to those recorded for all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -30,6 +32,29 @@ pub enum StudyPart {
 
 impl StudyPart {
     pub const ALL: [StudyPart; 4] = [StudyPart::Fairness, StudyPart::Worth, StudyPart::Dominated, StudyPart::Skill];
+
+    /// The parts that a call asks for: all of them by default, none for a single trial.
+    pub fn chosen(args: &Args) -> Vec<StudyPart> {
+        match (args.trial, args.only.as_slice()) {
+            (Some(_), _) => Vec::new(),
+            (None, []) => StudyPart::ALL.to_vec(),
+            (None, only) => only.to_vec(),
+        }
+    }
+
+    /// The name on the command line.
+    pub fn id(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+
+    /// The part of a name on the command line.
+    ///
+    /// # Errors
+    ///
+    /// A call error: no part has this name.
+    pub fn named(name: &str) -> Result<StudyPart> {
+        StudyPart::from_str(name, false).map_err(call_error)
+    }
 
     /// The name in the report.
     pub fn name(self) -> &'static str {

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The end of a recorded game.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GameEnd {
     /// The game reached its end, with this result.
@@ -22,7 +22,7 @@ pub enum GameEnd {
 }
 
 /// The numbers of offers and choices of a card, in one game or in all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardOffer {
     /// The number of questions that named the card, open or closed.
     pub named: u64,
@@ -33,7 +33,7 @@ pub struct CardOffer {
 }
 
 /// Counts of the questions of one topic to one seat.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopicUse {
     /// The number of questions.
     pub asked: u64,
@@ -46,7 +46,7 @@ pub struct TopicUse {
 }
 
 /// The facts of one game. The dice of the game follow from its trial number.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameFacts {
     /// The number of the trial, from 1.
     pub trial: u64,
@@ -87,6 +87,20 @@ impl GameFacts {
             other_choices: 0,
             forced: 0,
             course: Vec::new(),
+        }
+    }
+
+    /// The facts that are counted of a game that is played again: its end, and the values at the end.
+    pub(super) fn end_alone(&self) -> GameFacts {
+        let course = self.course.last().cloned().into_iter().collect();
+        GameFacts {
+            end: self.end.clone(),
+            rounds: self.rounds,
+            actions: self.actions,
+            decisions: self.decisions,
+            forced: self.forced,
+            course,
+            ..GameFacts::of_trial(self.trial)
         }
     }
 

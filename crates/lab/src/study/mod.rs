@@ -2,6 +2,7 @@
 
 mod facts;
 mod figures;
+mod known;
 mod ladder;
 mod mirror;
 mod positions;
@@ -11,6 +12,7 @@ mod worth;
 
 pub use facts::{CardOffer, GameEnd, GameFacts, TopicUse};
 pub use figures::{CardFigures, Percentile, Spread, StudyFigures, TopicFigures};
+pub use known::{GameStore, KnownGames};
 pub use ladder::LadderPair;
 pub use mirror::{Exchange, Mirrored};
 pub use positions::{ClosestPosition, NeverBetter, TopicDifference, WeighedPositions};

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::super::advise::exact_worths;
 use super::super::tally::Rate;
@@ -28,20 +28,39 @@ const CHOICE_STREAM: u64 = 1 << 62;
 const LEAST_POSITIONS: u64 = 10;
 
 /// An answer with its exact value to the asked seat.
-#[derive(Clone, Debug, PartialEq)]
-struct Valued {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Valued {
     card: Option<Arc<str>>,
+    #[serde(with = "fraction")]
     worth: Option<Fraction>,
 }
 
 /// A question of a game with the values of its answers.
-#[derive(Clone, Debug, PartialEq)]
-struct WeighedQuestion {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct WeighedQuestion {
     trial: u64,
     decision: u64,
     seat: Arc<str>,
     topic: Arc<str>,
     answers: Vec<Valued>,
+}
+
+/// Stores a fraction as its text, such as `3/4`.
+mod fraction {
+    use super::Fraction;
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    #[allow(clippy::ref_option)] // the form that serde calls
+    pub fn serialize<S: Serializer>(worth: &Option<Fraction>, to: S) -> Result<S::Ok, S::Error> {
+        worth.as_ref().map(ToString::to_string).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Fraction>, D::Error> {
+        let text = Option::<String>::deserialize(from)?;
+        let read = |text: String| text.parse().map_err(|_| D::Error::custom(format!("`{text}` is no fraction")));
+        text.map(read).transpose()
+    }
 }
 
 /// The position in which a card came closest to another.
@@ -131,7 +150,7 @@ impl Study {
             let (mut found, mut decision) = (Vec::new(), 0);
             let mut wanted = [cards.clone(), others.clone()];
             let mut passed = [0_u64; 2];
-            let table = StudyTable { study: self, ready: &ready, seats: &recorded.seats };
+            let table = StudyTable { study: self, ready: &ready, seats: &recorded.seats, actions: self.actions };
             table.play(vm, *trial, stop, &mut |vm, game, question| {
                 decision += 1;
                 let kind = match self.kind_of_question(question) {
@@ -150,7 +169,11 @@ impl Study {
         };
         let mut questions: Vec<Vec<WeighedQuestion>> = Vec::new();
         let run = Run { rules: &self.variant.rules, threads, count: games.len() };
-        run.in_order(&work, &mut |found| {
+        let known = games.iter().map(|(trial, ..)| self.store.weighed(*trial)).collect();
+        run.rest_in_order(known, &work, &mut |found| {
+            if let (Some(found), Some((trial, ..))) = (&found, games.get(questions.len())) {
+                self.store.keep_weighed(*trial, found);
+            }
             questions.extend(found);
             told(Progress { done: questions.len() as u64, of: games.len() as u64 })
         })?;

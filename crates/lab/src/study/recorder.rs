@@ -11,10 +11,11 @@ use super::super::position::MOST;
 use super::super::trial::{LONGEST, ReadyVariant, Rounds};
 use super::super::{Progress, SimulationError, Variant};
 use super::facts::{GameEnd, GameFacts};
+use super::known::GameStore;
 use super::runner::Run;
 use riskbreaker_dice::DiceRng;
 use riskbreaker_play::{
-    Answer, Ask, Choice, Driver, Game, Halt, MASTER, Machine, Question, Refusal, Session, SessionError,
+    Answer, Ask, Choice, Driver, Game, Halt, MASTER, Machine, Question, Refusal, Session, SessionError, Setup,
 };
 
 /// A study: the trials of one scenario under one set of rules.
@@ -34,6 +35,10 @@ pub struct Study {
     pub bans: BTreeSet<(Arc<str>, Arc<str>)>,
     /// Seats without a driver that choose any open answer with equal chance.
     pub random: BTreeSet<Arc<str>>,
+    /// Known games, which are not played again.
+    pub store: GameStore,
+    /// Records only those trials whose games are in the store.
+    pub known_only: bool,
 }
 
 /// The recorded games of a study: the first ones, without a gap.
@@ -74,8 +79,8 @@ impl Recorded {
         threads: usize,
         told: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<Vec<Option<f64>>, SimulationError> {
-        let trials = self.games.iter().map(|game| game.trial);
-        let tasks: Vec<Task> = trials.flat_map(|trial| (0..studies.len()).map(move |at| (at, trial))).collect();
+        let again = |game: &GameFacts| (0..studies.len()).map(|study| Task::again(study, game)).collect::<Vec<_>>();
+        let tasks: Vec<Task> = self.games.iter().flat_map(again).collect();
         played_again(studies, &tasks, threads, told, &|_, facts| facts.score(place))
     }
 
@@ -99,8 +104,29 @@ const MOST_ANSWERS: usize = 1_000;
 /// name.
 pub const RANDOM: &str = "random";
 
-/// A game to record: the index of its study in a list, and the number of its trial.
-pub(super) type Task = (usize, u64);
+/// A game to record.
+#[derive(Clone, Copy)]
+pub(super) struct Task {
+    /// The index of its study in a list.
+    pub study: usize,
+    pub trial: u64,
+    /// The number of actions after which it counts as endless, if the study does not set a smaller one.
+    actions: u64,
+}
+
+/// A game that is played again with a change counts as endless if it takes this many times as many actions as before, and
+/// [`MORE_ACTIONS`].
+const TIMES_LONGER: u64 = 20;
+const MORE_ACTIONS: u64 = 1_000;
+
+impl Task {
+    /// A recorded game again, under a study that changes something. A change that makes games endless, such as a ban of the card
+    /// that ends them, would otherwise cost the full number of actions in each of them.
+    pub fn again(study: usize, game: &GameFacts) -> Task {
+        let actions = game.actions.saturating_mul(TIMES_LONGER).saturating_add(MORE_ACTIONS);
+        Task { study, trial: game.trial, actions }
+    }
+}
 
 impl Study {
     /// Plays and records the trials on this number of threads. The result does not depend on it.
@@ -114,8 +140,13 @@ impl Study {
     pub fn record(&self, threads: usize, told: &mut dyn FnMut(Progress) -> bool) -> Result<Recorded, SimulationError> {
         let cards = self.variant.rules.cards().iter().map(|card| card.id.clone()).collect();
         let mut recorded = Recorded { seats: self.contenders()?, cards, games: Vec::new() };
-        let tasks: Vec<Task> = (self.first..self.first + self.trials).map(|trial| (0, trial)).collect();
-        record_all(std::slice::from_ref(self), &tasks, threads, &mut |facts| {
+        let first = |trial| Task { study: 0, trial, actions: self.actions };
+        let mut tasks: Vec<Task> = (self.first..self.first + self.trials).map(first).collect();
+        if self.known_only {
+            let known = self.store.known().trials_of(self);
+            tasks.retain(|task| known.binary_search(&task.trial).is_ok());
+        }
+        record_all(std::slice::from_ref(self), &tasks, threads, GameFacts::clone, &mut |facts| {
             recorded.games.extend(facts);
             told(Progress { done: recorded.games.len() as u64, of: self.trials })
         })?;
@@ -141,7 +172,7 @@ impl Study {
         let ready = study.ready()?;
         let stop = Arc::new(AtomicBool::new(false));
         let played = session.lend(move |game, vm| {
-            StudyTable { study: &study, ready: &ready, seats: &seats }.play_on(
+            StudyTable { study: &study, ready: &ready, seats: &seats, actions }.play_on(
                 vm,
                 game,
                 trial,
@@ -153,6 +184,13 @@ impl Study {
             |error: SessionError| SimulationError::Machine(self.variant.rules.id().to_string(), error.to_string());
         played.map_err(no_machine)?;
         Ok(session)
+    }
+
+    /// A text that is the same for studies whose trials are the same games: who plays, what is banned, and what is played.
+    pub fn way_of_play(&self) -> String {
+        let Setup { scenario, seats, switches, .. } = &self.variant.setup;
+        let (ahead, bans, random) = (&self.variant.ahead, &self.bans, &self.random);
+        format!("{scenario:?} {seats:?} {switches:?} {ahead:?} {bans:?} {random:?}")
     }
 
     pub(super) fn ready(&self) -> Result<ReadyVariant, SimulationError> {
@@ -170,7 +208,7 @@ pub(super) fn played_again<T>(
     read: &dyn Fn(Task, &GameFacts) -> T,
 ) -> Result<Vec<T>, SimulationError> {
     let mut found: Vec<T> = Vec::new();
-    record_all(studies, tasks, threads, &mut |facts| {
+    record_all(studies, tasks, threads, GameFacts::end_alone, &mut |facts| {
         if let (Some(facts), Some(task)) = (facts, tasks.get(found.len())) {
             found.push(read(*task, &facts));
         }
@@ -180,11 +218,12 @@ pub(super) fn played_again<T>(
 }
 
 /// Records games of several studies of the same rules, and passes them to `took` in the order of the tasks; see
-/// [`Run::in_order`].
+/// [`Run::in_order`]. `kept`: what the store keeps of a game.
 pub(super) fn record_all(
     studies: &[Study],
     tasks: &[Task],
     threads: usize,
+    kept: fn(&GameFacts) -> GameFacts,
     took: &mut dyn FnMut(Option<GameFacts>) -> bool,
 ) -> Result<(), SimulationError> {
     let Some(first) = studies.first() else { return Ok(()) };
@@ -192,15 +231,26 @@ pub(super) fn record_all(
     let seats = first.contenders()?;
     let run = Run { rules: &first.variant.rules, threads, count: tasks.len() };
     let work = |vm: &mut dyn Machine, at: usize, stop: &Arc<AtomicBool>| {
-        let (study, trial) = tasks[at];
-        StudyTable { study: &studies[study], ready: &ready[study], seats: &seats }.play(
-            vm,
-            trial,
-            stop,
-            &mut |_, _, _| true,
-        )
+        let Task { study, trial, actions } = tasks[at];
+        let actions = actions.min(studies[study].actions);
+        let table = StudyTable { study: &studies[study], ready: &ready[study], seats: &seats, actions };
+        table.play(vm, trial, stop, &mut |_, _, _| true)
     };
-    run.in_order(&work, took)
+    let store = &first.store;
+    if !store.is_kept() {
+        return run.in_order(&work, took);
+    }
+    let ways: Vec<String> = studies.iter().map(Study::way_of_play).collect();
+    let known: Vec<Option<GameFacts>> = tasks.iter().map(|task| store.game(&ways[task.study], task.trial)).collect();
+    let mut is_new = known.iter().map(Option::is_none).zip(tasks).collect::<Vec<_>>().into_iter();
+    run.rest_in_order(known, &work, &mut |facts| {
+        if let Some(facts) = &facts
+            && let Some((true, task)) = is_new.next()
+        {
+            store.keep_game(&ways[task.study], kept(facts));
+        }
+        took(facts)
+    })
 }
 
 /// The table at which one game at a time is recorded.
@@ -208,6 +258,8 @@ pub(super) struct StudyTable<'s> {
     pub study: &'s Study,
     pub ready: &'s ReadyVariant,
     pub seats: &'s [Arc<str>],
+    /// The number of actions after which a game counts as endless.
+    pub actions: u64,
 }
 
 /// The number of actions and questions after which the processor time of a game is checked.
@@ -261,7 +313,7 @@ impl StudyTable<'_> {
         let mut steps = 0_u64;
         facts.end = loop {
             steps += 1;
-            if game.actions >= self.study.actions || stop.load(Ordering::Relaxed) {
+            if game.actions >= self.actions || stop.load(Ordering::Relaxed) {
                 break GameEnd::Endless;
             }
             if steps.is_multiple_of(SLICE) && clock.is_spent(vm) {

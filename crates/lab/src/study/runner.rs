@@ -56,6 +56,39 @@ impl Run<'_> {
         })
     }
 
+    /// Like [`Run::in_order`], for pieces of which some have a known result: only the others are run.
+    #[allow(clippy::type_complexity)] // the work of one piece
+    pub fn rest_in_order<T: Send>(
+        &self,
+        mut known: Vec<Option<T>>,
+        work: &(dyn Fn(&mut dyn Machine, usize, &Arc<AtomicBool>) -> T + Sync),
+        took: &mut dyn FnMut(Option<T>) -> bool,
+    ) -> Result<(), SimulationError> {
+        let missing: Vec<usize> = (0..self.count).filter(|at| known.get(*at).is_none_or(Option::is_none)).collect();
+        let mut due = 0;
+        let mut pass_known = |due: &mut usize, took: &mut dyn FnMut(Option<T>) -> bool| {
+            while let Some(found) = known.get_mut(*due).and_then(Option::take) {
+                *due += 1;
+                if !took(Some(found)) {
+                    return false;
+                }
+            }
+            true
+        };
+        if !pass_known(&mut due, took) || missing.is_empty() {
+            return Ok(());
+        }
+        let run = Run { rules: self.rules, threads: self.threads, count: missing.len() };
+        let one = |vm: &mut dyn Machine, at: usize, stop: &Arc<AtomicBool>| work(vm, missing[at], stop);
+        run.in_order(&one, &mut |found| match found {
+            None => took(None),
+            Some(found) => {
+                due += 1;
+                took(Some(found)) && pass_known(&mut due, took)
+            }
+        })
+    }
+
     fn no_machine(&self, error: impl ToString) -> SimulationError {
         SimulationError::Machine(self.rules.id().to_string(), error.to_string())
     }

@@ -51,16 +51,18 @@ impl Study {
                 game.cards.get(seat).and_then(|cards| cards.get(card)).is_some_and(|offer| offer.offered > 0)
             };
             let open = (0..wanted.len()).filter(|at| is_offered(&wanted[*at]));
-            tasks.extend(open.map(|at| (at, game.trial)));
+            tasks.extend(open.map(|at| Task::again(at, game)));
         }
         let place = |seat: &Arc<str>| recorded.seats.iter().position(|known| known == seat);
         // For each game: the score of the seat without the card, and how often the banned card was allowed.
-        let read =
-            |(at, _): Task, facts: &GameFacts| (place(&wanted[at].0).and_then(|seat| facts.score(seat)), facts.forced);
+        let read = |task: Task, facts: &GameFacts| {
+            (place(&wanted[task.study].0).and_then(|seat| facts.score(seat)), facts.forced)
+        };
         let played = played_again(&studies, &tasks, threads, told, &read)?;
         // If the work ended early, only the first trials were played again with every card.
-        let known = tasks.get(played.len()).map_or(u64::MAX, |(_, trial)| *trial);
-        let without: BTreeMap<Task, (Option<f64>, u64)> = tasks.iter().copied().zip(played).collect();
+        let known = tasks.get(played.len()).map_or(u64::MAX, |task| task.trial);
+        let places = tasks.iter().map(|task| (task.study, task.trial));
+        let without: BTreeMap<(usize, u64), (Option<f64>, u64)> = places.zip(played).collect();
         let found = wanted.iter().enumerate().filter_map(|(at, (seat, card))| {
             let place = place(seat)?;
             let (mut forced, mut left_out, mut differences) = (0, 0, Vec::new());

@@ -72,10 +72,23 @@ impl<'a> View<'a> {
     pub fn label(&self, id: EntityId) -> Arc<str> {
         let title = self.title(id);
         let looks_like_a_label = || title.starts_with('#') || riskbreaker_names::title_and_number(&title).is_some();
-        let is_shared = || self.entities().any(|other| other != id && self.title(other) == title);
+        let is_shared = || self.entities().any(|other| other != id && self.is_titled(other, &title));
         match looks_like_a_label() || is_shared() {
             true => Arc::from(riskbreaker_names::numbered(&title, id)),
             false => title,
+        }
+    }
+
+    /// True if an entity has this title. Makes no text for an entity whose title is its kind and number: labels of a map of thousands
+    /// of fields compare each with all others.
+    fn is_titled(&self, id: EntityId, title: &str) -> bool {
+        let number = self.context.untitled_kind(id).map(|kind| {
+            let number = title.strip_prefix(kind).and_then(|rest| rest.strip_prefix(' '));
+            number.is_some_and(|number| number.parse() == Ok(id.0))
+        });
+        match number {
+            Some(false) => false,
+            Some(true) | None => *self.title(id) == *title,
         }
     }
 

@@ -35,6 +35,12 @@ impl ActionContext {
         }
     }
 
+    /// The name of the kind of an entity that has neither a title field nor relates two others: its title is this name and its number.
+    pub(crate) fn untitled_kind(&self, id: EntityId) -> Option<&str> {
+        let kind = self.rules.schema().kind(self.state.entity(id)?.kind);
+        (kind.title.is_none() && kind.relates.is_empty()).then_some(&*kind.name)
+    }
+
     /// The audience of an entity's title field, if that field has an audience of its own.
     pub fn title_audience(&self, id: EntityId) -> Option<Audience> {
         let schema = self.rules.schema();
