@@ -437,7 +437,10 @@ impl Loader<'_> {
                     let message = format!("`{name}` of {what} `{id}` is a {kind}, not {}", sort_of(&found));
                     let cure = match kind {
                         "text" => format!("put it in quotes: {name} = \"...\""),
-                        "list" => format!("put it in braces: {name} = {{ \"MY-1\" }}"),
+                        "list" => {
+                            let text = found.as_string().map_or("MY-1".into(), |text| text.to_string_lossy());
+                            format!("put it in braces: {name} = {{ {text:?} }}")
+                        }
                         _ => format!("write {name} = function(ctx) ... end"),
                     };
                     self.problem(what, &format!("{id}/{name}"), message, cure);
@@ -689,7 +692,12 @@ impl Loader<'_> {
                         let message = format!("`{key}` of {what} `{at}` is a {sorts}, not a {found}");
                         let cure = match ty {
                             "string" => format!("put it in quotes: {key} = \"...\""),
-                            "number" => "write a number, without quotes".to_string(),
+                            "number" => match value.as_string().map(|text| text.to_string_lossy()) {
+                                Some(digits) if digits.parse::<f64>().is_ok() => {
+                                    format!("write {key} = {digits}, without quotes")
+                                }
+                                _ => format!("write {key} = a number, without quotes"),
+                            },
                             "boolean" => "write true or false, without quotes".to_string(),
                             _ => format!("write a {sorts}: `{declared}` in play.luau declares it so"),
                         };
