@@ -101,6 +101,7 @@ impl ScriptReader<'_> {
     pub(crate) fn offers_nothing(&mut self, options: Expression<'_>) {
         match options.kind() {
             ExpressionKind::FunctionLiteral(function) => self.gives_nothing(function, "the function of the options"),
+            ExpressionKind::Call { .. } => self.has_come_back(options),
             _ => {
                 let called = self.called(options, false).filter(|called| called.signature.silent.is_some());
                 if let Some(called) = called {

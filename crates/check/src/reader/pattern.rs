@@ -5,17 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::lint::Lint;
 use crate::lints;
 use crate::symbols::known::Mistake;
-use crate::syntax::{literal, text};
+use crate::syntax::{literal, local_id, text};
 use riskbreaker_script::syntax::{
     AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Location, Statement, StatementIf,
     StatementLocal, StatementNumericFor, StatementView, TextPosition, UnaryOp,
 };
 
 /// What a lint has found, and where.
-type Found = (&'static Lint, Location, Mistake);
+pub(crate) struct PatternFinding {
+    pub lint: &'static Lint,
+    pub at: Location,
+    pub mistake: Mistake,
+    /// The change that cures it: a place, and the text to write there.
+    pub change: Option<(Location, String)>,
+}
 
 /// Returns the lints of a script.
-pub(crate) fn lints(root: Block<'_>, source: &str) -> Vec<Found> {
+pub(crate) fn lints(root: Block<'_>, source: &str) -> Vec<PatternFinding> {
     let mut lints = SyntaxLints { lines: source.lines().collect(), ..SyntaxLints::default() };
     lints.block(root);
     root.visit(&mut lints);
@@ -26,7 +32,7 @@ pub(crate) fn lints(root: Block<'_>, source: &str) -> Vec<Found> {
 #[derive(Default)]
 pub(crate) struct SyntaxLints<'s> {
     pub lines: Vec<&'s str>,
-    pub found: Vec<Found>,
+    pub found: Vec<PatternFinding>,
     /// Local variables that are declared without a value: their position and name.
     pub empty: BTreeMap<u64, (Location, String)>,
     /// The position where a variable is first given a value.
@@ -54,7 +60,14 @@ impl SyntaxLints<'_> {
         wrong: impl Into<String>,
         cure: impl Into<String>,
     ) {
-        self.found.push((lint, at, (wrong.into(), cure.into())));
+        self.found.push(PatternFinding { lint, at, mistake: (wrong.into(), cure.into()), change: None });
+    }
+
+    /// Adds the change that cures what was found last.
+    pub(crate) fn changes(&mut self, at: Location, text: impl Into<String>) {
+        if let Some(last) = self.found.last_mut() {
+            last.change = Some((at, text.into()));
+        }
     }
 
     /// Returns the source text of a node; `None` if it spans several lines.
@@ -142,14 +155,34 @@ impl SyntaxLints<'_> {
         if from_value || from_length || start.zip(limit).is_some_and(|(start, limit)| start > limit) {
             let cure = "give the loop its step: `for n = last, first, -1 do`";
             self.tell(&lints::idle_loop::LINT, looped.start.location(), "this loop never runs: it counts up", cure);
-        } else if start == Some(0.0) && is_length(looped.limit) {
-            self.tell(
-                &lints::list_index::LINT,
-                looped.start.location(),
-                "the first place of a list is 1, not 0",
-                "begin the loop with 1",
-            );
+            let behind = looped.limit.location().end;
+            self.changes(Location::new(behind, behind), ", -1");
+        } else if let Some(list) = length_before(looped.limit).filter(|_| start == Some(0.0)) {
+            let wrong = "the first place of a list is 1, not 0";
+            let is_counted = is_length(looped.limit) || self.indexes(looped.body, list, looped.name.id);
+            if is_counted {
+                let cure = "begin the loop with 1, and end it with the length of the list";
+                self.tell(&lints::list_index::LINT, looped.start.location(), wrong, cure);
+                let bounds = Location::new(looped.start.location().begin, looped.limit.location().end);
+                let written = self.written(list.location()).unwrap_or_default().to_owned();
+                self.changes(bounds, format!("1, {written}"));
+            }
         }
+    }
+
+    /// Whether a block reads a list, which is given with its `#`, by a variable.
+    fn indexes(&self, body: Block<'_>, length: Expression<'_>, variable: u64) -> bool {
+        let ExpressionKind::Unary { rhs: list, .. } = length.kind() else { return false };
+        let mut indexes = false;
+        body.visit(&mut |node: AstNode<'_>| {
+            if let AstNode::Expression(expression) = node
+                && let ExpressionKind::IndexExpr { expr, index } = expression.kind()
+            {
+                indexes |= local_id(index) == Some(variable) && self.same(expr, list);
+            }
+            !indexes
+        });
+        indexes
     }
 
     pub(crate) fn local(&mut self, local: &StatementLocal<'_>, at: Location) {
@@ -231,6 +264,17 @@ pub(crate) fn negates(expression: Expression<'_>) -> bool {
 
 pub(crate) fn is_length(expression: Expression<'_>) -> bool {
     matches!(expression.kind(), ExpressionKind::Unary { op: UnaryOp::Length, .. })
+}
+
+/// Returns `#list` of `#list` and of `#list - 1`.
+fn length_before(limit: Expression<'_>) -> Option<Expression<'_>> {
+    match limit.kind() {
+        ExpressionKind::Unary { op: UnaryOp::Length, .. } => Some(limit),
+        ExpressionKind::Binary { lhs, op: BinaryOp::Subtract, rhs } if number(rhs) == Some(1.0) && is_length(lhs) => {
+            Some(lhs)
+        }
+        _ => None,
+    }
 }
 
 pub(crate) fn number(expression: Expression<'_>) -> Option<f64> {
