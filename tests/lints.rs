@@ -171,6 +171,32 @@ fn a_statement_after_the_end_of_the_game_runs() {
     assert_eq!(names(&found(with_line(cuts))), ["tug/maneuvers/example.luau:9 unreachable-code"]);
 }
 
+/// Where `play.luau` declares topics, a question has one of them, its word fits the type, and so do the answers of
+/// policies.
+#[test]
+fn declared_topics_are_compared_with_questions_and_policies() {
+    let with_topics = |topics: &str| {
+        let mut files = tug();
+        let play = files.get_mut("tug/play.luau").unwrap();
+        *play = play.replace("\tstatistics =", &format!("\ttopics = {{ {topics} }},\n\tstatistics ="));
+        files
+    };
+    assert_eq!(found(with_topics("card = rb.any(), risk = { rb.int(), text = \"what is staked\" }")), []);
+    let missing = found(with_topics("card = rb.any(), rsik = rb.int()"));
+    assert_eq!(missing[0].lint, Some("unknown-topic"), "{missing:#?}");
+    assert_eq!(missing[0].cure.as_deref(), Some("did you mean `rsik`?"));
+    let other = found(with_topics("card = rb.any(), risk = rb.bool()"));
+    assert_eq!(names(&other), ["tug/maneuvers/pull.luau:9 question-type"], "{other:#?}");
+    let mut files = with_topics("card = rb.any(), risk = rb.int(), mood = rb.enum({ \"calm\", \"wild\" })");
+    let answer = "local rb = require(\"@riskbreaker\")\n\nreturn rb.policy({\n\tid = \"moody\",\n\tanswer = function(q)\n\t\tif \
+                  q.topic == \"mood\" then\n\t\t\treturn \"angry\"\n\t\tend\n\t\treturn rb.pick(q, 3)\n\tend,\n})\n";
+    files.insert("tug/policies/moody.luau".into(), answer.into());
+    let word = found(files);
+    assert_eq!(names(&word), ["tug/policies/moody.luau:7 question-type"], "{word:#?}");
+    let wrong = found(with_topics("card = rb.any(), risk = 5"));
+    assert!(wrong.iter().any(|one| one.message.starts_with("`topics`")), "{wrong:#?}");
+}
+
 #[test]
 fn warnings_do_not_fail_a_check() {
     let warning = with(&Lint::named("untyped-verb").unwrap().bad);
@@ -201,7 +227,27 @@ fn each_cure_that_is_a_change_takes_the_finding_away() {
     let wrong: Vec<String> = applied.iter().flat_map(|(_, wrong)| wrong.clone()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let applied: usize = applied.iter().map(|(applied, _)| applied).sum();
-    assert!(applied >= 25, "only {applied} changes");
+    assert!(applied >= 50, "only {applied} changes");
+}
+
+/// A cure that writes out a piece of code, without a place for something else in it, is a change.
+#[test]
+fn a_cure_that_writes_out_code_can_be_applied() {
+    let wrong = on_every_core(LINTS, |lint| {
+        let files = with(&lint.bad);
+        let mut wrong = Vec::new();
+        for problem in found(files.clone()) {
+            let Some(text) = files.get(&problem.path) else { continue };
+            let cure = problem.cure.as_deref().unwrap_or_default();
+            let code = cure.strip_prefix("write `").and_then(|rest| rest.strip_suffix('`'));
+            let is_written_out = code.is_some_and(|code| !code.contains("...") && !code.contains('`'));
+            if is_written_out && fixes(&problem, text).is_empty() {
+                wrong.push(format!("{}: {problem}", lint.name));
+            }
+        }
+        wrong
+    });
+    assert_eq!(wrong.concat(), Vec::<String>::new());
 }
 
 /// The files of the check below its contents page import each other in one direction.

@@ -287,6 +287,33 @@ fn words_of_the_ruleset_have_their_sorts() {
     editor.end();
 }
 
+/// In a table the keys that it takes are offered, in quotes the words that the place can have, and nothing else.
+#[test]
+fn completion_follows_the_declarations_of_what_is_called() {
+    let mut editor = Editor::over(&["tug"]);
+    editor.open(REST);
+    for (typed, label, other) in [
+        ("rb.choose({ ", "topic", "min"),
+        ("rb.number({ ", "min", "options"),
+        ("rb.spawn(\"puller\", { ", "strength", "at"),
+        ("rb.each(\"rope\", { ", "at", "strength"),
+        ("ctx.actor:add(\"", "rests", "name"),
+        ("rb.lasts(ctx.actor, { moment = \"", "turn", "rests"),
+        ("rb.choose({ topic = \"", "risk", "rests"),
+        ("if rb.card(\"", "pull", "rope"),
+    ] {
+        editor.replace(REST, "rb.say(\"{} rests\", ctx.actor)", typed);
+        let items = editor.at("textDocument/completion", REST, typed, typed.len(), json!({}));
+        let labels: Vec<_> = items.as_array().unwrap().iter().map(|item| item["label"].as_str().unwrap()).collect();
+        assert!(labels.contains(&label) && !labels.contains(&other), "{typed}: {labels:?}");
+        editor.replace(REST, typed, "rb.say(\"{} rests\", ctx.actor)");
+    }
+    editor.replace(REST, "\tid = \"rest\",", "\tid = \"rest\",\n\t");
+    let items = editor.at("textDocument/completion", REST, "\tid = \"rest\",\n\t", 15, json!({}));
+    assert!(items.as_array().unwrap().iter().any(|item| item["label"] == "when"), "{items}");
+    editor.end();
+}
+
 #[test]
 fn completion_after_a_dot_offers_what_the_expression_has() {
     let mut editor = with_house();

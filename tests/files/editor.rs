@@ -1,6 +1,6 @@
 //! A test editor: talks to the language server over standard input and output, and keeps the texts like an editor.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::PathBuf;
@@ -211,6 +211,17 @@ impl Editor {
         let found = last.map_or(&[][..], |(.., found)| found);
         assert!(wanted(found), "{path}: {found:#?}");
         found.to_vec()
+    }
+
+    /// Returns the diagnostics of all files after the complete check, as `path:line message`.
+    pub fn all_diagnostics(&mut self) -> BTreeSet<String> {
+        self.wait_for_checks();
+        let last: BTreeMap<&String, &Vec<Json>> = self.published.iter().map(|(uri, _, found)| (uri, found)).collect();
+        let shown = |uri: &str, one: &Json| {
+            let line = one["range"]["start"]["line"].as_u64().unwrap() + 1;
+            format!("{}:{line} {}", self.path_of(&json!(uri)), one["message"].as_str().unwrap())
+        };
+        last.into_iter().flat_map(|(uri, found)| found.iter().map(move |one| shown(uri, one))).collect()
     }
 
     /// Waits until the last change is completely checked.

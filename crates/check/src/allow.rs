@@ -3,7 +3,7 @@
 use crate::comment::{Comment, comments};
 use crate::lint::Lint;
 use crate::lints::{unknown_lint, unused_allow};
-use riskbreaker_ruleset::{Problem, Source, SourceKind};
+use riskbreaker_ruleset::{Problem, Source, SourceKind, TextChange};
 
 /// How a comment for the check begins.
 const ALLOW: &str = "check: allow";
@@ -22,6 +22,8 @@ struct Allowance {
     at: (u32, u32),
     /// The line for which it allows the lint; `None` for the whole file.
     line: Option<u32>,
+    /// The change that removes the comment; `None` if it allows other lints, too.
+    comment: Option<TextChange>,
     used: bool,
 }
 
@@ -77,7 +79,12 @@ impl Allowances {
         let unused = self.allowances.iter().filter(|one| !one.used && one.lint.is_some_and(Lint::can_be_allowed));
         let problem = |allowance: &Allowance| {
             let message = format!("`{}` finds nothing here", allowance.name);
-            unused_allow::LINT.problem(&*self.path, message).at(allowance.at).with_cure("remove the comment")
+            let problem =
+                unused_allow::LINT.problem(&*self.path, message).at(allowance.at).with_cure("remove the comment");
+            match &allowance.comment {
+                Some(comment) => problem.with_change(comment.clone()),
+                None => problem,
+            }
         };
         unused.map(problem).collect()
     }
@@ -103,14 +110,28 @@ fn allowances_in(comment: &Comment<'_>, text: &str, kind: SourceKind) -> Vec<All
         comment.column + comment.text[..bytes].chars().count() as u32
     };
     let named = names.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let removed = (named.clone().count() == 1).then(|| without(comment, text, kind));
     let allowance = |name: &str| Allowance {
         name: name.to_owned(),
         lint: Lint::named(name),
         at: (comment.line, begin(name)),
         line,
+        comment: removed.clone(),
         used: false,
     };
     named.map(allowance).collect()
+}
+
+/// The change that removes a comment, with the line that it is alone in.
+fn without(comment: &Comment<'_>, text: &str, kind: SourceKind) -> TextChange {
+    let inside = comment.text.as_ptr() as usize - text.as_ptr() as usize;
+    let (mark, end) = (inside - mark_of_comments(kind).len(), inside + comment.text.len());
+    let before = text[..mark].trim_end_matches([' ', '\t']);
+    let (begin, end) = match comment.is_alone {
+        true => (before.len(), end + text[end..].starts_with('\n') as usize),
+        false => (before.len(), end),
+    };
+    TextChange { begin, end, text: String::new() }
 }
 
 /// Returns the first line after another one that is neither empty nor only a comment.

@@ -6,6 +6,7 @@ use std::thread;
 
 use crate::allow::Allowances;
 use crate::lints::conflict_copy::conflict_copies;
+use crate::lints::rule_id::wrong_rule_ids;
 use crate::lints::scenario_fails::scenarios_that_fail;
 use crate::lints::unattached_hook::unattached;
 use crate::lints::unknown_rule::no_rule_text;
@@ -194,6 +195,7 @@ pub(crate) fn find(library: &Library, id: &str, layers: &[String], depth: Depth,
         unreadable = true;
     }
     found.extend(no_rule_text(&known));
+    found.extend(wrong_rule_ids(&stack, own));
     if let Some(rules) = &rules {
         found.extend(words_for_nothing(library, &stack, own, (rules, &known)));
         found.extend(facts::findings(&stack, own, rules));

@@ -8,7 +8,7 @@ use crate::lint::Lint;
 use crate::members::Members;
 use crate::symbols::known::{KnownNames, Mistake};
 use crate::syntax::place_in;
-use riskbreaker_ruleset::{Problem, Source};
+use riskbreaker_ruleset::{Problem, Source, TextChange};
 use riskbreaker_script::syntax::Location;
 
 /// The highest number of problems that are reported for one file.
@@ -43,6 +43,8 @@ pub(crate) struct ScriptReader<'r> {
     pub pure: Vec<&'static str>,
     /// The keys of the enclosing tables, the outermost first.
     pub keys: Vec<String>,
+    /// The topics of the questions that the enclosing branches of a policy answer.
+    pub answered: Vec<String>,
     /// What can be read off the expression before [`Members::MARK`], once that was reached.
     pub members: Option<Members>,
 }
@@ -78,6 +80,7 @@ impl<'r> ScriptReader<'r> {
             depth: 0,
             pure: Vec::new(),
             keys: Vec::new(),
+            answered: Vec::new(),
             members: None,
         }
     }
@@ -97,7 +100,24 @@ impl<'r> ScriptReader<'r> {
         }
     }
 
-    pub(crate) fn problem(&mut self, lint: &Lint, at: Location, (message, cure): Mistake) {
+    /// Reports a finding, unless its position has one already.
+    pub(crate) fn problem(&mut self, lint: &Lint, at: Location, mistake: Mistake) {
+        self.problem_with(lint, at, mistake, None);
+    }
+
+    /// Reports a finding whose cure is a change of the script.
+    pub(crate) fn cured(&mut self, lint: &Lint, at: Location, mistake: Mistake, change: TextChange) {
+        self.problem_with(lint, at, mistake, Some(change));
+    }
+
+    /// Reports a finding, with the change that cures it if there is one.
+    pub(crate) fn problem_with(
+        &mut self,
+        lint: &Lint,
+        at: Location,
+        (message, cure): Mistake,
+        change: Option<TextChange>,
+    ) {
         if self.found.len() >= MOST_PROBLEMS {
             return;
         }
@@ -106,7 +126,9 @@ impl<'r> ScriptReader<'r> {
         let place = place_in(self.text, at.begin);
         // The first problem of a position is the most precise.
         if !self.found.iter().any(|found| (found.line, found.column) == (Some(place.0), Some(place.1))) {
-            self.found.push(lint.problem(self.full, message).at(place).with_cure(cure));
+            let mut problem = lint.problem(self.full, message).at(place).with_cure(cure);
+            problem.change = change;
+            self.found.push(problem);
         }
     }
 

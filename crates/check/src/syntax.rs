@@ -1,6 +1,6 @@
 //! Helpers for the syntax tree of one script.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use riskbreaker_script::syntax::{
     AstName, AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Location, Statement,
@@ -185,6 +185,8 @@ pub(crate) struct Locals {
     pub filled: BTreeSet<u64>,
     /// Variables on which `:set("field", ...)` or `:add("field", ...)` is called.
     entities: BTreeSet<u64>,
+    /// Variables with the functions and values that the file assigns to them by name.
+    members: BTreeMap<u64, BTreeSet<String>>,
     /// Variables that hold a chosen option, which may be an entity or a word.
     chosen: BTreeSet<u64>,
     /// Variables that are compared with a word.
@@ -192,6 +194,11 @@ pub(crate) struct Locals {
 }
 
 impl Locals {
+    /// Whether the file itself assigns a member of that name to a variable.
+    pub fn has_member(&self, expression: Expression<'_>, name: &str) -> bool {
+        local_id(expression).and_then(|id| self.members.get(&id)).is_some_and(|members| members.contains(name))
+    }
+
     /// Whether the methods called on a variable show that it is an entity, and it is never a chosen word.
     pub fn is_entity(&self, id: u64) -> bool {
         self.entities.contains(&id) && !(self.chosen.contains(&id) && self.compared.contains(&id))
@@ -217,6 +224,12 @@ impl<'ast> AstVisitor<'ast> for Locals {
                     }
                     if upvalue {
                         self.caught.insert(id);
+                    }
+                    return;
+                }
+                ExpressionKind::IndexName { expr, index, .. } => {
+                    if let Some(id) = local_id(expr) {
+                        self.members.entry(id).or_default().insert(text(index));
                     }
                     return;
                 }

@@ -7,12 +7,18 @@ use crate::symbols::known::Mistake;
 use riskbreaker_script::syntax::{AstNode, Expression, ExpressionKind, Location, TextPosition};
 
 /// What a lint has found, and where.
-pub(super) type Found = (&'static Lint, Location, Mistake);
+pub(crate) struct PatternFinding {
+    pub lint: &'static Lint,
+    pub at: Location,
+    pub mistake: Mistake,
+    /// The change that cures it: a place, and the text to write there.
+    pub change: Option<(Location, String)>,
+}
 
 #[derive(Default)]
 pub(crate) struct SyntaxLints<'s> {
     pub lines: Vec<&'s str>,
-    pub found: Vec<Found>,
+    pub found: Vec<PatternFinding>,
     /// Local variables that are declared without a value: their position and name.
     pub empty: BTreeMap<u64, (Location, String)>,
     /// The position where a variable is first given a value.
@@ -30,7 +36,14 @@ impl SyntaxLints<'_> {
         wrong: impl Into<String>,
         cure: impl Into<String>,
     ) {
-        self.found.push((lint, at, (wrong.into(), cure.into())));
+        self.found.push(PatternFinding { lint, at, mistake: (wrong.into(), cure.into()), change: None });
+    }
+
+    /// Adds the change that cures what was found last.
+    pub(crate) fn changes(&mut self, at: Location, text: impl Into<String>) {
+        if let Some(last) = self.found.last_mut() {
+            last.change = Some((at, text.into()));
+        }
     }
 
     /// Returns the source text of a node; `None` if it spans several lines.

@@ -1,7 +1,7 @@
-use std::collections::BTreeMap;
+use gen_lsp_types::{CompletionItem, CompletionItemKind};
 
-use gen_lsp_types::{CompletionItem, CompletionItemKind, Documentation};
-
+use super::expected;
+use super::found_items::FoundItems;
 use super::lookup::FileLookup;
 use super::target::code;
 use super::token::{Token, TokenKind};
@@ -17,29 +17,22 @@ pub(super) fn completions(lookup: &FileLookup<'_>, text: &str, at: usize) -> Vec
         of_script(lookup, text, at, &mut found);
     } else if inside.ends_with(".toml") {
         let line = text[..at].rsplit('\n').next().unwrap_or_default();
-        if line.matches('"').count() % 2 == 1 {
-            names(lookup, &SORTS, &mut found);
-        } else if !line.contains('=') {
-            fields(lookup, &mut found);
+        let section = text[..at].lines().rev().find(|line| line.starts_with('['));
+        let is_seats = section.is_some_and(|section| section.trim() == "[seats]") && inside.starts_with("scenarios/");
+        match (line.matches('"').count() % 2 == 1, line.contains('=')) {
+            (true, _) if is_seats => {
+                for policy in lookup.books().flat_map(|book| book.policies()) {
+                    found.add(policy, CompletionItemKind::Value, "policy", "");
+                }
+                ["human", "absent"].iter().for_each(|who| found.add(who, CompletionItemKind::Value, "seat", ""));
+            }
+            (true, _) => names(lookup, &SORTS, &mut found),
+            (false, false) if is_seats => seats(lookup, &mut found),
+            (false, false) => fields(lookup, &mut found),
+            (false, true) => {}
         }
     }
-    found.0.into_values().collect()
-}
-
-/// Completions by label, each once.
-#[derive(Default)]
-struct FoundItems(BTreeMap<String, CompletionItem>);
-
-impl FoundItems {
-    fn add(&mut self, label: &str, kind: CompletionItemKind, detail: impl Into<String>, text: &str) {
-        self.0.entry(label.to_owned()).or_insert_with(|| CompletionItem {
-            label: label.to_owned(),
-            kind: Some(kind),
-            detail: Some(detail.into()),
-            documentation: (!text.is_empty()).then(|| Documentation::String(text.to_owned())),
-            ..CompletionItem::default()
-        });
-    }
+    found.into_items()
 }
 
 /// The sorts of names that are written in quotes.
@@ -95,7 +88,13 @@ fn of_script(lookup: &FileLookup<'_>, text: &str, at: usize, found: &mut FoundIt
                 None => fields(lookup, found),
             }
         }
-        _ => {}
+        _ => expected::keys(lookup, text, &tokens[..count], found),
+    }
+}
+
+fn seats(lookup: &FileLookup<'_>, found: &mut FoundItems) {
+    for (seat, title) in lookup.books().flat_map(|book| book.seats()) {
+        found.add(seat, CompletionItemKind::Value, "seat", title);
     }
 }
 
@@ -237,7 +236,6 @@ fn in_quotes(lookup: &FileLookup<'_>, text: &str, tokens: &[Token], found: &mut 
                 }
                 return;
             }
-            (":", "set" | "add" | "shift") => return fields(lookup, found),
             (".", "each" | "first" | "spawn" | "ref" | "relate" | "unrelate" | "related" | "relating" | "relation") => {
                 return names(lookup, &["kind"], found);
             }
@@ -249,18 +247,7 @@ fn in_quotes(lookup: &FileLookup<'_>, text: &str, tokens: &[Token], found: &mut 
         }
     }
     match (callee, before) {
-        ("topic", "=") => {
-            for topic in lookup.books().flat_map(|book| book.topics()) {
-                found.add(&topic, CompletionItemKind::Value, "topic", "");
-            }
-            return;
-        }
-        ("seat", "=") => {
-            for (seat, title) in lookup.books().flat_map(|book| book.seats()) {
-                found.add(seat, CompletionItemKind::Value, "seat", title);
-            }
-            return;
-        }
+        ("seat", "=") => return seats(lookup, found),
         _ => {}
     }
     if is_among_rules(text, tokens) {
@@ -269,7 +256,10 @@ fn in_quotes(lookup: &FileLookup<'_>, text: &str, tokens: &[Token], found: &mut 
         }
         return;
     }
-    names(lookup, &SORTS, found);
+    expected::words(lookup, text, &tokens[..tokens.len() - 1], found);
+    if found.is_empty() {
+        names(lookup, &SORTS, found);
+    }
 }
 
 /// True if the last token is in `rules = { ... }`.

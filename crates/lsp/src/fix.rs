@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::document::place_in;
 use super::finding::{find_whole, quoted_names, range_of};
 use riskbreaker_check::Lint;
-use riskbreaker_ruleset::{Problem, SourceKind};
+use riskbreaker_ruleset::{Problem, SourceKind, TextChange, slips};
 
 /// A change of one place of a text.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +24,9 @@ const MOST_OFFERED: usize = 12;
 /// The edits that the cure of a problem suggests: several if it lists names. Empty if the cure is only advice.
 pub fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
     let Some(cure) = &problem.cure else { return Vec::new() };
+    if let Some(change) = &problem.change {
+        return carried_out(change, cure, text).into_iter().collect();
+    }
     let range = range_of(problem, text);
     let marked = &text[range.clone()];
     let replace = |new_text: &str| Fix {
@@ -35,15 +38,19 @@ pub fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
     if let Some((_, meant)) = cure.split_once("did you mean `")
         && let Some((meant, _)) = meant.split_once("`?")
     {
+        let wrong = misspelt(&problem.message, meant).or(wrong);
         // A message may name what is right before what is wrong.
         let range = match wrong == Some(meant) {
             true => other_name(problem, text, meant),
-            false => named(problem, text, &range, wrong),
+            false => named(problem, text, &range, wrong)
+                .or_else(|| behind(problem, text, wrong?))
+                .or_else(|| other_name(problem, text, meant)),
         };
         return range.map(|range| renamed(text, range, meant)).into_iter().collect();
     }
     if let Some(known) = cure.strip_prefix("known: ") {
-        let Some(range) = named(problem, text, &range, wrong) else { return Vec::new() };
+        let found = named(problem, text, &range, wrong).or_else(|| other_name(problem, text, ""));
+        let Some(range) = found else { return Vec::new() };
         let known: Vec<&str> = known.split(", ").collect();
         if known.len() > MOST_OFFERED || known.iter().any(|name| name.contains(' ')) {
             return Vec::new();
@@ -56,6 +63,9 @@ pub fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
     }
     if cure.starts_with("write a colon: `:") || cure.starts_with("a dot stands where a colon belongs") {
         return colon(text, &range).into_iter().collect();
+    }
+    if let Some(fix) = value_of_key(cure, &range, text) {
+        return vec![fix];
     }
     if cure.contains("without quotes") {
         let bare = marked.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
@@ -80,6 +90,43 @@ pub fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
         return vec![replace(code)];
     }
     Vec::new()
+}
+
+/// The change of a problem as a fix. `None` if the text has become shorter since.
+fn carried_out(change: &TextChange, cure: &str, text: &str) -> Option<Fix> {
+    let range = change.begin..change.end;
+    let old = text.get(range.clone())?;
+    let short = |text: &str| !text.contains('\n') && text.chars().count() <= LONGEST_SHOWN;
+    let title = match (old.trim(), change.text.trim()) {
+        ("", new) if short(new) => format!("Insert `{new}`"),
+        (old, "") if short(old) => format!("Remove `{old}`"),
+        (old, new) if short(old) && short(new) => format!("Change `{old}` to `{new}`"),
+        _ => {
+            let mut letters = cure.chars();
+            letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+        }
+    };
+    Some(Fix { title, range, new_text: change.text.clone() })
+}
+
+/// The most characters of code in the title of a fix.
+const LONGEST_SHOWN: usize = 60;
+
+/// The change of a key's value that a cure writes out: `write harm = 1, without quotes`.
+fn value_of_key(cure: &str, key: &Range<usize>, text: &str) -> Option<Fix> {
+    let begins = ["write ", "put it in braces: ", "put it in quotes: "];
+    let written = begins.iter().find_map(|begin| cure.strip_prefix(begin))?;
+    let name = text.get(key.clone())?;
+    let value = written.strip_prefix(name)?.trim_start().strip_prefix("= ")?;
+    let value = value.split_once(", without").map_or(value, |(value, _)| value);
+    let rest = text[key.end..].lines().next()?;
+    let old = rest.trim_start().strip_prefix("= ")?;
+    let begin = key.end + rest.len() - old.len();
+    let old = old.split(" --").next()?.trim_end().trim_end_matches([',', ';']);
+    let is_written_out = !value.contains("...") && !value.contains("a number") && !old.is_empty();
+    let range = begin..begin + old.len();
+    let title = format!("Change `{old}` to `{value}`");
+    is_written_out.then(|| Fix { title, range, new_text: value.to_owned() })
 }
 
 /// The change that allows the lint of a problem in its line, by a comment on a line above it. `None` if the lint cannot be
@@ -110,6 +157,13 @@ fn named(problem: &Problem, text: &str, range: &Range<usize>, wrong: Option<&str
     plain.then(|| range.start + 1..range.end - 1)
 }
 
+/// The bytes of a name at the place of a problem or behind it in the line.
+fn behind(problem: &Problem, text: &str, name: &str) -> Option<Range<usize>> {
+    let begin = place_in(text, problem.line?, problem.column.unwrap_or(1));
+    let at = begin + find_whole(text[begin..].lines().next()?, name)?;
+    Some(at..at + name.len())
+}
+
 /// The bytes of the first name in a message that is another one than `meant` and stands at the place of the problem or behind
 /// it in the line.
 fn other_name(problem: &Problem, text: &str, meant: &str) -> Option<Range<usize>> {
@@ -118,6 +172,15 @@ fn other_name(problem: &Problem, text: &str, meant: &str) -> Option<Range<usize>
     let mut others = quoted_names(&problem.message).filter(|name| *name != meant);
     others.find_map(|name| find_whole(rest, name).map(|at| begin + at..begin + at + name.len()))
 }
+
+/// The name in a message that is nearest to what is meant, if it is a misspelling of it.
+fn misspelt<'m>(message: &'m str, meant: &str) -> Option<&'m str> {
+    let near = |name: &&str| *name != meant && slips(name, meant, MOST_SLIPS).is_some();
+    quoted_names(message).filter(near).min_by_key(|name| slips(name, meant, MOST_SLIPS))
+}
+
+/// The most letters in which a misspelt name differs.
+const MOST_SLIPS: usize = 4;
 
 fn renamed(text: &str, range: Range<usize>, name: &str) -> Fix {
     Fix { title: format!("Change `{}` to `{name}`", &text[range.clone()]), range, new_text: name.to_string() }

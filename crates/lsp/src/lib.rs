@@ -15,8 +15,10 @@ mod card_odds;
 mod checker;
 mod completion;
 mod document;
+mod expected;
 mod finding;
 mod fix;
+mod found_items;
 mod lookup;
 mod message;
 mod outline;
@@ -26,6 +28,7 @@ mod server;
 mod source_copies;
 mod target;
 mod token;
+mod type_text;
 mod workspace;
 
 use std::io::{self, BufRead, Write};

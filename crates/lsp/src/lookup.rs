@@ -243,7 +243,7 @@ fn is_declaration(stem: &str, around: &[String]) -> bool {
         (stem.split('/').next(), &*around),
         (Some("kinds"), [] | [_, "fields" | "derived"])
             | (Some("verbs"), [])
-            | (Some("play"), ["entries" | "free" | "views"])
+            | (Some("play"), ["entries" | "free" | "views" | "topics"])
             | (Some("ruleset"), ["switches" | "seats" | "words"])
     )
 }
@@ -276,6 +276,9 @@ fn described(book: &Rulebook, name: &str) -> Vec<String> {
     }
     if let Some(param) = book.context().iter().find(|param| param.name == name) {
         told.push(format!("in `ctx` of a card\n\n{}", param_description(param)));
+    }
+    if let Some(param) = book.declared_topic(name) {
+        told.push(format!("topic of a question\n\n{}", param_description(param)));
     }
     if let Some(switch) = book.switch(name) {
         told.push(format!("switch `{name}`\n\n{}", switch.text));
@@ -342,6 +345,7 @@ fn name_mentions(inside: &str, text: &str, name: &str) -> Vec<Range<usize>> {
                     {
                         found.push(token.inner(text));
                     }
+                    TokenKind::Text => found.extend(in_path(text, token.inner(text), name)),
                     _ => {}
                 }
             }
@@ -368,6 +372,27 @@ fn name_mentions(inside: &str, text: &str, name: &str) -> Vec<Range<usize>> {
             text.match_indices(&quoted).map(|(at, _)| at + 1..at + 1 + name.len()).collect()
         }
     }
+}
+
+/// The places of a name in a text that is a path of fields or several, such as `side.seat`, `-foe.hits` and `scar.bearer
+/// by scar.cause`.
+fn in_path(text: &str, inner: Range<usize>, name: &str) -> Vec<Range<usize>> {
+    let path = &text[inner.clone()];
+    let is_name = |word: &str| {
+        word.starts_with(|letter: char| letter.is_ascii_lowercase() || letter == '_')
+            && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+    };
+    let words = path.split([',', ' ']).filter(|word| !word.is_empty() && *word != "by");
+    let is_path = |word: &str| {
+        let word = word.trim_start_matches('-');
+        word.contains('.') && word.split('.').all(is_name)
+    };
+    if !words.clone().all(is_path) {
+        return Vec::new();
+    }
+    let begin = |piece: &str| piece.as_ptr() as usize - path.as_ptr() as usize + inner.start;
+    let pieces = words.flat_map(|word| word.trim_start_matches('-').split('.'));
+    pieces.filter(|piece| *piece == name).map(|piece| begin(piece)..begin(piece) + name.len()).collect()
 }
 
 fn lines_with_offsets(text: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -400,6 +425,10 @@ mod tests {
             marked("cast/a.toml", "hits = 1\nx = [\"hits\"]\ntext = \"hits\"\n", "hits"),
             "_ = 1\nx = [\"_\"]\ntext = \"hits\"\n"
         );
+        let paths =
+            "hit = \"-foe.hits\", seat = \"side.hits\", x = \"a.b by c.hits, hits.d\", y = \"foe.hits, and so on\"";
+        let found = "hit = \"-foe._\", seat = \"side._\", x = \"a.b by c._, _.d\", y = \"foe.hits, and so on\"";
+        assert_eq!(marked("play.luau", paths, "hits"), found);
         assert_eq!(marked("RULES.md", "The `hits` are hits.", "hits"), "The `_` are hits.");
         assert_eq!(rule_mentions("G-1, G-12 and G-1.", "G-1"), [0..3, 14..17]);
     }

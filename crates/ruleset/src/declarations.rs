@@ -17,6 +17,13 @@ pub struct Declarations {
     pub verbs: Vec<Verb>,
     /// The names in `ctx` of a card; empty if none are declared.
     pub context: Vec<Param>,
+    /// The topics of questions, with the type of their answers; empty if none are declared.
+    pub topics: Vec<Param>,
+    /// The facts that cards have besides those of all rulesets, with their types as `play.luau` writes them:
+    /// `number|function?`.
+    pub card_facts: Vec<(String, String)>,
+    /// The same of items.
+    pub item_facts: Vec<(String, String)>,
     /// The names in the data of attachments, by hook or item; without those that declare none.
     pub hook_data: BTreeMap<Arc<str>, Vec<Param>>,
     pub policies: Vec<Arc<str>>,

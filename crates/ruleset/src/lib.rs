@@ -75,7 +75,7 @@ pub use nearest::{instead, instead_or, nearest};
 pub use origin::Origin;
 #[doc(hidden)]
 pub use origin::inode;
-pub use problem::{LoadError, Problem};
+pub use problem::{LoadError, Problem, TextChange};
 pub use quoted::{plain_json, system_message};
 #[doc(hidden)]
 pub use read_folder::read_regular;

@@ -370,8 +370,25 @@ impl ManifestReader<'_, '_> {
         let bounds = entries.iter().find(|entry| RANGE_KEYS.contains(&entry.key));
         match (find(entries, "values"), bounds) {
             (Some(_), Some(bound)) => {
-                let message = format!("`{}` beside `values`", bound.key);
-                self.wrong(&bound.key_span, message, VALUES_CURE);
+                let cure = match bound.key {
+                    "default" => "remove this line: the first of `values` is the default",
+                    _ => VALUES_CURE,
+                };
+                self.wrong(&bound.key_span, format!("`{}` beside `values`", bound.key), cure);
+                None
+            }
+            (None, Some(bound))
+                if !matches!(bound.value, DeValue::Integer(_))
+                    && find(entries, "min").is_none()
+                    && find(entries, "max").is_none() =>
+            {
+                let cure = match bound.value {
+                    DeValue::Boolean(true) => "write `values = [true, false]` instead: the first one is the default",
+                    DeValue::Boolean(false) => "write `values = [false, true]` instead: the first one is the default",
+                    _ => VALUES_CURE,
+                };
+                let wrong = format!("switch {} has a `default` and no `values`", quoted(switch.key));
+                self.wrong(&bound.key_span, wrong, cure);
                 None
             }
             (None, Some(_)) => self.range(switch, entries),

@@ -20,12 +20,26 @@ pub struct Problem {
     pub message: String,
     /// A suggestion how to fix it.
     pub cure: Option<String>,
+    /// The change of the file that carries the suggestion out; `None` if the author has to decide something.
+    #[serde(skip)]
+    pub change: Option<TextChange>,
     /// True for a warning: the ruleset works, but there is a better form.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_warning: bool,
     /// The name of the lint that found it, such as `unknown-field`; `None` if loading found it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lint: Option<&'static str>,
+}
+
+/// A change of one place of a file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TextChange {
+    /// The first byte that is replaced, from the beginning of the file's text.
+    pub begin: usize,
+    /// The end of the replaced bytes; the same as `begin` for an insertion.
+    pub end: usize,
+    /// The text that stands there afterwards.
+    pub text: String,
 }
 
 impl Problem {
@@ -35,7 +49,16 @@ impl Problem {
     /// Creates a problem of a whole file or ruleset; [`Problem::at`] adds a place in the file.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
         let message = at_most(message.into(), Self::LONGEST);
-        Problem { path: path.into(), line: None, column: None, message, cure: None, is_warning: false, lint: None }
+        Problem {
+            path: path.into(),
+            line: None,
+            column: None,
+            message,
+            cure: None,
+            change: None,
+            is_warning: false,
+            lint: None,
+        }
     }
 
     /// Sets line and column, both from 1.
@@ -64,6 +87,13 @@ impl Problem {
     #[must_use]
     pub fn with_cure(mut self, cure: impl Into<String>) -> Self {
         self.cure = Some(at_most(cure.into(), Self::LONGEST));
+        self
+    }
+
+    /// Sets the change of the file that carries the suggestion out.
+    #[must_use]
+    pub fn with_change(mut self, change: TextChange) -> Self {
+        self.change = Some(change);
         self
     }
 }

@@ -208,6 +208,17 @@ impl Rulebook {
         &self.declarations.context
     }
 
+    /// Returns the declared topics of questions, by name, with the type of their answers; empty if the ruleset declares
+    /// none.
+    pub fn declared_topics(&self) -> &[Param] {
+        &self.declarations.topics
+    }
+
+    /// Returns the declared topic of a question; `None` if it is not declared.
+    pub fn declared_topic(&self, topic: &str) -> Option<&Param> {
+        self.declarations.topics.iter().find(|param| *param.name == *topic)
+    }
+
     /// Returns the declared names in the data of attachments of a hook or an item, by name; `None` if it declares none.
     pub fn hook_data(&self, hook: &str) -> Option<&[Param]> {
         self.declarations.hook_data.get(hook).map(Vec::as_slice)

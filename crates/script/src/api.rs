@@ -96,9 +96,9 @@ pub const WORDS: &[Word] = &[
     ),
     reads(
         Declaring,
-        "rb.play({ start, entries, free, views, order, results, boundary, stands, horizon, hit, prompt, deal, card, item, printed, context })",
+        "rb.play({ start, entries, free, views, order, results, boundary, stands, horizon, hit, prompt, deal, card, item, printed, context, topics })",
         "(play: PlayBody) -> Declaration",
-        "How a game starts and what stands on the agenda, in `play.luau`. `order = function(seat)`: who acts when; `results`: which results of rolls are successes; `context = { actor = rb.ref(\"character\") }`: what `ctx` of a card holds.",
+        "How a game starts and what stands on the agenda, in `play.luau`. `order = function(seat)`: who acts when; `results`: which results of rolls are successes; `context = { actor = rb.ref(\"character\") }`: what `ctx` of a card holds; `topics = { risk = rb.int() }`: the topics of questions, with the type of their answers.",
     ),
     reads(
         Declaring,

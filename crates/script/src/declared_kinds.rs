@@ -363,7 +363,9 @@ fn read_ends(body: &Table, kind: &Kind) -> Read<(Vec<FieldId>, bool)> {
         let Ok(Lv::String(name)) = name else { return wrong("has a `relates` that is not a list of fields".into()) };
         let name = name.to_string_lossy();
         let Some(at) = kind.field_named(&name) else {
-            return wrong(format!("relates `{name}`, and has no such field"));
+            let references = kind.fields.iter().filter(|field| matches!(field.ty, Type::Ref(_)));
+            let cure = instead_or(&name, references.map(|field| &*field.name), ENDS_CURE);
+            return self::wrong(format!("relates `{name}`, and has no such field"), cure);
         };
         if !matches!(kind.field(at).ty, Type::Ref(Some(_))) && *kind.name != *ENDING {
             return wrong(format!("relates `{name}`, which is no reference to one kind"));

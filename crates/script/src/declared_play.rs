@@ -42,6 +42,7 @@ impl Loader<'_> {
             "order",
             "results",
             "context",
+            "topics",
         ];
         self.known_keys("play", "", play, &known, None)?;
         let declared_in = self.merger.a_path("play");
@@ -74,6 +75,11 @@ impl Loader<'_> {
         if let Some(context) = self.table_at("play", "", play, "context")? {
             declarations.context = self.named_types("play", "context", &context, declarations)?;
         }
+        if let Some(topics) = self.table_at("play", "", play, "topics")? {
+            declarations.topics = self.named_types("play", "topics", &topics, declarations)?;
+        }
+        declarations.card_facts = facts_of(play, "card")?;
+        declarations.item_facts = facts_of(play, "item")?;
         declarations.stands = self.stands(play)?;
         declarations.results = self.results(play)?;
         declarations.printed = self.printed(play, declarations)?;
@@ -174,7 +180,14 @@ impl Loader<'_> {
                 None => {
                     let message =
                         format!("`hit` names {}, which is no number field and no reference to a kind", quoted(name));
-                    self.problem("play", "hit", message, CURE);
+                    let numbers = schema.kinds.iter().flat_map(|kind| {
+                        let fields = kind.fields.iter().filter(|field| matches!(field.ty, Type::Int { .. }));
+                        fields.map(|field| format!("{}.{}", kind.name, field.name))
+                    });
+                    let numbers: Vec<String> = numbers.collect();
+                    let wanted = name.trim_start_matches('-');
+                    let cure = instead_or(wanted, numbers.iter().map(String::as_str), CURE);
+                    self.problem("play", "hit", message, cure);
                 }
             }
         }
@@ -411,4 +424,14 @@ impl Loader<'_> {
         }
         Ok(functions)
     }
+}
+
+/// The facts that a table of play.luau declares, with their types. Wrong entries are reported where cards are read.
+fn facts_of(play: &Table, key: &str) -> Result<Vec<(String, String)>> {
+    let Lv::Table(facts) = play.raw_get::<Lv>(key)? else { return Ok(Vec::new()) };
+    let facts = sorted(&facts)?.into_iter();
+    let declared = facts.filter_map(|(name, ty)| Some((name, ty.as_string()?.to_string_lossy())));
+    let declared: Vec<(String, String)> = declared.collect();
+    hold(declared.iter().map(|(name, ty)| name.len() + ty.len()).sum())?;
+    Ok(declared)
 }

@@ -53,9 +53,16 @@ impl Loader<'_> {
             let checked = schema.check_seat(KindId(at as u16));
             let kind = &mut schema.kinds[at];
             if let Err(message) = checked {
+                let texts = kind.fields.iter().filter(|field| matches!(field.ty, Type::Text | Type::Enum(_)));
+                let cure = match kind.profile.seat.as_slice() {
+                    [name] if kind.field_named(name).is_none() => {
+                        instead_or(name, texts.map(|field| &*field.name), SEAT_CURE)
+                    }
+                    _ => SEAT_CURE.to_owned(),
+                };
                 kind.profile.seat.clear();
                 let (path, message) = (format!("{}/seat", kind.name), format!("the kind `{}` {message}", kind.name));
-                self.problem("kinds", &path, message, SEAT_CURE);
+                self.problem("kinds", &path, message, cure);
             }
         }
     }

@@ -408,7 +408,10 @@ impl Loader<'_> {
                     let message = format!("`{name}` of {what} `{id}` is a {kind}, not {}", sort_of(&found));
                     let cure = match kind {
                         "text" => format!("put it in quotes: {name} = \"...\""),
-                        "list" => format!("put it in braces: {name} = {{ \"MY-1\" }}"),
+                        "list" => {
+                            let text = found.as_string().map_or("MY-1".into(), |text| text.to_string_lossy());
+                            format!("put it in braces: {name} = {{ {text:?} }}")
+                        }
                         _ => format!("write {name} = function(ctx) ... end"),
                     };
                     self.problem(what, &format!("{id}/{name}"), message, cure);

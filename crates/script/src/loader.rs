@@ -92,7 +92,12 @@ impl Loader<'_> {
                         let message = format!("`{key}` of {what} `{at}` is a {sorts}, not a {found}");
                         let cure = match ty {
                             "string" => format!("put it in quotes: {key} = \"...\""),
-                            "number" => "write a number, without quotes".to_string(),
+                            "number" => match value.as_string().map(|text| text.to_string_lossy()) {
+                                Some(digits) if digits.parse::<f64>().is_ok() => {
+                                    format!("write {key} = {digits}, without quotes")
+                                }
+                                _ => format!("write {key} = a number, without quotes"),
+                            },
                             "boolean" => "write true or false, without quotes".to_string(),
                             _ => format!("write a {sorts}: `{declared}` in play.luau declares it so"),
                         };

@@ -23,6 +23,7 @@ pub fn ruleset_reference(rules: &Rulebook) -> String {
         text.push_str(&verb_section(verb));
     }
     text.push_str(&named_section("`ctx` of a card", rules.context()));
+    text.push_str(&named_section("Topics of questions", rules.declared_topics()));
     for hook in rules.hooks().iter().chain(rules.items().iter().map(|item| &item.id)) {
         let data = rules.hook_data(hook).unwrap_or_default();
         text.push_str(&named_section(&format!("Data of `{hook}`"), data));

@@ -21,14 +21,14 @@ export type FieldOptions = { default: any?, label: string?, show: (boolean | "sa
 export type BoolOptions = { default: boolean?, by_hand: boolean?, label: string?, show: (boolean | "said")?, audience: (string | { string })?, peek: boolean? }
 export type IntOptions = { default: number?, min: number?, max: number?, label: string?, show: (boolean | "said")?, audience: (string | { string })?, peek: boolean? }
 export type Holder = { id: number, hook: string, owner: any, data: any }
-export type Card = { id: string, title: string, text: string?, rules: { string }?, resolve: (ctx: Context) -> (), [string]: any }
-export type Item = { id: string, title: string?, text: string?, rules: { string }?, [string]: any }
+export type Card = CardFacts & { id: string, title: string, text: string?, rules: { string }?, resolve: (ctx: Context) -> (), [string]: any }
+export type Item = ItemFacts & { id: string, title: string?, text: string?, rules: { string }?, [string]: any }
 export type KindBody = { title: string?, fields: { [string]: any }?, derived: { [string]: any }?, sheet: ((self: any) -> { any })?, overview: ((self: any) -> { any })?, seat: string?, side: (string | { by: string, words: { [string]: string }? })?, numbers: { string | { [any]: any } }?, position: { x: string?, y: string?, h: string?, place: string?, unit: string?, per: number? }?, audience: (string | { string })?, peek: boolean?, relates: { string }?, mutual: boolean?, timed: boolean?, ended: ((self: any) -> ())? }
-export type CardBody = { id: string, title: string?, rules: { string }?, text: string?, when: ((ctx: Context) -> ...any)?, resolve: ((ctx: Context) -> ...any)?, recap: { success: string?, failure: string? }?, [string]: any }
-export type ItemBody = { id: string, title: string?, rules: { string }?, text: string?, before: Hooks?, after: Hooks?, wrap: Wraps?, [string]: any }
+export type CardBody = CardFacts & { id: string, title: string?, rules: { string }?, text: string?, when: ((ctx: Context) -> ...any)?, resolve: ((ctx: Context) -> ...any)?, recap: { success: string?, failure: string? }?, [string]: any }
+export type ItemBody = ItemFacts & { id: string, title: string?, rules: { string }?, text: string?, before: Hooks?, after: Hooks?, wrap: Wraps?, [string]: any }
 export type HookBody = { id: string, title: string?, rules: { string }?, text: string?, priority: number?, always: boolean?, data: { [string]: any }?, before: Hooks?, after: Hooks?, wrap: Wraps? }
 export type PolicyBody = { id: string, title: string?, text: string?, base: string?, answer: ((q: AskedQuestion) -> any)?, act: ((seat: string, acts: { string }) -> string?)? }
-export type PlayBody = { start: ((scenario: any) -> ())?, entries: { [string]: any }?, free: { [string]: any }?, views: { [string]: any }?, boundary: string?, stands: ("nothing" | "secrets" | "dice" | "everything")?, horizon: string?, hit: string?, results: { [string]: "success" | "failure" | "other" }?, prompt: ((about: any, seat: string) -> string)?, order: ((seat: string) -> Order?)?, deal: ((seat: string) -> ())?, card: { [string]: string }?, item: { [string]: string }?, context: { [string]: any }?, [string]: any }
+export type PlayBody = { start: ((scenario: any) -> ())?, entries: { [string]: any }?, free: { [string]: any }?, views: { [string]: any }?, boundary: string?, stands: ("nothing" | "secrets" | "dice" | "everything")?, horizon: string?, hit: string?, results: { [string]: "success" | "failure" | "other" }?, prompt: ((about: any, seat: string) -> string)?, order: ((seat: string) -> Order?)?, deal: ((seat: string) -> ())?, card: { [string]: string }?, item: { [string]: string }?, context: { [string]: any }?, topics: { [string]: any }?, [string]: any }
 export type Order = { label: string?, turns: { Turn } }
 export type Turn = { who: any, state: "acted" | "now" | "to_come" | "out", at: number?, note: string? }
 export type CreationBody = { check: ((sheet: any) -> { any })?, build: ((sheet: any) -> (string, { [string]: any }))?, steps: (() -> { SheetStep })?, price: ((sheet: any) -> Price)?, sheet: ((entity: any) -> { [string]: any })?, position: ((sides: { Side }) -> { [string]: any })? }
@@ -40,7 +40,7 @@ export type ConvertBody = { id: string, title: string?, text: string?, rules: { 
 export type AgendaEntry = { id: number, key: { number }, what: string, owner: any, args: any }
 export type Breach = { rule: string?, text: string, cost: number?, have: number?, warning: boolean? }
 export type Option = { id: string, label: string?, value: any, enabled: boolean?, reason: string?, note: string?, max: number? }
-export type Question = { seat: string?, topic: string?, about: any, why: (string | (any) -> string)?, default: any, audience: Audience?, auto: boolean?, sealed: boolean?, propose: boolean?, peek: boolean? }
+export type Question = { seat: string?, topic: Topic?, about: any, why: (string | (any) -> string)?, default: any, audience: Audience?, auto: boolean?, sealed: boolean?, propose: boolean?, peek: boolean? }
 export type OptionsQuestion = Question & { options: ({ any } | (any) -> { any })?, note: ((any, any) -> string?)? }
 export type ChooseQuestion = OptionsQuestion & { other: boolean?, cards: { string }?, ctx: any, more: { any }? }
 export type ManyQuestion = OptionsQuestion & { min: number?, max: number? }
@@ -48,7 +48,7 @@ export type NumberQuestion = Question & { min: number?, max: number? }
 export type AllotQuestion = OptionsQuestion & { total: number, least: number? }
 export type LineQuestion = Question & { max: number? }
 export type QuestionKind = "choose" | "choose_many" | "number" | "allot" | "confirm" | "order" | "line"
-export type AskedQuestion = { kind: QuestionKind, seat: string, topic: string, about: any, options: { any }, cards: { string }?, ctx: any, min: number, max: number, total: number, least: number?, default: any, other: boolean?, [string]: any }
+export type AskedQuestion = { kind: QuestionKind, seat: string, topic: Topic, about: any, options: { any }, cards: { string }?, ctx: any, min: number, max: number, total: number, least: number?, default: any, other: boolean?, [string]: any }
 "#;
 
 /// The module `@riskbreaker` with its types for an editor, including those of the ruleset's kinds, verbs and switches.
@@ -73,6 +73,10 @@ pub fn type_module(rules: &Rulebook) -> String {
     let _ = writeln!(text, "export type ItemName = {}", one_of(items()));
     let _ = writeln!(text, "export type HookName = {}", one_of(rules.hooks().iter().chain(items())));
     let _ = writeln!(text, "export type EntryName = {}", one_of(rules.entries()));
+    let topics = rules.declared_topics().iter().map(|param| &param.name);
+    let _ = writeln!(text, "export type Topic = {}", one_of(topics));
+    let _ = writeln!(text, "export type CardFacts = {}", facts_type(&rules.declarations().card_facts));
+    let _ = writeln!(text, "export type ItemFacts = {}", facts_type(&rules.declarations().item_facts));
     let by_kind = |one: &dyn Fn(&Kind, &str) -> String| {
         let all: Vec<String> = types.iter().map(|(kind, name)| format!("({})", one(kind, name))).collect();
         if all.is_empty() { "(kind: string, ...any) -> any".to_string() } else { all.join("\n\t& ") }
@@ -114,6 +118,23 @@ pub fn type_module(rules: &Rulebook) -> String {
     }
     text.push_str("}\n\nlocal rb: Vocabulary = nil :: any\nreturn rb\n");
     text
+}
+
+/// Returns the type of a table with declared facts.
+fn facts_type(facts: &[(String, String)]) -> String {
+    let of_one = |ty: &str| match ty {
+        "number" | "string" | "boolean" => ty.to_owned(),
+        "function" => "((...any) -> ...any)".to_owned(),
+        "table" => "{ [any]: any }".to_owned(),
+        _ => "any".to_owned(),
+    };
+    let fact = |(name, ty): &(String, String)| {
+        let types: Vec<String> = ty.trim_end_matches('?').split('|').map(|one| of_one(one.trim())).collect();
+        let ty = types.join(" | ");
+        // A layer may change one fact of a card and leave the others out.
+        format!("{}: {}", key(name), optional(&ty))
+    };
+    format!("{{ {} }}", facts.iter().map(fact).collect::<Vec<_>>().join(", "))
 }
 
 /// Returns the type of `ctx` of a card.
@@ -234,8 +255,22 @@ fn type_name(kind: &str) -> String {
         letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
     };
     let name: String = kind.split(|c: char| !c.is_ascii_alphanumeric()).map(word).collect();
-    let own =
-        ["Entity", "Each", "First", "Spawn", "Verbs", "Hooks", "Wraps", "Context", "Switches", "Vocabulary", "Spec"];
+    let own = [
+        "Entity",
+        "Each",
+        "First",
+        "Spawn",
+        "Verbs",
+        "Hooks",
+        "Wraps",
+        "Context",
+        "Switches",
+        "Vocabulary",
+        "Spec",
+        "Topic",
+        "CardFacts",
+        "ItemFacts",
+    ];
     let reserved = own.contains(&&*name) || name.ends_with("Name") || name.ends_with("Event");
     let taken = COMMON.contains(&format!("export type {name} ")) || reserved;
     if taken || name.starts_with(|c: char| c.is_ascii_digit()) { format!("{name}Entity") } else { name }

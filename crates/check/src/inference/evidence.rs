@@ -137,7 +137,10 @@ impl Evidence {
 
     /// Whether a variable is used, but never as an index of a list.
     pub fn is_no_place(&self, id: u64) -> bool {
-        self.0.get(&id).is_some_and(|uses| uses.used && uses.number == 0 && !uses.key && !uses.open)
+        let reads_off = |uses: &VariableUses| uses.named + uses.entity > 0;
+        self.0
+            .get(&id)
+            .is_some_and(|uses| uses.used && uses.number == 0 && !uses.key && (!uses.open || reads_off(uses)))
     }
 
     /// Whether an expression is a local table to which something is added under a name.

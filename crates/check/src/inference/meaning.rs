@@ -3,7 +3,8 @@
 use crate::inference::Inference;
 use crate::inference::symbol::{LONGEST_CHAIN, Symbol, declared, of_type, symbol_of_param};
 use crate::inference::value_type::ValueType;
-use crate::syntax::{literal, text};
+use crate::syntax::{literal, text, value_of};
+use riskbreaker_ruleset::Param;
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind};
 
@@ -65,6 +66,7 @@ impl Inference<'_> {
                 let Some(Symbol::Word(word)) = self.symbol_within(func, links) else { return None };
                 let kind = args.first().and_then(|arg| literal(*arg)).filter(|kind| self.known.kind(kind).is_some());
                 match word {
+                    "choose" | "choose_many" | "order" => symbol_of_param(self.topic_of(*args.first()?)?),
                     "each" => Some(Symbol::Entities(kind)),
                     "first" | "spawn" | "relate" | "relation" => Some(Symbol::Entity(kind)),
                     "related" | "relating" => {
@@ -104,5 +106,13 @@ impl Inference<'_> {
             None => self.known.names.is_handed_entities(&verb.name, at),
         };
         is_entity.then_some(Symbol::Entity(None))
+    }
+}
+
+impl<'r> Inference<'r> {
+    /// The declared topic of the table of a question.
+    pub(crate) fn topic_of(&self, question: Expression<'_>) -> Option<&'r Param> {
+        let ExpressionKind::Table { items } = question.kind() else { return None };
+        self.known.rules?.declared_topic(&literal(value_of(items, "topic")?)?)
     }
 }

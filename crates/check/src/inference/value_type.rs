@@ -117,8 +117,12 @@ pub(crate) fn params_of(ty: &str) -> Option<(Vec<Param<'_>>, bool)> {
 
 /// Returns the result type of a function type; `None` if it is not always the same.
 pub(crate) fn result_of(ty: &str) -> Option<ValueType> {
-    let inside = ty.strip_prefix('(')?;
+    let plain = ty.strip_prefix('<').and_then(|generic| generic.split_once('>')).map_or(ty, |(_, plain)| plain);
+    let inside = plain.strip_prefix('(')?;
     let rest = inside[closing(inside)? + 1..].trim().strip_prefix("->")?.trim();
+    // Of several values, the first one counts.
+    let first = rest.strip_prefix('(').and_then(|several| Some(pieces(&several[..closing(several)?], ',')));
+    let rest = first.and_then(|pieces| pieces.first().copied()).unwrap_or(rest);
     Some(match rest {
         "number" => ValueType::Number,
         "Sum" => ValueType::Sum,

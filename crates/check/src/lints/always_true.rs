@@ -29,12 +29,17 @@ end"#,
 impl ScriptReader<'_> {
     /// Reports a condition that is always true: a function, or a value that is never nil.
     pub(crate) fn condition(&mut self, condition: Expression<'_>) {
+        self.condition_of(condition, false);
+    }
+
+    /// Checks a condition. `negated`: it stands behind `not`.
+    fn condition_of(&mut self, condition: Expression<'_>, negated: bool) {
         match condition.kind() {
-            ExpressionKind::Grouped(inner) => self.condition(inner),
-            ExpressionKind::Unary { op: UnaryOp::Not, rhs } => self.condition(rhs),
+            ExpressionKind::Grouped(inner) => self.condition_of(inner, false),
+            ExpressionKind::Unary { op: UnaryOp::Not, rhs } => self.condition_of(rhs, true),
             ExpressionKind::Binary { lhs, op: BinaryOp::And | BinaryOp::Or, rhs } => {
-                self.condition(lhs);
-                self.condition(rhs);
+                self.condition_of(lhs, false);
+                self.condition_of(rhs, false);
             }
             ExpressionKind::Number { .. } | ExpressionKind::Integer { .. } | ExpressionKind::String { .. } => {
                 let wrong = "this condition is a value that is always true".to_string();
@@ -64,14 +69,17 @@ impl ScriptReader<'_> {
                 if matches!(self.symbol(expr), Some(Symbol::Entity(_)) | None) =>
             {
                 let read_off_any = self.symbol(expr).is_none();
-                let cure = match self.value_type(condition) {
-                    Some(ValueType::Number) if !read_off_any => "compare it: `> 0`",
-                    Some(ValueType::Text) if !read_off_any => "compare it: `~= \"\"`",
-                    Some(ValueType::List) => "count it: `#` before it and `> 0` behind it",
+                let written = self.source(condition);
+                let (cure, meant) = match self.value_type(condition) {
+                    Some(ValueType::Number) if !read_off_any => ("compare it: `> 0`", format!("{written} > 0")),
+                    Some(ValueType::Text) if !read_off_any => ("compare it: `~= \"\"`", format!("{written} ~= \"\"")),
+                    Some(ValueType::List) => ("count it: `#` before it and `> 0` behind it", format!("#{written} > 0")),
                     _ => return,
                 };
                 let wrong = format!("the field `{}` always has a value, so this condition is always true", text(index));
-                self.problem(&LINT, condition.location(), (wrong, cure.into()));
+                // Under `not`, the comparison takes brackets.
+                let change = self.replaced(condition.location(), if negated { format!("({meant})") } else { meant });
+                self.cured(&LINT, condition.location(), (wrong, cure.into()), change);
             }
             _ if self.is_always_there(condition) => {
                 let Some(sort) = self.value_type(condition) else { return };
@@ -103,6 +111,8 @@ impl SyntaxLints<'_> {
             let cure = "write `> 0` for a list with something in it, `== 0` for an empty one";
             let wrong = format!("a list has 0 places or more, so that this is {always} true");
             self.tell(&LINT, at, wrong, cure);
+            let behind = Location::new(lhs.location().end, rhs.location().end);
+            self.changes(behind, if op == BinaryOp::Less { " == 0" } else { " > 0" });
         }
     }
 }

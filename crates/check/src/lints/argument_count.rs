@@ -1,9 +1,11 @@
 //! A call gives more or fewer values than the function takes.
 
+use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::gives_many;
-use riskbreaker_script::syntax::Expression;
+use crate::syntax::{gives_many, text};
+use riskbreaker_ruleset::TextChange;
+use riskbreaker_script::syntax::{Expression, ExpressionKind};
 
 pub(crate) static LINT: Lint = Lint {
     name: "argument-count",
@@ -17,6 +19,20 @@ pub(crate) static LINT: Lint = Lint {
 };
 
 impl ScriptReader<'_> {
+    /// Reports `card.resolve()`, which lacks the context, where a context is at hand.
+    pub(crate) fn lacks_context(&mut self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool) {
+        let ExpressionKind::IndexName { expr, index, index_location, .. } = func.kind() else { return };
+        let of_card =
+            matches!(&*text(index), "resolve" | "when") && !matches!(self.symbol(expr), Some(Symbol::Module(_)));
+        if self_call || !args.is_empty() || !of_card || self.is_spec() || !self.has_local("ctx") {
+            return;
+        }
+        let wrong = format!("`{}` of a card needs `ctx`, which is not given", text(index));
+        let closing = self.arguments_behind(index_location).map(|(_, end)| end - 1);
+        let change = closing.map(|at| TextChange { begin: at, end: at, text: "ctx".into() });
+        self.problem_with(&LINT, index_location, (wrong, format!("write `{}(ctx)`", text(index))), change);
+    }
+
     /// Reports `table.insert` with one value.
     pub(crate) fn inserts_nothing(&mut self, name: &str, args: &[Expression<'_>]) {
         if name == "table.insert"

@@ -1,5 +1,6 @@
 //! A call passes its values in another order than the function takes them.
 
+use crate::inference::symbol::Symbol;
 use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
@@ -7,6 +8,7 @@ use crate::syntax::literal;
 use riskbreaker_dice::Dice;
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, Location};
+use riskbreaker_state::Type;
 
 pub(crate) static LINT: Lint = Lint {
     name: "argument-order",
@@ -27,7 +29,8 @@ impl ScriptReader<'_> {
             && self.value_type(*list) != Some(ValueType::List)
         {
             let wrong = "a list stands in the place of the value to look for".to_string();
-            self.problem(&LINT, list.location(), (wrong, "it is written table.find(list, value)".into()));
+            let change = self.exchanged_with(*list, *value);
+            self.cured(&LINT, list.location(), (wrong, "it is written table.find(list, value)".into()), change);
         }
     }
 
@@ -45,9 +48,27 @@ impl ScriptReader<'_> {
         let wrong = literal(*first).is_none() && (called_so || no_text);
         if wrong {
             let cure = format!("write :{name}(\"{field}\", value)");
-            self.problem(&LINT, first.location(), ("the name of the field comes first".into(), cure));
+            let change = self.exchanged_with(*first, *second);
+            self.cured(&LINT, first.location(), ("the name of the field comes first".into(), cure), change);
         }
         wrong
+    }
+
+    /// Reports `:set("field", reason, value)`: the reason is one of the values of the field, and the value is not.
+    pub(crate) fn reason_comes_last(&mut self, name: &str, thing: &Option<Symbol>, args: &[Expression<'_>]) -> bool {
+        let [field, value, reason] = args else { return false };
+        let Some(word) = literal(*reason).filter(|_| name == "set" && literal(*value).is_none()) else { return false };
+        let field = literal(*field).unwrap_or_default();
+        let types = self.types_at(thing, &field);
+        let takes = |ty: &&Type| matches!(ty, Type::Enum(values) if values.iter().any(|value| **value == *word));
+        if types.is_empty() || !types.iter().all(takes) {
+            return false;
+        }
+        let wrong = format!("\"{word}\" is a value of `{field}`, and stands in the place of the reason");
+        let cure = format!("write :set(\"{field}\", \"{word}\", {})", self.source(*value));
+        let change = self.exchanged_with(*value, *reason);
+        self.cured(&LINT, value.location(), (wrong, cure), change);
+        true
     }
 
     /// Reports a roll against a number whose dice come second.
@@ -63,11 +84,9 @@ impl ScriptReader<'_> {
             && let Some(dice) = args.get(1).and_then(|arg| literal(*arg))
             && let (true, Some(word)) = (Dice::parse(&dice).is_ok(), api::word(name))
         {
-            self.problem(
-                &LINT,
-                call,
-                (format!("the dice \"{dice}\" come first"), format!("it is written {}", word.usage)),
-            );
+            let mistake = (format!("the dice \"{dice}\" come first"), format!("it is written {}", word.usage));
+            let change = self.exchanged_with(args[0], args[1]);
+            self.cured(&LINT, call, mistake, change);
         }
     }
 }

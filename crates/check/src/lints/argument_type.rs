@@ -28,6 +28,15 @@ impl ScriptReader<'_> {
         true
     }
 
+    /// Reports `rb.options(rb.cards, ctx)`: the cards themselves, where a list of their ids is wanted.
+    pub(crate) fn tables_for_ids(&mut self, ids: Expression<'_>) {
+        let Some(Symbol::Word(word @ ("cards" | "items"))) = self.symbol(ids) else { return };
+        let meant = format!("rb.{}_ids", word.trim_end_matches('s'));
+        let wrong = format!("`rb.{word}` has the {word} by id, and here a list of ids is wanted");
+        let change = self.replaced(ids.location(), &*meant);
+        self.cured(&LINT, ids.location(), (wrong, format!("write `{meant}`")), change);
+    }
+
     pub(crate) fn misfit(&self, arg: Expression<'_>, param: &Param, verb: &str) -> Option<(String, String)> {
         let ParamType::Value(ty) = &param.ty else { return None };
         let (name, takes) = (&param.name, &param.ty);

@@ -29,11 +29,13 @@ impl ScriptReader<'_> {
         let is_filled_in = || self.path.starts_with("maneuvers/") && self.keys.iter().any(|key| key == "recap");
         if let Some(named) = self.named_in_braces(text).filter(|_| !is_filled_in()) {
             let wrong = format!("`{{{named}}}` stays as it is in a text in plain quotes");
-            self.problem(
-                &LINT,
-                at,
-                (wrong, "put the text between backquotes, or write {} and hand the value over".into()),
-            );
+            let cure = "put the text between backquotes, or write {} and hand the value over".to_owned();
+            let written = self.text.get(self.bytes_of(at)).unwrap_or_default();
+            let inner = written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+            // Another pair of braces would have to be escaped.
+            let plain = inner.filter(|inner| !inner.contains(['`', '\\']) && inner.matches('{').count() == 1);
+            let change = plain.map(|inner| self.replaced(at, format!("`{inner}`")));
+            self.problem_with(&LINT, at, (wrong, cure), change);
         }
     }
 

@@ -1,8 +1,11 @@
 //! `build` of the creation returns its fields before the kind.
 
 use crate::lint::{Example, Lint, Severity};
+use crate::lints::{unknown_name, unread_key};
 use crate::reader::ScriptReader;
-use riskbreaker_script::syntax::{Expression, ExpressionKind};
+use crate::syntax::{listed, literal, named, returned};
+use riskbreaker_ruleset::instead;
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Function};
 
 pub(crate) static LINT: Lint = Lint {
     name: "build-result",
@@ -34,11 +37,64 @@ return rb.creation({
 };
 
 impl ScriptReader<'_> {
+    /// Reports a `check` of the creation that returns something else than a list.
+    pub(crate) fn finds_no_list(&mut self, function: &Function<'_>) {
+        for first in returned(function.body).iter().filter_map(|values| values.first()) {
+            let Some(given) = self.value_type(*first).filter(|given| !given.is_table()) else { continue };
+            let wrong = format!("`check` returns a list of breaches, and this is {}", given.words());
+            let (cure, change) = match first.kind() {
+                ExpressionKind::Boolean(true) => {
+                    ("write `{}`: no breach is an empty list", Some(self.replaced(first.location(), "{}")))
+                }
+                _ => ("write `{ { rule = \"ID\", text = \"...\" } }`", None),
+            };
+            self.problem_with(&LINT, first.location(), (wrong, cure.to_owned()), change);
+        }
+    }
+
+    /// Reports steps with a form that there is not, or with a key that no script reads off a sheet.
+    pub(crate) fn steps_of_creation(&mut self, function: &Function<'_>) {
+        let lists = returned(function.body).into_iter().filter_map(|values| values.first().copied());
+        let entries: Vec<_> = lists.flat_map(listed).flat_map(named).collect();
+        let keys: Vec<String> =
+            entries.iter().filter(|(key, ..)| key == "key").filter_map(|(.., value)| literal(*value)).collect();
+        for (key, _, value) in entries {
+            let Some(word) = literal(value) else { continue };
+            let names = &self.known.names;
+            match &*key {
+                "form" if !FORMS.contains(&&*word) => {
+                    let cure = instead(&word, FORMS);
+                    let wrong = format!("a step has no form `{word}`");
+                    self.problem(&unknown_name::LINT, value.location(), (wrong, cure));
+                }
+                "key" if names.read_off("sheet").all(|read| read != word) => {
+                    let unasked = names.read_off("sheet").filter(|read| !keys.iter().any(|key| key == read));
+                    if let Some(near) = self.known.nearest(&word, unasked).map(str::to_owned) {
+                        let wrong = format!("nothing reads `{word}` off a sheet");
+                        let mistake = (wrong, format!("did you mean `{near}`?"));
+                        self.problem(&unread_key::LINT, value.location(), mistake);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// Reports a `build` that returns the fields before the kind.
     pub(crate) fn table_before_kind(&mut self, values: &[Expression<'_>]) {
         if let Some(first) = values.first().filter(|first| matches!(first.kind(), ExpressionKind::Table { .. })) {
             let wrong = "`build` returns a table first, and the kind comes first".to_string();
-            self.problem(&LINT, first.location(), (wrong, "write `return \"KIND\", { field = value }`".into()));
+            let kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
+            let having = kinds.filter(|kind| named(*first).all(|(name, ..)| kind.field_named(&name).is_some()));
+            let names: Vec<String> = having.map(|kind| kind.name.to_string()).collect();
+            let kind = if let [only] = names.as_slice() { only } else { "KIND" };
+            let cure = format!("write `return \"{kind}\", {{ field = value }}`");
+            let known = names.len() == 1 && values.len() == 1;
+            let change = known.then(|| self.inserted(first.location().begin, format!("\"{kind}\", ")));
+            self.problem_with(&LINT, first.location(), (wrong, cure), change);
         }
     }
 }
+
+/// The forms of a step of the creation.
+const FORMS: [&str; 5] = ["text", "number", "yes or no", "list", "map"];

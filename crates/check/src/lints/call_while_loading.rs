@@ -60,11 +60,9 @@ impl ScriptReader<'_> {
         }
         if let Some(called) = self.called(func, self_call).filter(|called| !called.signature.params.is_empty()) {
             let wrong = format!("`{}` is called here while the file is read", called.name);
-            self.problem(
-                &LINT,
-                value.location(),
-                (wrong, format!("write `{name} = {}`, without brackets", called.name)),
-            );
+            let cure = format!("write `{name} = {}`, without brackets", called.name);
+            let change = self.replaced(value.location(), self.source(func));
+            self.cured(&LINT, value.location(), (wrong, cure), change);
         }
     }
 }

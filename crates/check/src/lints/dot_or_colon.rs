@@ -29,6 +29,7 @@ impl ScriptReader<'_> {
         let method = |known: &str| api::ENTITY_METHODS.contains(&known) || self.known.is_derived(known);
         let wrong = match self.symbol(expr) {
             Some(Symbol::Vocabulary) if self_call => format!("rb.{name}"),
+            Some(Symbol::Word("act")) if self_call => format!("a dot: `.{name}(...)`"),
             Some(Symbol::Spec) if !self_call => format!("t:{name}"),
             Some(Symbol::Module(path)) if self_call && self.takes_no_self(&path, &name, args.len()) => {
                 format!("a dot: `.{name}(...)`")
@@ -41,7 +42,12 @@ impl ScriptReader<'_> {
             {
                 format!("a colon: `:{name}({})`", if args.is_empty() { "" } else { "..." })
             }
-            None if !self_call && args.is_empty() && self.known.is_derived(&name) && self.is_parameter(expr) => {
+            None if !self_call
+                && args.is_empty()
+                && self.known.is_derived(&name)
+                && self.is_parameter(expr)
+                && !self.locals.has_member(expr, &name) =>
+            {
                 format!("a colon: `:{name}()`")
             }
             None if !self_call
@@ -56,7 +62,8 @@ impl ScriptReader<'_> {
             _ => return,
         };
         let mark = if self_call { "a colon stands where a dot belongs" } else { "a dot stands where a colon belongs" };
-        self.problem(&LINT, index_location, (mark.to_string(), format!("write {wrong}")));
+        let change = self.mark_before(index_location, if self_call { "." } else { ":" });
+        self.problem_with(&LINT, index_location, (mark.to_string(), format!("write {wrong}")), change);
     }
 
     /// Whether a function of a module takes exactly that many values and has no parameter `self`.

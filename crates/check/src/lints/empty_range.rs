@@ -30,7 +30,9 @@ impl ScriptReader<'_> {
             && low > high
         {
             let wrong = format!("the least value, {low}, is above the greatest, {high}");
-            self.problem(&LINT, least.location(), (wrong, "it is written math.clamp(value, least, greatest)".into()));
+            let change = self.exchanged_with(*least, *most);
+            let cure = "it is written math.clamp(value, least, greatest)".into();
+            self.cured(&LINT, least.location(), (wrong, cure), change);
         }
     }
 
@@ -40,10 +42,13 @@ impl ScriptReader<'_> {
         if let (Some(Value::Int(min)), Some(Value::Int(max))) =
             (value("min").and_then(constant), value("max").and_then(constant))
             && min > max
-            && let Some(place) = value("max")
+            && let (Some(least), Some(place)) = (value("min"), value("max"))
         {
             let wrong = format!("no number is from {min} to {max}");
-            self.problem(&LINT, place.location(), (wrong, format!("write min = {max}, max = {min}")));
+            let is_first = least.location().begin < place.location().begin;
+            let (one, other) = if is_first { (least, place) } else { (place, least) };
+            let change = self.exchanged_with(one, other);
+            self.cured(&LINT, place.location(), (wrong, format!("write min = {max}, max = {min}")), change);
         }
     }
 }

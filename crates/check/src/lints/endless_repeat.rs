@@ -2,6 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
+use crate::syntax::listed;
 use riskbreaker_script::syntax::Expression;
 
 pub(crate) static LINT: Lint = Lint {
@@ -18,6 +19,11 @@ impl ScriptReader<'_> {
     /// Reports the step of an entry that is due again at once.
     pub(crate) fn endless_repeat(&mut self, step: Expression<'_>) {
         let wrong = "this entry repeats without end: its step is 0".to_string();
-        self.problem(&LINT, step.location(), (wrong, "give it a step above 0, such as { 1, 0 }".into()));
+        let above = match listed(step).count() {
+            0 | 1 => "1".to_owned(),
+            places => format!("{{ 1{} }}", ", 0".repeat(places - 1)),
+        };
+        let change = self.replaced(step.location(), &*above);
+        self.cured(&LINT, step.location(), (wrong, format!("give it a step above 0, such as {above}")), change);
     }
 }

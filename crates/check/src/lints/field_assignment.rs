@@ -3,8 +3,10 @@
 use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::is_one_of_a_list;
-use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
+use crate::symbols::known::Mistake;
+use crate::syntax::{is_one_of_a_list, text};
+use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
+use riskbreaker_state::Type;
 
 pub(crate) static LINT: Lint = Lint {
     name: "field-assignment",
@@ -25,8 +27,15 @@ end"#,
 };
 
 impl ScriptReader<'_> {
-    /// Reports a field of an entity that is assigned.
-    pub(crate) fn field_written(&mut self, expr: Expression<'_>, name: &str, at: Location) {
+    /// Reports a field of an entity that is assigned, with the operator of a compound assignment.
+    pub(crate) fn field_written(
+        &mut self,
+        expr: Expression<'_>,
+        name: &str,
+        target: Expression<'_>,
+        op: Option<BinaryOp>,
+        value: Option<Expression<'_>>,
+    ) {
         let of_an_actor = matches!(expr.kind(), ExpressionKind::IndexName { expr: of, index, .. }
             if matches!(of.kind(), ExpressionKind::Local { .. })
                 && ["actor", "owner", "target", "side", "opponent", "holder"].iter().any(|known| index == *known));
@@ -35,13 +44,75 @@ impl ScriptReader<'_> {
             if self.handed_to_verbs.contains(&local.id));
         let of_a_list = is_one_of_a_list(expr) && !self.known.names.is_own_key(name);
         let entity = matches!(self.symbol(expr), Some(Symbol::Entity(_)));
-        if entity || (of_an_actor || of_a_verb || of_a_list) && is_field {
-            let wrong = format!("`{name}` of an entity is written like a table's");
-            let cure = match is_field {
-                true => format!("write :set(\"{name}\", value) or :add(\"{name}\", n)"),
-                false => format!("declare it in kinds.luau, and write :set(\"{name}\", value)"),
+        if !(entity || (of_an_actor || of_a_verb || of_a_list) && is_field) {
+            return;
+        }
+        let wrong = format!("`{name}` of an entity is written like a table's");
+        let cure = match is_field {
+            true => format!("write :set(\"{name}\", value) or :add(\"{name}\", n)"),
+            false => format!("declare it in kinds.luau, and write :set(\"{name}\", value)"),
+        };
+        let change = value.filter(|_| is_field).map(|value| {
+            let (owner, given) = (self.source(expr), self.source(value));
+            let simple = !matches!(value.kind(), ExpressionKind::Binary { .. } | ExpressionKind::If { .. });
+            let call = match op {
+                None => format!(":set(\"{name}\", {given})"),
+                Some(BinaryOp::Add) => format!(":add(\"{name}\", {given})"),
+                Some(BinaryOp::Subtract) if simple => format!(":add(\"{name}\", -{given})"),
+                Some(BinaryOp::Subtract) => format!(":add(\"{name}\", -({given}))"),
+                Some(op) => format!(":set(\"{name}\", {owner}.{name} {} {given})", op.symbol()),
             };
-            self.problem(&LINT, at, (wrong, cure));
+            let whole = Location::new(target.location().begin, value.location().end);
+            self.replaced(whole, format!("{owner}{call}"))
+        });
+        self.problem_with(&LINT, target.location(), (wrong, cure), change);
+    }
+
+    /// Reports an element of a list or map of an entity that is assigned.
+    pub(crate) fn element_written(
+        &mut self,
+        table: Expression<'_>,
+        target: Expression<'_>,
+        op: Option<BinaryOp>,
+        value: Option<Expression<'_>>,
+    ) {
+        let Some((owner, name)) = self.table_of_entity(table) else { return };
+        let (wrong, cure) = replaced_whole(&name);
+        let change = value.map(|value| {
+            let sign = op.map_or(String::new(), |op| op.symbol().to_owned());
+            let (behind, given) = (self.bytes_of(target.location()), self.source(value));
+            let place = self.text.get(self.offset_of(table.location().end)..behind.end).unwrap_or_default();
+            let whole = Location::new(target.location().begin, value.location().end);
+            let lines = [
+                format!("local changed = table.clone({})", self.source(table)),
+                format!("changed{place} {sign}= {given}"),
+                format!("{owner}:set(\"{name}\", changed)"),
+            ];
+            self.replaced(whole, lines.join(&format!("\n{}", self.indent_of(target.location().begin))))
+        });
+        self.problem_with(&LINT, target.location(), (wrong, cure), change);
+    }
+
+    /// Reports a list of an entity that a function of the library changes: `table.insert(actor.friends, other)`.
+    pub(crate) fn changes_table_of_entity(&mut self, table: Expression<'_>) {
+        if let Some((_, name)) = self.table_of_entity(table) {
+            self.problem(&LINT, table.location(), replaced_whole(&name));
         }
     }
+
+    /// The source of the entity and the name of the field, if an expression is a list or map of an entity.
+    fn table_of_entity(&self, table: Expression<'_>) -> Option<(String, String)> {
+        let ExpressionKind::IndexName { expr, index, .. } = table.kind() else { return None };
+        let name = text(index);
+        let Some(Symbol::Entity(Some(kind))) = self.symbol(expr) else { return None };
+        let types = self.types_at(&Some(Symbol::Entity(Some(kind))), &name);
+        let is_table = !types.is_empty() && types.iter().all(|ty| matches!(ty, Type::List(_) | Type::Map(_)));
+        is_table.then(|| (self.source(expr).to_owned(), name))
+    }
+}
+
+/// The finding of a list or map of an entity that is changed in place.
+fn replaced_whole(name: &str) -> Mistake {
+    let wrong = format!("`{name}` of an entity is changed like a table's");
+    (wrong, format!("copy it by table.clone, change the copy, and write :set(\"{name}\", copy)"))
 }

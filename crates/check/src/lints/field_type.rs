@@ -5,8 +5,9 @@ use crate::inference::value_type::{ValueType, list_of};
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::{constant, listed};
+use riskbreaker_ruleset::instead;
 use riskbreaker_script::syntax::{Expression, ExpressionKind};
-use riskbreaker_state::{State, Type, Value};
+use riskbreaker_state::{Schema, State, Type, Value};
 
 pub(crate) static LINT: Lint = Lint {
     name: "field-type",
@@ -40,7 +41,9 @@ impl ScriptReader<'_> {
     /// Reports a value that cannot be an entity, for a field that is a reference. Returns whether it did.
     pub(crate) fn takes_an_entity(&mut self, field: &str, value: Expression<'_>) -> bool {
         let Some((wrong, cure)) = self.no_entity(value).filter(|_| !self.is_spec()) else { return false };
-        self.problem(&LINT, value.location(), (format!("the field `{field}` takes an entity, and {wrong}"), cure));
+        let change = self.change_to_entity(value, &cure);
+        let wrong = format!("the field `{field}` takes an entity, and {wrong}");
+        self.problem_with(&LINT, value.location(), (wrong, cure), change);
         true
     }
 
@@ -59,8 +62,10 @@ impl ScriptReader<'_> {
             }
         }
         if let Some(told) = wrong {
-            let cure = "write a value that it takes, or change its declaration in kinds.luau".to_string();
-            self.problem(&LINT, value.location(), (format!("the field `{field}` {told}"), cure));
+            let types: Vec<&Type> = self.known.types_of(field).collect();
+            let (cure, meant) = value_instead(&types, &given);
+            let change = meant.map(|meant| self.replaced(value.location(), meant));
+            self.problem_with(&LINT, value.location(), (format!("the field `{field}` {told}"), cure), change);
         }
     }
 
@@ -92,4 +97,24 @@ impl ScriptReader<'_> {
         self.problem(&LINT, value.location(), (wrong, "write a value that it takes, or change its declaration".into()));
         true
     }
+}
+
+/// Returns the cure for a constant that a field does not take, and the text to write in its place if that is certain.
+pub(crate) fn value_instead(types: &[&Type], given: &Value) -> (String, Option<String>) {
+    if let Value::Text(text) = given {
+        let digits = text.trim().parse::<i64>().ok().map(Value::Int);
+        let fits = |value: &Value| types.iter().any(|ty| ty.check(value, &Schema::default(), &State::new()).is_ok());
+        if let Some(number) = digits.filter(fits) {
+            return (format!("write {number} without quotes"), Some(number.to_string()));
+        }
+        if let Some(Type::Enum(values)) = types.first() {
+            return (instead(text, values.iter().map(|value| &**value)), None);
+        }
+    }
+    let cure = match types.first() {
+        Some(Type::Int { .. }) => format!("write {}, or change the bounds in kinds.luau", types[0].wanted()),
+        Some(ty) => format!("write {}, or change its declaration in kinds.luau", ty.wanted()),
+        None => "write a value that it takes, or change its declaration in kinds.luau".to_string(),
+    };
+    (cure, None)
 }

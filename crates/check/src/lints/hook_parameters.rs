@@ -2,6 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
+use crate::syntax::{members_of, text};
 use riskbreaker_script::syntax::Function;
 
 pub(crate) static LINT: Lint = Lint {
@@ -51,6 +52,13 @@ impl ScriptReader<'_> {
             let cure = format!("write function({}); the values of `{verb}` are in `e`", takes.join(", "));
             return self.problem(&LINT, more.location, (wrong, cure));
         }
+        if let Some(first) = function.args.first().filter(|_| self.takes_the_values(verb, function)) {
+            let names: Vec<String> = function.args.iter().map(|arg| text(arg.name)).collect();
+            let wrong = format!("a hook is given one table with the values of `{verb}`, not the values themselves");
+            let event = names.iter().map(|name| format!("e.{name}")).collect::<Vec<_>>().join(", ");
+            let cure = format!("write function({}); the values are {event}", takes.join(", "));
+            return self.problem(&LINT, first.location, (wrong, cure));
+        }
         if phase == "wrap" {
             return self.goes_on_below(verb, function);
         }
@@ -59,5 +67,14 @@ impl ScriptReader<'_> {
             self.written_too_late(verb, function);
         }
         self.calls_itself(verb, function);
+    }
+
+    /// Whether all parameters of a hook are called like parameters of its verb, and the first one is not used as the
+    /// event.
+    fn takes_the_values(&self, verb: &str, function: &Function<'_>) -> bool {
+        let Some(verb) = self.known.rules.and_then(|rules| rules.verb(verb)) else { return false };
+        let Some(first) = function.args.first() else { return false };
+        let named = function.args.iter().all(|arg| verb.param(&text(arg.name)).is_some());
+        named && members_of(function, first.id).iter().all(|member| verb.param(member).is_none())
     }
 }

@@ -1,10 +1,12 @@
 //! A hook returns a number or a text, which nothing takes.
 
+use crate::inference::symbol::Symbol;
 use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::returned;
-use riskbreaker_script::syntax::Function;
+use riskbreaker_ruleset::TextChange;
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Function};
 
 pub(crate) static LINT: Lint = Lint {
     name: "hook-result",
@@ -54,8 +56,20 @@ impl ScriptReader<'_> {
                 let wrong = format!("a hook returns {} here, and nothing takes it", given.words());
                 let cure =
                     "write `e.NAME = value` to change what the verb is given, or `return false, reason` to refuse it";
-                self.problem(&LINT, first.location(), (wrong, cure.into()));
+                let change = self.assigned_instead(*first);
+                self.problem_with(&LINT, first.location(), (wrong, cure.into()), change);
             }
         }
+    }
+
+    /// `e.amount = e.amount - 1` instead of `return e.amount - 1`.
+    fn assigned_instead(&self, value: Expression<'_>) -> Option<TextChange> {
+        let ExpressionKind::Binary { lhs, .. } = value.kind() else { return None };
+        let ExpressionKind::IndexName { expr, .. } = lhs.kind() else { return None };
+        let Some(Symbol::Event(_)) = self.symbol(expr) else { return None };
+        let place = self.bytes_of(value.location());
+        let begin = self.text.get(..place.start)?.trim_end().strip_suffix("return")?.len();
+        let text = format!("{} = {}", self.source(lhs), self.source(value));
+        Some(TextChange { begin, end: place.end, text })
     }
 }

@@ -1,9 +1,11 @@
 //! A spec expects what no play can give.
 
 use crate::lint::{Example, Lint, Severity};
+use crate::lints::field_type::value_instead;
 use crate::reader::ScriptReader;
 use crate::syntax::{literal, named};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, TableItem};
+use riskbreaker_state::{Type, Value};
 
 pub(crate) static LINT: Lint = Lint {
     name: "impossible-expectation",
@@ -37,6 +39,28 @@ end)
 };
 
 impl ScriptReader<'_> {
+    /// Reports an expected value that the field never has: a number in quotes, or a word that is none of its words.
+    fn value_of_field(&mut self, field: &str, value: Expression<'_>) {
+        let Some(given) = literal(value).filter(|_| !self.elsewhere) else { return };
+        let mut kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
+        if matches!(&*given, "unchanged" | "gone" | "none") || kinds.any(|kind| kind.has_derived(field)) {
+            return;
+        }
+        let types: Vec<&Type> = self.known.types_of(field).collect();
+        let never = |ty: &&Type| match ty {
+            Type::Int { .. } => given.trim().parse::<i64>().is_ok(),
+            Type::Enum(values) => values.iter().all(|value| **value != *given),
+            _ => false,
+        };
+        if types.is_empty() || !types.iter().all(never) {
+            return;
+        }
+        let wrong = format!("`{field}` is never \"{given}\"");
+        let (cure, meant) = value_instead(&types, &Value::text(&*given));
+        let change = meant.map(|meant| self.replaced(value.location(), meant));
+        self.problem_with(&LINT, value.location(), (wrong, cure), change);
+    }
+
     /// Checks the names in an expected change, `{ title = { field = value } }`.
     pub(crate) fn expected(&mut self, arg: Option<&Expression<'_>>) {
         let Some(ExpressionKind::Table { items }) = arg.map(|arg| arg.kind()) else { return };
@@ -63,7 +87,10 @@ impl ScriptReader<'_> {
             }
             match value.kind() {
                 ExpressionKind::Table { .. } => {
-                    named(*value).for_each(|(field, at, _)| self.field_or_value(&field, at));
+                    for (field, at, value) in named(*value) {
+                        self.field_or_value(&field, at);
+                        self.value_of_field(&field, value);
+                    }
                 }
                 _ => {
                     if let Some(word) = literal(*value).filter(|word| !matches!(&**word, "unchanged" | "gone")) {

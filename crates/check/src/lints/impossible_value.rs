@@ -1,6 +1,10 @@
 //! A comparison with a value that a field or a switch never has.
 
 use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::syntax::literal;
+use riskbreaker_ruleset::instead;
+use riskbreaker_script::syntax::{Expression, ExpressionKind};
 
 pub(crate) static LINT: Lint = Lint {
     name: "impossible-value",
@@ -19,3 +23,20 @@ end"#,
 end"#,
     ),
 };
+
+impl ScriptReader<'_> {
+    /// Reports the state of a turn in the order of play that there is not.
+    pub(crate) fn state_of_turn(&mut self, value: Expression<'_>) {
+        if let ExpressionKind::If { then_expression, else_expression, .. } = value.kind() {
+            self.state_of_turn(then_expression);
+            return self.state_of_turn(else_expression);
+        }
+        if let Some(word) = literal(value).filter(|word| !TURN_STATES.contains(&&**word)) {
+            let wrong = format!("a turn is never `{word}`");
+            self.problem(&LINT, value.location(), (wrong, instead(&word, TURN_STATES)));
+        }
+    }
+}
+
+/// The states of a turn in the order of play.
+const TURN_STATES: [&str; 4] = ["acted", "now", "to_come", "out"];

@@ -43,7 +43,8 @@ impl ScriptReader<'_> {
         let zero = matches!(index.kind(), ExpressionKind::Number { value, .. } if value == 0.0);
         if zero && !self.text.contains("[0] =") {
             let wrong = "the first place of a list is 1, not 0".to_string();
-            self.problem(&LINT, index.location(), (wrong, "write 1 for the first one".into()));
+            let change = self.replaced(index.location(), "1");
+            self.cured(&LINT, index.location(), (wrong, "write 1 for the first one".into()), change);
         }
     }
 

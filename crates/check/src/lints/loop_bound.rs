@@ -32,7 +32,13 @@ impl ScriptReader<'_> {
         let sort = if list { Some(ValueType::List) } else { self.value_type(value) };
         if let Some(sort) = sort.filter(|sort| *sort != ValueType::Number) {
             let wrong = format!("a loop counts with numbers, and this is {}", sort.words());
-            self.problem(&LINT, value.location(), (wrong, "count a list with `#`, or name a number".into()));
+            let change = (sort == ValueType::List).then(|| self.inserted(value.location().begin, "#"));
+            self.problem_with(
+                &LINT,
+                value.location(),
+                (wrong, "count a list with `#`, or name a number".into()),
+                change,
+            );
         }
     }
 }

@@ -33,7 +33,8 @@ impl ScriptReader<'_> {
         {
             let name = text(place.name);
             let wrong = format!("`{name}` is the index in the list, not the element");
-            self.problem(&LINT, place.location, (wrong, format!("write `for _, {name} in`")));
+            let change = self.inserted(place.location.begin, "_, ");
+            self.cured(&LINT, place.location, (wrong, format!("write `for _, {name} in`")), change);
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::name_of;
+use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
@@ -47,7 +48,17 @@ impl ScriptReader<'_> {
             }
             _ => return,
         };
-        self.problem(&LINT, at, (format!("{called} is {}, and has no `{name}`", sort.words()), cure));
+        let counted = self.bytes_of(Location::new(of.location().begin, at.end));
+        let is_counted = !colon && is_count(name) && matches!(sort, ValueType::Text | ValueType::List);
+        let change = match () {
+            () if is_counted => {
+                Some(TextChange { begin: counted.start, end: counted.end, text: format!("#{}", self.source(of)) })
+            }
+            () if sort == ValueType::Text && method => self.mark_before(at, ":"),
+            () => None,
+        };
+        let mistake = (format!("{called} is {}, and has no `{name}`", sort.words()), cure);
+        self.problem_with(&LINT, at, mistake, change);
     }
 }
 

@@ -5,8 +5,7 @@ use crate::inference::silent::Silent;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::symbols::signature::Signature;
-use crate::syntax::place_in;
-use crate::syntax::returned;
+use crate::syntax::{place_in, returned};
 use riskbreaker_script::syntax::{Block, Expression, ExpressionKind, Function, StatementView};
 
 pub(crate) static LINT: Lint = Lint {
@@ -101,6 +100,7 @@ impl ScriptReader<'_> {
     pub(crate) fn offers_nothing(&mut self, options: Expression<'_>) {
         match options.kind() {
             ExpressionKind::FunctionLiteral(function) => self.gives_nothing(function, "the function of the options"),
+            ExpressionKind::Call { .. } => self.has_come_back(options),
             _ => {
                 let called = self.called(options, false).filter(|called| called.signature.silent.is_some());
                 if let Some(called) = called {

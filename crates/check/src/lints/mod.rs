@@ -64,6 +64,7 @@ pub(crate) mod question_type;
 pub(crate) mod quoted_variable;
 pub(crate) mod result_of_sort;
 pub(crate) mod reversed_operator;
+pub(crate) mod rule_id;
 pub(crate) mod same_condition;
 pub(crate) mod same_operands;
 pub(crate) mod scenario_fails;
@@ -94,6 +95,7 @@ pub(crate) mod unread_member;
 pub(crate) mod unread_switch;
 pub(crate) mod untyped_verb;
 pub(crate) mod unused_allow;
+pub(crate) mod unused_below;
 pub(crate) mod unused_result;
 pub(crate) mod value_count;
 pub(crate) mod when_result;
@@ -167,6 +169,7 @@ pub static LINTS: &[&Lint] = &[
     &quoted_variable::LINT,
     &result_of_sort::LINT,
     &reversed_operator::LINT,
+    &rule_id::LINT,
     &same_condition::LINT,
     &same_operands::LINT,
     &scenario_fails::LINT,
@@ -197,6 +200,7 @@ pub static LINTS: &[&Lint] = &[
     &unread_switch::LINT,
     &untyped_verb::LINT,
     &unused_allow::LINT,
+    &unused_below::LINT,
     &unused_result::LINT,
     &value_count::LINT,
     &when_result::LINT,

@@ -4,6 +4,8 @@ use crate::inference::symbol::Symbol;
 use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
+use crate::syntax::literal;
+use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::syntax::{Expression, ExpressionKind};
 
 pub(crate) static LINT: Lint = Lint {
@@ -33,7 +35,9 @@ impl ScriptReader<'_> {
         for (one, other) in [(lhs, rhs), (rhs, lhs)] {
             if holder(one) && named(other) && !holder(other) {
                 let wrong = "this is what is attached, and no entity".to_string();
-                return self.problem(&LINT, one.location(), (wrong, "name whom it is attached to: `.owner`".into()));
+                let change = self.inserted(one.location().end, ".owner");
+                let cure = "name whom it is attached to: `.owner`".into();
+                return self.cured(&LINT, one.location(), (wrong, cure), change);
             }
         }
         for (field, nil) in [(lhs, rhs), (rhs, lhs)] {
@@ -45,11 +49,9 @@ impl ScriptReader<'_> {
             let is_entity =
                 || self.value_type(entity) == Some(ValueType::Entity) || self.is_named_like_a_reference(entity);
             if let Some((wrong, cure)) = self.no_entity(other).filter(|_| is_entity() && !self.is_spec()) {
-                return self.problem(
-                    &LINT,
-                    other.location(),
-                    (format!("this is compared with an entity, and {wrong}"), cure),
-                );
+                let change = self.change_to_entity(other, &cure);
+                let wrong = format!("this is compared with an entity, and {wrong}");
+                return self.problem_with(&LINT, other.location(), (wrong, cure), change);
             }
         }
         let (Some(one), Some(other)) = (self.type_or_list(lhs), self.type_or_list(rhs)) else { return };
@@ -67,6 +69,38 @@ impl ScriptReader<'_> {
             _ => "compare it with a value that it can have",
         };
         let wrong = format!("{} and {} are never equal", one.words(), other.words());
-        self.problem(&LINT, rhs.location(), (wrong, cure.to_string()));
+        let counted = match (one, other) {
+            (table, ValueType::Number) if table.is_table() => Some(lhs),
+            (ValueType::Number, table) if table.is_table() => Some(rhs),
+            _ => None,
+        };
+        let change = counted.map(|list| self.inserted(list.location().begin, "#"));
+        if let Some((cure, change)) = self.by_its_name(lhs, rhs).or_else(|| self.truth_as_word(lhs, rhs)) {
+            return self.cured(&LINT, rhs.location(), (wrong, cure), change);
+        }
+        self.problem_with(&LINT, rhs.location(), (wrong, cure.to_string()), change);
+    }
+}
+
+impl ScriptReader<'_> {
+    /// The cure for an entity that is compared with a text: the field that names it.
+    fn by_its_name(&self, lhs: Expression<'_>, rhs: Expression<'_>) -> Option<(String, TextChange)> {
+        let (entity, _) = [(lhs, rhs), (rhs, lhs)].into_iter().find(|(_, text)| literal(*text).is_some())?;
+        let Some(Symbol::Entity(Some(kind))) = self.symbol(entity) else { return None };
+        let title = self.known.kind(&kind)?;
+        let title = title.field(title.title?).name.clone();
+        let change = self.inserted(entity.location().end, format!(".{title}"));
+        Some((format!("compare its name: `{}.{title}`", self.source(entity)), change))
+    }
+
+    /// The cure for true or false that is compared with a word such as "yes".
+    fn truth_as_word(&self, lhs: Expression<'_>, rhs: Expression<'_>) -> Option<(String, TextChange)> {
+        let meant = match &*literal(rhs)? {
+            "yes" | "true" => "true",
+            "no" | "false" => "false",
+            _ => return None,
+        };
+        let is_truth = self.value_type(lhs) == Some(ValueType::Truth);
+        is_truth.then(|| (format!("write {meant} without quotes"), self.replaced(rhs.location(), meant)))
     }
 }

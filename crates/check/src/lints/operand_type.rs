@@ -1,9 +1,11 @@
 //! An operator is given a value of a type that it does not take.
 
+use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{ValueType, orders, reckons};
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use riskbreaker_script::syntax::{BinaryOp, Expression, UnaryOp};
+use riskbreaker_state::Type;
 
 pub(crate) static LINT: Lint = Lint {
     name: "operand-type",
@@ -36,13 +38,19 @@ impl ScriptReader<'_> {
                     ValueType::Text if is_number_in_quotes(side) => "write the number without quotes".to_string(),
                     ValueType::Text if op == BinaryOp::Add => "texts are put together with `..`".to_string(),
                     ValueType::Text => "take the number itself, or tonumber(...)".to_string(),
-                    ValueType::Entity => "name the field that is meant: entity.field".to_string(),
+                    ValueType::Entity => self.one_of_its_numbers(side),
                     ValueType::Function => "call it: name(...), and with a colon if it is a derived value".to_string(),
                     table if table.is_table() => "count a list with `#`, or name what is meant in it".to_string(),
                     _ => "write `if ... then 1 else 0`".to_string(),
                 };
                 let wrong = format!("`{sign}` wants numbers, and this is {}", sort.words());
-                return self.problem(&LINT, side.location(), (wrong, cure));
+                let number = cure.strip_prefix("name its number: ").map(str::to_owned);
+                let change = match (sort, number) {
+                    (_, Some(number)) => Some(self.replaced(side.location(), number)),
+                    (ValueType::List, _) => Some(self.inserted(side.location().begin, "#")),
+                    _ => None,
+                };
+                return self.problem_with(&LINT, side.location(), (wrong, cure), change);
             }
         } else if op == BinaryOp::Concat {
             for (side, sort) in [(lhs, sorts.0), (rhs, sorts.1)] {
@@ -59,7 +67,7 @@ impl ScriptReader<'_> {
                 let wrong = format!("`..` puts texts and numbers together, and this is {}", sort.words());
                 return self.problem(&LINT, side.location(), (wrong, cure.to_string()));
             }
-            self.joined_numbers(sorts, rhs);
+            self.joined_numbers(sorts, lhs, rhs);
         } else if let Some(side) = [lhs, rhs].into_iter().find(|side| orders(op) && self.is_nothing(*side)) {
             self.without_value(side, sign);
         } else if orders(op)
@@ -80,7 +88,30 @@ impl ScriptReader<'_> {
                 (table, _) | (_, table) if table.is_table() => "count a list with `#`",
                 _ => "name what is meant in it",
             };
-            self.problem(&LINT, lhs.location(), (wrong, cure.to_string()));
+            let list = [(lhs, one), (rhs, other)].into_iter().find(|(_, sort)| *sort == ValueType::List);
+            let change = list.map(|(list, _)| self.inserted(list.location().begin, "#"));
+            self.problem_with(&LINT, lhs.location(), (wrong, cure.to_string()), change);
+        }
+    }
+
+    /// The cure for an entity where a number is wanted: its number fields, if its kind is known.
+    fn one_of_its_numbers(&self, entity: Expression<'_>) -> String {
+        let kind = match self.symbol(entity) {
+            Some(Symbol::Entity(Some(kind))) => self.known.kind(&kind),
+            _ => None,
+        };
+        let fields = kind.into_iter().flat_map(|kind| &kind.fields);
+        let numbers: Vec<&str> =
+            fields.filter(|field| matches!(field.ty, Type::Int { .. })).map(|field| &*field.name).collect();
+        match (self.source_of(entity), numbers.as_slice()) {
+            (Some(written), [only]) => format!("name its number: {written}.{only}"),
+            (Some(written), [first, ..]) => {
+                format!(
+                    "name the field that is meant, such as {written}.{first}; its numbers are {}",
+                    numbers.join(", ")
+                )
+            }
+            _ => "name the field that is meant: entity.field".to_string(),
         }
     }
 

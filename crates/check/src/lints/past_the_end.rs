@@ -34,7 +34,8 @@ impl ScriptReader<'_> {
                 "the list `{}` always stays empty, and is put into something else here",
                 name_of(*value).unwrap_or_default()
             );
-            self.problem(&LINT, list.location(), (wrong, "it is written table.insert(list, value)".into()));
+            let change = self.exchanged_with(*list, *value);
+            self.cured(&LINT, list.location(), (wrong, "it is written table.insert(list, value)".into()), change);
         }
     }
 
@@ -42,7 +43,8 @@ impl ScriptReader<'_> {
     pub(crate) fn behind_the_last(&mut self, expr: Expression<'_>, index: Expression<'_>) {
         if is_behind_the_last(index, expr) {
             let wrong = "no element follows the last one of a list, so this is always nil".to_string();
-            self.problem(&LINT, index.location(), (wrong, "the last one is list[#list]".into()));
+            let change = self.replaced(index.location(), format!("#{}", self.source(expr)));
+            self.cured(&LINT, index.location(), (wrong, "the last one is list[#list]".into()), change);
         }
     }
 

@@ -1,10 +1,13 @@
 //! A key of a question has a value of a wrong type.
 
+use crate::inference::symbol::Symbol;
 use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::literal;
-use riskbreaker_script::syntax::TableItem;
+use riskbreaker_ruleset::{ParamType, instead};
+use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, TableItem};
+use riskbreaker_state::Type;
 
 pub(crate) static LINT: Lint = Lint {
     name: "question-type",
@@ -24,6 +27,85 @@ rb.say("{}", yes)"#,
 };
 
 impl ScriptReader<'_> {
+    /// Returns the topic of `q.topic == "stake"` in a policy.
+    pub(crate) fn topic_compared(&self, condition: Expression<'_>) -> Option<String> {
+        let ExpressionKind::Binary { lhs, op: BinaryOp::Equal, rhs } = condition.kind() else { return None };
+        let ExpressionKind::IndexName { expr, index, .. } = lhs.kind() else { return None };
+        let asks = index == "topic" && self.symbol(expr) == Some(Symbol::Question);
+        literal(rhs).filter(|_| asks)
+    }
+
+    /// Reports a question whose word does not give what `topics` of play.luau declares for its topic.
+    pub(crate) fn fits_its_topic(&mut self, ask: &str, table: Expression<'_>, topic: Expression<'_>) {
+        let Some(param) = self.topic_of(table) else { return };
+        let ParamType::Value(ty) = &param.ty else { return };
+        let words: &[&str] = match ty {
+            Type::Int { .. } => &["number", "choose"],
+            Type::Bool => &["confirm", "choose"],
+            Type::List(_) => &["choose_many", "order", "allot"],
+            Type::Text | Type::Enum(_) => &["choose", "line"],
+            Type::Ref(_) | Type::Ratio | Type::Map(_) => &["choose"],
+        };
+        if words.contains(&ask) {
+            return;
+        }
+        let wrong = format!("rb.{ask} asks `{}`, and play.luau declares its answer as {}", param.name, param.ty);
+        let cure =
+            format!("ask it by {}", words.iter().map(|word| format!("rb.{word}")).collect::<Vec<_>>().join(" or "));
+        self.problem(&LINT, topic.location(), (wrong, cure));
+    }
+
+    /// Reports an answer of a policy that is none of the words of its topic. Returns whether it did.
+    fn is_no_word_of_topic(&mut self, topic: &str, answer: Expression<'_>) -> bool {
+        let Some(param) = self.known.rules.and_then(|rules| rules.declared_topic(topic)) else { return false };
+        let ParamType::Value(Type::Enum(values)) = &param.ty else { return false };
+        let Some(word) = literal(answer).filter(|word| values.iter().all(|value| **value != **word)) else {
+            return false;
+        };
+        let cure = instead(&word, values.iter().map(|value| &**value));
+        self.problem(&LINT, answer.location(), (format!("the answer to `{topic}` is never \"{word}\""), cure));
+        true
+    }
+
+    /// Reports an answer of a policy that the question of the topic never takes.
+    pub(crate) fn answers_its_question(&mut self, answer: Expression<'_>) {
+        let Some(topic) = self.answered.last().cloned() else { return };
+        if self.is_no_word_of_topic(&topic, answer) {
+            return;
+        }
+        let Some(ask) = self.known.names.asked_by(&topic).map(str::to_owned) else { return };
+        let Some(given) = self.value_type(answer) else { return };
+        let (wanted, fits) = match &*ask {
+            "number" => (ValueType::Number, matches!(given, ValueType::Number | ValueType::Sum)),
+            "confirm" => (ValueType::Truth, given == ValueType::Truth),
+            "line" => (ValueType::Text, given == ValueType::Text),
+            "choose_many" | "order" | "allot" => (ValueType::List, given.is_table()),
+            _ => return,
+        };
+        if fits {
+            return;
+        }
+        let wrong =
+            format!("`{topic}` is asked by rb.{ask}, whose answer is {}; this is {}", wanted.words(), given.words());
+        let (cure, meant) = match (wanted, literal(answer).as_deref()) {
+            (ValueType::Number, Some("min" | "max")) => {
+                let bound = literal(answer).unwrap_or_default();
+                (format!("write `q.{bound}`"), Some(format!("q.{bound}")))
+            }
+            (ValueType::Number, Some(text)) if text.trim().parse::<i64>().is_ok() => {
+                ("write the number without quotes".to_owned(), Some(text.trim().to_owned()))
+            }
+            (ValueType::Truth, Some("yes" | "true")) => ("write true".to_owned(), Some("true".to_owned())),
+            (ValueType::Truth, Some("no" | "false")) => ("write false".to_owned(), Some("false".to_owned())),
+            (ValueType::List, _) if given == ValueType::Text => {
+                ("put it in braces".to_owned(), Some(format!("{{ {} }}", self.source(answer))))
+            }
+            _ => (format!("return {}", wanted.words()), None),
+        };
+        let change = meant.map(|meant| self.replaced(answer.location(), meant));
+        self.problem_with(&LINT, answer.location(), (wrong, cure), change);
+    }
+
     /// Reports values of a question's fields that have the wrong type.
     pub(crate) fn fields_fit(&mut self, ask: &str, items: &[TableItem<'_>]) {
         for item in items {
@@ -60,7 +142,11 @@ impl ScriptReader<'_> {
                         };
                         let found = self.value_type(*value).map_or("", ValueType::words);
                         let wrong = format!("the default is one of the options, and this is {found}");
-                        self.problem(&LINT, value.location(), (wrong, cure.into()));
+                        let is_list = self.value_type(*value) == Some(ValueType::List);
+                        let named =
+                            matches!(value.kind(), ExpressionKind::Local { .. } | ExpressionKind::IndexName { .. });
+                        let change = (is_list && named).then(|| self.inserted(value.location().end, "[1]"));
+                        self.problem_with(&LINT, value.location(), (wrong, cure.into()), change);
                         continue;
                     }
                     _ => continue,
@@ -74,7 +160,13 @@ impl ScriptReader<'_> {
                     (Some("no" | "false"), ValueType::Truth) => "write false".to_string(),
                     _ => "look at the question's other values, or at docs/reference.md".to_string(),
                 };
-                self.problem(&LINT, value.location(), (wrong, cure));
+                let number = wanted == ValueType::Number;
+                let digits = literal(*value).filter(|text| number && text.trim().parse::<f64>().is_ok());
+                let cure = digits.as_ref().map_or(cure, |_| "write the number without quotes".into());
+                let word = cure.strip_prefix("write ").filter(|word| matches!(*word, "true" | "false"));
+                let meant = word.map(str::to_owned).or(digits);
+                let change = meant.map(|meant| self.replaced(value.location(), meant.trim()));
+                self.problem_with(&LINT, value.location(), (wrong, cure), change);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::syntax_lints::SyntaxLints;
-use riskbreaker_script::syntax::{Expression, ExpressionKind, UnaryOp};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TextPosition, UnaryOp};
 
 pub(crate) static LINT: Lint = Lint {
     name: "reversed-operator",
@@ -29,6 +29,8 @@ impl SyntaxLints<'_> {
         let negates = matches!(value.kind(), ExpressionKind::Unary { op: UnaryOp::Negate, .. });
         if negates && line.is_some_and(|(before, after)| before.ends_with('=') && after.starts_with("- ")) {
             self.tell(&LINT, value.location(), "`=-` sets it to minus the value", "write `-=` to take the value off");
+            let mark = |column: u32| TextPosition::new(at.line, column);
+            self.changes(Location::new(mark(at.column - 1), mark(at.column + 1)), "-=");
         }
     }
 }

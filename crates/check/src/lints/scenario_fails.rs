@@ -74,7 +74,8 @@ pub(crate) fn scenarios_that_fail(
                         problem
                     }
                 };
-                let cure = meant.or(fault.cure).unwrap_or_else(|| format!("the scenario `{name}` cannot be set up"));
+                let meant = meant.or(fault.cure).or_else(|| cure_of_value(&problem.message));
+                let cure = meant.unwrap_or_else(|| format!("the scenario `{name}` cannot be set up"));
                 found.push(problem.with_cure(cure));
             }
             Ok(_) => {}
@@ -84,4 +85,12 @@ pub(crate) fn scenarios_that_fail(
     let mut seen = BTreeSet::new();
     found.retain(|problem| seen.insert(problem.message.clone()));
     found
+}
+
+/// The cure for a number in quotes, by the message of a value that a field does not take.
+fn cure_of_value(message: &str) -> Option<String> {
+    let (wanted, given) = message.split_once(", not a text (")?;
+    let given = given.strip_suffix(')')?;
+    let is_number = wanted.contains("takes a whole number") && given.parse::<i64>().is_ok();
+    is_number.then(|| format!("write {given} without quotes"))
 }

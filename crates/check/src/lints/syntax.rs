@@ -3,7 +3,8 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::symbols::known::Mistake;
-use riskbreaker_script::syntax::{Location, TextPosition};
+use riskbreaker_ruleset::TextChange;
+use riskbreaker_script::syntax::{Arena, Location, SyntaxError, TextPosition, parse};
 
 pub(crate) static LINT: Lint = Lint {
     name: "syntax",
@@ -30,13 +31,14 @@ end"#,
 
 impl ScriptReader<'_> {
     /// An idiom of another Lua at the place of a syntax error, or before it in the same line: `goto`, `<const>`, `&`.
-    pub(crate) fn idiom_of_another_lua(&self, at: Location) -> Option<(Location, Mistake)> {
+    pub(crate) fn idiom_of_another_lua(&self, at: Location) -> Option<SyntaxFinding> {
         let line = self.text.lines().nth(at.begin.line as usize)?;
         let place = |column: usize| {
             let begin = TextPosition::new(at.begin.line, column as u32);
             Location::new(begin, begin)
         };
-        let told = |column: usize, wrong: &str, cure: &str| Some((place(column), (wrong.to_owned(), cure.to_owned())));
+        let told =
+            |column: usize, wrong: &str, cure: &str| Some((place(column), (wrong.to_owned(), cure.to_owned()), None));
         let code = line.split("--").next().unwrap_or_default();
         if let Some(begin) = word_in(code, "goto") {
             let label: String = code[begin + 4..]
@@ -44,7 +46,16 @@ impl ScriptReader<'_> {
                 .chars()
                 .take_while(|letter| letter.is_alphanumeric() || *letter == '_')
                 .collect();
-            return told(begin, &format!("Luau has no `goto {label}`"), "write `continue`");
+            let wrong = format!("Luau has no `goto {label}`");
+            let goto = Location::new(TextPosition::new(at.begin.line, begin as u32), at.begin);
+            let label_at = begin + 4 + line[begin + 4..].find(&label).unwrap_or_default();
+            let whole = (begin, label_at + label.len());
+            let word = |word: &str| self.in_line(goto.begin.line, whole, word);
+            // Outside of a loop, only the function can be left.
+            let is_in_loop = !self.is_refused(&word("continue"), "must be inside a loop");
+            let meant = if is_in_loop { "continue" } else { self.leaving(&word) };
+            let (cure, change) = (format!("write `{meant}`"), word(meant));
+            return Some((place(begin), (wrong, cure), Some(change)));
         }
         if let Some(begin) = code.find("::").filter(|_| code.trim().starts_with("::") && code.trim().len() > 4) {
             return told(
@@ -75,6 +86,185 @@ impl ScriptReader<'_> {
         told(column, &wrong, &format!("write `bit32.{function}(a, b)`; for two conditions write `and` or `or`"))
     }
 
+    /// A change in one line: the columns, and the text in their place.
+    fn in_line(&self, line: u32, (begin, end): (usize, usize), text: &str) -> TextChange {
+        let place = |column: usize| TextPosition::new(line, column as u32);
+        self.replaced(Location::new(place(begin), place(end)), text)
+    }
+
+    /// The first syntax error of the script with a change; `None` if it is valid then.
+    fn error_with(&self, change: &TextChange) -> Option<SyntaxError> {
+        let mut text = self.text.to_owned();
+        text.replace_range(change.begin..change.end, &change.text);
+        parse(&Arena::new(), &text).err()
+    }
+
+    /// Whether the script with a change has a syntax error with these words in it.
+    fn is_refused(&self, change: &TextChange, words: &str) -> bool {
+        self.error_with(change).is_some_and(|error| error.message.contains(words))
+    }
+
+    /// The statement that leaves the function at the place of a change: `return` ends a block.
+    fn leaving(&self, change: &dyn Fn(&str) -> TextChange) -> &'static str {
+        match self.error_with(&change("return")) {
+            None => "return",
+            Some(_) => "do return end",
+        }
+    }
+
+    /// Keeps a change after which the script is valid, or has its first error in a later line.
+    fn if_it_helps(&self, change: TextChange, at: Location) -> Option<TextChange> {
+        let later = self.error_with(&change).is_none_or(|error| error.location.begin.line > at.begin.line);
+        later.then_some(change)
+    }
+
+    /// The place, the mistake and the change of a syntax error whose line shows what was meant.
+    fn meant_in_line(&self, at: Location, message: &str) -> Option<SyntaxFinding> {
+        let number = at.begin.line;
+        let line = self.text.lines().nth(number as usize)?;
+        let code = line.split(" --").next().unwrap_or_default().trim_end();
+        let indent = code.len() - code.trim_start().len();
+        let begins = Location::new(TextPosition::new(number, indent as u32), at.end);
+        let told = |at: Location, wrong: &str, cure: String, change: TextChange| {
+            Some((at, (wrong.to_owned(), cure), self.if_it_helps(change, at)))
+        };
+        if message.starts_with("Expected ',' after table") {
+            return Some(self.missing_comma(at, message));
+        }
+        if message.contains("must be inside a loop") {
+            let word = if message.starts_with("break") { "break" } else { "continue" };
+            let column = at.begin.column as usize;
+            let meant = self.leaving(&|meant: &str| self.in_line(number, (column, column + word.len()), meant));
+            let change = self.in_line(number, (column, column + word.len()), meant);
+            let cure = format!("write `{meant}`, which leaves the function");
+            return told(at, &format!("`{word}` ends a loop, and here is none"), cure, change);
+        }
+        let rest = code.get(at.begin.column as usize..)?;
+        if rest.starts_with('=') && !rest.starts_with("==") && message.ends_with("got '='") {
+            let column = at.begin.column as usize;
+            let change = self.in_line(number, (column, column + 1), "==");
+            if self.error_with(&change).is_none() {
+                return told(at, "`=` gives a value to a name", "two values are compared with `==`".to_owned(), change);
+            }
+        }
+        if message.starts_with("Unexpected '!") {
+            let column = at.begin.column as usize;
+            let (length, meant) = if rest.starts_with("!=") { (2, "~=") } else { (1, "not ") };
+            let change = self.in_line(number, (column, column + length), meant);
+            let cure = "not equal is written `~=`, and the opposite of something `not`".to_owned();
+            return told(at, message.split(';').next().unwrap_or(message), cure, change);
+        }
+        if let Some((cure, change)) = self.counted_up(number, code) {
+            return told(begins, "Luau has no `++` and no `--` behind a value", cure, change);
+        }
+        if let Some((cure, change)) = self.ternary(number, code).filter(|_| rest.starts_with('?')) {
+            return told(at, "Luau has no `? :`", cure, change);
+        }
+        if message.starts_with("Incomplete statement") {
+            let first: String = code.trim_start().chars().take_while(|letter| letter.is_alphanumeric()).collect();
+            let word = (indent, indent + first.len());
+            if matches!(&*first, "let" | "var" | "const" | "int" | "float" | "string" | "bool") && code.contains('=') {
+                let wrong = format!("Luau has no `{first}`");
+                return told(begins, &wrong, "write `local`".into(), self.in_line(number, word, "local"));
+            }
+            if first == "elif" {
+                return told(
+                    begins,
+                    "Luau has no `elif`",
+                    "write `elseif`".into(),
+                    self.in_line(number, word, "elseif"),
+                );
+            }
+            if self.is_value(number, code) {
+                let cure = "write `return` before it, or `NAME = ` if it is to be kept".to_owned();
+                return told(
+                    begins,
+                    "this is a value, and nothing is done with it",
+                    cure,
+                    self.in_line(number, (indent, indent), "return "),
+                );
+            }
+        }
+        None
+    }
+
+    /// A missing comma is reported behind what stands before it, not where the next entry begins.
+    fn missing_comma(&self, at: Location, message: &str) -> SyntaxFinding {
+        let cure = "put a comma behind what stands before this place".to_owned();
+        let before = at.begin.line;
+        let code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("--");
+        let lines: Vec<&str> = self.text.lines().take(before as usize).collect();
+        let same = self.text.lines().nth(before as usize).and_then(|line| line.get(..at.begin.column as usize));
+        let (number, line) = match same.filter(code) {
+            Some(line) => (before, line),
+            None => match lines.iter().rposition(|line| code(line)) {
+                Some(number) => (number as u32, lines[number]),
+                None => return (at, (message.to_owned(), cure), None),
+            },
+        };
+        let column = line.split(" --").next().unwrap_or_default().trim_end().len();
+        let comma = self.in_line(number, (column, column), ",");
+        // A name before a value lacks its equal sign.
+        let equals = self.in_line(number, (column, column), " =");
+        let last = TextPosition::new(number, column.saturating_sub(1) as u32);
+        let (cure, change) = match (self.error_with(&comma), self.error_with(&equals)) {
+            (Some(_), None) => (format!("write `{} =`", line.trim()), Some(equals)),
+            _ => (cure, self.if_it_helps(comma, Location::new(last, last))),
+        };
+        (Location::new(last, last), (message.to_owned(), cure), change)
+    }
+
+    /// `n++` and `n--` on a line of their own.
+    fn counted_up(&self, number: u32, code: &str) -> Option<(String, TextChange)> {
+        let (name, sign) = match code.trim().strip_suffix("++") {
+            Some(name) => (name, "+"),
+            None => (code.trim().strip_suffix("--")?, "-"),
+        };
+        let name = name.trim_end();
+        let is_name =
+            |part: &str| !part.is_empty() && part.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+        if !name.split('.').all(is_name) {
+            return None;
+        }
+        let field = name.rsplit_once('.').filter(|(_, field)| {
+            // Without the rest of the rules, a member of a member is taken for a field.
+            self.known.types_of(field).next().is_some() || self.known.rules.is_none() && name.matches('.').count() > 1
+        });
+        let (meant, cure) = match field {
+            Some((owner, field)) => {
+                let by = if sign == "+" { "1" } else { "-1" };
+                let call = format!("{owner}:add(\"{field}\", {by})");
+                (call.clone(), format!("write `{call}`; a variable is counted by `n += 1`"))
+            }
+            None => (format!("{name} {sign}= 1"), format!("write `{name} {sign}= 1`: `n += 1` adds to a value")),
+        };
+        let indent = code.len() - code.trim_start().len();
+        Some((cure, self.in_line(number, (indent, code.len()), &meant)))
+    }
+
+    /// `condition ? one : other` behind `=` or `return`.
+    fn ternary(&self, number: u32, code: &str) -> Option<(String, TextChange)> {
+        let cure = "write `if condition then one else other`".to_owned();
+        let begin = match code.find(" = ") {
+            Some(equals) => equals + 3,
+            None => code.find("return ")? + 7,
+        };
+        let (condition, rest) = code[begin..].split_once('?')?;
+        let (one, other) = rest.split_once(':')?;
+        let meant = format!("if {} then {} else {}", condition.trim(), one.trim(), other.trim());
+        Some((cure, self.in_line(number, (begin, code.len()), &meant)))
+    }
+
+    /// Whether a line is an expression that ends a block, or a comparison.
+    fn is_value(&self, number: u32, code: &str) -> bool {
+        let code = code.trim();
+        let compares = ["==", "~=", "<=", ">=", " < ", " > ", " and ", " or "].iter().any(|sign| code.contains(sign));
+        let next = self.text.lines().skip(number as usize + 1).map(str::trim).find(|line| !line.is_empty());
+        let ends = next.is_some_and(|next| ["end", "else", "elseif"].iter().any(|word| next.starts_with(word)));
+        let is_plain = code.chars().all(|letter| letter.is_alphanumeric() || "._:()\"' ".contains(letter));
+        !code.contains(" = ") && !code.starts_with("//") && (compares || ends && is_plain && !code.contains(' '))
+    }
+
     pub(crate) fn unreadable(&mut self, at: Location, message: &str) {
         self.reads = false;
         let is_else_if = |line: &&str| line.trim().starts_with("else if ") && line.trim().ends_with(" then");
@@ -83,8 +273,8 @@ impl ScriptReader<'_> {
             let wrong = "`else if` opens a block of its own, which has no `end`".to_string();
             return self.problem(&LINT, Location::new(begin, begin), (wrong, "write `elseif`".into()));
         }
-        if let Some((at, wrong)) = self.idiom_of_another_lua(at) {
-            return self.problem(&LINT, at, wrong);
+        if let Some((at, wrong, change)) = self.idiom_of_another_lua(at).or_else(|| self.meant_in_line(at, message)) {
+            return self.problem_with(&LINT, at, wrong, change);
         }
         // If a block has no `end`, the position is where the block begins.
         let open = message.rsplit_once(" at line ").and_then(|(before, line)| {
@@ -103,7 +293,8 @@ impl ScriptReader<'_> {
                 Location::new(begin, begin)
             });
             let wrong = format!("`{end}` is missing: the `{block}` of line {line} is still open");
-            return self.problem(&LINT, at, (wrong, format!("add `{end}` where that block ends")));
+            let change = self.closing(end, line, at);
+            return self.problem_with(&LINT, at, (wrong, format!("add `{end}` where that block ends")), change);
         }
         match open.filter(|(_, block)| matches!(block.as_str(), "then" | "else" | "do" | "function" | "repeat" | "{")) {
             Some((line, block)) => {
@@ -119,6 +310,21 @@ impl ScriptReader<'_> {
         }
     }
 }
+
+impl ScriptReader<'_> {
+    /// The end of a block that is open since a line, put in before the line of a place. `None` if the script is not
+    /// valid with it.
+    fn closing(&self, end: &str, opened: u32, at: Location) -> Option<TextChange> {
+        let indent = self.indent_of(TextPosition::new(opened - 1, 0));
+        let place = TextPosition::new(at.begin.line, 0);
+        let written = |end: &str| self.inserted(place, format!("{indent}{end}\n"));
+        let ends = [end.to_owned(), format!("{end},"), format!("{end})"), format!("{end}),")];
+        ends.iter().filter(|_| end == "end").map(|end| written(end)).find(|change| self.error_with(change).is_none())
+    }
+}
+
+/// A syntax error: its place, its message with its cure, and the change that carries the cure out.
+type SyntaxFinding = (Location, Mistake, Option<TextChange>);
 
 /// Where a whole word begins in a line.
 fn word_in(line: &str, word: &str) -> Option<usize> {

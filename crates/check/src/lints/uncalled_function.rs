@@ -62,7 +62,13 @@ impl ScriptReader<'_> {
         };
         if certain {
             let wrong = format!("`{name}` is a derived value, and it is not called");
-            self.problem(&LINT, at, (wrong, format!("write a colon and brackets: `:{name}()`")));
+            let cure = (wrong, format!("write a colon and brackets: `:{name}()`"));
+            let mut change = self.replaced(at, format!(":{name}()"));
+            match self.mark_before(at, ":") {
+                Some(dot) => change.begin = dot.begin,
+                None => return self.problem(&LINT, at, cure),
+            }
+            self.cured(&LINT, at, cure, change);
         }
     }
 }

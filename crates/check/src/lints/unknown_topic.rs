@@ -53,6 +53,20 @@ impl ScriptReader<'_> {
     ///
     /// An added letter does not count: a new question may well have the topic `whom` beside `who`.
     pub(crate) fn misspelt_topic(&mut self, place: Expression<'_>) {
+        if let Some((rules, topic)) =
+            self.known.rules.zip(literal(place)).filter(|(rules, _)| !rules.declared_topics().is_empty())
+        {
+            if rules.declared_topic(&topic).is_none() {
+                let declared = rules.declared_topics().iter().map(|param| &*param.name);
+                let cure = instead_or(
+                    &topic,
+                    declared,
+                    format!("declare it in play.luau: topics = {{ {topic} = rb.text() }}"),
+                );
+                self.problem(&LINT, place.location(), (format!("play.luau declares no topic `{topic}`"), cure));
+            }
+            return;
+        }
         let names = &self.known.names;
         let Some(topic) = literal(place).filter(|topic| names.times(topic) <= 1 && !names.is_key(topic)) else {
             return;

@@ -1,11 +1,9 @@
 //! A verb names its parameters without types.
 
-use std::ops::Range;
-
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::{listed, listed_texts};
-use riskbreaker_script::syntax::{Expression, Function, Location, TextPosition};
+use riskbreaker_script::syntax::{Expression, Function, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "untyped-verb",
@@ -80,15 +78,6 @@ impl ScriptReader<'_> {
         let indent = &source[..source.len() - source.trim_start().len()];
         let lines: String = [told].iter().chain(entries).map(|entry| format!("{indent}\t{entry},\n")).collect();
         format!("{{\n{lines}{indent}}}")
-    }
-
-    /// The bytes of the text at a place.
-    pub(crate) fn bytes_of(&self, at: Location) -> Range<usize> {
-        let offset = |place: TextPosition| {
-            let lines = self.text.split_inclusive('\n').take(place.line as usize);
-            lines.map(str::len).sum::<usize>() + place.column as usize
-        };
-        offset(at.begin)..offset(at.end).min(self.text.len())
     }
 }
 

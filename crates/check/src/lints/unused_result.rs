@@ -39,7 +39,12 @@ impl ScriptReader<'_> {
             },
         };
         let wrong = format!("`{name}` changes nothing, and what it gives back is not used");
-        self.problem(&LINT, statement.location(), (wrong, "write `local NAME = ` or `return` before it".into()));
+        // The answer is the only effect of a policy.
+        let cure = match self.path.starts_with("policies/") {
+            true => "write `return` before it",
+            false => "write `local NAME = ` or `return` before it",
+        };
+        self.problem(&LINT, statement.location(), (wrong, cure.into()));
     }
 
     /// Returns the name of a library function or derived value that has a result and no effect.

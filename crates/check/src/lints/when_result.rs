@@ -40,7 +40,8 @@ impl ScriptReader<'_> {
             {
                 let wrong =
                     "`when` returns its reason first and `false` second; only the first value decides".to_string();
-                self.problem(&LINT, first.location(), (wrong, "write `return false, reason`".into()));
+                let change = self.exchanged_with(*first, *second);
+                self.cured(&LINT, first.location(), (wrong, "write `return false, reason`".into()), change);
             }
         }
         let reasons: Vec<_> = returns.iter().filter_map(|values| local_id(*values.get(1)?)).collect();
@@ -51,13 +52,15 @@ impl ScriptReader<'_> {
             {
                 let name = text(local.name);
                 let wrong = format!("`when` returns `{name}` first, and a reason counts as yes");
-                self.problem(&LINT, only.location(), (wrong, format!("write `return false, {name}`")));
+                let change = self.inserted(only.location().begin, "false, ");
+                self.cured(&LINT, only.location(), (wrong, format!("write `return false, {name}`")), change);
             }
         }
         for first in returns.iter().filter_map(|values| values.first()) {
             if let Some(reason) = literal(*first) {
                 let wrong = "`when` returns a text first, and that counts as yes".to_string();
-                self.problem(&LINT, first.location(), (wrong, format!("write `return false, \"{reason}\"`")));
+                let change = self.inserted(first.location().begin, "false, ");
+                self.cured(&LINT, first.location(), (wrong, format!("write `return false, \"{reason}\"`")), change);
             }
         }
     }

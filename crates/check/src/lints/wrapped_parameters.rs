@@ -59,8 +59,11 @@ impl ScriptReader<'_> {
             let wrong =
                 format!("the first value of a wrapped function is the function below, and here it is called `{name}`");
             let own: Vec<String> = function.args.iter().map(|arg| text(arg.name)).collect();
-            return self.problem(&LINT, below.location, (wrong, format!("write function(below, {})", own.join(", "))));
+            let change = self.inserted(below.location.begin, "below, ");
+            let cure = format!("write function(below, {})", own.join(", "));
+            return self.cured(&LINT, below.location, (wrong, cure), change);
         }
+        self.uses_below(below);
         let params: Vec<String> = own.iter().map(|arg| text(arg.name)).collect();
         let signature = Signature { needed: params.len(), params, spread: function.vararg, ..Signature::default() };
         self.functions.insert(below.id, signature);

@@ -6,7 +6,7 @@ use crate::inference::evidence::FieldEvidence;
 use crate::inference::value_type::{ValueType, orders, reckons};
 use crate::report::CheckReport;
 use crate::symbols::signature::{Callee, Signature, Surroundings, is_vocabulary};
-use crate::syntax::{is_text_map, listed, literal, local_id, member, named, path_of, possible_texts, text};
+use crate::syntax::{is_text_map, listed, literal, local_id, member, named, path_of, possible_texts, text, value_of};
 use riskbreaker_ruleset::{Data, SourceKind, Stack, slips};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{
@@ -67,6 +67,8 @@ pub(crate) struct NamesOfFiles {
     said: BTreeMap<String, usize>,
     /// The topics of questions.
     topics: BTreeSet<String>,
+    /// The words of the vocabulary that ask a topic, such as `number`.
+    asks: BTreeMap<String, BTreeSet<String>>,
     /// The table that each file returns, by its path with the ruleset's id.
     modules: BTreeMap<String, Module>,
     /// The functions of verbs, and the files that define them.
@@ -488,6 +490,12 @@ impl NamesOfFiles {
         &self.topics
     }
 
+    /// Returns the word that asks a topic, such as `number`; `None` if there are several, or none is known.
+    pub fn asked_by(&self, topic: &str) -> Option<&str> {
+        let words = self.asks.get(topic)?;
+        words.first().filter(|_| words.len() == 1).map(String::as_str)
+    }
+
     /// Returns the table that a file returns; `None` if it is unknown.
     pub fn module(&self, path: &str) -> Option<&Module> {
         self.modules.get(path)
@@ -568,6 +576,11 @@ impl<'ast> Gatherer<'_> {
                 // Types of names are no values of theirs.
                 TableItem::Record { key, value } if self.declares_types(*key, *value) => {}
                 TableItem::Record { key, value } => {
+                    if literal(*key).as_deref() == Some("ask")
+                        && let Some(word) = literal(*value).filter(|_| !self.spec)
+                    {
+                        self.asks_for(&word, items);
+                    }
                     if let Some(name) = literal(*key) {
                         if !handed && !self.kinds && !self.spec {
                             self.names.own_keys.insert(name.clone());
@@ -588,7 +601,7 @@ impl<'ast> Gatherer<'_> {
     /// Whether an entry declares what `ctx` of cards or the data of attachments hold.
     fn declares_types(&self, key: Expression<'_>, value: Expression<'_>) -> bool {
         let place = match literal(key).as_deref() {
-            Some("context") => self.file.contains("/play"),
+            Some("context" | "topics") => self.file.contains("/play"),
             Some("data") => self.file.contains("/hooks/") || self.file.contains("/items/"),
             _ => false,
         };
@@ -669,6 +682,16 @@ impl Gatherer<'_> {
         }
     }
 
+    /// Notes by which word a topic is asked.
+    fn asks_for(&mut self, word: &str, items: &[TableItem<'_>]) {
+        let Some(topic) = value_of(items, "topic") else { return };
+        if api::QUESTIONS.iter().any(|(known, _)| *known == word) {
+            for topic in possible_texts(topic) {
+                self.names.asks.entry(topic).or_default().insert(word.to_owned());
+            }
+        }
+    }
+
     pub(crate) fn reckoned(&mut self, side: Expression<'_>) {
         if let Some(path) = path_of(side) {
             *self.names.reckoned.entry(path).or_default() += 1;
@@ -707,6 +730,11 @@ impl Gatherer<'_> {
                     self.names.listed.extend(member(*list).into_iter().chain(path_of(*list)));
                 }
                 let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return };
+                if let (true, false, Some(ExpressionKind::Table { items })) =
+                    (is_vocabulary(expr), self.spec, args.first().map(|table| table.kind()))
+                {
+                    self.asks_for(&text(index), items);
+                }
                 // `rb.options` and `rb.fact` take contexts. A table that another word takes is a question, an entity or
                 // a declaration.
                 if is_vocabulary(expr) && index != "options" && index != "fact" {

@@ -1,12 +1,13 @@
 //! Checks the arguments of calls: their number, order and types.
 
 use crate::inference::call::Called;
-use crate::inference::value_type::{ValueType, params_of, wanted};
+use crate::inference::symbol::Symbol;
+use crate::inference::value_type::{Param as DeclaredParam, ValueType, params_of, wanted};
 use crate::lints;
 use crate::reader::ScriptReader;
 use crate::symbols::signature::{Signature, run_by};
 use crate::syntax::{gives_many, listed, literal, name_of};
-use riskbreaker_ruleset::Param;
+use riskbreaker_ruleset::{Param, TextChange};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 use riskbreaker_state::RelativeKey;
 
@@ -49,11 +50,9 @@ impl ScriptReader<'_> {
             if param.ty.trim_end_matches('?') == "Entity"
                 && let Some((wrong, cure)) = self.no_entity(*arg)
             {
-                return self.problem(
-                    &lints::argument_type::LINT,
-                    arg.location(),
-                    (format!("expected an entity, and {wrong}"), cure),
-                );
+                let change = self.change_to_entity(*arg, &cure);
+                let mistake = (format!("expected an entity, and {wrong}"), cure);
+                return self.problem_with(&lints::argument_type::LINT, arg.location(), mistake, change);
             }
             if param.ty.trim_end_matches('?') == "Key"
                 && let Some((at, wrong)) = no_place(*arg, param.name)
@@ -62,6 +61,9 @@ impl ScriptReader<'_> {
             }
             let Some(sort) = self.value_type(*arg) else { continue };
             if let Some(wanted) = wanted(param.ty, sort) {
+                if self.declared_elsewhere(&params, args, *arg, &usage) {
+                    return;
+                }
                 let wrong = format!("expected {wanted}, found {}", sort.words());
                 return self.problem(
                     &lints::argument_type::LINT,
@@ -123,7 +125,16 @@ impl ScriptReader<'_> {
             let wanted = signature.uses.get(at).copied().flatten();
             if let Some(meant) = self.exchanged(signature, args, at).or_else(|| self.swapped(signature, args, at)) {
                 let wrong = format!("`{meant}` stands in the place of `{param}`");
-                return self.problem(&lints::argument_order::LINT, arg.location(), (wrong, written));
+                let other = params.iter().position(|param| *param == meant).and_then(|other| args.get(other));
+                let change = other.map(|other| self.in_other_order(*arg, *other));
+                return self.problem_with(&lints::argument_order::LINT, arg.location(), (wrong, written), change);
+            }
+            if let Some(other) = self.exchanged_types(called, args, at) {
+                let (one, other) = (args[at], args[other]);
+                let wrong = format!("`{param}` of `{name}` stands in another place");
+                let mistake = (wrong, format!("exchange {} and {}; {written}", self.source(one), self.source(other)));
+                let change = self.exchanged_with(one, other);
+                return self.cured(&lints::argument_order::LINT, one.location(), mistake, change);
             }
             if let Some(declared) = called.declared.get(at)
                 && self.misfits_declaration(*arg, declared, name)
@@ -134,8 +145,9 @@ impl ScriptReader<'_> {
             if wanted == Some(ValueType::Entity)
                 && let Some((wrong, cure)) = self.no_entity(*arg)
             {
+                let change = self.change_to_entity(*arg, &cure);
                 let wrong = format!("`{param}` of `{name}` must be an entity, and {wrong}");
-                return self.problem(&lints::argument_type::LINT, arg.location(), (wrong, cure));
+                return self.problem_with(&lints::argument_type::LINT, arg.location(), (wrong, cure), change);
             }
             let Some(given) = self.value_type(*arg) else { continue };
             let words = match wanted {
@@ -151,17 +163,70 @@ impl ScriptReader<'_> {
                 }
                 None if literal(*arg).as_deref() == Some(param) && self.has_local(param) => {
                     let wrong = format!("the text \"{param}\" stands in the place of the variable `{param}`");
-                    return self.problem(
-                        &lints::quoted_variable::LINT,
-                        arg.location(),
-                        (wrong, format!("write {param} without quotes; {written}")),
-                    );
+                    let mistake = (wrong, format!("write {param} without quotes; {written}"));
+                    let change = self.replaced(arg.location(), param);
+                    return self.cured(&lints::quoted_variable::LINT, arg.location(), mistake, change);
                 }
                 _ => continue,
             };
             let wrong = format!("`{param}` of `{name}` must be {words}, and this is {}", given.words());
             return self.problem(&lints::argument_type::LINT, arg.location(), (wrong, written));
         }
+    }
+
+    /// Two arguments in each other's places, whichever comes first.
+    fn in_other_order(&self, one: Expression<'_>, other: Expression<'_>) -> TextChange {
+        match one.location().begin < other.location().begin {
+            true => self.exchanged_with(one, other),
+            false => self.exchanged_with(other, one),
+        }
+    }
+
+    /// Reports an argument of a declared function that has changed places with another one: each has the type that
+    /// the other one's parameter takes, and neither has that of its own. Returns whether it did.
+    fn declared_elsewhere(
+        &mut self,
+        params: &[DeclaredParam<'_>],
+        args: &[Expression<'_>],
+        arg: Expression<'_>,
+        usage: &str,
+    ) -> bool {
+        let sorts: Vec<_> = args.iter().map(|arg| self.value_type(*arg)).collect();
+        let Some(at) = args.iter().position(|one| one.location() == arg.location()) else { return false };
+        let fits = |param: usize, arg: usize| {
+            let sort = sorts.get(arg).copied().flatten();
+            params.get(param).zip(sort).map(|(param, sort)| wanted(param.ty, sort).is_none())
+        };
+        let other = (at + 1..args.len().min(params.len())).find(|other| {
+            fits(*other, *other) == Some(false) && fits(at, *other) == Some(true) && fits(*other, at) == Some(true)
+        });
+        let Some(other) = other else { return false };
+        let wrong = format!("`{}` stands in another place", params[at].name);
+        let change = self.exchanged_with(arg, args[other]);
+        self.cured(&lints::argument_order::LINT, arg.location(), (wrong, format!("it is written {usage}")), change);
+        true
+    }
+
+    /// Returns the later argument with which one has changed places: each has the type of the other one's parameter,
+    /// and neither that of its own.
+    fn exchanged_types(&self, called: &Called, args: &[Expression<'_>], at: usize) -> Option<usize> {
+        let wanted = |param: usize| called.signature.uses.get(param).copied().flatten();
+        let given = |arg: usize| match self.symbol(args[arg]) {
+            Some(Symbol::Entity(_)) => Some(ValueType::Entity),
+            _ => self.value_type(args[arg]),
+        };
+        let (own, here) = (given(at)?, wanted(at)?);
+        // Tables and entities are read in the same way, so their types say less.
+        if own == here || !is_constant(own) && !is_constant(here) {
+            return None;
+        }
+        // A text or a number in the place of a table says enough, if the type of the other value is not known.
+        let may_be = |other: usize| {
+            let is_open = !is_constant(here) && crate::syntax::constant(args[other]).is_none();
+            given(other).map_or(is_open, |given| given == here)
+        };
+        let swaps = |other: &usize| may_be(*other) && wanted(*other) == Some(own);
+        (at + 1..args.len().min(called.signature.params.len())).find(swaps)
     }
 
     /// Returns the argument's name if it is the name of another parameter and the two parameters are used differently.

@@ -21,8 +21,8 @@ const GIVING: [&str; 9] = [
 ];
 
 impl ScriptReader<'_> {
-    /// Checks one entry of a table by its key. Some keys have functions that may only read.
-    pub(crate) fn record(&mut self, name: &str, value: Expression<'_>) {
+    /// Checks the names that an entry of a declaration has as its value.
+    fn names_of_entry(&mut self, name: &str, value: Expression<'_>) {
         if name == "rules" {
             self.rule_ids(value);
         }
@@ -62,6 +62,9 @@ impl ScriptReader<'_> {
         {
             self.tell(&lints::unknown_name::LINT, value.location(), self.known.wrong_name("entry", &entry));
         }
+        if name == "state" && self.pure.last() == Some(&"the order of play") {
+            self.state_of_turn(value);
+        }
         if name == "horizon"
             && self.path.starts_with("play")
             && self.keys.is_empty()
@@ -72,6 +75,11 @@ impl ScriptReader<'_> {
                 self.tell(&lints::unknown_name::LINT, value.location(), self.known.wrong_name("entry", entry));
             }
         }
+    }
+
+    /// Checks one entry of a table by its key. Some keys have functions that may only read.
+    pub(crate) fn record(&mut self, name: &str, value: Expression<'_>) {
+        self.names_of_entry(name, value);
         let pure = self.pure_function(name);
         self.keys.push(name.to_string());
         match value.kind() {
@@ -98,8 +106,11 @@ impl ScriptReader<'_> {
                 }
                 if pure == Some("creation") {
                     self.ends_without(function, &format!("`{name}`"));
-                    if name == "build" {
-                        self.becomes(function);
+                    match name {
+                        "build" => self.becomes(function),
+                        "check" => self.finds_no_list(function),
+                        "steps" => self.steps_of_creation(function),
+                        _ => {}
                     }
                 }
                 self.function(function, pure, 0);
@@ -119,6 +130,7 @@ impl ScriptReader<'_> {
             }
             _ => {
                 self.called_too_early(name, value);
+                self.has_come_back(value);
                 self.fact(name, value);
                 self.words_of_a_fact(value);
                 self.expression(value);

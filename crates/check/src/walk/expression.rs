@@ -235,6 +235,7 @@ impl ScriptReader<'_> {
                 Some(Symbol::Library("table")) if index == "insert" || index == "remove" || index == "sort" => {
                     if let Some(table) = args.first() {
                         self.fills(*table, at);
+                        self.changes_table_of_entity(*table);
                     }
                     None
                 }
@@ -247,6 +248,8 @@ impl ScriptReader<'_> {
         }
         self.dot_or_colon(func, args, self_call);
         self.is_function(func);
+        self.lacks_context(func, args, self_call);
+        args.iter().for_each(|arg| self.has_come_back(*arg));
         self.handed_over(func, args, self_call, at);
         if let Some("spec" | "cases") = word {
             return self.spec(args);

@@ -139,11 +139,10 @@ impl ScriptReader<'_> {
             return;
         }
         if let Err(wrong) = declared.ty.check(&given, schema, &State::new()) {
-            self.problem(
-                &lints::field_type::LINT,
-                value.location(),
-                (format!("the field `{name}` {wrong}"), format!("it is declared in {}", declared.origin)),
-            );
+            let (cure, meant) = lints::field_type::value_instead(&[&declared.ty], &given);
+            let change = meant.map(|meant| self.replaced(value.location(), meant));
+            let mistake = (format!("the field `{name}` {wrong}"), cure);
+            self.problem_with(&lints::field_type::LINT, value.location(), mistake, change);
         }
     }
 
@@ -166,7 +165,7 @@ impl ScriptReader<'_> {
             return;
         }
         self.set_while_reading(name, at);
-        if self.field_comes_first(name, args) {
+        if self.field_comes_first(name, args) || self.reason_comes_last(name, &thing, args) {
             return;
         }
         let Some((field, place)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };

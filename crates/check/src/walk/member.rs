@@ -5,7 +5,7 @@ use crate::inference::symbol::{Symbol, declared};
 use crate::lints;
 use crate::members::Members;
 use crate::reader::ScriptReader;
-use riskbreaker_ruleset::instead_or;
+use riskbreaker_ruleset::{TextChange, instead_or};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
@@ -35,21 +35,7 @@ impl ScriptReader<'_> {
                 self.problem(&lints::unknown_word::LINT, at, (format!("rb has no `{name}`"), cure));
             }
             Some(Symbol::Word(word)) => self.member_of_word(word, name, at),
-            Some(Symbol::Library(library)) => {
-                let names = api::library(library).unwrap_or_default();
-                if !names.contains(&name) {
-                    let cure = match (library, name) {
-                        ("math", "random" | "randomseed") => "roll dice: rb.roll(\"1d6\", \"what for\")".to_string(),
-                        _ if let Some((.., cure)) =
-                            MEMBERS.iter().find(|(of, member, _)| *of == library && *member == name) =>
-                        {
-                            cure.to_string()
-                        }
-                        _ => self.known.instead(name, &names.iter().map(|name| name.to_string()).collect::<Vec<_>>()),
-                    };
-                    self.problem(&lints::unknown_word::LINT, at, (format!("{library} has no `{name}`"), cure));
-                }
-            }
+            Some(Symbol::Library(library)) => self.member_of_library(of, library, name, at),
             Some(Symbol::Entity(Some(kind))) => {
                 if let Some(kind) = self.known.kind(&kind) {
                     let more: Vec<&str> = api::ENTITY_METHODS.iter().chain(api::ENTITY_FIELDS).copied().collect();
@@ -113,6 +99,40 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// Checks a member of a library of Luau.
+    fn member_of_library(&mut self, of: Expression<'_>, library: &'static str, name: &str, at: Location) {
+        let names = api::library(library).unwrap_or_default();
+        if !names.contains(&name) {
+            let cure = match (library, name) {
+                ("math", "random" | "randomseed") => "roll dice: rb.roll(\"1d6\", \"what for\")".to_string(),
+                _ if let Some((.., cure)) =
+                    MEMBERS.iter().find(|(of, member, _)| *of == library && *member == name) =>
+                {
+                    cure.to_string()
+                }
+                _ => self.known.instead(name, &names.iter().map(|name| name.to_string()).collect::<Vec<_>>()),
+            };
+            let change = self.instead_of_function(of, library, name, at);
+            let mistake = (format!("{library} has no `{name}`"), cure);
+            self.problem_with(&lints::unknown_word::LINT, at, mistake, change);
+        }
+    }
+
+    /// The call that is written instead of one of another Lua: `#list`, `a % b`, a roll of one die.
+    fn instead_of_function(&self, of: Expression<'_>, library: &str, name: &str, at: Location) -> Option<TextChange> {
+        let (inside, end) = self.arguments_behind(at)?;
+        let values: Vec<&str> = inside.split(',').map(str::trim).collect();
+        let text = match (library, name, values.as_slice()) {
+            ("table", "getn", [list]) => format!("#{list}"),
+            ("math", "mod" | "fmod", [a, b]) => format!("{a} % {b}"),
+            ("math", "random", ["1", faces] | [faces]) if faces.parse::<u32>().is_ok_and(|faces| faces > 1) => {
+                format!("rb.roll(\"1d{faces}\", \"what for\")")
+            }
+            _ => return None,
+        };
+        Some(TextChange { begin: self.offset_of(of.location().begin), end, text })
+    }
+
     /// Whether this is the context of a card, and all members that it can have are known.
     fn is_known_context(&self, of: Expression<'_>) -> bool {
         let context = matches!(of.kind(), ExpressionKind::Local { local, .. } if local.name == "ctx");
@@ -148,12 +168,19 @@ impl ScriptReader<'_> {
         let is_field = self.known.types_of(name).next().is_some();
         if is_field && args.is_empty() && self.known.names.type_everywhere(name).is_some() {
             let wrong = format!("`{name}` is a field, and no function");
-            return self.problem(&lints::called_field::LINT, at, (wrong, format!("write `.{name}`, without brackets")));
+            let mistake = (wrong, format!("write `.{name}`, without brackets"));
+            let change = self.mark_before(at, ".").map(|mark| {
+                let end = self.offset_of(at.end);
+                let brackets = self.text[end..].find(')').map_or(0, |closing| closing + 1);
+                TextChange { begin: mark.begin, end: end + brackets, text: format!(".{name}") }
+            });
+            return self.problem_with(&lints::called_field::LINT, at, mistake, change);
         }
         let of_cards = matches!(name, "when" | "resolve") && !matches!(symbol, Some(Symbol::Entity(_)));
         if of_cards && !is_field {
             let wrong = "a colon stands where a dot belongs: it hands over the card first".to_string();
-            self.problem(&lints::dot_or_colon::LINT, at, (wrong, format!("write `.{name}(...)`")));
+            let change = self.mark_before(at, ".");
+            self.problem_with(&lints::dot_or_colon::LINT, at, (wrong, format!("write `.{name}(...)`")), change);
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod argument;
 mod calls;
+mod change;
 mod declared;
 mod expression;
 mod field;

@@ -1,15 +1,15 @@
 //! Looks for code that is valid but does nothing, or something else than it seems to, without a look at its meaning.
 
 use crate::lints;
-use crate::syntax::{is_length, literal, number, text};
-use crate::syntax_lints::{Found, SyntaxLints};
+use crate::syntax::{is_length, literal, local_id, number, text};
+use crate::syntax_lints::{PatternFinding, SyntaxLints};
 use riskbreaker_script::syntax::{
     AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Location, Statement, StatementIf,
     StatementLocal, StatementNumericFor, StatementView, UnaryOp,
 };
 
 /// Returns the lints of a script.
-pub(crate) fn lints(root: Block<'_>, source: &str) -> Vec<Found> {
+pub(crate) fn lints(root: Block<'_>, source: &str) -> Vec<PatternFinding> {
     let mut lints = SyntaxLints { lines: source.lines().collect(), ..SyntaxLints::default() };
     lints.block(root);
     root.visit(&mut lints);
@@ -101,14 +101,34 @@ impl SyntaxLints<'_> {
         if from_value || from_length || start.zip(limit).is_some_and(|(start, limit)| start > limit) {
             let cure = "give the loop its step: `for n = last, first, -1 do`";
             self.tell(&lints::idle_loop::LINT, looped.start.location(), "this loop never runs: it counts up", cure);
-        } else if start == Some(0.0) && is_length(looped.limit) {
-            self.tell(
-                &lints::list_index::LINT,
-                looped.start.location(),
-                "the first place of a list is 1, not 0",
-                "begin the loop with 1",
-            );
+            let behind = looped.limit.location().end;
+            self.changes(Location::new(behind, behind), ", -1");
+        } else if let Some(list) = length_before(looped.limit).filter(|_| start == Some(0.0)) {
+            let wrong = "the first place of a list is 1, not 0";
+            let is_counted = is_length(looped.limit) || self.indexes(looped.body, list, looped.name.id);
+            if is_counted {
+                let cure = "begin the loop with 1, and end it with the length of the list";
+                self.tell(&lints::list_index::LINT, looped.start.location(), wrong, cure);
+                let bounds = Location::new(looped.start.location().begin, looped.limit.location().end);
+                let written = self.written(list.location()).unwrap_or_default().to_owned();
+                self.changes(bounds, format!("1, {written}"));
+            }
         }
+    }
+
+    /// Whether a block reads a list, which is given with its `#`, by a variable.
+    fn indexes(&self, body: Block<'_>, length: Expression<'_>, variable: u64) -> bool {
+        let ExpressionKind::Unary { rhs: list, .. } = length.kind() else { return false };
+        let mut indexes = false;
+        body.visit(&mut |node: AstNode<'_>| {
+            if let AstNode::Expression(expression) = node
+                && let ExpressionKind::IndexExpr { expr, index } = expression.kind()
+            {
+                indexes |= local_id(index) == Some(variable) && self.same(expr, list);
+            }
+            !indexes
+        });
+        indexes
     }
 
     pub(crate) fn local(&mut self, local: &StatementLocal<'_>, at: Location) {
@@ -185,5 +205,16 @@ pub(crate) fn negates(expression: Expression<'_>) -> bool {
         ExpressionKind::Unary { op, .. } => op == UnaryOp::Negate,
         ExpressionKind::Binary { lhs, rhs, .. } => negates(lhs) || negates(rhs),
         _ => false,
+    }
+}
+
+/// Returns `#list` of `#list` and of `#list - 1`.
+fn length_before(limit: Expression<'_>) -> Option<Expression<'_>> {
+    match limit.kind() {
+        ExpressionKind::Unary { op: UnaryOp::Length, .. } => Some(limit),
+        ExpressionKind::Binary { lhs, op: BinaryOp::Subtract, rhs } if number(rhs) == Some(1.0) && is_length(lhs) => {
+            Some(lhs)
+        }
+        _ => None,
     }
 }

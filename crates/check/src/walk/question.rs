@@ -58,6 +58,7 @@ impl ScriptReader<'_> {
         }
         if let Some(place) = value("topic") {
             self.misspelt_topic(place);
+            self.fits_its_topic(ask, table, place);
         }
         // Whether the question offers only cards.
         let given_by_cards = |options: Expression<'_>| match options.kind() {

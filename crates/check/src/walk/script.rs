@@ -3,6 +3,7 @@
 use super::{pattern, spec};
 use crate::inference::evidence::Evidence;
 use crate::reader::ScriptReader;
+use crate::syntax_lints::PatternFinding;
 use riskbreaker_script::syntax::{Arena, parse};
 
 impl ScriptReader<'_> {
@@ -18,8 +19,9 @@ impl ScriptReader<'_> {
                 }
                 self.block(root);
                 self.returns_something(root);
-                for (lint, at, wrong) in pattern::lints(root, self.text) {
-                    self.problem(lint, at, wrong);
+                for PatternFinding { lint, at, mistake, change } in pattern::lints(root, self.text) {
+                    let change = change.map(|(at, text)| self.replaced(at, text));
+                    self.problem_with(lint, at, mistake, change);
                 }
             }
             // A syntax error is the only problem of its file, because others may follow from it.

@@ -5,7 +5,7 @@ use crate::inference::value_type::ValueType;
 use crate::reader::ScriptReader;
 use crate::syntax::{is_text_map, literal, text};
 use riskbreaker_script::syntax::{
-    Block, Expression, ExpressionKind, Local, Statement, StatementLocal, StatementView, TableItem,
+    BinaryOp, Block, Expression, ExpressionKind, Local, Statement, StatementLocal, StatementView, TableItem,
 };
 
 impl ScriptReader<'_> {
@@ -31,7 +31,8 @@ impl ScriptReader<'_> {
             StatementView::Block(block) => self.block(block),
             StatementView::Assign(assign) => {
                 assign.values.iter().for_each(|value| self.kept(*value));
-                assign.vars.iter().for_each(|var| self.written(*var));
+                let value = if let ([_], [value]) = (assign.vars, assign.values) { Some(*value) } else { None };
+                assign.vars.iter().for_each(|var| self.written(*var, None, value));
             }
             StatementView::CompoundAssign(assign) => {
                 self.expression(assign.value);
@@ -40,7 +41,7 @@ impl ScriptReader<'_> {
                     self.expression(assign.var);
                 }
                 self.operands(assign.var, assign.op, assign.value);
-                self.written(assign.var);
+                self.written(assign.var, Some(assign.op), Some(assign.value));
             }
             StatementView::Expression(statement) => {
                 self.expression(statement.expr);
@@ -62,13 +63,17 @@ impl ScriptReader<'_> {
                 self.block(generic.body);
             }
             StatementView::FunctionDeclaration(declaration) => {
-                self.written(declaration.name);
+                self.written(declaration.name, None, None);
                 self.expression(declaration.function);
             }
             StatementView::If(branch) => {
                 self.asking(branch.condition);
                 self.condition(branch.condition);
+                let topic = self.topic_compared(branch.condition);
+                let answered = self.answered.len();
+                self.answered.extend(topic);
                 self.block(branch.then_body);
+                self.answered.truncate(answered);
                 branch.else_body.into_iter().for_each(|body| self.statement(body));
             }
             StatementView::LocalFunction(local) => {
@@ -88,6 +93,7 @@ impl ScriptReader<'_> {
                 if let [answer] = returned.expressions
                     && self.path.starts_with("policies/")
                 {
+                    self.answers_its_question(*answer);
                     self.slip(*answer);
                     self.offered_nowhere(*answer);
                 }
@@ -166,9 +172,10 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Checks the target of an assignment. A function that assigns a variable of the file would keep state outside the
+    /// Checks the target of an assignment, with the operator of a compound one and the value if it is a single one. A
+    /// function that assigns a variable of the file would keep state outside the
     /// game.
-    pub(crate) fn written(&mut self, target: Expression<'_>) {
+    pub(crate) fn written(&mut self, target: Expression<'_>, op: Option<BinaryOp>, value: Option<Expression<'_>>) {
         match target.kind() {
             ExpressionKind::Global(name) => {
                 self.global_written(text(name), target.location());
@@ -180,7 +187,7 @@ impl ScriptReader<'_> {
             ExpressionKind::IndexName { expr, index, .. } => {
                 self.expression(expr);
                 self.switch_written(expr, &text(index), target.location());
-                self.field_written(expr, &text(index), target.location());
+                self.field_written(expr, &text(index), target, op, value);
                 self.read_by_nobody(expr, &text(index), target.location());
                 self.fills(expr, target.location());
             }
@@ -193,6 +200,7 @@ impl ScriptReader<'_> {
                     self.keyed_by_entities.insert(local.id);
                 }
                 self.place_of_empty(expr, index, target.location());
+                self.element_written(expr, target, op, value);
                 self.fills(expr, target.location());
             }
             _ => self.expression(target),

@@ -35,10 +35,12 @@ impl ScriptReader<'_> {
             ("whisper", [audience, ..]) => self.audience(*audience),
             ("verb", _) => self.verb_values(args),
             ("attach", [hook, _, data, ..]) => self.attached_data(*hook, *data),
+            ("set_data", [_, data, ..]) => self.replaced_data(*data),
             ("build_sheet", [sheet, ..]) => self.sheet(*sheet),
             ("recur", [_, _, step, ..]) if is_zero(*step) => {
                 self.endless_repeat(*step);
             }
+            ("options", [ids, ..]) => self.tables_for_ids(*ids),
             ("agenda", [filter, ..]) => self.entry_under(*filter, "what", usize::MAX),
             // A name that is no entry of the agenda is a moment that some rule names with `rb.comes`.
             ("lasts", [_, how, ..]) => {
@@ -124,11 +126,16 @@ impl ScriptReader<'_> {
         if places != given && !(open_end && given <= places) {
             let (values, them) = (if given == 1 { "value" } else { "values" }, if places == 1 { "it" } else { "them" });
             let wrong = format!("\"{text}\" has {places} `{{}}`, and {given} {values} to fill {them}");
-            self.problem(
-                &lints::text_places::LINT,
-                args[label].location(),
-                (wrong, "give one value for each `{}`".into()),
-            );
+            // Other languages fill `%s` and `%d`.
+            let marks = text.matches("%s").count() + text.matches("%d").count();
+            let at = args[label].location();
+            if places == 0 && marks == given {
+                let meant = self.source(args[label]).replace("%s", "{}").replace("%d", "{}");
+                let change = self.replaced(at, meant);
+                let cure = "write `{}` for each value, instead of %s and %d".to_owned();
+                return self.cured(&lints::text_places::LINT, at, (wrong, cure), change);
+            }
+            self.problem(&lints::text_places::LINT, at, (wrong, "give one value for each `{}`".into()));
         }
     }
 }

@@ -1,0 +1,72 @@
+//! A rule id in RULES.md is written twice, or not as an id.
+
+use std::collections::BTreeMap;
+
+use crate::lint::{Example, Lint, Severity};
+use riskbreaker_ruleset::{Problem, Source, Stack, TextChange};
+use riskbreaker_spec::leading_ids;
+
+pub(crate) static LINT: Lint = Lint {
+    name: "rule-id",
+    severity: Severity::Error,
+    summary: "a rule id in RULES.md is written twice, or not as an id",
+    explanation: "A rule begins with its id, `- **ABC-12** text`, and cards and specs name it by that. If two rules \
+                  have one id, a name leads to the wrong text. An id without its hyphen is none.",
+    bad: Example::Files(&[(
+        "RULES.md",
+        "# Tug of war\n\n- **TUG-1** Pull.\n- **TUG-2** Rest.\n- **TUG-2** Who has the rope wins.\n",
+    )]),
+    good: Example::Files(&[(
+        "RULES.md",
+        "# Tug of war\n\n- **TUG-1** Pull.\n- **TUG-2** Rest.\n- **TUG-3** Who has the rope wins.\n",
+    )]),
+};
+
+/// Returns the problems of the rule ids in the rule texts of a stack, from a part on.
+pub(crate) fn wrong_rule_ids(stack: &Stack, own: usize) -> Vec<Problem> {
+    let texts = stack.parts()[own..].iter().filter_map(|part| part.folder.file("RULES.md"));
+    texts.flat_map(wrong_ids_of).collect()
+}
+
+fn wrong_ids_of(source: &Source) -> Vec<Problem> {
+    let mut lines: BTreeMap<String, u32> = BTreeMap::new();
+    let mut found = Vec::new();
+    let prefixes: Vec<String> = source.text.lines().flat_map(leading_ids).filter_map(|id| prefix_of(&id)).collect();
+    let mut begin = 0;
+    for (number, line) in (1..).zip(source.text.split_inclusive('\n')) {
+        let bold =
+            line.trim_start().strip_prefix(['-', '*', '+']).and_then(|rest| rest.trim_start().strip_prefix("**"));
+        if let Some((name, _)) = bold.and_then(|rest| rest.split_once("**")) {
+            let column = line.find(name).unwrap_or_default();
+            let place = (number, line[..column].chars().count() as u32 + 1);
+            if let Some(first) = lines.get(name) {
+                let message = format!("the rule `{name}` is already in line {first}");
+                found.push(LINT.problem(&*source.path, message).at(place).with_cure("give one of them another id"));
+            } else if let Some(meant) = hyphened(name, &prefixes) {
+                let change =
+                    TextChange { begin: begin + column, end: begin + column + name.len(), text: meant.clone() };
+                let problem = LINT.problem(&*source.path, format!("`{name}` is no rule id")).at(place);
+                found.push(problem.with_cure(format!("write `{meant}`")).with_change(change));
+            }
+            if leading_ids(line).iter().any(|id| id == name) {
+                lines.insert(name.to_owned(), number);
+            }
+        }
+        begin += line.len();
+    }
+    found
+}
+
+/// Returns `ABC` of `ABC-12`.
+fn prefix_of(id: &str) -> Option<String> {
+    id.rsplit_once('-').map(|(prefix, _)| prefix.to_owned())
+}
+
+/// Returns `ABC-12` for `ABC 12`, `ABC_12` and `ABC12`, if other rules begin with `ABC-`.
+fn hyphened(name: &str, prefixes: &[String]) -> Option<String> {
+    let digits = name.len() - name.trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
+    let (word, number) = name.split_at(name.len() - digits);
+    let word = word.trim_end_matches([' ', '_', '.']);
+    let known = digits > 0 && prefixes.iter().any(|prefix| prefix == word);
+    known.then(|| format!("{word}-{number}"))
+}

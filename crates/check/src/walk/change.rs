@@ -1,0 +1,79 @@
+//! Changes of a script that carry out the cure of a finding.
+
+use std::ops::Range;
+
+use crate::reader::ScriptReader;
+use riskbreaker_ruleset::TextChange;
+use riskbreaker_script::syntax::{Expression, Location, TextPosition};
+
+impl<'r> ScriptReader<'r> {
+    /// The byte of the text at a position.
+    pub(crate) fn offset_of(&self, place: TextPosition) -> usize {
+        let lines = self.text.split_inclusive('\n').take(place.line as usize);
+        (lines.map(str::len).sum::<usize>() + place.column as usize).min(self.text.len())
+    }
+
+    /// The bytes of the text at a place.
+    pub(crate) fn bytes_of(&self, at: Location) -> Range<usize> {
+        self.offset_of(at.begin)..self.offset_of(at.end)
+    }
+
+    /// The blank text at the beginning of the line of a position.
+    pub(crate) fn indent_of(&self, place: TextPosition) -> &'r str {
+        let line = self.text.lines().nth(place.line as usize).unwrap_or_default();
+        &line[..line.len() - line.trim_start().len()]
+    }
+
+    /// The source text of an expression.
+    pub(crate) fn source(&self, expression: Expression<'_>) -> &'r str {
+        self.text.get(self.bytes_of(expression.location())).unwrap_or_default()
+    }
+
+    /// Another text in the place of a part of the script.
+    pub(crate) fn replaced(&self, at: Location, text: impl Into<String>) -> TextChange {
+        let Range { start: begin, end } = self.bytes_of(at);
+        TextChange { begin, end, text: text.into() }
+    }
+
+    /// A text that is put in at a position.
+    pub(crate) fn inserted(&self, at: TextPosition, text: impl Into<String>) -> TextChange {
+        let begin = self.offset_of(at);
+        TextChange { begin, end: begin, text: text.into() }
+    }
+
+    /// Two expressions in each other's places, with the text between them as it is; `one` comes first.
+    pub(crate) fn exchanged_with(&self, one: Expression<'_>, other: Expression<'_>) -> TextChange {
+        let (first, second) = (self.bytes_of(one.location()), self.bytes_of(other.location()));
+        let between = self.text.get(first.end..second.start).unwrap_or_default();
+        let text = format!("{}{between}{}", self.source(other), self.source(one));
+        TextChange { begin: first.start, end: second.end, text }
+    }
+
+    /// The change that an entity needs by the cure of [`Inference::no_entity`](crate::inference::Inference::no_entity).
+    pub(crate) fn change_to_entity(&self, value: Expression<'_>, cure: &str) -> Option<TextChange> {
+        let written = self.source(value);
+        let meant = match () {
+            () if cure.starts_with("name one of it") => format!("{written}[1]"),
+            () if cure.ends_with("`.owner`") => format!("{written}.owner"),
+            () if cure.ends_with("without `.id`") => written.strip_suffix(".id")?.to_owned(),
+            () => return None,
+        };
+        Some(self.replaced(value.location(), meant))
+    }
+
+    /// The text in the brackets of the call of a name, and the end of the call; `None` if it has calls in it.
+    pub(crate) fn arguments_behind(&self, name: Location) -> Option<(&'r str, usize)> {
+        let begin = self.offset_of(name.end);
+        let inside = self.text.get(begin..)?.strip_prefix('(')?;
+        let length = inside.find(')')?;
+        let inside = &inside[..length];
+        (!inside.contains(['(', '\n'])).then_some((inside, begin + length + 2))
+    }
+
+    /// The mark before a name, a dot or a colon, replaced by another one.
+    pub(crate) fn mark_before(&self, name: Location, mark: &str) -> Option<TextChange> {
+        let end = self.text.get(..self.offset_of(name.begin))?.trim_end().len();
+        let is_mark = self.text[..end].ends_with(['.', ':']);
+        is_mark.then(|| TextChange { begin: end - 1, end, text: mark.to_owned() })
+    }
+}
