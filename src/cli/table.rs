@@ -534,14 +534,14 @@ const MOST_CHANGES: usize = 8;
 struct HostMessage {
     id: Json,
     method: Json,
-    params: NoticeParams,
+    params: ShownParams,
     result: WaitingPeople,
 }
 
 /// The parameters of a notice.
 #[derive(Default, serde::Deserialize)]
 #[serde(default)]
-struct NoticeParams {
+struct ShownParams {
     viewer: Json,
     settings: Json,
     presence: Json,

@@ -9,14 +9,14 @@ pub(crate) fn json_path(text: &[u8], end: usize, inside: bool) -> String {
         at = walk.step(text, at);
     }
     let lacks_a_member = !inside && text[at..].iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'}');
-    if lacks_a_member && let Some(Place::Member(key)) = walk.places.last_mut() {
+    if lacks_a_member && let Some(JsonPlace::Member(key)) = walk.places.last_mut() {
         *key = None;
     }
     walk.path()
 }
 
 /// The place in a container that is being read.
-enum Place {
+enum JsonPlace {
     /// The key of the current member of an object; `None` before its colon.
     Member(Option<String>),
     /// The index of the current item of an array.
@@ -25,7 +25,7 @@ enum Place {
 
 #[derive(Default)]
 struct JsonWalk {
-    places: Vec<Place>,
+    places: Vec<JsonPlace>,
     /// The last text that was read: a key, if a colon follows.
     text: String,
 }
@@ -34,19 +34,19 @@ impl JsonWalk {
     /// Reads the token at a place. Returns the place behind it.
     fn step(&mut self, text: &[u8], at: usize) -> usize {
         match text[at] {
-            b'{' => self.places.push(Place::Member(None)),
-            b'[' => self.places.push(Place::Item(0)),
+            b'{' => self.places.push(JsonPlace::Member(None)),
+            b'[' => self.places.push(JsonPlace::Item(0)),
             b'}' | b']' => {
                 self.places.pop();
             }
             b':' => {
-                if let Some(Place::Member(key)) = self.places.last_mut() {
+                if let Some(JsonPlace::Member(key)) = self.places.last_mut() {
                     *key = Some(std::mem::take(&mut self.text));
                 }
             }
             b',' => match self.places.last_mut() {
-                Some(Place::Member(key)) => *key = None,
-                Some(Place::Item(index)) => *index += 1,
+                Some(JsonPlace::Member(key)) => *key = None,
+                Some(JsonPlace::Item(index)) => *index += 1,
                 None => {}
             },
             b'"' => return self.read_text(text, at),
@@ -69,10 +69,10 @@ impl JsonWalk {
         let mut path = String::new();
         for place in &self.places {
             match place {
-                Place::Member(Some(key)) if path.is_empty() => path.push_str(key),
-                Place::Member(Some(key)) => path.extend([".", key]),
-                Place::Member(None) => {}
-                Place::Item(index) => path.push_str(&format!("[{index}]")),
+                JsonPlace::Member(Some(key)) if path.is_empty() => path.push_str(key),
+                JsonPlace::Member(Some(key)) => path.extend([".", key]),
+                JsonPlace::Member(None) => {}
+                JsonPlace::Item(index) => path.push_str(&format!("[{index}]")),
             }
         }
         path
