@@ -62,6 +62,11 @@ impl Repl {
         found
     }
 
+    /// True if a word is in a list field of somebody, such as a skill, or names a field.
+    pub(super) fn is_listed(&self, word: &str) -> bool {
+        self.listed_with(word).is_some() || !self.field_called(word).is_empty()
+    }
+
     /// Returns who has the word in a list field, such as a skill.
     fn listed_with(&self, word: &str) -> Option<(String, String)> {
         let view = self.session.view();

@@ -225,12 +225,17 @@ fn is_shortened(typed: &str, part: &str) -> bool {
     typed.chars().next() == part.chars().next() && typed.chars().all(|letter| rest.any(|other| other == letter))
 }
 
+/// True if one of two words may be typed for the other.
+fn is_other_word(typed: &str, part: &str) -> bool {
+    synonyms_of(typed).any(|known| known == part) || synonyms_of(part).any(|known| known == typed)
+}
+
 /// How a typed word fits a word of a name; `None` if it does not.
 fn fit(typed: &str, part: &str) -> Option<WordFit> {
     let length = typed.chars().count();
     let number = ordinal(typed);
     let begins = length > 2 && part.starts_with(typed);
-    if typed == part || begins || stem(typed) == stem(part) || synonyms_of(typed).any(|known| known == part) {
+    if typed == part || begins || stem(typed) == stem(part) || is_other_word(typed, part) {
         return Some(WordFit::Exact);
     }
     if number.is_some() && number == ordinal(part).or_else(|| part.parse().ok()) {
@@ -277,7 +282,7 @@ fn named(words: &Words, option: &Choice, verb: Option<&str>) -> Option<NamedOpti
             if !is_number(word) || found.used.iter().any(|used| !is_number(&words[*used])) {
                 found.used.push(at);
                 covered[part] = true;
-                found.borrowed += usize::from(synonyms_of(word).any(|known| known == *parts[part]));
+                found.borrowed += usize::from(is_other_word(word, parts[part]));
             }
         } else if initials > 0 {
             found.used.push(at);
@@ -345,8 +350,12 @@ fn answer_from(question: &Question, words: &mut Words, verbs: &[(String, String)
         question.read(&Value::text(text)).ok().map(|answer| GuessedAnswer::Answer { answer, near })
     };
     match &question.ask {
-        Ask::Choose { options, .. } => {
-            let (option, found) = best(words, options, verbs)?;
+        Ask::Choose { options, other } => {
+            let Some((option, found)) = best(words, options, verbs) else {
+                // A place in numbers.
+                let is_place = *other && words.len() > 1 && words.iter().all(|word| word.parse::<f64>().is_ok());
+                return if is_place { answer(&std::mem::take(words).join(" "), false) } else { None };
+            };
             match option.enabled {
                 true => answer(&option.id, found.near),
                 false if found.near => None,
@@ -409,8 +418,14 @@ impl Repl {
         if words.is_empty() {
             words = all.into_iter().filter(|word| !IDLE.contains(&word.as_str())).collect();
         }
-        let mut rest = words.clone();
-        let guessed = match self.answer_of_words(&question, &mut rest, &known) {
+        // `go` is said of most things, so the other words come first.
+        let mut rest: Words = words.iter().filter(|word| *word != "go").cloned().collect();
+        let mut answer = self.answer_of_words(&question, &mut rest, &known);
+        if answer.is_none() {
+            rest.clone_from(&words);
+            answer = self.answer_of_words(&question, &mut rest, &known);
+        }
+        let guessed = match answer {
             Some(GuessedAnswer::Closed(refusal)) => return Err(self.with_subject(&question, refusal)),
             Some(GuessedAnswer::Answer { answer, near }) if !self.masters() => {
                 // Later questions may depend on secrets.

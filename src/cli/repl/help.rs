@@ -64,6 +64,11 @@ impl Repl {
         let is_known = |word: &&str| self.is_defined(word) || self.only_entity(word).is_ok();
         let mut several: Vec<&str> = several.collect();
         several.sort_by_key(|word| !is_known(word));
+        // Of a sentence, only words that mean something in the rules are explained.
+        if several.len() > 1 {
+            let rules = self.session.ruleset().clone();
+            several.retain(|word| is_known(word) || rules::find_card(&rules, word).is_ok() || self.is_listed(word));
+        }
         for word in several {
             if let Some(done) = self.help_on(word, words) {
                 return done;

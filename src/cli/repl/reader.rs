@@ -151,7 +151,7 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
         begins_alike && (rest.is_empty() || is_long && takes_words)
     };
     let near = nearest(first, Command::names())
-        .filter(|near| *near != first && first.chars().count() > 2 && !is_known)
+        .filter(|near| *near != first && first.chars().count() > 3 && !is_known)
         .filter(is_like);
     if words.focus().is_some() {
         // A misspelt command is more likely than an unknown answer.
@@ -477,6 +477,11 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("block", "defend"),
     ("evade", "dodge"),
     ("nowhere", "stay"),
+    ("remain", "stay"),
+    ("lower", "decrease"),
+    ("reduce", "decrease"),
+    ("increase", "gain"),
+    ("prone", "lie"),
     ("scream", "speak"),
     ("say", "speak"),
     ("tell", "speak"),
@@ -655,6 +660,12 @@ fn asked_in_words(line: &str, words: &Vocabulary) -> Option<(&'static Command, S
         return (words_in(line) > 1).then(|| (command, String::new()));
     }
     let plain = line.trim_end_matches(['?', '!', '.', ' ']);
+    // `which gives the best chance`
+    let begins = |start: &str| plain.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start));
+    let asks_which = begins("what ") || begins("which ");
+    if asks_which && words_of(plain).iter().any(|word| word.text.eq_ignore_ascii_case("best")) {
+        return Some((Command::of(Word::Hint), String::new()));
+    }
     if asks_for_own_value(plain) {
         return Some((Command::of(Word::Sheet), String::new()));
     }
@@ -664,15 +675,9 @@ fn asked_in_words(line: &str, words: &Vocabulary) -> Option<(&'static Command, S
     if let Some(name) = name_with_sheet(plain, words) {
         return Some((Command::of(Word::Sheet), name));
     }
-    let begins = |start: &str| plain.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start));
     // `what round is it`
     if begins("what ") && plain.to_lowercase().ends_with(" is it") {
         return Some((Command::of(Word::Look), String::new()));
-    }
-    // `which gives the best chance`
-    let asks_which = begins("what ") || begins("which ");
-    if asks_which && words_of(plain).iter().any(|word| word.text.eq_ignore_ascii_case("best")) {
-        return Some((Command::of(Word::Hint), String::new()));
     }
     let (start, word) = match QUESTIONS.iter().find(|(start, _)| begins(start)) {
         Some((start, word)) => (*start, *word),
@@ -742,6 +747,7 @@ fn name_with_sheet(line: &str, words: &Vocabulary) -> Option<String> {
     let asks = ["stats", "sheet", "status", "info", "hp", "health"].iter().any(|word| word.eq_ignore_ascii_case(last));
     let name =
         ["the ", "show ", "show me ", "see "].iter().fold(name, |name, start| name.strip_prefix(start).unwrap_or(name));
+    let name = name.strip_suffix("'s").unwrap_or(name);
     let is_name = words.names.iter().any(|known| fold(known) == fold(name));
     (asks && is_name).then(|| name.to_owned())
 }
@@ -800,94 +806,98 @@ pub fn without_articles(line: &str) -> String {
     words.chain([last]).collect::<Vec<_>>().join(" ")
 }
 
+/// Polite and idle words at the end of a line.
+const ENDS: [&str; 26] = [
+    " please",
+    " pls",
+    " plz",
+    " then",
+    " now",
+    " thanks",
+    " thx",
+    " thank you",
+    " obviously",
+    " of course",
+    " for sure",
+    " i guess",
+    " i think",
+    " maybe",
+    " lol",
+    " haha",
+    " hehe",
+    " man",
+    " dude",
+    " bro",
+    " right now",
+    " this time",
+    " this turn",
+    " this round",
+    " again",
+    " instead",
+];
+
+/// Polite and idle words at the start of a line, and words before what somebody wants to do.
+const OPENINGS: [&str; 53] = [
+    "please ",
+    "pls ",
+    "hey ",
+    "hey, ",
+    "hm, ",
+    "hmm, ",
+    "oh ",
+    "oh, ",
+    "uh ",
+    "so ",
+    "then ",
+    "and then ",
+    "now ",
+    "maybe ",
+    "just ",
+    "obviously ",
+    "i guess ",
+    "i think ",
+    "i think i ",
+    "i wanna ",
+    "i want ",
+    "i can ",
+    "i try to ",
+    "i should ",
+    "we should ",
+    "lets ",
+    "we will ",
+    "ok, ",
+    "okay, ",
+    "well, ",
+    "i want to ",
+    "i would like to ",
+    "i'd like to ",
+    "i'm going to ",
+    "i will ",
+    "i'm ",
+    "i am ",
+    "i'll ",
+    "i ",
+    "we ",
+    "let me ",
+    "let's ",
+    "let us ",
+    "try to ",
+    "use ",
+    "play ",
+    "choose ",
+    "take ",
+    "show me ",
+    "give me ",
+    "tell me ",
+    "show ",
+    "see ",
+];
+
 /// Removes polite phrases from a line: `I want to hit the guard, please.` becomes `hit guard`. `None` if nothing was
 /// removed.
 ///
 /// Used if the line is refused in its original form.
 pub fn without_manners(line: &str) -> Option<String> {
-    const ENDS: [&str; 26] = [
-        " please",
-        " pls",
-        " plz",
-        " then",
-        " now",
-        " thanks",
-        " thx",
-        " thank you",
-        " obviously",
-        " of course",
-        " for sure",
-        " i guess",
-        " i think",
-        " maybe",
-        " lol",
-        " haha",
-        " hehe",
-        " man",
-        " dude",
-        " bro",
-        " right now",
-        " this time",
-        " this turn",
-        " this round",
-        " again",
-        " instead",
-    ];
-    const STARTS: [&str; 53] = [
-        "please ",
-        "pls ",
-        "hey ",
-        "hey, ",
-        "hm, ",
-        "hmm, ",
-        "oh ",
-        "oh, ",
-        "uh ",
-        "so ",
-        "then ",
-        "and then ",
-        "now ",
-        "maybe ",
-        "just ",
-        "obviously ",
-        "i guess ",
-        "i think ",
-        "i think i ",
-        "i wanna ",
-        "i want ",
-        "i can ",
-        "i try to ",
-        "i should ",
-        "we should ",
-        "lets ",
-        "we will ",
-        "ok, ",
-        "okay, ",
-        "well, ",
-        "i want to ",
-        "i would like to ",
-        "i'd like to ",
-        "i'm going to ",
-        "i will ",
-        "i'm ",
-        "i am ",
-        "i'll ",
-        "i ",
-        "we ",
-        "let me ",
-        "let's ",
-        "let us ",
-        "try to ",
-        "use ",
-        "play ",
-        "choose ",
-        "take ",
-        "show me ",
-        "give me ",
-        "tell me ",
-        "show ",
-        "see ",
-    ];
     let is_text = |command: &Command| command.group == Group::Master;
     if line.contains(['=', '(', '{', '[', '"', ';']) || Command::find(split_first(line).0).is_some_and(is_text) {
         return None;
@@ -902,7 +912,7 @@ pub fn without_manners(line: &str) -> Option<String> {
     let begins = |plain: &str, start: &str| {
         plain.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start)) && plain.len() > start.len()
     };
-    while let Some(start) = STARTS.iter().filter(|start| begins(plain, start)).max_by_key(|start| start.len()) {
+    while let Some(start) = OPENINGS.iter().filter(|start| begins(plain, start)).max_by_key(|start| start.len()) {
         plain = plain[start.len()..].trim_start();
     }
     let plain = without_articles(plain);
@@ -959,7 +969,10 @@ pub fn with_commas(line: &str) -> Option<String> {
 /// The command that a whole line of a newcomer means.
 fn of_newcomer(line: &str) -> Option<&'static Command> {
     let plain = line.trim_end_matches(['?', '!', '.']).to_lowercase();
-    NEWCOMERS.iter().find(|(typed, _)| *typed == plain).map(|(_, word)| Command::of(*word))
+    let found = |plain: &str| NEWCOMERS.iter().find(|(typed, _)| *typed == plain).map(|(_, word)| Command::of(*word));
+    let ends = [" first", " now", " here", " next", " then", " again", " please"];
+    found(&plain)
+        .or_else(|| ends.iter().find_map(|end| found(plain.strip_suffix(end).filter(|rest| rest.contains(' '))?)))
 }
 
 /// The command that a line means by a newcomer's word, or by the unique beginning of a name.
@@ -1236,6 +1249,9 @@ mod tests {
             ("hey, how do I start?", "help", ""),
             ("how many enemies are there", "look", ""),
             ("hm, not sure, what do you think?", "hint", ""),
+            ("what's my best card?", "hint", ""),
+            ("so what do i do first", "options", ""),
+            ("Foe 2's stats", "sheet", "Foe 2"),
             ("undo that", "undo", ""),
             ("skip this one please", "skip", ""),
         ] {
