@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use riskbreaker::Library;
 use riskbreaker::ruleset::LockEntry;
 use serde::{Deserialize, Serialize};
 
@@ -109,14 +108,5 @@ impl PackageLock {
             "# Written by `riskbreaker add`. Keep it with your rulesets: `riskbreaker add --locked` restores them.\n";
         let text = format!("{head}{}", toml::to_string(self)?);
         file::replace(path, text).with_context(|| format!("cannot write {}", path.display()))
-    }
-}
-
-impl Package {
-    /// Returns a library with this ruleset in front of others.
-    pub fn before(&self, others: Library) -> Result<Library> {
-        let files = self.files.iter().map(|(path, bytes)| (format!("{}/{path}", self.id), bytes.clone()));
-        let lock = (PackageLock::FILE.to_owned(), PackageLock::of_names(self)?.into_bytes());
-        Ok(Library::overlay(Library::from_files(files.chain([lock])), others))
     }
 }

@@ -11,6 +11,7 @@ mod install_root;
 mod lock;
 mod manage;
 mod names;
+mod overlay;
 mod pack;
 mod package;
 mod preview;

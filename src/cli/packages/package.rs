@@ -202,15 +202,6 @@ impl Package {
         Ok(Package { id: id.to_owned(), ..self })
     }
 
-    /// Describes the package for a message: id, version and title; the id alone if its manifest cannot be read.
-    pub fn description(&self) -> String {
-        let manifest = self.before(Library::embedded()).ok().and_then(|library| library.manifest(&self.id).ok());
-        match manifest {
-            Some(Manifest { version, title, .. }) => harmless(&format!("{} {version} ({title})", self.own_id)),
-            None => self.own_id.clone(),
-        }
-    }
-
     /// Reads a folder on disk. Links are never followed.
     pub fn of_folder(folder: &Path, inside: Option<&str>) -> Result<Package> {
         let mut gathered = Gathered::default();
