@@ -35,6 +35,9 @@ impl SpecChoice {
 /// The lines that a spec ran, by file.
 pub(crate) type RanLines = BTreeMap<String, Vec<u32>>;
 
+/// The file and the name of a spec, with the lines that it ran.
+pub(crate) type RanBySpec = ((String, String), RanLines);
+
 /// The lines that a run counted, since an earlier count. Lines that run while a file loads are not among them, nor is a count that
 /// began anew with another machine left out.
 pub(crate) fn lines_between(before: &Hits, after: &Hits) -> RanLines {
@@ -60,7 +63,7 @@ pub struct SpecReach {
 impl SpecReach {
     /// Takes in a run of specs of these rules. Specs that it did not run keep their lines, which are numbered anew where a file has
     /// changed.
-    pub(crate) fn note(&mut self, rules: &Ruleset, found: Vec<((String, String), RanLines)>) {
+    pub(crate) fn note(&mut self, rules: &Ruleset, found: Vec<RanBySpec>) {
         let files = rules.files();
         for (path, text) in &files {
             let Some(changed) = self.files.get(path).and_then(|old| ChangedLines::between(old, text)) else { continue };

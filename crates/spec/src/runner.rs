@@ -14,7 +14,7 @@ use std::{fs, thread};
 use super::Coverage;
 use super::case::Case;
 use super::lines::{LineCoverage, play_at_random};
-use super::reach::{RanLines, SpecChoice, SpecReach, lines_between};
+use super::reach::{RanBySpec, RanLines, SpecChoice, SpecReach, lines_between};
 use riskbreaker_play::{DICE_RUN_OUT, Fault, Hits, MACHINE_STACK, Ruleset};
 use riskbreaker_ruleset::{Library, LoadError, Source, read_regular};
 use riskbreaker_script::SpecFile;
@@ -186,7 +186,7 @@ fn run_all(
     sources: Vec<SpecSource>,
     run: &SpecRun,
     reaches: bool,
-) -> (SpecReport, Vec<((String, String), RanLines)>) {
+) -> (SpecReport, Vec<RanBySpec>) {
     let next = AtomicUsize::new(0);
     let found: Mutex<Vec<(usize, OfFile)>> = Mutex::new(Vec::new());
     let workers = thread::available_parallelism().map_or(1, usize::from).min(sources.len().max(1));
@@ -318,7 +318,7 @@ struct OfFile {
     /// Specs that were not run, as in [`SpecReport::unexamined`].
     unexamined: Vec<String>,
     /// The lines that each spec ran, by file and name, if they are noted.
-    ran: Vec<((String, String), RanLines)>,
+    ran: Vec<RanBySpec>,
 }
 
 /// The work of running a spec, without its scripts.

@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(found(&[3, 3, 3], None, 30).0, 0);
         // With two playouts the answer of the policy and one other are tried, and neither is clearly better.
         assert_eq!(found(&[1, 2], Some(0), 2), (0, vec![1, 1]));
-        assert_eq!(found(&[1, 2], Some(0), 6).0, 1);
+        assert_eq!(found(&[1, 2], Some(0), 40).0, 1);
         assert_eq!(found(&[1, 9], None, 1).1.iter().sum::<u32>(), 1);
         // Ten playouts suffice for three of eight answers.
         let (_, played) = found(&[1; 8], Some(4), 10);
