@@ -90,13 +90,16 @@ impl ScriptReader<'_> {
     }
 
     /// Returns the values that other cards have for a fact, joined by commas; `None` unless they are a few words that
-    /// scripts know.
+    /// scripts know, each of them of several cards.
     pub(crate) fn values_of_others(&self, name: &str, own: &str) -> Option<String> {
         let values: Vec<&str> = self.facts_of_cards(name).into_iter().filter(|value| *value != own).collect();
         let mut different = values.clone();
         different.sort_unstable();
         different.dedup();
         let known = different.iter().all(|value| self.known.names.times(value) > 1);
+        // Where one card alone has some value, another one may have a value of its own, too.
+        let is_shared = |value: &&str| values.iter().filter(|other| **other == *value).count() > 1;
+        let known = known && different.iter().all(is_shared);
         (values.len() > MANY && different.len() * 2 <= values.len() && known).then(|| different.join(", "))
     }
 
