@@ -2,10 +2,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::lab::{Findings, SimulationError};
 
+use super::shard::ReportForm;
 use super::study::part;
 use super::{call_error, sim};
+use riskbreaker::lab::{Findings, SimulationError};
 
 /// Puts the shards of a simulation or of a study together
 #[derive(clap::Args)]
@@ -19,7 +20,7 @@ pub struct Args {
     partial: bool,
 
     #[command(flatten)]
-    output: sim::Output,
+    output: ReportForm,
 }
 
 pub fn merge(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {

@@ -1,12 +1,14 @@
 //! The option `--shard`: the part of a simulation to play, given explicitly or by the variables of a scheduler; and the exit
 //! code of a part.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Result;
-use riskbreaker::lab::Shard;
 
 use super::{CallError, call_error, report};
+use riskbreaker::lab::Shard;
 
 /// The value of `--shard`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -224,4 +226,42 @@ mod tests {
             assert!(shard(wrong).is_err(), "{wrong}");
         }
     }
+}
+
+/// The output options.
+#[derive(clap::Args, Clone, Debug)]
+pub struct ReportForm {
+    /// Writes a JSON object
+    #[arg(long)]
+    pub json: bool,
+
+    /// Writes a report with pictures, in one file
+    #[arg(long, value_name = "FILE.html")]
+    pub html: Option<PathBuf>,
+}
+
+/// Prints the cost of a part: its time and peak memory.
+pub fn tell_cost(took: Duration) {
+    let seconds = took.as_secs_f64();
+    match most_memory() {
+        Some(bytes) => eprintln!("this part took {seconds:.1} s and {} MiB of memory", bytes >> 20),
+        None => eprintln!("this part took {seconds:.1} s"),
+    }
+}
+
+/// The peak memory of the program in bytes; `None` if the system does not report it.
+fn most_memory() -> Option<u64> {
+    #[cfg(unix)]
+    {
+        // SAFETY: the record is plain numbers, and the call writes to it alone.
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            (libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) == 0).then_some(usage)
+        };
+        // Linux counts in kilobytes, macOS in bytes.
+        let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
+        usage.and_then(|usage| u64::try_from(usage.ru_maxrss).ok()).map(|most| most * unit)
+    }
+    #[cfg(not(unix))]
+    None
 }

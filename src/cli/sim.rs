@@ -6,12 +6,6 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use riskbreaker::lab::{
-    Exchange, Findings, GameRow, GameStore, MemoUse, Progress, Rate, Simulation, SimulationError, Study, Variant,
-};
-use riskbreaker::ruleset::system_message;
-use riskbreaker::state::readable_name;
-use riskbreaker::{Ruleset, Scenario, Setup};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
@@ -19,16 +13,21 @@ use super::figures::percent;
 use super::games::GamesFile;
 use super::interrupt::{INTERRUPTED, heed_termination, interrupted_code, watched};
 use super::meter::meter;
-use super::page;
 use super::play::{pair, with_pairs};
 use super::report::unwritable;
 use super::row::Row;
 use super::screen::Screen;
-use super::shard::{ShardArg, end_part, shard};
+use super::shard::{ReportForm, ShardArg, end_part, shard, tell_cost};
 use super::study::{self, compared::Columns, parts::StudyWork};
 use super::tallies::{cards_played, left_out, rate_text, replay, result_bars, told_rounds};
 use super::tune::{self, Target};
-use super::{call_error, file, library};
+use super::{call_error, file, library, page};
+use riskbreaker::lab::{
+    Exchange, Findings, GameRow, GameStore, MemoUse, Progress, Rate, Simulation, SimulationError, Study, Variant,
+};
+use riskbreaker::ruleset::system_message;
+use riskbreaker::state::readable_name;
+use riskbreaker::{Ruleset, Scenario, Setup};
 
 /// Plays a scenario many times and counts what comes of it
 ///
@@ -121,7 +120,7 @@ pub struct Args {
     target: Option<Target>,
 
     #[command(flatten)]
-    output: Output,
+    output: ReportForm,
 }
 
 /// Options that conflict with `--ban` and `--mirror`.
@@ -136,18 +135,6 @@ enum MirrorKind {
     Order,
     /// What the seats have
     Sides,
-}
-
-/// The output options.
-#[derive(clap::Args, Clone, Debug)]
-pub struct Output {
-    /// Writes a JSON object
-    #[arg(long)]
-    pub json: bool,
-
-    /// Writes a report with pictures, in one file
-    #[arg(long, value_name = "FILE.html")]
-    pub html: Option<PathBuf>,
 }
 
 fn precision(text: &str) -> Result<f64, String> {
@@ -504,32 +491,6 @@ fn write(path: &Path, findings: &Findings, folder: Option<&Path>) -> Result<()> 
     file::replace(path, kept.to_string()).map_err(|error| unwritable(path, &error))
 }
 
-/// Prints the cost of a part: its time and peak memory.
-pub fn tell_cost(took: Duration) {
-    let seconds = took.as_secs_f64();
-    match most_memory() {
-        Some(bytes) => eprintln!("this part took {seconds:.1} s and {} MiB of memory", bytes >> 20),
-        None => eprintln!("this part took {seconds:.1} s"),
-    }
-}
-
-/// The peak memory of the program in bytes; `None` if the system does not report it.
-fn most_memory() -> Option<u64> {
-    #[cfg(unix)]
-    {
-        // SAFETY: the record is plain numbers, and the call writes to it alone.
-        let usage = unsafe {
-            let mut usage: libc::rusage = std::mem::zeroed();
-            (libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) == 0).then_some(usage)
-        };
-        // Linux counts in kilobytes, macOS in bytes.
-        let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
-        usage.and_then(|usage| u64::try_from(usage.ru_maxrss).ok()).map(|most| most * unit)
-    }
-    #[cfg(not(unix))]
-    None
-}
-
 /// Prints how to continue interrupted work.
 fn tell_interrupted(save: Option<&Path>) {
     match save {
@@ -541,7 +502,7 @@ fn tell_interrupted(save: Option<&Path>) {
 }
 
 /// Prints the findings as the call requests. The exit code is 1 if no game counts. `folder`: the value of `--rulesets`.
-pub fn show(findings: &Findings, output: &Output, folder: Option<&Path>) -> Result<ExitCode> {
+pub fn show(findings: &Findings, output: &ReportForm, folder: Option<&Path>) -> Result<ExitCode> {
     let mut screen = Screen::stdout(output.json);
     if output.json {
         screen.object(&findings_json(findings, folder))?;

@@ -246,9 +246,8 @@ fn in_quotes(lookup: &FileLookup<'_>, text: &str, tokens: &[Token], found: &mut 
             _ => {}
         }
     }
-    match (callee, before) {
-        ("seat", "=") => return seats(lookup, found),
-        _ => {}
+    if (callee, before) == ("seat", "=") {
+        return seats(lookup, found);
     }
     if is_among_rules(text, tokens) {
         for id in lookup.rule_ids() {

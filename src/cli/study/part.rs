@@ -6,20 +6,19 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Result;
-use riskbreaker::lab::{GameStore, KnownGames, Shard};
-use riskbreaker::ruleset::system_message;
 use serde::{Deserialize, Serialize};
 
 use super::super::interrupt::{interrupted_code, watched};
 use super::super::report::unwritable;
 use super::super::row::Row;
 use super::super::screen::Screen;
-use super::super::shard::{ShardArg, end_part};
-use super::super::sim::tell_cost;
-use super::super::{call_error, file, sim};
+use super::super::shard::{ReportForm, ShardArg, end_part, tell_cost};
+use super::super::{call_error, file};
 use super::job::StudyJob;
 use super::parts::{self, StudyPart, StudyWork};
 use super::{Args, planned, show};
+use riskbreaker::lab::{GameStore, KnownGames, Shard};
+use riskbreaker::ruleset::system_message;
 
 /// The file of a part: its games, and the call that they belong to.
 #[derive(Serialize, Deserialize)]
@@ -171,7 +170,7 @@ pub fn is_part(path: &Path) -> bool {
 }
 
 /// Shows the study of which `files` are the parts. Games that no part has, since a card was used only in another one, are played.
-pub fn merge(files: &[PathBuf], partial: bool, output: &sim::Output, folder: Option<&Path>) -> Result<ExitCode> {
+pub fn merge(files: &[PathBuf], partial: bool, output: &ReportForm, folder: Option<&Path>) -> Result<ExitCode> {
     let mut parts = Vec::new();
     for path in files {
         parts.push((path.display().to_string(), read(path)?));
