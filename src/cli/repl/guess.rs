@@ -373,7 +373,7 @@ fn answer_from(question: &Question, words: &mut Words, verbs: &[(String, String)
                 ids.push(option.id.clone());
                 open.retain(|other| Some(&other.id) != ids.last());
             }
-            let read = question.read(&Value::list(ids.iter().map(|id| Value::text(id)))).ok()?;
+            let read = question.read(&Value::list(ids.iter().map(Value::text))).ok()?;
             (!ids.is_empty()).then_some(GuessedAnswer::Answer { answer: read, near })
         }
         Ask::Number { .. } => {

@@ -380,7 +380,7 @@ impl Repl {
             ));
         }
         if let Refusal::NotAsked { topic, asked } = &refusal
-            && !(matches!(question.ask, Ask::Confirm) && !line.head.is_empty())
+            && (!matches!(question.ask, Ask::Confirm) || line.head.is_empty())
         {
             return self.advised_of_topic(question, line, topic, asked);
         }
