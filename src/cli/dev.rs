@@ -125,7 +125,8 @@ impl Room {
             return None;
         }
         let of_way = |(way, reach): (&String, &SpecReach)| {
-            reach.touched_by(&*Ruleset::load_with(&self.library, way, &self.layers).ok()?)
+            let rules = Ruleset::load_with(&self.library, way, &self.layers).ok()?;
+            reach.touched_by(&rules)
         };
         let choices: Vec<SpecChoice> = self.ways.iter().zip(&self.reach).map(of_way).collect::<Option<_>>()?;
         choices.iter().any(|choice| !choice.is_empty()).then_some(choices)
