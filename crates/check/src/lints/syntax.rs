@@ -197,7 +197,7 @@ impl ScriptReader<'_> {
         let same = self.text.lines().nth(before as usize).and_then(|line| line.get(..at.begin.column as usize));
         let (number, line) = match same.filter(code) {
             Some(line) => (before, line),
-            None => match lines.iter().rposition(|line| code(line)) {
+            None => match lines.iter().rposition(code) {
                 Some(number) => (number as u32, lines[number]),
                 None => return (at, (message.to_owned(), cure), None),
             },
