@@ -18,7 +18,9 @@ use super::report::unwritable;
 use super::row::Row;
 use super::screen::Screen;
 use super::shard::{ReportForm, ShardArg, end_part, shard, tell_cost};
-use super::study::{self, compared::Columns, parts::StudyWork};
+use super::study::compared::Columns;
+use super::study::parts::StudyWork;
+use super::study::plan::{ban, check_bans};
 use super::tallies::{cards_played, left_out, rate_text, replay, result_bars, told_rounds};
 use super::tune::{self, Target};
 use super::{call_error, file, library, page};
@@ -104,7 +106,7 @@ pub struct Args {
     trial: Option<u64>,
 
     /// Compares with games in which a seat may not use a card while another option is open, on the same dice; can be repeated
-    #[arg(long, value_name = "SEAT:CARD", value_parser = study::ban, conflicts_with_all = NO_PAIRS)]
+    #[arg(long, value_name = "SEAT:CARD", value_parser = ban, conflicts_with_all = NO_PAIRS)]
     ban: Vec<(String, String)>,
 
     /// Compares with games in which this is exchanged between two seats, on the same dice
@@ -241,7 +243,7 @@ fn in_pairs(args: &Args, simulation: Simulation) -> Result<ExitCode> {
     let [variant] = <[Variant; 1]>::try_from(simulation.variants).map_err(|_| {
         call_error("`--ban` and `--mirror` compare games of one ruleset; name one, and one value of each switch")
     })?;
-    study::check_bans(&variant, &args.ban)?;
+    check_bans(&variant, &args.ban)?;
     if simulation.trials == 0 {
         return Err(call_error(SimulationError::NoTrials.to_string()));
     }

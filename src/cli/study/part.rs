@@ -16,7 +16,8 @@ use super::super::shard::{ReportForm, ShardArg, end_part, tell_cost};
 use super::super::{call_error, file};
 use super::job::StudyJob;
 use super::parts::{self, StudyPart, StudyWork};
-use super::{Args, planned, show};
+use super::plan::{Args, planned};
+use super::show::show;
 use riskbreaker::lab::{GameStore, KnownGames, Shard};
 use riskbreaker::ruleset::system_message;
 

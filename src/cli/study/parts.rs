@@ -8,14 +8,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::ValueEnum;
 use indicatif::ProgressBar;
+
+use super::super::call_error;
+use super::super::meter::meter;
 use riskbreaker::lab::{
     AHEAD, CardWorth, Exchange, LadderPair, Mirrored, Progress, Recorded, SimulationError, Study, StudyFigures,
     WeighedPositions,
 };
-
-use super::super::call_error;
-use super::super::meter::meter;
-use super::Args;
 
 /// A part of a study that plays its own games, in addition to those recorded for all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -32,15 +31,6 @@ pub enum StudyPart {
 
 impl StudyPart {
     pub const ALL: [StudyPart; 4] = [StudyPart::Fairness, StudyPart::Worth, StudyPart::Dominated, StudyPart::Skill];
-
-    /// The parts that a call asks for: all of them by default, none for a single trial.
-    pub fn chosen(args: &Args) -> Vec<StudyPart> {
-        match (args.trial, args.only.as_slice()) {
-            (Some(_), _) => Vec::new(),
-            (None, []) => StudyPart::ALL.to_vec(),
-            (None, only) => only.to_vec(),
-        }
-    }
 
     /// The name on the command line.
     pub fn id(self) -> String {

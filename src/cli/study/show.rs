@@ -1,0 +1,50 @@
+//! Prints a report, as text or as JSON, and writes it with pictures.
+
+use std::path::Path;
+
+use anyhow::Result;
+use serde_json::{Value as Json, json};
+
+use super::super::file;
+use super::super::report::unwritable;
+use super::super::screen::Screen;
+use super::html::Html;
+use super::job::StudyJob;
+use super::parts::StudyFindings;
+use super::text;
+
+/// Prints the report, as text or as JSON, and writes it with pictures to `html`.
+pub fn show(asked: &StudyJob, found: &StudyFindings, json: bool, html: Option<&Path>) -> Result<Screen> {
+    let mut screen = Screen::stdout(json).at_most(80);
+    if json {
+        screen.object(&as_json(asked, found))?;
+    } else {
+        text::report(&mut screen, asked, found)?;
+    }
+    if let Some(path) = html {
+        let mut page = Html::new();
+        text::report(&mut page, asked, found)?;
+        file::replace(path, page.page()).map_err(|error| unwritable(path, &error))?;
+    }
+    Ok(screen)
+}
+
+/// The report as JSON.
+fn as_json(asked: &StudyJob, found: &StudyFindings) -> Json {
+    let figures = &found.figures;
+    let unended = [&figures.endless, &figures.too_long, &figures.stuck, &figures.failed].into_iter().flatten();
+    let replays: Vec<_> = unended.map(|trial| json!({ "trial": trial, "replay": asked.replay(*trial) })).collect();
+    let fairness: Vec<_> = found
+        .fairness
+        .iter()
+        .map(|(exchange, mirrored)| match mirrored {
+            Ok(mirrored) => json!(mirrored),
+            Err(why) => json!({ "exchange": exchange, "not_allowed": why }),
+        })
+        .collect();
+    json!({
+        "scenario": asked.scenario, "seed": asked.study.seed, "trials": asked.study.trials, "figures": figures,
+        "worth": found.worth, "fairness": fairness, "positions": found.positions, "ladder": found.ladder,
+        "forced": found.recorded.forced(), "replays": replays, "notes": found.notes,
+    })
+}
