@@ -200,11 +200,6 @@ fn stem(word: &str) -> &str {
     ends.iter().find_map(|end| word.strip_suffix(end)).filter(|stem| stem.chars().count() > 2).unwrap_or(word)
 }
 
-/// True for a number in digits or in words.
-fn is_number(word: &str) -> bool {
-    word.parse::<i64>().is_ok() || number_in_words(&Value::text(word)).is_some()
-}
-
 /// The number of an ordinal, or a number in words: `second`, `2nd`, `two`.
 fn ordinal(word: &str) -> Option<usize> {
     const ORDINALS: [&str; 8] = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
@@ -212,6 +207,11 @@ fn ordinal(word: &str) -> Option<usize> {
     let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end)?.parse().ok());
     let in_words = || number_in_words(&Value::text(word))?.as_int()?.try_into().ok();
     digits.or_else(spelled).or_else(in_words)
+}
+
+/// True for a number in digits or in words, and for an ordinal.
+fn is_count(word: &str) -> bool {
+    word.parse::<i64>().is_ok() || ordinal(word).is_some()
 }
 
 /// True if the letters of a short word, which has no vowel after its first letter, occur in a name in this order: `mv` for `move`.
@@ -262,7 +262,10 @@ fn named(words: &Words, option: &Choice, verb: Option<&str>) -> Option<NamedOpti
     let mut covered = vec![false; parts.len()];
     let mut found = NamedOption { used: Vec::new(), near: false, borrowed: 0, missing: 0 };
     let mut does_verb = false;
-    for (at, word) in words.iter().enumerate() {
+    // Numbers come last: they tell equal names apart, and are no name alone.
+    let (counts, others): (Vec<_>, Vec<_>) = words.iter().enumerate().partition(|(_, word)| is_count(word));
+    let others_end = others.len();
+    for (place, (at, word)) in others.into_iter().chain(counts).enumerate() {
         let free = |fitting: WordFit, covered: &[bool]| {
             (0..parts.len()).find(|part| !covered[*part] && fit(word, parts[*part]) == Some(fitting))
         };
@@ -279,7 +282,7 @@ fn named(words: &Words, option: &Choice, verb: Option<&str>) -> Option<NamedOpti
             covered[part] = true;
         } else if let Some(part) = free(WordFit::Exact, &covered) {
             // A number alone may be a place in a list.
-            if !is_number(word) || found.used.iter().any(|used| !is_number(&words[*used])) {
+            if place < others_end || !found.used.is_empty() {
                 found.used.push(at);
                 covered[part] = true;
                 found.borrowed += usize::from(is_other_word(word, parts[part]));
@@ -297,6 +300,7 @@ fn named(words: &Words, option: &Choice, verb: Option<&str>) -> Option<NamedOpti
             found.near = true;
         }
     }
+    found.used.sort_unstable();
     // The verb says as much as the name.
     found.missing = if does_verb { 0 } else { covered.iter().filter(|is_covered| !**is_covered).count() };
     (!found.used.is_empty()).then_some(found)
@@ -411,8 +415,9 @@ impl Repl {
         let known = self.words();
         let labels: Vec<Words> = question.ask.options().iter().map(|option| words_in(&option.label)).collect();
         let is_of_label = |word: &str| labels.iter().flatten().any(|part| fit(word, part) == Some(WordFit::Exact));
-        let says =
-            |word: &&String| !IDLE.contains(&word.as_str()) && (known.topic_of(word).is_none() || is_of_label(word));
+        // The name of a topic says nothing that an answer does not say, unless it is `second`.
+        let is_topic = |word: &str| known.topic_of(word).is_some() && !is_of_label(word) && !is_count(word);
+        let says = |word: &&String| !IDLE.contains(&word.as_str()) && !is_topic(word);
         let mut words: Words = all.iter().filter(says).cloned().collect();
         // A name may consist of such words.
         if words.is_empty() {
@@ -614,6 +619,7 @@ mod tests {
         for (text, option) in [
             ("soldier number 2", Some("Soldier 2")),
             ("the soldier (second one)", Some("Soldier 2")),
+            ("shoot the second soldier", Some("Soldier 2 shoot")),
             ("that soldier", Some("Soldier")),
             ("2nd imp", Some("Second Imp")),
             ("2", None),
