@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result as LuaResult, Table, Value as Lv};
+use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result as LuaResult, Value as Lv};
 
 use super::account::ROOM;
 use super::budget::{CallBudget, clock, guarded, spent_at, work_of_last_call, work_of_thread};
@@ -498,7 +498,8 @@ impl Machine for Vm {
         }
         if self.continuation.is_none() {
             let trusted = &self.trusted;
-            let (mirrored, _) = guarded(&self.lua, CallBudget::ACTION, || trusted.mirrored.call::<(Table, Table)>(()));
+            let (mirrored, _) =
+                guarded(&self.lua, CallBudget::ACTION, || trusted.mirrored.call::<(mlua::Table, mlua::Table)>(()));
             let (lists, handles) = mirrored.ok()?;
             let roots = [
                 &trusted.start,
