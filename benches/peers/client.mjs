@@ -74,6 +74,26 @@ export class Client {
 	}
 }
 
+/**
+ * Plays a move: the client answers its question. Returns the milliseconds until the last of the clients has the step.
+ */
+export async function play(client, clients, move) {
+	const question = client.questions.find((question) => question.yours);
+	const from = performance.now();
+	const everybody = clients.map(
+		(one) =>
+			new Promise((done) => {
+				one.onStep = () => done();
+			}),
+	);
+	const answered = client.ask("answer", { question: question.id, value: move % 3 ? "left" : "right" });
+	await Promise.all(everybody);
+	const time = performance.now() - from;
+	const { error } = await answered;
+	if (error) throw new Error(error.message);
+	return time;
+}
+
 /** Makes a folder with the game. */
 export function folderWithGame(inside) {
 	const place = mkdtempSync(join(inside, "riskbreaker-measure-"));

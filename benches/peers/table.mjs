@@ -10,7 +10,7 @@ import { existsSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
-import { Client, Operator, folderWithGame, percentiles } from "./client.mjs";
+import { Client, Operator, folderWithGame, percentiles, play } from "./client.mjs";
 
 const require = createRequire(import.meta.url);
 const PROGRAM = resolve(process.argv[2] ?? "../../target/release/riskbreaker");
@@ -59,20 +59,7 @@ async function ours(folder, clientCount) {
 	const times = [];
 	for (let move = 0; move < MOVES; move++) {
 		await rest(move);
-		const client = seats[move % 2 ? "two" : "one"];
-		const question = client.questions.find((question) => question.yours);
-		const from = performance.now();
-		const everybody = clients.map(
-			(one) =>
-				new Promise((done) => {
-					one.onStep = () => done();
-				}),
-		);
-		const answer = client.ask("answer", { question: question.id, value: move % 3 ? "left" : "right" });
-		await Promise.all(everybody);
-		times.push(performance.now() - from);
-		const { error } = await answer;
-		if (error) throw new Error(error.message);
+		times.push(await play(seats[move % 2 ? "two" : "one"], clients, move));
 	}
 	clients.forEach((one) => one.socket.terminate());
 	program.kill("SIGKILL");

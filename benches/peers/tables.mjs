@@ -9,7 +9,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
-import { Client, Operator, folderWithGame, percentiles } from "./client.mjs";
+import { Client, Operator, folderWithGame, percentiles, play } from "./client.mjs";
 
 const PROGRAM = resolve(process.argv[2] ?? "../../target/release/riskbreaker");
 const TABLES = Number(process.env.TABLES ?? 100);
@@ -35,24 +35,8 @@ async function table(operator, address, name) {
 	return { clients, seats: [clients[1], clients[2]], moves: 0 };
 }
 
-/** Plays one answer. Returns the milliseconds until the last client has its step. */
-async function answer({ clients, seats }, move) {
-	const client = seats[move % 2];
-	const question = client.questions.find((question) => question.yours);
-	const from = performance.now();
-	const everybody = clients.map(
-		(one) =>
-			new Promise((done) => {
-				one.onStep = () => done();
-			}),
-	);
-	const answered = client.ask("answer", { question: question.id, value: move % 3 ? "left" : "right" });
-	await Promise.all(everybody);
-	const time = performance.now() - from;
-	const { error } = await answered;
-	if (error) throw new Error(error.message);
-	return time;
-}
+/** One of the two seats of a table answers. */
+const answer = ({ clients, seats }, move) => play(seats[move % 2], clients, move);
 
 if (!existsSync(PROGRAM)) throw new Error(`no program ${PROGRAM}: cargo build --release`);
 const folder = process.env.FOLDER ?? (existsSync("/dev/shm") ? "/dev/shm" : tmpdir());
