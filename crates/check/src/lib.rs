@@ -26,6 +26,7 @@ mod report;
 mod symbols;
 mod syntax;
 mod syntax_lints;
+mod type_pieces;
 mod walk;
 
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub use self::lint::{Example, Lint, Severity};
 pub use self::lints::LINTS;
 pub use self::members::Members;
 pub use self::report::{CheckReport, first_and_count};
+#[doc(hidden)]
+pub use self::type_pieces::{closing_bracket, pieces_of_type};
 
 /// Returns all problems of a ruleset, in the order of its files and lines: load errors, unknown names, switches that
 /// nothing reads, rules without a text, state kept between calls, and others.

@@ -1,6 +1,8 @@
 //! Reads the types of the vocabulary, as `riskbreaker types` writes them: the keys of a table, the words of a union,
 //! the parameters of a function.
 
+use riskbreaker_check::{closing_bracket, pieces_of_type};
+
 /// The module of types of a ruleset.
 pub(super) struct TypeText(pub String);
 
@@ -8,7 +10,7 @@ pub(super) struct TypeText(pub String);
 const LONGEST_CHAIN: usize = 8;
 
 impl TypeText {
-    /// The type that a name stands for, without comments.
+    /// The type of this name, without comments.
     fn alias(&self, name: &str) -> Option<String> {
         let begin = format!("export type {name} = ");
         let at = self.0.find(&format!("\n{begin}"))? + 1 + begin.len();
@@ -32,11 +34,11 @@ impl TypeText {
         Some(ty)
     }
 
-    /// The parts of a type, with names replaced by what they stand for: those of an intersection or a union.
+    /// The parts of an intersection or a union, with names replaced by their types.
     fn parts(&self, ty: &str, links: usize) -> Vec<String> {
         let ty = unwrapped(ty);
         for mark in ['&', '|'] {
-            let pieces = split(ty, mark);
+            let pieces = pieces_of_type(ty, mark);
             if pieces.len() > 1 {
                 return pieces.iter().flat_map(|piece| self.parts(piece, links)).collect();
             }
@@ -53,14 +55,14 @@ impl TypeText {
     pub fn keys(&self, ty: &str) -> Vec<(String, String)> {
         let tables = self.parts(ty, LONGEST_CHAIN).into_iter();
         let inner = tables.filter_map(|part| Some(part.strip_prefix('{')?.strip_suffix('}')?.to_owned()));
-        inner.flat_map(|inner| split(&inner, ',').into_iter().filter_map(key_of).collect::<Vec<_>>()).collect()
+        inner.flat_map(|inner| pieces_of_type(&inner, ',').into_iter().filter_map(key_of).collect::<Vec<_>>()).collect()
     }
 
     /// The type of the elements of a list.
     pub fn element(&self, ty: &str) -> Option<String> {
         self.parts(ty, LONGEST_CHAIN).into_iter().find_map(|part| {
             let inner = part.strip_prefix('{')?.strip_suffix('}')?.trim().to_owned();
-            (split(&inner, ',').len() == 1 && key_of(&inner).is_none()).then_some(inner)
+            (pieces_of_type(&inner, ',').len() == 1 && key_of(&inner).is_none()).then_some(inner)
         })
     }
 
@@ -93,9 +95,9 @@ fn key_of(piece: &str) -> Option<(String, String)> {
 fn parameters_of(form: &str) -> Option<Vec<String>> {
     let form = unwrapped(form);
     let inside = form.strip_prefix('(')?;
-    let end = closing(inside)?;
+    let end = closing_bracket(inside)?;
     inside[end + 1..].trim_start().strip_prefix("->")?;
-    let params = split(&inside[..end], ',');
+    let params = pieces_of_type(&inside[..end], ',');
     Some(params.into_iter().map(|param| param.split_once(':').map_or(param, |(_, ty)| ty).trim().to_owned()).collect())
 }
 
@@ -104,47 +106,12 @@ fn unwrapped(ty: &str) -> &str {
     let mut ty = ty.trim();
     loop {
         let inner = ty.trim_end_matches('?').trim();
-        let whole = inner.strip_prefix('(').filter(|inside| closing(inside) == Some(inside.len() - 1));
+        let whole = inner.strip_prefix('(').filter(|inside| closing_bracket(inside) == Some(inside.len() - 1));
         match whole {
             Some(inside) => ty = inside[..inside.len() - 1].trim(),
             None => return inner,
         }
     }
-}
-
-/// The byte of the bracket that closes the one before the text.
-fn closing(text: &str) -> Option<usize> {
-    let mut depth = 0;
-    for (at, letter) in text.char_indices() {
-        match letter {
-            '(' | '{' | '[' => depth += 1,
-            ')' if depth == 0 => return Some(at),
-            ')' | '}' | ']' => depth -= 1,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Splits a type at marks outside of brackets and texts, and trims the pieces.
-fn split(text: &str, mark: char) -> Vec<&str> {
-    let (mut found, mut depth, mut from, mut quoted) = (Vec::new(), 0, 0, false);
-    for (at, letter) in text.char_indices() {
-        match letter {
-            '"' => quoted = !quoted,
-            _ if quoted => {}
-            '(' | '{' | '[' => depth += 1,
-            ')' | '}' | ']' => depth -= 1,
-            _ if letter == mark && depth == 0 => {
-                found.push(text[from..at].trim());
-                from = at + letter.len_utf8();
-            }
-            _ => {}
-        }
-    }
-    found.push(text[from..].trim());
-    found.retain(|piece| !piece.is_empty());
-    found
 }
 
 #[cfg(test)]

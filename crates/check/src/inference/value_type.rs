@@ -1,6 +1,7 @@
 //! The types of values, and the types that the vocabulary takes.
 
 use crate::syntax::text;
+use crate::type_pieces::{closing_bracket, pieces_of_type};
 use riskbreaker_ruleset::ParamType;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, TypeNode};
 use riskbreaker_state::Type;
@@ -60,7 +61,7 @@ impl ValueType {
 /// Returns the type that a parameter requires, if a value does not fit; `None` if it fits or the type is unknown.
 pub(crate) fn wanted(ty: &str, sort: ValueType) -> Option<&'static str> {
     let mut first = None;
-    for one in pieces(ty, '|') {
+    for one in pieces_of_type(ty, '|') {
         let takes = match one.trim_end_matches('?') {
             "number" => ValueType::Number,
             "string" => ValueType::Text,
@@ -100,10 +101,10 @@ pub(crate) struct Param<'t> {
 /// type.
 pub(crate) fn params_of(ty: &str) -> Option<(Vec<Param<'_>>, bool)> {
     let inside = ty.strip_prefix('(')?;
-    let end = closing(inside)?;
+    let end = closing_bracket(inside)?;
     let mut params = Vec::new();
     let mut spread = false;
-    for one in pieces(&inside[..end], ',') {
+    for one in pieces_of_type(&inside[..end], ',') {
         if one.starts_with("...") {
             spread = true;
         } else if let Some((name, ty)) = one.split_once(':') {
@@ -119,9 +120,10 @@ pub(crate) fn params_of(ty: &str) -> Option<(Vec<Param<'_>>, bool)> {
 pub(crate) fn result_of(ty: &str) -> Option<ValueType> {
     let plain = ty.strip_prefix('<').and_then(|generic| generic.split_once('>')).map_or(ty, |(_, plain)| plain);
     let inside = plain.strip_prefix('(')?;
-    let rest = inside[closing(inside)? + 1..].trim().strip_prefix("->")?.trim();
+    let rest = inside[closing_bracket(inside)? + 1..].trim().strip_prefix("->")?.trim();
     // Of several values, the first one counts.
-    let first = rest.strip_prefix('(').and_then(|several| Some(pieces(&several[..closing(several)?], ',')));
+    let first =
+        rest.strip_prefix('(').and_then(|several| Some(pieces_of_type(&several[..closing_bracket(several)?], ',')));
     let rest = first.and_then(|pieces| pieces.first().copied()).unwrap_or(rest);
     Some(match rest {
         "number" => ValueType::Number,
@@ -132,40 +134,6 @@ pub(crate) fn result_of(ty: &str) -> Option<ValueType> {
         _ if rest.starts_with('{') && !rest.contains('|') => ValueType::Table,
         _ => return None,
     })
-}
-
-/// Returns the index of the bracket that closes the one opened before the text.
-fn closing(text: &str) -> Option<usize> {
-    let mut depth = 0;
-    for (at, letter) in text.char_indices() {
-        match letter {
-            '(' | '{' | '[' => depth += 1,
-            ')' if depth == 0 => return Some(at),
-            ')' | '}' | ']' => depth -= 1,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Splits a text at marks outside brackets, and trims the parts. An empty text has none.
-fn pieces(text: &str, mark: char) -> Vec<&str> {
-    let (mut found, mut depth, mut from) = (Vec::new(), 0, 0);
-    for (at, letter) in text.char_indices() {
-        match letter {
-            '(' | '{' | '[' => depth += 1,
-            ')' | '}' | ']' => depth -= 1,
-            _ if letter == mark && depth == 0 => {
-                found.push(text[from..at].trim());
-                from = at + letter.len_utf8();
-            }
-            _ => {}
-        }
-    }
-    if !text[from..].trim().is_empty() {
-        found.push(text[from..].trim());
-    }
-    found
 }
 
 /// Whether an expression is a literal that can be a default: a number, a text or a table.
