@@ -33,8 +33,7 @@ pub fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
 ///
 /// As [`read_json`], without a place in a text.
 pub fn read_json_value<T: DeserializeOwned>(json: Json) -> Result<T, String> {
-    let again = json.clone();
-    serde_json::from_value(json).map_err(|error| why_misfit::<T>(&again).unwrap_or_else(|| error.to_string()))
+    T::deserialize(&json).map_err(|error| why_misfit::<T>(&json).unwrap_or_else(|| error.to_string()))
 }
 
 /// Says why a JSON value is no value of a type, as [`read_json_value`]; `None` if it is one.
