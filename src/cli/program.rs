@@ -116,11 +116,12 @@ const NARROW: usize = 80;
 pub fn run() -> ExitCode {
     #[cfg(unix)]
     ignore_sigxfsz();
-    call::know_commands(Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect());
+    let program = Cli::command();
+    call::know_commands(program.get_subcommands().map(|command| command.get_name().to_owned()).collect());
     let (call, around) = ruleset_path::as_ids(arguments());
     // A narrow terminal has no room beside long options.
     let narrow = screen::terminal_width() < NARROW;
-    let parsed = with_negative_numbers(Cli::command()).next_line_help(narrow).try_get_matches_from(call);
+    let parsed = with_negative_numbers(program).next_line_help(narrow).try_get_matches_from(call);
     let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => Cli { rulesets: cli.rulesets.or(around), ..cli },
         Err(error) => {

@@ -13,7 +13,7 @@ use riskbreaker::ruleset::nearest;
 use riskbreaker::{Answer, Ask, Choice, Question, Refusal, Value};
 
 use super::Repl;
-use super::reader::synonyms_of;
+use super::reader::{spelled_ordinal, synonyms_of};
 use super::refused::word_of;
 use super::vocabulary::Vocabulary;
 
@@ -202,11 +202,9 @@ fn stem(word: &str) -> &str {
 
 /// The number of an ordinal, or a number in words: `second`, `2nd`, `two`.
 fn ordinal(word: &str) -> Option<usize> {
-    const ORDINALS: [&str; 8] = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
-    let spelled = || ORDINALS.iter().position(|known| *known == word).map(|at| at + 1);
     let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end)?.parse().ok());
     let in_words = || number_in_words(&Value::text(word))?.as_int()?.try_into().ok();
-    digits.or_else(spelled).or_else(in_words)
+    digits.or_else(|| spelled_ordinal(word)).or_else(in_words)
 }
 
 /// True for a number in digits or in words, and for an ordinal.

@@ -928,7 +928,6 @@ pub fn is_command(line: &str) -> bool {
 
 /// The number of an option given by position: `the second one`, `option 2`, `number two please`. `None` for any other line.
 pub fn by_ordinal(line: &str) -> Option<String> {
-    const ORDINALS: [&str; 8] = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
     const AROUND: [&str; 18] = [
         "the", "one", "option", "number", "nr", "no", "answer", "choice", "please", "pls", "plz", "i", "i'll", "take",
         "choose", "pick", "go", "with",
@@ -940,12 +939,18 @@ pub fn by_ordinal(line: &str) -> Option<String> {
     // `option one`
     let words = if words.is_empty() && all.last().is_some_and(|last| last == "one") { vec!["one"] } else { words };
     let [word] = words.as_slice() else { return None };
-    if let Some(at) = ORDINALS.iter().position(|ordinal| ordinal == word) {
-        return Some((at + 1).to_string());
+    if let Some(place) = spelled_ordinal(word) {
+        return Some(place.to_string());
     }
     let digits = word.parse::<i64>().ok();
     let spelled = || riskbreaker::play::number_in_words(&Value::text(word))?.as_int();
     digits.or_else(spelled).filter(|_| all.len() > 1).map(|number| number.to_string())
+}
+
+/// The number of an ordinal that is written as a word, `first` to `eighth`.
+pub fn spelled_ordinal(word: &str) -> Option<usize> {
+    const ORDINALS: [&str; 8] = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
+    ORDINALS.iter().position(|known| *known == word).map(|at| at + 1)
 }
 
 /// True if a line begins by saying that the number of an option follows.
