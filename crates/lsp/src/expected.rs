@@ -26,11 +26,11 @@ pub(super) struct CallPlace {
     pub texts: Vec<Option<String>>,
 }
 
-/// Returns the place behind the last token. `None` if it is in no call, or in the body of a function.
+/// Returns the place after the last token. `None` if it is in no call, or in the body of a function.
 pub(super) fn call_place(text: &str, tokens: &[Token]) -> Option<CallPlace> {
     let mut keys = Vec::new();
     let mut end = tokens.len();
-    // A value behind `name =` is that of a key.
+    // A value after `name =` is that of a key.
     if let [.., name, equals] = tokens
         && equals.text(text) == "="
         && name.kind == TokenKind::Name
@@ -61,7 +61,7 @@ pub(super) fn call_place(text: &str, tokens: &[Token]) -> Option<CallPlace> {
     }
 }
 
-/// The innermost open bracket or brace at the end of the tokens, and the commas behind it. `None` at the top of a file
+/// The innermost open bracket or brace at the end of the tokens, and the commas after it. `None` at the top of a file
 /// and in the body of a function.
 fn opener<'t>(text: &'t str, tokens: &[Token]) -> Option<(usize, &'t str, usize)> {
     let (mut brackets, mut blocks, mut commas) = (0usize, 0usize, 0);
@@ -84,7 +84,7 @@ fn opener<'t>(text: &'t str, tokens: &[Token]) -> Option<(usize, &'t str, usize)
     None
 }
 
-/// Whether an `if` behind these tokens is an expression, which has no `end`.
+/// Whether an `if` after these tokens is an expression, which has no `end`.
 fn is_expression(text: &str, before: &[Token]) -> bool {
     let Some(last) = before.last() else { return false };
     let word = last.text(text);
@@ -108,7 +108,7 @@ fn callee(text: &str, tokens: &[Token]) -> Option<String> {
     })
 }
 
-/// The first arguments behind an open bracket that are nothing but a text.
+/// The first arguments after an open bracket that are only a text.
 fn arguments(text: &str, tokens: &[Token], count: usize) -> Vec<Option<String>> {
     let (mut found, mut depth, mut current) = (Vec::new(), 0usize, Vec::new());
     for token in tokens {
@@ -133,7 +133,7 @@ fn only_text(text: &str, tokens: &[Token]) -> Option<String> {
     (only.kind == TokenKind::Text).then(|| text[only.inner(text)].to_owned())
 }
 
-/// Adds the keys that a table takes behind its last token, if a key can stand there.
+/// Adds the keys that a table takes after its last token, if a key is possible there.
 pub(super) fn keys(lookup: &FileLookup<'_>, text: &str, tokens: &[Token], found: &mut FoundItems) {
     let is_key_place = tokens.last().is_some_and(|last| matches!(last.text(text), "{" | "," | ";"));
     let Some(place) = call_place(text, tokens).filter(|_| is_key_place) else { return };

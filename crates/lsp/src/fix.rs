@@ -14,7 +14,7 @@ pub struct Fix {
     pub title: String,
     /// The bytes to replace.
     pub range: Range<usize>,
-    /// The text that stands there afterwards.
+    /// The new text.
     pub new_text: String,
 }
 
@@ -157,7 +157,7 @@ fn named(problem: &Problem, text: &str, range: &Range<usize>, wrong: Option<&str
     plain.then(|| range.start + 1..range.end - 1)
 }
 
-/// The bytes of a name at the place of a problem or behind it in the line.
+/// The bytes of a name at the place of a problem or after it in the line.
 fn behind(problem: &Problem, text: &str, name: &str) -> Option<Range<usize>> {
     let begin = place_in(text, problem.line?, problem.column.unwrap_or(1));
     let at = begin + find_whole(text[begin..].lines().next()?, name)?;

@@ -31,7 +31,7 @@ struct JsonWalk {
 }
 
 impl JsonWalk {
-    /// Reads the token at a place. Returns the place behind it.
+    /// Reads the token at a place. Returns the place after it.
     fn step(&mut self, text: &[u8], at: usize) -> usize {
         match text[at] {
             b'{' => self.places.push(JsonPlace::Member(None)),

@@ -38,7 +38,7 @@ pub struct TextChange {
     pub begin: usize,
     /// The end of the replaced bytes; the same as `begin` for an insertion.
     pub end: usize,
-    /// The text that stands there afterwards.
+    /// The new text.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! Places in the files of a ruleset, and the place at which a machine stands.
+//! Places in the files of a ruleset, and the place in a script that a machine executes.
 
 use std::os::raw::c_int;
 

@@ -32,7 +32,7 @@ impl ScriptReader<'_> {
         self.condition_of(condition, false);
     }
 
-    /// Checks a condition. `negated`: it stands behind `not`.
+    /// Checks a condition. `negated`: it follows `not`.
     fn condition_of(&mut self, condition: Expression<'_>, negated: bool) {
         match condition.kind() {
             ExpressionKind::Grouped(inner) => self.condition_of(inner, false),

@@ -188,7 +188,7 @@ impl ScriptReader<'_> {
         None
     }
 
-    /// A missing comma is reported behind what stands before it, not where the next entry begins.
+    /// A missing comma is reported at the end of the entry before it, not where the next entry begins.
     fn missing_comma(&self, at: Location, message: &str) -> SyntaxFinding {
         let cure = "put a comma behind what stands before this place".to_owned();
         let before = at.begin.line;
@@ -242,7 +242,7 @@ impl ScriptReader<'_> {
         Some((cure, self.in_line(number, (indent, code.len()), &meant)))
     }
 
-    /// `condition ? one : other` behind `=` or `return`.
+    /// `condition ? one : other` after `=` or `return`.
     fn ternary(&self, number: u32, code: &str) -> Option<(String, TextChange)> {
         let cure = "write `if condition then one else other`".to_owned();
         let begin = match code.find(" = ") {
