@@ -6,7 +6,7 @@ mod together;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use answers::any_answer;
 use riskbreaker::lab::{AdviceLimits, Limits, Odds, OddsQuery, SeatExt as _, SessionExt as _};
@@ -1691,9 +1691,8 @@ fn a_hint_ends_early_if_no_game_can_be_played_to_its_end() {
     let rules = Ruleset::load(&Library::from_files(files), "together").unwrap_or_else(|error| panic!("{error}"));
     let mut session = start(&rules, 3);
     let question = asked(&session, "south", "card").id;
-    let began = Instant::now();
-    let advised = session.advise(question, AdviceLimits::within(Duration::from_secs(60)), None).unwrap();
-    assert!(began.elapsed() < Duration::from_secs(30));
+    // A hint that does not end early takes an hour here.
+    let advised = session.advise(question, AdviceLimits::within(Duration::from_secs(3600)), None).unwrap();
     assert!(advised.now.is_none() && advised.answers.iter().all(|one| one.played.is_none()));
 }
 

@@ -157,10 +157,8 @@ fn a_layer_and_a_manifest_count_and_a_folder_may_come_late() {
 fn a_broken_file_is_reported_once_and_its_repair_once() {
     let table = Table::new();
     let card = table.path("tug/maneuvers/pull.luau");
-    let begun = Instant::now();
     fs::write(&card, "return {").unwrap();
     let Watched::Broken(error) = table.next() else { panic!("it is broken") };
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     assert_eq!(error.problems[0].path, "tug/maneuvers/pull.luau");
     assert_eq!(error.problems[0].line, Some(1));
     // Saving the same mistake in another text reports it again; saving the same file does not.

@@ -370,10 +370,8 @@ fn hostile_files_are_refused_and_write_nothing() {
     let own = ("house-x/ruleset.toml", manifest);
     let refused = |files: &[(&str, &[u8])], why: &str| {
         zip(&file, files);
-        let began = std::time::Instant::now();
         let told = desk.refused(&["add", &text(&file), "--yes"]);
         assert!(told.contains(why), "{why}: {told}");
-        assert!(began.elapsed().as_secs() < 20, "{why}: {:?}", began.elapsed());
         assert!(!desk.has("rulesets") && !desk.has("riskbreaker.lock") && !desk.has(".riskbreaker"), "{why}");
     };
     for path in ["../evil.md", "/etc/evil.md", "house-x/../../evil.md"] {
