@@ -84,7 +84,7 @@ fn a_reload_lists_its_changes_and_applies_to_the_next_action() {
     assert_eq!(rope(&session), -2);
     let faster = files.with("maneuvers/pull.luau", "(won and risk or -risk)", "(won and 2 * risk or -risk)");
     let report = reload(&mut session, &faster);
-    assert_eq!(report.changed, ["maneuvers/pull.luau: one line"]);
+    assert_eq!(report.lines(), ["maneuvers/pull.luau: one line"]);
     pull(&mut session, 2);
     assert_eq!(rope(&session), 2);
 }
@@ -98,7 +98,7 @@ fn an_open_action_runs_again_with_its_tape_if_that_fits() {
     session.take_events();
     let report = reload(&mut session, &files.with("maneuvers/pull.luau", "max = 3", "max = 9"));
     assert!(report.under_way);
-    assert_eq!(report.changed, ["maneuvers/pull.luau: max 3 -> 9"]);
+    assert_eq!(report.lines(), ["maneuvers/pull.luau: max 3 -> 9"]);
     assert_eq!(&*session.questions()[0].topic, "risk");
     assert!(notices(&mut session).is_empty());
     let _ = say(&mut session, &[("risk", 9.into())]);

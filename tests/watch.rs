@@ -57,7 +57,7 @@ impl Table {
 
     fn loaded(&self) -> (Arc<Ruleset>, Vec<String>) {
         match self.next() {
-            Watched::Loaded { rules, changed, .. } => (rules, changed),
+            Watched::Loaded { rules, changed, .. } => (rules, changed.iter().map(ToString::to_string).collect()),
             other => panic!("{other:?}"),
         }
     }

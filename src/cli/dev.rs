@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use riskbreaker::check::findings;
-use riskbreaker::ruleset::Problem;
+use riskbreaker::ruleset::{FileChange, Problem};
 use riskbreaker::spec::{SpecChoice, SpecReach, SpecReport, SpecRun, run_specs};
 use riskbreaker::watch::{Watched, Watcher};
 use riskbreaker::{Library, LoadError, Ruleset, WorkBudget};
@@ -133,7 +133,7 @@ impl Room {
     }
 
     /// Checks the ruleset and runs some specs of each of the ways.
-    fn chosen(&mut self, changed: &[String], choices: Vec<SpecChoice>) -> Result<bool> {
+    fn chosen(&mut self, changed: &[FileChange], choices: Vec<SpecChoice>) -> Result<bool> {
         let begun = Instant::now();
         self.show_changes(changed)?;
         let (library, layers) = (&self.library, &self.layers);
@@ -161,7 +161,7 @@ impl Room {
     }
 
     /// Checks the ruleset and runs all its specs.
-    fn all(&mut self, changed: &[String]) -> Result<bool> {
+    fn all(&mut self, changed: &[FileChange]) -> Result<bool> {
         let begun = Instant::now();
         self.show_changes(changed)?;
         let (mut reports, mut reach) = (Vec::new(), Vec::new());
@@ -187,7 +187,7 @@ impl Room {
     }
 
     /// Checks the ruleset and runs the specs of some files.
-    fn some(&mut self, changed: &[String], specs: &[String]) -> Result<bool> {
+    fn some(&mut self, changed: &[FileChange], specs: &[String]) -> Result<bool> {
         let begun = Instant::now();
         self.show_changes(changed)?;
         let mut reports = Vec::new();
@@ -207,7 +207,7 @@ impl Room {
         self.verdict(&reports, begun)
     }
 
-    fn show_changes(&mut self, changed: &[String]) -> Result<()> {
+    fn show_changes(&mut self, changed: &[FileChange]) -> Result<()> {
         for line in changed.iter().take(5) {
             self.screen.row(&Row::at(0).with(format!("~ {line}"), Tone::Note))?;
         }
@@ -279,10 +279,9 @@ impl Room {
 }
 
 /// The spec files of changed cards and specs; `None` if a changed file may affect all specs.
-fn touched_specs(changed: &[String]) -> Option<Vec<String>> {
+fn touched_specs(changed: &[FileChange]) -> Option<Vec<String>> {
     let mut specs: Vec<String> = Vec::new();
-    for line in changed {
-        let path = line.split(": ").next()?;
+    for FileChange { path, .. } in changed {
         // A file of a parent or a layer has the id of its ruleset in front, and affects all specs.
         let (folder, _) = path.split_once('/')?;
         let stem = path.trim_end_matches(".luau").trim_end_matches(".lua");
@@ -303,13 +302,14 @@ mod tests {
 
     #[test]
     fn a_changed_card_reruns_its_specs_and_a_changed_verb_reruns_all() {
-        let touched = |lines: &[&str]| touched_specs(&lines.iter().map(|line| line.to_string()).collect::<Vec<_>>());
+        let change = |path: &&str| FileChange { path: path.to_string(), what: "2 lines".into() };
+        let touched = |paths: &[&str]| touched_specs(&paths.iter().map(change).collect::<Vec<_>>());
         assert_eq!(
-            touched(&["maneuvers/feint.luau: max_risk 3 -> 2", "specs/maneuvers/feint.luau: 2 lines"]),
+            touched(&["maneuvers/feint.luau", "specs/maneuvers/feint.luau"]),
             Some(vec!["specs/maneuvers/feint".to_owned()])
         );
-        assert_eq!(touched(&["verbs.luau: one line"]), None);
-        assert_eq!(touched(&["maneuvers/feint.luau: new", "kinds.luau: new"]), None);
-        assert_eq!(touched(&["wet/maneuvers/feint.luau: new"]), None);
+        assert_eq!(touched(&["verbs.luau"]), None);
+        assert_eq!(touched(&["maneuvers/feint.luau", "kinds.luau"]), None);
+        assert_eq!(touched(&["wet/maneuvers/feint.luau"]), None);
     }
 }

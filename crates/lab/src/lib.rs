@@ -59,7 +59,7 @@ pub use odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};
 pub use odds_for_program::{advice_for_program, odds_for_program};
 pub use odds_in_words::{chance_of, fraction, fraction_of, percent, percent_of, share_within};
 pub use opening::Opening;
-pub use outcome::{Effect, Outcome};
+pub use outcome::{ChangeWords, Effect, Outcome};
 pub use outcome_kind::kinds_of_outcomes;
 pub use paired::Difference;
 pub use position::{Place, Position};

@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use riskbreaker_play::{ActionContext, Event, Happening, Viewer};
 use riskbreaker_state::{
@@ -41,8 +42,9 @@ pub enum Effect {
         from: Value,
         /// The value at its end.
         to: Value,
-        /// `from -> to` in words, with titles for entities.
-        text: String,
+        /// Both values in words, with titles for entities; as JSON `text`.
+        #[serde(rename = "text")]
+        words: ChangeWords,
         /// True if the field is shown at the table, or if the ruleset's `value` reads it.
         shown: bool,
     },
@@ -117,8 +119,26 @@ pub enum Effect {
     },
 }
 
-/// The beginning of a change of a text that was empty before.
-const NOTHING: &str = "nothing -> ";
+/// The values of a changed field in words. Its text is `from -> to`, also as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ChangeWords {
+    /// The value before the action; `nothing` for no entity and for an empty text.
+    pub from: String,
+    /// The value at its end.
+    pub to: String,
+}
+
+impl fmt::Display for ChangeWords {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} -> {}", self.from, self.to)
+    }
+}
+
+impl Serialize for ChangeWords {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
 
 impl Effect {
     /// True if the effect is shown at the table. A hidden effect only distinguishes outcomes.
@@ -139,9 +159,9 @@ impl Effect {
             format!("{of} at {}{with}", key.join("."))
         };
         match self {
-            Effect::Changed { title, label, text, .. } => match text.strip_prefix(NOTHING) {
-                Some(now) => format!("{title} {label}: {now}"),
-                None => format!("{title} {label} {text}"),
+            Effect::Changed { title, label, words, .. } => match &*words.from {
+                "nothing" => format!("{title} {label}: {}", words.to),
+                _ => format!("{title} {label} {words}"),
             },
             Effect::Came { kind, title, .. } => format!("{title} ({kind}) comes"),
             Effect::Gone { kind, title } => format!("{title} ({kind}) goes"),
@@ -319,7 +339,7 @@ fn entity_effects(
             label: declared.label.clone(),
             from: from.clone(),
             to: to.clone(),
-            text: format!("{} -> {}", context.words(from), context.words(to)),
+            words: ChangeWords { from: context.words(from).to_string(), to: context.words(to).to_string() },
             shown: declared.show || valued.contains(&(found.kind, field)),
         });
     }

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::difference::{ChangedFile, changed_files};
 use super::{Card, Fact, Param, Rulebook, Verb};
@@ -18,14 +19,35 @@ pub struct Contrast {
     /// A sentence for each difference: ``adds the card Taunt``, ``changes `max_risk` of Kill Damage from 3 to 2``.
     #[serde(skip)]
     pub sentences: Vec<String>,
-    /// A line for each file that differs: `maneuvers/feint.luau: max_risk 3 -> 2`.
+    /// The files that differ.
     #[serde(skip)]
-    pub notices: Vec<String>,
+    pub files: Vec<FileChange>,
 }
 
-/// The lines of [`Contrast::notices`], for a ruleset whose files have changed.
-pub fn changes_between(old: &Rulebook, new: &Rulebook) -> Vec<String> {
-    Contrast::between(old, new).notices
+/// A difference in a file of a ruleset. Its text is `maneuvers/feint.luau: max_risk 3 -> 2`, also as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileChange {
+    /// The path. Files of the ruleset itself are listed without its id, those of a parent or layer with theirs.
+    pub path: String,
+    /// The difference: `max_risk 3 -> 2`, `new`, `gone`, `3 lines`.
+    pub what: String,
+}
+
+impl fmt::Display for FileChange {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.path, self.what)
+    }
+}
+
+impl Serialize for FileChange {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The files of [`Contrast::files`], for a ruleset that has changed.
+pub fn changes_between(old: &Rulebook, new: &Rulebook) -> Vec<FileChange> {
+    Contrast::between(old, new).files
 }
 
 /// Lists the updated parts of a ruleset: those in `riskbreaker.lock` whose version or files differ from the former
@@ -150,13 +172,13 @@ impl Contrast {
         sections.retain(|section| !section.differences.is_empty());
         let files = changed_files(first, second);
         let sentences = sentences(first, second, &sections, &files);
-        let notices = notices(second, &sections, &files);
-        Contrast { first: first.name(), second: second.name(), sections, sentences, notices }
+        let files = file_changes(second, &sections, &files);
+        Contrast { first: first.name(), second: second.name(), sections, sentences, files }
     }
 }
 
-/// A line for each file. If the text says only how many lines differ, the facts of its card are listed instead.
-fn notices(second: &Rulebook, sections: &[ContrastSection], files: &[ChangedFile]) -> Vec<String> {
+/// The difference of each file. If only the number of changed lines is known, the facts of its card are listed instead.
+fn file_changes(second: &Rulebook, sections: &[ContrastSection], files: &[ChangedFile]) -> Vec<FileChange> {
     let cards = || second.cards().iter().chain(second.items());
     let line = |file: &ChangedFile| {
         // Files of the ruleset itself are listed without its name.
@@ -165,7 +187,8 @@ fn notices(second: &Rulebook, sections: &[ContrastSection], files: &[ChangedFile
             Some(card) if !file.one_sided && !file.text.contains("->") => facts_of(sections, card),
             _ => Vec::new(),
         };
-        if facts.is_empty() { format!("{shown}: {}", file.text) } else { format!("{shown}: {}", facts.join(", ")) }
+        let what = if facts.is_empty() { file.text.clone() } else { facts.join(", ") };
+        FileChange { path: shown.to_owned(), what }
     };
     files.iter().map(line).collect()
 }

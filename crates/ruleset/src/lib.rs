@@ -48,7 +48,9 @@ mod version;
 
 pub use checksum::Checksum;
 pub use content_hash::ContentHash;
-pub use contrast::{Contrast, ContrastSection, Differing, changes_between, updates_between, version_changes};
+pub use contrast::{
+    Contrast, ContrastSection, Differing, FileChange, changes_between, updates_between, version_changes,
+};
 pub use creation::{Breach, CreationPart, SheetForm, SheetPrice, SheetStep};
 #[doc(hidden)]
 pub use data::Data;

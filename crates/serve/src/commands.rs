@@ -823,7 +823,13 @@ fn reload(session: &mut Session, rules: Arc<Ruleset>) -> Result<Migration, Failu
     let mut notes: Vec<MigrationNote> =
         warnings.into_iter().map(|warning| note(MigrationFate::Decide, "rules", warning)).collect();
     notes.extend(lists.map(|(fate, topic, list)| note(fate, topic, list.join(", "))));
-    Ok(Migration { from: name.clone(), to: name, changes, notes, waits_for: None })
+    Ok(Migration {
+        from: name.clone(),
+        to: name,
+        changes: changes.iter().map(ToString::to_string).collect(),
+        notes,
+        waits_for: None,
+    })
 }
 
 /// Names the failed action that other rules have to wait for; `None` if no action has failed.

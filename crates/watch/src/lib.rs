@@ -20,7 +20,9 @@ use notify::RecursiveMode;
 use notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind, RemoveKind};
 
 use riskbreaker_play::Ruleset;
-use riskbreaker_ruleset::{Library, LoadError, Problem, SourceKind, Stack, changes_between, inode, is_litter};
+use riskbreaker_ruleset::{
+    FileChange, Library, LoadError, Problem, SourceKind, Stack, changes_between, inode, is_litter,
+};
 
 #[cfg(test)]
 #[path = "../../ruleset/src/scratch.rs"]
@@ -46,8 +48,8 @@ pub enum Watched {
     Loaded {
         /// The new rules.
         rules: Arc<Ruleset>,
-        /// The changes, a line each. Empty if the files are again those of the rules in force.
-        changed: Vec<String>,
+        /// The changed files. Empty if the files are again those of the rules in force.
+        changed: Vec<FileChange>,
         /// The ids of the rulesets whose errors are corrected; empty if the last version had no errors.
         fixed: Vec<String>,
     },
@@ -65,7 +67,7 @@ impl Watched {
                 vec![fixed_in_words(rules.id(), fixed)]
             }
             Watched::Loaded { changed, .. } => {
-                let mut lines: Vec<String> = changed.iter().take(MOST_LINES).cloned().collect();
+                let mut lines: Vec<String> = changed.iter().take(MOST_LINES).map(ToString::to_string).collect();
                 if changed.len() > MOST_LINES {
                     lines.push(format!("and {} more files", changed.len() - MOST_LINES));
                 }

@@ -220,10 +220,10 @@ fn expected_of(odds: &Odds, field: &FieldOdds) -> String {
 fn words_of(odds: &Odds, field: &FieldOdds, value: &Value) -> String {
     let effects = odds.outcomes.iter().flat_map(|(outcome, _)| &outcome.effects);
     let told = effects.filter_map(|effect| match effect {
-        Effect::Changed { entity, field: of, to, text, .. }
+        Effect::Changed { entity, field: of, to, words, .. }
             if *entity == field.entity && *of == field.field && to == value =>
         {
-            text.rsplit_once(" -> ").map(|(_, to)| to.to_owned())
+            Some(words.to.clone())
         }
         _ => None,
     });

@@ -177,8 +177,9 @@ impl Preview {
                 self.say(format!("New in {version}: {}", lines.join(" ")));
             }
         }
-        let Contrast { sentences, notices, .. } = Contrast::between(&loaded, rules);
-        let told = if sentences.is_empty() { notices } else { sentences };
+        let Contrast { sentences, files, .. } = Contrast::between(&loaded, rules);
+        let files = files.iter().map(ToString::to_string);
+        let told = if sentences.is_empty() { files.collect() } else { sentences };
         match told.as_slice() {
             [] => self.say(format!("{way} plays as before.")),
             told => self.say(format!("{way}: {}.", listed(told))),

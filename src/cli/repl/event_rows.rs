@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use riskbreaker::play::{in_one_line, marked, marked_part};
+use riskbreaker::play::{RollLine, in_one_line, marked, marked_part};
 use riskbreaker::state::readable_name;
 use riskbreaker::{Event, Happening, Value};
 
@@ -245,24 +245,19 @@ fn answered(AnswerRow { who, said, faint }: AnswerRow) -> Row {
 
 /// Formats an event. `signs`: true to mark success and failure by a sign, which is visible without colours.
 fn told(happening: &Happening, signs: bool) -> Row {
+    if let Some(RollLine { rolled, success: Some(success), result }) = happening.roll_line() {
+        let (sign, tone) = if success { ("✓ ", Tone::Good) } else { ("✗ ", Tone::Bad) };
+        let word = format!("{}{}", if signs { sign } else { "" }, RollLine::word(success));
+        let result = result.map(|result| format!(", {result}")).unwrap_or_default();
+        return Row::at(2).plain(format!("{rolled}: ")).with(word, tone).plain(result);
+    }
     let line = happening.line();
     match happening {
-        Happening::Rolled { success: Some(success), .. } => {
-            let (word, sign, tone) =
-                if *success { ("success", "✓ ", Tone::Good) } else { ("failure", "✗ ", Tone::Bad) };
-            let sign = if signs { sign } else { "" };
-            match line.rsplit_once(&format!(": {word}")) {
-                Some((before, after)) => {
-                    Row::at(2).plain(format!("{before}: ")).with(format!("{sign}{word}"), tone).plain(after)
-                }
-                None => Row::at(2).plain(line),
-            }
-        }
         Happening::Over { .. } => Row::at(0).strong(line),
         Happening::Notice { .. } | Happening::Cut { .. } => Row::at(2).with(line, Tone::Note),
         Happening::Withdrawn { .. } => Row::at(2).faint(line),
         Happening::Said { .. }
-        | Happening::Rolled { success: None, .. }
+        | Happening::Rolled { .. }
         | Happening::Changed { .. }
         | Happening::Spawned { .. }
         | Happening::Removed { .. }

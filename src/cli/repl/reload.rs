@@ -181,21 +181,21 @@ impl Repl {
         if self.screen.json() {
             self.screen.event("reloaded", &json!({ "report": report }))?;
         }
-        let mut lines = report.lines();
+        let mut printed = report.lines();
+        let mut rows: Vec<String> =
+            report.changed.iter().map(|one| format!("{} reloaded: {}", one.path, one.what)).collect();
+        rows.extend(report.effects());
         if self.viewer().is_master() {
-            lines.extend(report.state.secret.iter().cloned());
+            printed.extend(report.state.secret.iter().cloned());
+            rows.extend(report.state.secret.iter().cloned());
         }
-        if lines.is_empty() {
-            self.screen.row(&Row::at(0).with(format!("~ {}", fixed_in_words(&id, fixed)), Tone::Note))?;
+        if rows.is_empty() {
+            rows.push(fixed_in_words(&id, fixed));
         }
-        for (at, line) in lines.iter().enumerate() {
-            let told = match line.split_once(": ") {
-                Some((file, what)) if at < report.changed.len() => format!("~ {file} reloaded: {what}"),
-                _ => format!("~ {line}"),
-            };
-            self.screen.row(&Row::at(0).with(told, Tone::Note))?;
+        for row in rows {
+            self.screen.row(&Row::at(0).with(format!("~ {row}"), Tone::Note))?;
         }
-        self.session.note_printed(&lines);
+        self.session.note_printed(&printed);
         self.play_on()?;
         if stuck || asked != self.session.questions() {
             self.show_standing()?;

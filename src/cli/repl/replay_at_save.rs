@@ -5,6 +5,7 @@ use std::sync::Arc;
 use riskbreaker::Ruleset;
 use riskbreaker::play::recorded::{RecordedCourse, ReplayedGame};
 use riskbreaker::play::{DecisionCount, event_lines};
+use riskbreaker::ruleset::FileChange;
 use riskbreaker::watch::fixed_in_words;
 use serde_json::json;
 
@@ -21,8 +22,8 @@ impl Repl {
     ///
     /// If nothing was decided since the last save, the previous course is replayed again: a script error or an answer
     /// that did not fit loses nothing.
-    pub(super) fn play_again(&mut self, rules: &Arc<Ruleset>, changed: &[String], fixed: &[String]) -> Done {
-        if !changed.is_empty() && changed.iter().all(|line| is_of_spec(line)) {
+    pub(super) fn play_again(&mut self, rules: &Arc<Ruleset>, changed: &[FileChange], fixed: &[String]) -> Done {
+        if !changed.is_empty() && changed.iter().all(is_of_spec) {
             return Ok(());
         }
         let (course, lines) = match self.replayed.take() {
@@ -61,10 +62,7 @@ impl Repl {
                 }),
             )?;
         }
-        let told = changed.iter().map(|line| match line.split_once(": ") {
-            Some((file, what)) => format!("~ {file} reloaded: {what}"),
-            None => format!("~ {line}"),
-        });
+        let told = changed.iter().map(|FileChange { path, what }| format!("~ {path} reloaded: {what}"));
         let again = changed.is_empty().then(|| format!("~ {}", fixed_in_words(rules.id(), fixed)));
         for line in told.chain(again).collect::<Vec<String>>() {
             self.screen.row(&Row::at(0).with(line, Tone::Note))?;
@@ -102,7 +100,6 @@ impl Repl {
 }
 
 /// True if a line about a change is about a spec, which does not affect games.
-fn is_of_spec(line: &str) -> bool {
-    let path = line.split(": ").next().unwrap_or(line);
+fn is_of_spec(FileChange { path, .. }: &FileChange) -> bool {
     path.starts_with("specs/") || path.contains("/specs/")
 }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use riskbreaker::check::findings_at_save;
-use riskbreaker::ruleset::Problem;
+use riskbreaker::ruleset::{FileChange, Problem};
 use riskbreaker::watch::{Watched, Watcher};
 use riskbreaker::{Library, Ruleset};
 
@@ -69,7 +69,7 @@ impl RulesWatcher {
 
 /// A thread that checks only the latest version of the rules.
 struct Check {
-    changed: Sender<Vec<String>>,
+    changed: Sender<Vec<FileChange>>,
     /// Set when a newer version arrives, which cancels the running check.
     stop: Arc<AtomicBool>,
 }
@@ -81,7 +81,7 @@ impl Check {
         tell: Sender<WatchEvent>,
         bell: Arc<AtomicBool>,
     ) -> Option<Check> {
-        let (changed, versions) = mpsc::channel::<Vec<String>>();
+        let (changed, versions) = mpsc::channel::<Vec<FileChange>>();
         let stop = Arc::new(AtomicBool::new(false));
         let (library, id, layers, given_up) = (library.clone(), id.clone(), layers.clone(), stop.clone());
         let work = move || {
@@ -94,12 +94,11 @@ impl Check {
                     unchecked.extend(more);
                 }
                 given_up.store(false, Ordering::Relaxed);
-                let changed: Vec<String> = unchecked.iter().map(|line| file_of(line).to_owned()).collect();
                 let found = findings_at_save(&library, &id, &layers, &given_up);
                 if given_up.load(Ordering::Relaxed) {
                     continue;
                 }
-                unchecked.clear();
+                let changed = std::mem::take(&mut unchecked);
                 let (mut new, old): (Vec<Problem>, Vec<Problem>) =
                     found.into_iter().partition(|problem| !known.contains(problem));
                 known = new.iter().cloned().chain(old).collect();
@@ -118,7 +117,7 @@ impl Check {
         Some(Check { changed, stop })
     }
 
-    fn ask(&self, changed: &[String]) {
+    fn ask(&self, changed: &[FileChange]) {
         let _ = self.changed.send(changed.to_vec());
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -133,13 +132,8 @@ impl Drop for Check {
 /// The time without changes after which the check begins.
 const SETTLE: Duration = Duration::from_millis(150);
 
-/// The file in a line about a change: `maneuvers/feint.luau: max_risk 3 -> 2`.
-fn file_of(line: &str) -> &str {
-    line.split(": ").next().unwrap_or(line)
-}
-
-/// True if a problem is in one of these files. Files of the ruleset itself are listed without its id.
-fn is_of(problem: &Problem, id: &str, changed: &[String]) -> bool {
+/// True if a problem is in one of these files.
+fn is_of(problem: &Problem, id: &str, changed: &BTreeSet<FileChange>) -> bool {
     let inside = problem.path.strip_prefix(id).and_then(|rest| rest.strip_prefix('/'));
-    changed.iter().any(|file| problem.path == *file || inside == Some(file))
+    changed.iter().any(|file| problem.path == file.path || inside == Some(&*file.path))
 }

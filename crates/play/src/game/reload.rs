@@ -12,7 +12,7 @@ use super::swap::Swap;
 use super::undo_report::UndoReport;
 use crate::model::{Patch, patch_of_files};
 use crate::{Cause, Driver, Happening, Refusal, Ruleset};
-use riskbreaker_ruleset::changes_between;
+use riskbreaker_ruleset::{FileChange, changes_between};
 use riskbreaker_state::{Audience, Converted, EntityId, Kept, Orphans, Passage, Schema, State, Value, pass, put_aside};
 
 /// The effects of a reload on a running game.
@@ -21,7 +21,7 @@ pub struct ReloadReport {
     /// The hash of the rules now in force.
     pub hash: String,
     /// The changes in the rules, file by file. Empty if the rules are equal.
-    pub changed: Vec<String>,
+    pub changed: Vec<FileChange>,
     /// The effects on the state.
     pub state: Converted,
     /// House rules, seats, agenda entries and attachments that the new rules lack, a sentence each.
@@ -33,7 +33,14 @@ pub struct ReloadReport {
 impl ReloadReport {
     /// The report in lines: the changes in the rules, then their effects on the game.
     pub fn lines(&self) -> Vec<String> {
-        let mut lines = self.changed.clone();
+        let mut lines: Vec<String> = self.changed.iter().map(FileChange::to_string).collect();
+        lines.extend(self.effects());
+        lines
+    }
+
+    /// The effects on the game, without the changes in the rules.
+    pub fn effects(&self) -> Vec<String> {
+        let mut lines = Vec::new();
         let mut say = |what: &str, list: &[String]| {
             if !list.is_empty() {
                 lines.push(format!("{what}: {}", list.join(", ")));

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -157,7 +158,54 @@ pub fn event_lines(events: &[Event]) -> Vec<String> {
     events.iter().map(|event| event.happening.line()).collect()
 }
 
+/// The line of a roll in three parts. Its text is `Strike: needs under 6, rolled 2: success, a hit`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RollLine {
+    /// The label, what the roll needs, and what was rolled: `Strike: needs under 6, rolled 2`.
+    pub rolled: String,
+    /// Whether it succeeds; `None` if it has no target number.
+    pub success: Option<bool>,
+    /// The result in the words of the rules, quoted if it could be taken for the host's.
+    pub result: Option<String>,
+}
+
+impl RollLine {
+    /// The word for the success or failure.
+    pub fn word(success: bool) -> &'static str {
+        if success { "success" } else { "failure" }
+    }
+}
+
+impl fmt::Display for RollLine {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.rolled)?;
+        let success = self.success.map(RollLine::word);
+        for (at, part) in success.into_iter().chain(self.result.as_deref()).enumerate() {
+            write!(out, "{}{part}", if at == 0 { ": " } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
 impl Happening {
+    /// The line of a roll in its parts; `None` for other events.
+    pub fn roll_line(&self) -> Option<RollLine> {
+        let Happening::Rolled { label, dice, faces, total, need, success, result, explain, terms } = self else {
+            return None;
+        };
+        let rolled = match explain {
+            Some(explain) => explain.clone(),
+            None if faces.len() == 1 => format!("rolled {total}"),
+            None => format!("{dice} rolled {total}"),
+        };
+        let needs = need.as_ref().map(|need| format!("needs {}{}, ", marked(need), Term::in_short(terms, NEEDED)));
+        Some(RollLine {
+            rolled: format!("{}: {}{rolled}", marked(label), needs.unwrap_or_default()),
+            success: *success,
+            result: result.as_deref().map(|result| marked_part(result).into_owned()),
+        })
+    }
+
     /// The event as one plain line. Quotes words of the rules that could be taken for the host's: see [`marked()`].
     pub fn line(&self) -> String {
         match self {
@@ -165,29 +213,7 @@ impl Happening {
                 marked(text).into_owned()
             }
             Happening::Edited { text } | Happening::Notice { text } => text.replace(char::is_control, " "),
-            Happening::Rolled { label, dice, faces, total, need, success, result, explain, terms } => {
-                let rolled = match explain {
-                    Some(explain) => explain.clone(),
-                    None if faces.len() == 1 => format!("rolled {total}"),
-                    None => format!("{dice} rolled {total}"),
-                };
-                let mut outcome = match success {
-                    Some(true) => ": success".to_owned(),
-                    Some(false) => ": failure".to_owned(),
-                    None => String::new(),
-                };
-                if let Some(result) = result {
-                    outcome.push_str(if outcome.is_empty() { ": " } else { ", " });
-                    outcome.push_str(&marked_part(result));
-                }
-                let label = marked(label);
-                match need {
-                    Some(need) => {
-                        format!("{label}: needs {}{}, {rolled}{outcome}", marked(need), Term::in_short(terms, NEEDED))
-                    }
-                    None => format!("{label}: {rolled}{outcome}"),
-                }
-            }
+            Happening::Rolled { .. } => self.roll_line().map_or_else(String::new, |line| line.to_string()),
             Happening::Changed { title, label, text, reason, .. } => {
                 let (title, label, text) = (marked_part(title), in_one_line(label), in_one_line(text));
                 match reason {

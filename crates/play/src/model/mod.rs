@@ -46,7 +46,7 @@ pub use cause::Cause;
 pub(crate) use cause::words_of;
 pub use decision_count::DecisionCount;
 pub use edit::Edit;
-pub use event::{Event, Happening, event_lines};
+pub use event::{Event, Happening, RollLine, event_lines};
 pub use explanation::Explanation;
 pub(crate) use fault::WRONG_FACE;
 pub use fault::{Fault, Remedy};
