@@ -15,3 +15,15 @@ pub(crate) struct Called {
     /// The path of the file that defines it, with the ruleset's id; `None` if several files take part in it.
     pub file: Option<String>,
 }
+
+impl Called {
+    /// Returns how a call of it is written, for the cure of a finding: `it is rb.act.pull(rope, by: a whole number)`.
+    pub fn written(&self) -> String {
+        let names: Vec<String> = match self.declared.is_empty() {
+            true => self.signature.params.clone(),
+            false => self.declared.iter().map(Param::to_string).collect(),
+        };
+        let spread = if self.signature.spread { ", ..." } else { "" };
+        format!("it is {}({}{spread})", self.name, names.join(", "))
+    }
+}

@@ -25,6 +25,11 @@ pub(crate) enum ValueType {
 }
 
 impl ValueType {
+    /// Whether it is the type of a number, a text, or true and false.
+    pub fn is_constant(self) -> bool {
+        matches!(self, ValueType::Number | ValueType::Text | ValueType::Truth)
+    }
+
     /// Returns the type in the words of a message: `a number`.
     pub fn words(self) -> &'static str {
         match self {

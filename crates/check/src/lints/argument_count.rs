@@ -1,11 +1,13 @@
 //! A call gives more or fewer values than the function takes.
 
+use crate::inference::call::Called;
 use crate::inference::symbol::Symbol;
+use crate::inference::value_type::Param as DeclaredParam;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::{gives_many, text};
-use riskbreaker_ruleset::TextChange;
-use riskbreaker_script::syntax::{Expression, ExpressionKind};
+use riskbreaker_ruleset::{Param, TextChange};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "argument-count",
@@ -42,5 +44,103 @@ impl ScriptReader<'_> {
             let wrong = "the list or the value is missing: two expected, one value given".to_string();
             self.problem(&LINT, only.location(), (wrong, "it is written table.insert(list, value)".into()));
         }
+    }
+
+    /// Reports data that an attachment needs and is not given.
+    pub(crate) fn missing_data(&mut self, hook: &str, param: &Param, at: Location) {
+        let wrong = format!("the data of `{hook}` lack `{}`", param.name);
+        self.problem(&LINT, at, (wrong, format!("add {} = ...: {}", param.name, param.ty)));
+    }
+
+    /// Reports `:set("field")`, `:add("field")` and the like without a value. Returns whether it did.
+    pub(crate) fn method_without_value(
+        &mut self,
+        name: &str,
+        field: &str,
+        args: &[Expression<'_>],
+        at: Location,
+    ) -> bool {
+        let is_alone = args.len() == 1 && self.known.types_of(field).next().is_some();
+        if is_alone {
+            let (missing, cure) = match name {
+                "set" => ("the new value", format!("write :set(\"{field}\", value)")),
+                "reaches" => ("the number to reach", format!("write :reaches(\"{field}\", n)")),
+                _ => ("the number to add", format!("write :{name}(\"{field}\", n)")),
+            };
+            self.problem(&LINT, at, (format!("{missing} of `{field}` is missing"), cure));
+        }
+        is_alone
+    }
+
+    /// Reports too few or too many values for a word of `rb` or a method. Returns whether it did.
+    pub(crate) fn wrong_count_of_word(
+        &mut self,
+        (params, spread): (&[DeclaredParam<'_>], bool),
+        args: &[Expression<'_>],
+        usage: &str,
+        at: Location,
+    ) -> bool {
+        let open_end = args.last().is_some_and(|last| gives_many(*last));
+        let least = params.iter().rposition(|param| !param.optional).map_or(0, |last| last + 1);
+        let lacks = args.len() < least && !open_end;
+        if !lacks && (args.len() <= params.len() || spread) {
+            return false;
+        }
+        let wanted = if spread || least == params.len() { least } else { params.len() };
+        let bound = if spread {
+            "at least "
+        } else if least < params.len() {
+            "at most "
+        } else {
+            ""
+        };
+        let missing = params.get(args.len()).filter(|_| args.len() < least).map(|param| param.name);
+        let wrong = match missing {
+            Some(missing) => {
+                format!("`{missing}` is missing: {} expected, {} given", count_of(least), count_of(args.len()))
+            }
+            None => format!("{bound}{} expected, {} given", count_of(wanted), count_of(args.len())),
+        };
+        self.problem(&LINT, at, (wrong, format!("it is written {usage}")));
+        true
+    }
+
+    /// Reports too few or too many values for a verb or a function of the ruleset. Returns whether it did.
+    pub(crate) fn wrong_count(
+        &mut self,
+        called: &Called,
+        args: &[Expression<'_>],
+        written: &str,
+        at: Location,
+    ) -> bool {
+        let Called { name, signature, .. } = called;
+        let params = &signature.params;
+        let wrong = if args.len() > params.len() && !signature.spread {
+            let takes = if params.is_empty() { "nothing".to_string() } else { many(params.len()) };
+            format!("`{name}` takes {takes}, {} given", args.len())
+        } else if args.len() < signature.needed && !args.last().is_some_and(|last| gives_many(*last)) {
+            format!("`{name}` needs `{}`, which is not given", params[args.len()])
+        } else {
+            return false;
+        };
+        self.problem(&LINT, at, (wrong, written.to_owned()));
+        true
+    }
+
+    /// Reports a label of `rb.sum` that no number follows.
+    pub(crate) fn part_without_number(&mut self, label: Expression<'_>, usage: &str) {
+        let wrong = "this part has no number".to_string();
+        self.problem(&LINT, label.location(), (wrong, format!("it is written {usage}")));
+    }
+}
+
+fn many(count: usize) -> String {
+    if count == 1 { "one value".into() } else { format!("{count} values") }
+}
+
+fn count_of(count: usize) -> String {
+    match count {
+        0 => "none".into(),
+        count => many(count),
     }
 }

@@ -1,11 +1,14 @@
 //! A call passes its values in another order than the function takes them.
 
+use crate::inference::call::Called;
 use crate::inference::symbol::Symbol;
-use crate::inference::value_type::ValueType;
+use crate::inference::value_type::{Param as DeclaredParam, ValueType, wanted};
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::literal;
+use crate::symbols::signature::Signature;
+use crate::syntax::{constant, literal, name_of};
 use riskbreaker_dice::Dice;
+use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, Location};
 use riskbreaker_state::Type;
@@ -42,8 +45,7 @@ impl ScriptReader<'_> {
         };
         // A variable with such a name may hold the name of a field.
         let words = ["field", "name", "key", "stat", "what", "which"];
-        let called_so =
-            crate::syntax::name_of(*first).is_some_and(|called| !words.iter().any(|word| called.contains(word)));
+        let called_so = name_of(*first).is_some_and(|called| !words.iter().any(|word| called.contains(word)));
         let no_text = self.value_type(*first).is_some_and(|sort| sort != ValueType::Text);
         let wrong = literal(*first).is_none() && (called_so || no_text);
         if wrong {
@@ -88,5 +90,128 @@ impl ScriptReader<'_> {
             let change = self.exchanged_with(args[0], args[1]);
             self.cured(&LINT, call, mistake, change);
         }
+    }
+
+    /// Reports a text with `{}` that stands in another place than that of the text, counted from 0.
+    pub(crate) fn text_elsewhere(&mut self, label: usize, at: Location) {
+        let place = ["first", "second", "third"][label.min(2)];
+        let wrong = format!("the text with `{{}}` stands in the wrong place: it comes {place}");
+        self.problem(&LINT, at, (wrong, "the values that fill it follow it".into()));
+    }
+
+    /// Reports an argument of a verb or a function that has changed places with another one. Returns whether it did.
+    pub(crate) fn in_another_place(
+        &mut self,
+        called: &Called,
+        args: &[Expression<'_>],
+        at: usize,
+        written: &str,
+    ) -> bool {
+        let Called { name, signature, .. } = called;
+        let (params, arg) = (&signature.params, args[at]);
+        let param = &params[at];
+        if let Some(meant) = self.exchanged(signature, args, at).or_else(|| self.swapped(signature, args, at)) {
+            let wrong = format!("`{meant}` stands in the place of `{param}`");
+            let other = params.iter().position(|param| *param == meant).and_then(|other| args.get(other));
+            let change = other.map(|other| self.in_other_order(arg, *other));
+            self.problem_with(&LINT, arg.location(), (wrong, written.to_owned()), change);
+            return true;
+        }
+        let Some(other) = self.exchanged_types(called, args, at).map(|other| args[other]) else { return false };
+        let wrong = format!("`{param}` of `{name}` stands in another place");
+        let mistake = (wrong, format!("exchange {} and {}; {written}", self.source(arg), self.source(other)));
+        let change = self.exchanged_with(arg, other);
+        self.cured(&LINT, arg.location(), mistake, change);
+        true
+    }
+
+    /// Two arguments in each other's places, whichever comes first.
+    fn in_other_order(&self, one: Expression<'_>, other: Expression<'_>) -> TextChange {
+        match one.location().begin < other.location().begin {
+            true => self.exchanged_with(one, other),
+            false => self.exchanged_with(other, one),
+        }
+    }
+
+    /// Reports an argument of a declared function that has changed places with another one: each has the type that
+    /// the other one's parameter takes, and neither has that of its own. Returns whether it did.
+    pub(crate) fn declared_elsewhere(
+        &mut self,
+        params: &[DeclaredParam<'_>],
+        args: &[Expression<'_>],
+        arg: Expression<'_>,
+        usage: &str,
+    ) -> bool {
+        let sorts: Vec<_> = args.iter().map(|arg| self.value_type(*arg)).collect();
+        let Some(at) = args.iter().position(|one| one.location() == arg.location()) else { return false };
+        let fits = |param: usize, arg: usize| {
+            let sort = sorts.get(arg).copied().flatten();
+            params.get(param).zip(sort).map(|(param, sort)| wanted(param.ty, sort).is_none())
+        };
+        let other = (at + 1..args.len().min(params.len())).find(|other| {
+            fits(*other, *other) == Some(false) && fits(at, *other) == Some(true) && fits(*other, at) == Some(true)
+        });
+        let Some(other) = other else { return false };
+        let wrong = format!("`{}` stands in another place", params[at].name);
+        let change = self.exchanged_with(arg, args[other]);
+        self.cured(&LINT, arg.location(), (wrong, format!("it is written {usage}")), change);
+        true
+    }
+
+    /// Returns the later argument with which one has changed places: each has the type of the other one's parameter,
+    /// and neither that of its own.
+    fn exchanged_types(&self, called: &Called, args: &[Expression<'_>], at: usize) -> Option<usize> {
+        let wanted = |param: usize| called.signature.uses.get(param).copied().flatten();
+        let given = |arg: usize| match self.symbol(args[arg]) {
+            Some(Symbol::Entity(_)) => Some(ValueType::Entity),
+            _ => self.value_type(args[arg]),
+        };
+        let (own, here) = (given(at)?, wanted(at)?);
+        // Tables and entities are read in the same way, so their types say less.
+        if own == here || !own.is_constant() && !here.is_constant() {
+            return None;
+        }
+        // A text or a number in the place of a table says enough, if the type of the other value is not known.
+        let may_be = |other: usize| {
+            let is_open = !here.is_constant() && constant(args[other]).is_none();
+            given(other).map_or(is_open, |given| given == here)
+        };
+        let swaps = |other: &usize| may_be(*other) && wanted(*other) == Some(own);
+        (at + 1..args.len().min(called.signature.params.len())).find(swaps)
+    }
+
+    /// Returns the argument's name if it is the name of another parameter and the two parameters are used differently.
+    fn exchanged(&self, signature: &Signature, args: &[Expression<'_>], at: usize) -> Option<String> {
+        let name = name_of(args[at])?;
+        let other = signature.params.iter().position(|param| *param == name).filter(|other| *other != at)?;
+        let (here, there) = ((*signature.uses.get(at)?)?, (*signature.uses.get(other)?)?);
+        let differ = (here == ValueType::Number) != (there == ValueType::Number);
+        let taken = args.get(other).and_then(|arg| name_of(*arg)).is_some_and(|taken| taken == name);
+        (differ && !taken).then_some(name)
+    }
+
+    /// Returns the argument's name if it has changed places with another one: each argument has the name of the other's
+    /// parameter, and the types differ.
+    fn swapped(&self, signature: &Signature, args: &[Expression<'_>], at: usize) -> Option<String> {
+        let name = name_of(args[at])?;
+        let other = signature.params.iter().position(|param| *param == name).filter(|other| *other != at)?;
+        let back = args.get(other).and_then(|arg| name_of(*arg))?;
+        let sort = |param: usize| {
+            let by_field = || self.known.type_of_all(&signature.params[param]).map(ValueType::of_type);
+            signature.uses.get(param).copied().flatten().or_else(by_field)
+        };
+        // If the type of only one parameter is known, the exchanged names are enough.
+        let constant = |param: usize| sort(param).map(ValueType::is_constant);
+        let differ = matches!(
+            (constant(at), constant(other)),
+            (Some(true), Some(false) | None) | (Some(false) | None, Some(true))
+        ) || matches!(
+            (sort(at), sort(other)),
+            (Some(ValueType::Entity), Some(ValueType::Record | ValueType::List))
+                | (Some(ValueType::Record | ValueType::List), Some(ValueType::Entity))
+        );
+        let given = (self.value_type(args[at]), args.get(other).and_then(|arg| self.value_type(*arg)));
+        let given_differ = matches!(given, (Some(one), Some(two)) if one.is_constant() != two.is_constant());
+        (back == signature.params[at] && (differ || given_differ)).then_some(name)
     }
 }

@@ -1,12 +1,14 @@
 //! A call gives a value of a type that the function does not take.
 
+use crate::inference::call::Called;
 use crate::inference::symbol::Symbol;
-use crate::inference::value_type::ValueType;
+use crate::inference::value_type::{Param as DeclaredParam, ValueType, list_of, wanted};
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::{constant, literal, text};
+use crate::syntax::{constant, listed, literal, text};
 use riskbreaker_ruleset::{Param, ParamType, instead};
-use riskbreaker_script::syntax::{Expression, ExpressionKind};
+use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, TableItem};
+use riskbreaker_state::RelativeKey;
 use riskbreaker_state::{Kind, Type, Value};
 
 pub(crate) static LINT: Lint = Lint {
@@ -123,6 +125,122 @@ impl ScriptReader<'_> {
         self.inserts_empty_list(&name, args);
         self.clamps_to_nothing(&name, args);
     }
+
+    /// Reports wrong types of `:add`, `:shift` and `:reaches`: a fraction, a field that is no number, a value that is no
+    /// number. Returns whether it did.
+    pub(crate) fn number_of_a_method(
+        &mut self,
+        name: &str,
+        thing: &Option<Symbol>,
+        field: &str,
+        args: &[Expression<'_>],
+    ) -> bool {
+        let types = self.types_at(thing, field);
+        let adds = matches!(name, "add" | "shift");
+        let first = types.first().map(|ty| list_of(ty));
+        let is_ratio = types.contains(&&Type::Ratio);
+        let is_number = types.iter().any(|ty| matches!(ty, Type::Int { .. } | Type::Ratio));
+        if let Some(by) = args.get(1).filter(|by| adds && is_fraction(**by) && !is_ratio) {
+            let wrong = format!(":{name} takes a whole number, and this is a fraction");
+            let cure = "write `//` to divide without a rest, or count in a smaller unit";
+            self.problem(&LINT, by.location(), (wrong, cure.into()));
+            return true;
+        }
+        if let (Some(first), Some(place), false) = (first, args.first(), is_number) {
+            let wrong = format!(":{name} takes a number field, and `{field}` is {first}");
+            let cure = if adds { format!("write :set(\"{field}\", value)") } else { "compare the field itself".into() };
+            self.problem(&LINT, place.location(), (wrong, cure));
+            return true;
+        }
+        if let (None, Some(by)) = (thing, args.get(1))
+            && let Some(sort) = self.value_type(*by).filter(|sort| *sort != ValueType::Number)
+        {
+            let wrong = format!("expected a number, found {}", sort.words());
+            let why = if adds { ", why?" } else { "" };
+            self.problem(&LINT, by.location(), (wrong, format!("it is written :{name}(\"field\", n{why})")));
+            return true;
+        }
+        false
+    }
+
+    /// Reports a face of `t:dice` that is no number.
+    pub(crate) fn faces(&mut self, args: &[Expression<'_>]) {
+        for arg in args {
+            let sort = self.value_type(*arg).filter(|sort| *sort != ValueType::Number && !sort.is_table());
+            if let Some(sort) = sort {
+                let wrong = format!("expected a number, found {}", sort.words());
+                self.problem(&LINT, arg.location(), (wrong, "write the faces without quotes: t:dice(5, 4)".into()));
+            }
+        }
+    }
+
+    /// Reports a value of a type that a word of `rb` or a method does not take. Returns whether something was reported.
+    pub(crate) fn misfits_word(
+        &mut self,
+        arg: Expression<'_>,
+        param: &DeclaredParam<'_>,
+        (params, args): (&[DeclaredParam<'_>], &[Expression<'_>]),
+        usage: &str,
+    ) -> bool {
+        let ty = param.ty.trim_end_matches('?');
+        if ty == "Entity"
+            && let Some((wrong, cure)) = self.no_entity(arg)
+        {
+            let change = self.change_to_entity(arg, &cure);
+            let mistake = (format!("expected an entity, and {wrong}"), cure);
+            self.problem_with(&LINT, arg.location(), mistake, change);
+            return true;
+        }
+        if ty == "Key"
+            && let Some((at, wrong)) = no_place(arg, param.name)
+        {
+            self.problem(&LINT, at, (wrong, format!("it is written {usage}")));
+            return true;
+        }
+        let Some(sort) = self.value_type(arg) else { return false };
+        let Some(wanted) = wanted(param.ty, sort) else { return false };
+        if !self.declared_elsewhere(params, args, arg, usage) {
+            let wrong = format!("expected {wanted}, found {}", sort.words());
+            self.problem(&LINT, arg.location(), (wrong, format!("it is written {usage}")));
+        }
+        true
+    }
+
+    /// Reports a value whose type rules out how a verb or a function uses its parameter. Returns whether it did.
+    pub(crate) fn misfits_use(&mut self, called: &Called, arg: Expression<'_>, at: usize, written: &str) -> bool {
+        let Called { name, signature, verb, .. } = called;
+        let param = &signature.params[at];
+        let wanted = signature.uses.get(at).copied().flatten();
+        if wanted == Some(ValueType::Entity)
+            && let Some((wrong, cure)) = self.no_entity(arg)
+        {
+            let change = self.change_to_entity(arg, &cure);
+            let wrong = format!("`{param}` of `{name}` must be an entity, and {wrong}");
+            self.problem_with(&LINT, arg.location(), (wrong, cure), change);
+            return true;
+        }
+        let Some(given) = self.value_type(arg) else { return false };
+        let is_word = constant(arg).is_some() && given.is_constant();
+        let words = match wanted {
+            Some(wanted) if misfits(arg, given, wanted) => wanted.words(),
+            // If every kind keeps a reference under the parameter's name, the parameter is an entity, too.
+            None if *verb && !self.is_spec() && is_word && self.known.always_refers(param) => ValueType::Entity.words(),
+            _ => return false,
+        };
+        let wrong = format!("`{param}` of `{name}` must be {words}, and this is {}", given.words());
+        self.problem(&LINT, arg.location(), (wrong, written.to_owned()));
+        true
+    }
+
+    /// Reports a part of `rb.sum` that is no number. Returns whether it did.
+    pub(crate) fn part_is_no_number(&mut self, number: Expression<'_>, usage: &str) -> bool {
+        let sort = self.value_type(number).filter(|sort| !matches!(sort, ValueType::Number | ValueType::Sum));
+        if let Some(sort) = sort {
+            let wrong = format!("expected a number, found {}", sort.words());
+            self.problem(&LINT, number.location(), (wrong, format!("it is written {usage}")));
+        }
+        sort.is_some()
+    }
 }
 
 /// The field of a kind that refers to another kind: the only one, or the one that is called like that kind.
@@ -133,4 +251,58 @@ fn field_to<'k>(kind: &'k Kind, wanted: &str) -> Option<&'k str> {
         [only] => Some(only),
         several => several.iter().find(|name| **name == wanted).copied(),
     }
+}
+
+/// Whether an expression is a number literal, or a division of two, that is not a whole number.
+fn is_fraction(expression: Expression<'_>) -> bool {
+    match expression.kind() {
+        ExpressionKind::Grouped(inner) => is_fraction(inner),
+        ExpressionKind::Number { value, .. } => value.fract() != 0.0,
+        ExpressionKind::Binary { lhs, op: BinaryOp::Divide, rhs } => match (lhs.kind(), rhs.kind()) {
+            (ExpressionKind::Number { value: above, .. }, ExpressionKind::Number { value: below, .. }) => {
+                (above / below).fract() != 0.0
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Whether a value's type rules out how the function uses it.
+fn misfits(arg: Expression<'_>, given: ValueType, wanted: ValueType) -> bool {
+    match (given, wanted) {
+        (ValueType::Text, ValueType::Number) => literal(arg).is_some(),
+        // A function that calculates with a number or reads `total` may also take a sum.
+        (ValueType::Sum, ValueType::Number | ValueType::Record | ValueType::Table) => false,
+        // `false` often means that a value is left out.
+        (ValueType::Truth, wanted) if wanted != ValueType::Number => {
+            matches!(arg.kind(), ExpressionKind::Boolean(true)) && wanted != ValueType::Truth
+        }
+        (ValueType::Table, ValueType::Entity) => is_plain_table(arg),
+        (ValueType::Table | ValueType::Attached, wanted) if wanted.is_table() => false,
+        (ValueType::Record | ValueType::Entity, ValueType::Table) => false,
+        (ValueType::Table, wanted) => wanted.is_constant() && matches!(arg.kind(), ExpressionKind::Table { .. }),
+        (given, wanted) => given != wanted,
+    }
+}
+
+/// Whether an expression is a table literal without a function in it, so that no method can be called on it.
+fn is_plain_table(expression: Expression<'_>) -> bool {
+    let ExpressionKind::Table { items } = expression.kind() else { return false };
+    items.iter().all(|item| match item {
+        TableItem::List { value } | TableItem::General { value, .. } | TableItem::Record { value, .. } => {
+            !matches!(value.kind(), ExpressionKind::FunctionLiteral(_))
+        }
+    })
+}
+
+/// Returns the position of a text in an agenda key that is not a distance such as `"+1"`, and why it is wrong. In a
+/// step, any text is wrong, because a step is not relative to a key.
+fn no_place(key: Expression<'_>, param: &str) -> Option<(Location, String)> {
+    let mut places = listed(key).chain([key]).filter_map(|place| Some((place.location(), literal(place)?)));
+    places.find_map(|(at, text)| match RelativeKey::distance(&text) {
+        Some(_) if param != "step" => None,
+        Some(_) => Some((at, "a step is a number or a list of numbers, and this is a text".to_string())),
+        None => Some((at, "expected a number or a distance such as \"+1\", found another text".to_string())),
+    })
 }

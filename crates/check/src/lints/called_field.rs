@@ -1,6 +1,9 @@
 //! A field is called like a function.
 
 use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use riskbreaker_ruleset::TextChange;
+use riskbreaker_script::syntax::Location;
 
 pub(crate) static LINT: Lint = Lint {
     name: "called-field",
@@ -19,3 +22,16 @@ end"#,
 end"#,
     ),
 };
+
+impl ScriptReader<'_> {
+    /// Reports a field that is called like a function.
+    pub(crate) fn called_field(&mut self, name: &str, at: Location) {
+        let mistake = (format!("`{name}` is a field, and no function"), format!("write `.{name}`, without brackets"));
+        let change = self.mark_before(at, ".").map(|mark| {
+            let end = self.offset_of(at.end);
+            let brackets = self.text[end..].find(')').map_or(0, |closing| closing + 1);
+            TextChange { begin: mark.begin, end: end + brackets, text: format!(".{name}") }
+        });
+        self.problem_with(&LINT, at, mistake, change);
+    }
+}

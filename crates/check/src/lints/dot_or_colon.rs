@@ -5,7 +5,7 @@ use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::{literal, text};
 use riskbreaker_script::api;
-use riskbreaker_script::syntax::{Expression, ExpressionKind};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "dot-or-colon",
@@ -83,5 +83,12 @@ impl ScriptReader<'_> {
             ExpressionKind::IndexName { expr, .. } => self.is_parameter(expr),
             _ => false,
         }
+    }
+
+    /// Reports a function of a card that is called with a colon.
+    pub(crate) fn function_of_a_card_by_colon(&mut self, name: &str, at: Location) {
+        let wrong = "a colon stands where a dot belongs: it hands over the card first".to_string();
+        let change = self.mark_before(at, ".");
+        self.problem_with(&LINT, at, (wrong, format!("write `.{name}(...)`")), change);
     }
 }

@@ -1,6 +1,8 @@
 //! Two options of a question have the same id.
 
 use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use riskbreaker_script::syntax::Location;
 
 pub(crate) static LINT: Lint = Lint {
     name: "duplicate-option",
@@ -17,3 +19,11 @@ rb.say("{}", way)"#,
 rb.say("{}", way)"#,
     ),
 };
+
+impl ScriptReader<'_> {
+    /// Reports the second option with an id.
+    pub(crate) fn called_alike(&mut self, id: &str, at: Location) {
+        let wrong = format!("two options are called `{id}`");
+        self.problem(&LINT, at, (wrong, "give each an id of its own; the label may be any text".into()));
+    }
+}

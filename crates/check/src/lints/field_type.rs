@@ -6,7 +6,7 @@ use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::{constant, listed};
 use riskbreaker_ruleset::instead;
-use riskbreaker_script::syntax::{Expression, ExpressionKind};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 use riskbreaker_state::{Schema, State, Type, Value};
 
 pub(crate) static LINT: Lint = Lint {
@@ -96,6 +96,16 @@ impl ScriptReader<'_> {
         let wrong = format!("the field `{field}` takes {}, not {}", list_of(types[0]), sort.words());
         self.problem(&LINT, value.location(), (wrong, "write a value that it takes, or change its declaration".into()));
         true
+    }
+
+    /// Reports a value that the type of a field does not allow.
+    pub(crate) fn misfits_field(&mut self, name: &str, ty: &Type, given: &Value, at: Location) {
+        let Some(schema) = self.known.schema() else { return };
+        if let Err(wrong) = ty.check(given, schema, &State::new()) {
+            let (cure, meant) = value_instead(&[ty], given);
+            let change = meant.map(|meant| self.replaced(at, meant));
+            self.problem_with(&LINT, at, (format!("the field `{name}` {wrong}"), cure), change);
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! A loop from a high number to a low one has no step.
 
 use crate::lint::{Example, Lint, Severity};
+use crate::syntax_lints::SyntaxLints;
+use riskbreaker_script::syntax::{Location, StatementNumericFor};
 
 pub(crate) static LINT: Lint = Lint {
     name: "idle-loop",
@@ -19,3 +21,13 @@ end"#,
 end"#,
     ),
 };
+
+impl SyntaxLints<'_> {
+    /// Reports a loop that counts up to a number below its start.
+    pub(crate) fn counts_up(&mut self, looped: &StatementNumericFor<'_>) {
+        let cure = "give the loop its step: `for n = last, first, -1 do`";
+        self.tell(&LINT, looped.start.location(), "this loop never runs: it counts up", cure);
+        let behind = looped.limit.location().end;
+        self.changes(Location::new(behind, behind), ", -1");
+    }
+}

@@ -4,7 +4,8 @@ use crate::lint::{Example, Lint, Severity};
 use crate::lints::field_type::value_instead;
 use crate::reader::ScriptReader;
 use crate::syntax::{literal, named};
-use riskbreaker_script::syntax::{Expression, ExpressionKind, TableItem};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
+use riskbreaker_spec::{EVENT_SORTS, REFUSAL_KINDS};
 use riskbreaker_state::{Type, Value};
 
 pub(crate) static LINT: Lint = Lint {
@@ -99,6 +100,33 @@ impl ScriptReader<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Checks an expected refusal, `{ kind = "greyed", rule = "ABC-1" }`.
+    pub(crate) fn refusal(&mut self, arg: Option<&Expression<'_>>) {
+        for (field, at, value) in arg.into_iter().flat_map(|arg| named(*arg)) {
+            let fields = || REFUSAL_KINDS.iter().flat_map(|(_, fields)| *fields).copied().chain(["kind", "rule"]);
+            match (field.as_str(), literal(value)) {
+                ("kind", Some(kind)) if REFUSAL_KINDS.iter().all(|(known, _)| *known != kind) => {
+                    let cure = riskbreaker_ruleset::instead(&kind, REFUSAL_KINDS.iter().map(|(known, _)| *known));
+                    self.problem(&LINT, value.location(), (format!("no refusal is of the kind `{kind}`"), cure));
+                }
+                ("rule", Some(rule)) => self.unknown_rule(&rule, value.location()),
+                (field, _) if fields().all(|known| known != field) => {
+                    let cure = riskbreaker_ruleset::instead(field, fields());
+                    self.problem(&LINT, at, (format!("no refusal has a field `{field}`"), cure));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Reports a sort of event that there is not.
+    pub(crate) fn no_event(&mut self, sort: &str, at: Location) {
+        let sorts: Vec<String> = EVENT_SORTS.iter().map(|(sort, _)| sort.to_string()).collect();
+        if !sorts.iter().any(|known| known == sort) {
+            self.problem(&LINT, at, (format!("there is no kind of event `{sort}`"), self.known.instead(sort, &sorts)));
         }
     }
 }

@@ -3,8 +3,9 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::literal;
-use riskbreaker_ruleset::instead;
-use riskbreaker_script::syntax::{Expression, ExpressionKind};
+use riskbreaker_ruleset::{SwitchKind, SwitchValue, instead};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
+use riskbreaker_state::{Type, Value};
 
 pub(crate) static LINT: Lint = Lint {
     name: "impossible-value",
@@ -34,6 +35,48 @@ impl ScriptReader<'_> {
         if let Some(word) = literal(value).filter(|word| !TURN_STATES.contains(&&**word)) {
             let wrong = format!("a turn is never `{word}`");
             self.problem(&LINT, value.location(), (wrong, instead(&word, TURN_STATES)));
+        }
+    }
+
+    /// Reports a value that a house rule never has, in a comparison.
+    pub(crate) fn switch_is_never(&mut self, name: &str, constant: &Value, at: Location) {
+        let Some(switch) = self.known.stack.switch(name) else { return };
+        let fits = match (&switch.kind, constant) {
+            (SwitchKind::Choice { values }, Value::Text(text)) => values.iter().any(|value| **value == **text),
+            (SwitchKind::Toggle, Value::Bool(_)) | (SwitchKind::Range { .. }, Value::Int(_)) => true,
+            _ => false,
+        };
+        if !fits {
+            let cure = match (&switch.kind, constant) {
+                (SwitchKind::Choice { values }, Value::Text(text)) => self.known.instead(text, values),
+                _ => format!("it is {}", switch.kind),
+            };
+            let shown = match constant {
+                Value::Text(text) => format!("\"{text}\""),
+                other => other.to_string(),
+            };
+            self.problem(&LINT, at, (format!("the switch `{name}` is never {shown}"), cure));
+        }
+    }
+
+    /// Reports a value to which a spec cannot set a house rule.
+    pub(crate) fn switch_is_never_set(&mut self, name: &str, kind: &SwitchKind, value: &SwitchValue, at: Location) {
+        if !kind.has(value) {
+            self.problem(&LINT, at, (format!("the switch `{name}` is never {value}"), format!("it is {kind}")));
+        }
+    }
+
+    /// Reports a text that a field with these types never has. `certain`: whether the kind of the entity is known; then a
+    /// text that is near to no value counts, too.
+    pub(crate) fn field_is_never(&mut self, name: &str, given: &str, types: &[&Type], certain: bool, at: Location) {
+        let mut values: Vec<String> = Vec::new();
+        for ty in types {
+            let Type::Enum(texts) = ty else { return };
+            values.extend(texts.iter().map(ToString::to_string));
+        }
+        let is_meant = certain || self.known.nearest(given, values.iter().map(String::as_str)).is_some();
+        if is_meant && !values.iter().any(|value| value == given) {
+            self.problem(&LINT, at, (format!("`{name}` is never \"{given}\""), self.known.instead(given, &values)));
         }
     }
 }

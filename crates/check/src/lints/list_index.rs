@@ -4,6 +4,8 @@ use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::text;
+use crate::syntax_lints::SyntaxLints;
+use riskbreaker_script::syntax::StatementNumericFor;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {
@@ -21,6 +23,22 @@ rb.say("{}", names[0])"#,
 rb.say("{}", names[1])"#,
     ),
 };
+
+impl SyntaxLints<'_> {
+    /// Reports a loop over the places of a list from 0. `list`: the list with its `#`.
+    pub(crate) fn begins_at_0(&mut self, looped: &StatementNumericFor<'_>, list: Expression<'_>) {
+        let cure = "begin the loop with 1, and end it with the length of the list";
+        self.tell(&LINT, looped.start.location(), NO_PLACE_0, cure);
+        let bounds = Location::new(looped.start.location().begin, looped.limit.location().end);
+        let written = self.written(list.location()).unwrap_or_default().to_owned();
+        self.changes(bounds, format!("1, {written}"));
+    }
+
+    /// Reports `table.insert` and `table.remove` at place 0.
+    pub(crate) fn place_0(&mut self, place: Expression<'_>) {
+        self.tell(&LINT, place.location(), NO_PLACE_0, "write 1");
+    }
+}
 
 impl ScriptReader<'_> {
     /// Reports a table with text keys that is indexed by a number, and an index of 0.
@@ -42,7 +60,7 @@ impl ScriptReader<'_> {
         }
         let zero = matches!(index.kind(), ExpressionKind::Number { value, .. } if value == 0.0);
         if zero && !self.text.contains("[0] =") {
-            let wrong = "the first place of a list is 1, not 0".to_string();
+            let wrong = NO_PLACE_0.to_string();
             let change = self.replaced(index.location(), "1");
             self.cured(&LINT, index.location(), (wrong, "write 1 for the first one".into()), change);
         }
@@ -59,3 +77,5 @@ impl ScriptReader<'_> {
         }
     }
 }
+
+const NO_PLACE_0: &str = "the first place of a list is 1, not 0";

@@ -4,6 +4,7 @@ use crate::inference::evidence::is_length_of;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::name_of;
+use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {
@@ -22,6 +23,15 @@ rb.say("{}", names[#names + 1])"#,
 rb.say("{}", names[#names])"#,
     ),
 };
+
+impl SyntaxLints<'_> {
+    /// Reports `table.insert(list, #list, value)`.
+    pub(crate) fn inserts_before_the_last(&mut self, place: Expression<'_>) {
+        let wrong = "this inserts before the last place of the list, not behind it";
+        let cure = "leave the place out to put it at the end: table.insert(list, value)";
+        self.tell(&LINT, place.location(), wrong, cure);
+    }
+}
 
 impl ScriptReader<'_> {
     /// Reports `table.insert(value, list)` with a list that stays empty.

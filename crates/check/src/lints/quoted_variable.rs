@@ -1,6 +1,9 @@
 //! A quoted name is passed where the variable is expected.
 
 use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::syntax::literal;
+use riskbreaker_script::syntax::Expression;
 
 pub(crate) static LINT: Lint = Lint {
     name: "quoted-variable",
@@ -41,3 +44,17 @@ return { twice = twice }
 "#,
     )]),
 };
+
+impl ScriptReader<'_> {
+    /// Reports the name of a parameter as a text, where a variable has that name. Returns whether it did.
+    pub(crate) fn quotes_a_variable(&mut self, arg: Expression<'_>, param: &str, written: &str) -> bool {
+        let is_quoted = literal(arg).as_deref() == Some(param) && self.has_local(param);
+        if is_quoted {
+            let wrong = format!("the text \"{param}\" stands in the place of the variable `{param}`");
+            let mistake = (wrong, format!("write {param} without quotes; {written}"));
+            let change = self.replaced(arg.location(), param);
+            self.cured(&LINT, arg.location(), mistake, change);
+        }
+        is_quoted
+    }
+}

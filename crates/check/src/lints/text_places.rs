@@ -1,9 +1,10 @@
 //! A text has more or fewer places to fill than values are given.
 
 use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
 use crate::syntax::literal;
 use crate::syntax_lints::SyntaxLints;
-use riskbreaker_script::syntax::{Expression, ExpressionKind};
+use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "text-places",
@@ -15,6 +16,48 @@ pub(crate) static LINT: Lint = Lint {
     bad: Example::Resolve(r#"rb.say("{} pulls {}", ctx.actor)"#),
     good: Example::Resolve(r#"rb.say("{} pulls {}", ctx.actor, 2)"#),
 };
+
+impl ScriptReader<'_> {
+    /// Reports a text whose `{}` do not match the values that fill them.
+    pub(crate) fn filled(&mut self, args: &[Expression<'_>], label: usize) {
+        let Some(text) = args.get(label).and_then(|arg| literal(*arg)) else {
+            if let Some(joined) = args.get(label).and_then(|arg| joined_to(*arg)).filter(|_| args.len() == label + 1) {
+                let wrong = "nothing fills the `{}` of this text: `..` only puts something behind it".to_string();
+                return self.problem(
+                    &LINT,
+                    joined,
+                    (wrong, "write a comma for `..`: rb.say(\"{} falls\", actor)".into()),
+                );
+            }
+            let elsewhere = args.iter().position(|arg| literal(*arg).is_some_and(|text| text.contains("{}")));
+            if let (Some(found), Some(first)) = (elsewhere, args.get(label))
+                && found != label
+                && !matches!(first.kind(), ExpressionKind::FunctionLiteral(_))
+            {
+                self.text_elsewhere(label, args[found].location());
+            }
+            return;
+        };
+        let (places, given) = (text.matches("{}").count(), args.len() - label - 1);
+        let open_end = args.last().is_some_and(|last| {
+            matches!(last.kind(), ExpressionKind::Varargs | ExpressionKind::Call { .. }) && args.len() > label + 1
+        });
+        if places != given && !(open_end && given <= places) {
+            let (values, them) = (if given == 1 { "value" } else { "values" }, if places == 1 { "it" } else { "them" });
+            let wrong = format!("\"{text}\" has {places} `{{}}`, and {given} {values} to fill {them}");
+            // Other languages fill `%s` and `%d`.
+            let marks = text.matches("%s").count() + text.matches("%d").count();
+            let at = args[label].location();
+            if places == 0 && marks == given {
+                let meant = self.source(args[label]).replace("%s", "{}").replace("%d", "{}");
+                let change = self.replaced(at, meant);
+                let cure = "write `{}` for each value, instead of %s and %d".to_owned();
+                return self.cured(&LINT, at, (wrong, cure), change);
+            }
+            self.problem(&LINT, at, (wrong, "give one value for each `{}`".into()));
+        }
+    }
+}
 
 impl SyntaxLints<'_> {
     /// Reports a format string of `string.format` whose places do not match its values.
@@ -46,4 +89,12 @@ impl SyntaxLints<'_> {
             self.tell(&LINT, pattern.location(), wrong, "give one value for each %");
         }
     }
+}
+
+/// Returns the position of a text with `{}` to which something is joined by `..`.
+fn joined_to(expression: Expression<'_>) -> Option<Location> {
+    let ExpressionKind::Binary { lhs, op: BinaryOp::Concat, rhs } = expression.kind() else { return None };
+    let open = |side: Expression<'_>| literal(side).is_some_and(|text| text.contains("{}"));
+    let values = |side: Expression<'_>| literal(side).is_none();
+    (open(lhs) && values(rhs) || open(rhs) && values(lhs)).then(|| expression.location())
 }

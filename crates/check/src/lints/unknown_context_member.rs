@@ -1,6 +1,9 @@
 //! Nothing puts a member of that name into `ctx`.
 
 use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use riskbreaker_ruleset::instead_or;
+use riskbreaker_script::syntax::Location;
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-context-member",
@@ -12,3 +15,20 @@ pub(crate) static LINT: Lint = Lint {
     bad: Example::Resolve(r#"rb.say("{} stakes {}", ctx.actor, ctx.stake)"#),
     good: Example::Resolve(r#"rb.say("{} pulls {}", ctx.actor, ctx.rope.at)"#),
 };
+
+impl ScriptReader<'_> {
+    /// Reports a member that no script puts into the context of a card.
+    pub(crate) fn no_context_member(&mut self, name: &str, at: Location) {
+        let members: Vec<String> =
+            self.known.names.members_of_context().into_iter().flatten().map(str::to_string).collect();
+        let otherwise = format!("write `ctx.{name} = ...` where the card is asked for, or correct the name");
+        let cure = instead_or(name, members.iter().map(String::as_str), otherwise);
+        self.problem(&LINT, at, (format!("nothing puts a `{name}` into `ctx`"), cure));
+    }
+
+    /// Reports a member of the context that one of its entities has.
+    pub(crate) fn member_of_another(&mut self, name: &str, owner: &str, at: Location) {
+        let wrong = format!("nothing puts a `{name}` into `ctx`");
+        self.problem(&LINT, at, (wrong, format!("did you mean `ctx.{owner}.{name}`?")));
+    }
+}

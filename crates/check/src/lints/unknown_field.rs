@@ -2,6 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
+use riskbreaker_script::api;
 use riskbreaker_script::syntax::Location;
 use riskbreaker_state::Kind;
 
@@ -33,5 +34,23 @@ impl ScriptReader<'_> {
                 (format!("no kind has a field or a derived value `{name}`"), self.known.instead(name, &members)),
             );
         }
+    }
+
+    /// Reports a field that a kind does not have.
+    pub(crate) fn no_field_of(&mut self, kind: &Kind, name: &str, at: Location) {
+        let names: Vec<String> = kind.fields.iter().map(|field| field.name.to_string()).collect();
+        self.problem(&LINT, at, (format!("a {} has no field `{name}`", kind.name), self.known.instead(name, &names)));
+    }
+
+    /// Reports a field that no kind has.
+    pub(crate) fn no_field_of_any_kind(&mut self, name: &str, at: Location) {
+        let wrong = self.known.wrong_name("field", name);
+        self.tell(&LINT, at, wrong.map(|(_, cure)| (format!("no kind has a field `{name}`"), cure)));
+    }
+
+    /// Reports a member that an entity of a kind does not have.
+    pub(crate) fn member_of_entity(&mut self, kind: &Kind, name: &str, at: Location) {
+        let more: Vec<&str> = api::ENTITY_METHODS.iter().chain(api::ENTITY_FIELDS).copied().collect();
+        self.tell(&LINT, at, self.known.wrong_member(kind, name, &more));
     }
 }

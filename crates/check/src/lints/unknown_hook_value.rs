@@ -3,8 +3,9 @@
 use crate::inference::symbol::declared;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use riskbreaker_ruleset::instead_or;
-use riskbreaker_script::syntax::Location;
+use crate::syntax::named;
+use riskbreaker_ruleset::{Param, instead, instead_or};
+use riskbreaker_script::syntax::{Expression, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-hook-value",
@@ -71,5 +72,35 @@ impl ScriptReader<'_> {
             let cure = instead_or(name, names, "declare it in `data` of the hook");
             self.problem(&LINT, at, (format!("the data of `{hook}` have no `{name}`"), cure));
         }
+    }
+
+    /// Reports `owner` and `id` of a hook that is always on.
+    pub(crate) fn holder_of_nobody(&mut self, name: &str, at: Location) {
+        let wrong = format!("a hook that is always on hangs on nobody, and has no `{name}`");
+        let cure = "take it from what the verb is given, or attach the hook where it begins, without `always`";
+        self.problem(&LINT, at, (wrong, cure.into()));
+    }
+
+    /// Reports names in the data that replace those of an attachment: each is declared by some hook, or near to none that
+    /// is.
+    pub(crate) fn replaced_data(&mut self, data: Expression<'_>) {
+        let Some(rules) = self.known.rules else { return };
+        let holders = rules.hooks().iter().map(|hook| &**hook).chain(rules.items().iter().map(|item| &*item.id));
+        let known: Vec<&str> =
+            holders.filter_map(|hook| rules.hook_data(hook)).flatten().map(|param| &*param.name).collect();
+        for (name, at, _) in named(data) {
+            if !known.contains(&&*name)
+                && let Some(near) = self.known.nearest(&name, known.iter().copied())
+            {
+                let mistake = (format!("no hook declares `{name}` in its data"), format!("did you mean `{near}`?"));
+                self.problem(&LINT, at, mistake);
+            }
+        }
+    }
+
+    /// Reports a name in the data of a new attachment that its hook does not declare.
+    pub(crate) fn undeclared_data(&mut self, hook: &str, params: &[Param], name: &str, at: Location) {
+        let cure = instead(name, params.iter().map(|param| &*param.name));
+        self.problem(&LINT, at, (format!("`{hook}` declares no `{name}` in its data"), cure));
     }
 }

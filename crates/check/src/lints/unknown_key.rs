@@ -3,7 +3,7 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::named;
-use riskbreaker_script::syntax::Expression;
+use riskbreaker_script::syntax::{Expression, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-key",
@@ -23,5 +23,15 @@ impl ScriptReader<'_> {
             let cure = riskbreaker_ruleset::instead(&name, known.iter().copied());
             self.problem(&LINT, at, (format!("{word} takes no `{name}`"), cure));
         }
+    }
+
+    /// Reports a key that a question of this sort does not have.
+    pub(crate) fn no_key_of_a_question(&mut self, ask: &str, name: &str, known: &[String], at: Location) {
+        self.problem(&LINT, at, (format!("rb.{ask} has no field `{name}`"), self.known.instead(name, known)));
+    }
+
+    /// Reports a key that an option does not have.
+    pub(crate) fn no_key_of_an_option(&mut self, name: &str, known: &[String], at: Location) {
+        self.problem(&LINT, at, (format!("an option has no field `{name}`"), self.known.instead(name, known)));
     }
 }

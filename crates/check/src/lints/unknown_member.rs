@@ -2,7 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use riskbreaker_ruleset::slips;
+use riskbreaker_ruleset::{instead_or, slips};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
@@ -44,6 +44,29 @@ impl ScriptReader<'_> {
             Some(near) => self.problem(&LINT, at, (wrong, format!("did you mean `{near}`?"))),
             None if self.asked => {}
             None => self.problem(&LINT, at, (wrong, "correct the name, or declare it as a field in kinds.luau".into())),
+        }
+    }
+
+    /// Reports a member that a file does not give.
+    pub(crate) fn member_of_module(&mut self, path: &str, name: &str, at: Location) {
+        let Some(module) = self.known.names.module(path).filter(|module| !module.members.contains_key(name)) else {
+            return;
+        };
+        let names: Vec<String> = module.members.keys().cloned().collect();
+        // A condition may ask whether a layer above has put it there.
+        if !self.asked || self.known.nearest(name, names.iter().map(String::as_str)).is_some() {
+            self.problem(&LINT, at, (format!("{path} gives no `{name}`"), self.known.instead(name, &names)));
+        }
+    }
+
+    /// Reports a member that a question does not have.
+    pub(crate) fn member_of_question(&mut self, name: &str, at: Location) {
+        let own = api::QUESTIONS.iter().flat_map(|(_, own)| own.iter()).copied();
+        let known: Vec<&str> = api::QUESTION_FIELDS.iter().copied().chain(own).chain(["kind"]).collect();
+        if !known.contains(&name) {
+            let otherwise = "it has topic, about, seat, kind, options, min, max, total; `about` is who is asked for";
+            let cure = instead_or(name, known.iter().copied(), otherwise);
+            self.problem(&LINT, at, (format!("a question has no `{name}`"), cure));
         }
     }
 }

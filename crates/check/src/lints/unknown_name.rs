@@ -3,6 +3,7 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::{listed, literal, value_of};
+use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 
 pub(crate) static LINT: Lint = Lint {
@@ -87,5 +88,32 @@ impl ScriptReader<'_> {
         {
             self.tell(&LINT, value.location(), self.known.wrong_name("entry", &entry));
         }
+    }
+
+    /// Reports the name of a thing of a sort (`card`, `kind`, `seat`, ...) that no file declares.
+    pub(crate) fn unknown_name(&mut self, at: Location, sort: &str, name: &str) {
+        self.tell(&LINT, at, self.known.wrong_name(sort, name));
+    }
+
+    /// Reports `ask = "chose"`: almost the name of a sort of question.
+    pub(crate) fn unknown_question(&mut self, ask: &str, at: Location) {
+        let asks: Vec<String> = api::QUESTIONS.iter().map(|(ask, _)| ask.to_string()).collect();
+        if !asks.iter().any(|known| known == ask) && self.known.nearest(ask, asks.iter().map(String::as_str)).is_some()
+        {
+            self.problem(&LINT, at, (format!("there is no question `{ask}`"), self.known.instead(ask, &asks)));
+        }
+    }
+
+    /// Reports a comparison of a `kind` with almost the name of a sort of question or of a kind. Returns whether it did.
+    pub(crate) fn compared_with_no_kind(&mut self, given: &str, at: Location) -> bool {
+        let asks = api::QUESTIONS.iter().map(|(ask, _)| ask.to_string());
+        let kinds: Vec<String> = asks.chain(self.known.names("kind").unwrap_or_default()).collect();
+        let is_near = self.known.nearest(given, kinds.iter().map(String::as_str)).is_some();
+        let is_wrong = is_near && !kinds.iter().any(|kind| kind == given) && self.known.names.times(given) <= 1;
+        if is_wrong {
+            let wrong = format!("there is no kind \"{given}\", neither of a question nor of an entity");
+            self.problem(&LINT, at, (wrong, self.known.instead(given, &kinds)));
+        }
+        is_wrong
     }
 }

@@ -4,7 +4,7 @@ use crate::lint::{Example, Lint, Severity};
 use crate::misspelling::LETTERS;
 use crate::reader::ScriptReader;
 use crate::syntax::literal;
-use riskbreaker_script::syntax::Expression;
+use riskbreaker_script::syntax::{Expression, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-option",
@@ -43,5 +43,19 @@ impl ScriptReader<'_> {
         }
         let wrong = format!("nothing offers \"{word}\": it stands nowhere else, and no card is called so");
         self.problem(&LINT, answer.location(), (wrong, self.known.instead(&word, &cards)));
+    }
+
+    /// Reports a comparison of an answer with a text that is the id of no option.
+    pub(crate) fn answer_is_never(&mut self, given: &str, ids: &[String], at: Location) {
+        let wrong = format!("the answer is never \"{given}\": it is the id of an option");
+        self.problem(&LINT, at, (wrong, self.known.instead(given, ids)));
+    }
+
+    /// Reports a default that is none of the options.
+    pub(crate) fn default_is_no_option(&mut self, default: Expression<'_>, ids: &[String]) {
+        if let Some(name) = literal(default).filter(|name| !ids.contains(name)) {
+            let mistake = (format!("no option is `{name}`"), self.known.instead(&name, ids));
+            self.problem(&LINT, default.location(), mistake);
+        }
     }
 }

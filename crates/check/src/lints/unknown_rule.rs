@@ -5,7 +5,7 @@ use crate::reader::ScriptReader;
 use crate::symbols::known::KnownNames;
 use crate::syntax::listed_texts;
 use riskbreaker_ruleset::Problem;
-use riskbreaker_script::syntax::Expression;
+use riskbreaker_script::syntax::{Expression, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-rule",
@@ -21,8 +21,12 @@ pub(crate) static LINT: Lint = Lint {
 impl ScriptReader<'_> {
     pub(crate) fn rule_ids(&mut self, list: Expression<'_>) {
         for (id, at) in listed_texts(list) {
-            self.tell(&LINT, at, self.known.wrong_rule(&id));
+            self.unknown_rule(&id, at);
         }
+    }
+
+    pub(crate) fn unknown_rule(&mut self, id: &str, at: Location) {
+        self.tell(&LINT, at, self.known.wrong_rule(id));
     }
 }
 

@@ -95,6 +95,19 @@ impl ScriptReader<'_> {
             );
         }
     }
+
+    /// Reports a comparison of a topic with almost the topic of a question.
+    pub(crate) fn topic_is_never(&mut self, given: &str, at: Location) {
+        let topics: Vec<String> = self.known.names.topics().iter().cloned().collect();
+        let is_near = self.known.nearest(given, topics.iter().map(String::as_str)).is_some();
+        if is_near && !topics.iter().any(|topic| topic == given) {
+            self.problem(
+                &LINT,
+                at,
+                (format!("no question has the topic \"{given}\""), self.known.instead(given, &topics)),
+            );
+        }
+    }
 }
 
 /// Returns the problems of words of the prompt whose topic no question has. A ruleset that others extend may leave the

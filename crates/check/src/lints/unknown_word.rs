@@ -1,6 +1,11 @@
 //! `rb`, `t` of a spec or a library of Luau has no member of that name.
 
+use crate::elsewhere::MEMBERS;
 use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use riskbreaker_ruleset::TextChange;
+use riskbreaker_script::api;
+use riskbreaker_script::syntax::{Expression, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-word",
@@ -12,3 +17,59 @@ pub(crate) static LINT: Lint = Lint {
     bad: Example::Resolve(r#"rb.sya("{} pulls", ctx.actor)"#),
     good: Example::Resolve(r#"rb.say("{} pulls", ctx.actor)"#),
 };
+
+impl ScriptReader<'_> {
+    /// Reports a word that `rb` does not have.
+    pub(crate) fn no_word(&mut self, name: &str, at: Location) {
+        // Words of former versions are accepted.
+        if api::word(name).is_some() || api::FORMER_WORDS.contains(&name) {
+            return;
+        }
+        let names: Vec<String> = api::WORDS.iter().map(|word| word.name.to_string()).collect();
+        let is_verb = self.known.names("verb").is_some_and(|verbs| verbs.iter().any(|verb| verb == name));
+        let cure = if is_verb { format!("it is a verb: rb.act.{name}") } else { self.known.instead(name, &names) };
+        self.problem(&LINT, at, (format!("rb has no `{name}`"), cure));
+    }
+
+    /// Reports a method that `t` of a spec does not have.
+    pub(crate) fn no_method_of_a_spec(&mut self, name: &str, at: Location) {
+        if api::spec_method(name).is_none() {
+            let names: Vec<String> = api::SPEC_METHODS.iter().map(|method| method.name.to_string()).collect();
+            self.problem(&LINT, at, (format!("a spec has no `t:{name}`"), self.known.instead(name, &names)));
+        }
+    }
+
+    /// Checks a member of a library of Luau.
+    pub(crate) fn member_of_library(&mut self, of: Expression<'_>, library: &'static str, name: &str, at: Location) {
+        let names = api::library(library).unwrap_or_default();
+        if !names.contains(&name) {
+            let cure = match (library, name) {
+                ("math", "random" | "randomseed") => "roll dice: rb.roll(\"1d6\", \"what for\")".to_string(),
+                _ if let Some((.., cure)) =
+                    MEMBERS.iter().find(|(of, member, _)| *of == library && *member == name) =>
+                {
+                    cure.to_string()
+                }
+                _ => self.known.instead(name, &names.iter().map(|name| name.to_string()).collect::<Vec<_>>()),
+            };
+            let change = self.instead_of_function(of, library, name, at);
+            let mistake = (format!("{library} has no `{name}`"), cure);
+            self.problem_with(&LINT, at, mistake, change);
+        }
+    }
+
+    /// The call that is written instead of one of another Lua: `#list`, `a % b`, a roll of one die.
+    fn instead_of_function(&self, of: Expression<'_>, library: &str, name: &str, at: Location) -> Option<TextChange> {
+        let (inside, end) = self.arguments_behind(at)?;
+        let values: Vec<&str> = inside.split(',').map(str::trim).collect();
+        let text = match (library, name, values.as_slice()) {
+            ("table", "getn", [list]) => format!("#{list}"),
+            ("math", "mod" | "fmod", [a, b]) => format!("{a} % {b}"),
+            ("math", "random", ["1", faces] | [faces]) if faces.parse::<u32>().is_ok_and(|faces| faces > 1) => {
+                format!("rb.roll(\"1d{faces}\", \"what for\")")
+            }
+            _ => return None,
+        };
+        Some(TextChange { begin: self.offset_of(of.location().begin), end, text })
+    }
+}

@@ -64,6 +64,15 @@ impl ScriptReader<'_> {
             }
         }
     }
+
+    /// Reports a name in a sheet that nothing reads.
+    pub(crate) fn unread_name_of_a_sheet(&mut self, key: &str, at: Location) {
+        if !self.known.names.is_read(key)
+            && let Some(near) = self.known.names.meant(key)
+        {
+            self.problem(&LINT, at, (format!("nothing reads `{key}`"), format!("did you mean `{near}`?")));
+        }
+    }
 }
 
 /// The fewest rows of a list whose keys are compared.

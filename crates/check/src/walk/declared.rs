@@ -1,10 +1,8 @@
 //! Reads the entries of declarations by their keys.
 
 use crate::inference::symbol::Symbol;
-use crate::lints;
 use crate::reader::ScriptReader;
 use crate::syntax::{listed_texts, literal, returned};
-use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Function, TableItem};
 
 /// The functions that may only read and that must return a value.
@@ -30,7 +28,7 @@ impl ScriptReader<'_> {
             && self.path.starts_with("creation")
             && let Some(id) = literal(value)
         {
-            self.tell(&lints::unknown_rule::LINT, value.location(), self.known.wrong_rule(&id));
+            self.unknown_rule(&id, value.location());
         }
         // In `kinds`, `audience` may be the name of a field, and the loader checks it.
         if name == "audience" && !self.path.starts_with("kinds") {
@@ -39,18 +37,11 @@ impl ScriptReader<'_> {
         if name == "ask"
             && let Some(ask) = literal(value)
         {
-            let asks: Vec<String> = api::QUESTIONS.iter().map(|(ask, _)| ask.to_string()).collect();
-            if !asks.contains(&ask) && self.known.nearest(&ask, asks.iter().map(String::as_str)).is_some() {
-                self.problem(
-                    &lints::unknown_name::LINT,
-                    value.location(),
-                    (format!("there is no question `{ask}`"), self.known.instead(&ask, &asks)),
-                );
-            }
+            self.unknown_question(&ask, value.location());
         }
         if name == "seats" && self.path.starts_with("play") && self.keys.first().is_some_and(|key| key == "free") {
             for (seat, at) in listed_texts(value) {
-                self.tell(&lints::unknown_name::LINT, at, self.known.wrong_name("seat", &seat));
+                self.unknown_name(at, "seat", &seat);
             }
         }
         if name == "boundary"
@@ -60,7 +51,7 @@ impl ScriptReader<'_> {
             // A ruleset that others extend may leave the entries of the agenda to them.
             && self.known.names("entry").is_some_and(|entries| !entries.is_empty())
         {
-            self.tell(&lints::unknown_name::LINT, value.location(), self.known.wrong_name("entry", &entry));
+            self.unknown_name(value.location(), "entry", &entry);
         }
         if name == "state" && self.pure.last() == Some(&"the order of play") {
             self.state_of_turn(value);
@@ -72,7 +63,7 @@ impl ScriptReader<'_> {
             && self.known.names("entry").is_some_and(|known| !known.is_empty())
         {
             for entry in entries.split(',').map(str::trim).filter(|entry| *entry != "action") {
-                self.tell(&lints::unknown_name::LINT, value.location(), self.known.wrong_name("entry", entry));
+                self.unknown_name(value.location(), "entry", entry);
             }
         }
     }
@@ -196,7 +187,7 @@ impl ScriptReader<'_> {
             let Some((first, kind)) = values.first().and_then(|first| Some((first, literal(*first)?))) else {
                 continue;
             };
-            self.tell(&lints::unknown_name::LINT, first.location(), self.known.wrong_name("kind", &kind));
+            self.unknown_name(first.location(), "kind", &kind);
             if let (Some(kind), Some(fields)) = (self.known.kind(&kind), values.get(1)) {
                 self.fields_of(kind, *fields);
             }

@@ -1,38 +1,17 @@
 //! Reads method calls of entities, and comparisons of fields with constants.
 
 use crate::inference::symbol::Symbol;
-use crate::inference::value_type::{ValueType, list_of};
-use crate::lints;
 use crate::reader::ScriptReader;
 use crate::syntax::{constant, literal, named, text};
-use riskbreaker_ruleset::SwitchKind;
-use riskbreaker_script::api;
-use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
-use riskbreaker_state::{Kind, State, Type, Value};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
+use riskbreaker_state::{Kind, Type, Value};
 
 impl ScriptReader<'_> {
     /// Reports a comparison of a house rule or a field with a value that it never has.
     pub(crate) fn compared(&mut self, one: Expression<'_>, value: Expression<'_>) {
         let Some(constant) = constant(value).filter(|constant| *constant != Value::None) else { return };
         if let Some(Symbol::Switch(name)) = self.symbol(one) {
-            let Some(switch) = self.known.stack.switch(&name) else { return };
-            let fits = match (&switch.kind, &constant) {
-                (SwitchKind::Choice { values }, Value::Text(text)) => values.iter().any(|value| **value == **text),
-                (SwitchKind::Toggle, Value::Bool(_)) | (SwitchKind::Range { .. }, Value::Int(_)) => true,
-                _ => false,
-            };
-            if !fits {
-                let cure = match (&switch.kind, &constant) {
-                    (SwitchKind::Choice { values }, Value::Text(text)) => self.known.instead(text, values),
-                    _ => format!("it is {}", switch.kind),
-                };
-                self.problem(
-                    &lints::impossible_value::LINT,
-                    value.location(),
-                    (format!("the switch `{name}` is never {}", shown(&constant)), cure),
-                );
-            }
-            return;
+            return self.switch_is_never(&name, &constant, value.location());
         }
         let Value::Text(given) = &constant else { return };
         let chosen = match one.kind() {
@@ -40,45 +19,21 @@ impl ScriptReader<'_> {
             _ => self.chosen_ids(one),
         };
         if let Some(ids) = chosen.filter(|ids| !ids.iter().any(|id| **id == **given)) {
-            let wrong = format!("the answer is never \"{given}\": it is the id of an option");
-            return self.problem(
-                &lints::unknown_option::LINT,
-                value.location(),
-                (wrong, self.known.instead(given, &ids)),
-            );
+            return self.answer_is_never(given, &ids, value.location());
         }
         let ExpressionKind::IndexName { expr, index, .. } = one.kind() else { return self.slip(value) };
         if index == "topic" && !self.is_spec() {
-            let topics: Vec<String> = self.known.names.topics().iter().cloned().collect();
-            if !topics.iter().any(|topic| **topic == **given)
-                && self.known.nearest(given, topics.iter().map(String::as_str)).is_some()
-            {
-                let wrong = format!("no question has the topic \"{given}\"");
-                self.problem(
-                    &lints::unknown_topic::LINT,
-                    value.location(),
-                    (wrong, self.known.instead(given, &topics)),
-                );
-            }
-            return;
+            return self.topic_is_never(given, value.location());
         }
         let (name, thing) = (text(index), self.symbol(expr));
-        if name == "kind" && !self.is_spec() {
-            let asks = api::QUESTIONS.iter().map(|(ask, _)| ask.to_string());
-            let kinds: Vec<String> = asks.chain(self.known.names("kind").unwrap_or_default()).collect();
-            let near = self.known.nearest(given, kinds.iter().map(String::as_str)).is_some();
-            if near && !kinds.iter().any(|kind| **kind == **given) && self.known.names.times(given) <= 1 {
-                let wrong = format!("there is no kind \"{given}\", neither of a question nor of an entity");
-                return self.problem(
-                    &lints::unknown_name::LINT,
-                    value.location(),
-                    (wrong, self.known.instead(given, &kinds)),
-                );
-            }
+        if name == "kind" && !self.is_spec() && self.compared_with_no_kind(given, value.location()) {
+            return;
         }
         if thing == Some(Symbol::Holder) {
-            let wrong = self.known.wrong_name("hook", given).filter(|_| name == "hook");
-            return self.tell(&lints::unknown_name::LINT, value.location(), wrong);
+            if name == "hook" {
+                self.unknown_name(value.location(), "hook", given);
+            }
+            return;
         }
         let kind = match &thing {
             Some(Symbol::Entity(Some(kind))) => self.known.kind(kind),
@@ -92,19 +47,8 @@ impl ScriptReader<'_> {
         if types.is_empty() {
             return self.slip(value);
         }
-        let mut values: Vec<String> = Vec::new();
-        for ty in &types {
-            let Type::Enum(texts) = ty else { return };
-            values.extend(texts.iter().map(ToString::to_string));
-        }
-        let certain = kind.is_some() || self.known.nearest(given, values.iter().map(String::as_str)).is_some();
-        if !types.is_empty() && certain && !values.iter().any(|value| **value == **given) {
-            self.problem(
-                &lints::impossible_value::LINT,
-                value.location(),
-                (format!("`{name}` is never \"{given}\""), self.known.instead(given, &values)),
-            );
-        }
+        let certain = kind.is_some();
+        self.field_is_never(&name, given, &types, certain, value.location());
     }
 
     /// Checks fields that are given by name, with their values.
@@ -116,15 +60,10 @@ impl ScriptReader<'_> {
 
     pub(crate) fn field(&mut self, kind: &Kind, name: &str, at: Location, value: Option<Expression<'_>>) {
         let Some(field) = kind.field_named(name) else {
-            let names: Vec<String> = kind.fields.iter().map(|field| field.name.to_string()).collect();
-            return self.problem(
-                &lints::unknown_field::LINT,
-                at,
-                (format!("a {} has no field `{name}`", kind.name), self.known.instead(name, &names)),
-            );
+            return self.no_field_of(kind, name, at);
         };
         let declared = kind.field(field);
-        let (Some(value), Some(schema)) = (value, self.known.schema()) else { return };
+        let Some(value) = value.filter(|_| self.known.schema().is_some()) else { return };
         if matches!(declared.ty, Type::Ref(_)) && self.takes_an_entity(name, value) {
             return;
         }
@@ -138,26 +77,14 @@ impl ScriptReader<'_> {
         if matches!(declared.ty, Type::Ratio | Type::Map(_)) {
             return;
         }
-        if let Err(wrong) = declared.ty.check(&given, schema, &State::new()) {
-            let (cure, meant) = lints::field_type::value_instead(&[&declared.ty], &given);
-            let change = meant.map(|meant| self.replaced(value.location(), meant));
-            let mistake = (format!("the field `{name}` {wrong}"), cure);
-            self.problem_with(&lints::field_type::LINT, value.location(), mistake, change);
-        }
+        self.misfits_field(name, &declared.ty, &given, value.location());
     }
 
     /// Checks a method call, `of:name(args)`.
     pub(crate) fn method(&mut self, of: Expression<'_>, name: &str, args: &[Expression<'_>], at: Location) {
         let thing = self.symbol(of);
-        if thing == Some(Symbol::Spec) && api::spec_method(name).is_none() {
-            let names: Vec<String> = api::SPEC_METHODS.iter().map(|method| method.name.to_string()).collect();
-            self.problem(
-                &lints::unknown_word::LINT,
-                at,
-                (format!("a spec has no `t:{name}`"), self.known.instead(name, &names)),
-            );
-        }
         if thing == Some(Symbol::Spec) {
+            self.no_method_of_a_spec(name, at);
             self.spec_call(name, args);
         }
         let takes_a_field = matches!(name, "set" | "add" | "shift" | "reaches");
@@ -169,45 +96,14 @@ impl ScriptReader<'_> {
             return;
         }
         let Some((field, place)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
-        if args.len() == 1 && self.known.types_of(&field).next().is_some() {
-            let (missing, cure) = match name {
-                "set" => ("the new value", format!("write :set(\"{field}\", value)")),
-                "reaches" => ("the number to reach", format!("write :reaches(\"{field}\", n)")),
-                _ => ("the number to add", format!("write :{name}(\"{field}\", n)")),
-            };
-            self.problem(&lints::argument_count::LINT, at, (format!("{missing} of `{field}` is missing"), cure));
+        if self.method_without_value(name, &field, args, at) {
             return;
         }
         if name == "set" && self.of_another_sort(&thing, &field, args) {
             return;
         }
-        let types = if name == "set" { Vec::new() } else { self.types_at(&thing, &field) };
-        let adds = matches!(name, "add" | "shift");
-        if let Some(by) = args.get(1).filter(|by| adds && is_fraction(**by) && !types.contains(&&Type::Ratio)) {
-            let wrong = format!(":{name} takes a whole number, and this is a fraction");
-            return self.problem(
-                &lints::argument_type::LINT,
-                by.location(),
-                (wrong, "write `//` to divide without a rest, or count in a smaller unit".into()),
-            );
-        }
-        if let Some(first) = types.first()
-            && !types.iter().any(|ty| matches!(ty, Type::Int { .. } | Type::Ratio))
-        {
-            let wrong = format!(":{name} takes a number field, and `{field}` is {}", list_of(first));
-            let cure = if adds { format!("write :set(\"{field}\", value)") } else { "compare the field itself".into() };
-            return self.problem(&lints::argument_type::LINT, place, (wrong, cure));
-        }
-        if let (None, Some(by)) = (&thing, args.get(1).filter(|_| name != "set"))
-            && let Some(sort) = self.value_type(*by).filter(|sort| *sort != ValueType::Number)
-        {
-            let wrong = format!("expected a number, found {}", sort.words());
-            let why = if adds { ", why?" } else { "" };
-            return self.problem(
-                &lints::argument_type::LINT,
-                by.location(),
-                (wrong, format!("it is written :{name}(\"field\", n{why})")),
-            );
+        if name != "set" && self.number_of_a_method(name, &thing, &field, args) {
+            return;
         }
         match thing {
             Some(Symbol::Entity(Some(kind))) => {
@@ -217,37 +113,9 @@ impl ScriptReader<'_> {
                 }
             }
             _ => {
-                let wrong = self.known.wrong_name("field", &field);
-                self.tell(
-                    &lints::unknown_field::LINT,
-                    place,
-                    wrong.map(|(_, cure)| (format!("no kind has a field `{field}`"), cure)),
-                );
+                self.no_field_of_any_kind(&field, place);
                 self.fits_no_kind(&field, args.get(1).copied().filter(|_| name == "set"));
             }
         }
-    }
-}
-
-/// Whether an expression is a number literal, or a division of two, that is not a whole number.
-fn is_fraction(expression: Expression<'_>) -> bool {
-    match expression.kind() {
-        ExpressionKind::Grouped(inner) => is_fraction(inner),
-        ExpressionKind::Number { value, .. } => value.fract() != 0.0,
-        ExpressionKind::Binary { lhs, op: BinaryOp::Divide, rhs } => match (lhs.kind(), rhs.kind()) {
-            (ExpressionKind::Number { value: above, .. }, ExpressionKind::Number { value: below, .. }) => {
-                (above / below).fract() != 0.0
-            }
-            _ => false,
-        },
-        _ => false,
-    }
-}
-
-/// Formats a value for a message.
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Text(text) => format!("\"{text}\""),
-        other => other.to_string(),
     }
 }

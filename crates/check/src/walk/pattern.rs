@@ -1,6 +1,5 @@
 //! Looks for code that is valid but does nothing, or something else than it seems to, without a look at its meaning.
 
-use crate::lints;
 use crate::syntax::{is_length, literal, local_id, number, text};
 use crate::syntax_lints::{PatternFinding, SyntaxLints};
 use riskbreaker_script::syntax::{
@@ -99,19 +98,10 @@ impl SyntaxLints<'_> {
             start.is_none() && limit.is_some_and(|limit| limit == 0.0 || limit == 1.0) && !negates(looped.start);
         let from_length = is_length(looped.start) && limit.is_some();
         if from_value || from_length || start.zip(limit).is_some_and(|(start, limit)| start > limit) {
-            let cure = "give the loop its step: `for n = last, first, -1 do`";
-            self.tell(&lints::idle_loop::LINT, looped.start.location(), "this loop never runs: it counts up", cure);
-            let behind = looped.limit.location().end;
-            self.changes(Location::new(behind, behind), ", -1");
+            self.counts_up(looped);
         } else if let Some(list) = length_before(looped.limit).filter(|_| start == Some(0.0)) {
-            let wrong = "the first place of a list is 1, not 0";
-            let is_counted = is_length(looped.limit) || self.indexes(looped.body, list, looped.name.id);
-            if is_counted {
-                let cure = "begin the loop with 1, and end it with the length of the list";
-                self.tell(&lints::list_index::LINT, looped.start.location(), wrong, cure);
-                let bounds = Location::new(looped.start.location().begin, looped.limit.location().end);
-                let written = self.written(list.location()).unwrap_or_default().to_owned();
-                self.changes(bounds, format!("1, {written}"));
+            if is_length(looped.limit) || self.indexes(looped.body, list, looped.name.id) {
+                self.begins_at_0(looped, list);
             }
         }
     }
@@ -176,20 +166,9 @@ impl SyntaxLints<'_> {
             ("table", name @ ("insert" | "remove"), [_, place, ..]) => {
                 let inserts = name == "insert";
                 if (!inserts || args.len() == 3) && number(*place) == Some(0.0) {
-                    self.tell(
-                        &lints::list_index::LINT,
-                        place.location(),
-                        "the first place of a list is 1, not 0",
-                        "write 1",
-                    );
+                    self.place_0(*place);
                 } else if inserts && args.len() == 3 && is_length(*place) {
-                    let wrong = "this inserts before the last place of the list, not behind it";
-                    self.tell(
-                        &lints::past_the_end::LINT,
-                        place.location(),
-                        wrong,
-                        "leave the place out to put it at the end: table.insert(list, value)",
-                    );
+                    self.inserts_before_the_last(*place);
                 }
             }
             ("", "format", values) if self_call && literal(expr).is_some() => self.format(expr, values),

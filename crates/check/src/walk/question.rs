@@ -1,7 +1,6 @@
 //! Reads the tables of questions.
 
 use crate::inference::symbol::Symbol;
-use crate::lints;
 use crate::reader::ScriptReader;
 use crate::syntax::{literal, named, value_of};
 use riskbreaker_script::api;
@@ -27,16 +26,10 @@ impl ScriptReader<'_> {
             let all: Vec<String> = api::QUESTION_FIELDS.iter().chain(own).map(|name| name.to_string()).collect();
             if !all.contains(&name) {
                 misspelt = true;
-                self.problem(
-                    &lints::unknown_key::LINT,
-                    at,
-                    (format!("rb.{ask} has no field `{name}`"), self.known.instead(&name, &all)),
-                );
+                self.no_key_of_a_question(ask, &name, &all, at);
             }
             match (name.as_str(), literal(value)) {
-                ("seat", Some(seat)) => {
-                    self.tell(&lints::unknown_name::LINT, value.location(), self.known.wrong_name("seat", &seat))
-                }
+                ("seat", Some(seat)) => self.unknown_name(value.location(), "seat", &seat),
                 ("audience", _) => self.audience(value),
                 ("why" | "note" | "check" | "when", _) => {
                     self.changes_nothing_outside(value, &format!("`{name}` of a question"));
@@ -70,7 +63,7 @@ impl ScriptReader<'_> {
             && let Some(default) = value("default")
             && let Some(card) = literal(default)
         {
-            self.tell(&lints::unknown_name::LINT, default.location(), self.known.wrong_name("card", &card));
+            self.unknown_name(default.location(), "card", &card);
         }
     }
 
@@ -92,11 +85,7 @@ impl ScriptReader<'_> {
                         if !known.contains(&name)
                             && self.known.nearest(&name, known.iter().map(String::as_str)).is_some()
                         {
-                            self.problem(
-                                &lints::unknown_key::LINT,
-                                at,
-                                (format!("an option has no field `{name}`"), self.known.instead(&name, &known)),
-                            );
+                            self.no_key_of_an_option(&name, &known, at);
                         }
                     }
                     id
@@ -105,24 +94,12 @@ impl ScriptReader<'_> {
             };
             all &= id.is_some();
             if let Some(id) = id.as_ref().filter(|id| ids.contains(*id)) {
-                let wrong = format!("two options are called `{id}`");
-                self.problem(
-                    &lints::duplicate_option::LINT,
-                    value.location(),
-                    (wrong, "give each an id of its own; the label may be any text".into()),
-                );
+                self.called_alike(id, value.location());
             }
             ids.extend(id);
         }
-        if let Some(default) = default.filter(|_| all && !other)
-            && let Some(name) = literal(default)
-            && !ids.contains(&name)
-        {
-            self.problem(
-                &lints::unknown_option::LINT,
-                default.location(),
-                (format!("no option is `{name}`"), self.known.instead(&name, &ids)),
-            );
+        if let Some(default) = default.filter(|_| all && !other) {
+            self.default_is_no_option(default, &ids);
         }
     }
 }

@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::inference::value_type::ValueType;
-use crate::lints;
 use crate::reader::ScriptReader;
 use crate::syntax::{constant, listed_texts, literal, named};
 use riskbreaker_ruleset::SwitchValue;
 use riskbreaker_script::syntax::{AstNode, Block, Expression};
-use riskbreaker_spec::{EVENT_SORTS, REFUSAL_KINDS};
 use riskbreaker_state::Value;
 
 /// Returns the texts of a spec file by lower case, with how often each occurs and how it is written first.
@@ -80,20 +77,7 @@ impl ScriptReader<'_> {
                 self.sorted("scenario", args.first());
                 self.position(args.first());
             }
-            "dice" => {
-                for arg in args {
-                    if let Some(sort) =
-                        self.value_type(*arg).filter(|sort| *sort != ValueType::Number && !sort.is_table())
-                    {
-                        let wrong = format!("expected a number, found {}", sort.words());
-                        self.problem(
-                            &lints::argument_type::LINT,
-                            arg.location(),
-                            (wrong, "write the faces without quotes: t:dice(5, 4)".into()),
-                        );
-                    }
-                }
-            }
+            "dice" => self.faces(args),
             "free" | "closed" => {
                 self.sorted("seat", args.first());
                 self.sorted("free act", args.get(1));
@@ -102,14 +86,7 @@ impl ScriptReader<'_> {
                 let Some((sort, at)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else {
                     return;
                 };
-                let value_types: Vec<String> = EVENT_SORTS.iter().map(|(sort, _)| sort.to_string()).collect();
-                if !value_types.contains(&sort) {
-                    self.problem(
-                        &lints::impossible_expectation::LINT,
-                        at,
-                        (format!("there is no kind of event `{sort}`"), self.known.instead(&sort, &value_types)),
-                    );
-                }
+                self.no_event(&sort, at);
             }
             _ => {}
         }
@@ -117,7 +94,7 @@ impl ScriptReader<'_> {
 
     fn sorted(&mut self, sort: &str, arg: Option<&Expression<'_>>) {
         let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
-        self.tell(&lints::unknown_name::LINT, at, self.known.wrong_name(sort, &name));
+        self.unknown_name(at, sort, &name);
     }
 
     pub(crate) fn is_card(&self, name: &str) -> bool {
@@ -135,35 +112,6 @@ impl ScriptReader<'_> {
     fn field_named(&mut self, arg: Option<&Expression<'_>>) {
         if let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) {
             self.field_or_value(&name, at);
-        }
-    }
-
-    /// Checks an expected refusal, `{ kind = "greyed", rule = "ABC-1" }`.
-    fn refusal(&mut self, arg: Option<&Expression<'_>>) {
-        for (field, at, value) in arg.into_iter().flat_map(|arg| named(*arg)) {
-            let fields = || REFUSAL_KINDS.iter().flat_map(|(_, fields)| *fields).copied().chain(["kind", "rule"]);
-            match (field.as_str(), literal(value)) {
-                ("kind", Some(kind)) if REFUSAL_KINDS.iter().all(|(known, _)| *known != kind) => {
-                    let cure = riskbreaker_ruleset::instead(&kind, REFUSAL_KINDS.iter().map(|(known, _)| *known));
-                    self.problem(
-                        &lints::impossible_expectation::LINT,
-                        value.location(),
-                        (format!("no refusal is of the kind `{kind}`"), cure),
-                    );
-                }
-                ("rule", Some(rule)) => {
-                    self.tell(&lints::unknown_rule::LINT, value.location(), self.known.wrong_rule(&rule))
-                }
-                (field, _) if fields().all(|known| known != field) => {
-                    let cure = riskbreaker_ruleset::instead(field, fields());
-                    self.problem(
-                        &lints::impossible_expectation::LINT,
-                        at,
-                        (format!("no refusal has a field `{field}`"), cure),
-                    );
-                }
-                _ => {}
-            }
         }
     }
 
@@ -185,7 +133,7 @@ impl ScriptReader<'_> {
     fn switched(&mut self, args: &[Expression<'_>]) {
         let Some((name, at)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
         let Some(switch) = self.known.stack.switch(&name) else {
-            return self.tell(&lints::unknown_name::LINT, at, self.known.wrong_name("switch", &name));
+            return self.unknown_name(at, "switch", &name);
         };
         let Some((given, at)) = args.get(1).and_then(|arg| Some((constant(*arg)?, arg.location()))) else { return };
         let value = match given {
@@ -194,12 +142,6 @@ impl ScriptReader<'_> {
             Value::Text(text) => SwitchValue::Text(text.to_string()),
             _ => return,
         };
-        if !switch.kind.has(&value) {
-            self.problem(
-                &lints::impossible_value::LINT,
-                at,
-                (format!("the switch `{name}` is never {value}"), format!("it is {}", switch.kind)),
-            );
-        }
+        self.switch_is_never_set(&name, &switch.kind, &value, at);
     }
 }

@@ -1,10 +1,9 @@
 //! Checks calls of the vocabulary: names in arguments, dice, and texts with places to fill.
 
-use crate::lints;
 use crate::reader::ScriptReader;
 use crate::syntax::{literal, named};
 use riskbreaker_script::api;
-use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, TableItem};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 
 impl ScriptReader<'_> {
     /// Checks a call of a word of the vocabulary.
@@ -21,7 +20,7 @@ impl ScriptReader<'_> {
             _ => None,
         };
         if let (Some(sort), Some((text, at))) = (sort, &first) {
-            self.tell(&lints::unknown_name::LINT, *at, self.known.wrong_name(sort, text));
+            self.unknown_name(*at, sort, text);
         }
         self.rolled_and_told(name, args, first.as_ref(), at);
         self.of_kind(name, args, first.as_ref(), at);
@@ -49,7 +48,7 @@ impl ScriptReader<'_> {
             }
             ("open", [_, option, ..]) => {
                 if let Some(card) = literal(*option).filter(|card| self.known.names.times(card) <= 1) {
-                    self.tell(&lints::unknown_name::LINT, option.location(), self.known.wrong_name("card", &card));
+                    self.unknown_name(option.location(), "card", &card);
                 }
             }
             _ => {}
@@ -62,15 +61,9 @@ impl ScriptReader<'_> {
             if key == "cast"
                 && let Some(name) = literal(value)
             {
-                self.tell(&lints::unknown_name::LINT, value.location(), self.known.wrong_name("cast", &name));
-            } else if !self.known.names.is_read(&key)
-                && let Some(near) = self.known.names.meant(&key)
-            {
-                self.problem(
-                    &lints::unread_key::LINT,
-                    at,
-                    (format!("nothing reads `{key}`"), format!("did you mean `{near}`?")),
-                );
+                self.unknown_name(value.location(), "cast", &name);
+            } else {
+                self.unread_name_of_a_sheet(&key, at);
             }
         }
     }
@@ -93,59 +86,6 @@ impl ScriptReader<'_> {
         }
         self.no_relation(name, kind, *at);
     }
-
-    /// Reports a text whose `{}` do not match the values that fill them.
-    pub(crate) fn filled(&mut self, args: &[Expression<'_>], label: usize) {
-        let Some(text) = args.get(label).and_then(|arg| literal(*arg)) else {
-            if let Some(joined) = args.get(label).and_then(|arg| joined_to(*arg)).filter(|_| args.len() == label + 1) {
-                let wrong = "nothing fills the `{}` of this text: `..` only puts something behind it".to_string();
-                return self.problem(
-                    &lints::text_places::LINT,
-                    joined,
-                    (wrong, "write a comma for `..`: rb.say(\"{} falls\", actor)".into()),
-                );
-            }
-            let elsewhere = args.iter().position(|arg| literal(*arg).is_some_and(|text| text.contains("{}")));
-            if let (Some(found), Some(first)) = (elsewhere, args.get(label)) {
-                let place = ["first", "second", "third"][label.min(2)];
-                let wrong = format!("the text with `{{}}` stands in the wrong place: it comes {place}");
-                if found != label && !matches!(first.kind(), ExpressionKind::FunctionLiteral(_)) {
-                    self.problem(
-                        &lints::argument_order::LINT,
-                        args[found].location(),
-                        (wrong, "the values that fill it follow it".into()),
-                    );
-                }
-            }
-            return;
-        };
-        let (places, given) = (text.matches("{}").count(), args.len() - label - 1);
-        let open_end = args.last().is_some_and(|last| {
-            matches!(last.kind(), ExpressionKind::Varargs | ExpressionKind::Call { .. }) && args.len() > label + 1
-        });
-        if places != given && !(open_end && given <= places) {
-            let (values, them) = (if given == 1 { "value" } else { "values" }, if places == 1 { "it" } else { "them" });
-            let wrong = format!("\"{text}\" has {places} `{{}}`, and {given} {values} to fill {them}");
-            // Other languages fill `%s` and `%d`.
-            let marks = text.matches("%s").count() + text.matches("%d").count();
-            let at = args[label].location();
-            if places == 0 && marks == given {
-                let meant = self.source(args[label]).replace("%s", "{}").replace("%d", "{}");
-                let change = self.replaced(at, meant);
-                let cure = "write `{}` for each value, instead of %s and %d".to_owned();
-                return self.cured(&lints::text_places::LINT, at, (wrong, cure), change);
-            }
-            self.problem(&lints::text_places::LINT, at, (wrong, "give one value for each `{}`".into()));
-        }
-    }
-}
-
-/// Returns the position of a text with `{}` to which something is joined by `..`.
-fn joined_to(expression: Expression<'_>) -> Option<Location> {
-    let ExpressionKind::Binary { lhs, op: BinaryOp::Concat, rhs } = expression.kind() else { return None };
-    let open = |side: Expression<'_>| literal(side).is_some_and(|text| text.contains("{}"));
-    let values = |side: Expression<'_>| literal(side).is_none();
-    (open(lhs) && values(rhs) || open(rhs) && values(lhs)).then(|| expression.location())
 }
 
 /// Whether a step is 0 in every place.
