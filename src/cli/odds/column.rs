@@ -135,6 +135,7 @@ pub fn column(
         let several = !args.compare.is_empty() || args.sweep.is_some();
         let of = if several { format!("{name}: ") } else { String::new() };
         let cure = match refusal {
+            Refusal::Greyed { .. } if !several && args.names_no_position() => position_wanted(ruleset),
             Refusal::Greyed { .. } => match if several { Vec::new() } else { position.opening(ruleset) }.as_slice() {
                 [] => "; change the position with `--edit NAME.FIELD=VALUE`, or play on to another with `--way \
                          TOPIC=ANSWER`"
@@ -157,6 +158,17 @@ pub fn column(
         }
     };
     Ok(Column { name, rules: ruleset.clone(), odds, place })
+}
+
+/// What to add to a call that says nothing of the position, in which a card is closed. A change that opens the card is searched
+/// for only in a position that was named, since the search takes hundreds of games.
+fn position_wanted(rules: &Ruleset) -> String {
+    let wanted = ". Name the position: `--scenario NAME`, `--as NAME`, `--way TOPIC=ANSWER`, `--edit NAME.FIELD=VALUE` or \
+                  `--position FILE`.";
+    let Some(scenario) = rules.default_scenario() else { return wanted.to_owned() };
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    words.extend(["--scenario".to_owned(), scenario.to_owned()]);
+    format!("{wanted} This searches for one in which it is open:\n{}", call_of(&words))
 }
 
 /// Returns the command line with the changes that open the card.

@@ -210,6 +210,16 @@ fn edit(text: &str) -> Result<(String, String, String), String> {
 }
 
 impl Args {
+    /// True if the call names a card and nothing of the position in which it is played.
+    fn names_no_position(&self) -> bool {
+        self.scenario.is_none()
+            && self.position.is_none()
+            && self.actor.is_none()
+            && self.against.is_none()
+            && self.way.is_empty()
+            && self.edit.is_empty()
+    }
+
     /// An option of the call that only applies to cards.
     fn for_cards(&self) -> Option<&'static str> {
         let given = [
