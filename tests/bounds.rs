@@ -5,8 +5,9 @@
 mod files;
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -14,7 +15,7 @@ use riskbreaker::check::{check, findings};
 use riskbreaker::lab::{OddsQuery, SessionExt as _, Variant, compare_cards};
 use riskbreaker::play::Given;
 use riskbreaker::spec::{SpecReport, SpecRun};
-use riskbreaker::{Library, Ruleset, Session, Setup, WorkBudget};
+use riskbreaker::{Answer, Library, Refusal, Ruleset, Session, Setup, Step, WorkBudget};
 
 /// The small game with additional files.
 fn tug(more: &[(&str, String)]) -> Library {
@@ -196,6 +197,169 @@ fn odds_of_twice_as_much_take_about_twice_the_work() {
         let asked = "seat = ctx.actor.seat, topic = \"which\", about = ctx.actor, why = \"Which?\", options = options";
         format!("{options}rb.choose({{ {asked}, default = \"o1\" }})")
     });
+}
+
+/// The body of a card that asks for one of `count` spells: `Fire Bolt 1`, `Ice Bolt 1` and so on.
+fn spells(count: usize) -> String {
+    let names = "local words, options = { \"Fire\", \"Ice\", \"Storm\", \"Stone\" }, {}\n";
+    let made = format!("for at = 1, {count} do options[at] = `{{words[at % 4 + 1]}} Bolt {{at}}` end\n");
+    let asked =
+        "seat = ctx.actor.seat, topic = \"spell\", about = ctx.actor, why = \"Which spell?\", options = options";
+    format!("{names}{made}rb.finish(\"{{}} is cast\", rb.choose({{ {asked} }}))")
+}
+
+/// The small game with a card whose question has this number of options.
+fn book(count: usize) -> Library {
+    tug(&[("maneuvers/book.luau", card("book", &spells(count)))])
+}
+
+/// The game after that card was played.
+fn with_open_book(count: usize) -> Session {
+    let rules = Ruleset::load(&book(count), "tug").unwrap();
+    let mut session = Session::start(&rules, Setup::scenario("two").seed(1)).unwrap();
+    let _ = session.advance().unwrap();
+    let _ = session.reply(&[("card".to_owned(), "book".into())]).unwrap();
+    session
+}
+
+#[test]
+fn a_question_has_up_to_ten_thousand_options_which_a_part_of_a_name_finds() {
+    let mut session = with_open_book(10_000);
+    let question = session.questions()[0].clone();
+    assert_eq!(question.ask.options().len(), 10_000);
+    let found: Vec<&str> = question.ask.search("FIRE 10").iter().map(|option| &*option.label).take(3).collect();
+    assert_eq!(found, ["Fire Bolt 100", "Fire Bolt 104", "Fire Bolt 108"]);
+    assert_eq!(question.ask.search("ice 4321").len(), 1);
+    let mut shown = question.ask.clone();
+    assert_eq!((shown.shorten(), shown.options().len()), (9_900, 100));
+    let unclear = question.read_typed(&"bolt".into()).unwrap_err().to_string();
+    assert!(unclear.contains("or another. Type more of the name.") && unclear.len() < 1_000, "{unclear}");
+    assert_eq!(question.read_typed(&"ic bol 4321".into()).unwrap(), Answer::Choice("Ice Bolt 4321".into()));
+    let step = session.reply(&[("spell".to_owned(), "ice bolt 4321".into())]).unwrap();
+    assert_eq!(step, Step::Over("Ice Bolt 4321 is cast".into()));
+
+    let rules = Ruleset::load(&book(10_001), "tug").unwrap();
+    let mut session = Session::start(&rules, Setup::scenario("two").seed(1)).unwrap();
+    let _ = session.advance().unwrap();
+    let Err(Refusal::Fault { fault }) = session.reply(&[("card".to_owned(), "book".into())]) else {
+        panic!("more options than a question has are refused")
+    };
+    assert_eq!(fault.message, "a question has at most 10000 options, and here are 10001");
+    assert!(fault.cure.as_ref().is_some_and(|cure| cure.starts_with("ask for a group first")), "{fault:?}");
+}
+
+#[test]
+fn a_long_list_of_options_is_searched_at_the_prompt_and_never_printed() {
+    let mut files = files::of(&["tug"]);
+    files.insert("tug/maneuvers/book.luau".into(), card("book", &spells(5_000)));
+    let typed = "book\noptions ice 432\noptions bolt\nic bol 4321\nquit\n";
+    files.insert("typed.txt".into(), typed.to_owned());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bounds/spells");
+    let script = folder.join("typed.txt");
+    let args = ["play", "two", "--script", script.to_str().unwrap(), "--rules", "tug", "--seed", "1"];
+    let output = call("spells", &files, &args);
+    let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("and 4980 more: type a part of a name, or `options WORDS`"), "{text}");
+    assert!(text.contains("4321  Ice Bolt 4321"), "{text}");
+    assert!(text.contains("more with `bolt`: type a part of a name"), "{text}");
+    assert!(text.contains("Ice Bolt 4321 is cast"), "{text}");
+    assert!(text.lines().count() < 250, "{} lines", text.lines().count());
+}
+
+#[test]
+fn a_message_of_the_protocol_has_a_hundred_options_and_finds_the_others() {
+    let mut files = files::of(&["tug"]);
+    files.insert("tug/maneuvers/book.luau".into(), card("book", &spells(5_000)));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bounds/served");
+    for (path, text) in &files {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let request = |id: u32, method: &str, params: serde_json::Value| {
+        serde_json::json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string() + "\n"
+    };
+    let asked = serde_json::json!({ "action": 2, "ordinal": 1 });
+    let found = |text: &str| serde_json::json!({ "table": "a", "question": asked, "text": text });
+    let new = serde_json::json!({ "table": "a", "ruleset": "tug", "scenario": "two", "seed": 1 });
+    let input = request(1, "table.new", new)
+        + &request(2, "reply", serde_json::json!({ "table": "a", "pairs": [["card", "book"]] }))
+        + &request(3, "view", serde_json::json!({ "table": "a" }))
+        + &request(4, "find", found("ice 4321"))
+        + &request(5, "find", found("bolt"))
+        + &request(6, "answer", serde_json::json!({ "table": "a", "question": asked, "value": "Ice Bolt 4321" }))
+        + &request(7, "view", serde_json::json!({ "table": "a" }));
+    let mut program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
+    program.args(["serve", "--stdio", "--rulesets"]).arg(&folder);
+    let mut child = program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let told = objects(&output);
+    let result = |id: u32| told.iter().find(|one| one["id"] == id).map(|one| &one["result"]).expect("an answer");
+    let question = &result(3)["questions"][0];
+    assert_eq!((&question["id"], &question["more"]), (&asked, &4_900.into()), "{}", result(3));
+    assert_eq!(question["ask"]["options"].as_array().unwrap().len(), 100);
+    assert_eq!(result(4)["options"][0]["label"], "Ice Bolt 4321", "{}", result(4));
+    assert_eq!((result(5)["options"].as_array().unwrap().len(), &result(5)["more"]), (100, &4_900.into()));
+    assert_eq!(result(7)["state"]["outcome"], "Ice Bolt 4321 is cast", "{}", result(7));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.lines().all(|line| line.len() < 64 << 10), "a short message each");
+}
+
+#[test]
+fn twice_as_many_options_take_about_twice_the_work() {
+    let base = work_of_odds("");
+    let asked = |count| spells(count).replace("options = options", "options = options, default = \"Ice Bolt 1\"");
+    let [one, two] = [2_000, 4_000].map(|count| work_of_odds(&asked(count)) - base);
+    assert!(one > 0 && two * 10 <= one * 22, "2,000 take {one}, 4,000 take {two}");
+}
+
+#[test]
+fn a_ruleset_of_four_thousand_files_loads_and_a_script_is_stopped_by_its_steps() {
+    let names: Vec<String> = (0..4_000).map(|at| format!("maneuvers/c{at}.luau")).collect();
+    let body = "if rb.under(\"1d10\", 5, \"{} casts\", ctx.actor) then ctx.actor:add(\"rests\", 1) end";
+    let cards: Vec<(&str, String)> =
+        names.iter().enumerate().map(|(at, name)| (&**name, card(&format!("c{at}"), body))).collect();
+    let rules = Ruleset::load(&tug(&cards), "tug").unwrap_or_else(|error| panic!("{error}"));
+    assert!(rules.cards().len() > 4_000);
+    let counted = format!("{SPEC}for _ = 1, 100000000 do end\nreturn rb.maneuver({{ id = \"c\" }})\n");
+    let error = Ruleset::load(&tug(&[("maneuvers/c.luau", counted)]), "tug").unwrap_err();
+    assert!(error.to_string().contains("used up its budget of work"), "{error}");
+}
+
+/// The first step of the small game whose `start` makes a map of `width` by `width` squares.
+fn start_with_map(width: usize) -> Step {
+    let mut files = files::of(&["tug"]);
+    let square = "square = { fields = { x = rb.int(), y = rb.int(), wall = rb.bool(), west = rb.ref(\"square\") } }";
+    let kinds = files["tug/kinds.luau"].replacen("rb.kinds({", &format!("rb.kinds({{ {square},"), 1);
+    let made = format!(
+        "local west
+        for y = 1, {width} do
+            for x = 1, {width} do
+                local square = rb.spawn(\"square\", {{ x = x, y = y }})
+                square:set(\"wall\", (x + y) % 7 == 0)
+                if west then square:set(\"west\", west) end
+                west = square
+            end
+        end
+        local rope = rb.spawn("
+    );
+    let play = files["tug/play.luau"].replacen("local rope = rb.spawn(", &made, 1);
+    files.insert("tug/kinds.luau".into(), kinds);
+    files.insert("tug/play.luau".into(), play);
+    let rules = Ruleset::load(&Library::from_files(files), "tug").unwrap_or_else(|error| panic!("{error}"));
+    let mut session = Session::start(&rules, Setup::scenario("two").seed(1)).unwrap();
+    session.advance().unwrap()
+}
+
+#[test]
+fn start_makes_a_map_of_a_hundred_by_a_hundred_squares_and_the_limit_says_what_to_do() {
+    for width in [70, 100] {
+        assert_eq!(start_with_map(width), Step::Ask, "{width}");
+    }
+    let Step::Fault(fault) = start_with_map(300) else { panic!("it has a limit") };
+    assert!(fault.message.starts_with("one action gives the game more than 32 MiB to keep"), "{}", fault.message);
+    assert!(fault.cure.as_ref().is_some_and(|cure| cure.contains("in a list or map field")), "{fault:?}");
 }
 
 #[test]

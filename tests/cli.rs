@@ -172,6 +172,74 @@ fn merged_parts_of_a_study_are_the_study_of_one_process() {
     assert!(before == std::fs::read(&files[0]).unwrap());
 }
 
+/// A field and a derived number of one of two sides: with `edge` faces of ten, left wins in 10 times that of 100 games.
+#[test]
+fn a_sweep_of_a_field_or_a_derived_number_finds_the_value_whose_share_is_known() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sweep-member");
+    for (path, text) in [
+        ("ruleset.toml", "id = \"coin\"\ntitle = \"Coin\"\nversion = \"1\"\n[seats]\nleft = \"one\"\n"),
+        (
+            "kinds.luau",
+            r#"local rb = require("@riskbreaker")
+return rb.kinds({
+	side = {
+		title = "name",
+		fields = { name = rb.text(), skill = rb.int({ min = 1, max = 9, default = 8 }) },
+		derived = {
+			edge = function(self)
+				return rb.sum("skill", self.skill)
+			end,
+		},
+	},
+})"#,
+        ),
+        (
+            "play.luau",
+            r#"local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("side", { name = "Bea" })
+		rb.schedule("turn", 1, rb.spawn("side", { name = "Ann" }))
+	end,
+	entries = {
+		turn = function(ann)
+			rb.finish(if rb.roll("1d10") <= ann:edge() then "left wins" else "right wins")
+		end,
+	},
+})"#,
+        ),
+        ("scenarios/hall.toml", "title = \"Hall\"\n"),
+    ] {
+        let path = folder.join("coin").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let rulesets = folder.display().to_string();
+    let of = |sweep: &str| {
+        let call = ["sim", "hall", "--rulesets", &rulesets, "--rules", "coin", "--trials", "2000", "--json"];
+        play_anywhere(&[&call[..], &["--sweep", sweep, "--target", "left 40 %"]].concat(), "")
+    };
+    for member in ["Ann.skill", "Ann.edge"] {
+        let told = of(&format!("{member}=3..5"));
+        let found: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap_or_else(|_| panic!("{told:?}"));
+        assert_eq!(found["best"], format!("{member}=4"), "{found}");
+        let shares =
+            found["columns"].as_array().unwrap().iter().map(|column| column["share"]["share"].as_f64().unwrap());
+        for (share, known) in shares.zip([0.3, 0.4, 0.5]) {
+            assert!((share - known).abs() < 0.05, "{found}");
+        }
+    }
+    for (sweep, part) in [
+        ("Bob.skill=3..5", "`Bob` is no card, and before the first decision"),
+        ("Ann.skil=3..5", "Ann has no `skil`; did you mean `skill`?"),
+        ("Ann.skill=9..10", "Ann.skill=10: "),
+    ] {
+        let told = of(sweep);
+        let text = String::from_utf8_lossy(&told.stderr);
+        assert!(told.status.code() == Some(2) && text.contains(part), "{sweep}: {text}");
+    }
+}
+
 /// One die decides: with `p` faces of ten, left wins in 10 p of 100 games.
 #[test]
 fn a_sweep_finds_the_value_whose_share_is_known() {

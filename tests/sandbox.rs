@@ -449,7 +449,7 @@ fn files_that_together_exceed_a_budget_are_refused() {
     };
     let long_texts = |at: usize| format!("return string.rep('x', {})\n", 250_000 + at);
     let many_steps = |_: usize| "local sum = 0\nfor i = 1, 100000 do\n\tsum += i\nend\nreturn sum\n".to_owned();
-    for (problems, scripts) in [(error_of(150, &long_texts), 152), (error_of(40, &many_steps), 42)] {
+    for (problems, scripts) in [(error_of(300, &long_texts), 302), (error_of(60, &many_steps), 62)] {
         let [one] = problems.as_slice() else { panic!("{problems:#?}") };
         assert_eq!((&*one.path, one.line), ("bad", None), "{one}");
         assert!(one.message.starts_with(&format!("loading its {scripts} script files (")), "{one}");

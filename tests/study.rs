@@ -367,3 +367,221 @@ fn a_ladder_of_players_separates_skill_from_luck() {
     let unknown = study.ladder(&recorded(&study, 2), &seats(), &[pair("ahead", "nobody")], 2, &mut |_| true);
     assert!(unknown.unwrap_err().to_string().contains("nobody"));
 }
+
+/// A game of four cards in which each card is the best one after one face of a die, and both sides and both places are alike:
+/// sound, unless a fault is planted. In each turn a die chooses the seat that plays a card; its chance to win is in tenths.
+#[derive(Clone, Debug)]
+struct Planted {
+    /// Added to the chance of each card.
+    better: [i64; 4],
+    /// Cards that are always closed, never chosen by the policy, and named by no question.
+    closed: Vec<usize>,
+    shunned: Vec<usize>,
+    unnamed: Vec<usize>,
+    /// Added to the chance of `left`, and of the side that is listed first.
+    strength: i64,
+    place: i64,
+    /// All cards have the same chance.
+    is_alike: bool,
+    /// Of this number of games, one never ends; or has a question without an open answer.
+    endless: Option<u32>,
+    stuck: Option<u32>,
+}
+
+const SOUND: Planted = Planted {
+    better: [0; 4],
+    closed: Vec::new(),
+    shunned: Vec::new(),
+    unnamed: Vec::new(),
+    strength: 0,
+    place: 0,
+    is_alike: false,
+    endless: None,
+    stuck: None,
+};
+
+const PLANTED_CARDS: [&str; 4] = ["club", "dart", "fork", "hook"];
+
+impl Planted {
+    fn rules(&self) -> Arc<Ruleset> {
+        let among = |cards: &[usize]| -> String {
+            cards.iter().map(|card| format!("{} = true, ", PLANTED_CARDS[*card])).collect()
+        };
+        let better: String =
+            PLANTED_CARDS.iter().zip(self.better).map(|(card, better)| format!("{card} = {better}, ")).collect();
+        let once = |of: Option<u32>| of.map_or("false".to_owned(), |of| format!("rb.at_most(\"1d{of}\", 1)"));
+        let mut play = r#"local rb = require("@riskbreaker")
+local BETTER, CLOSED, UNNAMED = { BETTER_ }, { CLOSED_ }, { UNNAMED_ }
+return rb.play({
+	start = function(scenario)
+		for at, side in ipairs(scenario.sides) do
+			rb.spawn("purse", { seat = side.seat, strength = side.strength, first = at == 1 })
+		end
+		rb.each("purse")[1]:set("endless", ENDLESS_)
+		rb.each("purse")[1]:set("stuck", STUCK_)
+		rb.recur("turn", { 1 }, { 1 })
+	end,
+	entries = {
+		turn = function()
+			local purses = rb.each("purse")
+			if purses[1].endless then
+				return
+			end
+			local own, other = purses[1], purses[2]
+			if rb.at_most("1d2", 1) then
+				own, other = other, own
+			end
+			local face, options = rb.roll("1d4"), {}
+			for at, id in ipairs({ "club", "dart", "fork", "hook" }) do
+				if not UNNAMED[id] then
+					local chance = BETTER[id] + (if ALIKE_ then 4 elseif at == face then 7 else 3)
+					local open = not CLOSED[id] and not purses[1].stuck
+					table.insert(options, { id = id, value = chance, enabled = open, reason = if open then nil else "closed" })
+				end
+			end
+			local chance = rb.choose({ seat = own.seat, topic = "card", options = options })
+			chance += own.strength - other.strength + (if own.first then PLACE_ else -PLACE_)
+			local won = rb.at_most("1d10", chance)
+			local winner = if won then own else other
+			winner:set("coins", 1)
+			rb.finish(winner.seat)
+		end,
+	},
+	boundary = "turn",
+VALUE})"#
+            .replace("VALUE", VALUE);
+        for (place, text) in [
+            ("BETTER_", better),
+            ("CLOSED_", among(&self.closed)),
+            ("UNNAMED_", among(&self.unnamed)),
+            ("ENDLESS_", once(self.endless)),
+            ("STUCK_", once(self.stuck)),
+            ("ALIKE_", self.is_alike.to_string()),
+            ("PLACE_", format!("({})", self.place)),
+        ] {
+            play = play.replace(place, &text);
+        }
+        let policy = format!(
+            r#"local rb = require("@riskbreaker")
+local SHUNNED = {{ {} }}
+return rb.policy({{
+	id = "any",
+	answer = function(q)
+		local open = {{}}
+		for _, option in ipairs(q.options) do
+			if option.enabled and not SHUNNED[option.id] then
+				table.insert(open, option.id)
+			end
+		end
+		return open[rb.pick(q, #open)]
+	end,
+}})"#,
+            among(&self.shunned)
+        );
+        let kinds = r#"local rb = require("@riskbreaker") return rb.kinds({ purse = { fields = { seat = rb.text({ show = false }), coins = rb.int(), strength = rb.int(), first = rb.bool(), endless = rb.bool(), stuck = rb.bool() } } })"#;
+        let scenario = format!(
+            "title = \"Hall\"\n[[sides]]\nseat = \"left\"\nstrength = {}\n[[sides]]\nseat = \"right\"\nstrength = 0\n",
+            self.strength
+        );
+        let manifest =
+            "id = \"planted\"\ntitle = \"Planted\"\nversion = \"1\"\n[seats]\nleft = \"one\"\nright = \"other\"\n";
+        let card = |id: &&str| {
+            let text = format!(
+                r#"local rb = require("@riskbreaker") return rb.maneuver({{ id = "{id}", title = "{id}", rules = {{ "P-1" }}, text = "Play it.", resolve = function() end }})"#
+            );
+            (format!("maneuvers/{id}.luau"), text)
+        };
+        let mut files: Vec<(String, String)> = vec![
+            ("ruleset.toml".into(), manifest.into()),
+            ("kinds.luau".into(), kinds.into()),
+            ("play.luau".into(), play),
+            ("policies/any.luau".into(), policy),
+            ("scenarios/hall.toml".into(), scenario),
+        ];
+        files.extend(PLANTED_CARDS.iter().map(card));
+        let files = files.into_iter().map(|(path, text)| (format!("planted/{path}"), text.into_bytes()));
+        Ruleset::load(&Library::from_files(files), "planted").unwrap_or_else(|error| panic!("{self:?}: {error}"))
+    }
+
+    /// The faults that a study of the game names.
+    fn faults(&self) -> Vec<String> {
+        let study = played_by(study(&self.rules(), 200, 1), ["any", "any"]);
+        let games = recorded(&study, 2);
+        let figures = games.figures();
+        let mut found: Vec<String> = Vec::new();
+        for (what, cards) in [
+            ("never named", &figures.never_named),
+            ("never open", &figures.never_offered),
+            ("never chosen", &figures.never_chosen),
+        ] {
+            found.extend(cards.iter().map(|card| format!("{card} is {what}")));
+        }
+        if !figures.endless.is_empty() {
+            found.push("some games have no end".into());
+        }
+        if !figures.stuck.is_empty() || !figures.failed.is_empty() {
+            found.push("some games are stuck".into());
+        }
+        let weighed = study.weigh_positions(&games, 2, &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
+        let dominated = weighed.never_better.iter().filter(|pair| pair.equal < pair.positions);
+        found.extend(dominated.map(|pair| format!("{} is never better than {}", pair.card, pair.than)));
+        if weighed.topics.iter().all(|topic| topic.no_difference.of > 0 && topic.no_difference.share == 1.0) {
+            found.push("the choice makes no difference".into());
+        }
+        for (exchange, of) in [(Exchange::Order, "first place"), (Exchange::Sides, "left side")] {
+            let edge = mirrored(&study, exchange).exchanged;
+            if edge.average.abs() > edge.margin {
+                found.push(format!("the {of} is {}", if edge.average > 0.0 { "stronger" } else { "weaker" }));
+            }
+        }
+        let worth = study.worth_of_cards(&games, 2, &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
+        for card in worth.iter().filter(|card| card.worth.average > card.worth.margin) {
+            found.push(format!("{} is strong", card.card));
+        }
+        found
+    }
+}
+
+/// Games with one planted fault each, and its name.
+fn planted() -> Vec<(Planted, String)> {
+    let mut all: Vec<(Planted, String)> = Vec::new();
+    for (at, card) in PLANTED_CARDS.iter().enumerate() {
+        all.push((Planted { closed: vec![at], ..SOUND }, format!("{card} is never open")));
+        all.push((Planted { shunned: vec![at], ..SOUND }, format!("{card} is never chosen")));
+        all.push((Planted { unnamed: vec![at], ..SOUND }, format!("{card} is never named")));
+        for (step, other) in PLANTED_CARDS.iter().enumerate().filter(|(other, _)| *other != at) {
+            // The worse card is below the other one after each face of the die.
+            let mut better = [0; 4];
+            (better[at], better[step]) = (-3, 2);
+            all.push((Planted { better, ..SOUND }, format!("{card} is never better than {other}")));
+        }
+        let mut better = [0; 4];
+        better[at] = 3;
+        all.push((Planted { better, ..SOUND }, format!("{card} is strong")));
+    }
+    for strength in [-3, -2, 2, 3] {
+        let how = if strength > 0 { "stronger" } else { "weaker" };
+        all.push((Planted { strength, ..SOUND }, format!("the left side is {how}")));
+    }
+    for place in [-3, -2, 2, 3] {
+        let how = if place > 0 { "stronger" } else { "weaker" };
+        all.push((Planted { place, ..SOUND }, format!("the first place is {how}")));
+    }
+    all.push((Planted { is_alike: true, ..SOUND }, "the choice makes no difference".into()));
+    for of in [10, 30] {
+        all.push((Planted { endless: Some(of), ..SOUND }, "some games have no end".into()));
+        all.push((Planted { stuck: Some(of), ..SOUND }, "some games are stuck".into()));
+    }
+    all
+}
+
+#[test]
+fn planted_faults_of_balance_are_found_by_name_and_a_sound_game_has_none() {
+    assert_eq!(SOUND.faults(), [""; 0]);
+    let planted = planted();
+    assert!(planted.len() >= 40, "{}", planted.len());
+    for (game, fault) in planted {
+        let found = game.faults();
+        assert!(found.contains(&fault), "{fault}: {found:?}");
+    }
+}

@@ -18,6 +18,8 @@ export type Ask =
 export interface Question {
   id: QuestionId; seat: string; topic: string; about?: number; title?: string; why: string; ask: Ask;
   proposal?: Value; sealed: boolean; yours: boolean;
+  /** The number of options that `ask` leaves out; the method `find` finds them by a part of their names. */
+  more?: number;
 }
 export interface Line { revision: number; event: string; roll?: Roll; [name: string]: unknown }
 export type OutcomeKind = "success" | "failure" | "other";

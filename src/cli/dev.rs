@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -71,6 +72,7 @@ pub fn dev(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         layers: args.layers,
         screen: Screen::stdout(args.json),
         reach: Vec::new(),
+        loaded: Vec::new(),
         once: args.once,
     };
     if args.once {
@@ -87,7 +89,9 @@ pub fn dev(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     loop {
         let Some(news) = watcher.wait(Duration::from_secs(3600)) else { continue };
         match &news {
-            Watched::Loaded { changed, .. } => {
+            Watched::Loaded { rules, changed, .. } => {
+                // The other ways to play it are loaded when their specs are chosen.
+                room.loaded = vec![Some(rules.clone())];
                 match (room.touched(), touched_specs(changed)) {
                     (Some(choices), _) => room.chosen(changed, choices)?,
                     (None, Some(specs)) if !specs.is_empty() => room.some(changed, &specs)?,
@@ -114,21 +118,26 @@ struct Room {
     screen: Screen,
     /// The lines that the specs ran, for each of `ways`; empty until all have run.
     reach: Vec<SpecReach>,
+    /// The rules of the last save for each of `ways`, as far as they are loaded.
+    loaded: Vec<Option<Arc<Ruleset>>>,
     /// True if nothing is watched, so that the lines need not be known.
     once: bool,
 }
 
 impl Room {
     /// For each of the ways, the specs that the change may affect. `None` if that is not known, or if all must run.
-    fn touched(&self) -> Option<Vec<SpecChoice>> {
+    fn touched(&mut self) -> Option<Vec<SpecChoice>> {
         if self.reach.is_empty() {
             return None;
         }
-        let of_way = |(way, reach): (&String, &SpecReach)| {
-            let rules = Ruleset::load_with(&self.library, way, &self.layers).ok()?;
-            reach.touched_by(&rules)
-        };
-        let choices: Vec<SpecChoice> = self.ways.iter().zip(&self.reach).map(of_way).collect::<Option<_>>()?;
+        self.loaded.resize(self.ways.len(), None);
+        for (way, loaded) in self.ways.iter().zip(&mut self.loaded) {
+            if loaded.is_none() {
+                *loaded = Some(Ruleset::load_with(&self.library, way, &self.layers).ok()?);
+            }
+        }
+        let touched = |(rules, reach): (&Option<Arc<Ruleset>>, &SpecReach)| reach.touched_by(rules.as_ref()?);
+        let choices: Vec<SpecChoice> = self.loaded.iter().zip(&self.reach).map(touched).collect::<Option<_>>()?;
         choices.iter().any(|choice| !choice.is_empty()).then_some(choices)
     }
 
@@ -137,12 +146,14 @@ impl Room {
         let begun = Instant::now();
         self.show_changes(changed)?;
         let (library, layers) = (&self.library, &self.layers);
-        let run = |((way, choice), reach): ((&String, SpecChoice), &mut SpecReach)| {
+        let loaded = std::mem::take(&mut self.loaded).into_iter().chain(std::iter::repeat(None));
+        let run = |(((way, loaded), choice), reach): (((&String, _), SpecChoice), &mut SpecReach)| {
             let budget = WorkBudget::new(SpecRun::WORK);
-            SpecRun { only: Some(choice), budget, ..SpecRun::default() }.with_reach(library, way, layers, reach)
+            let run = SpecRun { only: Some(choice), loaded, budget, ..SpecRun::default() };
+            run.with_reach(library, way, layers, reach)
         };
         let reports: Result<Vec<SpecReport>, LoadError> =
-            self.ways.iter().zip(choices).zip(&mut self.reach).map(run).collect();
+            self.ways.iter().zip(loaded).zip(choices).zip(&mut self.reach).map(run).collect();
         let reports = match reports {
             Ok(reports) => reports,
             Err(error) => {
@@ -165,8 +176,9 @@ impl Room {
         let begun = Instant::now();
         self.show_changes(changed)?;
         let (mut reports, mut reach) = (Vec::new(), Vec::new());
-        for way in &self.ways.clone() {
-            let run = SpecRun { budget: WorkBudget::new(SpecRun::WORK), ..SpecRun::default() };
+        let loaded = std::mem::take(&mut self.loaded).into_iter().chain(std::iter::repeat(None));
+        for (way, loaded) in self.ways.clone().iter().zip(loaded) {
+            let run = SpecRun { loaded, budget: WorkBudget::new(SpecRun::WORK), ..SpecRun::default() };
             let mut ran = SpecReach::default();
             let told = match self.once {
                 true => run.of(&self.library, way, &self.layers),

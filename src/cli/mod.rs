@@ -45,6 +45,7 @@ mod serve;
 mod shard;
 mod sim;
 mod study;
+mod swept;
 mod table;
 mod tallies;
 mod test;

@@ -98,6 +98,7 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         only_further: args.only.is_some(),
         filter: args.filter.clone(),
         only: None,
+        loaded: None,
         traced: args.trace,
         measured: args.coverage,
         budget: budget.clone(),

@@ -1,4 +1,5 @@
-//! `sim --sweep WHAT=1..5 --target "RESULT 50 %"`: which value of a house rule or of a fact of a card gives a result its share.
+//! `sim --sweep WHAT=1..5 --target "RESULT 50 %"`: which value of a house rule, a fact of a card, a field at the start or a derived
+//! number gives a result its share.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -8,17 +9,18 @@ use anyhow::Result;
 use riskbreaker::dice::DiceRng;
 use riskbreaker::lab::{Findings, Progress, Rate, Simulation, Variant};
 use riskbreaker::ruleset::instead_or;
-use riskbreaker::{Library, Ruleset};
+use riskbreaker::{Library, Refusal, Ruleset, Setup};
 use serde_json::{Value as Json, json};
 
 use super::call_error;
 use super::figures::{bar, percent};
 use super::interrupt::{interrupted_code, watched};
 use super::meter::meter;
-use super::odds::{values_of, with_fact};
+use super::odds::values_of;
 use super::row::Row;
 use super::rules::find_card;
 use super::screen::Screen;
+use super::swept::{SweptMember, before_first_decision};
 use super::tallies::rate_text;
 
 /// A result, and the share of games that it is to have.
@@ -44,8 +46,7 @@ pub fn target(text: &str) -> Result<Target, String> {
 /// What a sweep changes.
 enum Swept {
     Switch,
-    /// A fact of a card, by the id of the card and the name of the fact.
-    Fact(String, String),
+    Member(SweptMember),
 }
 
 /// Makes a variant from its name, its rules and its house rules.
@@ -59,34 +60,55 @@ pub fn variants(
     (name, values): (&str, &str),
     make: VariantMaker<'_>,
 ) -> Result<Vec<Variant>> {
-    let swept = swept(rules, name)?;
+    let as_written = || make(rules.name(), rules, &[]).map(|variant| variant.setup);
+    let swept = swept(rules, name, &as_written)?;
     let of = |value: &String| match &swept {
         Swept::Switch => make(format!("{name}={value}"), rules, &[(name.to_owned(), value.clone())]),
-        Swept::Fact(card, fact) => {
-            let changed = with_fact(rules.id(), layers, library, card, fact, value)?;
-            make(format!("{name}={value}"), &changed, &[])
+        Swept::Member(member) => {
+            let changed = member.rules(rules.id(), layers, library, value)?;
+            let variant = make(format!("{name}={value}"), &changed, &[])?;
+            // A value that a field cannot have is refused here, not game by game.
+            before_first_decision(&changed, variant.setup.clone())
+                .map_err(|error| call_error(format!("{}: {error}", variant.name)))?;
+            Ok(variant)
         }
     };
     values_of(values)?.iter().map(of).collect()
 }
 
-fn swept(rules: &Ruleset, name: &str) -> Result<Swept> {
+/// What `name` means: a house rule, a fact of a card, or a field or derived number of an entity that exists from the start.
+fn swept(rules: &Arc<Ruleset>, name: &str, setup: &dyn Fn() -> Result<Setup>) -> Result<Swept> {
     if rules.switch(name).is_some() {
         return Ok(Swept::Switch);
     }
     let switches: Vec<&str> = rules.switches().map(|switch| &*switch.name).collect();
-    let Some((card, fact)) = name.rsplit_once('.') else {
-        let usage = format!("write SWITCH=1..5 or CARD.FACT=1..5; its house rules are {}", switches.join(", "));
+    let Some((whose, member)) = name.rsplit_once('.').map(|(whose, member)| (whose.trim(), member.trim())) else {
+        let usage = format!(
+            "write SWITCH=1..5, CARD.FACT=1..5 or NAME.FIELD=1..5; its house rules are {}",
+            switches.join(", ")
+        );
         let meant = instead_or(name, switches.iter().copied(), usage);
         return Err(call_error(format!("`{name}` is no house rule of {}; {meant}", rules.name())));
     };
-    let found = find_card(rules, card.trim()).map_err(|refusal| call_error(refusal.to_string()))?;
-    if !found.facts.contains_key(fact.trim()) {
-        let facts: Vec<&str> = found.facts.keys().map(String::as_str).collect();
-        let meant = instead_or(fact, facts.iter().copied(), format!("its facts are {}", facts.join(", ")));
-        return Err(call_error(format!("`{fact}` is no fact of {}; {meant}", found.id)));
+    let card = find_card(rules, whose);
+    if let Ok(card) = &card
+        && card.facts.contains_key(member)
+    {
+        return Ok(Swept::Member(SweptMember::Fact { card: card.id.to_string(), fact: member.to_owned() }));
     }
-    Ok(Swept::Fact(found.id.to_string(), fact.trim().to_owned()))
+    let session = before_first_decision(rules, setup()?)?;
+    match (SweptMember::of_entity(&session, whose, member), card) {
+        (Ok(member), _) => Ok(Swept::Member(member)),
+        (Err(refusal @ Refusal::UnknownName { .. }), Err(_)) => {
+            Err(call_error(format!("`{whose}` is no card, and before the first decision {refusal}")))
+        }
+        (Err(Refusal::UnknownName { .. }), Ok(card)) => {
+            let facts: Vec<&str> = card.facts.keys().map(String::as_str).collect();
+            let meant = instead_or(member, facts.iter().copied(), format!("its facts are {}", facts.join(", ")));
+            Err(call_error(format!("`{member}` is no fact of {}; {meant}", card.id)))
+        }
+        (Err(refusal), _) => Err(call_error(refusal.to_string())),
+    }
 }
 
 /// What came of one value.

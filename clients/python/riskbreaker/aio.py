@@ -22,7 +22,7 @@ from .follow import Change, Follower
 from .game import entities_frame, log_frame, new_table
 from .odds import CardOdds, DiceOdds, GameOdds, card_command, dice_command, game_command
 from .program import NAME, resolve, run_json_async
-from .protocol import Ended, Entity, Event, Json, Present, Question, Refused, Step, View
+from .protocol import Choice, Ended, Entity, Event, Json, Present, Question, Refused, Step, View
 from .records import Records
 from .simulation import Simulation, sim_command
 
@@ -329,6 +329,10 @@ class Viewer(Follower):
     async def answers(self, question: Question, most: Optional[int] = None) -> Optional[List[Any]]:
         """Returns every answer that a question takes; `None` if there are more than `most`."""
         return cast("Optional[List[Any]]", (await self.call("answers", question=question["id"], most=most)).get("answers"))
+
+    async def find(self, question: Question, text: str) -> List[Choice]:
+        """Returns the options of a question that contain all words of `text`; at most 100, open ones first."""
+        return cast("List[Choice]", (await self.call("find", question=question["id"], text=text))["options"])
 
     async def odds(self, question: Question, answers: Optional[Mapping[str, Any]] = None, until: Optional[str] = None) -> CardOdds:
         """Returns the possible outcomes of the open action, with answers by topic, up to `until`: agenda entries, or `action`."""

@@ -26,7 +26,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Type, TypeVar, 
 from .follow import Change, Follower
 from .odds import CardOdds
 from .program import NAME, resolve
-from .protocol import Ended, Json, Present, Question, Refused, Step, View
+from .protocol import Choice, Ended, Json, Present, Question, Refused, Step, View
 from .records import Records
 
 Result = TypeVar("Result")
@@ -295,6 +295,10 @@ class Viewer(Follower):
     def answers(self, question: Question, most: Optional[int] = None) -> Optional[List[Any]]:
         """Returns every answer that a question takes; `None` if there are more than `most`."""
         return cast("Optional[List[Any]]", self.call("answers", question=question["id"], most=most).get("answers"))
+
+    def find(self, question: Question, text: str) -> List[Choice]:
+        """Returns the options of a question that contain all words of `text`; at most 100, open ones first."""
+        return cast("List[Choice]", (self.call("find", question=question["id"], text=text))["options"])
 
     def odds(self, question: Question, answers: Optional[Mapping[str, Any]] = None, until: Optional[str] = None) -> CardOdds:
         """Returns the possible outcomes of the open action, with answers by topic, up to `until`: agenda entries, or `action`."""

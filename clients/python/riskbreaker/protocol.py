@@ -59,10 +59,13 @@ class _Question(TypedDict):
 
 
 class Question(_Question, total=False):
-    """An open question. `about` is the number of the entity that it concerns, `title` the title of that entity."""
+    """An open question. `about` is the number of the entity that it concerns, `title` the title of that entity. `more` is the
+    number of options that `ask` leaves out; `find` finds them by a part of their names.
+    """
 
     about: int
     title: str
+    more: int
     proposal: Any
 
 

@@ -30,7 +30,7 @@ pub struct Folder {
 
 impl Folder {
     /// The most files of a ruleset.
-    pub const MAX_FILES: usize = 2_000;
+    pub const MAX_FILES: usize = 10_000;
     /// The most bytes of all files of a ruleset together.
     pub const MAX_BYTES: usize = 16 * 1024 * 1024;
     /// The deepest nesting of folders in a ruleset; `maneuvers/feint.luau` has depth one.
@@ -186,7 +186,9 @@ impl Intake {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.taken > Folder::MAX_FILES {
             let message = format!("has more than {} files", Folder::MAX_FILES);
-            self.problems.push(Problem::new(self.named(""), message).with_cure("is this the folder of a ruleset?"));
+            let cure = "is this the folder of a ruleset? Make one card with options of cards that are alike, or move a part \
+                        of the files to a ruleset that this one `extends`";
+            self.problems.push(Problem::new(self.named(""), message).with_cure(cure));
         } else if self.bytes > Folder::MAX_BYTES {
             let message = format!("has more than {} MiB of text", Folder::MAX_BYTES / 1024 / 1024);
             self.problems.push(Problem::new(self.named(""), message).with_cure("is this the folder of a ruleset?"));
@@ -299,7 +301,7 @@ mod tests {
         (0..Folder::MAX_FILES + 5).for_each(|n| intake.take(&format!("f{n}.md"), b""));
         assert!(intake.is_full());
         let problems = intake.finish().unwrap_err().problems;
-        assert_eq!(problems.iter().filter(|problem| problem.message.contains("more than 2000 files")).count(), 1);
+        assert_eq!(problems.iter().filter(|problem| problem.message.contains("more than 10000 files")).count(), 1);
 
         let mut intake = Intake::new("g");
         let page = vec![b'x'; Source::MAX_BYTES];

@@ -31,6 +31,9 @@ pub(super) struct CallBudget {
     pub held: usize,
 }
 
+/// The name of the spent budget if the host holds too much for a call.
+pub(super) const HELD: &str = "room for what the game keeps";
+
 /// The time limit; larger for a build without optimization.
 const fn backstop(milliseconds: u64) -> Duration {
     Duration::from_millis(if cfg!(debug_assertions) { 6 * milliseconds } else { milliseconds })
@@ -41,10 +44,11 @@ const fn backstop(milliseconds: u64) -> Duration {
 const WALL: Duration = Duration::from_secs(300);
 
 impl CallBudget {
-    /// The budget for all files of a ruleset together.
+    /// The budget for all files of a ruleset together. Its work decides; the time is only a safeguard against work that is
+    /// not counted, far above what a slow machine needs.
     pub const LOAD: CallBudget = CallBudget {
-        work: 2_000_000,
-        time: backstop(180),
+        work: 4_000_000,
+        time: backstop(3_000),
         wall: WALL,
         exact: true,
         memory: [usize::MAX; 3],
@@ -52,7 +56,8 @@ impl CallBudget {
     };
     /// The budget of Lua typed at the prompt, and of a program that drives games. Steps of a game have their own
     /// budgets; after each step the program's budget is renewed.
-    pub const PROGRAM: CallBudget = CallBudget { work: 10_000_000, held: 64 << 20, ..CallBudget::LOAD };
+    pub const PROGRAM: CallBudget =
+        CallBudget { work: 10_000_000, time: backstop(180), held: 64 << 20, ..CallBudget::LOAD };
     /// The budget of a spec itself; the games that it plays have their own budgets.
     pub const SPEC: CallBudget = CallBudget::PROGRAM;
     /// The budget of one action. Endless loops are stopped by the work limit, so always at the same place.
@@ -62,7 +67,7 @@ impl CallBudget {
         wall: WALL,
         exact: false,
         memory: account::ROOM,
-        held: 8 << 20,
+        held: 32 << 20,
     };
 
     /// True if less than an eighth of [`CallBudget::LOAD`] is left: then the files together are too large, not the next
@@ -306,7 +311,7 @@ pub(super) fn hold(bytes: usize) -> Result<()> {
         }
         None => {
             left[account as usize] = 0;
-            SPENT.set(SPENT.get().or(Some("memory")));
+            SPENT.set(SPENT.get().or(Some(HELD)));
             account::stop();
             HOLD.set(left);
             return Err(mlua::Error::MemoryError("too much for one action".into()));

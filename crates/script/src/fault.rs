@@ -2,7 +2,7 @@
 
 use mlua::Error;
 
-use super::budget::noted_cure;
+use super::budget::{HELD, noted_cure};
 use super::file_place::FilePlace;
 use super::source_span::span_of;
 use riskbreaker_play::{Fault, Stop};
@@ -44,6 +44,11 @@ pub(super) fn fault_of(
             "memory" => (
                 "the script used up its memory",
                 "look for a loop that does not end, or a table or text that grows in one",
+            ),
+            HELD => (
+                "one action gives the game more than 32 MiB to keep: new entities, changes, rolls, questions and log lines",
+                "look for a loop that does not end; keep a large map in a list or map field of one entity, or make it \
+                 in several actions: rb.schedule the next part",
             ),
             "size" => (
                 "the script makes a text or table that is too large",

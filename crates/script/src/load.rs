@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
-use super::budget::{CallBudget, guarded, hold, spent_at};
+use super::budget::{CallBudget, HELD, guarded, hold, spent_at};
 use super::compile::named_assigners;
 use super::conversion::{from_lua, sort_of, to_lua, whole_of};
 use super::declaration_lines::line_of;
@@ -192,7 +192,7 @@ impl Loader<'_> {
         let (count, bytes) =
             scripts.fold((0, 0), |(count, bytes), (.., source)| (count + 1, bytes + source.text.len()));
         let needs = match spent {
-            "memory" | "size" => format!("more than {} MiB of memory", sandbox::MEMORY >> 20),
+            HELD | "memory" | "size" => format!("more than {} MiB of memory", sandbox::MEMORY >> 20),
             "time" => format!("more than {} ms of processor time", CallBudget::LOAD.time.as_millis()),
             _ => format!("more than {} steps of scripts", CallBudget::LOAD.work),
         };

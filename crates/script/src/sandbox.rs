@@ -11,7 +11,7 @@ use super::file_place::place_of;
 use super::{loop_keys, watchdog};
 
 /// The bytes that a program's machine may use beyond its initial size, and a ruleset's machine while it is loaded.
-pub(super) const MEMORY: usize = 32 << 20;
+pub(super) const MEMORY: usize = 64 << 20;
 
 unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
     // A step of the collector, in a program or spec, must not be interrupted.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result as LuaResult, Value as Lv};
 
 use super::account::ROOM;
-use super::budget::{CallBudget, clock, guarded, spent_at, work_of_last_call, work_of_thread};
+use super::budget::{CallBudget, HELD, clock, guarded, spent_at, work_of_last_call, work_of_thread};
 #[cfg(feature = "continuations")]
 use super::continuation::{ScriptSnapshot, Went};
 use super::conversion::{from_lua, sort_of, to_lua, whole_of};
@@ -600,7 +600,7 @@ impl Machine for Vm {
     }
 
     fn ran_out_of_memory(&self) -> bool {
-        self.spent == Some("memory")
+        matches!(self.spent, Some("memory" | HELD))
     }
 
     fn hold_to(&mut self, bytes: usize) {

@@ -25,7 +25,7 @@ use riskbreaker_lab::{
     kinds_of_outcomes,
 };
 use riskbreaker_play::{
-    Answering, DiceSource, Driver, Edit, Given, Machines, Migration, MigrationFate, MigrationNote, Question,
+    Answering, Ask, DiceSource, Driver, Edit, Given, Machines, Migration, MigrationFate, MigrationNote, Question,
     QuestionId, Refusal, ReloadReport, Remedy, Ruleset, Scenario, Seat, Session, Setup, SheetRow, Undone, event_lines,
 };
 use riskbreaker_ruleset::{CreationPart, Library};
@@ -119,6 +119,7 @@ impl TableCommand<'_> {
                 written(Acts { acts: self.seat_of(game).free_acts() })
             }
             MethodName::Answers => self.answers(game),
+            MethodName::Find => self.find(game),
             MethodName::Suggest => self.suggest(game),
             MethodName::Odds => return self.odds(game).map(RequestOutcome::Apart),
             MethodName::Hint => return self.hint(game).map(RequestOutcome::Apart),
@@ -614,6 +615,15 @@ impl TableCommand<'_> {
         written(Answers {
             answers: answers.map(|answers| answers.iter().map(riskbreaker_play::Answer::to_value).collect()),
         })
+    }
+
+    fn find(&self, game: &TableGame) -> Result<Json, Failure> {
+        let FindParams { question, text } = self.read()?;
+        let mut found = self.own_question(game, question)?.ask.search(&text);
+        let all = found.len();
+        found.sort_by_key(|option| !option.enabled);
+        found.truncate(Ask::MOST_SHOWN);
+        written(Found { more: all - found.len(), options: found.into_iter().cloned().collect() })
     }
 
     fn suggest(&self, game: &mut TableGame) -> Result<Json, Failure> {

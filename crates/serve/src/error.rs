@@ -182,7 +182,7 @@ impl fmt::Display for Failure {
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Failure {
-        Failure::Refused { refusal }
+        Failure::Refused { refusal: refusal.with_few_names() }
     }
 }
 

@@ -33,6 +33,10 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
+fn is_none_left_out(options: &usize) -> bool {
+    *options == 0
+}
+
 impl QuestionName {
     fn of(id: QuestionId, generation: u64) -> QuestionName {
         QuestionName { action: id.action, ordinal: id.ordinal, generation }
@@ -61,7 +65,13 @@ pub struct OpenQuestion {
     pub title: Option<Arc<str>>,
     /// The question, as a sentence.
     pub why: String,
+    /// The kind of answer. Of a choice or an allotment with more than 100 options it holds the first of them, open ones
+    /// before closed ones.
     pub ask: Ask,
+    /// The number of options that `ask` leaves out; `find` finds them by a part of their names.
+    #[serde(skip_serializing_if = "is_none_left_out")]
+    #[schemars(default)]
+    pub more: usize,
     /// The suggested answer, in the form that `answer` takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<Value>,
@@ -441,8 +451,9 @@ impl<'r> RoleSight<'r> {
         self.viewer.sees(&question.audience)
     }
 
-    fn question(&self, view: &View<'_>, question: Question, generation: u64) -> OpenQuestion {
+    fn question(&self, view: &View<'_>, mut question: Question, generation: u64) -> OpenQuestion {
         OpenQuestion {
+            more: question.ask.shorten(),
             id: QuestionName::of(question.id, generation),
             title: question.about.map(|id| view.title(id)),
             proposal: question.proposal().map(riskbreaker_play::Answer::to_value),

@@ -12,7 +12,7 @@ use super::options::UndoPolicy;
 use super::role::RoleName;
 use riskbreaker_lab::Chance;
 use riskbreaker_play::{
-    DiceSource, Driver, Edit, Explanation, FreeAct, MigrationNote, Remedy, SheetRow, TakenBack, Undone,
+    Choice, DiceSource, Driver, Edit, Explanation, FreeAct, MigrationNote, Remedy, SheetRow, TakenBack, Undone,
 };
 use riskbreaker_ruleset::{Switch, SwitchKind, SwitchValue};
 use riskbreaker_state::{EntityId, OutcomeKind, Value};
@@ -199,6 +199,29 @@ pub struct AnswersParams {
 pub struct Answers {
     /// Every possible answer; null if there are more than `most`, or if any line is an answer.
     pub answers: Option<Vec<Value>>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FindParams {
+    pub question: QuestionName,
+    /// Parts of the name, the id or the note of an option, separated by blanks. An option must contain all of them.
+    pub text: String,
+}
+
+/// Options of a question that were searched for.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Found {
+    /// The first 100 of the options that were found, open ones before closed ones.
+    pub options: Vec<Choice>,
+    /// The number of options that were found and are not listed.
+    #[serde(skip_serializing_if = "is_none")]
+    #[schemars(default)]
+    pub more: usize,
+}
+
+fn is_none(options: &usize) -> bool {
+    *options == 0
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

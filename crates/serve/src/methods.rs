@@ -114,6 +114,7 @@ methods! {
     Act = command::<ActParams, Accepted>("act", Players, "takes a free act"),
     Acts = bare::<Acts>("acts", Players, "the free acts of the viewer's seats"),
     Answers = method::<AnswersParams, Answers>("answers", Players, "every answer that a question takes"),
+    Find = method::<FindParams, Found>("find", Players, "the options of a question that contain some words, at most 100"),
     Suggest = method::<SuggestParams, Suggestion>("suggest", Players, "what a policy of the ruleset would answer"),
     Odds = method::<OddsParams, OddsReport>(
         "odds",

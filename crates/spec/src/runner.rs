@@ -90,6 +90,8 @@ pub struct SpecRun {
     pub traced: bool,
     /// Also plays some random games, and counts the script lines reached.
     pub measured: bool,
+    /// The rules, if they are loaded already, from the same files. Otherwise they are loaded for the run.
+    pub loaded: Option<Arc<Ruleset>>,
     /// The budget of the run. Once it is spent or interrupted, the report contains the finished specs and names the
     /// others.
     pub budget: WorkBudget,
@@ -134,7 +136,10 @@ impl SpecRun {
             true => Ruleset::load_measured(library, id, layers)?,
             false => Ruleset::load_with(library, id, layers)?,
         };
-        let second = Ruleset::load_with(library, id, layers)?;
+        let second = match &self.loaded {
+            Some(rules) => rules.clone(),
+            None => Ruleset::load_with(library, id, layers)?,
+        };
         let shelf = |rules| Arc::new(SpecRulesets::new(library, rules, &self.budget));
         let machines = [shelf(first), shelf(second)];
         let own = machines[0].rules.specs().filter(|_| !self.only_further);

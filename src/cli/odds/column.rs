@@ -15,13 +15,11 @@ use super::super::figures::chance_of_json;
 use super::super::play::with_pairs;
 use super::super::row::Row;
 use super::super::screen::Screen;
+use super::super::swept::LAYER;
 use super::super::{call_error, interrupt, rules};
 use super::Args;
 use super::condition::{Conditions, WatchedFields};
 use super::show::{ComparedColumn, OddsJson, show_compared};
-
-/// The id of the layer that sets a value of a fact.
-pub const LAYER: &str = "swept-fact";
 
 /// The settings of a column that differ from the call.
 #[derive(Clone, Debug, Default)]
@@ -67,15 +65,8 @@ impl Column {
     }
 }
 
-/// Computes one column. `watched`: the fields to read at the end of the card.
-pub fn column(
-    card: &str,
-    args: &Args,
-    ruleset: &Arc<Ruleset>,
-    name: String,
-    changed: &ColumnChange,
-    watched: &WatchedFields,
-) -> Result<Column> {
+/// The setup of the game in which the position is, with more house rules.
+pub fn setup(args: &Args, set: &[(String, String)]) -> Result<Setup> {
     let mut setup = Setup::default().seed(args.seed);
     if let Some(scenario) = &args.scenario {
         setup.scenario = Scenario::Named(scenario.clone());
@@ -86,7 +77,19 @@ pub fn column(
         setup.scenario = Scenario::read(&shown, &bytes)
             .map_err(|problems| call_error(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
     }
-    let setup = with_pairs(setup, args.set.iter().chain(&changed.set), &[]);
+    Ok(with_pairs(setup, args.set.iter().chain(set), &[]))
+}
+
+/// Computes one column. `watched`: the fields to read at the end of the card.
+pub fn column(
+    card: &str,
+    args: &Args,
+    ruleset: &Arc<Ruleset>,
+    name: String,
+    changed: &ColumnChange,
+    watched: &WatchedFields,
+) -> Result<Column> {
+    let setup = setup(args, &changed.set)?;
     let id = rules::find_card(ruleset, card).map_err(|refusal| call_error(refusal.to_string()))?.id.to_string();
     let topic = |name: &str| {
         let name = name.replace('-', "_");
@@ -132,6 +135,7 @@ pub fn column(
         let several = !args.compare.is_empty() || args.sweep.is_some();
         let of = if several { format!("{name}: ") } else { String::new() };
         let cure = match refusal {
+            Refusal::Greyed { .. } if !several && args.names_no_position() => position_wanted(ruleset),
             Refusal::Greyed { .. } => match if several { Vec::new() } else { position.opening(ruleset) }.as_slice() {
                 [] => "; change the position with `--edit NAME.FIELD=VALUE`, or play on to another with `--way \
                          TOPIC=ANSWER`"
@@ -154,6 +158,17 @@ pub fn column(
         }
     };
     Ok(Column { name, rules: ruleset.clone(), odds, place })
+}
+
+/// What to add to a call that says nothing of the position, in which a card is closed. A change that opens the card is searched
+/// for only in a position that was named, since the search takes hundreds of games.
+fn position_wanted(rules: &Ruleset) -> String {
+    let wanted = ". Name the position: `--scenario NAME`, `--as NAME`, `--way TOPIC=ANSWER`, `--edit NAME.FIELD=VALUE` or \
+                  `--position FILE`.";
+    let Some(scenario) = rules.default_scenario() else { return wanted.to_owned() };
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    words.extend(["--scenario".to_owned(), scenario.to_owned()]);
+    format!("{wanted} This searches for one in which it is open:\n{}", call_of(&words))
 }
 
 /// Returns the command line with the changes that open the card.

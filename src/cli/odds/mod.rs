@@ -24,7 +24,7 @@ use super::play::pair;
 
 pub use self::show::{ComparedColumn, OddsJson, show, show_compared};
 pub use self::subject::odds;
-pub use self::sweep::{values_of, with_fact};
+pub use self::sweep::values_of;
 
 /// Exact odds of dice, or of a card
 ///
@@ -69,7 +69,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME.FIELD", value_parser = condition::place, conflicts_with_all = ["condition", "compare", "sweep"])]
     table: Option<(String, String)>,
 
-    /// The same for each of several values of an answer, a house rule, a fact of the card, or a field
+    /// The same for each of several values of an answer, a house rule, a fact of the card, a field or a derived number
     #[arg(long, value_name = "TOPIC=1..5 or SWITCH=a,b or FACT=1..5 or NAME.FIELD=1..5", value_parser = pair, conflicts_with = "compare")]
     sweep: Option<(String, String)>,
 
@@ -210,6 +210,16 @@ fn edit(text: &str) -> Result<(String, String, String), String> {
 }
 
 impl Args {
+    /// True if the call names a card and nothing of the position in which it is played.
+    fn names_no_position(&self) -> bool {
+        self.scenario.is_none()
+            && self.position.is_none()
+            && self.actor.is_none()
+            && self.against.is_none()
+            && self.way.is_empty()
+            && self.edit.is_empty()
+    }
+
     /// An option of the call that only applies to cards.
     fn for_cards(&self) -> Option<&'static str> {
         let given = [

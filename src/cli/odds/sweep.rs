@@ -1,4 +1,4 @@
-//! The odds of a card for each of several values of an answer, a house rule, a fact of the card or a field.
+//! The odds of a card for each of several values of an answer, a house rule, a fact of the card, a field or a derived number.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,9 +13,10 @@ use serde_json::{Value as Json, json};
 use super::super::figures::{bar, chance_of, fraction_of, percent};
 use super::super::row::Row;
 use super::super::screen::Screen;
-use super::super::{call_error, library, rules};
+use super::super::swept::{SweptMember, before_first_decision};
+use super::super::{call_error, rules};
 use super::Args;
-use super::column::{Column, ColumnChange, ColumnJson, LAYER, column, condition_json, ended, show_columns, watched};
+use super::column::{Column, ColumnChange, ColumnJson, column, condition_json, ended, setup, show_columns, watched};
 use super::condition::{Conditions, WatchedFields};
 use super::show::{table_of_chances, tell_proof};
 
@@ -35,8 +36,8 @@ enum Swept {
     Answer,
     Switch,
     Field(String, String),
-    /// A number, text or yes-or-no on the card with this id.
-    Fact(String),
+    /// A fact of the card, or a derived number of somebody.
+    Member(SweptMember),
 }
 
 pub fn swept(
@@ -47,7 +48,7 @@ pub fn swept(
     name: &str,
     values: &str,
 ) -> Result<ExitCode> {
-    let sort = sort_of(card, own, name)?;
+    let sort = sort_of(card, args, own, name)?;
     let watched = watched(args);
     let values = values_of(values)?;
     let (mut columns, mut refused) = (Vec::new(), Vec::new());
@@ -82,9 +83,18 @@ pub fn swept(
     Ok(ended(&columns))
 }
 
-fn sort_of(card: &str, own: &Ruleset, name: &str) -> Result<Swept> {
+fn sort_of(card: &str, args: &Args, own: &Arc<Ruleset>, name: &str) -> Result<Swept> {
     if let Some((title, field)) = name.rsplit_once('.') {
-        return Ok(Swept::Field(title.trim().to_owned(), field.trim().to_owned()));
+        let (title, field) = (title.trim(), field.trim());
+        let session = before_first_decision(own, setup(args, &[])?);
+        let member = session.ok().and_then(|session| SweptMember::of_entity(&session, title, field).ok());
+        return Ok(match member {
+            Some(derived @ SweptMember::Derived(_)) => Swept::Member(derived),
+            // A field is edited where the card is played.
+            Some(SweptMember::Field(_) | SweptMember::Fact { .. }) | None => {
+                Swept::Field(title.to_owned(), field.to_owned())
+            }
+        });
     }
     if own.switch(name).is_some() {
         return Ok(Swept::Switch);
@@ -96,7 +106,7 @@ fn sort_of(card: &str, own: &Ruleset, name: &str) -> Result<Swept> {
     }
     let found = rules::find_card(own, card).map_err(|refusal| call_error(refusal.to_string()))?;
     if found.facts.contains_key(name) {
-        return Ok(Swept::Fact(found.id.to_string()));
+        return Ok(Swept::Member(SweptMember::Fact { card: found.id.to_string(), fact: name.to_owned() }));
     }
     let plain = found
         .facts
@@ -162,48 +172,13 @@ fn one(
         Swept::Answer => changed.answers.push(pair),
         Swept::Switch => changed.set.push(pair),
         Swept::Field(of, field) => changed.edits.push((of.clone(), field.clone(), value.to_owned())),
-        Swept::Fact(id) => {
+        Swept::Member(member) => {
             let base = args.rules.as_deref().unwrap_or_else(|| own.id());
-            let rules = with_fact(base, &args.layers, library, id, name, value)?;
+            let rules = member.rules(base, &args.layers, library, value)?;
             return column(card, args, &rules, title, &changed, watched);
         }
     }
     column(card, args, own, title, &changed, watched)
-}
-
-/// Returns the rules with another value of a fact of a card: a layer with one line.
-pub fn with_fact(
-    id: &str,
-    layers: &[String],
-    library: &Library,
-    card: &str,
-    fact: &str,
-    value: &str,
-) -> Result<Arc<Ruleset>> {
-    let written = match value {
-        "yes" | "true" => "true".to_owned(),
-        "no" | "false" => "false".to_owned(),
-        value if value.parse::<i64>().is_ok() => value.to_owned(),
-        text => format!("{text:?}"),
-    };
-    let base = id.split('+').next().unwrap_or(id);
-    let manifest = format!(
-        "id = \"{LAYER}\"\ntitle = \"A fact that is swept\"\nversion = \"1.0.0\"\nengine = \"0.1\"\nover = [\"{base}\"]\n\
-         summary = \"{card}: {fact} = {value}.\"\n",
-        value = value.replace(['"', '\\'], "")
-    );
-    let script = format!(
-        "local rb = require(\"@riskbreaker\")\n\nreturn rb.extend(rb.maneuver({{ id = \"{card}\", {fact} = {written} }}))\n"
-    );
-    let files = [
-        (format!("{LAYER}/ruleset.toml"), manifest),
-        (format!("{LAYER}/RULES.md"), "# A fact that is swept\n".to_owned()),
-        (format!("{LAYER}/maneuvers/{card}.luau"), script),
-    ];
-    let library = Library::overlay(Library::from_files(files), library.clone());
-    let mut layers = layers.to_vec();
-    layers.push(LAYER.to_owned());
-    library::load(&library, id, &layers)
 }
 
 /// Prints the chance of a condition for each value, and the value nearest to an even chance.

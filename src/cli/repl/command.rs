@@ -150,9 +150,10 @@ pub static COMMANDS: &[Command] = &[
         Options,
         Play,
         "options" | "opt",
-        "",
+        "[WORDS]",
         "shows all answers to the open question, and why some are closed",
-        "`-` marks a closed option, with the reason. `*` marks the proposal that `ok` takes."
+        "`-` marks a closed option, with the reason. `*` marks the proposal that `ok` takes. `options fire wall` lists the \
+         options that contain both words; of more than a hundred options only the first are listed without words."
     ),
     command!(
         Ok,

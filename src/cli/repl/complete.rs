@@ -17,6 +17,9 @@ pub struct Candidate {
     pub about: String,
 }
 
+/// The most completions that are offered at once.
+const MOST_OFFERED: usize = 500;
+
 /// Returns the completions at the end of `line`: commands and answers at its start, else what can follow the words
 /// before.
 pub fn complete(line: &str, words: &Vocabulary) -> Vec<Candidate> {
@@ -158,6 +161,9 @@ fn matching(line: &str, floor: usize, all: Vec<(String, String)>) -> Vec<Candida
         }
         let mut found: Vec<Candidate> = Vec::new();
         for (text, about) in &all {
+            if found.len() == MOST_OFFERED {
+                break;
+            }
             if begins(text) && !found.iter().any(|candidate| candidate.text == *text) {
                 found.push(Candidate { start: floor + start, text: text.clone(), about: about.clone() });
             }

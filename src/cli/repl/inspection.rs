@@ -21,7 +21,7 @@ use crate::cli::{rule_text, rules};
 
 impl Repl {
     /// The command `options`: prints the question again, with all options.
-    pub(super) fn show_options(&mut self) -> Done {
+    pub(super) fn show_options(&mut self, words: &str) -> Done {
         match &self.step {
             Step::Over(_) => return Err(self.over()),
             Step::Fault(_) => {
@@ -29,9 +29,13 @@ impl Repl {
             }
             Step::Ask => {}
         }
-        self.ask(true)?;
+        let question = self.focused().filter(|_| !words.is_empty());
+        if question.is_some_and(|question| question.ask.search(words).is_empty()) {
+            return Err(Complaint::Unread(format!("No option contains `{words}`: `options` alone lists all.")));
+        }
+        self.ask_with(true, words)?;
         let acts = self.session.free_acts();
-        if acts.is_empty() || self.screen.json() {
+        if acts.is_empty() || !words.is_empty() || self.screen.json() {
             return Ok(());
         }
         let mut names: Vec<String> =

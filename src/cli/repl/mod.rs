@@ -508,7 +508,7 @@ impl Repl {
                 let cut = answers(rest, words);
                 self.reply(rest, cut.head, cut.named)
             }
-            Word::Options => self.show_options(),
+            Word::Options => self.show_options(rest),
             Word::Ok => self.take_default(rest),
             Word::Pass => self.pass(words),
             Word::Auto => self.auto(rest),
@@ -714,6 +714,11 @@ impl Repl {
     /// Prints the open question, unless it was just printed; `anew` prints it in any case. In JSON mode, all open
     /// questions are printed after each line with an effect, so that a client need not remember them.
     fn ask(&mut self, anew: bool) -> Done {
+        self.ask_with(anew, "")
+    }
+
+    /// Prints the open question as [`Repl::ask`] does, with the options that contain some words; with all if there are none.
+    fn ask_with(&mut self, anew: bool, words: &str) -> Done {
         if self.is_hidden()? {
             return Ok(());
         }
@@ -739,7 +744,8 @@ impl Repl {
             let proposal = self.session.propose(&question);
             let told = self.with_chances(question.clone());
             let told = if self.screen.rule_ids() { told } else { without_rule_ids(told) };
-            let shown = question::QuestionStyle { proposal: proposal.as_ref(), about: about.as_deref(), whole: anew };
+            let (proposal, about) = (proposal.as_ref(), about.as_deref());
+            let shown = question::QuestionStyle { proposal, about, whole: anew, words };
             let rows = question::ask(&told, &shown, self.screen.width());
             self.screen.rows(&rows)?;
             if let Some(row) = self.also_open(&question) {

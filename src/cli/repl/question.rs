@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use riskbreaker::play::{in_one_line, marked};
 use riskbreaker::ruleset::Breach;
 use riskbreaker::state::readable_name;
@@ -14,7 +16,13 @@ pub struct QuestionStyle<'s> {
     pub about: Option<&'s str>,
     /// True to list closed options with their reasons; otherwise they are counted.
     pub whole: bool,
+    /// Lists only the options that contain these words; empty for the usual list.
+    pub words: &'s str,
 }
+
+/// The number of options that are listed of a question with more than [`Ask::MOST_SHOWN`] open ones, and of the closed ones
+/// of such a question.
+const FEW: usize = 20;
 
 /// Formats a question as rows: the question, the numbered open options, and how to answer.
 ///
@@ -23,15 +31,38 @@ pub struct QuestionStyle<'s> {
 pub fn ask(question: &Question, shown: &QuestionStyle<'_>, width: Option<usize>) -> Vec<Row> {
     let mut rows = vec![heading(question, shown.about)];
     let (open, closed): (Vec<&Choice>, Vec<&Choice>) = question.ask.options().iter().partition(|option| option.enabled);
-    let numbered = open.into_iter().enumerate();
-    let mut cells: Vec<Vec<Span>> =
-        numbered.map(|(at, option)| cells(at + 1, option, &question.ask, shown.suggests(option))).collect();
-    if shown.whole {
-        cells.extend(closed.iter().map(|option| cells_of_closed(option)));
-    }
+    let is_long = open.len() > Ask::MOST_SHOWN || closed.len() > Ask::MOST_SHOWN;
+    let (found, words) = match shown.words {
+        "" => (None, String::new()),
+        words => {
+            let found: HashSet<&str> = question.ask.search(words).iter().map(|option| &*option.id).collect();
+            (Some(found), format!(" with `{words}`"))
+        }
+    };
+    let is_found = |option: &Choice| found.as_ref().is_none_or(|found| found.contains(&*option.id));
+    let most = match (is_long, &found) {
+        (true, None) => FEW,
+        (true, Some(_)) => Ask::MOST_SHOWN,
+        (false, _) => usize::MAX,
+    };
+    let numbered = open.into_iter().zip(1..).filter(|(option, _)| is_found(option));
+    let (listed, more): (Vec<_>, Vec<_>) =
+        numbered.enumerate().partition(|(at, (option, _))| *at < most || shown.suggests(option));
+    let mut cells: Vec<Vec<Span>> = listed
+        .into_iter()
+        .map(|(_, (option, number))| cells(number, option, &question.ask, shown.suggests(option)))
+        .collect();
+    let closed: Vec<&Choice> = closed.into_iter().filter(|option| is_found(option)).collect();
+    let shut = if shown.whole || found.is_some() { closed.len().min(most) } else { 0 };
+    cells.extend(closed.iter().take(shut).map(|option| cells_of_closed(option)));
     rows.extend(columns(1, cells, width));
-    if !shown.whole && !closed.is_empty() {
-        rows.push(Row::at(2).faint(format!("{} closed: `why`", closed.len())));
+    if !more.is_empty() {
+        let how = "type a part of a name, or `options WORDS`";
+        rows.push(Row::at(2).faint(format!("and {} more{words}: {how}", more.len())));
+    }
+    if closed.len() > shut {
+        let how = if is_long { "`options WORDS`" } else { "`why`" };
+        rows.push(Row::at(2).faint(format!("{} closed{words}: {how}", closed.len() - shut)));
     }
     rows.extend(wanted(question, shown));
     rows
@@ -177,7 +208,7 @@ mod tests {
     }
 
     fn lines(question: &Question, whole: bool) -> Vec<String> {
-        let shown = QuestionStyle { proposal: question.proposal(), about: Some("Ranger"), whole };
+        let shown = QuestionStyle { proposal: question.proposal(), about: Some("Ranger"), whole, words: "" };
         ask(question, &shown, None).iter().map(Row::bare).collect()
     }
 

@@ -1,5 +1,5 @@
-use riskbreaker::Refusal;
 use riskbreaker::names::{places, title_and_number};
+use riskbreaker::{Ask, Refusal};
 
 use crate::cli::row::{Row, Span};
 use crate::cli::screen::Screen;
@@ -54,9 +54,13 @@ impl UnclearName {
         let text =
             format!("`{}` fits {} names. Type the number of the one you mean:", self.given, self.candidates.len());
         screen.row(&Row::at(2).plain(text))?;
-        let rows = self.candidates.iter().zip(1..);
+        let rows = self.candidates.iter().zip(1..).take(Ask::MOST_SHOWN);
         let cells = rows.map(|(name, number)| vec![Span::plain(format!("{number}")), Span::strong(name)]).collect();
-        Ok(screen.columns(3, cells)?)
+        screen.columns(3, cells)?;
+        if let more @ 1.. = self.candidates.len().saturating_sub(Ask::MOST_SHOWN) {
+            screen.row(&Row::at(3).faint(format!("and {more} more: type more of the name")))?;
+        }
+        Ok(())
     }
 }
 

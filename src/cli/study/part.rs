@@ -1,6 +1,8 @@
 //! Parts of a study: `study --shard` plays the games of some trials, and `merge` puts the parts together.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -165,9 +167,16 @@ pub fn read(path: &Path) -> Result<PartFile> {
     }
 }
 
+/// The bytes at the start of a file that tell whether it is a part of a study.
+const BEGINNING: u64 = 256;
+
 /// True if the file is a part of a study, by its first key.
 pub fn is_part(path: &Path) -> bool {
-    file::read(path).is_ok_and(|text| text.trim_start().starts_with("{\"study_part\""))
+    // Only the beginning is read: a part of a long study is large, and is read as a whole when it is merged.
+    let mut start = Vec::new();
+    let file = path.is_file().then(|| File::open(path).ok()).flatten();
+    let is_read = file.is_some_and(|file| file.take(BEGINNING).read_to_end(&mut start).is_ok());
+    is_read && String::from_utf8_lossy(&start).trim_start().starts_with("{\"study_part\"")
 }
 
 /// Shows the study of which `files` are the parts. Games that no part has, since a card was used only in another one, are played.

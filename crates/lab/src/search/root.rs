@@ -44,7 +44,8 @@ impl Root {
         self.sums[at].games()
     }
 
-    /// The answer that is played next, by UCB1, and the number of the playout. `None` if all are played.
+    /// The answer that is played next, by UCB1, and the number of the playout. `None` if all are played. The answer of the policy
+    /// is played before another one is played as often: in the end it is compared with the best, playout by playout.
     pub fn next(&self, scale: &Scale) -> Option<(usize, u32)> {
         if self.left == 0 {
             return None;
@@ -53,6 +54,7 @@ impl Root {
         let of = |at: usize| bound(self.average(at, scale), self.played(at), all);
         let better = |best: usize, at: &usize| if of(*at) > of(best) { *at } else { best };
         let at = self.open.iter().fold(*self.open.first()?, better);
+        let at = self.usual.filter(|usual| self.played(*usual) <= self.played(at)).unwrap_or(at);
         Some((at, self.played(at)))
     }
 
@@ -68,7 +70,8 @@ impl Root {
 
     /// The best of the answers that were tried often, or that of the policy if no other one is clearly better.
     pub fn best(&self, scale: &Scale) -> usize {
-        let most = self.open.iter().map(|at| self.played(*at)).max().unwrap_or(0);
+        let others = self.open.iter().filter(|at| Some(**at) != self.usual);
+        let most = others.map(|at| self.played(*at)).max().unwrap_or(0);
         let often = self.open.iter().copied().filter(|at| 2 * self.played(*at) >= most);
         // Of equal answers, the first one, which is that of the policy.
         let better = |best: usize, at: usize| {
@@ -119,6 +122,9 @@ mod tests {
         assert_eq!(found(&[1, 2], Some(0), 2), (0, vec![1, 1]));
         assert_eq!(found(&[1, 2], Some(0), 40).0, 1);
         assert_eq!(found(&[1, 9], None, 1).1.iter().sum::<u32>(), 1);
+        // The answer of the policy is played as often as the most promising other one.
+        let (_, played) = found(&[1, 2, 3, 4, 5, 6, 7, 8], Some(2), 48);
+        assert!(played[2] >= played[7] && played[7] > played[0], "{played:?}");
         // Ten playouts suffice for three of eight answers.
         let (_, played) = found(&[1; 8], Some(4), 10);
         assert_eq!(played.iter().filter(|games| **games > 0).count(), 3, "{played:?}");

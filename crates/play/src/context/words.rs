@@ -1,5 +1,6 @@
 //! Titles of entities and values in words.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::ActionContext;
@@ -143,13 +144,13 @@ impl ActionContext {
 
     /// Sets the ids of options that are entities: the title, followed by the number if two options share it.
     pub fn settle_ids(options: &mut [(Choice, Option<EntityId>)]) {
-        let is_shared = |at: usize| {
-            let (own, _) = &options[at];
-            let mut others = options.iter().enumerate().filter(|(other, _)| *other != at);
-            others.any(|(_, (other, _))| other.label == own.label || other.id == own.id)
-        };
-        let shared: Vec<bool> =
-            options.iter().enumerate().map(|(at, (_, entity))| entity.is_some() && is_shared(at)).collect();
+        let (mut labels, mut ids) = (HashMap::<&str, usize>::new(), HashMap::<&str, usize>::new());
+        for (choice, _) in options.iter() {
+            *labels.entry(&choice.label).or_default() += 1;
+            *ids.entry(&choice.id).or_default() += 1;
+        }
+        let is_shared = |choice: &Choice| labels[&*choice.label] > 1 || ids[&*choice.id] > 1;
+        let shared: Vec<bool> = options.iter().map(|(choice, entity)| entity.is_some() && is_shared(choice)).collect();
         for ((choice, entity), _) in options.iter_mut().zip(shared).filter(|(_, shared)| *shared) {
             let Some(entity) = entity else { continue };
             choice.id = Arc::from(format!("{}{entity}", choice.label));

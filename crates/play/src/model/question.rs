@@ -122,6 +122,43 @@ pub struct Choice {
 }
 
 impl Ask {
+    /// The most options that a client shows at once. Of a longer list it shows the first ones, and the player finds the
+    /// others by [`Ask::search`].
+    pub const MOST_SHOWN: usize = 100;
+
+    /// Finds the options of which label, id or note contain every word of a text, in any case and without accents, in
+    /// the order of the options. All of them for a text without words.
+    pub fn search(&self, text: &str) -> Vec<&Choice> {
+        let folded = riskbreaker_names::fold(text);
+        let words: Vec<&str> = folded.split_whitespace().collect();
+        let has_all = |option: &&Choice| {
+            let names = [&*option.label, &option.id, option.note.as_deref().unwrap_or_default()];
+            let names = riskbreaker_names::fold(&names.join("\n"));
+            words.iter().all(|word| names.contains(word))
+        };
+        self.options().iter().filter(has_all).collect()
+    }
+
+    /// Removes the options beyond [`Ask::MOST_SHOWN`]: closed ones first, then the last ones. Returns their number. An
+    /// order stays whole, since its answer names all options.
+    pub fn shorten(&mut self) -> usize {
+        let (Ask::Choose { options, .. } | Ask::ChooseMany { options, .. } | Ask::Allot { options, .. }) = self else {
+            return 0;
+        };
+        let all = options.len();
+        if all > Ask::MOST_SHOWN {
+            let mut open = Ask::MOST_SHOWN;
+            let mut closed = open.saturating_sub(options.iter().filter(|option| option.enabled).count());
+            options.retain(|option| {
+                let room = if option.enabled { &mut open } else { &mut closed };
+                let fits = *room > 0;
+                *room = room.saturating_sub(1);
+                fits
+            });
+        }
+        all - options.len()
+    }
+
     /// The options. Empty for kinds without options.
     pub fn options(&self) -> &[Choice] {
         match self {

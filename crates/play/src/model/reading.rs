@@ -1,6 +1,7 @@
 //! Replies: loose answers by topic, typed or from a program. They are converted to exact answers and given to the open
 //! action whenever it asks.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::question::{Answer, Ask, Choice, Question, number_in_words};
@@ -337,6 +338,10 @@ fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: 
         };
         found = options.iter().filter(has).collect();
     }
+    if found.is_empty() && options.len() > Ask::MOST_SHOWN && lower.chars().any(char::is_alphabetic) {
+        // Nobody has read such a list: a part of a name finds it.
+        found = question.ask.search(&text);
+    }
     match found.as_slice() {
         [only] => Ok(only.id.clone()),
         [] => {
@@ -352,7 +357,12 @@ fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: 
             if let [only] = open.as_slice() {
                 return Ok(only.id.clone());
             }
-            let name = |option: &&Choice| option.label_among(options);
+            let mut labels: HashMap<&str, usize> = HashMap::new();
+            options.iter().for_each(|option| *labels.entry(&option.label).or_default() += 1);
+            let name = |option: &&Choice| match labels.get(&*option.label) {
+                Some(2..) => label_apart(option),
+                _ => option.label.to_string(),
+            };
             Err(Refusal::Ambiguous {
                 topic: Some(question.topic.clone()),
                 given: text,

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::bounds::between;
 use super::fault::Fault;
 use super::marked::in_one_line;
+use super::question::Ask;
 use super::question_id::QuestionId;
 use super::session_error::SessionError;
 use super::viewer::Viewer;
@@ -340,10 +341,33 @@ impl From<SwitchRefusal> for Refusal {
 /// a line that looks like one of the host's.
 struct Sentence<'r>(&'r Refusal);
 
+impl Refusal {
+    /// The refusal with at most [`Ask::MOST_SHOWN`] names, for a message of limited size.
+    #[doc(hidden)]
+    pub fn with_few_names(mut self) -> Refusal {
+        match &mut self {
+            Refusal::NotAnOption { open, .. } => open.truncate(Ask::MOST_SHOWN),
+            Refusal::Ambiguous { candidates, .. } => candidates.truncate(Ask::MOST_SHOWN),
+            _ => {}
+        }
+        self
+    }
+}
+
 impl fmt::Display for Sentence<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&in_one_line(&RefusalWords(self.0).to_string()))
     }
+}
+
+/// The most names that a sentence lists.
+const MOST_NAMES: usize = 24;
+
+/// Joins the first names of a list, with a last word if there are more.
+fn few(names: &[impl AsRef<str>], between: &str, last: &str) -> String {
+    let listed = names.iter().map(AsRef::as_ref).take(MOST_NAMES);
+    let more = (names.len() > MOST_NAMES).then_some(last);
+    listed.chain(more).collect::<Vec<_>>().join(between)
 }
 
 /// Formats a refusal with the words of the rules unchanged.
@@ -370,11 +394,11 @@ impl fmt::Display for RefusalWords<'_> {
                     (Some(near), _) => write!(f, "Did you mean `{near}`?"),
                     (None, []) => write!(f, "No answer is open."),
                     (None, [only]) => write!(f, "Type {only}."),
-                    (None, open) => write!(f, "Type one of: {}.", open.join(", ")),
+                    (None, open) => write!(f, "Type one of: {}.", few(open, ", ", "others")),
                 }
             }
             Refusal::Ambiguous { given, candidates, .. } => {
-                write!(f, "`{}` may be {}. ", short(given), candidates.join(" or "))?;
+                write!(f, "`{}` may be {}. ", short(given), few(candidates, " or ", "another"))?;
                 match candidates.iter().any(|name| riskbreaker_names::title_and_number(name).is_some()) {
                     true => write!(f, "Type one of these names with its number."),
                     false => write!(f, "Type more of the name."),

@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -544,10 +545,10 @@ fn cards_of(context: &ActionContext, ids: &Lv) -> Result<Vec<Choice>> {
     ids.sequence_values::<mlua::LuaString>().map(|id| choice(id?)).collect()
 }
 
-/// The number of options in a list. Charges comparing each with each.
+/// The number of options in a list. Charges reading them.
 fn number_of(options: &Table) -> Result<usize> {
     let count = options.raw_len();
-    charge((count + count * count / 256) as i64);
+    charge(count as i64);
     hold(count * OPTION)?;
     Ok(count)
 }
@@ -652,10 +653,17 @@ fn filled_reason(context: &ActionContext, handles: &Handles, template: &str, arg
 /// Converts an answer for the prelude: indices of options, numbers, texts.
 fn places(lua: &Lua, question: &Question, answer: &Answer) -> Result<Lv> {
     let options = question.ask.options();
-    let place = |id: &Arc<str>| options.iter().position(|option| option.id == *id).map(|at| at + 1);
+    let position = |id: &Arc<str>| options.iter().position(|option| option.id == *id).map(|at| at + 1);
+    let all: HashMap<&str, usize> = match answer {
+        Answer::Choices(ids) | Answer::Order(ids) if ids.len() > 1 => {
+            options.iter().zip(1..).map(|(option, at)| (&*option.id, at)).collect()
+        }
+        _ => HashMap::new(),
+    };
+    let place = |id: &Arc<str>| if all.is_empty() { position(id) } else { all.get(&**id).copied() };
     let list = |ids: &[Arc<str>]| lua.create_sequence_from(ids.iter().filter_map(place)).map(Lv::Table);
     Ok(match answer {
-        Answer::Choice(id) => match place(id) {
+        Answer::Choice(id) => match position(id) {
             Some(at) => Lv::Number(at as f64),
             None => Lv::String(lua.create_string(&**id)?),
         },
