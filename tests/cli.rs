@@ -551,7 +551,7 @@ fn the_screen_of_a_seat_reports_that_the_written_dice_have_run_out() {
         let told = play_anywhere(&call, lines);
         let text = String::from_utf8_lossy(&[told.stdout, told.stderr].concat()).into_owned();
         assert!(text.contains("the written dice have run out") && !text.contains("a script of the rules"), "{text}");
-        assert!(!text.contains("roll for the tie"), "{text}");
+        assert!(!text.contains("roll to break the tie"), "{text}");
     }
 }
 

@@ -18,7 +18,12 @@ border-bottom:1px solid #e3e6ec}th{font-weight:600}td.n{white-space:nowrap}svg{m
 li,code,h1,h2{overflow-wrap:anywhere}\
 @media(max-width:40rem){body{margin:1rem auto}.wide{display:none}.narrow{display:block}\
 table{display:block;overflow-x:auto;font-size:.8rem}th,td{padding:.3rem .6rem .3rem 0}}.key span{margin-right:1.2rem}\
-.key i{display:inline-block;width:.8rem;height:.8rem;border-radius:2px;margin-right:.4rem;vertical-align:-.05rem}";
+.key i{display:inline-block;width:.8rem;height:.8rem;border-radius:2px;margin-right:.4rem;vertical-align:-.05rem}\
+.over{paint-order:stroke;stroke:#fff;stroke-width:4px}\
+@media(prefers-color-scheme:dark){:root{color-scheme:dark}body{color:#e6e6e6;background:#16181d}p.note,li{color:#a9b0bd}\
+th,td{border-color:#343a46}svg[fill=\"#1f2430\"]{fill:#e6e6e6}[fill=\"#5b6272\"]{fill:#a9b0bd}[stroke=\"#1f2430\"]{stroke:#e6e6e6}\
+[stroke=\"#e3e6ec\"]{stroke:#343a46}.over{stroke:#16181d}}\
+@media print{body{margin:0;max-width:none;color:#000;background:#fff}h2,h3,p.note{break-after:avoid}svg,tr{break-inside:avoid}}";
 
 /// Renders the page.
 pub fn page(findings: &Findings, folder: Option<&Path>) -> String {

@@ -87,7 +87,8 @@ fn page(recap: &Recap, name: &str) -> String {
          initial-scale=1\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
     );
     for scene in &recap.scenes {
-        if !scene.title.is_empty() {
+        // The scene of a game that was named at its start has the name of the campaign.
+        if !scene.title.is_empty() && scene.title != name {
             let _ = writeln!(page, "<h2>{}</h2>", escaped(&scene.title));
         }
         for paragraph in &scene.paragraphs {

@@ -170,11 +170,14 @@ fn of_session(session: &mut Session, wanted: &dyn Fn(&Profile) -> bool) -> Vec<P
     let mut sheets = Vec::new();
     for (id, name) in ids {
         let Ok(rows) = seat.sheet_rows(id) else { continue };
+        let shown: Vec<Arc<str>> = rows.iter().filter_map(|row| Some(row.number.as_ref()?.name.clone())).collect();
         let mut rows: Vec<SheetLine> = rows.into_iter().map(SheetLine::of).collect();
         // Numbers without a line on the sheet get one, so that they can be ticked.
         for number in profiles.get(&id).map_or(&[][..], |profile| profile.numbers.as_slice()) {
             let boxes = Boxes::of(number);
-            if boxes.is_some() && rows.iter().all(|row| !row.label.eq_ignore_ascii_case(&number.label)) {
+            let is_shown =
+                shown.contains(&number.name) || rows.iter().any(|row| row.label.eq_ignore_ascii_case(&number.label));
+            if boxes.is_some() && !is_shown {
                 rows.push(SheetLine { label: number.label.to_string(), text: number.text(), boxes });
             }
         }

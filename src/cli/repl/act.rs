@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use riskbreaker::dice::Dice;
-use riskbreaker::names::typed;
+use riskbreaker::names::{fold, spelling, typed};
 use riskbreaker::play::{DecisionCount, Mark, number_in_words, retyped};
 use riskbreaker::state::readable_name;
 use riskbreaker::store::Campaign;
@@ -68,6 +68,26 @@ pub(super) fn is_blind_number(question: &Question, text: &str) -> bool {
     );
     let is_name = |option: &Choice| split_first(&option.label).0 == first.text || *option.id == *first.text;
     first.text.parse::<i64>().is_ok() && !takes_numbers && !question.ask.options().iter().any(is_name)
+}
+
+/// True if a text is the whole name of an option, or answers a question without options.
+fn names_exactly(question: &Question, text: &str) -> bool {
+    let is_name =
+        |option: &Choice| [&option.label, &option.id].into_iter().any(|name| spelling(name) == spelling(text));
+    let options = question.ask.options();
+    options.is_empty() || text.parse::<usize>().is_ok() || options.iter().any(is_name)
+}
+
+/// What an option does now if its name has alternatives, as in `Lie down, or get up`, a typed text is one of them, and the note
+/// begins with another one.
+fn other_alternative(question: &Question, typed: &str) -> Option<String> {
+    question.ask.options().iter().filter(|option| option.enabled).find_map(|option| {
+        let alternatives: Vec<String> =
+            option.label.split(" or ").map(|name| fold(name.trim_matches([' ', ',']))).collect();
+        let note = fold(option.note.as_deref()?);
+        let now = alternatives.iter().find(|name| note.starts_with(name.as_str()))?;
+        (*now != fold(typed) && alternatives.contains(&fold(typed))).then(|| now.clone())
+    })
 }
 
 /// True if a text is a point: at least two numbers, such as `10, 0`.
@@ -138,6 +158,10 @@ pub(super) fn replies_of(
                     ended(&with_capital(&question.why))
                 )));
             }
+            let first = replies.iter().find(|(known, _)| *known == *question.topic).map(|(_, value)| value);
+            if let Some(Err(refusal @ Refusal::NotAnOption { .. })) = first.map(|value| question.read_typed(value)) {
+                return Err(Complaint::Unread(format!("{refusal} `hint` advises.")));
+            }
             return Err(Complaint::Unread(format!(
                 "`{}` has two answers in this line. Type one answer; `options` lists them.",
                 readable_name(&topic)
@@ -150,6 +174,16 @@ pub(super) fn replies_of(
                     "Please answer yes or no: {}",
                     ended(&with_capital(&question.why))
                 )));
+            }
+            let is_head = replies
+                .first()
+                .is_some_and(|(known, value)| *known == *question.topic && question.read_typed(value).is_err());
+            if is_head && topic != *question.topic && !question.ask.options().is_empty() {
+                let (_, value) = &replies[0];
+                let typed = format!("{} {word}", value.as_text().unwrap_or_default());
+                if let Err(refusal) = question.read_typed(&Value::text(typed)) {
+                    return Err(Complaint::Unread(format!("{refusal} `hint` advises.")));
+                }
             }
             let example = if topic == *question.topic { example_of(question) } else { None };
             let example = example.map_or(String::new(), |example| format!(", for example `{word} {example}`"));
@@ -196,6 +230,9 @@ impl Repl {
         if let Some(sentence) = unnumbered(&question, &head) {
             return Err(Complaint::Wrong(sentence));
         }
+        if let Some(now) = other_alternative(&question, line.trim()) {
+            return Err(Complaint::Wrong(format!("`{}` is not possible now, only `{now}`.", line.trim())));
+        }
         let (head, named) = self.cut_at_later_topics(&question, head, named);
         let (head, named) = without_idle_words(&question, line, head, named);
         let replies = replies_of(&question, head.clone(), named.clone());
@@ -212,7 +249,7 @@ impl Repl {
             return match plan.rest {
                 Some(rest) => {
                     let typed = line.trim().strip_suffix(rest.as_str()).unwrap_or_default().trim_end().to_owned();
-                    self.reply_then(|repl| repl.give(&question, plan.replies), &question.seat, &typed, &rest)
+                    self.reply_then(|repl| repl.give(&question, plan.replies), &question, &typed, &rest)
                 }
                 None => match self.reply_all(&question, plan.replies) {
                     Err(Complaint::Refused(refusal)) => Err(self.advised(&question, &typed, refusal)),
@@ -318,13 +355,27 @@ impl Repl {
         }
         // The action has ended: the rest of the line answers later questions.
         let rest = head.text.len().checked_sub(loose.len()).and_then(|start| line.get(start..));
-        let rest = rest.filter(|_| is_head && replies.len() == 1);
+        // The beginning of a name may be another word: `take a shot` is not `Take cover`.
+        let is_whole = || {
+            let first = line.get(..line.len() - rest.map_or(0, str::len)).unwrap_or_default();
+            names_exactly(question, first.trim_end_matches([' ', ',']))
+        };
+        let rest = rest.filter(|_| is_head && replies.len() == 1 && is_whole());
         Ok(rest.map(|rest| LineAnswers { replies, rest: Some(rest.to_owned()) }))
     }
 
-    /// Answers by `first`, which was typed as `typed`, and then the next question to the same seat by the rest of the
-    /// line: both, or none.
-    fn reply_then(&mut self, first: impl FnOnce(&mut Repl) -> Done, seat: &str, typed: &str, rest: &str) -> Done {
+    /// Answers `question` by `first`, which was typed as `typed`, and then the next question to the same seat by the rest of the
+    /// line: both, or none. A line about somebody answers no question about somebody else.
+    fn reply_then(
+        &mut self,
+        first: impl FnOnce(&mut Repl) -> Done,
+        question: &Question,
+        typed: &str,
+        rest: &str,
+    ) -> Done {
+        let seat = question.seat.clone();
+        // A side declares, and then its people act.
+        let is_confirm = matches!(question.ask, Ask::Confirm);
         let mark = self.session.mark();
         first(self)?;
         self.step = self.session.advance()?;
@@ -334,6 +385,10 @@ impl Repl {
         let next = self.focused().cloned();
         let done = match (&self.step, next) {
             (Step::Fault(_), _) => self.settle_decided(),
+            (Step::Ask, Some(next)) if !is_confirm && question.about.is_some() && next.about != question.about => {
+                let whom = self.whom(&next);
+                Err(Complaint::Unread(format!("The next question is for {whom}: leave out `{rest}`.")))
+            }
             (Step::Ask, Some(next)) if *next.seat == *seat && is_blind_number(&next, rest) => {
                 Err(self.unseen_number(&next, typed, rest))
             }
@@ -513,7 +568,7 @@ impl Repl {
         }
         if let (false, [(question, answer)]) = (rest.is_empty(), taken.as_slice()) {
             let first = |repl: &mut Repl| Ok(repl.session.answer(question.id, answer.clone())?);
-            return self.reply_then(first, &question.seat, "ok", rest);
+            return self.reply_then(first, &question, "ok", rest);
         }
         if taken.is_empty() {
             let pass = if pass { ", or `pass`" } else { "" };

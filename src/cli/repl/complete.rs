@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 use reedline::{Completer, Span, Suggestion};
 use riskbreaker::names::fold;
 
-use super::command::{COMMANDS, Command, Word};
+use super::command::{COMMANDS, Command, Completes};
 use super::line::split_first;
 use super::vocabulary::Vocabulary;
 use crate::cli::row::harmless;
@@ -52,47 +52,43 @@ pub fn complete(line: &str, words: &Vocabulary) -> Vec<Candidate> {
 fn arguments(command: &Command, rest: &str, words: &Vocabulary) -> Vec<(String, String)> {
     let bare = |names: &[String]| names.iter().map(|name| (name.clone(), String::new())).collect::<Vec<_>>();
     let before = rest.trim_start();
-    match command.word {
-        Word::Do | Word::Odds => plain_play(rest, words),
-        Word::Ok | Word::Log => vec![("all".into(), String::new())],
-        Word::Free => words.free.clone(),
-        Word::Sheet => bare(&words.names),
-        Word::Who => bare(&words.kinds),
-        Word::Cards => words.cards.clone(),
-        Word::Switches => bare(&words.switches),
-        Word::Rules => bare(&words.rulesets),
-        Word::Auto => bare(&words.policies),
-        Word::Why | Word::Set => {
+    match command.completes {
+        Completes::Nothing => Vec::new(),
+        Completes::Words(words) => words.iter().map(|word| ((*word).to_owned(), String::new())).collect(),
+        Completes::Answers => plain_play(rest, words),
+        Completes::FreeActs => words.free.clone(),
+        Completes::Names => bare(&words.names),
+        Completes::Kinds => bare(&words.kinds),
+        Completes::Cards => words.cards.clone(),
+        Completes::Switches => bare(&words.switches),
+        Completes::Rulesets => bare(&words.rulesets),
+        Completes::Policies => bare(&words.policies),
+        Completes::NameAndField => {
             match words.names.iter().any(|name| before.to_lowercase().starts_with(&name.to_lowercase())) {
                 true => bare(&words.fields),
                 false => bare(&words.names),
             }
         }
-        Word::Roster => match split_first(before) {
+        Completes::Roster => match split_first(before) {
             ("new", rest) if rest.contains(" as ") => bare(&[words.roster.as_slice(), &words.cast].concat()),
             ("keep", _) => bare(&words.names),
             ("use", rest) if rest.contains(" for ") => bare(&words.names),
             ("edit" | "use" | "drop", _) => bare(&words.roster),
             _ => ROSTER.iter().map(|act| ((*act).to_owned(), String::new())).collect(),
         },
-        Word::Encounter => bare(&[words.roster.as_slice(), &words.cast].concat()),
-        Word::Skip | Word::Restore => [words.cards.clone(), words.free.clone()].concat(),
-        Word::Seat => match words.seats.iter().any(|seat| before.starts_with(seat.as_str())) {
-            true => [&["human".to_owned(), "absent".to_owned()], words.policies.as_slice()]
-                .concat()
-                .iter()
-                .map(|name| (name.clone(), String::new()))
-                .collect(),
+        Completes::Characters => bare(&[words.roster.as_slice(), &words.cast].concat()),
+        Completes::Parts => [words.cards.clone(), words.free.clone()].concat(),
+        Completes::Seats => match words.seats.iter().any(|seat| before.starts_with(seat.as_str())) {
+            true => bare(&[&["human".to_owned(), "absent".to_owned()], words.policies.as_slice()].concat()),
             false => bare(&words.seats),
         },
-        Word::Help => {
+        Completes::Subjects => {
             let mut all: Vec<(String, String)> =
                 COMMANDS.iter().map(|command| (command.name.to_owned(), command.short.to_owned())).collect();
             all.extend(words.cards.clone());
             all.extend(bare(&words.switches));
             all
         }
-        _ => Vec::new(),
     }
 }
 

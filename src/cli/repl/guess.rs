@@ -136,6 +136,38 @@ const IDLE: [&str; 106] = [
     "get",
 ];
 
+/// Two words that say one thing, with the word for it.
+const PHRASES: [([&str; 2], &str); 24] = [
+    (["fight", "back"], "attack"),
+    (["finish", "off"], "kill"),
+    (["take", "out"], "kill"),
+    (["take", "down"], "kill"),
+    (["patch", "up"], "treat"),
+    (["bring", "down"], "kill"),
+    (["get", "away"], "escape"),
+    (["run", "away"], "escape"),
+    (["go", "away"], "escape"),
+    (["break", "away"], "escape"),
+    (["break", "free"], "escape"),
+    (["get", "out"], "escape"),
+    (["back", "away"], "retreat"),
+    (["back", "off"], "retreat"),
+    (["fall", "back"], "retreat"),
+    (["pull", "back"], "retreat"),
+    (["step", "back"], "retreat"),
+    (["get", "off"], "dismount"),
+    (["stand", "up"], "rise"),
+    (["stand", "by"], "wait"),
+    (["stand", "still"], "stay"),
+    (["keep", "watch"], "overwatch"),
+    (["take", "aim"], "aim"),
+    (["give", "up"], "surrender"),
+];
+
+/// Words for all of several options, and for none of them.
+const WHOLE: [&str; 6] = ["all", "both", "everyone", "everybody", "every", "each"];
+const NONE: [&str; 3] = ["none", "neither", "nobody"];
+
 /// Words that turn a sentence into its opposite or into a choice. Such a sentence is not guessed.
 const TURNING: [&str; 12] =
     ["not", "don't", "dont", "never", "without", "except", "but", "unless", "or", "nobody", "no", "instead"];
@@ -169,8 +201,10 @@ enum WordFit {
 struct NamedOption {
     /// The places of these words in the sentence, in ascending order.
     used: Vec<usize>,
-    /// True if a word is misspelt or shortened.
+    /// True if the name is not certain: a word is misspelt or shortened, or stands for another one.
     near: bool,
+    /// True if a word is misspelt or shortened.
+    misspelt: bool,
     /// The number of these words that are other words for those of the name.
     borrowed: usize,
     /// The number of words of the name that the sentence lacks.
@@ -192,6 +226,41 @@ fn words_in(text: &str) -> Words {
     let text = text.to_lowercase().replace('\u{2019}', "'");
     let letter = |letter: char| letter.is_alphanumeric() || letter == '\'';
     text.split(|one: char| !letter(one)).filter(|word| !word.is_empty()).map(fold).collect()
+}
+
+/// The words of a typed sentence. A phrase of two words becomes one word, unless a label has both. Such a word is less certain.
+fn words_said(line: &str, labels: &[Words]) -> Words {
+    let mut words = words_in(line);
+    let mut at = 0;
+    while at + 1 < words.len() {
+        let is_said = |phrase: &[&str; 2]| words[at] == phrase[0] && words[at + 1] == phrase[1];
+        let is_label = |phrase: &[&str; 2]| {
+            labels.iter().any(|label| phrase.iter().all(|word| label.iter().any(|part| part == word)))
+        };
+        if let Some((_, word)) = PHRASES.iter().find(|(phrase, _)| is_said(phrase) && !is_label(phrase)) {
+            words.splice(at..at + 2, [(*word).to_owned()]);
+        }
+        at += 1;
+    }
+    words
+}
+
+/// True if words say all of `count` things: `all`, `all four`, `both`. These words are taken from `words`.
+fn takes_all(words: &mut Words, count: usize) -> bool {
+    let Some(at) = words.iter().position(|word| WHOLE.contains(&word.as_str())) else { return false };
+    let said = match (words[at].as_str(), words.get(at + 1)) {
+        ("both", _) => Some((2, 1)),
+        (_, Some(next)) if is_count(next) => ordinal(next).or_else(|| next.parse().ok()).map(|said| (said, 2)),
+        _ => Some((count, 1)),
+    };
+    let Some((_, used)) = said.filter(|(said, _)| *said == count && count > 1) else { return false };
+    words.drain(at..at + used);
+    true
+}
+
+/// True if a word says how something is done: `quickly`.
+fn is_manner(word: &str) -> bool {
+    word.len() > 4 && word.ends_with("ly")
 }
 
 /// A word without its ending: `attack` of `attacks`, `observ` of `observe`.
@@ -258,7 +327,7 @@ fn named(words: &Words, option: &Choice, verb: Option<&str>) -> Option<NamedOpti
     let says: Vec<&String> = all.iter().filter(|part| !IDLE.contains(&part.as_str())).collect();
     let parts: Vec<&String> = if says.is_empty() { all.iter().collect() } else { says };
     let mut covered = vec![false; parts.len()];
-    let mut found = NamedOption { used: Vec::new(), near: false, borrowed: 0, missing: 0 };
+    let mut found = NamedOption { used: Vec::new(), near: false, misspelt: false, borrowed: 0, missing: 0 };
     let mut does_verb = false;
     // Numbers come last: they tell equal names apart, and are no name alone.
     let (counts, others): (Vec<_>, Vec<_>) = words.iter().enumerate().partition(|(_, word)| is_count(word));
@@ -296,6 +365,7 @@ fn named(words: &Words, option: &Choice, verb: Option<&str>) -> Option<NamedOpti
             found.used.push(at);
             covered[part] = true;
             found.near = true;
+            found.misspelt = true;
         }
     }
     found.used.sort_unstable();
@@ -314,16 +384,49 @@ fn initials_at_end(word: &str, parts: &[&String]) -> usize {
     if is_same { count } else { 0 }
 }
 
-/// The option that words of a sentence name best. `None` if none or several do. The words are taken from `words`.
-fn best<'q>(words: &mut Words, options: &'q [Choice], verbs: &[(String, String)]) -> Option<(&'q Choice, NamedOption)> {
+/// How well words name an option; the greatest is best.
+fn rank((option, found): &(&Choice, NamedOption)) -> (usize, bool, Reverse<(usize, usize)>, bool) {
+    (found.used.len(), !found.near, Reverse((found.borrowed, found.missing)), option.enabled)
+}
+
+/// The options that words of a sentence name, the best first.
+fn ranked<'q>(words: &Words, options: &'q [Choice], verbs: &[(String, String)]) -> Vec<(&'q Choice, NamedOption)> {
     let verb = |option: &Choice| verbs.iter().find(|(_, label)| *label == *option.label).map(|(verb, _)| &**verb);
     let found = options.iter().filter_map(|option| Some((option, named(words, option, verb(option))?)));
-    let rank = |(option, found): &(&Choice, NamedOption)| {
-        (found.used.len(), !found.near, Reverse((found.borrowed, found.missing)), option.enabled)
-    };
     let mut found: Vec<(&Choice, NamedOption)> = found.collect();
     found.sort_by_key(|one| (Reverse(rank(one)), one.1.used.clone()));
-    let mut found = found.into_iter();
+    found
+}
+
+/// The open options that words of a sentence name equally well by the same words; empty unless there are several.
+fn tied(words: &Words, options: &[Choice], verbs: &[(String, String)]) -> Vec<String> {
+    let found = ranked(words, options, verbs);
+    let Some(first) = found.first().filter(|first| !first.1.misspelt) else { return Vec::new() };
+    let equal = found.iter().filter(|one| rank(one) == rank(first) && one.1.used == first.1.used && one.0.enabled);
+    let labels: Vec<String> = equal.map(|(option, _)| option.label.to_string()).collect();
+    if labels.len() > 1 { labels } else { Vec::new() }
+}
+
+/// The only open option with a note in which a clause begins with the first word of a sentence, in some form: `paralyze` for
+/// `Paralyzes one`. The word is taken from `words`. `None` if it is a word of the name of an option.
+fn by_note<'q>(words: &mut Words, options: &'q [Choice], verbs: &[(String, String)]) -> Option<&'q Choice> {
+    let first = words.first().filter(|first| first.chars().count() > 3)?;
+    if !ranked(&vec![first.clone()], options, verbs).is_empty() {
+        return None;
+    }
+    let begins = |clause: &str| words_in(clause).first().is_some_and(|word| stem(word) == stem(first));
+    let has = |option: &&Choice| {
+        option.enabled && option.note.as_deref().is_some_and(|note| note.split([';', ',', ':', '.']).any(begins))
+    };
+    let mut fits = options.iter().filter(has);
+    let only = fits.next().filter(|_| fits.next().is_none())?;
+    words.remove(0);
+    Some(only)
+}
+
+/// The option that words of a sentence name best. `None` if none or several do. The words are taken from `words`.
+fn best<'q>(words: &mut Words, options: &'q [Choice], verbs: &[(String, String)]) -> Option<(&'q Choice, NamedOption)> {
+    let mut found = ranked(words, options, verbs).into_iter();
     let (mut first, second) = (found.next()?, found.next());
     if let Some(second) = second.filter(|second| rank(second) == rank(&first)) {
         if second.1.used == first.1.used {
@@ -342,25 +445,40 @@ fn best<'q>(words: &mut Words, options: &'q [Choice], verbs: &[(String, String)]
 
 /// What words of a sentence answer to a question.
 enum GuessedAnswer {
-    Answer { answer: Answer, near: bool },
+    Answer {
+        answer: Answer,
+        /// True if the answer is not certain.
+        near: bool,
+        /// True if a word of its name is misspelt or shortened.
+        misspelt: bool,
+    },
     Closed(Refusal),
 }
 
 /// Answers a question by words of a sentence, which are taken from `words`.
-fn answer_from(question: &Question, words: &mut Words, verbs: &[(String, String)]) -> Option<GuessedAnswer> {
-    let answer = |text: &str, near: bool| {
-        question.read(&Value::text(text)).ok().map(|answer| GuessedAnswer::Answer { answer, near })
+fn answer_from(question: &Question, words: &mut Words, known: &Vocabulary) -> Option<GuessedAnswer> {
+    let verbs = known.verbs.as_slice();
+    let answer = |text: &str, near: bool, misspelt: bool| {
+        question.read(&Value::text(text)).ok().map(|answer| GuessedAnswer::Answer { answer, near, misspelt })
     };
     match &question.ask {
         Ask::Choose { options, other } => {
+            // Only one person is asked for.
+            let names_people = options.iter().any(|option| option.entity.is_some());
+            if names_people && words.iter().any(|word| WHOLE.contains(&word.as_str())) {
+                return None;
+            }
+            if let Some(option) = by_note(words, options, verbs) {
+                return answer(&option.id, true, false);
+            }
             let Some((option, found)) = best(words, options, verbs) else {
                 // A place in numbers.
                 let is_place = *other && words.len() > 1 && words.iter().all(|word| word.parse::<f64>().is_ok());
-                return if is_place { answer(&std::mem::take(words).join(" "), false) } else { None };
+                return if is_place { answer(&std::mem::take(words).join(" "), false, false) } else { None };
             };
             match option.enabled {
-                true => answer(&option.id, found.near),
-                false if found.near => None,
+                true => answer(&option.id, found.near, found.misspelt),
+                false if found.misspelt => None,
                 false => Some(GuessedAnswer::Closed(Refusal::Greyed {
                     label: option.label.to_string(),
                     reason: option.reason.clone(),
@@ -369,14 +487,25 @@ fn answer_from(question: &Question, words: &mut Words, verbs: &[(String, String)
         }
         Ask::ChooseMany { options, .. } => {
             let mut open: Vec<Choice> = options.iter().filter(|option| option.enabled).cloned().collect();
-            let (mut ids, mut near) = (Vec::new(), false);
+            let (mut ids, mut near, mut misspelt) = (Vec::new(), false, false);
             while let Some((option, found)) = best(words, &open, verbs) {
                 near |= found.near;
+                misspelt |= found.misspelt;
                 ids.push(option.id.clone());
                 open.retain(|other| Some(&other.id) != ids.last());
             }
+            let is_none = ids.is_empty() && matches!(words.as_slice(), [only] if NONE.contains(&only.as_str()));
+            if ids.is_empty() && takes_all(words, open.len()) {
+                ids.extend(open.into_iter().map(|option| option.id));
+            } else {
+                // `both Ann and Bob`
+                let _ = takes_all(words, ids.len());
+            }
+            if is_none {
+                words.clear();
+            }
             let read = question.read(&Value::list(ids.iter().map(Value::text))).ok()?;
-            (!ids.is_empty()).then_some(GuessedAnswer::Answer { answer: read, near })
+            (is_none || !ids.is_empty()).then_some(GuessedAnswer::Answer { answer: read, near, misspelt })
         }
         Ask::Number { .. } => {
             let number = |word: &String| match number_in_words(&Value::text(word)) {
@@ -385,8 +514,19 @@ fn answer_from(question: &Question, words: &mut Words, verbs: &[(String, String)
             };
             let mut places = (0..words.len()).filter(|at| number(&words[*at]).is_some());
             let (at, None) = (places.next()?, places.next()) else { return None };
+            // `bandit two` is somebody's name.
+            let of_name = at.checked_sub(1).map(|before| {
+                format!(
+                    "{} {}",
+                    words[before],
+                    ordinal(&words[at]).map_or(words[at].clone(), |count| count.to_string())
+                )
+            });
+            if of_name.is_some_and(|name| known.names.iter().any(|known| fold(known) == name)) {
+                return None;
+            }
             let answer = number(&words.remove(at))?;
-            Some(GuessedAnswer::Answer { answer, near: false })
+            Some(GuessedAnswer::Answer { answer, near: false, misspelt: false })
         }
         Ask::Confirm | Ask::Line { .. } | Ask::Dice { .. } | Ask::Order { .. } | Ask::Allot { .. } => None,
     }
@@ -401,58 +541,69 @@ impl Repl {
     /// The reason why the option that is named is closed.
     pub(super) fn guess(&mut self, line: &str, by_later_name: bool) -> Result<Option<Guess>, Refusal> {
         let Some(question) = self.focused().cloned() else { return Ok(None) };
-        let all = words_in(line);
-        // `let him go`
-        let is_of_others = all.first().is_some_and(|first| first == "let")
-            && all.get(1).is_some_and(|second| ["him", "her", "it", "them"].contains(&&**second));
-        let all = if stays(&all) { vec!["stay".to_owned()] } else { all };
-        let turns = all.iter().any(|word| TURNING.contains(&&**word));
-        if line.trim_end().ends_with('?') || all.len() > MOST_WORDS || turns || is_of_others {
-            return Ok(None);
-        }
         let known = self.words();
-        let labels: Vec<Words> = question.ask.options().iter().map(|option| words_in(&option.label)).collect();
-        let is_of_label = |word: &str| labels.iter().flatten().any(|part| fit(word, part) == Some(WordFit::Exact));
-        // The name of a topic says nothing that an answer does not say, unless it is `second`.
-        let is_topic = |word: &str| known.topic_of(word).is_some() && !is_of_label(word) && !is_count(word);
-        let says = |word: &&String| !IDLE.contains(&word.as_str()) && !is_topic(word);
-        let mut words: Words = all.iter().filter(says).cloned().collect();
-        // A name may consist of such words.
-        if words.is_empty() {
-            words = all.into_iter().filter(|word| !IDLE.contains(&word.as_str())).collect();
-        }
+        let Some((words, has_phrase)) = said_of(&question, line, &known) else { return Ok(None) };
         // `go` is said of most things, so the other words come first.
         let mut rest: Words = words.iter().filter(|word| *word != "go").cloned().collect();
         let mut answer = self.answer_of_words(&question, &mut rest, &known);
-        if answer.is_none() {
+        if !matches!(answer, Some(GuessedAnswer::Answer { .. })) {
             rest.clone_from(&words);
-            answer = self.answer_of_words(&question, &mut rest, &known);
+            answer = self.answer_of_words(&question, &mut rest, &known).or(answer);
         }
         let guessed = match answer {
             Some(GuessedAnswer::Closed(refusal)) => return Err(self.with_subject(&question, refusal)),
-            Some(GuessedAnswer::Answer { answer, near }) if !self.masters() => {
+            Some(GuessedAnswer::Answer { answer, near, .. }) if !self.masters() => {
                 // Later questions may depend on secrets.
                 let told = question.tell(&answer);
                 let replies = vec![(question.topic.to_string(), Value::text(&told))];
                 return Ok(Some(Guess {
                     line: told,
                     replies,
-                    sure: !near && rest.is_empty(),
+                    sure: !near && !has_phrase && rest.is_empty(),
                     left: rest.len(),
                     has_proposals: false,
                 }));
             }
-            Some(GuessedAnswer::Answer { answer, near }) => self.guess_on(&question, answer, near, rest, &known)?,
+            Some(GuessedAnswer::Answer { answer, near, misspelt }) => self
+                .guess_on(&question, answer, near, rest, &known)?
+                // A word that is like a name may be another word if the others are not understood.
+                .filter(|guess| !misspelt || guess.left <= words.iter().filter(|word| is_manner(word)).count()),
             None if !self.masters() || !by_later_name => None,
             None => self.guess_by_later_name(&question, &words, &known),
         };
-        Ok(guessed.filter(|guess| self.would_take(&question, guess.replies.clone())))
+        let guessed = guessed.map(|guess| Guess { sure: guess.sure && !has_phrase, ..guess });
+        // A line that is understood is refused with the reason of the rules.
+        Ok(guessed.filter(|guess| {
+            let is_list = matches!(question.ask, Ask::ChooseMany { .. });
+            guess.sure && is_list && self.masters() || self.would_take(&question, guess.replies.clone())
+        }))
+    }
+
+    /// The open options that a refused sentence names equally well; empty unless there are several.
+    pub(super) fn options_tied(&self, line: &str) -> Vec<String> {
+        let known = self.words();
+        let Some(question) = self.focused() else { return Vec::new() };
+        let Ask::Choose { options, .. } = &question.ask else { return Vec::new() };
+        said_of(question, line, &known).map_or(Vec::new(), |(words, _)| tied(&words, options, &known.verbs))
+    }
+
+    /// True if words after the first of a line are in the name of an option.
+    pub(super) fn names_option_later(&self, line: &str) -> bool {
+        let options = self.focused().map_or(&[][..], |question| question.ask.options());
+        let words = words_in(line);
+        let says = |word: &&String| word.chars().count() > 2 && !IDLE.contains(&word.as_str());
+        let is_part = |word: &String| {
+            options
+                .iter()
+                .any(|option| words_in(&option.label).iter().any(|part| fit(word, part) == Some(WordFit::Exact)))
+        };
+        words.iter().skip(1).filter(says).any(is_part)
     }
 
     /// Answers the open question by words of a sentence. If they name several options equally, the words that are left decide: the
     /// option is meant whose questions they answer best.
     fn answer_of_words(&mut self, question: &Question, words: &mut Words, known: &Vocabulary) -> Option<GuessedAnswer> {
-        let found = answer_from(question, words, &known.verbs);
+        let found = answer_from(question, words, known);
         let Ask::Choose { options, .. } = &question.ask else { return found };
         if found.is_some() || !self.masters() {
             return found;
@@ -472,7 +623,7 @@ impl Repl {
         let (left, rest, answer) = guesses.into_iter().next()?;
         (left < second).then(|| {
             *words = rest;
-            GuessedAnswer::Answer { answer, near: false }
+            GuessedAnswer::Answer { answer, near: false, misspelt: false }
         })
     }
 
@@ -512,9 +663,9 @@ impl Repl {
             unasked_before = ahead.only_answers(question.id.action).len();
             let mut open = ahead.questions().iter().filter(|open| open.id.action == question.id.action);
             let Some(next) = open.find(|open| open.seat == question.seat).cloned() else { break };
-            let answer = match answer_from(&next, &mut words, &known.verbs) {
+            let answer = match answer_from(&next, &mut words, known) {
                 Some(GuessedAnswer::Closed(refusal)) => return Err(self.with_subject(&next, refusal)),
-                Some(GuessedAnswer::Answer { answer, near }) => {
+                Some(GuessedAnswer::Answer { answer, near, .. }) => {
                     guess.sure &= !near && between.is_empty();
                     guess.has_proposals |= !between.is_empty();
                     let told = next.tell(&answer);
@@ -549,6 +700,9 @@ impl Repl {
     /// A guess by a name that the question after an option offers: `the Ogre` for `Move Towards Ogre`. The proposal comes first.
     fn guess_by_later_name(&mut self, question: &Question, words: &Words, known: &Vocabulary) -> Option<Guess> {
         let Ask::Choose { options, .. } = &question.ask else { return None };
+        // What to do with the name may be said by a word for an attack only.
+        let attacks = |word: &String| *word == "attack" || synonyms_of(word).any(|known| known == "attack");
+        let words: Words = words.iter().filter(|word| !attacks(word)).cloned().collect();
         let proposal = self.session.propose(question).map(|answer| question.tell(&answer));
         let mut open: Vec<&Choice> = options.iter().filter(|option| option.enabled).collect();
         open.sort_by_key(|option| Some(option.label.to_string()) != proposal);
@@ -558,12 +712,42 @@ impl Repl {
             let Ok(Some(guess)) = self.guess_on(question, first, false, words.clone(), known) else { continue };
             // A name for a question farther on may be meant for any option.
             let is_next = guess.replies.len() > 1 && !guess.has_proposals;
-            if is_next && found.as_ref().is_none_or(|found| guess.left < found.left) {
+            // A word that is not understood may say what to do.
+            if is_next && guess.left == 0 && found.as_ref().is_none_or(|found| guess.left < found.left) {
                 found = Some(Guess { sure: false, ..guess });
             }
         }
         found
     }
+}
+
+/// The words of a sentence that say something about a question. `None` if the sentence is a question, is too long, or says what is
+/// not meant.
+///
+/// True is returned with them if two words of it became one.
+fn said_of(question: &Question, line: &str, known: &Vocabulary) -> Option<(Words, bool)> {
+    let labels: Vec<Words> = question.ask.options().iter().map(|option| words_in(&option.label)).collect();
+    let all = words_said(line, &labels);
+    let has_phrase = all.len() < words_in(line).len();
+    // `let him go`
+    let is_of_others = all.first().is_some_and(|first| first == "let")
+        && all.get(1).is_some_and(|second| ["him", "her", "it", "them"].contains(&&**second));
+    let all = if stays(&all) { vec!["stay".to_owned()] } else { all };
+    let is_none =
+        matches!(question.ask, Ask::ChooseMany { .. }) && all.iter().any(|word| NONE.contains(&word.as_str()));
+    let turns = all.iter().any(|word| TURNING.contains(&&**word)) && !is_none;
+    if line.trim_end().ends_with('?') || all.len() > MOST_WORDS || turns || is_of_others {
+        return None;
+    }
+    let is_of_label = |word: &str| labels.iter().flatten().any(|part| fit(word, part) == Some(WordFit::Exact));
+    // The name of a topic says nothing that an answer does not say, unless it is `second`.
+    let is_topic = |word: &str| known.topic_of(word).is_some() && !is_of_label(word) && !is_count(word);
+    let takes_number = matches!(question.ask, Ask::Number { .. });
+    let is_idle = |word: &str| IDLE.contains(&word) && !(takes_number && is_count(word));
+    let words: Words = all.iter().filter(|word| !is_idle(word) && !is_topic(word)).cloned().collect();
+    // A name may consist of such words.
+    let words = if words.is_empty() { all.into_iter().filter(|word| !is_idle(word)).collect() } else { words };
+    Some((words, has_phrase))
 }
 
 #[cfg(test)]

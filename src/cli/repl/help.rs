@@ -63,7 +63,9 @@ impl Repl {
         let several = rest.split_whitespace().filter(|word| says(word) && *word != rest);
         let is_known = |word: &&str| self.is_defined(word) || self.only_entity(word).is_ok();
         let mut several: Vec<&str> = several.collect();
-        several.sort_by_key(|word| !is_known(word));
+        let cards = self.session.ruleset().clone();
+        let is_card = |word: &str| cards.cards().iter().any(|card| spelling(&card.title) == spelling(word));
+        several.sort_by_key(|word| (!is_card(word), !is_known(word)));
         // Of a sentence, only words that mean something in the rules are explained.
         if several.len() > 1 {
             let rules = self.session.ruleset().clone();

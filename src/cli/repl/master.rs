@@ -4,6 +4,7 @@ use riskbreaker::play::{in_one_line, read_typed, typed_form};
 use riskbreaker::state::{Field, Type, readable_name};
 use riskbreaker::{Driver, Edit, Step, Value, View};
 
+use super::line::split_first;
 use super::{Complaint, Done, Repl, names};
 use crate::cli::row::{Row, Tone};
 
@@ -26,7 +27,15 @@ impl Repl {
             ));
         }
         let view = self.session.view();
-        let (entity, rest) = names::entity(&view, rest)?;
+        // An article is no name, although a name may begin with one.
+        let (article, noun) = split_first(rest);
+        let has_article = ["a", "an", "the"].contains(&&*article.to_lowercase()) && !noun.is_empty();
+        let found = names::entity(&view, rest);
+        let is_article = has_article && found.as_ref().is_ok_and(|(_, after)| *after == noun);
+        let (entity, rest) = match names::entity(&view, noun) {
+            Ok(named) if has_article && (is_article || found.is_err()) => named,
+            _ => found?,
+        };
         let title = view.label(entity);
         let derived = view.derived_names(entity);
         let mut known = names::values(&view, entity);
@@ -42,7 +51,11 @@ impl Repl {
             Err(complaint) => {
                 let computed: Vec<(String, String)> =
                     derived.iter().map(|name| (name.to_string(), readable_name(name))).collect();
-                let Ok((name, _)) = names::field(&title, &computed, rest) else { return Err(complaint) };
+                let Ok((name, _)) = names::field(&title, &computed, rest) else {
+                    // `set a trap` is said of the game.
+                    let usage = "`set NAME FIELD VALUE` changes a value. `who` lists the names.";
+                    return Err(if is_article { Complaint::Unread(usage.to_owned()) } else { complaint });
+                };
                 let label = readable_name(&name);
                 return Err(Complaint::Wrong(format!(
                     "The rules compute {label}. `why {title} {label}` shows from what; set one of those values."

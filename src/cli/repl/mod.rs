@@ -500,7 +500,7 @@ impl Repl {
                 "`{name}` takes no words after it: type `{name}` alone, or see `help {name}`."
             )));
         }
-        if !self.masters() && is_masters(command.word, rest) {
+        if !self.masters() && command.needs_master(rest) {
             return Err(self.not_here());
         }
         match command.word {
@@ -986,23 +986,6 @@ fn unknown_word(word: &str, near: Option<&str>) -> Complaint {
     })
 }
 
-/// True if a command changes or shows more than a seat may.
-fn is_masters(word: Word, rest: &str) -> bool {
-    match word {
-        Word::Set | Word::Say | Word::Seat | Word::Retry | Word::Skip | Word::Restore | Word::Auto => true,
-        Word::Load | Word::New | Word::Rematch | Word::Recover | Word::Encounter => true,
-        // A stored sheet has all fields of a character.
-        Word::Roster => true,
-        // The entries of a campaign reveal what every seat has decided.
-        Word::Goto | Word::Branch | Word::Amend => true,
-        // The notes of the game master are secret.
-        Word::Note => rest.is_empty(),
-        Word::Log => rest == "--all",
-        Word::Switches | Word::Rules => !rest.is_empty(),
-        _ => false,
-    }
-}
-
 /// Describes a roll that lacks faces: its purpose, its dice and the number it needs.
 fn missing_in_words(roll: &MissingRoll) -> String {
     let need = roll.need.iter().map(|need| format!(", needs {need}")).collect::<String>();
@@ -1012,5 +995,5 @@ fn missing_in_words(roll: &MissingRoll) -> String {
 /// True if a script may contain this line while an action has failed.
 fn remedies(line: &str) -> bool {
     let (first, _) = line::split_first(line);
-    Command::find(first).is_some_and(|command| !matches!(command.word, Word::Do | Word::Ok | Word::Pass | Word::Auto))
+    Command::find(first).is_some_and(|command| !command.answers)
 }

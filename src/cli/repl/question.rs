@@ -132,7 +132,8 @@ fn wanted(question: &Question, shown: &QuestionStyle<'_>) -> Option<Row> {
             "Type names or numbers with commas, `all` or `none`".to_owned()
         }
         Ask::ChooseMany { min: 1, max: 1, .. } => "Type one of the options".to_owned(),
-        Ask::ChooseMany { .. } => format!("Type {}, with commas", question.ask.wanted()),
+        Ask::ChooseMany { min, max, .. } if min == max => format!("Choose {min}, separated by commas"),
+        Ask::ChooseMany { min, max, .. } => format!("Choose {min} to {max}, separated by commas"),
         Ask::Order { options } if options.len() > 2 => {
             "Type an order, for example `3, 1`; anyone left out follows in list order".into()
         }

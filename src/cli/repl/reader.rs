@@ -18,7 +18,7 @@ use riskbreaker::Value;
 use riskbreaker::names::{fold, title_and_number};
 use riskbreaker::ruleset::nearest;
 
-use super::command::{Command, Group, Word};
+use super::command::{Command, Word};
 use super::line::{Phrase, Phrases, phrases, split_first, words as words_of};
 use super::vocabulary::Vocabulary;
 
@@ -77,6 +77,13 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
         && let Some(text) = quoted(line)
     {
         return Meaning::Answer { head: text, named: Vec::new(), otherwise: None };
+    }
+    // An option with polite words is no answer in one's own words.
+    if words.takes_own_words()
+        && let Some(plain) = without_manners(line)
+        && words.option_at_start(&plain) == Some(&*plain)
+    {
+        return Meaning::answer(Phrases::of_text(&plain));
     }
     if let Some(meaning) = exact(line, words) {
         return meaning;
@@ -191,6 +198,9 @@ fn by_command(line: &str, words: &Vocabulary) -> Option<Meaning> {
         if let Some((command, about)) = asked_in_words(line, words) {
             return Some(Meaning::Command(command, about));
         }
+        if !takes_sentences && asks_for_best(line, words) {
+            return Some(Meaning::Command(Command::of(Word::Hint), String::new()));
+        }
     }
     // `do nothing` and `skip turn` begin with the name of another command.
     if Command::find(first).is_some()
@@ -204,15 +214,10 @@ fn by_command(line: &str, words: &Vocabulary) -> Option<Meaning> {
         if command.word == Word::Switches && !is_switch && words.is_word_of_option(first) {
             return None;
         }
-        let rest = if takes_idle_words(command) && says_nothing(rest) { "" } else { rest };
+        let rest = if command.takes_idle_words && says_nothing(rest) { "" } else { rest };
         return Some(Meaning::Command(command, rest.to_owned()));
     }
     words.view(line).map(|view| Meaning::View(view.to_owned()))
-}
-
-/// True if people add words that say nothing to a command: `undo that`, `skip this one`, `hint please`.
-fn takes_idle_words(command: &Command) -> bool {
-    command.takes.is_empty() || matches!(command.word, Word::Undo | Word::Redo | Word::Skip | Word::Hint)
 }
 
 /// True if all words after a command say nothing.
@@ -276,6 +281,15 @@ const NEWCOMERS: &[(&str, Word)] = &[
     ("stop", Word::Quit),
     ("end", Word::Pass),
     ("end turn", Word::Pass),
+    ("nothing else", Word::Pass),
+    ("nothing more", Word::Pass),
+    ("no more", Word::Pass),
+    ("that's all", Word::Pass),
+    ("thats all", Word::Pass),
+    ("that is all", Word::Pass),
+    ("i'm done", Word::Pass),
+    ("im done", Word::Pass),
+    ("i am done", Word::Pass),
     ("skip turn", Word::Pass),
     ("do nothing", Word::Pass),
     ("don't do anything", Word::Pass),
@@ -353,6 +367,8 @@ const NEWCOMERS: &[(&str, Word)] = &[
     ("who is hurt", Word::Look),
     ("who is who", Word::Look),
     ("who is here", Word::Look),
+    ("who is fighting", Word::Look),
+    ("who is my target", Word::Look),
     ("who is left", Word::Look),
     ("who is alive", Word::Look),
     ("who are we fighting", Word::Look),
@@ -487,6 +503,42 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("tell", "speak"),
     ("grab", "draw"),
     ("leave", "flee"),
+    ("escape", "disengage"),
+    ("escape", "maneuver"),
+    ("retreat", "disengage"),
+    ("rise", "stand"),
+    ("rise", "lie"),
+    ("charge", "engage"),
+    ("charge", "move"),
+    ("swing", "attack"),
+    ("shot", "shoot"),
+    ("attack", "strike"),
+    ("attack", "melee"),
+    ("load", "reload"),
+    ("nock", "reload"),
+    ("scare", "intimidate"),
+    ("frighten", "intimidate"),
+    ("threaten", "intimidate"),
+    ("wait", "hold"),
+    ("slam", "attack"),
+    ("bash", "attack"),
+    ("cut", "attack"),
+    ("aim", "shoot"),
+    ("tell", "talk"),
+    ("ask", "talk"),
+    ("ask", "speak"),
+    ("shout", "talk"),
+    ("convince", "speak"),
+    ("persuade", "speak"),
+    ("taunt", "speak"),
+    ("watch", "overwatch"),
+    ("crawl", "move"),
+    ("climb", "move"),
+    ("protect", "defend"),
+    ("wait", "pass"),
+    ("follow", "chase"),
+    ("pursue", "chase"),
+    ("rest", "recover"),
 ];
 
 /// The words of options for a typed word.
@@ -510,6 +562,8 @@ pub fn with_synonym(line: &str, words: &Vocabulary) -> Option<String> {
 /// Beginnings of questions in plain language, with the command that answers them.
 const QUESTIONS: &[(&str, Word)] = &[
     ("can i see ", Word::Look),
+    ("are there ", Word::Look),
+    ("is there ", Word::Look),
     ("can you show ", Word::Look),
     ("what are they ", Word::Look),
     ("what will they ", Word::Look),
@@ -675,6 +729,16 @@ fn asked_in_words(line: &str, words: &Vocabulary) -> Option<(&'static Command, S
     if let Some(name) = name_with_sheet(plain, words) {
         return Some((Command::of(Word::Sheet), name));
     }
+    if let Some(word) = asks_for_choice(plain, words) {
+        return Some((Command::of(word), String::new()));
+    }
+    // `who is in the fight`
+    const PLACES: [&str; 8] = ["in", "on", "at", "near", "behind", "with", "against", "around"];
+    let behind_who =
+        ["who is ", "who are "].iter().find(|start| begins(start)).map(|start| split_first(&plain[start.len()..]).0);
+    if behind_who.is_some_and(|word| PLACES.iter().any(|place| place.eq_ignore_ascii_case(word))) {
+        return Some((Command::of(Word::Look), String::new()));
+    }
     // `what round is it`
     if begins("what ") && plain.to_lowercase().ends_with(" is it") {
         return Some((Command::of(Word::Look), String::new()));
@@ -728,7 +792,39 @@ fn asked_in_words(line: &str, words: &Vocabulary) -> Option<(&'static Command, S
             None => (Command::of(Word::Look), String::new()),
         });
     }
+    if word == Word::Why
+        && let Some(option) = words.option_meant(about)
+    {
+        about = option;
+    }
     (!about.is_empty()).then(|| (Command::of(word), about.to_owned()))
+}
+
+/// True if a line leaves the choice to the program: `the best one`, `whatever is highest`.
+fn asks_for_best(line: &str, words: &Vocabulary) -> bool {
+    const BEST: [&str; 4] = ["best", "highest", "strongest", "safest"];
+    let all = words_of(line);
+    let is_best = |word: &super::line::Word| BEST.iter().any(|best| best.eq_ignore_ascii_case(&word.text));
+    let is_asked = words.focus().is_some_and(|open| !open.ask.options().is_empty());
+    is_asked
+        && (2..5).contains(&all.len())
+        && all.iter().any(is_best)
+        && !BEST.iter().any(|best| words.is_word_of_option(best))
+}
+
+/// The command for a question about what can be chosen: `which skills can I use`, `what am I good at`. A value of the sheet is
+/// shown there.
+fn asks_for_choice(line: &str, words: &Vocabulary) -> Option<Word> {
+    let line = line.to_lowercase();
+    if ["what am i good at", "what can i do well", "what are my strengths"].contains(&&*line) {
+        return Some(Word::Sheet);
+    }
+    let about = ["which ", "what "].iter().find_map(|start| line.strip_prefix(start))?;
+    let ends = [" can i use", " can i play", " can i choose", " can i take", " may i use", " do i know", " are there"];
+    let about = ends.iter().find_map(|end| about.strip_suffix(end))?;
+    let singular = about.strip_suffix('s').unwrap_or(about);
+    let is_value = words.fields.iter().any(|field| [about, singular].contains(&&*fold(field)));
+    Some(if is_value { Word::Sheet } else { Word::Options })
 }
 
 /// True if a line asks how many there are: `how many enemies are there`.
@@ -898,8 +994,9 @@ const OPENINGS: [&str; 53] = [
 ///
 /// Used if the line is refused in its original form.
 pub fn without_manners(line: &str) -> Option<String> {
-    let is_text = |command: &Command| command.group == Group::Master;
-    if line.contains(['=', '(', '{', '[', '"', ';']) || Command::find(split_first(line).0).is_some_and(is_text) {
+    if line.contains(['=', '(', '{', '[', '"', ';'])
+        || Command::find(split_first(line).0).is_some_and(|command| command.takes_own_words)
+    {
         return None;
     }
     let is_question = line.trim_end().ends_with('?');
@@ -1246,7 +1343,7 @@ mod tests {
             ("how do I attack?", "help", "attack"),
             ("What is the lunge", "help", "lunge"),
             ("what does lunge do?", "help", "lunge"),
-            ("why can't I lunge?", "why", "lunge"),
+            ("why can't I lunge?", "why", "Lunge"),
             ("who is Ranger?", "sheet", "Ranger"),
             ("where is foe 2 standing", "sheet", "Foe 2"),
             ("who is nearest", "look", ""),

@@ -110,7 +110,8 @@ impl Repl {
         let words = self.words();
         // A verb of an open card means this card and no other.
         let has_verb = words.with_option_of_verb(short).is_some();
-        let known = with_synonym(short, &words).filter(|_| !has_verb);
+        // `go prone` names another option than `move`.
+        let known = with_synonym(short, &words).filter(|_| !has_verb && !self.names_option_later(short));
         // After a card was chosen, the rest is an answer, not a command.
         let answer = self.without_chosen(short).filter(|answer| !is_command(answer));
         let takes_list = |question: &Question| matches!(question.ask, Ask::Order { .. } | Ask::ChooseMany { .. });
@@ -159,13 +160,25 @@ impl Repl {
         match self.guess(line, !is_unclear)? {
             Some(guess) if guess.sure => {
                 let question = self.wanted_question()?;
-                self.reply_all(&question, guess.replies)
+                match self.reply_all(&question, guess.replies) {
+                    Err(Complaint::Refused(Refusal::AgainstRules { reason, .. })) if !self.screen.json() => {
+                        Err(Complaint::Wrong(format!("`{}` is not possible: {}", line.trim(), ended(&reason))))
+                    }
+                    done => done,
+                }
             }
             Some(guess) => {
                 let text = format!("Cannot read `{}`. Did you mean `{}`?", line.trim(), guess.line);
                 Err(Complaint::Wrong(text))
             }
-            None => Err(complaint),
+            None if is_unclear => Err(complaint),
+            None => match self.options_tied(line).as_slice() {
+                several @ [_, _] | several @ [_, _, _] => {
+                    let listed = several.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(" or ");
+                    Err(Complaint::Wrong(format!("Cannot read `{}`. Type {listed}.", line.trim())))
+                }
+                _ => Err(complaint),
+            },
         }
     }
 
@@ -179,6 +192,13 @@ impl Repl {
         }
         let card = self.card_meant(head)?;
         if question.ask.options().iter().any(|option| *option.id == *card) {
+            return None;
+        }
+        // A word from the middle of a name may mean something else.
+        let rules = self.session.ruleset();
+        let title =
+            rules.cards().iter().find(|other| *other.id == *card).map_or(card.clone(), |card| card.title.to_string());
+        if !fold(&title).starts_with(&fold(split_first(&head.text).0)) {
             return None;
         }
         let asked = match question.why.as_str() {
@@ -211,8 +231,6 @@ impl Repl {
                 format!("{whom} cannot play {} after this question: {reason}. Now answer: {asked} {how}.", option.label)
             }
             None => {
-                let title = self.session.ruleset().cards().iter().find(|other| *other.id == *card);
-                let title = title.map_or(card.clone(), |card| card.title.to_string());
                 return Some(Complaint::Unread(format!(
                     "{title} cannot be played now. The open question is: {asked} {how}."
                 )));
@@ -291,11 +309,21 @@ impl Repl {
     }
 
     /// The complaint about a text that begins no option, with advice.
-    fn advised_of_nothing_known(&mut self, question: &Question, typed: &str, refusal: &Refusal) -> Complaint {
+    ///
+    /// `is_alone`: no other answers follow in the line.
+    fn advised_of_nothing_known(
+        &mut self,
+        question: &Question,
+        typed: &str,
+        is_alone: bool,
+        refusal: &Refusal,
+    ) -> Complaint {
         let word = split_first(typed).0;
-        let mut about = self.options_about(question, word);
+        // A card that mentions a word of a sentence is seldom meant.
+        let is_one_word = split_first(typed).1.is_empty();
+        let mut about = self.options_about(question, word, is_one_word);
         if let Some(known) = synonyms_of(word).next().filter(|_| about.is_empty()) {
-            about = self.options_about(question, known);
+            about = self.options_about(question, known, is_one_word);
         }
         let options = question.ask.options();
         let is_open = |label: &String| options.iter().any(|option| option.enabled && *option.label == **label);
@@ -327,7 +355,7 @@ impl Repl {
         if let Some(sentence) = self.act_not_open(typed) {
             return Complaint::Wrong(sentence);
         }
-        if let Some(line) = self.option_with(question, typed) {
+        if let Some(line) = self.option_with(question, typed).filter(|_| is_alone) {
             return Complaint::Unread(format!(
                 "Say what to do: type for example `{line}`. `options` lists the answers."
             ));
@@ -335,7 +363,7 @@ impl Repl {
         if self.names_own_value(typed) {
             return Complaint::Unread(format!("{refusal} `why {typed}` shows the value."));
         }
-        if typed.chars().any(char::is_alphabetic) && self.meaning_of(typed).is_some() {
+        if typed.chars().filter(|letter| letter.is_alphabetic()).count() > 2 && self.meaning_of(typed).is_some() {
             return Complaint::Unread(format!("{refusal} `help {typed}` explains the word."));
         }
         Complaint::Unread(format!("{refusal} `hint` advises."))
@@ -415,7 +443,7 @@ impl Repl {
             && !typed.is_empty()
             && let Refusal::NotAnOption { near: None, .. } = &refusal
         {
-            return self.advised_of_nothing_known(question, typed, &refusal);
+            return self.advised_of_nothing_known(question, typed, line.named.is_empty(), &refusal);
         }
         // Later questions may depend on secrets, and may belong to another seat.
         let looks_ahead = self.masters() && known > 0 && rest.peek().is_some();
@@ -602,6 +630,12 @@ impl Repl {
         let told = format!("`{topic}` is not asked here.");
         // The rest may be what the next question asks.
         let head_alone = question.read_typed(&line.head.as_str().into()).is_ok();
+        // The words before may only be like a part of a name.
+        let is_named = question.ask.options().is_empty() || self.words().words_of_option(&line.head) > 0;
+        let whole = line.with_first("", small);
+        if !is_named && let Err(refusal) = question.read_typed(&whole.as_str().into()) {
+            return Complaint::Unread(format!("{refusal} `hint` advises."));
+        }
         Complaint::Unread(match replies.is_ok_and(|replies| self.would_take(question, replies)) {
             true => format!("{told} Leave it out: `{}`.", shorter.with_first("", small)),
             false if head_alone => format!("{told} Type `{}` alone.", line.head),
@@ -622,16 +656,16 @@ impl Repl {
         self.session.back_to(mark).is_ok() && self.forget_attempt().is_ok() && taken
     }
 
-    /// The options whose names contain a word, or else whose cards begin with it, or else whose cards mention it. The open ones
-    /// come first; a closed one that only mentions the word is left out.
-    fn options_about(&self, question: &Question, word: &str) -> Vec<String> {
+    /// The options whose names contain a word, or else whose cards begin with it, or else, if the
+    /// word is the whole line, whose cards mention it. The open ones come first; a closed one that only mentions the word is left out.
+    fn options_about(&self, question: &Question, word: &str, is_alone: bool) -> Vec<String> {
         let rules = self.session.ruleset();
         let speaks = |text: &str| word.len() > 2 && stands_at(text, word).is_some();
         let text = |option: &Choice| rules.cards().iter().find(|card| card.id == option.id).map(|card| &*card.text);
         let begins = |text: &str| fold(split_first(text).0) == fold(word);
         let ranks: [&dyn Fn(&Choice) -> bool; 3] =
             [&|option| speaks(&option.label), &|option| text(option).is_some_and(begins), &|option| {
-                option.enabled && text(option).is_some_and(speaks)
+                option.enabled && is_alone && text(option).is_some_and(speaks)
             }];
         let options = question.ask.options();
         let ranked = ranks.iter().map(|fits| options.iter().filter(|option| fits(option)).collect::<Vec<&Choice>>());

@@ -72,6 +72,14 @@ impl Repl {
     /// state.
     pub(super) fn save(&mut self, rest: &str) -> Done {
         let named = file_named(rest);
+        // `save my strength` is said of the game.
+        const OWN: [&str; 7] = ["my", "your", "our", "his", "her", "their", "the"];
+        let (first, after) = split_first(rest);
+        if OWN.contains(&&*first.to_lowercase()) && !after.is_empty() {
+            return Err(Complaint::Unread(format!(
+                "`save NAME` gives the game a name. For this one type `save \"{rest}\"`."
+            )));
+        }
         let exported = |path: &PathBuf| path.extension().is_some_and(|ending| ending == EXPORT);
         match (named, &self.campaign) {
             (Some(path), _) if exported(&path) => self.export(path),
@@ -118,6 +126,10 @@ impl Repl {
             return Err(Complaint::Wrong(format!(
                 "{name} is a campaign: leave this game, and `riskbreaker play {name}`."
             )));
+        }
+        if !path.exists() && self.focused().is_some() {
+            // `load the bow` is said of the game.
+            return Err(Complaint::Unread(format!("Cannot read {}: there is no such file.", path.display())));
         }
         let session = self.read_game(&path)?;
         self.say_done(&format!("{} from {}", session.ruleset().id(), path.display()))?;

@@ -230,6 +230,15 @@ impl Vocabulary {
             .is_empty()
     }
 
+    /// The label of the only option of the focused question that a typed text names, open or closed.
+    pub fn option_meant(&self, text: &str) -> Option<&str> {
+        let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
+        match typed(text, || options.iter().map(|option| (option, &option.label))).as_slice() {
+            [only] => Some(&only.label),
+            _ => None,
+        }
+    }
+
     /// True if a word is a whole word of the name of an option of the focused question.
     pub fn is_word_of_option(&self, word: &str) -> bool {
         let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());

@@ -66,7 +66,8 @@ impl ReportOutput for Html {
         for row in rows {
             self.body.push_str("<tr>");
             for cell in row {
-                write!(self.body, "<td>{}</td>", escaped(&cell))?;
+                // A figure and its sign stay in one line.
+                write!(self.body, "<td>{}</td>", escaped(&cell).replace(" %", "&nbsp;%"))?;
             }
             self.body.push_str("</tr>\n");
         }
@@ -130,9 +131,10 @@ fn drawn(picture: &Chart, wide: f64) -> (String, usize) {
         let y = top + 26.0;
         let _ = write!(
             body,
-            "<text x=\"{left}\" y=\"{}\">{}</text>\
+            "<text class=\"over\" x=\"{}\" y=\"{}\">{}</text>\
              <rect x=\"{start:.1}\" y=\"{}\" width=\"{length:.1}\" height=\"12\" rx=\"2\" fill=\"#3f6fb0\" opacity=\".85\"/>\
              <path d=\"M{:.1} {y}H{:.1}\" stroke=\"#1f2430\" stroke-width=\"1.6\"/>",
+            left + 5.0,
             top + 13.0,
             escaped(&label),
             top + 20.0,

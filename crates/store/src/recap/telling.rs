@@ -160,14 +160,22 @@ impl Telling {
                 None => sums.push((effect.title.clone(), effect.label.clone(), effect.harm, effect.by)),
             }
         }
-        let told = sums.iter().filter_map(|(title, label, harm, sum)| match (*sum, *harm) {
-            (0, _) => None,
-            (sum, true) if sum > 0 => Some(format!("{title} has taken {sum} {label}")),
-            (sum, true) => Some(format!("{title} is rid of {} {label}", -sum)),
-            (sum, false) if sum > 0 => Some(format!("{title} has gained {sum} {label}")),
-            (sum, false) => Some(format!("{title} has lost {} {label}", -sum)),
-        });
-        let told: Vec<String> = told.collect();
+        // Those with the same effect follow each other, and only the first is told in full.
+        let mut told: Vec<((&str, &str), Vec<String>)> = Vec::new();
+        for (title, label, harm, sum) in sums.iter().filter(|(.., sum)| *sum != 0) {
+            let verb = match (*sum > 0, *harm) {
+                (true, true) => "has taken",
+                (false, true) => "is rid of",
+                (true, false) => "has gained",
+                (false, false) => "has lost",
+            };
+            let sum = sum.abs();
+            match told.iter_mut().find(|(same, _)| *same == (verb, &**label)) {
+                Some((_, all)) => all.push(format!("{title} {sum}")),
+                None => told.push(((verb, label), vec![format!("{title} {verb} {sum} {label}")])),
+            }
+        }
+        let told: Vec<String> = told.into_iter().flat_map(|(_, all)| all).collect();
         (!told.is_empty()).then(|| format!("In all, {}.", joined(told.into_iter())))
     }
 }
