@@ -129,9 +129,14 @@ pub(super) fn whole_or_why(value: &Lv) -> std::result::Result<i64, String> {
 }
 
 pub(super) fn text_of(text: &mlua::LuaString) -> Result<Arc<str>> {
+    kept_name(text).map(|text| Arc::from(&*text))
+}
+
+/// A text that is charged as one that is stored.
+pub(super) fn kept_name(text: &mlua::LuaString) -> Result<BorrowedStr> {
     let text = name_of(text)?;
     hold(COPIES * text.len())?;
-    Ok(Arc::from(&*text))
+    Ok(text)
 }
 
 /// A text that is only looked up and not stored: it is charged nothing. A lookup that a machine caches must be free,

@@ -3,12 +3,12 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use mlua::{Function, Lua, Result, Table, Value as Lv};
+use mlua::{Error, Function, Lua, Result, Table, Value as Lv};
 
 use super::account::uncounted;
 use super::conversion::to_lua;
 use super::field_names::{FieldNames, Name};
-use super::host::fill::fill_fields;
+use super::host::fill::{copy_blank, fill_fields};
 use riskbreaker_state::{Entity, EntityId, FieldId, KindId, Schema, Stale, State, Value};
 
 /// The entities of one game in a script machine: a frozen table for each.
@@ -39,6 +39,9 @@ pub(super) struct Handles {
     pub names: Option<Table>,
     /// Writes all fields of a handle.
     fill: Option<Function>,
+    /// Makes a handle as a copy of the handle that each kind has in `blanks`.
+    copy_blank: Option<Function>,
+    blanks: Vec<Table>,
     /// For each kind, the metatable of a copy, which contains that of a handle and the members of a handle other than
     /// fields.
     classes: Vec<Table>,
@@ -58,7 +61,31 @@ impl Handles {
         self.classes = classes;
         self.field_names = FieldNames::new(lua)?;
         self.fill = Some(fill_fields(lua)?);
+        self.copy_blank = Some(copy_blank(lua)?);
+        self.blanks = (0..).zip(&schema.kinds).map(|(at, kind)| self.blank(lua, KindId(at), &kind.name)).collect::<Result<_>>()?;
         Ok(())
+    }
+
+    /// A handle without an entity. Each field holds `false`, so that it has a slot.
+    fn blank(&self, lua: &Lua, kind: KindId, name: &str) -> Result<Table> {
+        let class = &self.classes[kind.0 as usize];
+        let held = class.raw_get::<Table>("held")?.pairs::<Lv, Lv>().collect::<Result<Vec<_>>>()?;
+        let names: Vec<Lv> = match self.names_of(kind) {
+            Some(names) => names.sequence_values().collect::<Result<_>>()?,
+            None => Vec::new(),
+        };
+        let blank = lua.create_table_with_capacity(0, names.len() + held.len() + 2)?;
+        // Handles of one kind have their fields in the same slots, where the engine finds them without a search.
+        for name in names {
+            blank.raw_set(name, false)?;
+        }
+        blank.raw_set("kind", name)?;
+        // Members other than fields never change: storing them on the handle makes access fast.
+        for (name, member) in held {
+            blank.raw_set(name, member)?;
+        }
+        blank.set_metatable(Some(class.raw_get("handles")?))?;
+        Ok(blank)
     }
 
     fn names_of(&self, kind: KindId) -> Option<Table> {
@@ -147,7 +174,7 @@ impl Handles {
         }
         for (id, entity) in state.entities() {
             if self.handle(id).is_none() {
-                self.make(lua, schema, id, entity.kind)?;
+                self.make(id, entity.kind)?;
                 others = true;
             }
         }
@@ -161,33 +188,12 @@ impl Handles {
     }
 
     /// Creates the handle of an entity.
-    pub fn make(&mut self, lua: &Lua, schema: &Schema, id: EntityId, kind: KindId) -> Result<Table> {
-        let declared = schema.kind(kind);
-        let class = &self.classes[kind.0 as usize];
-        let held = class.raw_get::<Table>("held")?.pairs::<Lv, Lv>().collect::<Result<Vec<_>>>()?;
-        let names: Vec<Lv> = match self.names_of(kind) {
-            Some(names) => names.sequence_values().collect::<Result<_>>()?,
-            None => Vec::new(),
+    pub fn make(&mut self, id: EntityId, kind: KindId) -> Result<Table> {
+        let (Some(copy), Some(blank)) = (&self.copy_blank, self.blanks.get(usize::from(kind.0))) else {
+            return Err(Error::runtime("the kinds have not been declared"));
         };
-        let handle = lua.create_table_with_capacity(0, names.len() + held.len() + 2)?;
-        // Handles of one kind have their fields in the same slots, where the engine finds them without a search.
-        for name in &names {
-            handle.raw_set(name, false)?;
-        }
-        handle.raw_set("kind", &*declared.name)?;
-        // Members other than fields never change: storing them on the handle makes access fast.
-        for (name, member) in held {
-            handle.raw_set(name, member)?;
-        }
-        for name in names {
-            handle.raw_set(name, Lv::Nil)?;
-        }
-        handle.set_metatable(Some(class.raw_get("handles")?))?;
-        handle.set_readonly(true);
+        let handle: Table = copy.call((blank, self.names_of(kind), self.listed.as_ref(), id.0))?;
         self.by_address.insert(handle.to_pointer() as usize, id);
-        if let Some(listed) = &self.listed {
-            listed.raw_set(id.0, &handle)?;
-        }
         self.handles.insert(id, (handle.clone(), kind));
         Ok(handle)
     }

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -175,6 +176,29 @@ impl Schema {
             .any(|kind| kind.audience.is_some() || kind.fields.iter().any(|field| field.audience.is_some()))
     }
 
+    /// The fields on which the audience of anything depends, with their kinds.
+    pub fn audience_fields(&self) -> BTreeSet<(KindId, FieldId)> {
+        let mut fields = BTreeSet::new();
+        for (at, kind) in self.kinds.iter().enumerate() {
+            for rule in kind.audience_rules() {
+                let AudienceRule::Path(path) = rule else { continue };
+                let mut at = KindId(at as u16);
+                for name in path {
+                    let Some(field) = self.kind(at).field_named(name) else { break };
+                    fields.insert((at, field));
+                    match &self.kind(at).field(field).ty {
+                        Type::Ref(Some(next)) => match self.kind_named(next) {
+                            Some(next) => at = next,
+                            None => break,
+                        },
+                        _ => break,
+                    }
+                }
+            }
+        }
+        fields
+    }
+
     /// Checks that an audience rule of a kind leads to seats.
     ///
     /// # Errors
@@ -225,6 +249,11 @@ impl Kind {
             Some(Value::Text(text)) if !text.is_empty() => text.clone(),
             _ => Arc::from(format!("{} {}", self.name, id.0)),
         }
+    }
+
+    /// The audience rules of the kind and of its fields.
+    pub fn audience_rules(&self) -> impl Iterator<Item = &AudienceRule> {
+        self.audience.iter().chain(self.fields.iter().filter_map(|field| field.audience.as_ref()))
     }
 
     /// The names of its fields and of its derived values.

@@ -77,7 +77,8 @@ impl ActionContext {
         if viewer.is_master() || self.knowledge.glimpse.is_some() || !self.rules.schema().has_secrets() {
             return false;
         }
-        if !self.may_hide_something() {
+        if self.is_open() {
+            self.observers.observe(&Op::ReadPopulation { query: Query::Open, state: &self.state });
             return false;
         }
         // The audiences depend on fields whose reads are not observed.
@@ -90,20 +91,15 @@ impl ActionContext {
         true
     }
 
-    /// True if anything may be hidden: a field has an audience, or an entity exists whose kind has one.
-    fn may_hide_something(&mut self) -> bool {
-        let rules = self.rules.clone();
-        let kinds = &rules.schema().kinds;
-        if kinds.iter().any(|kind| kind.fields.iter().any(|field| field.audience.is_some())) {
+    /// True if everybody sees everything.
+    fn is_open(&mut self) -> bool {
+        let now = (self.state.identity(), self.state.moves());
+        if self.knowledge.open_at == Some(now) {
             return true;
         }
-        let mut found = false;
-        for (at, _) in kinds.iter().enumerate().filter(|(_, kind)| kind.audience.is_some()) {
-            let kind = KindId(at as u16);
-            self.observers.observe(&Op::ReadPopulation { query: Query::Kind(kind), state: &self.state });
-            found |= !self.state.of_kind(kind).is_empty();
-        }
-        found
+        let open = self.state.is_open(self.rules.schema());
+        self.knowledge.open_at = open.then_some(now);
+        open
     }
 
     /// The state that scripts may read at present.

@@ -16,6 +16,8 @@ pub struct Knowledge {
     pub dealt: usize,
     /// The state as a seat knows it. Scripts read it while they compute something that is shown to the seat.
     pub glimpse: Option<Box<State>>,
+    /// The identity and the count of changes of the last state in which everybody was found to see everything.
+    pub open_at: Option<(u64, u64)>,
 }
 
 /// The values of a state that are hidden from a viewer.

@@ -9,8 +9,8 @@ use super::op::Op;
 use super::phase::{Phase, Stop};
 use crate::{Happening, Query};
 use riskbreaker_state::{
-    Attachment, AttachmentId, Audience, Due, ENDING, Entity, EntityId, Entry, EntryId, FieldId, Key, Kind, KindId,
-    RelativeKey, Value, readable_name,
+    Attachment, AttachmentId, Audience, AudienceRule, Due, ENDING, Entity, EntityId, Entry, EntryId, FieldId, Key, Kind,
+    KindId, RelativeKey, Schema, Value, readable_name,
 };
 
 impl ActionContext {
@@ -110,6 +110,10 @@ impl ActionContext {
         };
         // Count the same work whether reads are observed or not.
         self.run.searched += fewest.unwrap_or(found.len());
+        if !self.notes_reads() {
+            found.retain(|id| wanted.iter().all(|(field, value)| self.state.field(*id, *field) == Some(value)));
+            return found;
+        }
         let query = match (reference, self.observers.fixed_entities()) {
             // Of the entities made in play, tell the trace cache those that refer to `to`.
             (Some((field, to)), Some(fixed)) if shown_all => {
@@ -274,7 +278,7 @@ impl ActionContext {
         }
         let entity = Entity { kind, fields };
         if schema.may_hide(kind) {
-            self.observers.observe(&Op::MayHide);
+            self.note_audience(None, &entity);
         }
         let id = self.state.spawn_under(schema, entity.clone());
         self.observers.observe(&Op::Spawn { id, entity: &entity });
@@ -323,10 +327,51 @@ impl ActionContext {
     /// The audience for which attachments and agenda entries of an owner are numbered.
     fn numbered_for(&mut self, owner: Option<EntityId>) -> Audience {
         let schema = self.rules.schema();
-        let hides = |owner: &EntityId| self.state.entity(*owner).is_some_and(|owner| schema.may_hide(owner.kind));
-        let Some(owner) = owner.filter(hides) else { return Audience::Everybody };
-        self.observers.observe(&Op::MayHide);
-        self.state.audience(schema, owner)
+        let found = owner.and_then(|owner| Some((owner, self.state.entity(owner)?)));
+        let Some((owner, entity)) = found.filter(|(_, entity)| schema.may_hide(entity.kind)) else {
+            return Audience::Everybody;
+        };
+        if self.observers.fixed_entities().is_some() {
+            self.note_audience(Some(owner), &entity.clone());
+        }
+        self.state.audience(self.rules.schema(), owner)
+    }
+
+    /// Tells the trace cache on what the audience of an entity depends. `id`: that of an existing one.
+    fn note_audience(&mut self, id: Option<EntityId>, entity: &Entity) {
+        if self.observers.fixed_entities().is_none() {
+            return;
+        }
+        let rules = self.rules.clone();
+        let schema = rules.schema();
+        if !self.state.audience_of(schema, entity).is_everybody() {
+            return self.observers.observe(&Op::MayHide);
+        }
+        let kind = schema.kind(entity.kind);
+        if let Some(AudienceRule::Path(path)) = &kind.audience {
+            self.note_path(schema, path, id, entity);
+        }
+        for end in &kind.relates {
+            if let Some(Value::Entity(end)) = entity.fields.get(end.0 as usize)
+                && let Some(found) = self.state.entity(*end).cloned()
+            {
+                self.note_audience(Some(*end), &found);
+            }
+        }
+    }
+
+    /// Tells the trace cache that a path of fields is followed from an entity. `id`: that of an existing one.
+    fn note_path(&mut self, schema: &Schema, path: &[Arc<str>], id: Option<EntityId>, entity: &Entity) {
+        let (mut id, mut entity) = (id, entity.clone());
+        for name in path {
+            let Some(field) = schema.kind(entity.kind).field_named(name) else { return };
+            if let Some(id) = id {
+                self.read(id, field);
+            }
+            let Some(Value::Entity(next)) = entity.fields.get(field.0 as usize) else { return };
+            let Some(found) = self.state.entity(*next).cloned() else { return };
+            (id, entity) = (Some(*next), found);
+        }
     }
 
     /// The audience of an entity. Everybody if events have no readers.

@@ -228,6 +228,11 @@ impl FieldCache {
         self.dirty.is_empty()
     }
 
+    /// True if any of the fields that satisfy a condition was not written to the state yet.
+    pub fn is_any_dirty(&self, is_meant: impl Fn(Guard) -> bool) -> bool {
+        self.dirty.iter().any(|field| self.marks[field.slot()] & DIRTY != 0 && is_meant(*field))
+    }
+
     /// The value of a field that was not written to the state yet. `None` if the state holds it.
     pub fn unwritten(&self, field: Guard) -> Option<PackedValue> {
         (self.marks.get(field.slot())? & DIRTY != 0).then(|| self.now[field.slot()])

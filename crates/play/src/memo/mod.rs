@@ -34,7 +34,7 @@ use std::sync::Arc;
 use self::field_cache::FieldCache;
 use self::guard::Guard;
 use self::numbering::EntityNumbering;
-use self::query::RelationEnd;
+use self::query::QueryRules;
 use self::recording::{FieldSet, Finished, Missed, Recording, Root};
 use self::root_cache::RootCache;
 use self::tagged::{OwnValues, is_small};
@@ -59,8 +59,7 @@ pub struct Memo {
     recording: Option<Recording>,
     /// The entities that the running trace has met.
     numbering: EntityNumbering,
-    /// The fields that hold the ends of relations.
-    ends: Vec<RelationEnd>,
+    rules: QueryRules,
     /// Fields that the recording has read or written: reading them again adds no guard.
     known: FieldSet,
     /// Fields that have changed in some game; a copy of the set in the table.
@@ -81,6 +80,8 @@ pub struct Memo {
     finished: Vec<Finished>,
     replayed: u64,
     recorded: u64,
+    /// True if the table takes no more recordings.
+    is_full: bool,
     /// The reasons why entries were not recorded: entry, reason, location in a script, with counts.
     aborts: BTreeMap<(Arc<str>, &'static str, String), u64>,
     /// The new values that entries met, with counts.
@@ -118,13 +119,12 @@ impl Memo {
             opening.attachments_hash();
             &*opening
         });
-        let ends = (0..).zip(schema.relation_ends());
         let last_entry = opening.map_or(0, |opening| opening.counters().0);
         Memo {
             traces: traces.clone(),
             cache: FieldCache::new(opening, numbering.fixed_fields()),
+            rules: QueryRules::new(schema, &numbering),
             numbering,
-            ends: ends.map(|(number, (kind, field))| RelationEnd { number, kind, field }).collect(),
             roots: RootCache::new(last_entry),
             begins_alike: opening.is_some(),
             locate: Some(locate),
@@ -145,7 +145,7 @@ impl Memo {
     /// Reintroduces a fixed bug, for a test: relations are recorded without the end that the entity has in them.
     #[doc(hidden)]
     pub fn forget_ends(&mut self) {
-        self.ends.iter_mut().for_each(|end| end.number = 0);
+        self.rules.ends.iter_mut().for_each(|end| end.number = 0);
     }
 
     pub fn traces(&self) -> Arc<Traces> {
@@ -197,6 +197,9 @@ impl Memo {
         self.known.clear();
         self.numbering.clear();
         self.recording = None;
+        if self.is_full && expected.is_none() {
+            return;
+        }
         if !is_small(&args) {
             return self.refuse(&what, "its arguments are too large to be recorded");
         }
@@ -275,6 +278,7 @@ impl Memo {
             None => None,
         };
         let Some(mut table) = table else { return };
+        self.is_full = table.is_full();
         for finished in std::mem::take(&mut self.finished) {
             let entry = finished.recording.root.what.clone();
             if table.is_full() && finished.recording.expected.is_none() {

@@ -169,7 +169,7 @@ impl Memo {
             }
         }
         let before;
-        let state = if !recording.may_have_changed(query, &self.numbering) {
+        let state = if !recording.may_have_changed(query, &self.numbering, &self.rules) {
             state
         } else if recording.mark == 0 && state.ids() <= MOST_COPIED {
             before = state.before_journal();
@@ -177,7 +177,7 @@ impl Memo {
         } else {
             return self.abort("it queries entities after it has changed which ones match");
         };
-        let Some(found) = query.found(state, &self.ends, &mut self.numbering).filter(is_small) else {
+        let Some(found) = query.found(state, &self.rules, &mut self.numbering).filter(is_small) else {
             return self.abort(TOO_MANY);
         };
         if let Some(recording) = &mut self.recording {

@@ -1,5 +1,8 @@
+use std::collections::BTreeSet;
+
 use super::guard::Guard;
 use super::numbering::EntityNumbering;
+use super::recording::FieldSet;
 use super::tagged::PackedValue;
 use riskbreaker_state::{Entity, EntityId, FieldId, KindId, Schema, State, Value};
 
@@ -20,6 +23,45 @@ pub enum Query {
     Holding(KindId, FieldId, PackedValue),
     /// Whether the number in a field is at least this.
     AtLeast(Guard, i64),
+    /// Whether everybody sees everything.
+    Open,
+}
+
+/// What queries need of the rules.
+#[derive(Debug, Default)]
+pub(crate) struct QueryRules {
+    /// The fields that hold the ends of relations.
+    pub ends: Vec<RelationEnd>,
+    pub schema: Schema,
+    /// The fields on which audiences depend, with their kinds.
+    audience_fields: BTreeSet<(KindId, FieldId)>,
+    /// Those of the fixed entities.
+    audience_guards: FieldSet,
+}
+
+impl QueryRules {
+    pub fn new(schema: &Schema, numbering: &EntityNumbering) -> QueryRules {
+        let ends = (0..).zip(schema.relation_ends());
+        let audience_fields = schema.audience_fields();
+        let fixed = audience_fields
+            .iter()
+            .flat_map(|(kind, field)| numbering.fixed_of(*kind).filter_map(|id| numbering.guard(id, *field)));
+        QueryRules {
+            ends: ends.map(|(number, (kind, field))| RelationEnd { number, kind, field }).collect(),
+            schema: schema.clone(),
+            audience_guards: fixed.collect(),
+            audience_fields,
+        }
+    }
+
+    /// True if the audience of anything may depend on this field.
+    pub fn decides_audiences(&self, field: Guard, numbering: &EntityNumbering) -> bool {
+        match field.is_fixed() {
+            true => self.audience_guards.contains(&field),
+            // The kind of a numbered entity is not known here.
+            false => self.audience_fields.iter().any(|(_, of)| *of == numbering.field(field).1),
+        }
+    }
 }
 
 /// A field that holds one end of a kind of relation.
@@ -37,7 +79,7 @@ impl Query {
     /// The entity that the query is about, if it is about one.
     pub(crate) fn entity(self) -> Option<EntityId> {
         match self {
-            Query::Kind(_) | Query::Attached | Query::Holding(..) | Query::AtLeast(..) => None,
+            Query::Kind(_) | Query::Attached | Query::Holding(..) | Query::AtLeast(..) | Query::Open => None,
             Query::Referring(_, _, id) | Query::Relations(id) | Query::Id(id) => Some(id),
         }
     }
@@ -56,6 +98,7 @@ impl Query {
             Query::Id(_) => "the number of an entity".into(),
             Query::Holding(kind, field, _) => format!("the entities with a value in {}", field_of(kind, field)),
             Query::AtLeast(_, least) => format!("whether a number is at least {least}"),
+            Query::Open => "whether everybody sees everything".into(),
         }
     }
 
@@ -73,17 +116,17 @@ impl Query {
             Query::Referring(kind, field, _) => Query::Referring(kind, field, id),
             Query::Relations(_) => Query::Relations(id),
             Query::Id(_) => Query::Id(id),
-            Query::Kind(_) | Query::Attached | Query::Holding(..) | Query::AtLeast(..) => self,
+            Query::Kind(_) | Query::Attached | Query::Holding(..) | Query::AtLeast(..) | Query::Open => self,
         }
     }
 
     /// The result of the query, with numbers for entities, which count as met from now on. Of fixed entities it
-    /// contains only relations, since traces guard the fields of the others. `ends`: the fields that hold the ends of
-    /// relations.
-    pub(crate) fn found(self, state: &State, ends: &[RelationEnd], numbering: &mut EntityNumbering) -> Option<Value> {
+    /// contains only relations, since traces guard the fields of the others.
+    pub(crate) fn found(self, state: &State, rules: &QueryRules, numbering: &mut EntityNumbering) -> Option<Value> {
         let mut found: Vec<EntityId> = Vec::new();
         match self {
             Query::Id(id) => return Some(Value::Int(i64::from(id.0))),
+            Query::Open => return Some(Value::Bool(state.is_open(&rules.schema))),
             Query::Holding(kind, field, tag) => {
                 let holds = |id| state.field(id, field).and_then(PackedValue::plain) == Some(tag);
                 return mask_of(numbering.fixed_of(kind).map(holds)).map(Value::Int);
@@ -111,7 +154,7 @@ impl Query {
                     let stands = |end: &&RelationEnd| {
                         entity.kind == end.kind && entity.fields.get(end.field.0 as usize) == Some(&Value::Entity(of))
                     };
-                    for end in ends.iter().filter(stands) {
+                    for end in rules.ends.iter().filter(stands) {
                         relations.extend([Value::Int(end.number), Value::Entity(numbering.meet(id, state)?)]);
                     }
                 }

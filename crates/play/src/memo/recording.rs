@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::guard::Guard;
 use super::numbering::EntityNumbering;
-use super::query::Query;
+use super::query::{Query, QueryRules};
 use crate::Sight;
 use crate::context::PlayedCard;
 use riskbreaker_dice::Dice;
@@ -167,9 +167,11 @@ impl Recording {
     }
 
     /// True if its effects so far may have changed the result of a query.
-    pub fn may_have_changed(&self, query: Query, numbering: &EntityNumbering) -> bool {
+    pub fn may_have_changed(&self, query: Query, numbering: &EntityNumbering, rules: &QueryRules) -> bool {
         self.effects.iter().any(|effect| match (effect, query) {
-            (RecordedEffect::Spawn(_), Query::Holding(..)) => false,
+            // Everybody sees what a recording has made, or it would have been aborted.
+            (RecordedEffect::Spawn(_), Query::Holding(..) | Query::Open) => false,
+            (RecordedEffect::Set(written, _), Query::Open) => rules.decides_audiences(*written, numbering),
             (RecordedEffect::Spawn(_) | RecordedEffect::Remove(_), _) => true,
             (
                 RecordedEffect::Set(written, _) | RecordedEffect::Add(written, _),

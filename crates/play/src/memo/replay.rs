@@ -273,8 +273,8 @@ impl Memo {
                 first
             }
         };
-        let Memo { cache, numbering, ends, values, .. } = self;
-        table.follow(first, state, &mut TraceReader { cache, numbering, ends, values }, Some(rng))
+        let Memo { cache, numbering, rules, values, .. } = self;
+        table.follow(first, state, &mut TraceReader { cache, numbering, rules, values }, Some(rng))
     }
 
     /// The first node of the tree of an entry. `None` if the table has no tree for it.
@@ -318,10 +318,10 @@ impl Memo {
         hashes: (u64, u64),
         state: &mut State,
     ) -> Result<Value, Miss> {
-        let Memo { traces, cache, numbering, ends, values, roots, .. } = self;
+        let Memo { traces, cache, numbering, rules, values, roots, .. } = self;
         let table = traces.read();
         let first = roots.function(what, is_result, hashes, &table).ok_or(Miss::Root)?;
-        let place = table.follow(first, state, &mut TraceReader { cache, numbering, ends, values }, None)?;
+        let place = table.follow(first, state, &mut TraceReader { cache, numbering, rules, values }, None)?;
         let value = values.value(table.leaf(place).value, &table.names().values);
         Ok(all_real(numbering, value))
     }

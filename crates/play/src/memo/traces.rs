@@ -11,7 +11,7 @@ use super::leaf;
 use super::leaf::Leaf;
 use super::numbering::EntityNumbering;
 use super::outcome::{OutcomeNames, TraceOutcome};
-use super::query::{Query, RelationEnd, mask_of};
+use super::query::{Query, QueryRules, mask_of};
 use super::recording::{Dependency, ExpectedOutcome, FieldSet, Finished, RollKey, Root, hash_of};
 use super::tagged::{OwnValues, PackedValue};
 use riskbreaker_dice::DiceRng;
@@ -46,7 +46,7 @@ impl Traces {
 pub(crate) struct TraceReader<'m> {
     pub cache: &'m mut FieldCache,
     pub numbering: &'m mut EntityNumbering,
-    pub ends: &'m [RelationEnd],
+    pub rules: &'m QueryRules,
     pub values: &'m mut OwnValues,
 }
 
@@ -219,7 +219,7 @@ impl TraceTable {
     /// Reads the value of a guard from the state. `None` for a roll.
     #[inline(never)]
     fn look(&self, guard: Guard, state: &mut State, reader: &mut TraceReader) -> Option<PackedValue> {
-        let TraceReader { cache, numbering, ends, values } = reader;
+        let TraceReader { cache, numbering, rules, values } = reader;
         match guard.kind() {
             Guard::FIELD if !guard.is_fixed() => self.read(guard, state, numbering),
             Guard::FIELD if guard.slot() >= numbering.fixed_fields() => self.holding(guard, state, cache, numbering),
@@ -230,11 +230,16 @@ impl TraceTable {
             Guard::COMPARISON => self.comparison(guard, state, cache, numbering),
             Guard::QUERY => {
                 let query = self.query(guard, numbering)?;
-                // The other queries read no fields of fixed entities.
-                if matches!(query, Query::Relations(_)) {
+                let reads_fixed = match query {
+                    Query::Relations(_) => true,
+                    Query::Open => cache.is_any_dirty(|field| rules.decides_audiences(field, numbering)),
+                    // The others read no fields of fixed entities.
+                    _ => false,
+                };
+                if reads_fixed {
                     cache.flush(state, numbering, |tag| values.value(tag, &self.names.values));
                 }
-                self.found(query, state, (ends, numbering))
+                self.found(query, state, (rules, numbering))
             }
             _ => None,
         }
@@ -312,13 +317,13 @@ impl TraceTable {
         &self,
         query: Query,
         state: &State,
-        (ends, numbering): (&[RelationEnd], &mut EntityNumbering),
+        (rules, numbering): (&QueryRules, &mut EntityNumbering),
     ) -> Option<PackedValue> {
         let query = match query.entity() {
             Some(number) => query.about(numbering.entity(number)?),
             None => query,
         };
-        self.names.values.known(&query.found(state, ends, numbering)?)
+        self.names.values.known(&query.found(state, rules, numbering)?)
     }
 
     /// The query of a guard, if it is one.

@@ -4,7 +4,7 @@ use mlua::{Error, Lua, Result, Table, Value as Lv};
 
 use super::super::account::charge;
 use super::super::budget::hold;
-use super::super::conversion::{from_lua, name_of};
+use super::super::conversion::{from_lua, kept_name, name_of};
 use super::super::handles::{Handles, Tombstone};
 use super::super::memory::limited;
 use super::arguments::{string_arg, text_arg};
@@ -219,19 +219,20 @@ pub(super) fn read_fields(
         }
     };
     let mut values: Vec<(FieldId, Value)> = Vec::new();
-    for pair in given.pairs::<Lv, Lv>() {
-        let (key, value) = pair?;
-        let key = text_arg(context, &key, "the name of a field")?;
+    given.for_each(|key: Lv, value: Lv| {
+        let key = string_arg(context, &key, "the name of a field")?;
+        let key = kept_name(key)?;
         let Some(field) = declared.field_named(&key) else {
             let message = no_member(context, name, &key);
             return Err(fault(context, message));
         };
         let value = match from_lua(&value, handles) {
             Ok(value) => declared.field(field).ty.settle(value),
-            Err(error) => return Err(fault(context, format!("the field `{key}` of a {name}: {}", plain(&error)))),
+            Err(error) => return Err(fault(context, format!("the field `{}` of a {name}: {}", &*key, plain(&error)))),
         };
         values.push((field, value));
-    }
+        Ok(())
+    })?;
     values.sort_by_key(|(field, _)| *field);
     Ok(values)
 }
@@ -254,5 +255,5 @@ pub(super) fn new_entity(
     charge_lists(context);
     hold(TOLD + rules.schema().kind(kind).fields.len() * CHANGE)?;
     let id = context.spawn(kind, given).map_err(stopped)?;
-    handles.make(lua, rules.schema(), id, kind)
+    handles.make(id, kind)
 }

@@ -1,4 +1,4 @@
-//! Writes the fields of an entity to its handle, in one call.
+//! Makes the handle of an entity, and writes all fields to it, in one call each.
 
 use std::cell::Cell;
 use std::os::raw::c_int;
@@ -43,5 +43,35 @@ unsafe extern "C-unwind" fn write_all(state: *mut lua_State) -> c_int {
             ffi::lua_rawset(state, 1);
         }
         0
+    }
+}
+
+/// A function of a blank handle, the list of its field names, the list of handles by entity id, and an id: makes and lists
+/// the handle of that entity.
+pub(crate) fn copy_blank(lua: &Lua) -> Result<Function> {
+    // SAFETY: it follows the engine's rules for C functions, see below.
+    unsafe { lua.create_c_function(copy) }
+}
+
+unsafe extern "C-unwind" fn copy(state: *mut lua_State) -> c_int {
+    // SAFETY: the arguments are three tables and a number; a list may be nil. No value here has a destructor when the
+    // engine raises an error.
+    unsafe {
+        ffi::lua_settop(state, 4);
+        ffi::lua_clonetable(state, 1);
+        if ffi::lua_type(state, 2) == ffi::LUA_TTABLE {
+            for at in 1..=ffi::lua_objlen(state, 2) {
+                ffi::lua_rawgeti(state, 2, at as ffi::lua_Integer);
+                ffi::lua_pushnil(state);
+                ffi::lua_rawset(state, 5);
+            }
+        }
+        ffi::lua_setreadonly(state, 5, 1);
+        if ffi::lua_type(state, 3) == ffi::LUA_TTABLE {
+            ffi::lua_pushvalue(state, 4);
+            ffi::lua_pushvalue(state, 5);
+            ffi::lua_rawset(state, 3);
+        }
+        1
     }
 }

@@ -8,7 +8,7 @@ use super::super::account::charge;
 use super::super::memory::limited;
 use super::entities::no_kind;
 use super::messages::no_member;
-use super::raw::{add_functions, pop, push_handles, raise, text, type_name};
+use super::raw::{add_functions, pop, push_handle, push_handles, raise, text, type_name};
 use super::refusal::{NO_GAME, fault, message_of, plain, stopped};
 use super::stack::value_at;
 use super::state::{HostState, is_handle, lent};
@@ -103,20 +103,24 @@ unsafe fn is_first(state: *mut lua_State) -> bool {
 
 unsafe fn push_found(state: *mut lua_State, found: &[EntityId]) {
     unsafe {
-        let wanted = if is_first(state) { found.len().min(1) } else { found.len() };
-        charge(wanted as i64 / 4 + 4);
+        if !is_first(state) {
+            return push_list(state, found);
+        }
+        charge(found.len().min(1) as i64 / 4 + 4);
+        match found.first() {
+            Some(id) => push_handle(state, *id),
+            None => ffi::lua_pushnil(state),
+        }
+    }
+}
+
+/// Pushes a frozen list of entities, and charges it.
+pub(super) unsafe fn push_list(state: *mut lua_State, found: &[EntityId]) {
+    unsafe {
+        charge(found.len() as i64 / 4 + 4);
         push_handles(state);
         let handles = ffi::lua_gettop(state);
-        if is_first(state) {
-            match found.first() {
-                Some(id) => {
-                    ffi::lua_rawgeti(state, handles, ffi::lua_Integer::from(id.0));
-                }
-                None => ffi::lua_pushnil(state),
-            }
-            return;
-        }
-        ffi::lua_createtable(state, wanted as c_int, 0);
+        ffi::lua_createtable(state, found.len() as c_int, 0);
         for (at, id) in (1..).zip(found) {
             ffi::lua_rawgeti(state, handles, ffi::lua_Integer::from(id.0));
             ffi::lua_rawseti(state, handles + 1, at);

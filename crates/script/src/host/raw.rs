@@ -7,7 +7,7 @@ use mlua::{Lua, Result, Table, ffi, lua_State};
 
 use super::super::budget::note_spent_at;
 use super::super::whole_number;
-use riskbreaker_state::Value;
+use riskbreaker_state::{EntityId, Value};
 
 /// Adds plain C functions to a table.
 ///
@@ -77,6 +77,15 @@ pub(super) unsafe fn push_handles(state: *mut lua_State) {
     unsafe { push_registered(state, &raw const HANDLES) }
 }
 
+/// Pushes the handle of an entity, or nil if there is none.
+pub(super) unsafe fn push_handle(state: *mut lua_State, id: EntityId) {
+    unsafe {
+        push_handles(state);
+        ffi::lua_rawgeti(state, -1, ffi::lua_Integer::from(id.0));
+        ffi::lua_remove(state, -2);
+    }
+}
+
 /// Pushes a value that is no table. Returns false if it is a table.
 pub(super) unsafe fn push_plain(state: *mut lua_State, value: &Value) -> bool {
     unsafe {
@@ -86,11 +95,7 @@ pub(super) unsafe fn push_plain(state: *mut lua_State, value: &Value) -> bool {
             Value::Text(text) => {
                 ffi::lua_pushlstring(state, text.as_ptr().cast(), text.len());
             }
-            Value::Entity(id) => {
-                push_handles(state);
-                ffi::lua_rawgeti(state, -1, ffi::lua_Integer::from(id.0));
-                ffi::lua_remove(state, -2);
-            }
+            Value::Entity(id) => push_handle(state, *id),
             _ => return false,
         }
     }

@@ -1,13 +1,15 @@
+use std::os::raw::c_int;
 use std::rc::Rc;
 
-use mlua::{Lua, Result, Table, Value as Lv};
+use mlua::{Lua, Result, Table, Value as Lv, ffi, lua_State};
 
 use super::super::account::charge;
 use super::super::handles::Handles;
 use super::entities::{entity_arg, hold_change, kind_arg, new_entity, read_fields, take_away};
-use super::queries::charge_query;
+use super::queries::{charge_query, push_list};
+use super::raw::{add_functions, push_handle, text};
 use super::refusal::stopped;
-use super::state::{HostState, host_function};
+use super::state::{HostState, host_function, lent, running_host};
 use riskbreaker_play::ActionContext;
 use riskbreaker_state::{EntityId, KindId, Value};
 
@@ -73,7 +75,92 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         charge_query(context);
         list(lua, &handles, found)
     });
-    Ok(())
+    // SAFETY: both follow the engine's rules for C functions, see below.
+    unsafe { add_functions(lua, table, &[("quick_relation", quick_relation), ("quick_related", quick_related)]) }
+}
+
+/// `quick_relation(function)`: returns a function like `relation`. It answers the usual call itself and leaves the others
+/// to that function.
+unsafe extern "C-unwind" fn quick_relation(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives a function.
+    unsafe {
+        ffi::lua_pushcclosure(state, find_relation, 1);
+        1
+    }
+}
+
+/// `quick_related(function)`: the same for `related`.
+unsafe extern "C-unwind" fn quick_related(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `quick_relation`.
+    unsafe {
+        ffi::lua_pushcclosure(state, find_related, 1);
+        1
+    }
+}
+
+unsafe extern "C-unwind" fn find_relation(state: *mut lua_State) -> c_int {
+    // SAFETY: the arguments are checked before use. No value here has a destructor when the engine raises an error.
+    unsafe {
+        ffi::lua_settop(state, 3);
+        let found = relation_at(state).and_then(|(context, kind)| {
+            let ends = (entity_at(state, 2)?, entity_at(state, 3)?);
+            let found = context.relations_between(kind, ends.0, ends.1);
+            charge_query(context);
+            Some(found.first().copied())
+        });
+        let Some(found) = found else { return call_slow(state) };
+        match found {
+            Some(relation) => push_handle(state, relation),
+            None => ffi::lua_pushnil(state),
+        }
+        1
+    }
+}
+
+unsafe extern "C-unwind" fn find_related(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `find_relation`; the list of entities is dropped before the engine makes a table.
+    unsafe {
+        ffi::lua_settop(state, 3);
+        let found = relation_at(state).and_then(|(context, kind)| {
+            let one = entity_at(state, 2)?;
+            let found = context.related(kind, one, ffi::lua_toboolean(state, 3) != 0);
+            charge_query(context);
+            Some(found)
+        });
+        match found {
+            Some(found) => push_list(state, &found),
+            None => return call_slow(state),
+        }
+        1
+    }
+}
+
+/// The running game, and the kind of relation named by the first argument. `None` if the action is stopped or the
+/// argument is no such kind.
+unsafe fn relation_at<'a>(state: *mut lua_State) -> Option<(&'a mut ActionContext, KindId)> {
+    let (_, context) = lent(state)?;
+    context.may_go_on().ok()?;
+    // SAFETY: the caller gives its state.
+    let kind = context.rules.schema().kind_named(unsafe { text(state, 1) }?)?;
+    (context.rules.schema().kind(kind).relates.len() == 2).then_some((context, kind))
+}
+
+/// The entity whose handle is at a stack index.
+unsafe fn entity_at(state: *mut lua_State, at: c_int) -> Option<EntityId> {
+    // SAFETY: the caller gives a stack index.
+    let address = unsafe { ffi::lua_topointer(state, at) } as usize;
+    running_host()?.handles.try_borrow().ok()?.id_at(address)
+}
+
+/// Calls the function in the upvalue with the three arguments.
+unsafe fn call_slow(state: *mut lua_State) -> c_int {
+    // SAFETY: the closure was made with a function as its upvalue.
+    unsafe {
+        ffi::lua_pushvalue(state, ffi::lua_upvalueindex(1));
+        ffi::lua_insert(state, 1);
+        ffi::lua_call(state, 3, 1);
+        1
+    }
 }
 
 fn list(lua: &Lua, handles: &Handles, found: Vec<EntityId>) -> Result<Table> {

@@ -1,6 +1,9 @@
 //! Who may see an entity, a field or a value of a state.
 
+use std::sync::Arc;
+
 use super::State;
+use crate::audience::EVERYBODY;
 use crate::{Audience, AudienceRule, Entity, EntityId, FieldId, Schema, Value};
 
 impl State {
@@ -37,6 +40,25 @@ impl State {
         }
     }
 
+    /// True if everybody sees every entity and every field.
+    pub fn is_open(&self, schema: &Schema) -> bool {
+        let rules: Vec<Vec<&AudienceRule>> = schema.kinds.iter().map(|kind| kind.audience_rules().collect()).collect();
+        self.entities().all(|(_, entity)| {
+            rules[entity.kind.0 as usize].iter().all(|rule| self.is_for_everybody(schema, entity, rule))
+        })
+    }
+
+    fn is_for_everybody(&self, schema: &Schema, entity: &Entity, rule: &AudienceRule) -> bool {
+        match rule {
+            AudienceRule::Fixed(audience) => audience.is_everybody(),
+            AudienceRule::Path(path) => match self.at_end(schema, entity, path, None) {
+                Some(Value::Text(seat)) => **seat == *EVERYBODY,
+                Some(Value::List(seats)) => seats.iter().filter_map(Value::as_text).any(|seat| seat == EVERYBODY),
+                _ => false,
+            },
+        }
+    }
+
     /// The viewers who see every entity in a value.
     pub fn value_audience(&self, schema: &Schema, value: &Value) -> Audience {
         let mut audience = Audience::Everybody;
@@ -56,24 +78,37 @@ impl State {
             AudienceRule::Fixed(audience) => return audience.clone(),
             AudienceRule::Path(path) => path,
         };
+        match self.at_end(schema, entity, path, other) {
+            Some(Value::Text(seat)) => Audience::named(seat),
+            Some(Value::List(seats)) => Audience::of(seats.iter().filter_map(Value::as_text)),
+            _ => Audience::nobody(),
+        }
+    }
+
+    /// The value at the end of a path of fields from an entity: a text, a list, or another value that names no seats.
+    /// `None` if the path leads nowhere. `other`: a value to use for one of the fields.
+    fn at_end<'s>(
+        &'s self,
+        schema: &Schema,
+        entity: &'s Entity,
+        path: &[Arc<str>],
+        other: Option<(EntityId, FieldId, &'s Value)>,
+    ) -> Option<&'s Value> {
         let changed = other.and_then(|(id, field, value)| Some((self.entity(id)?, field, value)));
         let mut at = Some(entity);
         for name in path {
-            let value = at.and_then(|entity| {
-                let field = schema.kind(entity.kind).field_named(name)?;
-                match changed {
-                    Some((of, at, value)) if std::ptr::eq(of, entity) && at == field => Some(value),
-                    _ => entity.fields.get(field.0 as usize),
-                }
-            });
+            let entity = at?;
+            let field = schema.kind(entity.kind).field_named(name)?;
+            let value = match changed {
+                Some((of, at, value)) if std::ptr::eq(of, entity) && at == field => value,
+                _ => entity.fields.get(field.0 as usize)?,
+            };
             match value {
-                Some(Value::Entity(next)) => at = self.entity(*next),
-                Some(Value::Text(seat)) => return Audience::named(seat),
-                Some(Value::List(seats)) => return Audience::of(seats.iter().filter_map(Value::as_text)),
-                _ => return Audience::nobody(),
+                Value::Entity(next) => at = self.entity(*next),
+                value => return Some(value),
             }
         }
-        Audience::nobody()
+        None
     }
 }
 
