@@ -5,7 +5,7 @@ use crate::inference::value_type::{ValueType, list_of};
 use crate::lints;
 use crate::reader::ScriptReader;
 use crate::syntax::{constant, literal, named, text};
-use riskbreaker_ruleset::SwitchKind;
+use riskbreaker_ruleset::{SwitchKind, instead};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
 use riskbreaker_state::{Kind, State, Type, Value};
@@ -15,24 +15,7 @@ impl ScriptReader<'_> {
     pub(crate) fn compared(&mut self, one: Expression<'_>, value: Expression<'_>) {
         let Some(constant) = constant(value).filter(|constant| *constant != Value::None) else { return };
         if let Some(Symbol::Switch(name)) = self.symbol(one) {
-            let Some(switch) = self.known.stack.switch(&name) else { return };
-            let fits = match (&switch.kind, &constant) {
-                (SwitchKind::Choice { values }, Value::Text(text)) => values.iter().any(|value| **value == **text),
-                (SwitchKind::Toggle, Value::Bool(_)) | (SwitchKind::Range { .. }, Value::Int(_)) => true,
-                _ => false,
-            };
-            if !fits {
-                let cure = match (&switch.kind, &constant) {
-                    (SwitchKind::Choice { values }, Value::Text(text)) => self.known.instead(text, values),
-                    _ => format!("it is {}", switch.kind),
-                };
-                self.problem(
-                    &lints::impossible_value::LINT,
-                    value.location(),
-                    (format!("the switch `{name}` is never {}", shown(&constant)), cure),
-                );
-            }
-            return;
+            return self.compared_switch(&name, &constant, value.location());
         }
         let Value::Text(given) = &constant else { return };
         let chosen = match one.kind() {
@@ -80,6 +63,14 @@ impl ScriptReader<'_> {
             let wrong = self.known.wrong_name("hook", given).filter(|_| name == "hook");
             return self.tell(&lints::unknown_name::LINT, value.location(), wrong);
         }
+        if let Some(values) = thing.as_ref().and_then(|thing| self.words_of_param(thing, &name)) {
+            if !values.iter().any(|value| **value == **given) {
+                let wrong = format!("`{name}` is never \"{given}\"");
+                let cure = instead(given, values.iter().map(String::as_str));
+                self.problem(&lints::impossible_value::LINT, value.location(), (wrong, cure));
+            }
+            return;
+        }
         let kind = match &thing {
             Some(Symbol::Entity(Some(kind))) => self.known.kind(kind),
             Some(Symbol::Entity(None)) | None => None,
@@ -105,6 +96,21 @@ impl ScriptReader<'_> {
                 (format!("`{name}` is never \"{given}\""), self.known.instead(given, &values)),
             );
         }
+    }
+
+    /// Reports a comparison of a house rule with a value that it never has.
+    fn compared_switch(&mut self, name: &str, constant: &Value, at: Location) {
+        let Some(switch) = self.known.stack.switch(name) else { return };
+        let cure = match (&switch.kind, constant) {
+            (SwitchKind::Toggle, Value::Bool(_)) | (SwitchKind::Range { .. }, Value::Int(_)) => return,
+            (SwitchKind::Choice { values }, Value::Text(text)) if values.iter().any(|value| **value == **text) => {
+                return;
+            }
+            (SwitchKind::Choice { values }, Value::Text(text)) => self.known.instead(text, values),
+            _ => format!("it is {}", switch.kind),
+        };
+        let wrong = format!("the switch `{name}` is never {}", shown(constant));
+        self.problem(&lints::impossible_value::LINT, at, (wrong, cure));
     }
 
     /// Checks fields that are given by name, with their values.
@@ -203,11 +209,12 @@ impl ScriptReader<'_> {
         {
             let wrong = format!("expected a number, found {}", sort.words());
             let why = if adds { ", why?" } else { "" };
-            return self.problem(
-                &lints::argument_type::LINT,
-                by.location(),
-                (wrong, format!("it is written :{name}(\"field\", n{why})")),
-            );
+            let is_number = literal(*by).is_some_and(|text| text.trim().parse::<i64>().is_ok());
+            let cure = match is_number {
+                true => "write the number without quotes".to_owned(),
+                false => format!("it is written :{name}(\"field\", n{why})"),
+            };
+            return self.problem(&lints::argument_type::LINT, by.location(), (wrong, cure));
         }
         match thing {
             Some(Symbol::Entity(Some(kind))) => {
