@@ -256,7 +256,7 @@ const MISTAKES: &[Mistake] = &[
     ("tug/maneuvers/rest.luau", "\t\treturn true", "\t\ttrue", "is `return` missing"),
     ("tug/maneuvers/rest.luau", "resolve = function(ctx)", "resolve = function ctx", "in brackets"),
     ("tug/maneuvers/rest.luau", "return rb.maneuver", "// a card\nreturn rb.maneuver", "a comment begins with `--`"),
-    ("tug/specs/maneuvers/rest.luau", "t:given(\"two\")", "t:given(\"two\"", "bracket"),
+    ("tug/specs/maneuvers/rest.luau", "t:given(\"two\")", "t:given(\"two\"", "write `)`"),
     // Names
     ("tug/maneuvers/pull.luau", "(won and", "(wno and", "did you mean `won`?"),
     ("tug/verbs.luau", "finish(\"{} has won\", who)", "finish(\"{} has won\", whom)", "did you mean `who`?"),

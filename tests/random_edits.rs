@@ -8,7 +8,7 @@ mod files;
 use std::collections::{BTreeMap, BTreeSet};
 
 use editor::Editor;
-use riskbreaker::check::{CheckReport, check};
+use riskbreaker::check::{Analysis, CheckReport, check};
 use riskbreaker::{Library, WorkBudget};
 use serde_json::json;
 
@@ -59,9 +59,14 @@ fn edited(text: &str, chance: &mut Chance) -> String {
 /// The findings of a check from nothing, as `path:line message`.
 fn fresh(files: &BTreeMap<String, String>) -> BTreeSet<String> {
     let budget = WorkBudget::new(CheckReport::WORK);
-    let found = check(&Library::from_files(files.clone()), "tug", &[], &budget).problems;
+    shown(&check(&Library::from_files(files.clone()), "tug", &[], &budget))
+}
+
+/// The findings of a check, as `path:line message`.
+fn shown(report: &CheckReport) -> BTreeSet<String> {
     let shown = |cure: Option<&str>| cure.map_or(String::new(), |cure| format!("\n{cure}"));
-    found
+    report
+        .problems
         .iter()
         .map(|one| format!("{}:{} {}{}", one.path, one.line.unwrap_or(1), one.message, shown(one.cure.as_deref())))
         .collect()
@@ -96,4 +101,43 @@ fn after_random_edits_the_diagnostics_are_those_of_a_fresh_check() {
         }
     }
     editor.end();
+}
+
+/// Edits of one file after the other, as an author makes them, each with a check that reuses what the last one has read.
+fn edit_and_check_again(ruleset: &str, ids: &[&str], edits: usize) {
+    let original = files::of(ids);
+    let is_edited = |path: &&String| path.ends_with(".luau") || path.ends_with(".toml") || path.ends_with("RULES.md");
+    let paths: Vec<&String> = original.keys().filter(is_edited).collect();
+    let (mut files, mut chance) = (original.clone(), Chance(11));
+    let budget = || WorkBudget::new(CheckReport::WORK);
+    let mut last = Analysis::new(&Library::from_files(files.clone()), ruleset, &budget());
+    let mut path = paths[0];
+    for edit in 1..=edits {
+        // Mostly the file of the last edit.
+        if chance.below(4) == 0 {
+            path = paths[chance.below(paths.len())];
+        }
+        match chance.below(8) {
+            0 => files = original.clone(),
+            1 => {
+                drop(files.insert(format!("{}/lib/new{}.luau", ids[0], chance.below(3)), "return { new = 1 }\n".into()))
+            }
+            2 | 3 => drop(files.insert(path.clone(), original[path].clone())),
+            _ => drop(files.insert(path.clone(), edited(&files[path], &mut chance))),
+        }
+        let library = Library::from_files(files.clone());
+        let again = last.again(&library, ruleset, &budget());
+        let (found, new) = (shown(&again.report), shown(&Analysis::new(&library, ruleset, &budget()).report));
+        assert_eq!(found, new, "{ruleset}: edit {edit}, of {path}");
+        last = again;
+    }
+}
+
+#[test]
+fn a_check_that_reuses_the_last_one_finds_what_a_new_check_finds() {
+    edit_and_check_again("tug", &["tug"], 300);
+    edit_and_check_again("arena", &["arena"], 100);
+    let over = ["house-armour", "riskbreaker-0.0.1", "riskbreaker-common"];
+    edit_and_check_again("riskbreaker-0.0.1+house-armour", &over, 15);
+    edit_and_check_again("silent-winter", &["silent-winter"], 10);
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Returns the files of some rulesets, by path from the folder of rulesets, with `/` as separator. Rulesets of the
 /// tests are preferred to shipped ones of the same name.
+#[allow(dead_code)]
 pub fn of(ids: &[&str]) -> BTreeMap<String, String> {
     let of_tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets");
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets");

@@ -16,7 +16,9 @@ use crate::lints::unread_switch::wrong_switches;
 use crate::lints::{load, unexamined, unknown_name};
 use crate::place::{DATA_PLACES, is_in_folder, place};
 use crate::reader::ScriptReader;
+use crate::reading::{CheckCache, ReadFiles, Reading, ScriptsToRead};
 use crate::report::CheckReport;
+use crate::symbols::file_names::FileNames;
 use crate::symbols::known::KnownNames;
 use crate::symbols::names::NamesOfFiles;
 use crate::{data, facts};
@@ -32,17 +34,25 @@ pub struct Analysis {
     pub(crate) own: usize,
     pub(crate) stack: Option<Arc<Stack>>,
     pub(crate) rules: Option<Arc<Ruleset>>,
-    pub(crate) names: Option<NamesOfFiles>,
+    pub(crate) names: Option<Arc<NamesOfFiles>>,
+    /// What was read, for the next check.
+    cache: CheckCache,
 }
 
 impl Analysis {
     /// Checks a ruleset as [`crate::check`] does.
     pub fn new(library: &Library, id: &str, budget: &WorkBudget) -> Analysis {
-        analyse(library, id, &[], Depth::Everything, budget)
+        analyse(library, id, &[], Depth::Everything, budget, CheckCache::default())
     }
 
-    pub(crate) fn of(report: CheckReport) -> Analysis {
-        Analysis { report, own: 0, stack: None, rules: None, names: None }
+    /// Checks the same ruleset again, perhaps with other texts. The result is that of [`Analysis::new`]. Files are read
+    /// again only if their text has changed, or a name that they look up.
+    pub fn again(&self, library: &Library, id: &str, budget: &WorkBudget) -> Analysis {
+        analyse(library, id, &[], Depth::Everything, budget, self.cache.clone())
+    }
+
+    pub(crate) fn of(report: CheckReport, cache: CheckCache) -> Analysis {
+        Analysis { report, own: 0, stack: None, rules: None, names: None, cache }
     }
 
     /// Returns the ruleset with its parents and layers; `None` if it could not be resolved.
@@ -61,7 +71,7 @@ impl Analysis {
         let (part, inside) = stack.part_of(path)?;
         let source = Source::read(path, text.as_bytes()).ok()?;
         let read = || {
-            let names = names.with_script(inside, path, &source.text);
+            let names = Arc::new(names.with_script(inside, path, &source.text));
             let known = KnownNames::with_names(stack, self.rules.as_deref().map(Ruleset::book), names, budget);
             let mut reader = ScriptReader::new(&known, part, inside, &source);
             reader.read();
@@ -95,7 +105,7 @@ impl Analysis {
         let rules = self.rules.as_deref();
         let read = || match source.kind()? {
             SourceKind::Script => {
-                let names = names.with_script(inside, path, &source.text);
+                let names = Arc::new(names.with_script(inside, path, &source.text));
                 let known = KnownNames::with_names(stack, rules.map(Ruleset::book), names, budget);
                 let mut reader = ScriptReader::new(&known, part, inside, &source);
                 reader.read();
@@ -138,48 +148,67 @@ pub(crate) enum Depth {
 }
 
 pub(crate) fn run(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &WorkBudget) -> CheckReport {
-    analyse(library, id, layers, depth, budget).report
+    analyse(library, id, layers, depth, budget, CheckCache::default()).report
 }
 
-pub(crate) fn analyse(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &WorkBudget) -> Analysis {
+pub(crate) fn analyse(
+    library: &Library,
+    id: &str,
+    layers: &[String],
+    depth: Depth,
+    budget: &WorkBudget,
+    cache: CheckCache,
+) -> Analysis {
     let (library, name, layers, budget) = (library.clone(), id.to_string(), layers.to_vec(), budget.clone());
     // Nested code is read by recursion. The large stack keeps deep nesting from ending the host.
     let reader = thread::Builder::new().name("check".into()).stack_size(MACHINE_STACK);
-    let found = reader.spawn(move || find(&library, &name, &layers, depth, &budget)).map(thread::JoinHandle::join);
+    let found =
+        reader.spawn(move || find((&library, &name, &layers), depth, &budget, cache)).map(thread::JoinHandle::join);
     match found {
         Ok(Ok(found)) => found,
         _ => {
             let problem = unexamined::LINT.problem(id, "could not be checked: the check itself failed");
-            Analysis::of(CheckReport { problems: vec![problem], ..CheckReport::default() })
+            Analysis::of(CheckReport { problems: vec![problem], ..CheckReport::default() }, CheckCache::default())
         }
     }
 }
 
-pub(crate) fn find(library: &Library, id: &str, layers: &[String], depth: Depth, budget: &WorkBudget) -> Analysis {
+pub(crate) fn find(
+    (library, id, layers): (&Library, &str, &[String]),
+    depth: Depth,
+    budget: &WorkBudget,
+    mut cache: CheckCache,
+) -> Analysis {
     let stack = match Stack::resolve(library, id, layers) {
         Ok(stack) => Arc::new(stack),
         Err(error) => {
-            return Analysis::of(CheckReport { problems: of_loading(error.problems), ..CheckReport::default() });
+            let report = CheckReport { problems: of_loading(error.problems), ..CheckReport::default() };
+            return Analysis::of(report, cache);
         }
     };
     // For `game+house`, only the house rules are checked.
     let own = stack.main().index + usize::from(id.contains('+'));
-    let nothing_examined = |problems| {
+    let nothing_examined = |problems, cache| {
         let unexamined = paths_from(&stack, own).collect();
-        Analysis::of(CheckReport { problems, unexamined, interrupted: budget.is_interrupted() })
+        Analysis::of(CheckReport { problems, unexamined, interrupted: budget.is_interrupted() }, cache)
     };
     if budget.is_spent() {
-        return nothing_examined(Vec::new());
+        return nothing_examined(Vec::new(), cache);
     }
     let (rules, mut found) = match Ruleset::load_read(stack.clone(), &with_layers(id, layers).1) {
         Ok(rules) => (Some(rules), Vec::new()),
         Err(error) => (None, of_loading(error.problems)),
     };
-    let Some(known) = KnownNames::new(&stack, rules.as_deref().map(Ruleset::book), budget) else {
-        return nothing_examined(found);
-    };
-    let Scripts { used, words, mut unreadable, mut idle, mut unexamined } =
-        read_scripts(&stack, own, &known, &mut found);
+    let last = cache.last(&stack, own, rules.as_deref());
+    let book = rules.as_deref().map(Ruleset::book);
+    let collected = FileNames::collect(&stack, book.map(Rulebook::schema), budget, last.map(|last| &last.file_names));
+    let Some((names, file_names)) = collected else { return nothing_examined(found, cache) };
+    let known = KnownNames::with_names(&stack, book, Arc::new(names), budget);
+    let mut to_read = ScriptsToRead::new(&known, last);
+    let Scripts { used, read, mut unreadable, mut idle, mut unexamined } =
+        read_scripts(&stack, own, &known, &mut to_read, &mut found);
+    let readings = to_read.into_readings();
+    let is_word = |name: &str| read.iter().any(|reading| reading.words.contains(name));
     for part in &stack.parts()[own..] {
         for base in part.manifest().over.iter().filter(|base| !library.contains(&base.id)) {
             let message = format!("`over` names `{}`, which is not there", base.id);
@@ -200,7 +229,7 @@ pub(crate) fn find(library: &Library, id: &str, layers: &[String], depth: Depth,
         found.extend(words_for_nothing(library, &stack, own, (rules, &known)));
         found.extend(facts::findings(&stack, own, rules));
     }
-    found.extend(wrong_switches(&stack, own, &known, &found, &words, unreadable));
+    found.extend(wrong_switches(&stack, own, &known, &found, is_word, unreadable));
     // If a file cannot be read, what other files lack because of it is not their mistake.
     if unreadable {
         found.retain(|problem| problem.line.is_some() || !problem.message.contains(" needs `"));
@@ -240,7 +269,10 @@ pub(crate) fn find(library: &Library, id: &str, layers: &[String], depth: Depth,
     found.dedup_by(|one, two| one.path == two.path && one.line == two.line && one.message == two.message);
     let report = CheckReport { problems: found, unexamined, interrupted: budget.is_interrupted() };
     let names = known.names;
-    Analysis { report, own, stack: Some(stack), rules, names: Some(names) }
+    if !budget.is_spent() {
+        cache.keep(ReadFiles::new((own, stack.clone()), rules.clone(), names.clone(), file_names, readings));
+    }
+    Analysis { report, own, stack: Some(stack), rules, names: Some(names), cache }
 }
 
 /// Marks problems that loading has found.
@@ -265,8 +297,8 @@ pub(crate) fn paths_from(stack: &Stack, own: usize) -> impl Iterator<Item = Stri
 pub(crate) struct Scripts {
     /// The files that scripts require.
     used: BTreeSet<String>,
-    /// All names and texts in the scripts.
-    words: BTreeSet<String>,
+    /// What was read of the scripts that are no specs.
+    read: Vec<Arc<Reading>>,
     /// Whether some script cannot be read.
     unreadable: bool,
     /// Problems of hooks that nothing attaches.
@@ -276,7 +308,13 @@ pub(crate) struct Scripts {
 }
 
 /// Reads the scripts of a stack and adds their problems to `found`.
-pub(crate) fn read_scripts(stack: &Stack, own: usize, known: &KnownNames<'_>, found: &mut Vec<Problem>) -> Scripts {
+pub(crate) fn read_scripts(
+    stack: &Stack,
+    own: usize,
+    known: &KnownNames<'_>,
+    to_read: &mut ScriptsToRead<'_>,
+    found: &mut Vec<Problem>,
+) -> Scripts {
     let mut scripts = Scripts::default();
     for (part, path, source) in stack.scripts() {
         // Specs of the parents are not part of this ruleset.
@@ -287,27 +325,24 @@ pub(crate) fn read_scripts(stack: &Stack, own: usize, known: &KnownNames<'_>, fo
             scripts.unexamined.push(source.path.to_string());
             continue;
         }
-        let mut reader = ScriptReader::new(known, part, path, source);
-        reader.read();
-        if reader.is_over() {
-            scripts.unexamined.push(reader.rest());
-        }
-        scripts.used.append(&mut reader.required);
-        if !path.starts_with("specs/") {
-            scripts.words.append(&mut reader.words);
-        }
+        let reading = to_read.read(part, path, source);
+        scripts.unexamined.extend(reading.rest.clone());
+        scripts.used.extend(reading.required.iter().cloned());
         if part >= own {
-            if reader.reads && !reader.always {
+            if reading.reads && !reading.always {
                 scripts.idle.extend(unattached(known, path, source));
             }
             // A problem that the check finds replaces the load error of the same line, because it is more precise.
             let surer = |problem: &Problem| {
-                let same = |found: &Problem| !found.is_warning && (found.line == problem.line || !reader.reads);
-                problem.path == source.path && reader.found.iter().any(same)
+                let same = |found: &Problem| !found.is_warning && (found.line == problem.line || !reading.reads);
+                problem.path == source.path && reading.found.iter().any(same)
             };
             found.retain(|problem| !surer(problem));
-            scripts.unreadable |= !reader.reads;
-            found.append(&mut reader.found);
+            scripts.unreadable |= !reading.reads;
+            found.extend(reading.found.iter().cloned());
+        }
+        if !path.starts_with("specs/") {
+            scripts.read.push(reading);
         }
     }
     scripts

@@ -1,5 +1,7 @@
 //! What can be completed at a place in a script.
 
+use std::sync::Arc;
+
 use crate::analysis::{Analysis, on_large_stack};
 use crate::members::Members;
 use crate::reader::ScriptReader;
@@ -16,7 +18,7 @@ impl Analysis {
         let (part, inside) = stack.part_of(path)?;
         let source = Source::read(path, text.as_bytes()).ok()?;
         on_large_stack(|| {
-            let names = names.with_script(inside, path, &source.text);
+            let names = Arc::new(names.with_script(inside, path, &source.text));
             let book = self.rules.as_deref().map(Ruleset::book);
             let known = KnownNames::with_names(stack, book, names, budget);
             let mut reader = ScriptReader::new(&known, part, inside, &source);

@@ -22,6 +22,7 @@ mod misspelling;
 mod open_block;
 mod place;
 mod reader;
+mod reading;
 mod report;
 mod symbols;
 mod syntax;

@@ -24,8 +24,10 @@ pub(super) struct CheckJob {
     pub turn: u64,
     /// The changed file, by its path in problems, and its text.
     pub changed: Option<(String, String)>,
-    /// The results of the previous check.
+    /// The results of the last check in which the ruleset loaded.
     pub last: Vec<Arc<Analysis>>,
+    /// The results of the last check, whose files are not read again unless they have changed.
+    pub before: Vec<Arc<Analysis>>,
 }
 
 /// The result of a check.
@@ -240,11 +242,14 @@ fn check(job: &CheckJob, stop: &Arc<AtomicBool>, tell: &impl Fn(CheckOutcome)) {
         }
     }
     let mut analyses = Vec::new();
-    for way in job.library.ways_to_play(&job.id) {
+    for (at, way) in job.library.ways_to_play(&job.id).into_iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
             return;
         }
-        analyses.push(Arc::new(Analysis::new(&job.library, &way, &budget)));
+        analyses.push(Arc::new(match job.before.get(at) {
+            Some(before) => before.again(&job.library, &way, &budget),
+            None => Analysis::new(&job.library, &way, &budget),
+        }));
     }
     if !stop.load(Ordering::Relaxed) {
         tell(outcome(FoundProblems::Whole(analyses)));

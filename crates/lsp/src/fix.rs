@@ -46,7 +46,13 @@ pub fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
                 .or_else(|| behind(problem, text, wrong?))
                 .or_else(|| other_name(problem, text, meant)),
         };
+        let range = range.map(|range| last_name(text, range, meant));
         return range.map(|range| renamed(text, range, meant)).into_iter().collect();
+    }
+    if let Some((_, meant)) = cure.split_once("did you mean \"")
+        && let Some((meant, _)) = meant.split_once("\"?")
+    {
+        return quoted_word(problem, text).map(|range| renamed(text, range, meant)).into_iter().collect();
     }
     if let Some(known) = cure.strip_prefix("known: ") {
         let found = named(problem, text, &range, wrong).or_else(|| other_name(problem, text, ""));
@@ -66,6 +72,12 @@ pub fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
     }
     if let Some(fix) = value_of_key(cure, &range, text) {
         return vec![fix];
+    }
+    if let Some((key, value)) = cure.strip_prefix("write ").and_then(|rest| rest.strip_suffix('"')?.split_once(" = \""))
+        && wrong == Some(marked)
+        && text[..range.start].ends_with(&format!("{key} = \""))
+    {
+        return vec![replace(value)];
     }
     if cure.contains("without quotes") {
         let bare = marked.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
@@ -157,6 +169,24 @@ fn named(problem: &Problem, text: &str, range: &Range<usize>, wrong: Option<&str
     plain.then(|| range.start + 1..range.end - 1)
 }
 
+/// Of a path such as `t:plays`, the bytes of the last name, if what is meant is a name alone.
+fn last_name(text: &str, range: Range<usize>, meant: &str) -> Range<usize> {
+    let is_sign = |letter: char| matches!(letter, '.' | ':');
+    match text[range.clone()].rfind(is_sign).filter(|_| !meant.contains(is_sign)) {
+        Some(sign) => range.start + sign + 1..range.end,
+        None => range,
+    }
+}
+
+/// The bytes of the word in double quotes that a message quotes, in the line of the problem.
+fn quoted_word(problem: &Problem, text: &str) -> Option<Range<usize>> {
+    let begin = place_in(text, problem.line?, 1);
+    let line = text[begin..].lines().next()?;
+    let word = problem.message.split('"').nth(1)?;
+    let at = begin + line.find(&format!("\"{word}\""))? + 1;
+    Some(at..at + word.len())
+}
+
 /// The bytes of a name at the place of a problem or after it in the line.
 fn behind(problem: &Problem, text: &str, name: &str) -> Option<Range<usize>> {
     let begin = place_in(text, problem.line?, problem.column.unwrap_or(1));
@@ -231,6 +261,11 @@ mod tests {
         );
         assert_eq!(fixed("  goto done", (1, 3), "Luau has no `goto done`", "write `continue`"), ["  continue"]);
         assert_eq!(fixed("a || b", (1, 3), "`||` is no word", "write `or`"), ["a or b"]);
+        assert_eq!(fixed("t:plays(1)", (1, 1), "a spec has no `t:plays`", &did("play")), ["t:play(1)"]);
+        let text = "the text \"cripled\" stands nowhere else";
+        assert_eq!(fixed("f(\"cripled\")", (1, 3), text, "did you mean \"crippled\"?"), ["f(\"crippled\")"]);
+        let id = "the id `klub` does not match the file's name";
+        assert_eq!(fixed("id = \"klub\",", (1, 5), id, "write id = \"club\""), ["id = \"club\","]);
         assert!(fixed("a", (1, 1), "`a` is odd", "declare it, or use another").is_empty());
         assert!(fixed("a", (9, 9), "`a` is odd", &did("b")).is_empty());
     }

@@ -106,7 +106,8 @@ impl Workspace {
         let id = folder.file_name()?.to_str()?.to_owned();
         let watched = self.rulesets.get_mut(&folder)?;
         watched.turn = self.turn;
-        Some(CheckJob { library, id, turn: self.turn, changed, last: watched.good.clone(), folder })
+        let before = watched.analyses.clone();
+        Some(CheckJob { library, id, turn: self.turn, changed, last: watched.good.clone(), before, folder })
     }
 
     /// True if a result belongs to the last change of its ruleset.

@@ -62,8 +62,80 @@ pub struct Declarations {
     pub converts: Vec<Arc<str>>,
 }
 
+impl Declarations {
+    /// True if both declare the same names, types and facts. The printed texts and the recaps of cards do not count.
+    pub(crate) fn declares_same(&self, other: &Declarations) -> bool {
+        let Declarations {
+            schema,
+            cards,
+            items,
+            hooks,
+            verbs,
+            context,
+            topics,
+            card_facts,
+            item_facts,
+            hook_data,
+            policies,
+            acting,
+            entries,
+            free,
+            views,
+            prompt,
+            order,
+            creation,
+            value,
+            deal,
+            result,
+            results,
+            statistics,
+            printed,
+            boundary,
+            horizon,
+            hit,
+            stands,
+            converts,
+        } = self;
+        let names =
+            (schema, hooks, verbs, context, topics, card_facts, item_facts, hook_data, policies, acting, entries);
+        let same_names = (
+            &other.schema,
+            &other.hooks,
+            &other.verbs,
+            &other.context,
+            &other.topics,
+            &other.card_facts,
+            &other.item_facts,
+            &other.hook_data,
+            &other.policies,
+            &other.acting,
+            &other.entries,
+        );
+        let rest = (free, views, prompt, order, creation, value, deal, result, results, statistics);
+        let same_rest = (
+            &other.free,
+            &other.views,
+            &other.prompt,
+            &other.order,
+            &other.creation,
+            &other.value,
+            &other.deal,
+            &other.result,
+            &other.results,
+            &other.statistics,
+        );
+        let last = (printed, boundary, horizon, hit, stands, converts);
+        let same_last = (&other.printed, &other.boundary, &other.horizon, &other.hit, &other.stands, &other.converts);
+        names == same_names
+            && rest == same_rest
+            && last == same_last
+            && Card::have_same_facts(cards, &other.cards)
+            && Card::have_same_facts(items, &other.items)
+    }
+}
+
 /// A field that shows that an entity was hit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HitSign {
     pub kind: KindId,
     pub field: FieldId,
@@ -109,7 +181,7 @@ impl LetStand {
 }
 
 /// A number recorded from round to round.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Statistic {
     pub label: Arc<str>,
     /// The field to sum over all entities of its kind. `None` if a function computes the number.
@@ -117,7 +189,7 @@ pub struct Statistic {
 }
 
 /// An agenda entry that scripts may schedule.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct EntryName {
     /// The name.
     pub name: Arc<str>,

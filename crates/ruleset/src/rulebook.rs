@@ -43,6 +43,17 @@ pub struct Card {
     pub origins: BTreeMap<String, String>,
 }
 
+impl Card {
+    /// True if two lists have the same cards in the same order, apart from their printed texts and recaps.
+    pub(crate) fn have_same_facts(cards: &[Card], others: &[Card]) -> bool {
+        let is_same = |(card, other): (&Card, &Card)| {
+            (&card.id, &card.title, &card.rules) == (&other.id, &other.title, &other.rules)
+                && (&card.facts, &card.origins) == (&other.facts, &other.origins)
+        };
+        cards.len() == others.len() && cards.iter().zip(others).all(is_same)
+    }
+}
+
 /// A fact on a card.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -92,6 +103,14 @@ impl Rulebook {
                 Err(LoadError::new(layered_name(stack.main().id(), layers), problems))
             }
         }
+    }
+
+    /// True if both declare the same names, types, facts, scenarios and cast, in the same layers. The printed texts and
+    /// the recaps of cards do not count, nor do the functions of scripts.
+    #[doc(hidden)]
+    pub fn declares_same(&self, other: &Rulebook) -> bool {
+        let is_same_data = self.scenarios == other.scenarios && self.cast == other.cast;
+        self.layers == other.layers && is_same_data && self.declarations.declares_same(&other.declarations)
     }
 
     /// The id of the ruleset.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use riskbreaker_state::Type;
 
 /// A named operation of a ruleset: scripts call it, and hooks attach to it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Verb {
     /// The name in scripts.
     pub name: Arc<str>,

@@ -98,8 +98,11 @@ impl Loader<'_> {
     ) -> Result<Vec<Param>> {
         let kinds: BTreeSet<String> = declarations.schema.kinds.iter().map(|kind| kind.name.to_string()).collect();
         let mut read = Vec::new();
+        // A topic is always written in quotes, so it may be a word of Luau, such as `end`.
+        let is_topic = path == "topics";
         for (name, declared) in sorted(table)? {
-            match read_named(&name, &declared, &kinds) {
+            let is_name = is_luau_name(&name) || is_topic && is_luau_name(&format!("{name}_"));
+            match read_named(&name, is_name, &declared, &kinds) {
                 Ok(param) => read.push(param),
                 Err(DeclarationMistake { message, cure }) => {
                     let last = path.rsplit('/').next().unwrap_or(path);
@@ -242,11 +245,11 @@ fn read_param(entry: &Table, kinds: &BTreeSet<String>, depth: usize) -> Read<Par
 }
 
 /// Reads `rb.ref("KIND")`, or `{ rb.ref("KIND"), optional = true, text = "..." }`.
-fn read_named(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Read<Param> {
+fn read_named(name: &str, is_name: bool, declared: &Lv, kinds: &BTreeSet<String>) -> Read<Param> {
     let Lv::Table(entry) = declared else {
         return wrong(format!("has a name `{name}` without a type"), TYPE_CURE);
     };
-    if !is_luau_name(name) {
+    if !is_name {
         return wrong(format!("has a name {}", quoted(name)), "use letters, digits and `_`, no digit first");
     }
     if !entry.raw_get::<Lv>("@type")?.is_nil() {

@@ -154,13 +154,34 @@ pub(super) fn fault_of_program(error: &Error, spent: Option<&'static str>, name:
     fault.line = line;
     fault.source_line =
         line.and_then(|line| text.lines().nth(line as usize - 1)).map(|line| line.trim_end().to_string());
-    if fault.message.contains("attempt to call a nil value") {
+    if fault.message.starts_with("attempt to call a nil value") {
         fault.message = match fault.source_line.as_deref().map(called).as_deref() {
             Some([only]) => format!("there is no function `{only}`"),
             _ => "something is called here that is no function".into(),
         };
     }
+    move_to_rules(&mut fault);
     fault
+}
+
+/// Moves a fault of a program to the place in the rules that its message begins with, if there is one. The line of the
+/// program becomes the first call of the chain.
+fn move_to_rules(fault: &mut Fault) {
+    let Some((place, column, rest)) = place_before(&fault.message).map(|(place, rest)| {
+        let column = leading_line(rest).and_then(|(column, rest)| Some((column, rest.strip_prefix(':')?.trim_start())));
+        (place, column.map(|(column, _)| column), column.map_or(rest, |(_, rest)| rest).to_owned())
+    }) else {
+        return;
+    };
+    // A place in the program itself, or in the host, is none in the rules.
+    if fault.path.as_deref() == Some(&*place.path) || !place.path.contains('/') {
+        return;
+    }
+    fault.chain.extend(fault.path.iter().zip(fault.line).map(|(path, line)| format!("{path}:{line}")));
+    let (message, cure) = meant(rest);
+    (fault.message, fault.column, fault.line, fault.source_line) = (message, column, Some(place.line), None);
+    fault.path = Some(place.path);
+    fault.cure = cure.or(fault.cure.take());
 }
 
 /// The undeclared names called in a line of a program.
@@ -393,6 +414,25 @@ mod tests {
         assert_eq!(rest, "attempt to index nil");
         assert_eq!(place_before("a sentence about a.luau and more"), None);
         assert_eq!(place_before("my-game/lib/a.luau:0: made up by a script"), None);
+    }
+
+    #[test]
+    fn a_fault_of_the_rules_is_shown_at_its_line_in_them() {
+        let name = "game/specs/a.luau";
+        let of = |message: &str| fault_of_program(&Error::RuntimeError(message.into()), None, name, "one\ntwo(1)");
+        let fault = of("game/specs/a.luau:2: game/maneuvers/b.luau:11:10: there is no `x`; did you mean `y`?");
+        assert_eq!(
+            (fault.path.as_deref(), fault.line, fault.column),
+            (Some("game/maneuvers/b.luau"), Some(11), Some(10))
+        );
+        assert_eq!((fault.message.as_str(), fault.cure.as_deref()), ("there is no `x`", Some("did you mean `y`?")));
+        assert_eq!(fault.chain, ["game/specs/a.luau:2"]);
+        let nil = of("game/specs/a.luau:2: game/verbs.luau:4: `rb.x` is nil: attempt to call a nil value");
+        assert_eq!((nil.path.as_deref(), nil.line, nil.column), (Some("game/verbs.luau"), Some(4), None));
+        assert_eq!(nil.message, "`rb.x` is nil: attempt to call a nil value");
+        let own = of("game/specs/a.luau:2: attempt to call a nil value");
+        assert_eq!((own.path.as_deref(), own.line), (Some(name), Some(2)));
+        assert_eq!((own.message.as_str(), own.chain.len()), ("there is no function `two`", 0));
     }
 
     #[test]

@@ -302,7 +302,8 @@ fn mark_overruled(
         let Some(failure) = &result.failure else { continue };
         let Some(&(path, text)) = sources.iter().find(|(path, _)| *path == result.path) else { continue };
         let message = &failure.fault.message;
-        let broken = on_top.iter().any(|part| message.starts_with(part)) && !message.contains(DICE_RUN_OUT);
+        let place = failure.fault.path.as_deref().unwrap_or_default();
+        let broken = on_top.iter().any(|part| place.starts_with(part)) && !message.contains(DICE_RUN_OUT);
         if failure.fault.fatal || broken {
             continue;
         }
@@ -430,10 +431,23 @@ struct PlayedSpec {
     warnings: Vec<SpecWarning>,
 }
 
+/// Adds the source line of a fault in a script of the rules.
+fn show_source(fault: &mut Fault, rules: &Ruleset) {
+    let Some((path, line)) = fault.path.as_deref().zip(fault.line).filter(|_| fault.source_line.is_none()) else {
+        return;
+    };
+    let text = rules.book().stack().text_of(path);
+    let line = text.and_then(|text| text.lines().nth(line.checked_sub(1)? as usize));
+    fault.source_line = line.map(|line| line.trim_end().to_owned());
+}
+
 /// Runs one spec of a file with a ruleset.
 fn play(file: &SpecFile, at: usize, shelf: &Arc<SpecRulesets>) -> PlayedSpec {
     let case = Rc::new(RefCell::new(Case::new(shelf)));
-    let (fault, work) = file.run(at, &case);
+    let (mut fault, work) = file.run(at, &case);
+    if let Some(fault) = &mut fault {
+        show_source(fault, &shelf.rules);
+    }
     let case = case.borrow();
     shelf.budget.spend(work);
     let (position, dice, cards) = (case.position.clone(), case.dice.clone(), case.cards.clone());

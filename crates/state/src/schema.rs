@@ -18,14 +18,14 @@ pub struct KindId(#[doc(hidden)] pub u16);
 pub struct FieldId(#[doc(hidden)] pub u16);
 
 /// The kinds of entities that a ruleset declares, in the order of their names.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Schema {
     /// The kinds, in the order of their names.
     pub kinds: Vec<Kind>,
 }
 
 /// A kind of entity with its fields, in the order of their names.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Kind {
     /// The name in scripts.
     pub name: Arc<str>,
@@ -70,7 +70,7 @@ pub struct Kind {
 pub const ENDING: &str = "ending";
 
 /// A field of a kind.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Field {
     /// The name in scripts.
     pub name: Arc<str>,

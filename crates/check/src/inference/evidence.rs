@@ -11,7 +11,7 @@ use riskbreaker_script::syntax::{
 use riskbreaker_state::Schema;
 
 /// The names of fields and members over all kinds.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FieldEvidence {
     /// The type of each field name; `None` if kinds disagree.
     pub types: BTreeMap<String, Option<ValueType>>,

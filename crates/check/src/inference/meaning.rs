@@ -4,9 +4,10 @@ use crate::inference::Inference;
 use crate::inference::symbol::{LONGEST_CHAIN, Symbol, declared, of_type, symbol_of_param};
 use crate::inference::value_type::ValueType;
 use crate::syntax::{literal, text, value_of};
-use riskbreaker_ruleset::Param;
+use riskbreaker_ruleset::{Param, ParamType};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind};
+use riskbreaker_state::Type;
 
 impl Inference<'_> {
     pub(crate) fn symbol(&self, expression: Expression<'_>) -> Option<Symbol> {
@@ -110,6 +111,22 @@ impl Inference<'_> {
 }
 
 impl<'r> Inference<'r> {
+    /// The words that a declared member of `ctx`, of what a hook is given or of the data of a hook can have; `None` if it
+    /// is not declared as one of several words.
+    pub(crate) fn words_of_param(&self, of: &Symbol, name: &str) -> Option<Vec<String>> {
+        let rules = self.known.rules?;
+        let param = match of {
+            Symbol::Context => declared(rules.context(), name)?,
+            Symbol::Event(verb) => rules.verb(verb)?.param(name)?,
+            Symbol::HookData(hook) => declared(rules.hook_data(hook)?, name)?,
+            _ => return None,
+        };
+        match &param.ty {
+            ParamType::Value(Type::Enum(words)) => Some(words.iter().map(ToString::to_string).collect()),
+            _ => None,
+        }
+    }
+
     /// The declared topic of the table of a question.
     pub(crate) fn topic_of(&self, question: Expression<'_>) -> Option<&'r Param> {
         let ExpressionKind::Table { items } = question.kind() else { return None };

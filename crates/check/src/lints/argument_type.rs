@@ -157,7 +157,12 @@ impl ScriptReader<'_> {
         {
             let wrong = format!("expected a number, found {}", sort.words());
             let why = if adds { ", why?" } else { "" };
-            self.problem(&LINT, by.location(), (wrong, format!("it is written :{name}(\"field\", n{why})")));
+            let is_number = literal(*by).is_some_and(|text| text.trim().parse::<i64>().is_ok());
+            let cure = match is_number {
+                true => "write the number without quotes".to_owned(),
+                false => format!("it is written :{name}(\"field\", n{why})"),
+            };
+            self.problem(&LINT, by.location(), (wrong, cure));
             return true;
         }
         false

@@ -59,6 +59,14 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// Reports a word that a declared parameter, which has one of these values, never is.
+    pub(crate) fn param_is_never(&mut self, name: &str, given: &str, values: &[String], at: Location) {
+        if !values.iter().any(|value| value == given) {
+            let cure = instead(given, values.iter().map(String::as_str));
+            self.problem(&LINT, at, (format!("`{name}` is never \"{given}\""), cure));
+        }
+    }
+
     /// Reports a value to which a spec cannot set a house rule.
     pub(crate) fn switch_is_never_set(&mut self, name: &str, kind: &SwitchKind, value: &SwitchValue, at: Location) {
         if !kind.has(value) {

@@ -123,7 +123,7 @@ impl ScriptReader<'_> {
             let cure = format!("add `return ...` to it in {file}:{}", end.begin.line + 1);
             return self.problem(&LINT, expression.location(), (format!("`{name}` returns nothing"), cure));
         }
-        let place = place_in(self.known.stack.text_of(&file).unwrap_or_default(), end.begin);
+        let place = place_in(self.known.text_of(&file), end.begin);
         if !self
             .found
             .iter()

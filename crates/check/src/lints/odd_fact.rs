@@ -1,6 +1,6 @@
 //! One card or character has a fact of another shape than all others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data_words::{DataEntry, entries_of};
 use crate::fact::{AGREEING, problem};
@@ -113,7 +113,7 @@ pub(crate) fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
             said.entry(entry.key.clone()).or_default().push((source.path.as_str(), entry));
         }
     }
-    let mut found = Vec::new();
+    let mut found = odd_lists(stack, own);
     for (key, said) in &said {
         for number in [true, false] {
             let sort = if number { "a number" } else { "true or false" };
@@ -132,6 +132,34 @@ pub(crate) fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
             let cure = format!("write {sort}, without quotes");
             found.push(LINT.problem(*path, message).at(*at).with_cure(cure));
         }
+    }
+    found
+}
+
+/// Returns a problem for the only value under a key of `cast/` that is no list.
+fn odd_lists(stack: &Stack, own: usize) -> Vec<Problem> {
+    let mut lists: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    let mut others: BTreeMap<String, Vec<(&str, DataEntry)>> = BTreeMap::new();
+    for (_, (_, source)) in stack.files_in("cast") {
+        for entry in entries_of(source).into_iter().filter(|entry| entry.at_top) {
+            match entry.listed {
+                true => drop(lists.entry(entry.key.clone()).or_default().insert(source.path.as_str())),
+                false => others.entry(entry.key.clone()).or_default().push((source.path.as_str(), entry)),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (key, said) in &others {
+        let [(path, DataEntry { value, at, .. })] = said.as_slice() else { continue };
+        if lists.get(key).is_none_or(|lists| lists.len() <= AGREEING) || !is_from(stack, own, path) {
+            continue;
+        }
+        let Some(value) = value.as_text().map(|text| format!("\"{text}\"")).or(value.as_int().map(|n| n.to_string()))
+        else {
+            continue;
+        };
+        let message = format!("`{key}` is no list, as it is in every other file of cast/");
+        found.push(LINT.problem(*path, message).at(*at).with_cure(format!("write {key} = [{value}]")));
     }
     found
 }

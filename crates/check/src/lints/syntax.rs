@@ -276,6 +276,9 @@ impl ScriptReader<'_> {
         if let Some((at, wrong, change)) = self.idiom_of_another_lua(at).or_else(|| self.meant_in_line(at, message)) {
             return self.problem_with(&LINT, at, wrong, change);
         }
+        if let Some((at, wrong, change)) = self.unclosed_bracket(at, message) {
+            return self.problem_with(&LINT, at, wrong, change);
+        }
         // If a block has no `end`, the position is where the block begins.
         let open = message.rsplit_once(" at line ").and_then(|(before, line)| {
             let digits: String = line.chars().take_while(char::is_ascii_digit).collect();
@@ -312,6 +315,25 @@ impl ScriptReader<'_> {
 }
 
 impl ScriptReader<'_> {
+    /// A bracket that is opened in an earlier line than that of the error, if closing it at the end of its own line makes
+    /// the script valid.
+    fn unclosed_bracket(&self, at: Location, message: &str) -> Option<SyntaxFinding> {
+        let close = message.strip_prefix("Expected '")?.chars().next().filter(|close| ")]}".contains(*close))?;
+        let (before, number) = message.rsplit_once(" at line ")?;
+        let open = before.strip_suffix('\'')?.chars().next_back()?;
+        let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
+        let number = digits.parse::<u32>().ok()?.checked_sub(1).filter(|number| *number < at.begin.line)?;
+        let code = self.text.lines().nth(number as usize)?.split(" --").next()?.trim_end();
+        let column = code.strip_suffix(',').unwrap_or(code).len();
+        let change = self.in_line(number, (column, column), &close.to_string());
+        if self.error_with(&change).is_some() {
+            return None;
+        }
+        let last = TextPosition::new(number, column.saturating_sub(1) as u32);
+        let wrong = format!("`{close}` is missing: the `{open}` of this line is still open");
+        Some((Location::new(last, last), (wrong, format!("write `{close}` at the end of the line")), Some(change)))
+    }
+
     /// The end of a block that is open since a line, put in before the line of a place. `None` if the script is not
     /// valid with it.
     fn closing(&self, end: &str, opened: u32, at: Location) -> Option<TextChange> {

@@ -55,6 +55,7 @@ impl ScriptReader<'_> {
     pub(crate) fn misspelt_topic(&mut self, place: Expression<'_>) {
         if let Some((rules, topic)) =
             self.known.rules.zip(literal(place)).filter(|(rules, _)| !rules.declared_topics().is_empty())
+            && self.declares_topics()
         {
             if rules.declared_topic(&topic).is_none() {
                 let declared = rules.declared_topics().iter().map(|param| &*param.name);
@@ -79,6 +80,12 @@ impl ScriptReader<'_> {
             let wrong = format!("the topic `{topic}` stands nowhere else");
             self.problem(&LINT, place.location(), (wrong, format!("did you mean `{near}`?")));
         }
+    }
+
+    /// Whether the `play.luau` beside this script declares topics. Rules over others may ask questions of their own.
+    fn declares_topics(&self) -> bool {
+        let part = self.known.stack.parts().get(self.part);
+        part.is_some_and(|part| self.known.text_of(&format!("{}/play.luau", part.id())).contains("topics"))
     }
 
     /// Reports an unknown topic that is almost a known one. Other unknown topics may be computed.

@@ -28,9 +28,11 @@ impl ScriptReader<'_> {
             None if self.known.stack.file(&format!("lib/{name}")).is_some() => {
                 format!("write `local {name} = require(\"lib/{name}\")` at the top")
             }
+            None if name == "act" => "did you mean `rb.act`?".to_owned(),
             None if self.is_declared_name(name) && !self.is_slip_of_a_local(name) => {
                 format!("write it in quotes: \"{name}\"")
             }
+            None if api::word(name).is_some() => format!("did you mean `rb.{name}`?"),
             None => match self.nearest_local(name) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if self.has_local(name) => {
@@ -55,6 +57,9 @@ impl ScriptReader<'_> {
             let first = self.text.split_inclusive('\n').position(|line| line.contains("require(\"@riskbreaker\")"));
             let line = first.map_or(0, |first| first as u32 + 1);
             return Some(self.inserted(TextPosition::new(line, 0), format!("{code}\n")));
+        }
+        if let Some(word) = cure.strip_prefix("did you mean `rb.").and_then(|rest| rest.strip_suffix("`?")) {
+            return Some(self.replaced(at, format!("rb.{word}")));
         }
         let meant = match cure {
             "Luau writes `nil` for it" => "nil",

@@ -1,7 +1,5 @@
 //! No script reads a switch.
 
-use std::collections::BTreeSet;
-
 use crate::lint::{Example, Lint, Severity};
 use crate::lints::unknown_rule;
 use crate::place::{is_from, line_from};
@@ -66,7 +64,7 @@ pub(crate) fn wrong_switches(
     own: usize,
     known: &KnownNames<'_>,
     found: &[Problem],
-    words: &BTreeSet<String>,
+    is_word: impl Fn(&str) -> bool,
     unreadable: bool,
 ) -> Vec<Problem> {
     let mut wrong = Vec::new();
@@ -77,7 +75,7 @@ pub(crate) fn wrong_switches(
         // A ruleset that cannot be played is extended by others, which may read the switch.
         let quoted = format!("`{}`", switch.name);
         let meant = || found.iter().any(|problem| problem.cure.as_ref().is_some_and(|cure| cure.contains(&quoted)));
-        let unread = !words.contains(&switch.name) && !known.reads_switches_by_name() && !unreadable && !meant();
+        let unread = !is_word(&switch.name) && !known.reads_switches_by_name() && !unreadable && !meant();
         if unread && stack.file("play").is_some() {
             let message = format!("nothing reads the switch `{}`", switch.name);
             let cure = format!("read it where it matters, by rb.switches.{}, or take it out", switch.name);

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::report::CheckReport;
 use crate::symbols::names::{NamesOfFiles, WORK_OF_COMPARISON};
@@ -13,7 +13,7 @@ use riskbreaker_work::WorkBudget;
 pub(crate) struct KnownNames<'r> {
     pub stack: &'r Stack,
     pub rules: Option<&'r Rulebook>,
-    pub names: NamesOfFiles,
+    pub names: Arc<NamesOfFiles>,
     /// The ids of the rule texts.
     ids: BTreeSet<String>,
     /// The rule texts, which may mention more ids.
@@ -29,17 +29,11 @@ pub(crate) struct KnownNames<'r> {
 pub(crate) type Mistake = (String, String);
 
 impl<'r> KnownNames<'r> {
-    /// Collects the names of a stack; `None` if the budget does not cover that.
-    pub fn new(stack: &'r Stack, rules: Option<&'r Rulebook>, budget: &WorkBudget) -> Option<KnownNames<'r>> {
-        let names = NamesOfFiles::new(stack, rules.map(Rulebook::schema), budget)?;
-        Some(KnownNames::with_names(stack, rules, names, budget))
-    }
-
-    /// Returns the same with names that have been collected before.
+    /// Returns what is known of a stack with these names of its files.
     pub fn with_names(
         stack: &'r Stack,
         rules: Option<&'r Rulebook>,
-        names: NamesOfFiles,
+        names: Arc<NamesOfFiles>,
         budget: &WorkBudget,
     ) -> KnownNames<'r> {
         let texts: Vec<&str> =
@@ -93,6 +87,26 @@ impl<'r> KnownNames<'r> {
     /// Notes that some script reads switches by computed names.
     pub fn note_dynamic_switches(&self) {
         self.dynamic_switches.store(true, Ordering::Relaxed);
+    }
+
+    /// Adds whether a script reads switches by computed names, and the rule ids that it names without a `RULES.md`.
+    pub fn note(&self, (dynamic, unwritten): (bool, BTreeSet<String>)) {
+        self.dynamic_switches.fetch_or(dynamic, Ordering::Relaxed);
+        if let Ok(mut all) = self.unwritten.lock() {
+            all.extend(unwritten);
+        }
+    }
+
+    /// Removes what [`KnownNames::note`] has added, and returns it.
+    pub fn take_noted(&self) -> (bool, BTreeSet<String>) {
+        let unwritten = self.unwritten.lock().map(|mut all| std::mem::take(&mut *all)).unwrap_or_default();
+        (self.dynamic_switches.swap(false, Ordering::Relaxed), unwritten)
+    }
+
+    /// Returns the text of a file, by its path with the ruleset's id; empty if there is none.
+    pub fn text_of(&self, path: &str) -> &'r str {
+        self.names.note_file(path);
+        self.stack.text_of(path).unwrap_or_default()
     }
 
     pub fn reads_switches_by_name(&self) -> bool {

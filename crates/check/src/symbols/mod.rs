@@ -1,5 +1,7 @@
 //! The symbol table: what the files of a ruleset declare, and the names that scripts may use.
 
+pub(crate) mod asked;
+pub(crate) mod file_names;
 pub(crate) mod known;
 pub(crate) mod names;
 pub(crate) mod signature;

@@ -1,13 +1,14 @@
 //! Collects the names in all scripts and data files of a ruleset, and the functions of its modules and verbs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::inference::evidence::FieldEvidence;
 use crate::inference::value_type::{ValueType, orders, reckons};
-use crate::report::CheckReport;
+use crate::symbols::asked::{AskedNames, ChangedNames, Collection};
 use crate::symbols::signature::{Callee, Signature, Surroundings, is_vocabulary};
 use crate::syntax::{is_text_map, listed, literal, local_id, member, named, path_of, possible_texts, text, value_of};
-use riskbreaker_ruleset::{Data, SourceKind, Stack, slips};
+use riskbreaker_ruleset::{Data, Source, SourceKind, Stack, slips};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{
     Arena, AstNode, AstVisitor, BinaryOp, Expression, ExpressionKind, Local, Statement, StatementView, TableItem,
@@ -93,11 +94,13 @@ pub(crate) struct NamesOfFiles {
     makes_context: bool,
     /// Whether a table called `ctx` has computed names or comes from elsewhere.
     open_context: bool,
-    fields: FieldEvidence,
+    fields: Arc<FieldEvidence>,
+    /// The names that were looked up.
+    asked: AskedNames,
 }
 
 /// The table that a file returns, as far as it is known.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Module {
     /// The names in the table, with the signature of those that are functions of the file.
     pub members: BTreeMap<String, Option<Signature>>,
@@ -106,38 +109,160 @@ pub(crate) struct Module {
 }
 
 impl NamesOfFiles {
-    /// Collects the names of a stack; `None` if the budget does not cover that.
-    pub fn new(stack: &Stack, schema: Option<&Schema>, budget: &WorkBudget) -> Option<NamesOfFiles> {
-        let fields = FieldEvidence::new(schema);
-        let mut names = NamesOfFiles { attached: Some(BTreeSet::new()), fields, ..NamesOfFiles::default() };
+    /// Adds the names of the host's vocabulary and of the declared kinds to those of all files, and passes on what
+    /// functions need and do.
+    #[must_use]
+    pub fn completed(
+        mut self,
+        stack: &Stack,
+        schema: Option<&Schema>,
+        fields: &Arc<FieldEvidence>,
+        budget: &WorkBudget,
+    ) -> NamesOfFiles {
         for name in api::known_members() {
-            names.give(name.to_string(), true);
-            names.note_read(name.to_string(), 1);
+            self.give(name.to_string(), true);
+            self.note_read(name.to_string(), 1);
         }
         for kind in schema.iter().flat_map(|schema| &schema.kinds) {
-            names.given.extend(kind.members().map(str::to_string));
+            self.given.extend(kind.members().map(str::to_string));
             for field in &kind.fields {
-                names.note_read(field.name.to_string(), 1);
+                self.note_read(field.name.to_string(), 1);
             }
         }
-        for part in stack.parts() {
-            for (path, source) in &part.folder.files {
-                if !budget.spend(source.text.len() as u64 * CheckReport::WORK_OF_BYTE) {
-                    return None;
-                }
-                match source.kind() {
-                    Some(SourceKind::Script) => names.script(path, &source.path, &source.text),
-                    Some(SourceKind::Data) => match Data::read(source) {
-                        Ok(data) => names.data(&data.value),
-                        Err(_) => names.words(&source.text),
-                    },
-                    _ => {}
-                }
+        self.fields = fields.clone();
+        self.propagate(stack);
+        self.budget = budget.clone();
+        self
+    }
+
+    /// Returns a table without names, for files whose fields have these types.
+    pub fn without_names(fields: &Arc<FieldEvidence>) -> NamesOfFiles {
+        NamesOfFiles { attached: Some(BTreeSet::new()), fields: fields.clone(), ..NamesOfFiles::default() }
+    }
+
+    /// Returns the names of one file.
+    pub fn of_file(path: &str, source: &Source, fields: &Arc<FieldEvidence>) -> NamesOfFiles {
+        let mut names = NamesOfFiles::without_names(fields);
+        match source.kind() {
+            Some(SourceKind::Script) => names.script(path, &source.path, &source.text),
+            Some(SourceKind::Data) => match Data::read(source) {
+                Ok(data) => names.data(&data.value),
+                Err(_) => names.words(&source.text),
+            },
+            _ => {}
+        }
+        names
+    }
+
+    /// Adds the names of another table, except the verbs, whose order matters.
+    pub fn merge(&mut self, other: &NamesOfFiles) {
+        self.given.extend(other.given.iter().cloned());
+        self.given_elsewhere.extend(other.given_elsewhere.iter().cloned());
+        add_counts(&mut self.read, &other.read);
+        for (name, ty) in &other.constants {
+            let known = self.constants.entry(name.clone()).or_insert(*ty);
+            if known != ty {
+                *known = None;
             }
         }
-        names.propagate(stack);
-        names.budget = budget.clone();
-        Some(names)
+        self.entity_members.extend(other.entity_members.iter().cloned());
+        match (&mut self.attached, &other.attached) {
+            (Some(attached), Some(more)) => attached.extend(more.iter().cloned()),
+            (attached, _) => *attached = None,
+        }
+        self.handed_on += other.handed_on;
+        self.keys.extend(other.keys.iter().cloned());
+        self.listed.extend(other.listed.iter().cloned());
+        self.parted.extend(other.parted.iter().cloned());
+        add_counts(&mut self.reckoned, &other.reckoned);
+        for (name, (giving, silent)) in &other.of_cards {
+            let known = self.of_cards.entry(name.clone()).or_default();
+            *known = (known.0 + giving, known.1 + silent);
+        }
+        self.ordered.extend(other.ordered.iter().cloned());
+        self.assigned.extend(other.assigned.iter().cloned());
+        add_counts(&mut self.written, &other.written);
+        self.facts.extend(other.facts.iter().cloned());
+        add_counts(&mut self.texts, &other.texts);
+        add_counts(&mut self.said, &other.said);
+        self.topics.extend(other.topics.iter().cloned());
+        add_sets(&mut self.asks, &other.asks);
+        self.modules.extend(other.modules.iter().map(|(path, module)| (path.clone(), module.clone())));
+        self.functions.extend(other.functions.iter().map(|(of, function)| (of.clone(), function.clone())));
+        add_sets(&mut self.handed, &other.handed);
+        self.own_keys.extend(other.own_keys.iter().cloned());
+        self.computed.extend(other.computed.iter().cloned());
+        self.tables.extend(other.tables.iter().cloned());
+        add_sets(&mut self.filled, &other.filled);
+        add_counts(&mut self.paths, &other.paths);
+        self.makes_context |= other.makes_context;
+        self.open_context |= other.open_context;
+    }
+
+    /// Adds the verbs of the table of a file. The files come in the order of the stack: a later verb replaces an earlier
+    /// one.
+    pub fn merge_verbs(&mut self, other: &NamesOfFiles) {
+        self.again.extend(other.again.iter().cloned());
+        for (name, (signature, file)) in &other.verbs {
+            if file.contains("/verbs") && self.verbs.contains_key(name) {
+                self.again.insert(name.clone());
+            }
+            self.verbs.insert(name.clone(), (signature.clone(), file.clone()));
+        }
+    }
+
+    /// The names that were looked up since the last call.
+    pub fn take_asked(&self) -> BTreeSet<u64> {
+        self.asked.take()
+    }
+
+    /// Notes that the text of a file was looked at.
+    pub fn note_file(&self, path: &str) {
+        self.asked.note(path);
+    }
+
+    /// Whether a table is for the same fields of entities.
+    pub fn has_fields(&self, fields: &FieldEvidence) -> bool {
+        *self.fields == *fields
+    }
+
+    /// Returns the names about which two tables answer differently, as far as a lookup shows. Both are for the same
+    /// fields of entities.
+    pub fn changes_since(&self, last: &NamesOfFiles) -> ChangedNames {
+        let mut changed = ChangedNames::default();
+        changed.in_set(&last.given, &self.given, Some(Collection::Given));
+        changed.in_set(&last.given_elsewhere, &self.given_elsewhere, None);
+        changed.in_map(&last.read, &self.read, Some(Collection::Read));
+        changed.in_map(&last.constants, &self.constants, None);
+        changed.in_set(&last.entity_members, &self.entity_members, None);
+        changed.in_set(&last.keys, &self.keys, None);
+        changed.in_set(&last.listed, &self.listed, None);
+        changed.in_set(&last.parted, &self.parted, None);
+        changed.in_map(&last.reckoned, &self.reckoned, None);
+        changed.in_map(&last.of_cards, &self.of_cards, None);
+        changed.in_set(&last.ordered, &self.ordered, None);
+        changed.in_set(&last.assigned, &self.assigned, Some(Collection::Own));
+        changed.in_map(&last.written, &self.written, None);
+        changed.in_set(&last.facts, &self.facts, None);
+        changed.in_map(&last.texts, &self.texts, Some(Collection::Texts));
+        changed.in_map(&last.said, &self.said, Some(Collection::Said));
+        changed.in_set(&last.topics, &self.topics, Some(Collection::Topics));
+        changed.in_map(&last.asks, &self.asks, None);
+        changed.in_map(&last.modules, &self.modules, None);
+        changed.in_map(&last.verbs, &self.verbs, None);
+        changed.in_set(&last.again, &self.again, None);
+        changed.in_map_by(&last.functions, &self.functions, |(file, _)| file);
+        changed.in_map_by(&last.handed, &self.handed, |(verb, _)| verb);
+        changed.in_set(&last.own_keys, &self.own_keys, Some(Collection::Own));
+        changed.in_set(&last.computed, &self.computed, None);
+        changed.in_map(&last.paths, &self.paths, Some(Collection::Paths));
+        changed.if_differ(&last.tables, &self.tables, Collection::Tables);
+        changed.if_differ(&last.filled, &self.filled, Collection::Tables);
+        let attached = |names: &NamesOfFiles| (names.attached.clone(), names.handed_on);
+        changed.if_differ(&attached(last), &attached(self), Collection::Attached);
+        let context = |names: &NamesOfFiles| (names.makes_context, names.open_context);
+        changed.if_differ(&context(last), &context(self), Collection::Context);
+        changed
     }
 
     /// Returns a copy with the names of a new text of one file added.
@@ -197,6 +322,7 @@ impl NamesOfFiles {
 
     /// Returns the signature of a local variable of a file that is a function.
     pub fn function(&self, file: &str, id: u64) -> Option<&Signature> {
+        self.asked.note(file);
         self.functions.get(&(file.to_string(), id))
     }
 
@@ -216,14 +342,13 @@ impl NamesOfFiles {
         let Ok(root) = parse(&arena, source) else { return self.words(source) };
         let (kinds, spec) = (path.starts_with("kinds"), path.starts_with("specs/"));
         let modules = modules_of(root.as_slice());
-        let fields = std::mem::take(&mut self.fields);
+        let fields = self.fields.clone();
         let around = Surroundings { fields: &fields, modules: &modules };
         let mut gatherer = Gatherer { names: self, handed: BTreeSet::new(), file: full, kinds, spec, around };
         root.visit(&mut gatherer);
         if let Some(module) = module_of(root.as_slice(), around) {
             self.modules.insert(full.to_string(), module);
         }
-        self.fields = fields;
     }
 
     /// Notes every word of a script that cannot be parsed as known and read, because it may be.
@@ -254,17 +379,20 @@ impl NamesOfFiles {
     }
 
     pub fn is_given(&self, name: &str) -> bool {
+        self.asked.note(name);
         self.given.contains(name)
     }
 
     /// Whether a member of that name is known from anywhere but the kinds.
     pub fn is_given_elsewhere(&self, name: &str) -> bool {
+        self.asked.note(name);
         self.given_elsewhere.contains(name)
     }
 
     /// Returns the type of a member of that name, whatever its owner: all fields and all assigned values have this
     /// type.
     pub fn type_everywhere(&self, name: &str) -> Option<ValueType> {
+        self.asked.note(name);
         let field = self.fields.type_of(name)?;
         let other = self.constants.get(name).is_some_and(|written| *written != Some(field));
         let certain = match field {
@@ -279,17 +407,20 @@ impl NamesOfFiles {
     /// Whether a table that is no entity may have a member of that name: scripts write it as a key or assign it. Fields
     /// of entities are never assigned.
     pub fn may_be_own(&self, name: &str) -> bool {
+        self.asked.note(name);
         self.own_keys.contains(name) || self.assigned.contains(name)
     }
 
     /// Whether a member of that name is used as an entity somewhere, and never gets a constant.
     pub fn is_entity_member(&self, name: &str) -> bool {
+        self.asked.note(name);
         let field = self.fields.types.get(name).is_none_or(|ty| *ty == Some(ValueType::Entity));
         field && self.entity_members.contains(name) && !self.constants.contains_key(name)
     }
 
     /// Whether scripts pass entities to a parameter of a verb, as far as the check can tell.
     pub fn is_handed_entities(&self, verb: &str, at: usize) -> bool {
+        self.asked.note(verb);
         let handed = self.handed.get(&(verb.to_string(), at));
         handed.is_some_and(|names| names.iter().any(|name| self.is_entity_member(name)))
     }
@@ -297,12 +428,14 @@ impl NamesOfFiles {
     /// Returns the members that the table `ctx` of a card can have; `None` if no script makes it, or if it has computed
     /// names.
     pub fn members_of_context(&self) -> Option<impl Iterator<Item = &str>> {
+        self.asked.note_all([Collection::Own, Collection::Context]);
         let members = || self.own_keys.iter().chain(&self.assigned).map(String::as_str);
         (self.makes_context && !self.open_context).then(members)
     }
 
     /// The members that scripts read off a variable of that name.
     pub fn read_off<'n>(&'n self, variable: &'n str) -> impl Iterator<Item = &'n str> {
+        self.asked.note_all([Collection::Paths]);
         let paths = self.paths.keys().filter_map(move |path| path.strip_prefix(variable)?.strip_prefix('.'));
         paths.filter(|member| !member.contains('.'))
     }
@@ -313,13 +446,16 @@ impl NamesOfFiles {
     /// `None` if scripts read the name off the context in several places, or if a table that can be a context gets that
     /// member.
     pub fn has_instead_of_context(&self, name: &str) -> Option<&str> {
+        self.asked.note_all([Collection::Context]);
         if !self.makes_context || self.open_context {
             return None;
         }
         let named = |path: &str| self.paths.get(path).copied().unwrap_or_default();
+        self.asked.note(&format!("ctx.{name}"));
         if named(&format!("ctx.{name}")) != 1 || !self.fields.types.contains_key(name) {
             return None;
         }
+        self.asked.note_all([Collection::Paths, Collection::Tables]);
         let of_context = |other: &&String| named(&format!("ctx.{other}")) > 0;
         let may_be_one = |names: &BTreeSet<String>| {
             let others = names.iter().filter(|other| *other != name);
@@ -379,16 +515,20 @@ impl NamesOfFiles {
     }
 
     pub fn is_assigned(&self, name: &str) -> bool {
+        self.asked.note(name);
         self.assigned.contains(name)
     }
 
     /// Whether a name is only assigned, and never read.
     pub fn is_only_written(&self, name: &str) -> bool {
+        self.asked.note(name);
         self.reads(name) <= self.written.get(name).copied().unwrap_or_default()
     }
 
     /// Returns a name that is read and is one letter away from another. `None` if there is none or the budget is spent.
     pub fn read_and_near(&self, name: &str) -> Option<&str> {
+        self.asked.note_all([Collection::Read]);
+        self.asked.note(name);
         if !self.budget.spend(self.read.len() as u64 * WORK_OF_COMPARISON) {
             return None;
         }
@@ -399,22 +539,26 @@ impl NamesOfFiles {
 
     /// Whether a table of the ruleset's own may have the name.
     pub fn is_own_key(&self, name: &str) -> bool {
+        self.asked.note(name);
         self.own_keys.contains(name)
     }
 
     /// Whether the name is a key of some table.
     pub fn is_key(&self, name: &str) -> bool {
+        self.asked.note(name);
         self.keys.contains(name)
     }
 
     /// Whether a member of that name is used only as a list.
     pub fn is_list(&self, name: &str) -> bool {
+        self.asked.note(name);
         self.listed.contains(name) && !self.parted.contains(name)
     }
 
     /// Whether a member is used only as a list where it is read off an owner of that name. One other use is tolerated.
     pub fn is_list_of(&self, read: Expression<'_>) -> bool {
         let Some((name, path)) = member(read).zip(path_of(read)) else { return false };
+        self.asked.note(&path);
         let otherwise = self.constants.get(&name).is_some_and(|ty| matches!(ty, None | Some(ValueType::Number)));
         let reckoned = self.reckoned.get(&path).is_some_and(|times| *times > 1);
         self.is_list(&name) && self.listed.contains(&path) && !otherwise && !reckoned
@@ -422,41 +566,50 @@ impl NamesOfFiles {
 
     /// Whether other cards have a function under that key that returns a value, and all callers use the value.
     pub fn is_answered_by_cards(&self, name: &str) -> bool {
+        self.asked.note(name);
         let others = self.of_cards.get(name).is_some_and(|(giving, silent)| *giving >= 2 && *silent <= 1);
         others && !self.ordered.contains(name)
     }
 
     /// Returns how often a name is read as a member or occurs as a text.
     pub fn reads(&self, name: &str) -> usize {
+        self.asked.note(name);
         self.read.get(name).copied().unwrap_or_default()
     }
 
     pub fn is_read(&self, name: &str) -> bool {
+        self.asked.note(name);
         self.read.contains_key(name)
     }
 
     /// Returns how often a text occurs in the scripts.
     pub fn times(&self, text: &str) -> usize {
+        self.asked.note(text);
         self.texts.get(text).copied().unwrap_or_default()
     }
 
     /// Returns how often a part of a text occurs in data files, ignoring case.
     pub fn said(&self, piece: &str) -> usize {
-        self.said.get(&piece.to_lowercase()).copied().unwrap_or_default()
+        let piece = piece.to_lowercase();
+        self.asked.note(&piece);
+        self.said.get(&piece).copied().unwrap_or_default()
     }
 
     /// Returns the parts of texts that occur more than once in data files, in lower case.
     pub fn often_said(&self) -> impl Iterator<Item = &str> {
+        self.asked.note_all([Collection::Said]);
         self.said.iter().filter(|(_, times)| **times > 1).map(|(piece, _)| piece.as_str())
     }
 
     pub fn given(&self) -> impl Iterator<Item = &str> {
+        self.asked.note_all([Collection::Given]);
         self.given.iter().map(String::as_str)
     }
 
     /// Returns the known name that is nearest to an unknown member or key; of several, the one that is read most often.
     /// `None` if none is near or the budget is spent.
     pub fn meant(&self, name: &str) -> Option<&str> {
+        self.asked.note_all([Collection::Read]);
         if !self.budget.spend(self.read.len() as u64 * WORK_OF_COMPARISON) {
             return None;
         }
@@ -473,41 +626,61 @@ impl NamesOfFiles {
 
     /// Whether some script may attach a hook.
     pub fn is_attached(&self, hook: &str) -> bool {
+        self.asked.note_all([Collection::Attached]);
         self.handed_on > 0 || self.attached.as_ref().is_none_or(|attached| attached.contains(hook))
     }
 
     /// Whether some script reads a fact of that name by `rb.fact`.
     pub fn is_fact(&self, name: &str) -> bool {
+        self.asked.note(name);
         self.facts.contains(name)
     }
 
     /// Returns the texts in the scripts that look like a name.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.asked.note_all([Collection::Texts]);
         self.texts.keys().map(String::as_str)
     }
 
     pub fn topics(&self) -> &BTreeSet<String> {
+        self.asked.note_all([Collection::Topics]);
         &self.topics
     }
 
     /// Returns the word that asks a topic, such as `number`; `None` if there are several, or none is known.
     pub fn asked_by(&self, topic: &str) -> Option<&str> {
+        self.asked.note(topic);
         let words = self.asks.get(topic)?;
         words.first().filter(|_| words.len() == 1).map(String::as_str)
     }
 
     /// Returns the table that a file returns; `None` if it is unknown.
     pub fn module(&self, path: &str) -> Option<&Module> {
+        self.asked.note(path);
         self.modules.get(path)
     }
 
     pub fn verb(&self, name: &str) -> Option<&Signature> {
+        self.asked.note(name);
         self.verbs.get(name).map(|(signature, _)| signature)
     }
 
     /// Returns the file that defines a verb; `None` if several do.
     pub fn file_of_verb(&self, name: &str) -> Option<&str> {
+        self.asked.note(name);
         self.verbs.get(name).filter(|_| !self.again.contains(name)).map(|(_, file)| file.as_str())
+    }
+}
+
+fn add_counts(counts: &mut BTreeMap<String, usize>, more: &BTreeMap<String, usize>) {
+    for (name, times) in more {
+        *counts.entry(name.clone()).or_default() += times;
+    }
+}
+
+fn add_sets<K: Clone + Ord>(sets: &mut BTreeMap<K, BTreeSet<String>>, more: &BTreeMap<K, BTreeSet<String>>) {
+    for (key, names) in more {
+        sets.entry(key.clone()).or_default().extend(names.iter().cloned());
     }
 }
 

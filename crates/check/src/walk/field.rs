@@ -35,6 +35,9 @@ impl ScriptReader<'_> {
             }
             return;
         }
+        if let Some(values) = thing.as_ref().and_then(|thing| self.words_of_param(thing, &name)) {
+            return self.param_is_never(&name, given, &values, value.location());
+        }
         let kind = match &thing {
             Some(Symbol::Entity(Some(kind))) => self.known.kind(kind),
             Some(Symbol::Entity(None)) | None => None,

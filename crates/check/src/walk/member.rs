@@ -50,14 +50,16 @@ impl ScriptReader<'_> {
 
     /// Whether a member of a card's context is one that no script sets.
     fn is_no_context_member(&self, of: Expression<'_>, name: &str) -> bool {
-        let members = self.known.names.members_of_context().filter(|_| self.is_known_context(of));
-        members.is_some_and(|mut members| !members.any(|member| member == name))
+        let members = || self.known.names.members_of_context();
+        self.is_known_context(of) && members().is_some_and(|mut members| !members.any(|member| member == name))
     }
 
     /// Returns the member of the context that has the name which a script reads off the context itself.
     fn has_instead_of_context(&self, of: Expression<'_>, name: &str) -> Option<String> {
-        let known = self.is_known_context(of) && !self.is_spec();
-        self.known.names.has_instead_of_context(name).filter(|_| known).map(str::to_string)
+        if !self.is_known_context(of) || self.is_spec() {
+            return None;
+        }
+        self.known.names.has_instead_of_context(name).map(str::to_string)
     }
 
     /// Reports a field that is called, and a card's function that is called with a colon.
