@@ -569,7 +569,7 @@ impl Repl {
         }
         if let (false, [(question, answer)]) = (rest.is_empty(), taken.as_slice()) {
             let first = |repl: &mut Repl| Ok(repl.session.answer(question.id, answer.clone())?);
-            return self.reply_then(first, &question, "ok", rest);
+            return self.reply_then(first, question, "ok", rest);
         }
         if taken.is_empty() {
             let pass = if pass { ", or `pass`" } else { "" };
