@@ -67,7 +67,7 @@ const TAKEN: &[Typed] = &[
     ("rbf", &["ok ok ok"], "move next to thug", "Brawler moves to"),
     ("rbf", &[], "ok ok", "What does Brawler do? (1 action)"),
     // A card is preferred to an act of the game master with a similar name.
-    ("riskbreaker-0.0.3", CARDS, "create a trigger", "Ranger: with which skill?"),
+    ("riskbreaker-0.0.3", CARDS, "create a trigger", "Ranger: with which skill for Create Trigger?"),
     ("contest", &[], "move toward ogre", "Rogue goes towards Ogre"),
     // A number after `why` and `help` is that of an option.
     ("riskbreaker-0.0.3", CARDS, "why 5", "Inflict Kill Damage is open"),

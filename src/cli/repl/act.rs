@@ -178,9 +178,10 @@ pub(super) fn replies_of(
             let is_head = replies
                 .first()
                 .is_some_and(|(known, value)| *known == *question.topic && question.read_typed(value).is_err());
-            if is_head && topic != *question.topic && !question.ask.options().is_empty() {
-                let (_, value) = &replies[0];
-                let typed = format!("{} {word}", value.as_text().unwrap_or_default());
+            // `damage` alone is no answer to another question.
+            if (is_head || replies.is_empty()) && topic != *question.topic && !question.ask.options().is_empty() {
+                let head = replies.first().and_then(|(_, value)| value.as_text()).unwrap_or_default();
+                let typed = format!("{head} {word}").trim_start().to_owned();
                 if let Err(refusal) = question.read_typed(&Value::text(typed)) {
                     return Err(Complaint::Unread(format!("{refusal} `hint` advises.")));
                 }
@@ -568,7 +569,7 @@ impl Repl {
         }
         if let (false, [(question, answer)]) = (rest.is_empty(), taken.as_slice()) {
             let first = |repl: &mut Repl| Ok(repl.session.answer(question.id, answer.clone())?);
-            return self.reply_then(first, &question, "ok", rest);
+            return self.reply_then(first, question, "ok", rest);
         }
         if taken.is_empty() {
             let pass = if pass { ", or `pass`" } else { "" };

@@ -136,6 +136,11 @@ const IDLE: [&str; 106] = [
     "get",
 ];
 
+/// True for a word that says nothing about which option is meant: `get`, `take`, `the`.
+pub(super) fn is_idle(word: &str) -> bool {
+    IDLE.contains(&&*word.to_lowercase())
+}
+
 /// Two words that say one thing, with the word for it.
 const PHRASES: [([&str; 2], &str); 24] = [
     (["fight", "back"], "attack"),
@@ -411,16 +416,22 @@ fn tied(words: &Words, options: &[Choice], verbs: &[(String, String)]) -> Vec<St
 /// `Paralyzes one`. The word is taken from `words`. `None` if it is a word of the name of an option.
 fn by_note<'q>(words: &mut Words, options: &'q [Choice], verbs: &[(String, String)]) -> Option<&'q Choice> {
     let first = words.first().filter(|first| first.chars().count() > 3)?;
-    if !ranked(&vec![first.clone()], options, verbs).is_empty() {
+    let same = |clause: &str| {
+        let parts = words_in(clause);
+        parts.iter().zip(words.iter()).take_while(|(part, word)| stem(part) == stem(word)).count()
+    };
+    let begun = |option: &Choice| {
+        let note = option.note.as_deref().filter(|_| option.enabled).unwrap_or_default();
+        note.split([';', ',', ':', '.']).map(same).max().unwrap_or(0)
+    };
+    let most = options.iter().map(begun).max().filter(|most| *most > 0)?;
+    // Several words say more than the name of an option.
+    if most == 1 && !ranked(&vec![first.clone()], options, verbs).is_empty() {
         return None;
     }
-    let begins = |clause: &str| words_in(clause).first().is_some_and(|word| stem(word) == stem(first));
-    let has = |option: &&Choice| {
-        option.enabled && option.note.as_deref().is_some_and(|note| note.split([';', ',', ':', '.']).any(begins))
-    };
-    let mut fits = options.iter().filter(has);
+    let mut fits = options.iter().filter(|option| begun(option) == most);
     let only = fits.next().filter(|_| fits.next().is_none())?;
-    words.remove(0);
+    words.drain(..most);
     Some(only)
 }
 
@@ -428,6 +439,7 @@ fn by_note<'q>(words: &mut Words, options: &'q [Choice], verbs: &[(String, Strin
 fn best<'q>(words: &mut Words, options: &'q [Choice], verbs: &[(String, String)]) -> Option<(&'q Choice, NamedOption)> {
     let mut found = ranked(words, options, verbs).into_iter();
     let (mut first, second) = (found.next()?, found.next());
+    let is_shared = second.as_ref().is_some_and(|second| second.1.used == first.1.used && second.0.enabled);
     if let Some(second) = second.filter(|second| rank(second) == rank(&first)) {
         if second.1.used == first.1.used {
             return None;
@@ -435,6 +447,8 @@ fn best<'q>(words: &mut Words, options: &'q [Choice], verbs: &[(String, String)]
         // Two options are named equally, by different words. The first may be meant, but it is not certain.
         first.1.near = true;
     }
+    // Of `Treat your own wounds` and `Treat somebody's wounds`, neither is certain.
+    first.1.near |= first.1.missing > 0 && is_shared;
     let mut at = 0;
     words.retain(|_| {
         at += 1;
@@ -488,6 +502,14 @@ fn answer_from(question: &Question, words: &mut Words, known: &Vocabulary) -> Op
         Ask::ChooseMany { options, .. } => {
             let mut open: Vec<Choice> = options.iter().filter(|option| option.enabled).cloned().collect();
             let (mut ids, mut near, mut misspelt) = (Vec::new(), false, false);
+            // `first and third`
+            let places: Option<Vec<usize>> = words.iter().map(|word| spelled_ordinal(word)).collect();
+            if let Some(places) = places.filter(|places| !places.is_empty()) {
+                ids = places.iter().filter_map(|place| Some(open.get(place - 1)?.id.clone())).collect();
+                if ids.len() == places.len() {
+                    words.clear();
+                }
+            }
             while let Some((option, found)) = best(words, &open, verbs) {
                 near |= found.near;
                 misspelt |= found.misspelt;
@@ -724,7 +746,7 @@ impl Repl {
 /// The words of a sentence that say something about a question. `None` if the sentence is a question, is too long, or says what is
 /// not meant.
 ///
-/// True is returned with them if two words of it became one.
+/// True is returned with them if they are less certain: two words became one, or somebody else is asked.
 fn said_of(question: &Question, line: &str, known: &Vocabulary) -> Option<(Words, bool)> {
     let labels: Vec<Words> = question.ask.options().iter().map(|option| words_in(&option.label)).collect();
     let all = words_said(line, &labels);
@@ -733,6 +755,13 @@ fn said_of(question: &Question, line: &str, known: &Vocabulary) -> Option<(Words
     let is_of_others = all.first().is_some_and(|first| first == "let")
         && all.get(1).is_some_and(|second| ["him", "her", "it", "them"].contains(&&**second));
     let all = if stays(&all) { vec!["stay".to_owned()] } else { all };
+    // `treat my wounds`, where an option is for one's own
+    let has_own = labels.iter().flatten().any(|part| part == "own");
+    let is_own = |word: &String| has_own && ["my", "myself", "me", "mine"].contains(&word.as_str());
+    let all: Words = all.into_iter().map(|word| if is_own(&word) { "own".to_owned() } else { word }).collect();
+    // `cover me` asks somebody else.
+    let asks_others = all.len() > 1 && all.last().is_some_and(|last| ["me", "us"].contains(&last.as_str()));
+    let has_phrase = has_phrase || asks_others;
     let is_none =
         matches!(question.ask, Ask::ChooseMany { .. }) && all.iter().any(|word| NONE.contains(&word.as_str()));
     let turns = all.iter().any(|word| TURNING.contains(&&**word)) && !is_none;

@@ -1,7 +1,7 @@
 //! The rules and house rules of a running game: shows the current ones and what others would change, and switches to
 //! them.
 
-use riskbreaker::ruleset::Switch;
+use riskbreaker::ruleset::{Switch, SwitchKind};
 use riskbreaker::state::readable_name;
 use serde_json::json;
 
@@ -111,7 +111,12 @@ impl Repl {
             return Ok(self.screen.event("switches", &json!({ "in_force": self.session.switches() }))?);
         }
         let told = |switch: &Switch| {
-            let decides = format!("{} ({})", switch.text.trim_end_matches('.'), switch.kind);
+            // The value beside it is a `yes` or a `no`.
+            let values = match &switch.kind {
+                SwitchKind::Toggle => "yes or no".to_owned(),
+                kind @ (SwitchKind::Choice { .. } | SwitchKind::Range { .. }) => kind.to_string(),
+            };
+            let decides = format!("{} ({values})", switch.text.trim_end_matches('.'));
             vec![Span::strong(&switch.name), Span::plain(in_force(&switch.name)), Span::plain(decides)]
         };
         let mut cells: Vec<Vec<Span>> = rules.switches().map(told).collect();

@@ -211,7 +211,8 @@ fn by_command(line: &str, words: &Vocabulary) -> Option<Meaning> {
     if let Some(command) = Command::find(first).filter(|_| !begins_code(rest)) {
         // `switch to mace` is an answer if an option is called so and no house rule is.
         let is_switch = rest.is_empty() || words.switches.iter().any(|switch| switch.starts_with(split_first(rest).0));
-        if command.word == Word::Switches && !is_switch && words.is_word_of_option(first) {
+        let is_said = words.is_word_of_option(first) || split_first(rest).0.eq_ignore_ascii_case("to");
+        if command.word == Word::Switches && !is_switch && words.focus().is_some() && is_said {
             return None;
         }
         let rest = if command.takes_idle_words && says_nothing(rest) { "" } else { rest };
@@ -512,6 +513,8 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("charge", "move"),
     ("swing", "attack"),
     ("shot", "shoot"),
+    ("look", "find"),
+    ("search", "find"),
     ("attack", "strike"),
     ("attack", "melee"),
     ("load", "reload"),
@@ -806,6 +809,10 @@ fn asks_for_best(line: &str, words: &Vocabulary) -> bool {
     let all = words_of(line);
     let is_best = |word: &super::line::Word| BEST.iter().any(|best| best.eq_ignore_ascii_case(&word.text));
     let is_asked = words.focus().is_some_and(|open| !open.ask.options().is_empty());
+    let leaves = line.to_lowercase();
+    if is_asked && (leaves.contains("you think") || leaves.contains("you want")) {
+        return true;
+    }
     is_asked
         && (2..5).contains(&all.len())
         && all.iter().any(is_best)
@@ -840,6 +847,16 @@ fn asks_for_count(line: &str) -> bool {
 /// The name before a word for a sheet: `Ogre` in `ogre stats`.
 fn name_with_sheet(line: &str, words: &Vocabulary) -> Option<String> {
     let (name, last) = line.rsplit_once(' ')?;
+    // `what is Ann's armour`
+    let asked = ["what is ", "what are ", "how much is ", "show me "]
+        .iter()
+        .find_map(|start| line.strip_prefix(start))
+        .unwrap_or(line);
+    if let Some((whose, _)) = asked.strip_prefix("the ").unwrap_or(asked).split_once("'s ")
+        && words.names.iter().any(|known| fold(known) == fold(whose))
+    {
+        return Some(whose.to_owned());
+    }
     let asks = ["stats", "sheet", "status", "info", "hp", "health"].iter().any(|word| word.eq_ignore_ascii_case(last));
     let name =
         ["the ", "show ", "show me ", "see "].iter().fold(name, |name, start| name.strip_prefix(start).unwrap_or(name));

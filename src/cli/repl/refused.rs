@@ -9,6 +9,7 @@ use riskbreaker::{Ask, Choice, Event, Happening, Question, Refusal, Ruleset, Ste
 
 use super::act::{MOST_RETYPED, is_blind_number, longest_answer, replies_of};
 use super::glossary::stands_at;
+use super::guess::is_idle;
 use super::line::{Phrase, split_first};
 use super::question::with_capital;
 use super::reader::{
@@ -198,7 +199,9 @@ impl Repl {
         let rules = self.session.ruleset();
         let title =
             rules.cards().iter().find(|other| *other.id == *card).map_or(card.clone(), |card| card.title.to_string());
-        if !fold(&title).starts_with(&fold(split_first(&head.text).0)) {
+        let first = split_first(&head.text).0;
+        let is_beginning = fold(&title).starts_with(&fold(first)) && !is_idle(first);
+        if !is_beginning && spelling(&title) != spelling(&head.text) {
             return None;
         }
         let asked = match question.why.as_str() {
