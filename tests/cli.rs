@@ -230,7 +230,7 @@ return rb.play({
         }
     }
     for (sweep, part) in [
-        ("Bob.skill=3..5", "`Bob` is no card, and before the first decision"),
+        ("Bob.skill=3..5", "`Bob` is neither a card nor somebody who is there from the start: "),
         ("Ann.skil=3..5", "Ann has no `skil`; did you mean `skill`?"),
         ("Ann.skill=9..10", "Ann.skill=10: "),
     ] {

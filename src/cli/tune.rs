@@ -100,7 +100,7 @@ fn swept(rules: &Arc<Ruleset>, name: &str, setup: &dyn Fn() -> Result<Setup>) ->
     match (SweptMember::of_entity(&session, whose, member), card) {
         (Ok(member), _) => Ok(Swept::Member(member)),
         (Err(refusal @ Refusal::UnknownName { .. }), Err(_)) => {
-            Err(call_error(format!("`{whose}` is no card, and before the first decision {refusal}")))
+            Err(call_error(format!("`{whose}` is neither a card nor somebody who is there from the start: {refusal}")))
         }
         (Err(Refusal::UnknownName { .. }), Ok(card)) => {
             let facts: Vec<&str> = card.facts.keys().map(String::as_str).collect();
