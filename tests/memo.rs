@@ -626,6 +626,72 @@ return rb.play({
     assert!(known.iter().all(|(entry, place)| places.get(entry).is_some_and(|found| found == place)), "{report:?}");
 }
 
+/// A game with one spy, who is hidden from one seat in `HIDES` of 20 turns.
+const SPIES: &str = r#"local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.recur("turn", { 1 }, { 1 }, rb.spawn("spy", { name = "S" }))
+	end,
+	entries = {
+		turn = function(spy)
+			local step = rb.choose({
+				seat = "left",
+				topic = "step",
+				options = function()
+					return if rb.first("spy").at % 2 == 0 then { "one", "two" } else { "two" }
+				end,
+				default = "two",
+			})
+			local note = rb.spawn("note", { n = (spy.at + if step == "one" then 1 else 2) % 7 })
+			rb.schedule("read", { "+0", 1 }, note)
+			if rb.under("1d20", HIDES) then
+				spy:set("known_to", { "right" })
+			end
+			if rb.under("1d10", 2) then
+				rb.finish(`{spy.at}`)
+			end
+		end,
+		read = function(note)
+			rb.first("spy"):set("at", note.n)
+			rb.remove(note)
+		end,
+	},
+})"#;
+
+/// A question shows its seat what it knows. That is recorded while everybody sees everything, and aborts the recording
+/// where something is hidden.
+#[test]
+fn what_is_shown_to_a_seat_is_recorded_while_everybody_sees_everything() {
+    let kinds = r#"local rb = require("@riskbreaker")
+local function known_to()
+	return rb.list(rb.text(), { default = { "everybody" } })
+end
+return rb.kinds({
+	spy = { title = "name", audience = "known_to", fields = { name = rb.text(), known_to = known_to(), at = rb.int() } },
+	note = { audience = "known_to", fields = { known_to = known_to(), n = rb.int() } },
+})"#;
+    let manifest = "id = \"spies\"\ntitle = \"Spies\"\nversion = \"1.0.0\"\nscenario = \"den\"\n[seats]\nleft = \"The \
+                    left\"\nright = \"The right\"\n";
+    let setup = Setup::scenario("den").seat("left", Driver::Absent).seat("right", Driver::Absent);
+    for hides in ["0", "3"] {
+        let play = SPIES.replace("HIDES", hides);
+        let files = [
+            ("ruleset.toml", manifest),
+            ("kinds.luau", kinds),
+            ("play.luau", play.as_str()),
+            ("scenarios/den.toml", "title = \"Den\"\n"),
+        ];
+        let files = files.map(|(path, text)| (format!("spies/{path}"), text.as_bytes().to_vec()));
+        let rules = Ruleset::load(&Library::from_files(files), "spies").unwrap_or_else(|error| panic!("{error}"));
+        check(&rules, &setup, "den", 400, &format!("hidden in {hides} of 20 turns"));
+        let report = report(&rules, setup.clone(), "den", 400);
+        assert!(report.replayed > 9 * report.run, "{report:?}");
+        let is_shown = |reason: &str| reason == "a seat is shown what it knows";
+        let aborted = report.not_recorded.iter().any(|row| row.entry == "turn" && is_shown(&row.reason));
+        assert_eq!(aborted, hides != "0", "{report:?}");
+    }
+}
+
 fn report(rules: &Arc<Ruleset>, setup: Setup, scenario: &str, trials: u64) -> MemoReport {
     let plan = plan(rules, &setup, scenario, trials, MemoUse::Always);
     plan.memo_report(&Arc::new(AtomicBool::new(false))).unwrap().remove(0)

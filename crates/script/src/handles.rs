@@ -62,7 +62,10 @@ impl Handles {
         self.field_names = FieldNames::new(lua)?;
         self.fill = Some(fill_fields(lua)?);
         self.copy_blank = Some(copy_blank(lua)?);
-        self.blanks = (0..).zip(&schema.kinds).map(|(at, kind)| self.blank(lua, KindId(at), &kind.name)).collect::<Result<_>>()?;
+        self.blanks = (0..)
+            .zip(&schema.kinds)
+            .map(|(at, kind)| self.blank(lua, KindId(at), &kind.name))
+            .collect::<Result<_>>()?;
         Ok(())
     }
 
@@ -149,10 +152,10 @@ impl Handles {
     }
 
     /// Synchronizes the handles with a state.
-    pub fn sync(&mut self, lua: &Lua, state: &mut State, schema: &Schema) -> Result<Synced> {
+    pub fn sync(&mut self, state: &mut State) -> Result<Synced> {
         let stale = state.take_stale();
         if self.identity != state.identity() || stale.iter().any(|one| matches!(one, Stale::Entity(_))) {
-            return self.renew(lua, state, schema);
+            return self.renew(state);
         }
         if stale.contains(&Stale::Attachments) {
             self.attachments_change();
@@ -161,7 +164,7 @@ impl Handles {
         Ok(Synced::Same)
     }
 
-    fn renew(&mut self, lua: &Lua, state: &mut State, schema: &Schema) -> Result<Synced> {
+    fn renew(&mut self, state: &mut State) -> Result<Synced> {
         // Until the handles are complete, they belong to no state.
         self.identity = 0;
         self.tombstones.clear();

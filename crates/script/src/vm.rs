@@ -429,7 +429,7 @@ impl Vm {
             context.state.renew_identity();
         }
         let rules = context.rules.clone();
-        let synced = self.host.handles.borrow_mut().sync(&self.lua, &mut context.state, rules.schema())?;
+        let synced = self.host.handles.borrow_mut().sync(&mut context.state)?;
         let settled = self.settings.borrow().as_ref().is_some_and(|settings| settings.are_of(context));
         #[cfg(feature = "continuations")]
         if let Some(continuation) = &self.continuation

@@ -9,8 +9,8 @@ use super::op::Op;
 use super::phase::{Phase, Stop};
 use crate::{Happening, Query};
 use riskbreaker_state::{
-    Attachment, AttachmentId, Audience, AudienceRule, Due, ENDING, Entity, EntityId, Entry, EntryId, FieldId, Key, Kind,
-    KindId, RelativeKey, Schema, Value, readable_name,
+    Attachment, AttachmentId, Audience, AudienceRule, Due, ENDING, Entity, EntityId, Entry, EntryId, FieldId, Key,
+    Kind, KindId, RelativeKey, Schema, Value, readable_name,
 };
 
 impl ActionContext {

@@ -66,10 +66,9 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let Some(entity) = context.shown().entity(id) else { return Ok(None) };
         handles.whole(lua, context.rules.schema(), id, entity).map(Some)
     });
-    host_function!(lua, host, table, "catch_up", |lua, b, (): ()| {
+    host_function!(lua, host, table, "catch_up", |_, b, (): ()| {
         let context = b.context()?;
-        let rules = context.rules.clone();
-        b.handles.borrow_mut().sync(lua, &mut context.state, rules.schema()).map(|_| ())
+        b.handles.borrow_mut().sync(&mut context.state).map(|_| ())
     });
     host_function!(lua, host, table, "exists", |_, b, handle: Table| {
         let context = b.context()?;
@@ -82,12 +81,12 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     host_function!(lua, host, table, "unknown_kind", |_, b, kind: Lv| {
         kind_arg(b.context()?, &kind, "the name of a kind").map(|_| ())
     });
-    host_function!(lua, host, table, "spawn", |lua, b, (kind, fields): (Lv, Lv)| {
+    host_function!(lua, host, table, "spawn", |_, b, (kind, fields): (Lv, Lv)| {
         let context = b.context()?;
         let mut handles = b.handles.borrow_mut();
         let kind = kind_arg(context, &kind, "the kind of a new entity")?;
         let given = read_fields(context, &handles, kind, &fields, "rb.spawn")?;
-        new_entity(lua, context, &mut handles, kind, given)
+        new_entity(context, &mut handles, kind, given)
     });
     // remove(entity): returns true if something was attached to it, or is attached with data that contain it
     host_function!(lua, host, table, "remove", |lua, b, handle: Lv| {
@@ -244,7 +243,6 @@ fn charge_lists(context: &ActionContext) {
 
 /// Creates an entity and its handle.
 pub(super) fn new_entity(
-    lua: &Lua,
     context: &mut ActionContext,
     handles: &mut Handles,
     kind: KindId,

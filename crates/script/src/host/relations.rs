@@ -15,7 +15,7 @@ use riskbreaker_state::{EntityId, KindId, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     // relate(kind, one, other, fields): returns the relation, and true if it is new
-    host_function!(lua, host, table, "relate", |lua, b, (kind, one, other, fields): (Lv, Lv, Lv, Lv)| {
+    host_function!(lua, host, table, "relate", |_, b, (kind, one, other, fields): (Lv, Lv, Lv, Lv)| {
         let context = b.context()?;
         let mut handles = b.handles.borrow_mut();
         let kind = relation_arg(context, &kind, "rb.relate")?;
@@ -37,7 +37,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         }
         let relates = context.rules.schema().kind(kind).relates.clone();
         let ends = relates.into_iter().zip([Value::Entity(one), Value::Entity(other)]);
-        let made = new_entity(lua, context, &mut handles, kind, ends.chain(given).collect())?;
+        let made = new_entity(context, &mut handles, kind, ends.chain(given).collect())?;
         Ok((Some(made), true))
     });
     // unrelate(kind, one, other): returns true if there was one
