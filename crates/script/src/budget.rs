@@ -48,7 +48,7 @@ impl CallBudget {
     /// not counted, far above what a slow machine needs.
     pub const LOAD: CallBudget = CallBudget {
         work: 4_000_000,
-        time: backstop(3_000),
+        time: backstop(600),
         wall: WALL,
         exact: true,
         memory: [usize::MAX; 3],
@@ -69,6 +69,12 @@ impl CallBudget {
         memory: account::ROOM,
         held: 32 << 20,
     };
+
+    /// [`CallBudget::LOAD`] for this number of script files: ten times what each of them takes is added to the time.
+    pub fn load(scripts: usize) -> CallBudget {
+        let each = backstop(1).saturating_mul(u32::try_from(scripts).unwrap_or(u32::MAX));
+        CallBudget { time: CallBudget::LOAD.time.saturating_add(each), ..CallBudget::LOAD }
+    }
 
     /// True if less than an eighth of [`CallBudget::LOAD`] is left: then the files together are too large, not the next
     /// one.

@@ -84,7 +84,7 @@ pub(super) fn load(stack: &Arc<Stack>) -> std::result::Result<Loaded, LoadError>
 impl Loader<'_> {
     /// Runs every file, bottom part first, and merges the declarations.
     fn run_files(&mut self, prelude: &Prelude, allowed: &Table) -> Result<()> {
-        let mut budget = CallBudget::LOAD;
+        let mut budget = self.budget();
         let base = self.lua.used_memory();
         let (most, mut collected_at) = (base + sandbox::MEMORY, base + sandbox::MEMORY / 4);
         for part in self.stack.parts() {
@@ -166,9 +166,14 @@ impl Loader<'_> {
         Ok(())
     }
 
+    /// The budget for all files together.
+    fn budget(&self) -> CallBudget {
+        CallBudget::load(self.stack.scripts().count())
+    }
+
     /// Runs work that grows with the whole ruleset under its own budget. `None` if the budget was too small.
     fn whole<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Option<Result<R>> {
-        let budget = CallBudget { held: self.held, ..CallBudget::LOAD };
+        let budget = CallBudget { held: self.held, ..self.budget() };
         let known = self.problems.len();
         match guarded(self.lua, budget, || work(self)) {
             (result, None) => {
@@ -193,7 +198,7 @@ impl Loader<'_> {
             scripts.fold((0, 0), |(count, bytes), (.., source)| (count + 1, bytes + source.text.len()));
         let needs = match spent {
             HELD | "memory" | "size" => format!("more than {} MiB of memory", sandbox::MEMORY >> 20),
-            "time" => format!("more than {} ms of processor time", CallBudget::LOAD.time.as_millis()),
+            "time" => format!("more than {} ms of processor time", self.budget().time.as_millis()),
             _ => format!("more than {} steps of scripts", CallBudget::LOAD.work),
         };
         let message = format!("loading its {count} script files ({} KiB) takes {needs}", bytes.div_ceil(1024));
