@@ -439,7 +439,8 @@ fn by_note<'q>(words: &mut Words, options: &'q [Choice], verbs: &[(String, Strin
 fn best<'q>(words: &mut Words, options: &'q [Choice], verbs: &[(String, String)]) -> Option<(&'q Choice, NamedOption)> {
     let mut found = ranked(words, options, verbs).into_iter();
     let (mut first, second) = (found.next()?, found.next());
-    let is_shared = second.as_ref().is_some_and(|second| second.1.used == first.1.used && second.0.enabled);
+    let is_shared =
+        second.as_ref().is_some_and(|second| second.1.used == first.1.used && second.0.enabled && !second.1.misspelt);
     if let Some(second) = second.filter(|second| rank(second) == rank(&first)) {
         if second.1.used == first.1.used {
             return None;
@@ -756,7 +757,10 @@ fn said_of(question: &Question, line: &str, known: &Vocabulary) -> Option<(Words
         && all.get(1).is_some_and(|second| ["him", "her", "it", "them"].contains(&&**second));
     let all = if stays(&all) { vec!["stay".to_owned()] } else { all };
     // `treat my wounds`, where an option is for one's own
-    let has_own = labels.iter().flatten().any(|part| part == "own");
+    let is_verb = |word: &&String| !IDLE.contains(&word.as_str()) && word.as_str() != "own";
+    let is_said = |word: &String| all.iter().any(|said| fit(said, word) == Some(WordFit::Exact));
+    let has_own =
+        labels.iter().any(|label| label.iter().any(|part| part == "own") && label.iter().filter(is_verb).any(is_said));
     let is_own = |word: &String| has_own && ["my", "myself", "me", "mine"].contains(&word.as_str());
     let all: Words = all.into_iter().map(|word| if is_own(&word) { "own".to_owned() } else { word }).collect();
     // `cover me` asks somebody else.

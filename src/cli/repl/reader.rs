@@ -78,14 +78,7 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
     {
         return Meaning::Answer { head: text, named: Vec::new(), otherwise: None };
     }
-    // An option with polite words is no answer in one's own words.
-    if words.takes_own_words()
-        && let Some(plain) = without_manners(line)
-        && words.option_at_start(&plain) == Some(&*plain)
-    {
-        return Meaning::answer(Phrases::of_text(&plain));
-    }
-    if let Some(meaning) = exact(line, words) {
+    if let Some(meaning) = polite_option(line, words).or_else(|| exact(line, words)) {
         return meaning;
     }
     let (first, rest) = split_first(line);
@@ -175,6 +168,12 @@ pub fn read(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> M
         return Meaning::Lua(line.to_owned());
     }
     Meaning::Unknown { word: first.to_owned(), near }
+}
+
+/// An option with polite words, which is no answer in one's own words: `the inn, please`.
+fn polite_option(line: &str, words: &Vocabulary) -> Option<Meaning> {
+    let plain = without_manners(line).filter(|_| words.takes_own_words())?;
+    (words.option_at_start(&plain) == Some(&*plain)).then(|| Meaning::answer(Phrases::of_text(&plain)))
 }
 
 /// A command by its full name, by a newcomer's phrase or by a question in words; or a view of the ruleset.
@@ -283,6 +282,7 @@ const NEWCOMERS: &[(&str, Word)] = &[
     ("end", Word::Pass),
     ("end turn", Word::Pass),
     ("nothing else", Word::Pass),
+    ("nothing to do", Word::Pass),
     ("nothing more", Word::Pass),
     ("no more", Word::Pass),
     ("that's all", Word::Pass),
@@ -565,6 +565,7 @@ pub fn with_synonym(line: &str, words: &Vocabulary) -> Option<String> {
 /// Beginnings of questions in plain language, with the command that answers them.
 const QUESTIONS: &[(&str, Word)] = &[
     ("can i see ", Word::Look),
+    ("can i reach ", Word::Look),
     ("are there ", Word::Look),
     ("is there ", Word::Look),
     ("can you show ", Word::Look),
@@ -720,7 +721,7 @@ fn asked_in_words(line: &str, words: &Vocabulary) -> Option<(&'static Command, S
     // `which gives the best chance`
     let begins = |start: &str| plain.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start));
     let asks_which = begins("what ") || begins("which ");
-    if asks_which && words_of(plain).iter().any(|word| word.text.eq_ignore_ascii_case("best")) {
+    if asks_which && words_of(plain).iter().any(|word| BEST.iter().any(|best| best.eq_ignore_ascii_case(&word.text))) {
         return Some((Command::of(Word::Hint), String::new()));
     }
     if asks_for_own_value(plain) {
@@ -803,9 +804,11 @@ fn asked_in_words(line: &str, words: &Vocabulary) -> Option<(&'static Command, S
     (!about.is_empty()).then(|| (Command::of(word), about.to_owned()))
 }
 
+/// Words that compare answers.
+const BEST: [&str; 5] = ["best", "better", "highest", "strongest", "safest"];
+
 /// True if a line leaves the choice to the program: `the best one`, `whatever is highest`.
 fn asks_for_best(line: &str, words: &Vocabulary) -> bool {
-    const BEST: [&str; 4] = ["best", "highest", "strongest", "safest"];
     let all = words_of(line);
     let is_best = |word: &super::line::Word| BEST.iter().any(|best| best.eq_ignore_ascii_case(&word.text));
     let is_asked = words.focus().is_some_and(|open| !open.ask.options().is_empty());
@@ -873,7 +876,8 @@ fn asks_for_own_value(line: &str) -> bool {
         "what are my ",
         "how is my ",
         "where is my ",
-        "where are my ",
+        "do i have ",
+        "have i got ",
         "how good is my ",
         "how much is my ",
         "can i see my ",

@@ -138,6 +138,12 @@ impl Repl {
 
     /// The command `recover`: lists the unnamed games; `recover N` continues one.
     pub(super) fn recover(&mut self, rest: &str) -> Done {
+        if rest.parse::<usize>().is_err() && !rest.is_empty() && self.focused().is_some() {
+            // `recover my strength` is said of the game.
+            return Err(Complaint::Unread(
+                "`recover` lists the games without a name; `recover 2` continues one.".to_owned(),
+            ));
+        }
         let mut games = self.other_files();
         let last = games.len();
         if last == 0 {
