@@ -142,7 +142,7 @@ pub(super) fn is_idle(word: &str) -> bool {
 }
 
 /// Two words that say one thing, with the word for it.
-const PHRASES: [([&str; 2], &str); 24] = [
+const PHRASES: [([&str; 2], &str); 23] = [
     (["fight", "back"], "attack"),
     (["finish", "off"], "kill"),
     (["take", "out"], "kill"),
@@ -164,7 +164,6 @@ const PHRASES: [([&str; 2], &str); 24] = [
     (["stand", "up"], "rise"),
     (["stand", "by"], "wait"),
     (["stand", "still"], "stay"),
-    (["keep", "watch"], "overwatch"),
     (["take", "aim"], "aim"),
     (["give", "up"], "surrender"),
 ];

@@ -534,7 +534,6 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("convince", "speak"),
     ("persuade", "speak"),
     ("taunt", "speak"),
-    ("watch", "overwatch"),
     ("crawl", "move"),
     ("climb", "move"),
     ("protect", "defend"),
