@@ -67,8 +67,10 @@ impl CallBudget {
         wall: WALL,
         exact: false,
         memory: account::ROOM,
-        held: 32 << 20,
+        held: 8 << 20,
     };
+    /// The budget of `start`, which may make a large map: 100 by 100 entities.
+    pub const START: CallBudget = CallBudget { held: 32 << 20, ..CallBudget::ACTION };
 
     /// [`CallBudget::LOAD`] for this number of script files: ten times what each of them takes is added to the time.
     pub fn load(scripts: usize) -> CallBudget {

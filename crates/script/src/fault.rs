@@ -46,9 +46,10 @@ pub(super) fn fault_of(
                 "look for a loop that does not end, or a table or text that grows in one",
             ),
             HELD => (
-                "one action gives the game more than 32 MiB to keep: new entities, changes, rolls, questions and log lines",
+                "the script used up its memory: new entities, changes, rolls, questions and log lines of one action may take \
+                 8 MiB, those of `start` 32 MiB",
                 "look for a loop that does not end; keep a large map in a list or map field of one entity, or make it \
-                 in several actions: rb.schedule the next part",
+                 in `start` or in several actions: rb.schedule the next part",
             ),
             "size" => (
                 "the script makes a text or table that is too large",

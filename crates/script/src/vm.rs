@@ -338,12 +338,22 @@ impl Vm {
         context: &mut ActionContext,
         prepare: impl FnOnce(&Trusted) -> LuaResult<(Function, MultiValue)>,
     ) -> Result<MultiValue, Fault> {
+        self.run_within(CallBudget::ACTION, context, prepare)
+    }
+
+    /// Runs one of the prelude's functions under a budget, or under the rest of a joint one, and checks its result.
+    fn run_within(
+        &mut self,
+        budget: CallBudget,
+        context: &mut ActionContext,
+        prepare: impl FnOnce(&Trusted) -> LuaResult<(Function, MultiValue)>,
+    ) -> Result<MultiValue, Fault> {
         if self.dead {
             return Err(Fault::new("the script machine was thrown away; try again"));
         }
         debug_assert!(context.is_settled(), "scripts read what replays have changed");
         let host = self.host.clone();
-        let budget = self.joint.unwrap_or(CallBudget::ACTION);
+        let budget = self.joint.unwrap_or(budget);
         context.knowledge.glimpse = None;
         let attempt = catch_unwind(AssertUnwindSafe(|| {
             guarded(&self.lua, budget, || {
@@ -610,7 +620,11 @@ impl Machine for Vm {
 
     fn call(&mut self, context: &mut ActionContext, call: &Call) -> Result<Value, Fault> {
         let (lua, host) = (self.lua.clone(), self.host.clone());
-        self.run(context, |trusted| {
+        let budget = match call {
+            Call::Start { .. } => CallBudget::START,
+            _ => CallBudget::ACTION,
+        };
+        self.run_within(budget, context, |trusted| {
             let handles = host.handles.borrow();
             let value = |value: &Value| to_lua(&lua, value, &handles);
             let handle = |id: EntityId| handles.handle(id).map_or(Lv::Nil, |handle| Lv::Table(handle.clone()));
