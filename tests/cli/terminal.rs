@@ -44,9 +44,10 @@ impl Terminal {
 
     fn start(args: &[&str], home: &Path, pager: &str) -> Terminal {
         let (mut ours, mut theirs) = (0, 0);
-        let size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        let mut size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
         // SAFETY: all pointers are valid during the call, and the others may be null.
-        let opened = unsafe { libc::openpty(&mut ours, &mut theirs, std::ptr::null_mut(), std::ptr::null(), &size) };
+        let opened =
+            unsafe { libc::openpty(&mut ours, &mut theirs, std::ptr::null_mut(), std::ptr::null_mut(), &raw mut size) };
         assert_eq!(opened, 0, "a terminal can be had");
         // SAFETY: the descriptors are open and owned by nobody else.
         let (ours, theirs) = unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) };
