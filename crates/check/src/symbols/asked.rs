@@ -79,11 +79,8 @@ impl ChangedNames {
 
     /// Adds the names that only one of two sets has, and the collection if there are any.
     pub fn in_set(&mut self, one: &BTreeSet<String>, other: &BTreeSet<String>, of: Option<Collection>) {
-        let before = self.0.len();
-        for name in one.symmetric_difference(other) {
-            self.note(name);
-        }
-        self.note_collection(before, of);
+        one.symmetric_difference(other).for_each(|name| self.note(name));
+        self.note_collection(one != other, of);
     }
 
     /// Adds the names with different values in two maps, and the collection if there are any.
@@ -93,9 +90,8 @@ impl ChangedNames {
         other: &BTreeMap<String, V>,
         of: Option<Collection>,
     ) {
-        let before = self.0.len();
         self.in_map_by(one, other, |name| name);
-        self.note_collection(before, of);
+        self.note_collection(one != other, of);
     }
 
     /// Adds the names in the keys with different values in two maps.
@@ -139,8 +135,8 @@ impl ChangedNames {
         }
     }
 
-    fn note_collection(&mut self, before: usize, of: Option<Collection>) {
-        if self.0.len() > before {
+    fn note_collection(&mut self, differs: bool, of: Option<Collection>) {
+        if differs {
             self.0.extend(of.map(|of| hash(&of)));
         }
     }
