@@ -99,10 +99,10 @@ impl SyntaxLints<'_> {
         let from_length = is_length(looped.start) && limit.is_some();
         if from_value || from_length || start.zip(limit).is_some_and(|(start, limit)| start > limit) {
             self.counts_up(looped);
-        } else if let Some(list) = length_before(looped.limit).filter(|_| start == Some(0.0)) {
-            if is_length(looped.limit) || self.indexes(looped.body, list, looped.name.id) {
-                self.begins_at_0(looped, list);
-            }
+        } else if let Some(list) = length_before(looped.limit).filter(|_| start == Some(0.0))
+            && (is_length(looped.limit) || self.indexes(looped.body, list, looped.name.id))
+        {
+            self.begins_at_0(looped, list);
         }
     }
 
