@@ -1,7 +1,7 @@
 // The page: the copy of the table, the connection, the commands, and the choice of the screen.
 
 import { dialog, draw, h } from "./dom.js";
-import { card, Drafts, Finds, loadSheet, log, map, nameOf, Odds, orderStrip, own, people, peopleList, score, sheetCard, shut, sideClasses, takeKey } from "./game.js";
+import { card, Drafts, loadSheet, log, map, nameOf, Odds, orderStrip, own, people, peopleList, score, sheetCard, shut, sideClasses, takeKey } from "./game.js";
 import { decision, quiet, said, seatTitle, sentence } from "./words.js";
 
 // The copy of the table that this viewer sees, and the connection that keeps it up to date.
@@ -425,7 +425,6 @@ function news(events, step) {
   const { ui, table } = app;
   app.sides = sideClasses(app);
   app.drafts.keep(table.view.questions);
-  app.finds.keep(table.view.questions);
   const told = events.map((line) => sentence(line)).filter(Boolean).join(". ").slice(0, 500);
   if (told) ui.heard = [...ui.heard.slice(-3), { key: step.seq, text: told }];
   const asked = table.mine.length > 0;
@@ -620,7 +619,6 @@ addEventListener("keydown", (event) => {
 
 takeCode();
 app.odds = new Odds(app);
-app.finds = new Finds(app);
 app.odds.on = store(localStorage, "rb:odds") !== "off";
 app.wire = new Wire({
   url: `${location.protocol.replace("http", "ws")}//${location.host}/v1/ws`, greet, onHello: welcome, onRefused: refusedHello, onLink: app.redraw,

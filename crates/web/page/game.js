@@ -140,61 +140,43 @@ export function cutRules(text) {
   return [start, rules];
 }
 
-/** Options of long lists that were found by a part of their names, by question. The host sends only the first ones of such a list. */
-export class Finds {
-  #all = new Map();
+// Options of long lists that were found by a part of their names, by question. The host sends only the first ones of such a list.
+const finds = {};
 
-  constructor(app) {
-    this.app = app;
-  }
-
-  /** The question's `ask` with the options to draw: those found, and the chosen ones. */
-  ask(question, { one, list = [], points = {} }) {
-    const { text, known, found } = this.#all.get(nameOf(question)) ?? {};
-    if (!question.more || !known) return question.ask;
-    const chosen = [one, ...list, ...Object.keys(points)];
-    const shown = text ? found : question.ask.options;
-    const ids = new Set(shown.map(({ id }) => id));
-    return { ...question.ask, options: [...[...known.values()].filter(({ id }) => chosen.includes(id) && !ids.has(id)), ...shown] };
-  }
-
-  /** Draws the field for the words to search for. */
-  field(question) {
-    if (!question.more) return null;
-    const name = nameOf(question);
-    const { text = "", more = question.more } = this.#all.get(name) ?? {};
-    return h("label.line", "Find an option", h("input", { type: "search", maxlength: 100, value: text, oninput: ({ target }) => this.#find(question, name, target.value) }),
-      h("span.note", more ? `${more} more: type a part of the name` : ""));
-  }
-
-  async #find(question, name, text) {
-    const now = this.#all.get(name) ?? { known: new Map(question.ask.options.map((option) => [option.id, option])), found: [] };
-    this.#all.set(name, { ...now, text });
-    const told = text.trim() ? await this.app.ask("find", { question: question.id, text }, quiet) : { options: [], more: question.more };
-    const last = this.#all.get(name);
-    // Another letter was typed while the host answered.
-    if (!told || last.text !== text) return;
-    for (const option of told.options) last.known.set(option.id, option);
-    this.#all.set(name, { ...last, found: told.options, more: told.more ?? 0 });
-    this.app.redraw();
-  }
-
-  /** Forgets questions that are not open any more. */
-  keep(questions) {
-    const names = questions.map(nameOf);
-    for (const name of this.#all.keys()) if (!names.includes(name)) this.#all.delete(name);
-  }
+/** Returns a question's `ask` with the options to draw: the chosen ones, and those found. */
+function askOf(question, { one, list = [], points = {} }) {
+  const { ask } = question;
+  const { known, found } = finds[idOf(question)] ?? {};
+  if (!known) return ask;
+  const chosen = [one, ...list, ...Object.keys(points)].map((id) => known[id]).filter(Boolean);
+  return { ...ask, options: Object.values(byId([...chosen, ...found])) };
 }
+
+/** Draws the field for the words to search for. */
+function finder(app, question) {
+  const { ask, id, more } = question;
+  const oninput = async ({ target }) => {
+    const told = await app.ask("find", { question: id, text: target.value }, quiet);
+    if (!told) return;
+    const { known = byId(ask.options) } = finds[idOf(question)] ?? {};
+    finds[idOf(question)] = { known: { ...known, ...byId(told.options) }, found: told.options };
+    app.redraw();
+  };
+  return more && h("label.line", `Find (${more} more)`, h("input", { type: "search", oninput }));
+}
+
+const byId = (options) => Object.fromEntries(options.map((option) => [option.id, option]));
+const idOf = ({ id }) => `q${id.action}-${id.ordinal}`;
 
 /** Draws a question. Digits and Enter go to the `active` card; `as` is the seat that a game master answers for. */
 export function card(app, question, { active, as }) {
   const { seat, sealed, title, about, proposal } = question;
   const draft = app.drafts.of(question);
-  const ask = app.finds.ask(question, draft);
+  const ask = askOf(question, draft);
   const kind = kinds[ask.kind];
   const value = kind.value(draft, ask);
   const key = nameOf(question);
-  const id = `q${question.id.action}-${question.id.ordinal}`;
+  const id = idOf(question);
   const { settings, state } = app.table.view;
   const off = app.looks || !app.wire.up || app.ui.sending.has(key) || state.is !== "asking" || (settings.paused && app.role === "seat");
   const refusal = app.ui.refusals.get(key);
@@ -217,7 +199,7 @@ export function card(app, question, { active, as }) {
   return h("section", { key, class: `panel ask${active ? " active" : ""}`, "aria-labelledby": id, "data-question": key, onfocusin: () => { app.ui.active = key; if (!active) app.redraw(); } },
     h("header", h("h2", { id, tabindex: "-1" }, title && !text.includes(title) && h("span", { class: app.sideClass(about) }, `${title}: `), text),
       h("p.small.soft", [(app.seats.length > 1 || as) && `for ${app.seatName(seat)}`, sealed && "sealed until all have answered", rules].filter(Boolean).join(" · "))),
-    app.finds.field(question),
+    finder(app, question),
     kind.body({ ask, draft, change, value, rows, name: text }),
     shut(ask.options?.filter(({ enabled }) => !enabled) ?? []),
     h("div.play", odds?.outcomes?.length > 1 && h("div.brief", ["choose", "confirm"].includes(ask.kind) ? h("p", h("span", headline(odds)), h("span.soft", odds.exact ? "exact" : "estimate")) : report(odds), bar(odds)),

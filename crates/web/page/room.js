@@ -51,7 +51,7 @@ const button = (text, onclick, props) => h("button", { onclick, ...props }, text
 
 /** Draws a question for somebody else, without controls until the game master takes it over. */
 function look(app, question) {
-  const { ask: { options = [] }, more, seat, title, about, why, id } = question;
+  const { ask: { options = [] }, seat, title, about, why, id } = question;
   const [text, rules] = cutRules(why);
   const [policy] = policies(app);
   const take = () => {
@@ -67,7 +67,7 @@ function look(app, question) {
   const closed = options.filter(({ enabled }) => !enabled).map(({ label }) => label).join(", ");
   return h("section.panel.ask", { key: `look ${nameOf(question)}` },
     h("header", h("p.wait", h("span", "Waiting for ", h("b", app.seatName(seat)))), h("h2", title && !text.includes(title) && h("span", { class: app.sideClass(about) }, `${title}: `), text), h("p.small.soft", rules)),
-    h("ul.look", options.map(({ label, note, enabled }) => enabled && h("li", h("b", label), h("span.note", note)))), more && h("p.hint", `and ${more} more`), closed && h("p.hint", `Closed: ${closed}`),
+    h("ul.look", options.map(({ label, note, enabled }) => enabled && h("li", h("b", label), h("span.note", note)))), closed && h("p.hint", `Closed: ${closed}`),
     h("div.play.two", button("Answer for them", take), policy && button(`Let policy ${policy} answer`, suggest)));
 }
 

@@ -35,8 +35,8 @@ impl Page {
             return answer;
         };
         let mut answer = Response::new(match (std::str::from_utf8(&bytes), &*bytes) {
-            (Ok(text), _) if name.ends_with(".js") => Body::from(lean(text, lean_script)),
-            (Ok(text), _) if name.ends_with(".css") => Body::from(lean(text, lean_style)),
+            (Ok(text), _) if name.ends_with(".js") => Body::from(lean(text, lean_script, joins_script)),
+            (Ok(text), _) if name.ends_with(".css") => Body::from(lean(text, lean_style, |_, _| true)),
             (_, bytes) => Body::from(bytes.to_vec()),
         });
         answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
@@ -52,24 +52,36 @@ impl Page {
     }
 }
 
-/// Removes comments and indentation from a script or style sheet. In these files, block comments are on lines of their
-/// own, and no text spans lines.
-fn lean(text: &str, lean_line: fn(&str) -> String) -> String {
-    let mut lean = String::with_capacity(text.len());
-    let mut comment = false;
+/// Removes comments, indentation, and line ends and semicolons without meaning from a script or style sheet. `joins`:
+/// whether the end of a line before another one means nothing. In these files, block comments are on lines of their own, no
+/// text spans lines, no text contains `;}`, and no loop has an empty statement before a `}`.
+fn lean(text: &str, lean_line: fn(&str) -> String, joins: fn(&str, &str) -> bool) -> String {
+    let (mut lean, mut last, mut comment) = (String::with_capacity(text.len()), String::new(), false);
     for line in text.lines().map(str::trim) {
         if comment || line.starts_with("/*") {
             comment = !line.ends_with("*/");
         } else if !line.is_empty() && !line.starts_with("//") {
-            lean.push_str(&lean_line(line));
-            lean.push('\n');
+            let line = lean_line(line);
+            if !last.is_empty() && !joins(&last, &line) {
+                lean.push('\n');
+            }
+            lean.push_str(&line);
+            last = line;
         }
     }
-    lean
+    lean.push('\n');
+    lean.replace(";}", "}")
+}
+
+/// Whether the end of a line of a script means nothing: no statement ends there without a semicolon, and no comment.
+fn joins_script(line: &str, next: &str) -> bool {
+    !line.contains("//")
+        && (line.ends_with([';', '{', ',', '(', '[', ':', '?', '=', '&', '|', '>'])
+            || next.starts_with(['}', ')', ']', '.', '?', ':', '&', '|']))
 }
 
 /// Removes the blanks around signs in a line of a script, except in texts. A line with a regular expression is not
-/// changed.
+/// changed. In the files of the page, no `+` is followed by another one.
 fn lean_script(line: &str) -> String {
     let pattern = line.as_bytes().windows(2).any(|pair| pair[1] == b'/' && b"(=!:, ".contains(&pair[0]));
     if pattern {
@@ -81,7 +93,7 @@ fn lean_script(line: &str) -> String {
         (Some(from), Some(to)) if from < to => (&line[..from], &line[from..=to], &line[to + 1..]),
         _ => (line, "", ""),
     };
-    [&without_blanks(before, "=<>{}();,:?&|*"), template, &without_blanks(behind, "=<>{}();,:?&|*")].concat()
+    [&without_blanks(before, "=<>{}();,:?&|*!+"), template, &without_blanks(behind, "=<>{}();,:?&|*!+")].concat()
 }
 
 /// Removes insignificant blanks from a line of a style sheet.
@@ -144,14 +156,22 @@ mod tests {
     fn scripts_are_sent_without_comments() {
         let text =
             "// What it is.\n/** A text\n * in lines. */\nfunction f() {\n\treturn 1; // stays\n}\n\n/* one */\nf();\n";
-        assert_eq!(lean(text, str::to_owned), "function f() {\nreturn 1; // stays\n}\nf();\n");
+        assert_eq!(lean(text, str::to_owned, |_, _| false), "function f() {\nreturn 1; // stays\n}\nf();\n");
+    }
+
+    #[test]
+    fn lines_are_joined_where_their_end_means_nothing() {
+        let text = "const f = () => {\n\tg(\n\t\ta,\n\t);\n}\nconst b = [1]\nf() // (\n(c)\n\t.d();\n";
+        let lean_text = "const f=()=>{g(a,)}\nconst b=[1]\nf() // (\n(c).d();\n";
+        assert_eq!(lean(text, lean_script, joins_script), lean_text);
+        assert_eq!(lean(".a {\n\tcolor: red;\n}\n.b {}\n", lean_style, |_, _| true), ".a{color:red}.b{}\n");
     }
 
     #[test]
     fn blanks_without_meaning_are_removed() {
         let cases = [
             ("const a = { b: 1, c: d ? e : f };", "const a={b:1,c:d?e:f};"),
-            ("f(\"a = b, c\", x + 1 - y);", "f(\"a = b, c\",x + 1 - y);"),
+            ("f(\"a = b, c\", x + 1 - y);", "f(\"a = b, c\",x+1 - y);"),
             ("f(\"an \\\" = quote\", x);", "f(\"an \\\" = quote\",x);"),
             ("g(a, `it is ${b, c} = d`, e, `f`);", "g(a,`it is ${b, c} = d`, e, `f`);"),
             ("return /a , b/.test(c) || d;", "return /a , b/.test(c) || d;"),
