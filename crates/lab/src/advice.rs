@@ -11,7 +11,7 @@ use riskbreaker_play::{Answer, Refusal};
 /// The value of one answer to a question, and the reasons.
 #[derive(Clone, Debug)]
 pub struct Advice {
-    /// The answer, in the form that [`Session::answer`] takes.
+    /// The answer, in the form that [`Session::answer`](riskbreaker_play::Session::answer) takes.
     pub answer: Answer,
     /// The answer in words.
     pub text: String,
