@@ -92,7 +92,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reports a text with `{}` that stands in another place than that of the text, counted from 0.
+    /// Reports a text with `{}` in another argument than the one that takes the text. `label`: the index of that one, from 0.
     pub(crate) fn text_elsewhere(&mut self, label: usize, at: Location) {
         let place = ["first", "second", "third"][label.min(2)];
         let wrong = format!("the text with `{{}}` stands in the wrong place: it comes {place}");

@@ -156,47 +156,85 @@ impl NamesOfFiles {
 
     /// Adds the names of another table, except the verbs, whose order matters.
     pub fn merge(&mut self, other: &NamesOfFiles) {
-        self.given.extend(other.given.iter().cloned());
-        self.given_elsewhere.extend(other.given_elsewhere.iter().cloned());
-        add_counts(&mut self.read, &other.read);
-        for (name, ty) in &other.constants {
+        // Each field is named, so that a new one is not forgotten.
+        let NamesOfFiles {
+            budget: _,
+            given,
+            given_elsewhere,
+            read,
+            constants,
+            entity_members,
+            attached,
+            handed_on,
+            keys,
+            listed,
+            parted,
+            reckoned,
+            of_cards,
+            ordered,
+            assigned,
+            written,
+            facts,
+            texts,
+            said,
+            topics,
+            asks,
+            modules,
+            verbs: _,
+            again: _,
+            functions,
+            handed,
+            own_keys,
+            computed,
+            tables,
+            filled,
+            paths,
+            makes_context,
+            open_context,
+            fields: _,
+            asked: _,
+        } = other;
+        self.given.extend(given.iter().cloned());
+        self.given_elsewhere.extend(given_elsewhere.iter().cloned());
+        add_counts(&mut self.read, read);
+        for (name, ty) in constants {
             let known = self.constants.entry(name.clone()).or_insert(*ty);
             if known != ty {
                 *known = None;
             }
         }
-        self.entity_members.extend(other.entity_members.iter().cloned());
-        match (&mut self.attached, &other.attached) {
+        self.entity_members.extend(entity_members.iter().cloned());
+        match (&mut self.attached, attached) {
             (Some(attached), Some(more)) => attached.extend(more.iter().cloned()),
             (attached, _) => *attached = None,
         }
-        self.handed_on += other.handed_on;
-        self.keys.extend(other.keys.iter().cloned());
-        self.listed.extend(other.listed.iter().cloned());
-        self.parted.extend(other.parted.iter().cloned());
-        add_counts(&mut self.reckoned, &other.reckoned);
-        for (name, (giving, silent)) in &other.of_cards {
+        self.handed_on += *handed_on;
+        self.keys.extend(keys.iter().cloned());
+        self.listed.extend(listed.iter().cloned());
+        self.parted.extend(parted.iter().cloned());
+        add_counts(&mut self.reckoned, reckoned);
+        for (name, (giving, silent)) in of_cards {
             let known = self.of_cards.entry(name.clone()).or_default();
             *known = (known.0 + giving, known.1 + silent);
         }
-        self.ordered.extend(other.ordered.iter().cloned());
-        self.assigned.extend(other.assigned.iter().cloned());
-        add_counts(&mut self.written, &other.written);
-        self.facts.extend(other.facts.iter().cloned());
-        add_counts(&mut self.texts, &other.texts);
-        add_counts(&mut self.said, &other.said);
-        self.topics.extend(other.topics.iter().cloned());
-        add_sets(&mut self.asks, &other.asks);
-        self.modules.extend(other.modules.iter().map(|(path, module)| (path.clone(), module.clone())));
-        self.functions.extend(other.functions.iter().map(|(of, function)| (of.clone(), function.clone())));
-        add_sets(&mut self.handed, &other.handed);
-        self.own_keys.extend(other.own_keys.iter().cloned());
-        self.computed.extend(other.computed.iter().cloned());
-        self.tables.extend(other.tables.iter().cloned());
-        add_sets(&mut self.filled, &other.filled);
-        add_counts(&mut self.paths, &other.paths);
-        self.makes_context |= other.makes_context;
-        self.open_context |= other.open_context;
+        self.ordered.extend(ordered.iter().cloned());
+        self.assigned.extend(assigned.iter().cloned());
+        add_counts(&mut self.written, written);
+        self.facts.extend(facts.iter().cloned());
+        add_counts(&mut self.texts, texts);
+        add_counts(&mut self.said, said);
+        self.topics.extend(topics.iter().cloned());
+        add_sets(&mut self.asks, asks);
+        self.modules.extend(modules.iter().map(|(path, module)| (path.clone(), module.clone())));
+        self.functions.extend(functions.iter().map(|(of, function)| (of.clone(), function.clone())));
+        add_sets(&mut self.handed, handed);
+        self.own_keys.extend(own_keys.iter().cloned());
+        self.computed.extend(computed.iter().cloned());
+        self.tables.extend(tables.iter().cloned());
+        add_sets(&mut self.filled, filled);
+        add_counts(&mut self.paths, paths);
+        self.makes_context |= *makes_context;
+        self.open_context |= *open_context;
     }
 
     /// Adds the verbs of the table of a file. The files come in the order of the stack: a later verb replaces an earlier
@@ -229,39 +267,76 @@ impl NamesOfFiles {
     /// Returns the names about which two tables answer differently, as far as a lookup shows. Both are for the same
     /// fields of entities.
     pub fn changes_since(&self, last: &NamesOfFiles) -> ChangedNames {
+        // Each field is named, so that a new one is not forgotten.
+        let NamesOfFiles {
+            budget: _,
+            given,
+            given_elsewhere,
+            read,
+            constants,
+            entity_members,
+            attached,
+            handed_on,
+            keys,
+            listed,
+            parted,
+            reckoned,
+            of_cards,
+            ordered,
+            assigned,
+            written,
+            facts,
+            texts,
+            said,
+            topics,
+            asks,
+            modules,
+            verbs,
+            again,
+            functions,
+            handed,
+            own_keys,
+            computed,
+            tables,
+            filled,
+            paths,
+            makes_context,
+            open_context,
+            fields: _,
+            asked: _,
+        } = last;
         let mut changed = ChangedNames::default();
-        changed.in_set(&last.given, &self.given, Some(Collection::Given));
-        changed.in_set(&last.given_elsewhere, &self.given_elsewhere, None);
-        changed.in_map(&last.read, &self.read, Some(Collection::Read));
-        changed.in_map(&last.constants, &self.constants, None);
-        changed.in_set(&last.entity_members, &self.entity_members, None);
-        changed.in_set(&last.keys, &self.keys, None);
-        changed.in_set(&last.listed, &self.listed, None);
-        changed.in_set(&last.parted, &self.parted, None);
-        changed.in_map(&last.reckoned, &self.reckoned, None);
-        changed.in_map(&last.of_cards, &self.of_cards, None);
-        changed.in_set(&last.ordered, &self.ordered, None);
-        changed.in_set(&last.assigned, &self.assigned, Some(Collection::Own));
-        changed.in_map(&last.written, &self.written, None);
-        changed.in_set(&last.facts, &self.facts, None);
-        changed.in_map(&last.texts, &self.texts, Some(Collection::Texts));
-        changed.in_map(&last.said, &self.said, Some(Collection::Said));
-        changed.in_set(&last.topics, &self.topics, Some(Collection::Topics));
-        changed.in_map(&last.asks, &self.asks, None);
-        changed.in_map(&last.modules, &self.modules, None);
-        changed.in_map(&last.verbs, &self.verbs, None);
-        changed.in_set(&last.again, &self.again, None);
-        changed.in_map_by(&last.functions, &self.functions, |(file, _)| file);
-        changed.in_map_by(&last.handed, &self.handed, |(verb, _)| verb);
-        changed.in_set(&last.own_keys, &self.own_keys, Some(Collection::Own));
-        changed.in_set(&last.computed, &self.computed, None);
-        changed.in_map(&last.paths, &self.paths, Some(Collection::Paths));
-        changed.if_differ(&last.tables, &self.tables, Collection::Tables);
-        changed.if_differ(&last.filled, &self.filled, Collection::Tables);
-        let attached = |names: &NamesOfFiles| (names.attached.clone(), names.handed_on);
-        changed.if_differ(&attached(last), &attached(self), Collection::Attached);
-        let context = |names: &NamesOfFiles| (names.makes_context, names.open_context);
-        changed.if_differ(&context(last), &context(self), Collection::Context);
+        changed.in_set(given, &self.given, Some(Collection::Given));
+        changed.in_set(given_elsewhere, &self.given_elsewhere, None);
+        changed.in_map(read, &self.read, Some(Collection::Read));
+        changed.in_map(constants, &self.constants, None);
+        changed.in_set(entity_members, &self.entity_members, None);
+        changed.in_set(keys, &self.keys, None);
+        changed.in_set(listed, &self.listed, None);
+        changed.in_set(parted, &self.parted, None);
+        changed.in_map(reckoned, &self.reckoned, None);
+        changed.in_map(of_cards, &self.of_cards, None);
+        changed.in_set(ordered, &self.ordered, None);
+        changed.in_set(assigned, &self.assigned, Some(Collection::Own));
+        changed.in_map(written, &self.written, None);
+        changed.in_set(facts, &self.facts, None);
+        changed.in_map(texts, &self.texts, Some(Collection::Texts));
+        changed.in_map(said, &self.said, Some(Collection::Said));
+        changed.in_set(topics, &self.topics, Some(Collection::Topics));
+        changed.in_map(asks, &self.asks, None);
+        changed.in_map(modules, &self.modules, None);
+        changed.in_map(verbs, &self.verbs, None);
+        changed.in_set(again, &self.again, None);
+        changed.in_map_by(functions, &self.functions, |(file, _)| file);
+        changed.in_map_by(handed, &self.handed, |(verb, _)| verb);
+        changed.in_set(own_keys, &self.own_keys, Some(Collection::Own));
+        changed.in_set(computed, &self.computed, None);
+        changed.in_map(paths, &self.paths, Some(Collection::Paths));
+        changed.if_differ(tables, &self.tables, Collection::Tables);
+        changed.if_differ(filled, &self.filled, Collection::Tables);
+        changed.if_differ(&(attached, handed_on), &(&self.attached, &self.handed_on), Collection::Attached);
+        let context = (&self.makes_context, &self.open_context);
+        changed.if_differ(&(makes_context, open_context), &context, Collection::Context);
         changed
     }
 
