@@ -175,8 +175,7 @@ fn merged_parts_of_a_study_are_the_study_of_one_process() {
 /// A field and a derived number of one of two sides: with `edge` faces of ten, left wins in 10 times that of 100 games.
 #[test]
 fn a_sweep_of_a_field_or_a_derived_number_finds_the_value_whose_share_is_known() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sweep-member");
-    for (path, text) in [
+    let files = [
         ("ruleset.toml", "id = \"coin\"\ntitle = \"Coin\"\nversion = \"1\"\n[seats]\nleft = \"one\"\n"),
         (
             "kinds.luau",
@@ -209,12 +208,8 @@ return rb.play({
 })"#,
         ),
         ("scenarios/hall.toml", "title = \"Hall\"\n"),
-    ] {
-        let path = folder.join("coin").join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    let rulesets = folder.display().to_string();
+    ];
+    let rulesets = folder_of_coin("sweep-member", &files);
     let of = |sweep: &str| {
         let call = ["sim", "hall", "--rulesets", &rulesets, "--rules", "coin", "--trials", "2000", "--json"];
         play_anywhere(&[&call[..], &["--sweep", sweep, "--target", "left 40 %"]].concat(), "")
@@ -240,11 +235,21 @@ return rb.play({
     }
 }
 
+/// Writes the files of a ruleset `coin` into a folder of its own, and returns the folder of rulesets.
+fn folder_of_coin(name: &str, files: &[(&str, &str)]) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    for (path, text) in files {
+        let path = folder.join("coin").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder.display().to_string()
+}
+
 /// One die decides: with `p` faces of ten, left wins in 10 p of 100 games.
 #[test]
 fn a_sweep_finds_the_value_whose_share_is_known() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sweep-known");
-    for (path, text) in [
+    let files = [
         (
             "ruleset.toml",
             "id = \"coin\"\ntitle = \"Coin\"\nversion = \"1\"\n[seats]\nleft = \"one\"\n[switches.p]\nvalues = [\"1\", \"2\", \
@@ -265,12 +270,8 @@ return rb.play({
 })"#,
         ),
         ("scenarios/hall.toml", "title = \"Hall\"\n"),
-    ] {
-        let path = folder.join("coin").join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    let rulesets = folder.display().to_string();
+    ];
+    let rulesets = folder_of_coin("sweep-known", &files);
     let of = |target: &str, trials: &str| -> serde_json::Value {
         let call = ["sim", "hall", "--rulesets", &rulesets, "--rules", "coin", "--trials", trials, "--json"];
         let told = play_anywhere(&[&call[..], &["--sweep", "p=1..9", "--target", target]].concat(), "");

@@ -339,7 +339,7 @@ fn entity_effects(
             label: declared.label.clone(),
             from: from.clone(),
             to: to.clone(),
-            words: ChangeWords { from: context.words(from).to_string(), to: context.words(to).to_string() },
+            words: ChangeWords { from: context.words(from), to: context.words(to) },
             shown: declared.show || valued.contains(&(found.kind, field)),
         });
     }

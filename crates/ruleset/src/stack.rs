@@ -64,6 +64,11 @@ impl Stack {
         Some(&self.parts[at].folder.file(inside)?.text)
     }
 
+    /// A line of a file, counted from 1, without the blanks at its end; `path` as for [`Stack::text_of`].
+    pub fn line_of(&self, path: &str, line: u32) -> Option<&str> {
+        Some(self.text_of(path)?.lines().nth(line.checked_sub(1)? as usize)?.trim_end())
+    }
+
     /// The index of the part with which such a path begins, and the path inside that part.
     pub fn part_of<'p>(&self, path: &'p str) -> Option<(usize, &'p str)> {
         let (part, inside) = path.split_once('/')?;

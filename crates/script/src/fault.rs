@@ -208,8 +208,7 @@ fn called(line: &str) -> Vec<String> {
 
 /// The text of a line in a ruleset's file.
 pub(super) fn source_line(stack: &Stack, place: &FilePlace) -> Option<String> {
-    let text = stack.text_of(&place.path)?;
-    text.lines().nth(place.line as usize - 1).map(|line| line.trim_end().chars().take(200).collect())
+    stack.line_of(&place.path, place.line).map(|line| line.chars().take(200).collect())
 }
 
 /// The message and the trace of an error, across nested calls.

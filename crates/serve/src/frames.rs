@@ -29,12 +29,8 @@ pub struct QuestionName {
     pub generation: u64,
 }
 
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
-fn is_none_left_out(options: &usize) -> bool {
-    *options == 0
+pub(crate) fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
+    *number == N::default()
 }
 
 impl QuestionName {
@@ -69,7 +65,7 @@ pub struct OpenQuestion {
     /// before closed ones.
     pub ask: Ask,
     /// The number of options that `ask` leaves out; `find` finds them by a part of their names.
-    #[serde(skip_serializing_if = "is_none_left_out")]
+    #[serde(skip_serializing_if = "is_zero")]
     #[schemars(default)]
     pub more: usize,
     /// The suggested answer, in the form that `answer` takes.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::frames::{QuestionName, Snapshot, VoteOutcome, VoteReport, Voter};
+use super::frames::{QuestionName, Snapshot, VoteOutcome, VoteReport, Voter, is_zero};
 use super::options::UndoPolicy;
 use super::role::RoleName;
 use riskbreaker_lab::Chance;
@@ -215,13 +215,9 @@ pub struct Found {
     /// The first 100 of the options that were found, open ones before closed ones.
     pub options: Vec<Choice>,
     /// The number of options that were found and are not listed.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_zero")]
     #[schemars(default)]
     pub more: usize,
-}
-
-fn is_none(options: &usize) -> bool {
-    *options == 0
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -436,9 +436,7 @@ fn show_source(fault: &mut Fault, rules: &Ruleset) {
     let Some((path, line)) = fault.path.as_deref().zip(fault.line).filter(|_| fault.source_line.is_none()) else {
         return;
     };
-    let text = rules.book().stack().text_of(path);
-    let line = text.and_then(|text| text.lines().nth(line.checked_sub(1)? as usize));
-    fault.source_line = line.map(|line| line.trim_end().to_owned());
+    fault.source_line = rules.book().stack().line_of(path, line).map(str::to_owned);
 }
 
 /// Runs one spec of a file with a ruleset.

@@ -609,7 +609,7 @@ impl Repl {
             match found.as_slice() {
                 [] => Ok(None),
                 [only] => Ok(Some(*only)),
-                several => Err(names::ambiguous(text, several.iter().map(|option| option.label_among(options)))),
+                several => Err(names::ambiguous(text, Choice::labels_among(several, options))),
             }
         };
         match place.and_then(|at| options.iter().filter(|option| option.enabled).nth(at)) {

@@ -720,7 +720,7 @@ fn asked_in_words(line: &str, words: &Vocabulary) -> Option<(&'static Command, S
     // `which gives the best chance`
     let begins = |start: &str| plain.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start));
     let asks_which = begins("what ") || begins("which ");
-    if asks_which && words_of(plain).iter().any(|word| BEST.iter().any(|best| best.eq_ignore_ascii_case(&word.text))) {
+    if asks_which && compares(plain) {
         return Some((Command::of(Word::Hint), String::new()));
     }
     if asks_for_own_value(plain) {
@@ -806,18 +806,21 @@ fn asked_in_words(line: &str, words: &Vocabulary) -> Option<(&'static Command, S
 /// Words that compare answers.
 const BEST: [&str; 5] = ["best", "better", "highest", "strongest", "safest"];
 
+/// True if a line has a word that compares answers.
+fn compares(line: &str) -> bool {
+    words_of(line).iter().any(|word| BEST.iter().any(|best| best.eq_ignore_ascii_case(&word.text)))
+}
+
 /// True if a line leaves the choice to the program: `the best one`, `whatever is highest`.
 fn asks_for_best(line: &str, words: &Vocabulary) -> bool {
-    let all = words_of(line);
-    let is_best = |word: &super::line::Word| BEST.iter().any(|best| best.eq_ignore_ascii_case(&word.text));
     let is_asked = words.focus().is_some_and(|open| !open.ask.options().is_empty());
     let leaves = line.to_lowercase();
     if is_asked && (leaves.contains("you think") || leaves.contains("you want")) {
         return true;
     }
     is_asked
-        && (2..5).contains(&all.len())
-        && all.iter().any(is_best)
+        && (2..5).contains(&words_of(line).len())
+        && compares(line)
         && !BEST.iter().any(|best| words.is_word_of_option(best))
 }
 

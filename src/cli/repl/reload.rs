@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use riskbreaker::ruleset::{Problem, updates_between};
+use riskbreaker::ruleset::{FileChange, Problem, updates_between};
 use riskbreaker::watch::{Watched, fixed_in_words};
 use riskbreaker::{Ruleset, Step};
 use serde_json::json;
@@ -181,14 +181,10 @@ impl Repl {
         if self.screen.json() {
             self.screen.event("reloaded", &json!({ "report": report }))?;
         }
-        let mut printed = report.lines();
-        let mut rows: Vec<String> =
-            report.changed.iter().map(|one| format!("{} reloaded: {}", one.path, one.what)).collect();
-        rows.extend(report.effects());
-        if self.viewer().is_master() {
-            printed.extend(report.state.secret.iter().cloned());
-            rows.extend(report.state.secret.iter().cloned());
-        }
+        let secret = if self.viewer().is_master() { report.state.secret.clone() } else { Vec::new() };
+        let printed = [report.lines(), secret.clone()].concat();
+        let mut rows: Vec<String> = report.changed.iter().map(reloaded).collect();
+        rows.extend(report.effects().into_iter().chain(secret));
         if rows.is_empty() {
             rows.push(fixed_in_words(&id, fixed));
         }
@@ -202,4 +198,9 @@ impl Repl {
         }
         Ok(())
     }
+}
+
+/// What is printed of a file that was read again: `maneuvers/feint.luau reloaded: max_risk 3 -> 2`.
+pub(super) fn reloaded(FileChange { path, what }: &FileChange) -> String {
+    format!("{path} reloaded: {what}")
 }

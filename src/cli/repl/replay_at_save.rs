@@ -10,6 +10,7 @@ use riskbreaker::watch::fixed_in_words;
 use serde_json::json;
 
 use super::pending::ReplayedCourse;
+use super::reload::reloaded;
 use super::{Done, Repl};
 use crate::cli::figures::counted;
 use crate::cli::row::{Row, Tone};
@@ -62,7 +63,7 @@ impl Repl {
                 }),
             )?;
         }
-        let told = changed.iter().map(|FileChange { path, what }| format!("~ {path} reloaded: {what}"));
+        let told = changed.iter().map(|change| format!("~ {}", reloaded(change)));
         let again = changed.is_empty().then(|| format!("~ {}", fixed_in_words(rules.id(), fixed)));
         for line in told.chain(again).collect::<Vec<String>>() {
             self.screen.row(&Row::at(0).with(line, Tone::Note))?;

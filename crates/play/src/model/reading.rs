@@ -263,13 +263,16 @@ fn replaced(reply: &Value, given: &str, label: &str) -> Option<Value> {
 }
 
 impl Choice {
-    /// The label of an option, with its number or id if another one in `options` has the same label: `Ann (#2)` for an
-    /// entity, `Strike (strike_low)` for a card.
-    pub fn label_among(&self, options: &[Choice]) -> String {
-        match options.iter().any(|other| other.label == self.label && other.id != self.id) {
-            true => label_apart(self),
-            false => self.label.to_string(),
-        }
+    /// The labels of some of `options`, each with its number or id if several of `options` have that label: `Ann (#2)` for
+    /// an entity, `Strike (strike_low)` for a card.
+    pub fn labels_among(some: &[&Choice], options: &[Choice]) -> Vec<String> {
+        let mut labels: HashMap<&str, usize> = HashMap::new();
+        options.iter().for_each(|option| *labels.entry(&option.label).or_default() += 1);
+        let label = |option: &&Choice| match labels.get(&*option.label) {
+            Some(2..) => label_apart(option),
+            _ => option.label.to_string(),
+        };
+        some.iter().map(label).collect()
     }
 }
 
@@ -357,17 +360,8 @@ fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: 
             if let [only] = open.as_slice() {
                 return Ok(only.id.clone());
             }
-            let mut labels: HashMap<&str, usize> = HashMap::new();
-            options.iter().for_each(|option| *labels.entry(&option.label).or_default() += 1);
-            let name = |option: &&Choice| match labels.get(&*option.label) {
-                Some(2..) => label_apart(option),
-                _ => option.label.to_string(),
-            };
-            Err(Refusal::Ambiguous {
-                topic: Some(question.topic.clone()),
-                given: text,
-                candidates: several.iter().map(name).collect(),
-            })
+            let candidates = Choice::labels_among(several, options);
+            Err(Refusal::Ambiguous { topic: Some(question.topic.clone()), given: text, candidates })
         }
     }
 }

@@ -653,27 +653,22 @@ fn filled_reason(context: &ActionContext, handles: &Handles, template: &str, arg
 /// Converts an answer for the prelude: indices of options, numbers, texts.
 fn places(lua: &Lua, question: &Question, answer: &Answer) -> Result<Lv> {
     let options = question.ask.options();
-    let position = |id: &Arc<str>| options.iter().position(|option| option.id == *id).map(|at| at + 1);
-    let all: HashMap<&str, usize> = match answer {
-        Answer::Choices(ids) | Answer::Order(ids) if ids.len() > 1 => {
-            options.iter().zip(1..).map(|(option, at)| (&*option.id, at)).collect()
-        }
-        _ => HashMap::new(),
+    let list = |ids: &[Arc<str>]| -> Vec<usize> {
+        let places: HashMap<&str, usize> = options.iter().zip(1..).map(|(option, at)| (&*option.id, at)).collect();
+        ids.iter().filter_map(|id| places.get(&**id).copied()).collect()
     };
-    let place = |id: &Arc<str>| if all.is_empty() { position(id) } else { all.get(&**id).copied() };
-    let list = |ids: &[Arc<str>]| lua.create_sequence_from(ids.iter().filter_map(place)).map(Lv::Table);
     Ok(match answer {
-        Answer::Choice(id) => match position(id) {
-            Some(at) => Lv::Number(at as f64),
+        Answer::Choice(id) => match options.iter().position(|option| option.id == *id) {
+            Some(at) => Lv::Number((at + 1) as f64),
             None => Lv::String(lua.create_string(&**id)?),
         },
         Answer::Choices(ids) => {
             // Use the order of the options, not that of the answer.
-            let mut at: Vec<usize> = ids.iter().filter_map(place).collect();
+            let mut at = list(ids);
             at.sort_unstable();
             Lv::Table(lua.create_sequence_from(at)?)
         }
-        Answer::Order(ids) => list(ids)?,
+        Answer::Order(ids) => Lv::Table(lua.create_sequence_from(list(ids))?),
         Answer::Number(n) => Lv::Number(*n as f64),
         Answer::Allotment(parts) => {
             let points = options
