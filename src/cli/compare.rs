@@ -1,12 +1,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Result;
-use indicatif::ProgressBar;
 use riskbreaker::lab::{
     CardOdds, ComparedCards, Findings, MemoUse, Odds, Progress, Rate, Simulation, Variant, compare_cards,
 };
@@ -15,12 +13,14 @@ use serde_json::json;
 
 use super::edition::{Edition, Editions, NamedTarget};
 use super::figures::likeliest;
-use super::interrupt::{INTERRUPTED, watched_briefly};
-use super::meter::meter;
+use super::interrupt::{interrupted_code, watched_briefly};
+use super::meter::{meter, spinner};
 use super::odds::OddsJson;
 use super::play::{pair, with_pairs};
 use super::row::{Row, Span};
 use super::screen::Screen;
+use super::shard::{PartArgs, ReportForm};
+use super::sim::count;
 use super::tallies::{rate_text, result_bars, results};
 use super::{call_error, library};
 use riskbreaker::check::first_and_count;
@@ -30,6 +30,8 @@ use riskbreaker::check::first_and_count;
 /// WHAT is a ruleset (`riskbreaker-0.0.3`), a house rule (`kill_capacity=effective`), a folder with rulesets, or a git revision
 /// (`HEAD~1`). One of them is compared with the rules as they are here, two are compared with each other. The name of a scenario
 /// says what is played.
+///
+/// With `--shard` or `--save` it only plays games: `merge` joins the parts and prints who wins.
 #[derive(clap::Args)]
 pub struct Args {
     /// What is compared, and the scenario: `compare duel HEAD~1`
@@ -40,7 +42,7 @@ pub struct Args {
     against: Option<PathBuf>,
 
     /// The ruleset
-    #[arg(long, value_name = "ID")]
+    #[arg(long, alias = "ruleset", value_name = "ID")]
     rules: Option<String>,
 
     /// The value of a house rule, in both; can be repeated
@@ -59,8 +61,12 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::whole::<u64>)]
     seed: u64,
 
+    // With a part or a file, only games are played: the odds of cards are not divided.
+    #[command(flatten)]
+    part: PartArgs,
+
     /// Writes Markdown, for a commit message
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "shard", "save"])]
     markdown: bool,
 
     /// Writes a JSON object
@@ -73,9 +79,6 @@ const WORK: u64 = 3_000_000_000;
 /// The number of actions after which no more games are started.
 const MOST_ACTIONS: u64 = 20_000_000;
 
-/// How often the sign of life turns while odds are computed.
-const TICK: Duration = Duration::from_millis(120);
-
 /// The result of a comparison.
 struct CompareResult {
     scenario: String,
@@ -87,24 +90,24 @@ struct CompareResult {
     findings: Findings,
 }
 
-pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
-    let editions = Editions::open(folder.as_deref(), args.rules.as_deref(), &args.what)?;
-    let (sides, named) = sides(&args, &editions)?;
+pub fn compare(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
+    args.part.run(|| compared(args, folder))
+}
+
+fn compared(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
+    let editions = Editions::open(folder, args.rules.as_deref(), &args.what)?;
+    let (sides, named) = sides(args, &editions)?;
     let scenario = named.or_else(|| shared_scenario(&sides));
     let mut variants = Vec::new();
     for side in &sides {
-        let setup = setup(&args, scenario.as_deref(), side);
+        let setup = setup(args, scenario.as_deref(), side);
         variants.push(Variant::new(&*side.name, &side.rules, setup).map_err(|error| call_error(error.to_string()))?);
     }
-    if sides[0].rules.hash() == sides[1].rules.hash() && variants[0].setup == variants[1].setup {
+    let counts_only = args.part.shard.is_some() || args.part.save.is_some();
+    let are_equal = sides[0].rules.hash() == sides[1].rules.hash() && variants[0].setup == variants[1].setup;
+    if are_equal && !counts_only {
         return tell_equal(&sides, scenario.as_deref(), args.json);
     }
-    let budget = WorkBudget::new(WORK).until(&watched_briefly());
-    let waits = ProgressBar::new_spinner().with_message("odds of the cards");
-    waits.enable_steady_tick(TICK);
-    let cards = compare_cards(&variants[0], &variants[1], &budget);
-    waits.finish_and_clear();
-    let meter = meter();
     // If they share no scenario, each plays its own.
     let scenario = scenario.unwrap_or_else(|| {
         let mut own: Vec<&str> = sides.iter().filter_map(|side| side.rules.default_scenario()).collect();
@@ -120,7 +123,16 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         memo: MemoUse::default(),
         actions: 20_000,
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    if counts_only {
+        let output = ReportForm { json: args.json, html: None };
+        return count(&simulation, &args.part, None, &output, folder);
+    }
+    let threads = args.part.threads()?;
+    let budget = WorkBudget::new(WORK).until(&watched_briefly());
+    let waits = spinner("odds of the cards");
+    let cards = compare_cards(&simulation.variants[0], &simulation.variants[1], &budget);
+    waits.finish_and_clear();
+    let meter = meter();
     let mut go_on = |found: &Findings, progress: Progress| {
         meter.set_length(progress.of);
         meter.set_position(progress.done);
@@ -144,7 +156,7 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     if budget.is_interrupted() {
         eprintln!("interrupted: what is above is what was known by then");
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(ExitCode::from(interrupted_code()));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,12 +1,12 @@
-//! Handling of Ctrl-C: long work stops early with a partial result. A second Ctrl-C ends the program at once.
+//! Handling of Ctrl-C and SIGTERM: long work stops early with a partial result. A second signal ends the program at once.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// The exit code of an interrupted program.
-pub const INTERRUPTED: u8 = 130;
+/// The exit code after Ctrl-C.
+const INTERRUPTED: u8 = 130;
 
 /// The exit code after SIGTERM: the same call continues the work.
 #[cfg(unix)]
@@ -21,13 +21,16 @@ static WANTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// Makes SIGTERM end long work like Ctrl-C; a second one ends the program at once. Does nothing on systems without this
 /// signal.
-pub fn heed_termination() {
+fn heed_termination() {
     #[cfg(unix)]
     {
-        flag();
-        let handler: extern "C" fn(libc::c_int) = on_termination;
-        // SAFETY: the handler only stores to atomics, or ends the process.
-        unsafe { libc::signal(libc::SIGTERM, handler as libc::sighandler_t) };
+        let on_termination: extern "C" fn(libc::c_int) = on_termination;
+        let on_alarm: extern "C" fn(libc::c_int) = on_alarm;
+        // SAFETY: the handlers only store to atomics, set an alarm, write to a file descriptor, or end the process.
+        unsafe {
+            libc::signal(libc::SIGTERM, on_termination as libc::sighandler_t);
+            libc::signal(libc::SIGALRM, on_alarm as libc::sighandler_t);
+        }
     }
 }
 
@@ -40,7 +43,26 @@ extern "C" fn on_termination(_: libc::c_int) {
     if let Some(wanted) = WANTED.get() {
         wanted.store(true, Ordering::Relaxed);
     }
+    if IS_BRIEF.load(Ordering::Relaxed) {
+        // An alarm counts whole seconds.
+        // SAFETY: it sets a timer of the process.
+        unsafe { libc::alarm(GRACE.as_secs() as libc::c_uint + 1) };
+    }
 }
+
+/// Ends the program if SIGTERM has not ended an analysis in time.
+#[cfg(unix)]
+extern "C" fn on_alarm(_: libc::c_int) {
+    let text = NO_MORE.as_bytes();
+    // SAFETY: it writes bytes that live for ever, and ends the process without running anything of it.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len());
+        libc::_exit(STOPPED.into());
+    }
+}
+
+/// The message of an analysis that was ended before it had a result.
+const NO_MORE: &str = "interrupted: no more is known\n";
 
 /// The exit code of interrupted work: by Ctrl-C, or by SIGTERM.
 pub fn interrupted_code() -> u8 {
@@ -54,14 +76,19 @@ pub fn interrupted_code() -> u8 {
 /// The number of pieces of work that watch for Ctrl-C. At zero, Ctrl-C ends the program.
 static WATCHING: AtomicUsize = AtomicUsize::new(0);
 
-/// Returns the flag that Ctrl-C sets, watched until the program ends.
+/// Returns the flag that Ctrl-C and SIGTERM set, watched until the program ends.
 pub fn watched() -> Arc<AtomicBool> {
     static FOR_EVER: OnceLock<CtrlCWatch> = OnceLock::new();
-    FOR_EVER.get_or_init(CtrlCWatch::begin).wanted()
+    let begin = || {
+        let watch = CtrlCWatch::begin();
+        heed_termination();
+        watch
+    };
+    FOR_EVER.get_or_init(begin).wanted()
 }
 
-/// Like [`watched`], for an analysis whose result is printed at its end: half a second after Ctrl-C, the program is
-/// ended if it has not ended by itself.
+/// Like [`watched`], for an analysis whose result is printed at its end: half a second after Ctrl-C, and a second after
+/// SIGTERM, the program is ended if it has not ended by itself.
 pub fn watched_briefly() -> Arc<AtomicBool> {
     IS_BRIEF.store(true, Ordering::Relaxed);
     watched()
@@ -97,7 +124,7 @@ fn flag() -> &'static Arc<AtomicBool> {
             if IS_BRIEF.load(Ordering::Relaxed) {
                 // A second Ctrl-C during this time is ignored.
                 std::thread::sleep(GRACE);
-                let _ = writeln!(std::io::stderr(), "interrupted: no more is known");
+                let _ = write!(std::io::stderr(), "{NO_MORE}");
                 std::process::exit(INTERRUPTED.into());
             }
         });

@@ -1,9 +1,21 @@
 //! The progress bar of long work.
 
+use std::time::Duration;
+
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// A progress bar with the remaining time.
 pub fn meter() -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:24} {percent:>3} % · {pos} of {len} · {eta} left");
     ProgressBar::new(0).with_style(style.expect("the template is well formed").progress_chars("█▉▊▋▌▍▎▏ "))
+}
+
+/// How often the sign of life of a spinner turns.
+const TICK: Duration = Duration::from_millis(120);
+
+/// A sign of life for work whose end is not known, with the name of the work.
+pub fn spinner(work: &'static str) -> ProgressBar {
+    let spinner = ProgressBar::new_spinner().with_message(work);
+    spinner.enable_steady_tick(TICK);
+    spinner
 }

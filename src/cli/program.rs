@@ -161,8 +161,14 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
 fn arguments() -> Vec<std::ffi::OsString> {
     let program = Cli::command();
     let of_odds = program.find_subcommand("odds").into_iter().flat_map(clap::Command::get_arguments);
-    let known: Vec<String> =
-        program.get_arguments().chain(of_odds).filter_map(|arg| arg.get_long().map(String::from)).collect();
+    let names = |arg: &'_ clap::Arg| {
+        arg.get_long()
+            .into_iter()
+            .chain(arg.get_all_aliases().unwrap_or_default())
+            .map(String::from)
+            .collect::<Vec<_>>()
+    };
+    let known: Vec<String> = program.get_arguments().chain(of_odds).flat_map(names).collect();
     odds::topics_as_answers(std::env::args_os().collect(), &known)
 }
 
@@ -217,7 +223,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
         Some(Command::Sim(args)) => sim::sim(args, folder),
         Some(Command::Study(args)) => study::study(&args, folder.as_deref()),
         Some(Command::Merge(args)) => merge::merge(args, folder),
-        Some(Command::Compare(args)) => compare::compare(args, folder),
+        Some(Command::Compare(args)) => compare::compare(&args, folder.as_deref()),
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "riskbreaker", &mut text);

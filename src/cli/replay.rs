@@ -13,7 +13,7 @@ use riskbreaker::{Event, Session};
 use serde_json::json;
 
 use super::figures::counted;
-use super::interrupt::{INTERRUPTED, watched};
+use super::interrupt::{interrupted_code, watched};
 use super::row::{Row, Tone};
 use super::screen::Screen;
 use super::{call_error, campaigns, library};
@@ -84,7 +84,7 @@ pub fn replay(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     };
     if let Some(entry) = stopped {
         eprintln!("interrupted at entry {entry}: up to there the replay gives the game that was kept");
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(ExitCode::from(interrupted_code()));
     }
     let text = format!(
         "{}, {}, {}: the replay gives the game that was kept.",

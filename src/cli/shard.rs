@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
@@ -93,10 +93,10 @@ pub fn shard(text: &str) -> Result<ShardArg, String> {
         };
         return Ok(ShardArg::Environment { scheduler, count });
     }
-    let parts = text.split_once('/').and_then(|(index, count)| Some((number(index)?, number(count)?)));
+    let parts = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, number(count)?)));
     match parts {
-        Some((index, count)) if index <= count => Ok(ShardArg::Part(Shard { index, count })),
-        _ => Err(wrong().into()),
+        Some((index, count)) => Ok(ShardArg::Part(Shard { index, count })),
+        None => Err(wrong().into()),
     }
 }
 
@@ -105,13 +105,16 @@ impl ShardArg {
     ///
     /// # Errors
     ///
-    /// A call error: no scheduler is detected, or several; a missing count, or an invalid number.
+    /// A call error: a part that does not exist; no scheduler is detected, or several; a missing count, or an invalid number.
     pub fn settled(&self) -> Result<Shard> {
         self.settled_by(&|name| std::env::var(name).ok())
     }
 
     fn settled_by(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Shard> {
         let (wanted, count) = match self {
+            ShardArg::Part(Shard { index, count }) if !(1..=*count).contains(index) => {
+                return Err(call_error(format!("there is no part {index} of {count}; parts are counted from 1")));
+            }
             ShardArg::Part(shard) => return Ok(*shard),
             ShardArg::Environment { scheduler, count } => (scheduler, *count),
         };
@@ -222,8 +225,64 @@ mod tests {
         refused("env/4", &[("PARALLEL_SEQ", "0")], "no part of 4");
         refused("env/4", &[("PARALLEL_SEQ", "one")], "not a whole number");
         refused("env:slurm/4", &[parallel], "SLURM_ARRAY_TASK_ID is not set");
-        for wrong in ["0/4", "5/4", "4", "a/b", "env/0", "env/x", "envy", "env:pbs"] {
+        refused("5/4", &[], "no part 5 of 4");
+        refused("0/4", &[], "no part 0 of 4");
+        for wrong in ["4", "a/b", "1/0", "env/0", "env/x", "envy", "env:pbs"] {
             assert!(shard(wrong).is_err(), "{wrong}");
+        }
+    }
+}
+
+/// Options of games that may be divided among threads and processes.
+#[derive(clap::Args, Clone, Debug)]
+pub struct PartArgs {
+    /// How many threads (default: one per core)
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
+    threads: Option<usize>,
+
+    /// Plays one of N parts of the trials; `merge` joins the parts. `env`: by the variables of a scheduler
+    #[arg(long, value_name = "I/N|env", value_parser = shard)]
+    pub shard: Option<ShardArg>,
+
+    /// Keeps the counts in a file; the same call continues from them
+    #[arg(long, value_name = "FILE.json")]
+    pub save: Option<PathBuf>,
+}
+
+impl PartArgs {
+    /// The number of threads.
+    ///
+    /// # Errors
+    ///
+    /// A call error: 0.
+    pub fn threads(&self) -> Result<usize> {
+        match self.threads {
+            Some(0) => Err(call_error("`--threads` must be at least 1; leave it out to use all processors")),
+            Some(threads) => Ok(threads),
+            None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+        }
+    }
+
+    /// True if the number of threads is given, and is not one.
+    pub fn has_several_threads(&self) -> bool {
+        self.threads.is_some_and(|threads| threads != 1)
+    }
+
+    /// Runs the work of these options. For a part of the trials, prints its cost, and ends with the exit code for schedulers if the
+    /// call can never work.
+    ///
+    /// # Errors
+    ///
+    /// Those of the work.
+    pub fn run(&self, work: impl FnOnce() -> Result<ExitCode>) -> Result<ExitCode> {
+        let began = Instant::now();
+        match (work(), &self.shard) {
+            (Err(error), Some(_)) => end_part(error),
+            (Ok(code), Some(_)) => {
+                tell_cost(began.elapsed());
+                Ok(code)
+            }
+            (done, None) => done,
         }
     }
 }

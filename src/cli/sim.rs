@@ -11,13 +11,13 @@ use serde_json::{Value as Json, json};
 
 use super::figures::percent;
 use super::games::GamesFile;
-use super::interrupt::{INTERRUPTED, heed_termination, interrupted_code, watched};
+use super::interrupt::{interrupted_code, watched};
 use super::meter::meter;
 use super::play::{pair, with_pairs};
 use super::report::unwritable;
 use super::row::Row;
 use super::screen::Screen;
-use super::shard::{ReportForm, ShardArg, end_part, shard, tell_cost};
+use super::shard::{PartArgs, ReportForm, ShardArg};
 use super::study::compared::Columns;
 use super::study::parts::StudyWork;
 use super::study::plan::{ban, check_bans};
@@ -49,7 +49,7 @@ pub struct Args {
     seed: u64,
 
     /// The rulesets to play, each on the same dice
-    #[arg(long, value_name = "ID,ID...", value_delimiter = ',')]
+    #[arg(long, alias = "ruleset", value_name = "ID,ID...", value_delimiter = ',')]
     rules: Vec<String>,
 
     /// House rules on top, the lowest first
@@ -63,10 +63,6 @@ pub struct Args {
     /// Who plays a seat: a policy, absent, `ahead` (looks one step ahead), or search:N (N playouts a decision); can be repeated
     #[arg(long, alias = "policy", value_name = "SEAT=WHO", value_parser = pair)]
     seat: Vec<(String, String)>,
-
-    /// How many threads (default: one per core)
-    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
-    threads: Option<usize>,
 
     /// Stops when the share of every result is known this precisely, such as 1%
     #[arg(long, value_name = "PERCENT", value_parser = precision)]
@@ -84,13 +80,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = super::whole::<u64>)]
     actions: u64,
 
-    /// Plays one of N parts of the trials; `merge` joins the parts. `env`: by the variables of a scheduler
-    #[arg(long, value_name = "I/N|env", value_parser = shard)]
-    shard: Option<ShardArg>,
-
-    /// Keeps the counts in a file; the same call continues from them
-    #[arg(long, value_name = "FILE.json")]
-    save: Option<PathBuf>,
+    #[command(flatten)]
+    part: PartArgs,
 
     /// Writes a row for each game: its result, rounds and actions
     #[arg(long, value_name = "FILE.jsonl|FILE.csv", conflicts_with_all = ["trial", "why_slow"])]
@@ -149,49 +140,51 @@ fn precision(text: &str) -> Result<f64, String> {
 }
 
 pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
-    let (is_part, began) = (args.shard.is_some(), Instant::now());
-    let played = played(args, folder);
-    match played {
-        Err(error) if is_part => end_part(error),
-        Ok(code) if is_part => {
-            tell_cost(began.elapsed());
-            Ok(code)
-        }
-        played => played,
-    }
+    args.part.run(|| played(&args, folder.as_deref()))
 }
 
-fn played(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
-    let simulation = planned(&args, folder.as_deref())?;
+fn played(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
+    let simulation = planned(args, folder)?;
     if args.mirror.is_some() || !args.ban.is_empty() {
-        return in_pairs(&args, simulation);
+        return in_pairs(args, simulation);
     }
     if let Some(target) = &args.target {
-        return tune::tune(&simulation, target, threads(&args)?, args.output.json);
+        return tune::tune(&simulation, target, args.part.threads()?, args.output.json);
     }
     if let Some(trial) = args.trial {
         return tell_trial(&simulation, trial, args.output.json);
     }
     if args.why_slow {
-        if args.threads.is_some_and(|threads| threads != 1) {
+        if args.part.has_several_threads() {
             return Err(call_error("`--why-slow` plays on one thread; leave `--threads` out"));
         }
         return why_slow(&simulation, args.output.json);
     }
+    count(&simulation, &args.part, args.games.as_deref(), &args.output, folder)
+}
+
+/// Plays a simulation, or a part of it, and prints its counts. `rows`: the file for a row of each game.
+pub fn count(
+    simulation: &Simulation,
+    part: &PartArgs,
+    rows: Option<&Path>,
+    output: &ReportForm,
+    folder: Option<&Path>,
+) -> Result<ExitCode> {
     // Output errors are reported before anything is played.
-    for path in args.save.iter().chain(&args.output.html) {
+    for path in part.save.iter().chain(&output.html) {
         if path.is_dir() {
             return Err(call_error(format!("{} is a folder; name a file", path.display())));
         }
         file::can_be_written(path).map_err(|error| unwritable(path, &error))?;
     }
-    let before = args.save.as_deref().filter(|path| path.exists()).map(read).transpose()?.map(|(before, _)| before);
-    let threads = threads(&args)?;
-    let shard = args.shard.as_ref().map(ShardArg::settled).transpose()?;
+    let before = part.save.as_deref().filter(|path| path.exists()).map(read).transpose()?.map(|(before, _)| before);
+    let threads = part.threads()?;
+    let shard = part.shard.as_ref().map(ShardArg::settled).transpose()?;
     let meter = meter();
     let interrupted = watched();
-    heed_termination();
-    let mut games = games_file(&args, &simulation, before.as_ref())?;
+    let save = part.save.as_deref();
+    let mut games = rows.map(|path| games_file(path, simulation, save, before.as_ref())).transpose()?;
     let (mut written, mut last_save) = (Ok(()), Instant::now());
     let mut rows_written = Ok(());
     let mut keep = |rows: &[GameRow]| {
@@ -199,15 +192,15 @@ fn played(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             rows_written = games.add(rows);
         }
     };
-    let rows = args.games.is_some().then_some(&mut keep as &mut dyn FnMut(&[GameRow]));
+    let rows = rows.is_some().then_some(&mut keep as &mut dyn FnMut(&[GameRow]));
     let mut told = |findings: &Findings, progress: Progress| {
         let stop = interrupted.load(Ordering::Relaxed) && !findings.complete;
         meter.set_length(progress.of);
         meter.set_position(progress.done);
-        if let Some(path) = &args.save
+        if let Some(path) = save
             && last_save.elapsed() > Duration::from_secs(1)
         {
-            written = write(path, findings, folder.as_deref());
+            written = write(path, findings, folder);
             last_save = Instant::now();
         }
         written.is_ok() && !stop
@@ -217,26 +210,39 @@ fn played(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     // A full disk may have room later, so this is not a call error.
     let at_work = |error: anyhow::Error| anyhow::anyhow!("{error}");
     written.map_err(at_work)?;
-    rows_written.and_then(|()| games.map_or(Ok(()), GamesFile::finish)).map_err(at_work)?;
+    rows_written.map_err(at_work)?;
     let findings = found.map_err(|error| match error {
         SimulationError::Machine(..) => anyhow::anyhow!("{error}"),
-        error => call_error(match &args.save {
+        error => call_error(match save {
             Some(path) if matches!(error, SimulationError::Findings(_)) => {
                 format!("{}: {error}; save to another file, or delete this one", path.display())
             }
             _ => error.to_string(),
         }),
     })?;
-    if let Some(path) = &args.save {
+    if let Some(path) = save {
         // All findings, even if nothing was left to play.
-        write(path, &findings, folder.as_deref()).map_err(at_work)?;
+        write(path, &findings, folder).map_err(at_work)?;
     }
-    let code = show(&findings, &args.output, folder.as_deref())?;
+    let code = show(&findings, output, folder)?;
+    if shard.is_some() {
+        tell_part(&findings, save);
+    }
     if !findings.complete {
-        tell_interrupted(args.save.as_deref());
+        tell_interrupted(save);
         return Ok(ExitCode::from(interrupted_code()));
     }
     Ok(code)
+}
+
+/// Says what may surprise about a part: that it has no games, or cannot be merged.
+fn tell_part(findings: &Findings, save: Option<&Path>) {
+    if findings.complete && findings.blocks == 0 {
+        eprintln!("this part has no games: trials are dealt out in blocks, and there are fewer blocks than parts");
+    }
+    if save.is_none() {
+        eprintln!("without `--save FILE.json` this part cannot be merged with the others");
+    }
 }
 
 /// Plays every trial twice and prints the differences, for `--ban` and `--mirror`.
@@ -270,33 +276,31 @@ fn in_pairs(args: &Args, simulation: Simulation) -> Result<ExitCode> {
             Columns::mirrored(simulation.scenario, study, exchange)?
         }
     };
-    columns.show(&StudyWork::new(None, watched(), threads(args)?), args.output.json)
+    columns.show(&StudyWork::new(None, watched(), args.part.threads()?), args.output.json)
 }
 
-/// Creates the file for game rows, if requested.
+/// Opens the file for game rows.
 ///
 /// # Errors
 ///
-/// A call error: `before` has games whose rows are not known.
-fn games_file(args: &Args, simulation: &Simulation, before: Option<&Findings>) -> Result<Option<GamesFile>> {
-    let Some(path) = &args.games else { return Ok(None) };
-    if let (Some(save), Some(_)) = (&args.save, before.filter(|before| before.blocks > 0)) {
-        let save = save.display();
-        return Err(call_error(format!(
-            "{save} has games of an earlier call, without their rows: delete it, or leave `--games` out"
-        )));
-    }
+/// A call error: `before` has games whose rows are not in the file.
+fn games_file(
+    path: &Path,
+    simulation: &Simulation,
+    save: Option<&Path>,
+    before: Option<&Findings>,
+) -> Result<GamesFile> {
     let names = simulation.variants.iter().map(|variant| variant.name.clone()).collect();
-    GamesFile::create(path, names).map(Some)
-}
-
-/// The number of threads.
-fn threads(args: &Args) -> Result<usize> {
-    match args.threads {
-        Some(0) => Err(call_error("`--threads` must be at least 1; leave it out to use all processors")),
-        Some(threads) => Ok(threads),
-        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
-    }
+    let (Some(save), Some(before)) = (save, before.filter(|before| before.blocks > 0)) else {
+        return GamesFile::create(path, names);
+    };
+    let rows = before.tallies.iter().map(|tally| tally.trials + tally.left_out.len() as u64).sum();
+    GamesFile::go_on(path, names, rows).map_err(|error| {
+        call_error(format!(
+            "{} has games of an earlier call, without their rows ({error}): delete it, or leave `--games` out",
+            save.display()
+        ))
+    })
 }
 
 /// The simulation that the command line describes.
@@ -466,7 +470,7 @@ fn why_slow(simulation: &Simulation, json: bool) -> Result<ExitCode> {
             screen.table(&["times", "entry", "run by script since this was new"], new)?;
         }
     }
-    Ok(if interrupted.load(Ordering::Relaxed) { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+    Ok(if interrupted.load(Ordering::Relaxed) { ExitCode::from(interrupted_code()) } else { ExitCode::SUCCESS })
 }
 
 /// What `--save` stores in addition to the findings.

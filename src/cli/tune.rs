@@ -147,7 +147,7 @@ pub fn tune(simulation: &Simulation, target: &Target, threads: usize, json: bool
     let mut screen = Screen::stdout(json);
     match json {
         true => screen.object(&as_json(simulation, &findings, &tried, &result, target))?,
-        false => tell(&mut screen, simulation, &tried, &result, target)?,
+        false => tell(&mut screen, simulation, &findings, &tried, &result, target)?,
     }
     if !findings.complete {
         eprintln!("interrupted: what is above is what was known by then");
@@ -223,7 +223,42 @@ fn passed(tried: &[Tried], share: f64) -> Option<(&Tried, &Tried)> {
     tried.windows(2).find(passes).map(|pair| (&pair[0], &pair[1]))
 }
 
-fn tell(screen: &mut Screen, simulation: &Simulation, tried: &[Tried], result: &str, target: &Target) -> Result<()> {
+/// The values whose games all had the same results, in a sentence; `None` unless the nearest value is one of several.
+fn same_as_nearest(findings: &Findings, tried: &[Tried], nearest: &Tried) -> Option<String> {
+    let own = tried.iter().position(|one| one.name == nearest.name)?;
+    let results = |at: usize| &findings.tallies[at].results;
+    let same: Vec<&str> =
+        (0..tried.len()).filter(|at| results(*at) == results(own)).map(|at| &*tried[at].name).collect();
+    match same.len() {
+        0 | 1 => None,
+        len if len == tried.len() => {
+            Some("All values have the same number of games with each result: it changes nothing here.".to_owned())
+        }
+        _ => Some(format!("{} have the same number of games with each result.", same.join(" and "))),
+    }
+}
+
+/// Says that no value reaches the target, if all shares surely lie on one side of it.
+fn out_of_reach(tried: &[Tried], share: f64) -> Option<&'static str> {
+    let mut known = tried.iter().filter(|one| one.rate.of > 0).peekable();
+    known.peek()?;
+    let (below, above) =
+        known.fold((true, true), |(below, above), one| (below && one.rate.high < share, above && one.rate.low > share));
+    match (below, above) {
+        (true, _) => Some("No value reaches it: the shares of all are lower."),
+        (_, true) => Some("No value reaches it: the shares of all are higher."),
+        _ => None,
+    }
+}
+
+fn tell(
+    screen: &mut Screen,
+    simulation: &Simulation,
+    findings: &Findings,
+    tried: &[Tried],
+    result: &str,
+    target: &Target,
+) -> Result<()> {
     let goal = percent(target.share);
     screen.row(&Row::at(0).strong(format!("{} · the share of `{result}` is to be {goal}", simulation.scenario)))?;
     let rows = tried.iter().map(|one| {
@@ -239,23 +274,30 @@ fn tell(screen: &mut Screen, simulation: &Simulation, tried: &[Tried], result: &
         let text =
             format!("Nearest to {goal}: {} with {}{}.", best.name, rate_text(&best.rate), passed.unwrap_or_default());
         screen.row(&Row::at(0).plain(text))?;
+        let same = same_as_nearest(findings, tried, best);
         let sure = match best.sure {
+            _ if same.is_some() || tried.len() < 2 => None,
             sure if sure >= SURE => {
-                format!("This is sure: in {} of 100 cases it is the nearest of these values.", of_100(sure))
+                Some(format!("This is sure: in {} of 100 cases it is the nearest of these values.", of_100(sure)))
             }
-            sure => format!(
+            sure => Some(format!(
                 "This is not sure: in {} of 100 cases it is the nearest of these values. More `--trials` tell more.",
                 of_100(sure)
-            ),
+            )),
         };
-        screen.row(&Row::at(0).plain(sure))?;
+        let sentences = [out_of_reach(tried, target.share).map(str::to_owned), same, sure];
+        sentences.into_iter().flatten().try_for_each(|text| screen.row(&Row::at(0).plain(text)))?;
     }
     for one in tried.iter().filter(|one| one.left_out > 0) {
         screen.row(&Row::at(0).faint(format!("{}: {} games were left out", one.name, one.left_out)))?;
     }
+    let played = tried.iter().map(|one| one.rate.of + one.left_out as u64).max().unwrap_or_default();
+    let games = match findings.complete {
+        true => format!("{played} games each"),
+        false => format!("{played} of {} games each before the work was interrupted", simulation.trials),
+    };
     Ok(screen.row(&Row::at(0).faint(format!(
-        "All values have the same dice, {} games each; shares have the interval that holds the true one in 95 of 100 cases.",
-        simulation.trials
+        "All values have the same dice, {games}; shares have the interval that holds the true one in 95 of 100 cases."
     )))?)
 }
 

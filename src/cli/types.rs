@@ -8,7 +8,7 @@ use riskbreaker::WorkBudget;
 use riskbreaker::check::first_and_count;
 use riskbreaker::script::{reference_page, type_module};
 
-use super::interrupt::{INTERRUPTED, watched_briefly};
+use super::interrupt::{interrupted_code, watched_briefly};
 use super::row::{Row, Tone};
 use super::screen::Screen;
 use super::{call_error, check, file, library, report};
@@ -76,7 +76,7 @@ pub fn types(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         screen.row(&Row::at(0).with(what, Tone::Note))?;
     }
     if budget.is_interrupted() {
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(ExitCode::from(interrupted_code()));
     }
     if written == 0 {
         return Err(call_error(format!(

@@ -108,9 +108,9 @@ impl TrialPart {
     /// The number of games in the first `blocks` blocks of this part, out of `trials` in all. The last block of all may
     /// be short.
     pub fn games(self, blocks: u64, trials: u64) -> u64 {
-        let has_last = blocks > 0 && self.block(blocks - 1) == trials.div_ceil(BLOCK) - 1;
-        let missing = if has_last { trials.div_ceil(BLOCK) * BLOCK - trials } else { 0 };
-        blocks * BLOCK - missing
+        let Some(before) = blocks.checked_sub(1) else { return 0 };
+        let last = trials - self.block(before) * BLOCK;
+        before * BLOCK + last.min(BLOCK)
     }
 
     /// The number of the block at an index of the run.

@@ -320,9 +320,8 @@ impl Simulation {
         told: &mut dyn FnMut(&Findings, Progress) -> bool,
         rows: &mut Option<&mut dyn FnMut(&[GameRow])>,
     ) -> Result<(), SimulationError> {
-        let trials = |at: u64| self.trials_of(part.block(at)).count() as u64;
-        let of = (0..part.blocks).map(trials).sum();
-        let mut done = (0..findings.blocks).map(trials).sum();
+        let of = part.games(part.blocks, self.trials);
+        let mut done = part.games(findings.blocks, self.trials);
         let mut waiting: BTreeMap<u64, TrialBlock> = BTreeMap::new();
         loop {
             let result = match receive.recv_timeout(LOOKED_AT_EVERY) {
@@ -342,8 +341,8 @@ impl Simulation {
                 if stop.load(Ordering::Relaxed) {
                     break;
                 }
-                done += trials(findings.blocks);
                 findings.blocks += 1;
+                done = part.games(findings.blocks, self.trials);
                 findings.add_counts(&block.tallies, &block.pairs);
                 if let Some(rows) = rows {
                     (**rows)(&block.rows);
@@ -366,7 +365,7 @@ impl Simulation {
 
     /// The range of trials in a block, counted from 1.
     fn trials_of(&self, block: u64) -> std::ops::RangeInclusive<u64> {
-        block * BLOCK + 1..=self.trials.min((block + 1) * BLOCK)
+        block * BLOCK + 1..=self.trials.min((block + 1).saturating_mul(BLOCK))
     }
 
     /// Plays the block at an index of the run; `None` if it was stopped. A shard gives up if the whole simulation

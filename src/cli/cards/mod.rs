@@ -15,7 +15,7 @@ use riskbreaker::{Card, Ruleset, Session, WorkBudget};
 use self::face::CardFace;
 use self::sheet::PaperSheet;
 use super::figures::{counted, escaped};
-use super::interrupt::{INTERRUPTED, watched_briefly};
+use super::interrupt::{interrupted_code, watched_briefly};
 use super::row::{Row, Tone};
 use super::screen::Screen;
 use super::{call_error, campaigns, check, file, library, report};
@@ -57,7 +57,7 @@ pub fn cards(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let (page, told) = printed.page(&budget);
     if budget.is_interrupted() {
         eprintln!("interrupted: {} is not written", out.display());
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(ExitCode::from(interrupted_code()));
     }
     file::replace(&out, page).map_err(|error| report::unwritable(&out, &error))?;
     let mut screen = Screen::stdout(false);

@@ -1,8 +1,12 @@
 //! `odds --game SCENARIO --best SEAT`: the best play of one seat against fixed players, or of two seats against each other.
 
+use std::collections::HashMap;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::Result;
 use riskbreaker::lab::{BestAnswer, GameLimits, Payoff, Solution, solve_game};
@@ -11,7 +15,8 @@ use serde_json::{Value as Json, json};
 
 use super::super::call_error;
 use super::super::figures::bar;
-use super::super::interrupt::{INTERRUPTED, watched_briefly};
+use super::super::interrupt::{interrupted_code, watched_briefly};
+use super::super::meter::spinner;
 use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::tallies::{MOST_RESULTS, rarer};
@@ -29,6 +34,9 @@ pub enum PayoffChoice {
 
 /// Most decisions that are shown; JSON has all.
 const MOST_DECISIONS: usize = 40;
+
+/// How often a solution that is computed in a thread looks at Ctrl-C.
+const LOOKED_AT_EVERY: Duration = Duration::from_millis(20);
 
 /// A call for the best play.
 pub struct BestPlay<'a> {
@@ -55,12 +63,16 @@ impl BestPlay<'_> {
         let interrupt = watched_briefly();
         let seats: Vec<Arc<str>> = self.seats.iter().map(|seat| Arc::from(&**seat)).collect();
         self.check_seats()?;
-        let found = self.solve(&seats, &interrupt).map_err(|refusal| match refusal.failed() {
+        let waits = spinner("the best play");
+        let found = self.solve(&seats, interrupt.clone())();
+        let found = found.inspect_err(|_| waits.finish_and_clear()).map_err(|refusal| match refusal.failed() {
             true => anyhow::anyhow!("{refusal}"),
             false => call_error(refusal.to_string()),
         })?;
         let exploited = self.exploited(&found, &interrupt);
-        let code = if found.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS };
+        waits.finish_and_clear();
+        let is_cut = found.interrupted || interrupt.load(Ordering::Relaxed);
+        let code = if is_cut { ExitCode::from(interrupted_code()) } else { ExitCode::SUCCESS };
         let mut screen = Screen::stdout(json);
         match json {
             true => screen.object(&self.as_json(&found, exploited.as_ref()))?,
@@ -81,13 +93,34 @@ impl BestPlay<'_> {
         }
     }
 
-    fn solve(&self, seats: &[Arc<str>], interrupt: &Arc<AtomicBool>) -> Result<Solution, Refusal> {
+    /// The work that solves the game for these seats.
+    fn solve(
+        &self,
+        seats: &[Arc<str>],
+        interrupt: Arc<AtomicBool>,
+    ) -> impl FnOnce() -> Result<Solution, Refusal> + Send + 'static {
         let payoff = match self.payoff {
             PayoffChoice::Value => Payoff::Value,
             PayoffChoice::Won => Payoff::Won,
         };
-        let (setup, limits) = (self.setup.clone(), GameLimits::default());
-        solve_game(self.rules, setup, seats, payoff, limits, Some(interrupt.clone()))
+        let (rules, setup, seats) = (self.rules.clone(), self.setup.clone(), seats.to_vec());
+        move || solve_game(&rules, setup, &seats, payoff, GameLimits::default(), Some(interrupt))
+    }
+
+    /// Solves the game for these seats in a thread, which is abandoned if the work is interrupted: so what is known already can be
+    /// printed in time. `None` if it was interrupted or there is no solution.
+    fn solve_unless_interrupted(&self, seats: &[Arc<str>], interrupt: &Arc<AtomicBool>) -> Option<Solution> {
+        let (send, receive) = mpsc::channel();
+        let work = self.solve(seats, interrupt.clone());
+        // Nobody may listen any more.
+        thread::Builder::new().name("solution".into()).spawn(move || drop(send.send(work()))).ok()?;
+        loop {
+            match receive.recv_timeout(LOOKED_AT_EVERY) {
+                Ok(found) => return found.ok(),
+                Err(RecvTimeoutError::Timeout) if !interrupt.load(Ordering::Relaxed) => {}
+                Err(_) => return None,
+            }
+        }
     }
 
     /// What the other seat's policy gives away; `None` if that is not known or there is no such policy.
@@ -101,7 +134,7 @@ impl BestPlay<'_> {
         if found.is_partial() {
             return None;
         }
-        let both = self.solve(&[own.clone(), seat.clone()], interrupt).ok()?;
+        let both = self.solve_unless_interrupted(&[own.clone(), seat.clone()], interrupt)?;
         if both.payoff != found.payoff || both.is_partial() {
             return None;
         }
@@ -131,16 +164,16 @@ impl BestPlay<'_> {
             );
             screen.row(&Row::at(0).plain(text))?;
         }
-        let shown = &found.decisions[..found.decisions.len().min(MOST_DECISIONS)];
-        let rows = shown.iter().map(|decision| decision_row(decision, found.seats.len() > 1));
+        let all = decision_rows(found);
+        let shown = &all[..all.len().min(MOST_DECISIONS)];
         if !shown.is_empty() {
             let heads: &[&str] = match found.seats.len() {
                 1 => &["decision", "answer", "comes up"],
                 _ => &["seat", "decision", "answer", "comes up"],
             };
-            screen.table(heads, rows.collect())?;
+            screen.table(heads, shown.to_vec())?;
         }
-        if let more @ 1.. = found.decisions.len().saturating_sub(MOST_DECISIONS) {
+        if let more @ 1.. = all.len().saturating_sub(MOST_DECISIONS) {
             screen.row(
                 &Row::at(0).faint(format!("and {more} decisions more, which are less likely: `--json` lists all")),
             )?;
@@ -241,8 +274,29 @@ impl BestPlay<'_> {
     }
 }
 
-/// A row of the table of decisions.
-fn decision_row(decision: &BestAnswer, with_seat: bool) -> Vec<String> {
+/// The rows of the table of decisions. Decisions that are written alike are one row, which comes up as often as all of them: they
+/// differ in something that no field shows.
+fn decision_rows(found: &Solution) -> Vec<Vec<String>> {
+    let mut rows: HashMap<Vec<String>, f64> = HashMap::new();
+    for decision in &found.decisions {
+        *rows.entry(decision_cells(decision, found.seats.len() > 1)).or_default() += decision.reach;
+    }
+    let mut rows: Vec<(Vec<String>, f64)> = rows.into_iter().collect();
+    rows.sort_by(|(one, reach), (other, other_reach)| other_reach.total_cmp(reach).then_with(|| one.cmp(other)));
+    let with_reach = |(mut cells, reach): (Vec<String>, f64)| {
+        cells.push(match reach {
+            0.0 => "never".into(),
+            // Several decisions of one game are written alike.
+            often if often > 1.000_001 => format!("{often:.2} times"),
+            share => percent(share),
+        });
+        cells
+    };
+    rows.into_iter().map(with_reach).collect()
+}
+
+/// The cells of a row of the table of decisions, but for how often it comes up.
+fn decision_cells(decision: &BestAnswer, with_seat: bool) -> Vec<String> {
     let fields = decision.sees.iter().map(|(name, value)| format!("{name} {value}"));
     // What the seat sees tells more than the answers before, which it mostly follows from.
     let mut known: Vec<String> = fields.collect();
@@ -260,8 +314,7 @@ fn decision_row(decision: &BestAnswer, with_seat: bool) -> Vec<String> {
         }
     };
     let seat = with_seat.then(|| decision.seat.to_string());
-    let reach = if decision.reach > 0.0 { percent(decision.reach) } else { "never".into() };
-    seat.into_iter().chain([format!("{}{at}", decision.topic), answer, reach]).collect()
+    seat.into_iter().chain([format!("{}{at}", decision.topic), answer]).collect()
 }
 
 /// Answers that are given more seldom are left out of the table.

@@ -248,7 +248,11 @@ pub fn show_columns(screen: &mut Screen, card: &str, columns: &[Column]) -> Resu
 
 /// The exit code: interrupted work has its own.
 pub fn ended(columns: &[Column]) -> ExitCode {
-    if columns.iter().any(Column::is_interrupted) { ExitCode::from(interrupt::INTERRUPTED) } else { ExitCode::SUCCESS }
+    if columns.iter().any(Column::is_interrupted) {
+        ExitCode::from(interrupt::interrupted_code())
+    } else {
+        ExitCode::SUCCESS
+    }
 }
 
 /// A column of a condition as JSON.

@@ -10,7 +10,8 @@ use riskbreaker::{Driver, Scenario, Setup};
 use serde_json::{Value as Json, json};
 
 use super::super::figures::{bar, fraction, percent_of, share_within};
-use super::super::interrupt::{INTERRUPTED, watched_briefly};
+use super::super::interrupt::{interrupted_code, watched_briefly};
+use super::super::meter::spinner;
 use super::super::play::with_pairs;
 use super::super::row::Row;
 use super::super::screen::Screen;
@@ -37,12 +38,14 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
     }
     let played: Vec<String> = setup.seats.iter().map(|(seat, driver)| format!("{seat} {}", told(driver))).collect();
     let interrupt = watched_briefly();
-    let found =
-        game_odds(&rules, setup, GameLimits::default(), Some(interrupt)).map_err(|refusal| match refusal.failed() {
-            true => anyhow::anyhow!("{refusal}"),
-            false => call_error(refusal.to_string()),
-        })?;
-    let code = if found.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS };
+    let waits = spinner("the states of the game");
+    let found = game_odds(&rules, setup, GameLimits::default(), Some(interrupt));
+    waits.finish_and_clear();
+    let found = found.map_err(|refusal| match refusal.failed() {
+        true => anyhow::anyhow!("{refusal}"),
+        false => call_error(refusal.to_string()),
+    })?;
+    let code = if found.interrupted { ExitCode::from(interrupted_code()) } else { ExitCode::SUCCESS };
     let mut screen = Screen::stdout(args.json);
     if args.json {
         screen.object(&game_json(&found, (scenario, &rules.name()), &played))?;

@@ -103,7 +103,7 @@ pub struct Args {
     position: Option<PathBuf>,
 
     /// The ruleset
-    #[arg(long, value_name = "ID")]
+    #[arg(long, alias = "ruleset", value_name = "ID")]
     rules: Option<String>,
 
     /// House rules on top, the lowest first

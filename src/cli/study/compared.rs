@@ -24,6 +24,9 @@ pub struct Columns {
     pub studies: [Study; 2],
 }
 
+/// The least number of pairs of games in a turn.
+const LEAST_TURN: u64 = 32;
+
 impl Columns {
     /// Compares a study with and without cards.
     pub fn without(title: String, study: Study, bans: &[(String, String)]) -> Columns {
@@ -50,17 +53,9 @@ impl Columns {
 
     /// Plays both studies and prints the differences.
     pub fn show(&self, work: &StudyWork, json: bool) -> Result<ExitCode> {
-        let [one, other] = &self.studies;
-        let record = |study: &Study, share: f64| {
-            work.until(share, |threads, told: &mut dyn FnMut(Progress) -> bool| study.record(threads, told))
-        };
-        let (mut first, _) = record(one, 0.5)?;
-        // The second one plays no more games than the first.
-        let shorter = Study { trials: first.games.len() as u64, ..other.clone() };
-        let (second, _) = record(&shorter, 1.0)?;
+        let one = &self.studies[0];
+        let recorded = self.record(work)?;
         work.finish();
-        first.games.truncate(second.games.len());
-        let recorded = [first, second];
         let figures = [recorded[0].figures(), recorded[1].figures()];
         let mut screen = Screen::stdout(json).at_most(80);
         if json {
@@ -79,6 +74,43 @@ impl Columns {
             (false, true) => ExitCode::SUCCESS,
             (false, false) => ExitCode::FAILURE,
         })
+    }
+
+    /// Plays both studies by turns, so that an early end leaves pairs of games.
+    fn record(&self, work: &StudyWork) -> Result<[Recorded; 2]> {
+        let [one, other] = &self.studies;
+        let (all, mut done) = (one.trials, 0);
+        let mut recorded: Option<[Recorded; 2]> = None;
+        loop {
+            // The time to begin a turn does not count beside a quarter of the games before.
+            let trials = (done / 4).max(LEAST_TURN).min(all - done);
+            let turn = |study: &Study, trials: u64| {
+                let study = Study { first: study.first + done, trials, ..study.clone() };
+                let share = (done + trials) as f64 / all.max(1) as f64;
+                work.until(share, |threads, told: &mut dyn FnMut(Progress) -> bool| {
+                    study.record(threads, &mut |progress| {
+                        told(Progress { done: done + progress.done, of: all.max(done + progress.of) })
+                    })
+                })
+            };
+            let (mut first, is_whole) = turn(one, trials)?;
+            // The second one plays no more games than the first.
+            let (second, is_second_whole) = turn(other, first.games.len() as u64)?;
+            first.games.truncate(second.games.len());
+            done += second.games.len() as u64;
+            let is_cut = !is_whole || !is_second_whole || (second.games.len() as u64) < trials;
+            match &mut recorded {
+                None => recorded = Some([first, second]),
+                Some(recorded) => {
+                    for (all, turn) in recorded.iter_mut().zip([first, second]) {
+                        all.games.extend(turn.games);
+                    }
+                }
+            }
+            if let Some(recorded) = recorded.take_if(|_| is_cut || done >= all) {
+                return Ok(recorded);
+            }
+        }
     }
 
     fn tell(&self, screen: &mut Screen, recorded: &[Recorded; 2], figures: &[StudyFigures; 2]) -> Result<()> {

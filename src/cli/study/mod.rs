@@ -21,7 +21,7 @@ use self::compared::Columns;
 use self::parts::{StudyPart, StudyWork};
 use self::plan::planned;
 use self::show::show;
-use super::interrupt::{heed_termination, interrupted_code, watched};
+use super::interrupt::{interrupted_code, watched};
 use super::report::unwritable;
 use super::row::Row;
 use super::{call_error, file};
@@ -41,7 +41,6 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
     if let Some(path) = &args.html {
         file::can_be_written(path).map_err(|error| unwritable(path, &error))?;
     }
-    heed_termination();
     if let Some(shard) = &args.shard {
         return part::play(args, asked, shard, threads);
     }
