@@ -77,7 +77,8 @@ fn changed(changes: &[(&str, &str, &str)]) -> Vec<String> {
         assert!(file.contains(from), "{path}: {from}");
         *file = file.replacen(from, to, 1);
     }
-    found(files)
+    // What is replaced may be the only use of a variable.
+    found(files).into_iter().filter(|problem| !problem.contains(" warning: nothing uses ")).collect()
 }
 
 /// Thousands of names compared with thousands, long member chains, and a mistake in every line: this once took more
@@ -409,7 +410,8 @@ fn forbidden_operations_are_reported() {
         "local rb = require(\"@riskbreaker\")\n",
         "local rb = require(\"@riskbreaker\")\nlocal turns = 0\n",
     );
-    assert!(told.is_empty(), "{told:?}");
+    let unused = "tug/verbs.luau:2:7: warning: nothing uses `turns` (use it, remove it, or call it `_turns`)";
+    assert_eq!(told, [unused]);
     let mut files = files::of(&["tug"]);
     let verbs = files.get_mut("tug/verbs.luau").unwrap();
     *verbs = verbs

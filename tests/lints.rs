@@ -154,7 +154,7 @@ fn a_comment_that_allows_nothing_or_an_unknown_lint_is_found() {
     assert!(unused[0].is_warning && unused[0].column == Some(19), "{unused:?}");
     let unknown = found(with_line("\t\t-- check: allow(argument-tpye)\n\t\trb.say(\"pull\")"));
     assert_eq!(names(&unknown), ["tug/maneuvers/example.luau:8 unknown-lint"]);
-    assert_eq!(unknown[0].cure.as_deref(), Some("did you mean `argument-type`?"));
+    assert!(unknown[0].cure.as_ref().is_some_and(|cure| *cure == "did you mean `argument-type`?"), "{unknown:?}");
     let syntax = found(with_line("\t\t-- check: allow-file(syntax)\n\t\trb.say(\"pull\""));
     let expected = ["tug/maneuvers/example.luau:8 unknown-lint", "tug/maneuvers/example.luau:9 syntax"];
     assert_eq!(names(&syntax), expected, "{syntax:#?}");
@@ -184,7 +184,7 @@ fn declared_topics_are_compared_with_questions_and_policies() {
     assert_eq!(found(with_topics("card = rb.any(), risk = { rb.int(), text = \"what is staked\" }")), []);
     let missing = found(with_topics("card = rb.any(), rsik = rb.int()"));
     assert_eq!(missing[0].lint, Some("unknown-topic"), "{missing:#?}");
-    assert_eq!(missing[0].cure.as_deref(), Some("did you mean `rsik`?"));
+    assert!(missing[0].cure.as_ref().is_some_and(|cure| *cure == "did you mean `rsik`?"), "{missing:?}");
     let other = found(with_topics("card = rb.any(), risk = rb.bool()"));
     assert_eq!(names(&other), ["tug/maneuvers/pull.luau:9 question-type"], "{other:#?}");
     let mut files = with_topics("card = rb.any(), risk = rb.int(), mood = rb.enum({ \"calm\", \"wild\" })");
@@ -236,6 +236,7 @@ const ADVICE: &[&str] = &[
     "always-true",
     "and-or-nil",
     "argument-count",
+    "argument-member",
     "argument-type",
     "call-of-value",
     "change-while-reading",
@@ -333,7 +334,7 @@ fn a_cure_that_writes_out_code_can_be_applied() {
         let mut wrong = Vec::new();
         for problem in found(files.clone()) {
             let Some(text) = files.get(&problem.path) else { continue };
-            let cure = problem.cure.as_deref().unwrap_or_default();
+            let cure = problem.cure.as_ref().map(ToString::to_string).unwrap_or_default();
             let code = cure.strip_prefix("write `").and_then(|rest| rest.strip_suffix('`'));
             let is_written_out = code.is_some_and(|code| !code.contains("...") && !code.contains('`'));
             if is_written_out && fixes(&problem, text).is_empty() {

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use editor::Editor;
 use riskbreaker::check::{Analysis, CheckReport, check};
+use riskbreaker::ruleset::Cure;
 use riskbreaker::{Library, WorkBudget};
 use serde_json::json;
 
@@ -64,11 +65,11 @@ fn fresh(files: &BTreeMap<String, String>) -> BTreeSet<String> {
 
 /// The findings of a check, as `path:line message`.
 fn shown(report: &CheckReport) -> BTreeSet<String> {
-    let shown = |cure: Option<&str>| cure.map_or(String::new(), |cure| format!("\n{cure}"));
+    let shown = |cure: Option<&Cure>| cure.map_or(String::new(), |cure| format!("\n{cure}"));
     report
         .problems
         .iter()
-        .map(|one| format!("{}:{} {}{}", one.path, one.line.unwrap_or(1), one.message, shown(one.cure.as_deref())))
+        .map(|one| format!("{}:{} {}{}", one.path, one.line.unwrap_or(1), one.message, shown(one.cure.as_ref())))
         .collect()
 }
 

@@ -63,6 +63,7 @@ pub fn fault(fault: &Fault, colour: bool, width: Option<usize>) -> String {
 /// Formats a problem of a ruleset, with its source line if that can be read.
 pub fn problem(problem: &Problem, library: &Library, colour: bool, width: Option<usize>) -> String {
     let source = problem.line.and_then(|line| source_line(library, &problem.path, line));
+    let cure = problem.cure.as_ref().map(ToString::to_string);
     let told = ReportedMessage {
         message: &problem.message,
         path: Some(&problem.path),
@@ -70,7 +71,7 @@ pub fn problem(problem: &Problem, library: &Library, colour: bool, width: Option
         column: problem.column,
         length: 0,
         source: source.as_deref(),
-        cure: problem.cure.as_deref(),
+        cure: cure.as_deref(),
         notes: &[],
         lint: problem.lint,
         is_warning: problem.is_warning,

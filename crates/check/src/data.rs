@@ -10,7 +10,7 @@ use crate::lints;
 use crate::misspelling::is_slip;
 use crate::place::pieces;
 use crate::symbols::known::KnownNames;
-use riskbreaker_ruleset::{Document, Problem, Rulebook, Source, in_order, slips};
+use riskbreaker_ruleset::{Cure, Document, Problem, Rulebook, Source, in_order, instead, slips};
 
 /// Returns the problems of a data file: keys that nothing reads, unknown seats, policies and house rules, and words
 /// that are one letter away from a known one.
@@ -35,7 +35,7 @@ pub(crate) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &
                     if inside.starts_with("scenarios/") && is_slip_of_seats(key) && reader.names_drivers(seats) =>
                 {
                     let wrong = format!("`{key}` names policies, but nothing reads it");
-                    reader.problem(&lints::unknown_key::LINT, &entry.key_span, wrong, "did you mean `seats`?".into());
+                    reader.problem(&lints::unknown_key::LINT, &entry.key_span, wrong, Cure::meant(key, "seats"));
                     true
                 }
                 _ => false,
@@ -49,6 +49,9 @@ pub(crate) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &
     read.unwrap_or_default()
 }
 
+/// The number of texts under a key of data files from which on they count as all that are possible.
+const MANY: usize = 4;
+
 fn is_slip_of_seats(key: &str) -> bool {
     key != "seats" && slips(key, "seats", 2).is_some()
 }
@@ -61,7 +64,7 @@ struct DataWordReader<'r> {
 }
 
 impl DataWordReader<'_> {
-    pub(crate) fn problem(&mut self, lint: &Lint, span: &Range<usize>, message: String, cure: String) {
+    pub(crate) fn problem(&mut self, lint: &Lint, span: &Range<usize>, message: String, cure: Cure) {
         self.found.push(lint.finds(self.document.problem(span, message)).with_cure(cure));
     }
 
@@ -102,12 +105,7 @@ impl DataWordReader<'_> {
             && !names.is_read(key)
             && let Some(near) = names.meant(key)
         {
-            self.problem(
-                &lints::unread_key::LINT,
-                key_span,
-                format!("nothing reads `{key}`"),
-                format!("did you mean `{near}`?"),
-            );
+            self.problem(&lints::unread_key::LINT, key_span, format!("nothing reads `{key}`"), Cure::meant(key, near));
         }
         if key == "seat"
             && let DeValue::String(seat) = value
@@ -123,17 +121,18 @@ impl DataWordReader<'_> {
         if matches!(key, "title" | "text" | "name") {
             return;
         }
-        self.value(value, span);
+        self.value(key, value, span);
     }
 
-    fn value(&mut self, value: &DeValue<'_>, span: &Range<usize>) {
+    fn value(&mut self, key: &str, value: &DeValue<'_>, span: &Range<usize>) {
         match value {
             DeValue::Table(table) => {
                 for entry in in_order(table) {
                     self.entry(entry.key, &entry.key_span, entry.value, &entry.span);
                 }
             }
-            DeValue::Array(items) => items.iter().for_each(|item| self.value(item.get_ref(), &item.span())),
+            DeValue::Array(items) => items.iter().for_each(|item| self.value(key, item.get_ref(), &item.span())),
+            DeValue::String(text) if self.is_odd_word(key, text, span) => {}
             DeValue::String(text) => {
                 // The word before an equals sign is a free name.
                 let words = text.split_once('=').map_or(&**text, |(_, words)| words);
@@ -143,6 +142,37 @@ impl DataWordReader<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Reports a word under a key that occurs nowhere else: one letter away from an id, or another word than the few that
+    /// all other files have there. Returns whether it did.
+    fn is_odd_word(&mut self, key: &str, word: &str, span: &Range<usize>) -> bool {
+        let names = &self.known.names;
+        let is_name = word.len() >= LETTERS && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        if !is_name || names.said(word) > 1 {
+            return false;
+        }
+        let is_known = names.times(word) > 0 || names.is_given(word);
+        let ids = ["card", "item", "hook", "policy", "cast", "kind"];
+        let ids: Vec<&str> = ids.iter().filter_map(|sort| self.rules.names_of(sort)).flatten().collect();
+        if let Some(meant) = ids.into_iter().find(|id| !is_known && slips(word, id, 1) == Some(1)) {
+            let cure = Cure::meant(word, meant);
+            self.problem(&lints::misspelt_text::LINT, span, format!("`{word}` stands nowhere else"), cure);
+            return true;
+        }
+        let others: Vec<(&str, usize)> = names.texts_under(key).filter(|(other, _)| *other != word).collect();
+        let all: usize = others.iter().map(|(_, times)| times).sum();
+        let are_words = others.iter().all(|(other, times)| *times > 1 && names.times(other) > 0);
+        // A word that scripts know for something else is odd only beside one that begins in the same way.
+        let is_like = |other: &str| word.bytes().zip(other.bytes()).take_while(|(one, two)| one == two).count() >= MANY;
+        let is_unknown = !is_known || others.iter().any(|(other, _)| is_like(other));
+        let is_odd = all > MANY && others.len() * 2 <= all && are_words && is_unknown;
+        if is_odd {
+            let cure = instead(word, others.iter().map(|(other, _)| *other));
+            let wrong = format!("nothing else has the {key} `{word}`");
+            self.problem(&lints::misspelt_text::LINT, span, wrong, cure);
+        }
+        is_odd
     }
 
     /// Reports a word that occurs nowhere else and is one added, missing or swapped letter away from a known word.
@@ -161,7 +191,7 @@ impl DataWordReader<'_> {
         let meant = names.given().chain(names.often_said()).filter(|other| is_slip(word, other));
         let meant = meant.min_by_key(|other| capital(other) != capital(word));
         if let Some(meant) = meant {
-            let cure = format!("did you mean `{meant}`?");
+            let cure = Cure::meant(word, meant);
             self.problem(&lints::misspelt_text::LINT, span, format!("`{word}` stands nowhere else"), cure);
         }
     }

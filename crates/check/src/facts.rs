@@ -10,7 +10,7 @@ use crate::lints::{misspelt_text, unknown_name};
 use crate::misspelling::is_slip;
 use crate::place::is_from;
 use riskbreaker_dice::Dice;
-use riskbreaker_ruleset::{Card, Fact, Problem, Rulebook, Stack, instead_or};
+use riskbreaker_ruleset::{Card, Cure, Fact, Problem, Rulebook, Stack, instead_or};
 use riskbreaker_state::Value;
 
 pub(crate) fn findings(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
@@ -53,7 +53,7 @@ fn odd_facts(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
             let near = facts.iter().map(|(_, other)| *other).filter(|other| is_slip(text, other));
             if let Some(meant) = near.max_by_key(|other| times(other)).filter(|other| times(other) >= AGREEING) {
                 let message = format!("nothing else has the {name} \"{text}\"");
-                let cure = format!("did you mean \"{meant}\"?");
+                let cure = Cure::meant_text(*text, meant);
                 let place = (*name, &*format!("\"{text}\""));
                 found.extend(problem(&misspelt_text::LINT, (stack, card), place, (message, cure)));
             }

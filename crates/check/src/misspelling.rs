@@ -5,7 +5,12 @@ use riskbreaker_ruleset::slips;
 /// The fewest letters of a word that is checked.
 pub(crate) const LETTERS: usize = 3;
 
-/// Whether two words differ by one added, missing or swapped letter. A plural does not count.
+/// The fewest letters of a word in which one other letter counts as a misspelling. Short words such as `top` and `tap`
+/// are different words.
+const LETTERS_WITH_ONE_CHANGED: usize = 6;
+
+/// Whether two words differ by one added, missing or swapped letter, or long ones by one changed letter. A plural does
+/// not count.
 pub(crate) fn is_slip(word: &str, other: &str) -> bool {
     let (word, other) = (word.to_lowercase(), other.to_lowercase());
     let (letters, others) = (word.chars().count(), other.chars().count());
@@ -15,7 +20,8 @@ pub(crate) fn is_slip(word: &str, other: &str) -> bool {
     let swapped = letters == others && strsim::levenshtein(&word, &other) == 2;
     let one_off = letters.abs_diff(others) == 1;
     let plural = other.strip_suffix('s') == Some(&word) || word.strip_suffix('s') == Some(&other);
-    (swapped || one_off) && !plural
+    let changed = letters == others && letters >= LETTERS_WITH_ONE_CHANGED;
+    (swapped || one_off || changed) && !plural
 }
 
 #[cfg(test)]
@@ -25,6 +31,7 @@ mod tests {
     #[test]
     fn a_slip_is_one_letter_more_or_less_or_two_swapped() {
         assert!(is_slip("rol", "roll") && is_slip("flehs", "flesh") && is_slip("Swword", "sword"));
+        assert!(is_slip("maneuver", "maneuvar"));
         assert!(!is_slip("top", "tap") && !is_slip("side", "sides") && !is_slip("roll", "roll"));
     }
 }

@@ -36,7 +36,7 @@ impl SyntaxLints<'_> {
         wrong: impl Into<String>,
         cure: impl Into<String>,
     ) {
-        self.found.push(PatternFinding { lint, at, mistake: (wrong.into(), cure.into()), change: None });
+        self.found.push(PatternFinding { lint, at, mistake: (wrong.into(), cure.into().into()), change: None });
     }
 
     /// Adds the change that cures what was found last.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use gen_lsp_types::{Code, Diagnostic, DiagnosticSeverity, Message};
 
 use super::document::{place_in, span_in};
-use riskbreaker_ruleset::Problem;
+use riskbreaker_ruleset::{Problem, find_whole};
 
 /// Converts a problem to a diagnostic. `text`: the text of its file.
 pub(super) fn diagnostic(problem: &Problem, text: &str) -> Diagnostic {
@@ -49,14 +49,6 @@ pub(super) fn range_of(problem: &Problem, text: &str) -> Range<usize> {
 /// The names in backquotes in a message.
 pub(super) fn quoted_names(message: &str) -> impl Iterator<Item = &str> {
     message.split('`').skip(1).step_by(2).filter(|name| !name.is_empty())
-}
-
-/// The offset of a name in a line, not as a part of a longer word.
-pub(super) fn find_whole(line: &str, name: &str) -> Option<usize> {
-    let part = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let before = |at: usize| name.starts_with(part) && line[..at].ends_with(part);
-    let after = |at: usize| name.ends_with(part) && line[at + name.len()..].starts_with(part);
-    line.match_indices(name).map(|(at, _)| at).find(|at| !before(*at) && !after(*at))
 }
 
 /// The length of the first token of a line: a text in quotes, a word, or else the whole line.

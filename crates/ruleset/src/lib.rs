@@ -14,6 +14,7 @@ mod checksum;
 mod content_hash;
 mod contrast;
 mod creation;
+mod cure;
 mod data;
 #[allow(missing_docs)]
 mod declarations;
@@ -52,6 +53,9 @@ pub use contrast::{
     Contrast, ContrastSection, Differing, FileChange, changes_between, updates_between, version_changes,
 };
 pub use creation::{Breach, CreationPart, SheetForm, SheetPrice, SheetStep};
+pub use cure::Cure;
+#[doc(hidden)]
+pub use cure::find_whole;
 #[doc(hidden)]
 pub use data::Data;
 pub use declarations::FreeName;

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::cure::Cure;
 use super::folder::{Folder, Intake};
 use super::lock_entry::LockEntry;
 use super::manifest::{ID_RULE, Manifest, is_ruleset_id};
@@ -325,9 +326,9 @@ impl Library {
     }
 
     /// The correction of an unknown id: the most similar id, or the list, and the rule for ids if it is invalid.
-    pub fn instead_of(&self, id: &str) -> String {
+    pub fn instead_of(&self, id: &str) -> Cure {
         let known = instead(id, self.known_ids().iter().map(String::as_str));
-        if is_ruleset_id(id) { known } else { format!("{known}; {ID_RULE}") }
+        if is_ruleset_id(id) { known } else { format!("{known}; {ID_RULE}").into() }
     }
 
     /// The ids of all rulesets that can be named, including those of backing libraries.

@@ -5,6 +5,7 @@ use semver::VersionReq;
 use serde::Serialize;
 use toml::de::DeValue;
 
+use super::cure::Cure;
 use super::document::{Document, KeyValue, in_order, kind_of, whole_number};
 use super::nearest::instead;
 use super::problem::Problem;
@@ -255,7 +256,8 @@ impl ManifestReader<'_, '_> {
             self.wrong(&entry.span, format!("{} is no id", quoted(id)), ID_RULE);
         } else if id != folder {
             let message = format!("the id is {}, but the folder is {}", quoted(id), quoted(folder));
-            self.wrong(&entry.span, message, format!("write id = \"{folder}\" or rename the folder"));
+            let sentence = format!("write id = \"{folder}\" or rename the folder");
+            self.wrong(&entry.span, message, Cure::rewrite(id, folder, sentence));
         }
     }
 
@@ -490,7 +492,7 @@ impl ManifestReader<'_, '_> {
             let cure = if known != KEYS && KEYS.contains(&entry.key) {
                 "it belongs at the top of the file, above the first [section]".to_owned()
             } else {
-                instead(entry.key, known.iter().copied())
+                instead(entry.key, known.iter().copied()).to_string()
             };
             self.wrong(&entry.key_span, format!("unknown key {}", quoted(entry.key)), cure);
         }
@@ -512,8 +514,12 @@ impl ManifestReader<'_, '_> {
         let DeValue::Array(items) = entry.value else {
             let message = format!("`{}` must be a list of texts, not {}", entry.key, kind_of(entry.value));
             let cure = match entry.value {
-                DeValue::String(text) => format!("write {} = [\"{text}\"]", entry.key),
-                _ => format!("write {} = [\"...\"]", entry.key),
+                DeValue::String(text) => {
+                    let list = format!("[\"{text}\"]");
+                    let sentence = format!("write {} = {list}", entry.key);
+                    Cure::rewrite(format!("\"{text}\""), list, sentence)
+                }
+                _ => format!("write {} = [\"...\"]", entry.key).into(),
             };
             self.wrong(&entry.span, message, cure);
             return Vec::new();
@@ -542,8 +548,8 @@ impl ManifestReader<'_, '_> {
             let message = format!("{} must be a text, not {}", quoted(key), kind_of(value));
             let written = self.document.source().text.get(span.clone()).unwrap_or_default();
             let cure = match value {
-                DeValue::Table(_) | DeValue::Array(_) => "write one text in quotes".to_owned(),
-                _ => format!("put it in quotes: \"{written}\""),
+                DeValue::Table(_) | DeValue::Array(_) => "write one text in quotes".into(),
+                _ => Cure::rewrite(written, format!("\"{written}\""), format!("put it in quotes: \"{written}\"")),
             };
             self.wrong(span, message, cure);
             return None;
@@ -572,7 +578,7 @@ impl ManifestReader<'_, '_> {
         number
     }
 
-    fn wrong(&mut self, span: &Range<usize>, message: impl Into<String>, cure: impl Into<String>) {
+    fn wrong(&mut self, span: &Range<usize>, message: impl Into<String>, cure: impl Into<Cure>) {
         if self.problems.len() < Document::MOST_PROBLEMS {
             self.problems.push(self.document.problem(span, message).with_cure(cure));
         }

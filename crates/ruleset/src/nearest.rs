@@ -1,3 +1,4 @@
+use super::cure::Cure;
 use riskbreaker_state::{Type, Value};
 
 /// Longer names, in letters, are similar only to themselves: comparing takes the product of two lengths.
@@ -90,30 +91,33 @@ where
 
 /// The correction of an unknown word: the most similar candidate, as `` did you mean `evening`? ``, or else the first
 /// twenty, as `known: evening, morning`.
-pub fn instead<'c, I>(word: &str, candidates: I) -> String
+pub fn instead<'c, I>(word: &str, candidates: I) -> Cure
 where
     I: IntoIterator<Item = &'c str>,
 {
     const LISTED: usize = 20;
     let all: Vec<&str> = candidates.into_iter().collect();
-    let known = match all.get(LISTED..) {
-        _ if all.is_empty() => "there are none".to_owned(),
-        Some(more) if !more.is_empty() => format!("known: {} and {} more", all[..LISTED].join(", "), more.len()),
-        _ => format!("known: {}", all.join(", ")),
+    let known = match all.as_slice() {
+        [] => "there are none".into(),
+        all => Cure::Known {
+            written: word.to_owned(),
+            known: all.iter().take(LISTED).map(ToString::to_string).collect(),
+            more: all.len().saturating_sub(LISTED),
+        },
     };
     instead_or(word, all, known)
 }
 
 /// The correction of an unknown word: the most similar candidate, or else the text `otherwise`.
-pub fn instead_or<'c, I>(word: &str, candidates: I, otherwise: impl Into<String>) -> String
+pub fn instead_or<'c, I>(word: &str, candidates: I, otherwise: impl Into<Cure>) -> Cure
 where
     I: IntoIterator<Item = &'c str>,
 {
-    nearest(word, candidates).map_or_else(|| otherwise.into(), |near| format!("did you mean `{near}`?"))
+    nearest(word, candidates).map_or_else(|| otherwise.into(), |near| Cure::meant(word, near))
 }
 
 /// The correction of a text that is no value of an enum. `None` for other types and values.
-pub fn instead_of_value(ty: &Type, value: &Value) -> Option<String> {
+pub fn instead_of_value(ty: &Type, value: &Value) -> Option<Cure> {
     let (Type::Enum(texts), Value::Text(text)) = (ty, value) else { return None };
     Some(instead_or(text, texts.iter().map(|text| &**text), "write one of them"))
 }

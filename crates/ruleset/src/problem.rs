@@ -2,6 +2,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::cure::Cure;
 use super::quoted::printable;
 
 /// A mistake in a ruleset, reported to its author: place, message and correction.
@@ -19,8 +20,9 @@ pub struct Problem {
     /// The problem, with the name concerned.
     pub message: String,
     /// A suggestion how to fix it.
-    pub cure: Option<String>,
-    /// The change of the file that carries the suggestion out; `None` if the author has to decide something.
+    pub cure: Option<Cure>,
+    /// The change of the file that carries the suggestion out; `None` if the suggestion itself names what to write, or if
+    /// the author has to decide something. See [`Problem::changes_in`].
     #[serde(skip)]
     pub change: Option<TextChange>,
     /// True for a warning: the ruleset works, but there is a better form.
@@ -32,7 +34,7 @@ pub struct Problem {
 }
 
 /// A change of one place of a file.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct TextChange {
     /// The first byte that is replaced, from the beginning of the file's text.
     pub begin: usize,
@@ -85,9 +87,24 @@ impl Problem {
 
     /// Sets the suggestion how to fix it.
     #[must_use]
-    pub fn with_cure(mut self, cure: impl Into<String>) -> Self {
-        self.cure = Some(at_most(cure.into(), Self::LONGEST));
+    pub fn with_cure(mut self, cure: impl Into<Cure>) -> Self {
+        let cure = cure.into();
+        let told = cure.to_string();
+        self.cure = Some(if told.len() > Self::LONGEST { Cure::Advice(at_most(told, Self::LONGEST)) } else { cure });
         self
+    }
+
+    /// Returns the changes of the file's text that carry the suggestion out. Each of them is one way to do so.
+    ///
+    /// Empty if the author has to decide something, or if the text has changed too much since the check.
+    pub fn changes_in(&self, text: &str) -> Vec<TextChange> {
+        let mut changes = match (&self.change, &self.cure) {
+            (Some(change), _) => vec![change.clone()],
+            (None, Some(cure)) => cure.changes(self, text),
+            (None, None) => Vec::new(),
+        };
+        changes.retain(|change| text.get(change.begin..change.end).is_some());
+        changes
     }
 
     /// Sets the change of the file that carries the suggestion out.
@@ -124,7 +141,7 @@ impl fmt::Display for Problem {
         let warning = if self.is_warning { "warning: " } else { "" };
         write!(f, ": {warning}{}", printable(&self.message))?;
         if let Some(cure) = &self.cure {
-            write!(f, " ({})", printable(cure))?;
+            write!(f, " ({})", printable(&cure.to_string()))?;
         }
         Ok(())
     }
@@ -176,7 +193,7 @@ mod tests {
         let (whole, cut) = (long(Problem::LONGEST), long(Problem::LONGEST + 1));
         assert_eq!(whole.message, "ü".repeat(Problem::LONGEST));
         assert_eq!(cut.message, format!("{}…", "ü".repeat(Problem::LONGEST - 1)));
-        assert_eq!(cut.cure.as_deref(), Some(&*cut.message));
+        assert_eq!(cut.cure, Some(Cure::Advice(cut.message)));
     }
 
     #[test]

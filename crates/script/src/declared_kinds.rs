@@ -10,7 +10,7 @@ use super::conversion::{from_lua, sort_of, whole_of};
 use super::handles::Handles;
 use super::loader::{Loader, kept};
 use super::merge::sorted;
-use riskbreaker_ruleset::{LONGEST_NAME, instead_or};
+use riskbreaker_ruleset::{Cure, LONGEST_NAME, instead_or};
 use riskbreaker_state::{Audience, AudienceRule, ENDING, Field, FieldId, Kind, KindId, Schema, Type, readable_name};
 
 /// The declarations of kinds other than fields, by kind.
@@ -293,12 +293,12 @@ impl Loader<'_> {
 /// A mistake in a declaration, as a clause after the name of the declaration, with a correction.
 pub(super) struct DeclarationMistake {
     pub message: String,
-    pub cure: String,
+    pub cure: Cure,
 }
 
 pub(super) type Read<T> = std::result::Result<T, DeclarationMistake>;
 
-pub(super) fn wrong<T>(message: impl Into<String>, cure: impl Into<String>) -> Read<T> {
+pub(super) fn wrong<T>(message: impl Into<String>, cure: impl Into<Cure>) -> Read<T> {
     Err(DeclarationMistake { message: message.into(), cure: cure.into() })
 }
 

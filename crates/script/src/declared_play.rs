@@ -12,7 +12,7 @@ use super::loader::{Loader, kept, title_of};
 use super::merge::sorted;
 use riskbreaker_ruleset::quoted::quoted;
 use riskbreaker_ruleset::{
-    Declarations, EntryName, FreeName, HitCount, HitSign, LetStand, Problem, Statistic, instead, instead_or,
+    Cure, Declarations, EntryName, FreeName, HitCount, HitSign, LetStand, Problem, Statistic, instead, instead_or,
 };
 use riskbreaker_state::{ENDING, OutcomeKind, Type};
 
@@ -228,9 +228,12 @@ impl Loader<'_> {
         let free = self.lua.create_table()?;
         let known = ["title", "text", "rules", "seats", "when", "run"];
         for (name, body) in self.titled(play, ("free", "free act", "run"), &known, &mut declarations.free)? {
-            if !matches!(body.raw_get::<Lv>("seats")?, Lv::Nil | Lv::Table(_)) {
+            let seats = body.raw_get::<Lv>("seats")?;
+            if !matches!(seats, Lv::Nil | Lv::Table(_)) {
                 let message = format!("`seats` of the free act `{name}` is a list");
-                let cure = "put it in braces: seats = { \"left\" }";
+                let seat = seats.as_string().map_or("left".into(), |text| text.to_string_lossy());
+                let list = format!("{{ {seat:?} }}");
+                let cure = Cure::rewrite(format!("{seat:?}"), &*list, format!("put it in braces: seats = {list}"));
                 self.problem("play", &format!("free/{name}/seats"), message, cure);
             }
             let when = ("when", "function(seat) return ... end");

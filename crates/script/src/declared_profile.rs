@@ -9,7 +9,7 @@ use super::conversion::{sort_of, whole_of};
 use super::declared_kinds::{DeclarationMistake, Read, wrong};
 use super::loader::{Loader, kept};
 use super::merge::sorted;
-use riskbreaker_ruleset::instead_or;
+use riskbreaker_ruleset::{Cure, instead_or};
 use riskbreaker_state::{
     FieldId, Kind, KindId, MostRule, NumberRule, NumberSource, PositionRule, ProfileRule, Schema, SideRule, Type,
 };
@@ -58,7 +58,7 @@ impl Loader<'_> {
                     [name] if kind.field_named(name).is_none() => {
                         instead_or(name, texts.map(|field| &*field.name), SEAT_CURE)
                     }
-                    _ => SEAT_CURE.to_owned(),
+                    _ => SEAT_CURE.into(),
                 };
                 kind.profile.seat.clear();
                 let (path, message) = (format!("{}/seat", kind.name), format!("the kind `{}` {message}", kind.name));
@@ -151,7 +151,7 @@ fn source_named(kind: &Kind, name: &str, cure: &str) -> Read<NumberSource> {
     kind.number_source(name).or_else(|message| wrong(message, cure_of(kind, name, cure)))
 }
 
-fn cure_of(kind: &Kind, name: &str, cure: &str) -> String {
+fn cure_of(kind: &Kind, name: &str, cure: &str) -> Cure {
     instead_or(name, kind.members(), cure)
 }
 

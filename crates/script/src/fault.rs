@@ -6,7 +6,7 @@ use super::budget::{HELD, noted_cure};
 use super::file_place::FilePlace;
 use super::source_span::span_of;
 use riskbreaker_play::{Fault, Stop};
-use riskbreaker_ruleset::{Stack, nearest};
+use riskbreaker_ruleset::{Cure, Stack, nearest, slips};
 use riskbreaker_state::{Kind, Schema};
 
 /// Longest message of a fault, in characters.
@@ -180,6 +180,7 @@ fn move_to_rules(fault: &mut Fault) {
     }
     fault.chain.extend(fault.path.iter().zip(fault.line).map(|(path, line)| format!("{path}:{line}")));
     let (message, cure) = meant(rest);
+    let cure = cure.map(String::from);
     (fault.message, fault.column, fault.line, fault.source_line) = (message, column, Some(place.line), None);
     fault.path = Some(place.path);
     fault.cure = cure.or(fault.cure.take());
@@ -322,13 +323,25 @@ pub fn cure_of_syntax(message: &str) -> Option<&'static str> {
     })
 }
 
-/// Splits a message into the problem and its final question "did you mean".
-pub fn meant(message: String) -> (String, Option<String>) {
-    match message.rsplit_once("; did you mean") {
-        Some((wrong, meant)) if meant.ends_with('?') => (wrong.to_string(), Some(format!("did you mean{meant}"))),
-        _ => (message, None),
-    }
+/// Splits the error of a script, which is only a text, into the problem and its final question "did you mean".
+pub fn meant(message: String) -> (String, Option<Cure>) {
+    let Some((wrong, meant)) = message.rsplit_once("; did you mean") else { return (message, None) };
+    let name = meant.strip_prefix(" `").and_then(|meant| meant.strip_suffix("`?"));
+    let cure = match name {
+        Some(name) => {
+            let quoted = wrong.split('`').skip(1).step_by(2);
+            let distance = |written: &str| slips(written, name, MOST_SLIPS).map(|slips| (slips, written.to_owned()));
+            let written = quoted.filter_map(distance).min().map(|(_, written)| written);
+            written.map_or_else(|| format!("did you mean{meant}").into(), |written| Cure::meant(written, name))
+        }
+        None if meant.ends_with('?') => format!("did you mean{meant}").into(),
+        None => return (message, None),
+    };
+    (wrong.to_owned(), Some(cure))
 }
+
+/// The most letters in which a misspelt name differs from the one that is meant.
+const MOST_SLIPS: usize = 4;
 
 /// A suggestion for a failed script. The first that fits is used.
 fn cure_for(message: &str) -> Option<&'static str> {

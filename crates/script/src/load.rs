@@ -21,7 +21,7 @@ use super::prelude::Prelude;
 use super::sandbox::{self, collect};
 use super::trusted::Trusted;
 use riskbreaker_ruleset::{
-    Card, CreationPart, Data, Declarations, Fact, LoadError, Manifest, Problem, RecapSentences, Stack, instead,
+    Card, CreationPart, Cure, Data, Declarations, Fact, LoadError, Manifest, Problem, RecapSentences, Stack, instead,
     instead_or, plain,
 };
 
@@ -131,7 +131,7 @@ impl Loader<'_> {
                     let mut problem = Problem::new(path, message);
                     problem.line = fault.line;
                     problem.column = fault.column;
-                    problem.cure = meant.or(fault.cure);
+                    problem.cure = meant.or(fault.cure.map(Cure::from));
                     self.problems.push(problem);
                     if spent.is_some() {
                         self.is_spent = true;
@@ -157,7 +157,7 @@ impl Loader<'_> {
                         let line = returns.or_else(|| line_of(self.stack, &full, "return")).unwrap_or(1);
                         let mut problem = Problem::new(full.clone(), message);
                         problem.line = Some(line);
-                        problem.cure = Some(format!("write `return rb.{what}({{ ... }})` at its end"));
+                        problem.cure = Some(format!("write `return rb.{what}({{ ... }})` at its end").into());
                         self.problems.push(problem);
                     }
                 }
@@ -412,12 +412,14 @@ impl Loader<'_> {
                 if !fits {
                     let message = format!("`{name}` of {what} `{id}` is a {kind}, not {}", sort_of(&found));
                     let cure = match kind {
-                        "text" => format!("put it in quotes: {name} = \"...\""),
+                        "text" => format!("put it in quotes: {name} = \"...\"").into(),
                         "list" => {
                             let text = found.as_string().map_or("MY-1".into(), |text| text.to_string_lossy());
-                            format!("put it in braces: {name} = {{ {text:?} }}")
+                            let list = format!("{{ {text:?} }}");
+                            let sentence = format!("put it in braces: {name} = {list}");
+                            Cure::rewrite(format!("{text:?}"), list, sentence)
                         }
-                        _ => format!("write {name} = function(ctx) ... end"),
+                        _ => format!("write {name} = function(ctx) ... end").into(),
                     };
                     self.problem(what, &format!("{id}/{name}"), message, cure);
                 }

@@ -10,7 +10,7 @@ use super::conversion::sort_of;
 use super::declaration_lines::{line_at, line_of};
 use super::merge::{MOST_PROBLEMS, Merger, sorted};
 use riskbreaker_ruleset::quoted::quoted;
-use riskbreaker_ruleset::{LONGEST_NAME, LONGEST_TITLE, Problem, Stack, instead, nearest};
+use riskbreaker_ruleset::{Cure, LONGEST_NAME, LONGEST_TITLE, Problem, Stack, instead, nearest};
 
 /// A stack being read, with the problems found so far.
 ///
@@ -90,16 +90,17 @@ impl Loader<'_> {
                     if !ty.split('|').any(|one| one.trim() == found) {
                         let sorts = ty.replace('|', " or ");
                         let message = format!("`{key}` of {what} `{at}` is a {sorts}, not a {found}");
-                        let cure = match ty {
-                            "string" => format!("put it in quotes: {key} = \"...\""),
-                            "number" => match value.as_string().map(|text| text.to_string_lossy()) {
-                                Some(digits) if digits.parse::<f64>().is_ok() => {
-                                    format!("write {key} = {digits}, without quotes")
-                                }
-                                _ => format!("write {key} = a number, without quotes"),
-                            },
-                            "boolean" => "write true or false, without quotes".to_string(),
-                            _ => format!("write a {sorts}: `{declared}` in play.luau declares it so"),
+                        let text = value.as_string().map(|text| text.to_string_lossy());
+                        let unquoted = |text: &str| {
+                            Cure::rewrite(format!("\"{text}\""), text, format!("write {key} = {text}, without quotes"))
+                        };
+                        let cure = match (ty, text.as_deref()) {
+                            ("string", _) => format!("put it in quotes: {key} = \"...\"").into(),
+                            ("number", Some(digits)) if digits.parse::<f64>().is_ok() => unquoted(digits),
+                            ("number", _) => format!("write {key} = a number, without quotes").into(),
+                            ("boolean", Some(word @ ("true" | "false"))) => unquoted(word),
+                            ("boolean", _) => "write true or false, without quotes".into(),
+                            _ => format!("write a {sorts}: `{declared}` in play.luau declares it so").into(),
                         };
                         self.problem(what, &path, message, cure);
                     }
@@ -161,8 +162,8 @@ impl Loader<'_> {
 
     pub(super) fn missing(&mut self, what: &str, at: &str, key: &str, wanted: &str) {
         let file = self.merger.origin(what, at).or_else(|| self.merger.origin(what, &format!("{at}/id")));
-        let meant = Some(format!("did you mean `{key}`?"));
-        if self.problems.iter().any(|problem| Some(&problem.path) == file.as_ref() && problem.cure == meant) {
+        let is_meant = |cure: &Option<Cure>| matches!(cure, Some(Cure::Meant { meant, .. }) if meant == key);
+        if self.problems.iter().any(|problem| Some(&problem.path) == file.as_ref() && is_meant(&problem.cure)) {
             return; // it is there, by a misspelt name
         }
         self.problem(what, at, format!("{what} `{at}` lacks `{key}`"), format!("add {key} = {wanted}"));
@@ -179,7 +180,7 @@ impl Loader<'_> {
         false
     }
 
-    pub(super) fn problem(&mut self, what: &str, path: &str, message: impl Into<String>, cure: impl Into<String>) {
+    pub(super) fn problem(&mut self, what: &str, path: &str, message: impl Into<String>, cure: impl Into<Cure>) {
         if self.problems.len() >= MOST_PROBLEMS {
             return;
         }

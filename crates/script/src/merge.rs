@@ -5,7 +5,7 @@ use mlua::{Function, Lua, Result, Table, Value as Lv};
 use super::budget::hold;
 use super::conversion::sort_of;
 use super::declaration_lines::line_of;
-use riskbreaker_ruleset::{PartRole, Problem, Stack, instead_or};
+use riskbreaker_ruleset::{Cure, PartRole, Problem, Stack, instead_or};
 
 /// Deepest nesting of tables in a declaration.
 const MAX_DEPTH: usize = 16;
@@ -79,7 +79,7 @@ impl FileDeclarations {
 }
 
 /// The correction for changing a declaration that does not exist below.
-fn not_below<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> String {
+fn not_below<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Cure {
     instead_or(name, names, "declare it anew, without rb.extend, rb.wrapped or rb.removed")
 }
 
@@ -147,7 +147,8 @@ impl<'a> Merger<'a> {
                 Lv::Nil => format!("{} lacks `id`", declared.what),
                 _ => format!("the id `{named}` does not match the file's name"),
             };
-            self.refuse(declared, "id", message, format!("write id = \"{id}\""));
+            let cure = Cure::rewrite(format!("\"{named}\""), format!("\"{id}\""), format!("write id = \"{id}\""));
+            self.refuse(declared, "id", message, cure);
             if let Some(problem) = self.problems.last_mut().filter(|problem| problem.line.is_none()) {
                 problem.line = line_of(self.stack, &declared.path, &format!("rb.{}", declared.what));
             }
@@ -349,7 +350,7 @@ impl<'a> Merger<'a> {
         fields.take_while(move |((of, at), _)| of == what && at.starts_with(start))
     }
 
-    fn refuse(&mut self, declared: &FileDeclarations, at: &str, message: String, cure: impl Into<String>) {
+    fn refuse(&mut self, declared: &FileDeclarations, at: &str, message: String, cure: impl Into<Cure>) {
         if self.problems.len() >= MOST_PROBLEMS {
             return;
         }

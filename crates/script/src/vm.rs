@@ -193,8 +193,10 @@ impl Vm {
             let found = declared.map_or_else(|| kind.number_named(name), Ok);
             named.push(found.map_err(|message| {
                 let mut fault = Fault::new(format!("the sheet of a {} {message}", kind.name));
-                fault.cure =
-                    Some(instead_or(name, kind.members(), "name a field or a derived value that is a whole number"));
+                fault.cure = Some(
+                    instead_or(name, kind.members(), "name a field or a derived value that is a whole number")
+                        .to_string(),
+                );
                 self.at_function(fault, &kind.name, "sheet")
             })?);
         }

@@ -116,7 +116,7 @@ impl Store {
             Some(id) => Campaign::open(&self.file, id),
             None => {
                 let names: Vec<String> = self.campaigns()?.into_iter().map(|info| info.name).collect();
-                let instead = instead(name, names.iter().map(String::as_str));
+                let instead = instead(name, names.iter().map(String::as_str)).to_string();
                 Err(StoreError::Unknown { name: name.to_owned(), instead })
             }
         }

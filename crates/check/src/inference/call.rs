@@ -1,6 +1,6 @@
 //! A called function.
 
-use crate::symbols::signature::Signature;
+use crate::symbols::signature::{Signature, member_name};
 use riskbreaker_ruleset::Param;
 
 /// A called function whose signature is known.
@@ -17,6 +17,15 @@ pub(crate) struct Called {
 }
 
 impl Called {
+    /// Returns the name under which the check keeps what calls of the function give; `None` for a local function.
+    pub fn known_as(&self) -> Option<String> {
+        let (_, name) = self.name.rsplit_once('.')?;
+        match self.verb {
+            true => Some(format!("act.{name}")),
+            false => member_name(self.file.as_deref()?, name),
+        }
+    }
+
     /// Returns how a call of it is written, for the cure of a finding: `it is rb.act.pull(rope, by: a whole number)`.
     pub fn written(&self) -> String {
         let names: Vec<String> = match self.declared.is_empty() {

@@ -5,28 +5,66 @@ use crate::inference::call::Called;
 use crate::inference::silent::Silent;
 use crate::inference::symbol::Symbol;
 use crate::inference::value_type::type_of_param;
-use crate::symbols::known::Mistake;
 use crate::symbols::signature::Signature;
 use crate::syntax::text;
-use riskbreaker_ruleset::Param;
+use riskbreaker_ruleset::{Cure, Param};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind};
 
+/// What an expression is that cannot be an entity.
+pub(crate) enum NoEntity {
+    /// Something that is attached to an entity.
+    Attached,
+    /// A list, by its name.
+    List(String),
+    /// The field `id`.
+    Id,
+}
+
+impl NoEntity {
+    /// Returns what the expression is, as a clause.
+    pub fn wrong(&self) -> String {
+        match self {
+            NoEntity::Attached => "this is what is attached".into(),
+            NoEntity::List(name) => format!("`{name}` is a list"),
+            NoEntity::Id => "`id` is not one".into(),
+        }
+    }
+
+    /// Returns how an entity is named instead.
+    pub fn cure(&self) -> Cure {
+        match self {
+            NoEntity::Attached => "name whom it is attached to: `.owner`".into(),
+            NoEntity::List(name) => format!("name one of it: {name}[1]").into(),
+            NoEntity::Id => "name the entity itself, without `.id`".into(),
+        }
+    }
+
+    /// Returns the code of an entity, by the code of the expression; `None` if it is not known.
+    pub fn instead(&self, written: &str) -> Option<String> {
+        match self {
+            NoEntity::Attached => Some(format!("{written}.owner")),
+            NoEntity::List(_) => Some(format!("{written}[1]")),
+            NoEntity::Id => written.strip_suffix(".id").map(str::to_owned),
+        }
+    }
+}
+
 impl Inference<'_> {
-    /// Returns why an expression cannot be an entity, with the cure; `None` if it may be one. The type of what it is
-    /// read off does not matter.
-    pub(crate) fn no_entity(&self, expression: Expression<'_>) -> Option<Mistake> {
+    /// Returns why an expression cannot be an entity; `None` if it may be one. The type of what it is read off does not
+    /// matter.
+    pub(crate) fn no_entity(&self, expression: Expression<'_>) -> Option<NoEntity> {
         if self.symbol(expression) == Some(Symbol::Holder) {
-            return Some(("this is what is attached".into(), "name whom it is attached to: `.owner`".into()));
+            return Some(NoEntity::Attached);
         }
         let ExpressionKind::IndexName { index, .. } = expression.kind() else { return None };
         let name = text(index);
         if self.known.names.is_list(&name) {
-            return Some((format!("`{name}` is a list"), format!("name one of it: {name}[1]")));
+            return Some(NoEntity::List(name));
         }
         // `id` is an entity's number or a card's name.
         let is_id = name == "id" && self.known.types_of(&name).next().is_none();
-        is_id.then(|| ("`id` is not one".into(), "name the entity itself, without `.id`".into()))
+        is_id.then_some(NoEntity::Id)
     }
 
     /// Returns the function of the ruleset that an expression calls; `None` if it is unknown.

@@ -1,7 +1,7 @@
 //! The inference pass: the meanings and types of expressions, as far as reading a script shows them.
 
 pub(crate) mod call;
-mod called;
+pub(crate) mod called;
 mod choice;
 pub(crate) mod evidence;
 mod fields;
@@ -45,6 +45,8 @@ pub(crate) struct Inference<'r> {
     pub evidence: Evidence,
     /// The texts of local variables that are never assigned again.
     pub constants: BTreeMap<u64, String>,
+    /// Local variables that hold a text which a call has returned.
+    pub computed_texts: BTreeSet<u64>,
     /// Local variables that hold a choice, with the ids that it can be.
     pub choices: BTreeMap<u64, Vec<String>>,
     /// The local variables, and how they change.
@@ -80,6 +82,7 @@ impl<'r> Inference<'r> {
             value_types: BTreeMap::new(),
             evidence: Evidence::default(),
             constants: BTreeMap::new(),
+            computed_texts: BTreeSet::new(),
             choices: BTreeMap::new(),
             locals: Locals::default(),
             keyed_by_entities: BTreeSet::new(),

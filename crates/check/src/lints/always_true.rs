@@ -63,7 +63,7 @@ impl ScriptReader<'_> {
                 };
                 let wrong =
                     format!("the switch `{}` always has a value, so this condition is always true", text(index));
-                self.problem(&LINT, condition.location(), (wrong, cure));
+                self.problem(&LINT, condition.location(), (wrong, cure.into()));
             }
             ExpressionKind::IndexName { expr, index, .. }
                 if matches!(self.symbol(expr), Some(Symbol::Entity(_)) | None) =>

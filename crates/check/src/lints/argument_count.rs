@@ -32,7 +32,7 @@ impl ScriptReader<'_> {
         let wrong = format!("`{}` of a card needs `ctx`, which is not given", text(index));
         let closing = self.arguments_behind(index_location).map(|(_, end)| end - 1);
         let change = closing.map(|at| TextChange { begin: at, end: at, text: "ctx".into() });
-        self.problem_with(&LINT, index_location, (wrong, format!("write `{}(ctx)`", text(index))), change);
+        self.problem_with(&LINT, index_location, (wrong, format!("write `{}(ctx)`", text(index)).into()), change);
     }
 
     /// Reports `table.insert` with one value.
@@ -49,7 +49,7 @@ impl ScriptReader<'_> {
     /// Reports data that an attachment needs and is not given.
     pub(crate) fn missing_data(&mut self, hook: &str, param: &Param, at: Location) {
         let wrong = format!("the data of `{hook}` lack `{}`", param.name);
-        self.problem(&LINT, at, (wrong, format!("add {} = ...: {}", param.name, param.ty)));
+        self.problem(&LINT, at, (wrong, format!("add {} = ...: {}", param.name, param.ty).into()));
     }
 
     /// Reports `:set("field")`, `:add("field")` and the like without a value. Returns whether it did.
@@ -67,7 +67,7 @@ impl ScriptReader<'_> {
                 "reaches" => ("the number to reach", format!("write :reaches(\"{field}\", n)")),
                 _ => ("the number to add", format!("write :{name}(\"{field}\", n)")),
             };
-            self.problem(&LINT, at, (format!("{missing} of `{field}` is missing"), cure));
+            self.problem(&LINT, at, (format!("{missing} of `{field}` is missing"), cure.into()));
         }
         is_alone
     }
@@ -101,7 +101,7 @@ impl ScriptReader<'_> {
             }
             None => format!("{bound}{} expected, {} given", count_of(wanted), count_of(args.len())),
         };
-        self.problem(&LINT, at, (wrong, format!("it is written {usage}")));
+        self.problem(&LINT, at, (wrong, format!("it is written {usage}").into()));
         true
     }
 
@@ -118,19 +118,33 @@ impl ScriptReader<'_> {
         let wrong = if args.len() > params.len() && !signature.spread {
             let takes = if params.is_empty() { "nothing".to_string() } else { many(params.len()) };
             format!("`{name}` takes {takes}, {} given", args.len())
-        } else if args.len() < signature.needed && !args.last().is_some_and(|last| gives_many(*last)) {
+        } else if (args.len() < signature.needed || self.is_given_by_others(called, args.len()))
+            && !args.last().is_some_and(|last| gives_many(*last))
+        {
             format!("`{name}` needs `{}`, which is not given", params[args.len()])
         } else {
             return false;
         };
-        self.problem(&LINT, at, (wrong, written.to_owned()));
+        self.problem(&LINT, at, (wrong, written.into()));
         true
+    }
+
+    /// Whether at least two other calls give a parameter that this call leaves out, no other call leaves it out, and the
+    /// function does not ask whether it is nil.
+    fn is_given_by_others(&self, called: &Called, at: usize) -> bool {
+        let never_nil = called.signature.may_lack.get(at).is_some_and(|may_lack| !may_lack);
+        if called.verb || !never_nil {
+            return false;
+        }
+        let given = called.known_as().and_then(|name| self.known.names.given_to(&name));
+        let (without, with) = given.map_or((0, 0), |given| given.calls_with(at));
+        with >= 2 && without <= usize::from(!self.is_spec())
     }
 
     /// Reports a label of `rb.sum` that no number follows.
     pub(crate) fn part_without_number(&mut self, label: Expression<'_>, usage: &str) {
         let wrong = "this part has no number".to_string();
-        self.problem(&LINT, label.location(), (wrong, format!("it is written {usage}")));
+        self.problem(&LINT, label.location(), (wrong, format!("it is written {usage}").into()));
     }
 }
 

@@ -51,7 +51,7 @@ impl ScriptReader<'_> {
         if wrong {
             let cure = format!("write :{name}(\"{field}\", value)");
             let change = self.exchanged_with(*first, *second);
-            self.cured(&LINT, first.location(), ("the name of the field comes first".into(), cure), change);
+            self.cured(&LINT, first.location(), ("the name of the field comes first".into(), cure.into()), change);
         }
         wrong
     }
@@ -69,7 +69,7 @@ impl ScriptReader<'_> {
         let wrong = format!("\"{word}\" is a value of `{field}`, and stands in the place of the reason");
         let cure = format!("write :set(\"{field}\", \"{word}\", {})", self.source(*value));
         let change = self.exchanged_with(*value, *reason);
-        self.cured(&LINT, value.location(), (wrong, cure), change);
+        self.cured(&LINT, value.location(), (wrong, cure.into()), change);
         true
     }
 
@@ -86,7 +86,7 @@ impl ScriptReader<'_> {
             && let Some(dice) = args.get(1).and_then(|arg| literal(*arg))
             && let (true, Some(word)) = (Dice::parse(&dice).is_ok(), api::word(name))
         {
-            let mistake = (format!("the dice \"{dice}\" come first"), format!("it is written {}", word.usage));
+            let mistake = (format!("the dice \"{dice}\" come first"), format!("it is written {}", word.usage).into());
             let change = self.exchanged_with(args[0], args[1]);
             self.cured(&LINT, call, mistake, change);
         }
@@ -114,12 +114,12 @@ impl ScriptReader<'_> {
             let wrong = format!("`{meant}` stands in the place of `{param}`");
             let other = params.iter().position(|param| *param == meant).and_then(|other| args.get(other));
             let change = other.map(|other| self.in_other_order(arg, *other));
-            self.problem_with(&LINT, arg.location(), (wrong, written.to_owned()), change);
+            self.problem_with(&LINT, arg.location(), (wrong, written.into()), change);
             return true;
         }
         let Some(other) = self.exchanged_types(called, args, at).map(|other| args[other]) else { return false };
         let wrong = format!("`{param}` of `{name}` stands in another place");
-        let mistake = (wrong, format!("exchange {} and {}; {written}", self.source(arg), self.source(other)));
+        let mistake = (wrong, format!("exchange {} and {}; {written}", self.source(arg), self.source(other)).into());
         let change = self.exchanged_with(arg, other);
         self.cured(&LINT, arg.location(), mistake, change);
         true
@@ -154,7 +154,7 @@ impl ScriptReader<'_> {
         let Some(other) = other else { return false };
         let wrong = format!("`{}` stands in another place", params[at].name);
         let change = self.exchanged_with(arg, args[other]);
-        self.cured(&LINT, arg.location(), (wrong, format!("it is written {usage}")), change);
+        self.cured(&LINT, arg.location(), (wrong, format!("it is written {usage}").into()), change);
         true
     }
 

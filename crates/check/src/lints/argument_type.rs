@@ -5,8 +5,9 @@ use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{Param as DeclaredParam, ValueType, list_of, wanted};
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
+use crate::symbols::known::Mistake;
 use crate::syntax::{constant, listed, literal, text};
-use riskbreaker_ruleset::{Param, ParamType, instead};
+use riskbreaker_ruleset::{Cure, Param, ParamType, instead};
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, TableItem};
 use riskbreaker_state::RelativeKey;
 use riskbreaker_state::{Kind, Type, Value};
@@ -26,7 +27,9 @@ impl ScriptReader<'_> {
     /// Reports an argument that is of another type than its parameter declares; returns whether it does.
     pub(crate) fn misfits_declaration(&mut self, arg: Expression<'_>, param: &Param, verb: &str) -> bool {
         let Some((wrong, cure)) = self.misfit(arg, param, verb) else { return false };
-        self.problem(&LINT, arg.location(), (wrong, cure));
+        let is_plain = matches!(param.ty, ParamType::Value(Type::Int { .. } | Type::Bool));
+        let change = self.unquoted(arg).filter(|_| is_plain);
+        self.problem_with(&LINT, arg.location(), (wrong, cure), change);
         true
     }
 
@@ -36,17 +39,17 @@ impl ScriptReader<'_> {
         let meant = format!("rb.{}_ids", word.trim_end_matches('s'));
         let wrong = format!("`rb.{word}` has the {word} by id, and here a list of ids is wanted");
         let change = self.replaced(ids.location(), &*meant);
-        self.cured(&LINT, ids.location(), (wrong, format!("write `{meant}`")), change);
+        self.cured(&LINT, ids.location(), (wrong, format!("write `{meant}`").into()), change);
     }
 
-    pub(crate) fn misfit(&self, arg: Expression<'_>, param: &Param, verb: &str) -> Option<(String, String)> {
+    pub(crate) fn misfit(&self, arg: Expression<'_>, param: &Param, verb: &str) -> Option<Mistake> {
         let ParamType::Value(ty) = &param.ty else { return None };
         let (name, takes) = (&param.name, &param.ty);
         let must = |given: &str| format!("`{name}` of `{verb}` must be {takes}, and this is {given}");
         match (ty, arg.kind()) {
             (_, ExpressionKind::Nil) if !param.optional => {
                 let wrong = format!("`{verb}` needs `{name}`, which is nil here");
-                Some((wrong, format!("`{name}` is {takes}")))
+                Some((wrong, format!("`{name}` is {takes}").into()))
             }
             (Type::Ref(Some(wanted)), _) => {
                 let Some(Symbol::Entity(Some(given))) = self.symbol(arg) else { return None };
@@ -54,8 +57,8 @@ impl ScriptReader<'_> {
                 let wrong =
                     format!("`{written}` is an entity of the kind `{given}`; `{name}` of `{verb}` must be {takes}");
                 let cure = match self.known.kind(&given).and_then(|kind| field_to(kind, wanted)) {
-                    Some(field) => format!("did you mean `{written}.{field}`?"),
-                    None => format!("name an entity of the kind `{wanted}`"),
+                    Some(field) => Cure::meant(written.as_str(), format!("{written}.{field}")),
+                    None => format!("name an entity of the kind `{wanted}`").into(),
                 };
                 Some((wrong, cure))
             }
@@ -75,7 +78,7 @@ impl ScriptReader<'_> {
                     return Some((must("a text"), cure.into()));
                 };
                 let fits = min.is_none_or(|min| n >= min) && max.is_none_or(|max| n <= max);
-                (!fits).then(|| (must(&n.to_string()), format!("give {takes}")))
+                (!fits).then(|| (must(&n.to_string()), format!("give {takes}").into()))
             }
             _ => None,
         }
@@ -118,7 +121,8 @@ impl ScriptReader<'_> {
                 }
                 false => "name what is meant",
             };
-            return self.problem(&LINT, arg.location(), (wrong, cure.into()));
+            let change = self.unquoted(*arg).filter(|_| digits);
+            return self.problem_with(&LINT, arg.location(), (wrong, cure.into()), change);
         }
         self.inserts_nothing(&name, args);
         self.finds_list(&name, args);
@@ -149,7 +153,7 @@ impl ScriptReader<'_> {
         if let (Some(first), Some(place), false) = (first, args.first(), is_number) {
             let wrong = format!(":{name} takes a number field, and `{field}` is {first}");
             let cure = if adds { format!("write :set(\"{field}\", value)") } else { "compare the field itself".into() };
-            self.problem(&LINT, place.location(), (wrong, cure));
+            self.problem(&LINT, place.location(), (wrong, cure.into()));
             return true;
         }
         if let (None, Some(by)) = (thing, args.get(1))
@@ -162,7 +166,7 @@ impl ScriptReader<'_> {
                 true => "write the number without quotes".to_owned(),
                 false => format!("it is written :{name}(\"field\", n{why})"),
             };
-            self.problem(&LINT, by.location(), (wrong, cure));
+            self.problem_with(&LINT, by.location(), (wrong, cure.into()), self.unquoted(*by));
             return true;
         }
         false
@@ -174,7 +178,8 @@ impl ScriptReader<'_> {
             let sort = self.value_type(*arg).filter(|sort| *sort != ValueType::Number && !sort.is_table());
             if let Some(sort) = sort {
                 let wrong = format!("expected a number, found {}", sort.words());
-                self.problem(&LINT, arg.location(), (wrong, "write the faces without quotes: t:dice(5, 4)".into()));
+                let cure = "write the faces without quotes: t:dice(5, 4)";
+                self.problem_with(&LINT, arg.location(), (wrong, cure.into()), self.unquoted(*arg));
             }
         }
     }
@@ -189,24 +194,24 @@ impl ScriptReader<'_> {
     ) -> bool {
         let ty = param.ty.trim_end_matches('?');
         if ty == "Entity"
-            && let Some((wrong, cure)) = self.no_entity(arg)
+            && let Some(what) = self.no_entity(arg)
         {
-            let change = self.change_to_entity(arg, &cure);
-            let mistake = (format!("expected an entity, and {wrong}"), cure);
+            let change = self.change_to_entity(arg, &what);
+            let mistake = (format!("expected an entity, and {}", what.wrong()), what.cure());
             self.problem_with(&LINT, arg.location(), mistake, change);
             return true;
         }
         if ty == "Key"
             && let Some((at, wrong)) = no_place(arg, param.name)
         {
-            self.problem(&LINT, at, (wrong, format!("it is written {usage}")));
+            self.problem(&LINT, at, (wrong, format!("it is written {usage}").into()));
             return true;
         }
         let Some(sort) = self.value_type(arg) else { return false };
         let Some(wanted) = wanted(param.ty, sort) else { return false };
         if !self.declared_elsewhere(params, args, arg, usage) {
             let wrong = format!("expected {wanted}, found {}", sort.words());
-            self.problem(&LINT, arg.location(), (wrong, format!("it is written {usage}")));
+            self.problem(&LINT, arg.location(), (wrong, format!("it is written {usage}").into()));
         }
         true
     }
@@ -217,11 +222,11 @@ impl ScriptReader<'_> {
         let param = &signature.params[at];
         let wanted = signature.uses.get(at).copied().flatten();
         if wanted == Some(ValueType::Entity)
-            && let Some((wrong, cure)) = self.no_entity(arg)
+            && let Some(what) = self.no_entity(arg)
         {
-            let change = self.change_to_entity(arg, &cure);
-            let wrong = format!("`{param}` of `{name}` must be an entity, and {wrong}");
-            self.problem_with(&LINT, arg.location(), (wrong, cure), change);
+            let change = self.change_to_entity(arg, &what);
+            let wrong = format!("`{param}` of `{name}` must be an entity, and {}", what.wrong());
+            self.problem_with(&LINT, arg.location(), (wrong, what.cure()), change);
             return true;
         }
         let Some(given) = self.value_type(arg) else { return false };
@@ -233,7 +238,7 @@ impl ScriptReader<'_> {
             _ => return false,
         };
         let wrong = format!("`{param}` of `{name}` must be {words}, and this is {}", given.words());
-        self.problem(&LINT, arg.location(), (wrong, written.to_owned()));
+        self.problem(&LINT, arg.location(), (wrong, written.into()));
         true
     }
 
@@ -242,14 +247,14 @@ impl ScriptReader<'_> {
         let sort = self.value_type(number).filter(|sort| !matches!(sort, ValueType::Number | ValueType::Sum));
         if let Some(sort) = sort {
             let wrong = format!("expected a number, found {}", sort.words());
-            self.problem(&LINT, number.location(), (wrong, format!("it is written {usage}")));
+            self.problem(&LINT, number.location(), (wrong, format!("it is written {usage}").into()));
         }
         sort.is_some()
     }
 }
 
 /// The field of a kind that refers to another kind: the only one, or the one that is called like that kind.
-fn field_to<'k>(kind: &'k Kind, wanted: &str) -> Option<&'k str> {
+pub(crate) fn field_to<'k>(kind: &'k Kind, wanted: &str) -> Option<&'k str> {
     let refers = |ty: &Type| matches!(ty, Type::Ref(Some(kind)) if **kind == *wanted);
     let fields: Vec<&str> = kind.fields.iter().filter(|field| refers(&field.ty)).map(|field| &*field.name).collect();
     match fields.as_slice() {

@@ -35,7 +35,7 @@ impl ScriptReader<'_> {
             // Another pair of braces would have to be escaped.
             let plain = inner.filter(|inner| !inner.contains(['`', '\\']) && inner.matches('{').count() == 1);
             let change = plain.map(|inner| self.replaced(at, format!("`{inner}`")));
-            self.problem_with(&LINT, at, (wrong, cure), change);
+            self.problem_with(&LINT, at, (wrong, cure.into()), change);
         }
     }
 

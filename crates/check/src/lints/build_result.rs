@@ -4,7 +4,7 @@ use crate::lint::{Example, Lint, Severity};
 use crate::lints::{unknown_name, unread_key};
 use crate::reader::ScriptReader;
 use crate::syntax::{listed, literal, named, returned};
-use riskbreaker_ruleset::instead;
+use riskbreaker_ruleset::{Cure, instead};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Function};
 
 pub(crate) static LINT: Lint = Lint {
@@ -48,7 +48,7 @@ impl ScriptReader<'_> {
                 }
                 _ => ("write `{ { rule = \"ID\", text = \"...\" } }`", None),
             };
-            self.problem_with(&LINT, first.location(), (wrong, cure.to_owned()), change);
+            self.problem_with(&LINT, first.location(), (wrong, cure.into()), change);
         }
     }
 
@@ -71,7 +71,7 @@ impl ScriptReader<'_> {
                     let unasked = names.read_off("sheet").filter(|read| !keys.iter().any(|key| key == read));
                     if let Some(near) = self.known.nearest(&word, unasked).map(str::to_owned) {
                         let wrong = format!("nothing reads `{word}` off a sheet");
-                        let mistake = (wrong, format!("did you mean `{near}`?"));
+                        let mistake = (wrong, Cure::meant(word.as_str(), near));
                         self.problem(&unread_key::LINT, value.location(), mistake);
                     }
                 }
@@ -91,7 +91,7 @@ impl ScriptReader<'_> {
             let cure = format!("write `return \"{kind}\", {{ field = value }}`");
             let known = names.len() == 1 && values.len() == 1;
             let change = known.then(|| self.inserted(first.location().begin, format!("\"{kind}\", ")));
-            self.problem_with(&LINT, first.location(), (wrong, cure), change);
+            self.problem_with(&LINT, first.location(), (wrong, cure.into()), change);
         }
     }
 }

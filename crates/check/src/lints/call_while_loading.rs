@@ -62,7 +62,7 @@ impl ScriptReader<'_> {
             let wrong = format!("`{}` is called here while the file is read", called.name);
             let cure = format!("write `{name} = {}`, without brackets", called.name);
             let change = self.replaced(value.location(), self.source(func));
-            self.cured(&LINT, value.location(), (wrong, cure), change);
+            self.cured(&LINT, value.location(), (wrong, cure.into()), change);
         }
     }
 }

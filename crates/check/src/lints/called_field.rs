@@ -26,7 +26,8 @@ end"#,
 impl ScriptReader<'_> {
     /// Reports a field that is called like a function.
     pub(crate) fn called_field(&mut self, name: &str, at: Location) {
-        let mistake = (format!("`{name}` is a field, and no function"), format!("write `.{name}`, without brackets"));
+        let mistake =
+            (format!("`{name}` is a field, and no function"), format!("write `.{name}`, without brackets").into());
         let change = self.mark_before(at, ".").map(|mark| {
             let end = self.offset_of(at.end);
             let brackets = self.text[end..].find(')').map_or(0, |closing| closing + 1);

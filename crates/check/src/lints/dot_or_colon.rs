@@ -63,7 +63,7 @@ impl ScriptReader<'_> {
         };
         let mark = if self_call { "a colon stands where a dot belongs" } else { "a dot stands where a colon belongs" };
         let change = self.mark_before(index_location, if self_call { "." } else { ":" });
-        self.problem_with(&LINT, index_location, (mark.to_string(), format!("write {wrong}")), change);
+        self.problem_with(&LINT, index_location, (mark.to_string(), format!("write {wrong}").into()), change);
     }
 
     /// Whether a function of a module takes exactly that many values and has no parameter `self`.
@@ -89,6 +89,6 @@ impl ScriptReader<'_> {
     pub(crate) fn function_of_a_card_by_colon(&mut self, name: &str, at: Location) {
         let wrong = "a colon stands where a dot belongs: it hands over the card first".to_string();
         let change = self.mark_before(at, ".");
-        self.problem_with(&LINT, at, (wrong, format!("write `.{name}(...)`")), change);
+        self.problem_with(&LINT, at, (wrong, format!("write `.{name}(...)`").into()), change);
     }
 }

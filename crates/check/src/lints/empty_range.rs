@@ -48,7 +48,7 @@ impl ScriptReader<'_> {
             let is_first = least.location().begin < place.location().begin;
             let (one, other) = if is_first { (least, place) } else { (place, least) };
             let change = self.exchanged_with(one, other);
-            self.cured(&LINT, place.location(), (wrong, format!("write min = {max}, max = {min}")), change);
+            self.cured(&LINT, place.location(), (wrong, format!("write min = {max}, max = {min}").into()), change);
         }
     }
 }

@@ -24,6 +24,6 @@ impl ScriptReader<'_> {
             places => format!("{{ 1{} }}", ", 0".repeat(places - 1)),
         };
         let change = self.replaced(step.location(), &*above);
-        self.cured(&LINT, step.location(), (wrong, format!("give it a step above 0, such as {above}")), change);
+        self.cured(&LINT, step.location(), (wrong, format!("give it a step above 0, such as {above}").into()), change);
     }
 }

@@ -65,7 +65,7 @@ impl ScriptReader<'_> {
             let whole = Location::new(target.location().begin, value.location().end);
             self.replaced(whole, format!("{owner}{call}"))
         });
-        self.problem_with(&LINT, target.location(), (wrong, cure), change);
+        self.problem_with(&LINT, target.location(), (wrong, cure.into()), change);
     }
 
     /// Reports an element of a list or map of an entity that is assigned.
@@ -114,5 +114,5 @@ impl ScriptReader<'_> {
 /// The finding of a list or map of an entity that is changed in place.
 fn replaced_whole(name: &str) -> Mistake {
     let wrong = format!("`{name}` of an entity is changed like a table's");
-    (wrong, format!("copy it by table.clone, change the copy, and write :set(\"{name}\", copy)"))
+    (wrong, format!("copy it by table.clone, change the copy, and write :set(\"{name}\", copy)").into())
 }

@@ -5,7 +5,7 @@ use crate::inference::value_type::{ValueType, list_of};
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::{constant, listed};
-use riskbreaker_ruleset::instead;
+use riskbreaker_ruleset::{Cure, instead};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 use riskbreaker_state::{Schema, State, Type, Value};
 
@@ -40,10 +40,10 @@ impl ScriptReader<'_> {
 
     /// Reports a value that cannot be an entity, for a field that is a reference. Returns whether it did.
     pub(crate) fn takes_an_entity(&mut self, field: &str, value: Expression<'_>) -> bool {
-        let Some((wrong, cure)) = self.no_entity(value).filter(|_| !self.is_spec()) else { return false };
-        let change = self.change_to_entity(value, &cure);
-        let wrong = format!("the field `{field}` takes an entity, and {wrong}");
-        self.problem_with(&LINT, value.location(), (wrong, cure), change);
+        let Some(what) = self.no_entity(value).filter(|_| !self.is_spec()) else { return false };
+        let change = self.change_to_entity(value, &what);
+        let wrong = format!("the field `{field}` takes an entity, and {}", what.wrong());
+        self.problem_with(&LINT, value.location(), (wrong, what.cure()), change);
         true
     }
 
@@ -110,12 +110,12 @@ impl ScriptReader<'_> {
 }
 
 /// Returns the cure for a constant that a field does not take, and the text to write in its place if that is certain.
-pub(crate) fn value_instead(types: &[&Type], given: &Value) -> (String, Option<String>) {
+pub(crate) fn value_instead(types: &[&Type], given: &Value) -> (Cure, Option<String>) {
     if let Value::Text(text) = given {
         let digits = text.trim().parse::<i64>().ok().map(Value::Int);
         let fits = |value: &Value| types.iter().any(|ty| ty.check(value, &Schema::default(), &State::new()).is_ok());
         if let Some(number) = digits.filter(fits) {
-            return (format!("write {number} without quotes"), Some(number.to_string()));
+            return (format!("write {number} without quotes").into(), Some(number.to_string()));
         }
         if let Some(Type::Enum(values)) = types.first() {
             return (instead(text, values.iter().map(|value| &**value)), None);
@@ -126,5 +126,5 @@ pub(crate) fn value_instead(types: &[&Type], given: &Value) -> (String, Option<S
         Some(ty) => format!("write {}, or change its declaration in kinds.luau", ty.wanted()),
         None => "write a value that it takes, or change its declaration in kinds.luau".to_string(),
     };
-    (cure, None)
+    (cure.into(), None)
 }

@@ -25,6 +25,7 @@ impl ScriptReader<'_> {
     pub(crate) fn global_written(&mut self, name: String, at: Location) {
         self.told.insert(name.clone());
         let wrong = format!("`{name}` is written as a global, and a ruleset has none");
-        self.problem(&LINT, at, (wrong, format!("write `local {name}`")));
+        let change = self.inserted(at.begin, "local ");
+        self.cured(&LINT, at, (wrong, format!("write `local {name}`").into()), change);
     }
 }

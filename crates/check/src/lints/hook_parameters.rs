@@ -50,14 +50,14 @@ impl ScriptReader<'_> {
         if let Some(more) = function.args.get(takes.len()) {
             let wrong = format!("a hook `{phase}` a verb is given {} values, and this is one more", takes.len());
             let cure = format!("write function({}); the values of `{verb}` are in `e`", takes.join(", "));
-            return self.problem(&LINT, more.location, (wrong, cure));
+            return self.problem(&LINT, more.location, (wrong, cure.into()));
         }
         if let Some(first) = function.args.first().filter(|_| self.takes_the_values(verb, function)) {
             let names: Vec<String> = function.args.iter().map(|arg| text(arg.name)).collect();
             let wrong = format!("a hook is given one table with the values of `{verb}`, not the values themselves");
             let event = names.iter().map(|name| format!("e.{name}")).collect::<Vec<_>>().join(", ");
             let cure = format!("write function({}); the values are {event}", takes.join(", "));
-            return self.problem(&LINT, first.location, (wrong, cure));
+            return self.problem(&LINT, first.location, (wrong, cure.into()));
         }
         if phase == "wrap" {
             return self.goes_on_below(verb, function);

@@ -64,7 +64,7 @@ impl ScriptReader<'_> {
             {
                 let wrong = format!("the hook does `{verb}` again each time, and so it is called without end");
                 let cure = format!("put a condition before it, or change what `{verb}` is given: e.NAME = value");
-                return self.problem(&LINT, call.location(), (wrong, cure));
+                return self.problem(&LINT, call.location(), (wrong, cure.into()));
             }
         }
     }

@@ -58,7 +58,9 @@ impl ScriptReader<'_> {
         }
         let answers = self.known.names.verb(verb).is_some_and(|verb| verb.answers);
         if answers && proceed.is_some_and(|proceed| !text(proceed.name).starts_with('_')) {
-            self.gives_nothing(function, &format!("`{verb}` gives something back, and this function"));
+            let what = format!("`{verb}` gives something back, and this function");
+            self.gives_nothing(function, &what);
+            self.ends_without(function, &what);
         }
     }
 }

@@ -49,7 +49,7 @@ impl ScriptReader<'_> {
         if !fits {
             let cure = match (&switch.kind, constant) {
                 (SwitchKind::Choice { values }, Value::Text(text)) => self.known.instead(text, values),
-                _ => format!("it is {}", switch.kind),
+                _ => format!("it is {}", switch.kind).into(),
             };
             let shown = match constant {
                 Value::Text(text) => format!("\"{text}\""),
@@ -70,7 +70,7 @@ impl ScriptReader<'_> {
     /// Reports a value to which a spec cannot set a house rule.
     pub(crate) fn switch_is_never_set(&mut self, name: &str, kind: &SwitchKind, value: &SwitchValue, at: Location) {
         if !kind.has(value) {
-            self.problem(&LINT, at, (format!("the switch `{name}` is never {value}"), format!("it is {kind}")));
+            self.problem(&LINT, at, (format!("the switch `{name}` is never {value}"), format!("it is {kind}").into()));
         }
     }
 

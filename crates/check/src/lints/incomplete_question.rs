@@ -42,7 +42,7 @@ impl ScriptReader<'_> {
                 self.problem(
                     &LINT,
                     table.location(),
-                    (format!("rb.{ask} lacks `{name}`"), format!("add {name} = a whole number")),
+                    (format!("rb.{ask} lacks `{name}`"), format!("add {name} = a whole number").into()),
                 );
             }
         }
@@ -57,7 +57,7 @@ impl ScriptReader<'_> {
         ] {
             // An unknown key has been reported already, and may be the missing one.
             if value(name).is_none() && !misspelt {
-                self.problem(&LINT, table.location(), (format!("rb.{ask} lacks `{name}`"), cure.to_string()));
+                self.problem(&LINT, table.location(), (format!("rb.{ask} lacks `{name}`"), cure.into()));
             }
         }
     }

@@ -3,6 +3,7 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::symbols::known::Mistake;
+use crate::symbols::signature::told_at;
 use crate::syntax::{listed, literal};
 use riskbreaker_dice::Dice;
 use riskbreaker_script::syntax::{Expression, Location};
@@ -50,13 +51,11 @@ impl ScriptReader<'_> {
         first: Option<&(String, Location)>,
         call: Location,
     ) {
-        let label = match name {
-            "roll" | "faces" | "ordered_faces" | "ranks" | "whisper" => 1,
-            "under" | "at_most" | "at_least" | "check" | "band" => 2,
-            "say" | "cut" | "finish" | "result" => 0,
-            _ => return,
-        };
+        let Some(label) = told_at(name) else { return };
         self.filled(args, label);
+        if matches!(name, "say" | "whisper") {
+            self.says_computed_text(args, label);
+        }
         if matches!(name, "say" | "cut" | "finish" | "result" | "whisper") {
             return;
         }

@@ -34,7 +34,7 @@ impl ScriptReader<'_> {
             let name = text(place.name);
             let wrong = format!("`{name}` is the index in the list, not the element");
             let change = self.inserted(place.location.begin, "_, ");
-            self.cured(&LINT, place.location, (wrong, format!("write `for _, {name} in`")), change);
+            self.cured(&LINT, place.location, (wrong, format!("write `for _, {name} in`").into()), change);
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::name_of;
-use riskbreaker_ruleset::TextChange;
+use riskbreaker_ruleset::{Cure, TextChange};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
@@ -37,14 +37,14 @@ impl ScriptReader<'_> {
             return;
         }
         let called = name_of(of).map_or_else(|| "this".to_string(), |name| format!("`{name}`"));
-        let cure = match sort {
-            ValueType::Text if method => format!("write a colon: `:{name}(...)`"),
+        let cure: Cure = match sort {
+            ValueType::Text if method => format!("write a colon: `:{name}(...)`").into(),
             ValueType::Text if is_count(name) => "`#` before it counts its letters".into(),
             ValueType::List if is_count(name) => "`#` before it counts a list".into(),
             ValueType::List => "name one of it, such as list[1], or loop over it".into(),
             ValueType::Sum => "a sum has total, least and most".into(),
             ValueType::Number | ValueType::Truth | ValueType::Text => {
-                format!("write {called} alone, or name what holds `{name}`")
+                format!("write {called} alone, or name what holds `{name}`").into()
             }
             _ => return,
         };

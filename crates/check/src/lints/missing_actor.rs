@@ -45,7 +45,7 @@ impl ScriptReader<'_> {
             return false;
         }
         let cure = format!("name them first: t:{name}(\"Ann\", \"{card}\", ...)");
-        self.problem(&LINT, first.location(), (format!("`{card}` is a card: who plays it is missing"), cure));
+        self.problem(&LINT, first.location(), (format!("`{card}` is a card: who plays it is missing"), cure.into()));
         true
     }
 }

@@ -26,7 +26,7 @@ impl ScriptReader<'_> {
             && let ExpressionKind::Table { .. } = kind.kind()
         {
             let wrong = format!("rb.{name} is given no kind");
-            self.problem(&LINT, call, (wrong, format!("write rb.{name}(\"KIND\", {{ field = value }})")));
+            self.problem(&LINT, call, (wrong, format!("write rb.{name}(\"KIND\", {{ field = value }})").into()));
         }
     }
 }

@@ -2,11 +2,13 @@
 
 use crate::control_flow::{end_of, falls_through, promised_type};
 use crate::inference::silent::Silent;
+use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::symbols::signature::Signature;
-use crate::syntax::{place_in, returned};
-use riskbreaker_script::syntax::{Block, Expression, ExpressionKind, Function, StatementView};
+use crate::syntax::{place_in, returned, text};
+use riskbreaker_script::api;
+use riskbreaker_script::syntax::{Block, Expression, ExpressionKind, Function, Location, StatementView};
 
 pub(crate) static LINT: Lint = Lint {
     name: "missing-return",
@@ -55,7 +57,8 @@ impl ScriptReader<'_> {
         let wrong = "this function must return a value, and can end without one".to_string();
         match function.body.as_slice().last() {
             Some(last) if matches!(last.view(), StatementView::Expression(_)) => {
-                self.problem(&LINT, last.location(), (wrong, "write `return` in front of this".into()));
+                let change = self.inserted(last.location().begin, "return ");
+                self.cured(&LINT, last.location(), (wrong, "write `return` in front of this".into()), change);
             }
             _ => self.problem(&LINT, end_of(function), (wrong, "add `return ...` before this `end`".into())),
         }
@@ -80,8 +83,29 @@ impl ScriptReader<'_> {
         let returns = returned(function.body);
         if returns.iter().all(|values| values.is_empty()) {
             let wrong = format!("{what} returns nothing");
-            self.problem(&LINT, function.location, (wrong, "write `return` before the value at its end".into()));
+            let change = self.dropped_value(function).map(|last| self.inserted(last.begin, "return "));
+            let cure = "write `return` before the value at its end".into();
+            self.problem_with(&LINT, function.location, (wrong, cure), change);
         }
+    }
+
+    /// The position of the call at the end of a function whose result is dropped; `None` if the call gives nothing, or
+    /// if the function ends otherwise.
+    fn dropped_value(&self, function: &Function<'_>) -> Option<Location> {
+        let StatementView::Expression(last) = function.body.as_slice().last()?.view() else { return None };
+        let ExpressionKind::Call { func, self_call, .. } = last.expr.kind() else { return None };
+        let word = match func.kind() {
+            ExpressionKind::IndexName { expr, index, .. } if self.symbol(expr) == Some(Symbol::Vocabulary) => {
+                api::word(&text(index))
+            }
+            _ => None,
+        };
+        let gives = match (self.called(func, self_call), word) {
+            (Some(called), _) => called.signature.silent.is_none(),
+            (None, Some(word)) => !word.ty.ends_with("()"),
+            (None, None) => matches!(func.kind(), ExpressionKind::Local { .. }),
+        };
+        gives.then(|| last.expr.location())
     }
 
     /// Reports a function that returns a value on some paths and ends without one on others.
@@ -92,6 +116,10 @@ impl ScriptReader<'_> {
             .any(|values| values.first().is_some_and(|first| !matches!(first.kind(), ExpressionKind::Nil)));
         if gives && falls_through(function.body) {
             let wrong = format!("{what} returns a value in some cases, and can end without one");
+            if let Some(last) = self.dropped_value(function) {
+                let change = self.inserted(last.begin, "return ");
+                return self.cured(&LINT, last, (wrong, "write `return` before it".into()), change);
+            }
             self.problem(&LINT, end_of(function), (wrong, "add `return ...` before this `end`".into()));
         }
     }
@@ -121,7 +149,7 @@ impl ScriptReader<'_> {
         let ruleset = |path: &str| path.split('/').next().map(str::to_string);
         if self.is_spec() || ruleset(&file) != ruleset(self.full_path()) {
             let cure = format!("add `return ...` to it in {file}:{}", end.begin.line + 1);
-            return self.problem(&LINT, expression.location(), (format!("`{name}` returns nothing"), cure));
+            return self.problem(&LINT, expression.location(), (format!("`{name}` returns nothing"), cure.into()));
         }
         let place = place_in(self.known.text_of(&file), end.begin);
         if !self
@@ -157,7 +185,8 @@ impl ScriptReader<'_> {
         if let Some(called) = self.called(func, self_call).filter(|called| answers(&called.signature)) {
             let wrong =
                 format!("the function returns a value in other cases, and drops what `{}` gives back", called.name);
-            self.problem(&LINT, last.expr.location(), (wrong, "write `return` before it".into()));
+            let change = self.inserted(last.expr.location().begin, "return ");
+            self.cured(&LINT, last.expr.location(), (wrong, "write `return` before it".into()), change);
         }
     }
 }

@@ -1,11 +1,13 @@
 //! A text is used only once, and differs by one letter from a text that is used elsewhere.
 
+use crate::inference::call::Called;
 use crate::lint::{Example, Lint, Severity};
 use crate::misspelling::{LETTERS, is_slip};
 use crate::reader::ScriptReader;
-use crate::syntax::literal;
-use riskbreaker_ruleset::slips;
+use crate::syntax::{listed, literal};
+use riskbreaker_ruleset::{Cure, Fact, slips};
 use riskbreaker_script::syntax::Expression;
+use riskbreaker_state::Value;
 
 pub(crate) static LINT: Lint = Lint {
     name: "misspelt-text",
@@ -56,9 +58,9 @@ impl ScriptReader<'_> {
         if !self.is_fact_of_a_card() || matches!(name, "id" | "title" | "text") {
             return;
         }
+        listed(value).for_each(|one| self.unlike_other_cards(name, one));
         let Some(fact) = literal(value) else { return };
-        let a_word = fact.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') && fact.len() > 2;
-        if !a_word {
+        if !is_plain_word(&fact) {
             return;
         }
         if self.known.names.times(&fact) > 1 {
@@ -68,10 +70,41 @@ impl ScriptReader<'_> {
         let words = self.known.names.texts().filter(|word| **word != *fact && like_it(word));
         let wrong = format!("no script knows the {name} \"{fact}\"");
         if let Some(near) = self.known.nearest(&fact, words) {
-            self.problem(&LINT, value.location(), (wrong, format!("did you mean \"{near}\"?")));
+            self.problem(&LINT, value.location(), (wrong, Cure::meant_text(fact.as_str(), near)));
         } else if let Some(others) = self.values_of_others(name, &fact) {
-            self.problem(&LINT, value.location(), (wrong, format!("other cards have {others}")));
+            self.problem(&LINT, value.location(), (wrong, format!("other cards have {others}").into()));
         }
+    }
+
+    /// Reports a word in a list of a card that occurs nowhere else and is near a word in the lists of other cards.
+    fn unlike_other_cards(&mut self, name: &str, value: Expression<'_>) {
+        let Some(word) = literal(value).filter(|word| is_plain_word(word) && self.is_only_here(word)) else { return };
+        let others = self.facts_of_cards(name);
+        let times = |wanted: &str| others.iter().filter(|other| **other == wanted).count();
+        let shared = others.iter().copied().filter(|other| *other != word && times(other) > 1);
+        if let Some(meant) = self.known.nearest(&word, shared) {
+            let wrong = format!("no script knows the {name} \"{word}\"");
+            self.problem(&LINT, value.location(), (wrong, Cure::meant_text(word.as_str(), meant)));
+        }
+    }
+
+    /// Reports a text in a call that occurs nowhere else and is one letter away from a text that other calls of the
+    /// function give in its place.
+    pub(crate) fn misspelt_in_call(&mut self, called: &Called, arg: Expression<'_>, at: usize) {
+        let Some(word) = literal(arg).filter(|word| is_plain_word(word) && self.is_only_here(word)) else { return };
+        let Some(given) = called.known_as().and_then(|name| self.known.names.given_to(&name)) else { return };
+        let near = |(other, times): &(&str, usize)| *times > 1 && slips(&word, other, 1) == Some(1);
+        if let Some((meant, _)) = given.texts_at(at).filter(near).max_by_key(|(_, times)| *times) {
+            let told = (format!("the text \"{word}\" stands nowhere else"), Cure::meant_text(word.as_str(), meant));
+            self.problem(&LINT, arg.location(), told);
+        }
+    }
+
+    /// Whether a word occurs only once in all scripts, and neither in data nor as a key.
+    fn is_only_here(&self, word: &str) -> bool {
+        let names = &self.known.names;
+        let own = usize::from(!self.is_spec());
+        names.times(word) <= own && !names.is_key(word) && names.said(word) == 0 && names.reads(word) <= own
     }
 
     /// Reports a fact that no other card has and that is one letter away from the fact of many cards.
@@ -85,7 +118,7 @@ impl ScriptReader<'_> {
             && let Some(meant) = others.iter().find(near)
         {
             let wrong = format!("no other card has the {name} \"{fact}\"");
-            self.problem(&LINT, value.location(), (wrong, format!("did you mean \"{meant}\"?")));
+            self.problem(&LINT, value.location(), (wrong, Cure::meant_text(fact, *meant)));
         }
     }
 
@@ -103,14 +136,15 @@ impl ScriptReader<'_> {
         (values.len() > MANY && different.len() * 2 <= values.len() && known).then(|| different.join(", "))
     }
 
-    /// Returns the text values that cards have for a fact.
+    /// Returns the text values that cards have for a fact, alone or in lists.
     pub(crate) fn facts_of_cards(&self, name: &str) -> Vec<&str> {
         let cards = self.known.rules.map(|rules| rules.cards()).unwrap_or_default();
         let texts = cards.iter().filter_map(|card| match card.facts.get(name)? {
-            riskbreaker_ruleset::Fact::Plain(value) => value.as_text(),
-            riskbreaker_ruleset::Fact::Function => None,
+            Fact::Plain(Value::List(list)) => Some(list.iter().filter_map(Value::as_text).collect::<Vec<_>>()),
+            Fact::Plain(value) => value.as_text().map(|text| vec![text]),
+            Fact::Function => None,
         });
-        texts.collect()
+        texts.flatten().collect()
     }
 
     pub(crate) fn slip_for(&mut self, value: Expression<'_>, counts: impl Fn(&str, &str) -> bool) {
@@ -140,9 +174,14 @@ impl ScriptReader<'_> {
         else {
             return;
         };
-        let told = (format!("the text \"{word}\" stands nowhere else"), format!("did you mean \"{meant}\"?"));
+        let told = (format!("the text \"{word}\" stands nowhere else"), Cure::meant_text(word.as_str(), meant));
         self.problem(&LINT, value.location(), told);
     }
+}
+
+/// Whether a text has only lower-case letters and `_`, and at least three of them.
+fn is_plain_word(text: &str) -> bool {
+    text.len() >= LETTERS && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }
 
 /// The number of cards that must have a fact before its other values count as the possible ones.

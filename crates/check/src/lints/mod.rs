@@ -3,6 +3,7 @@
 pub(crate) mod always_true;
 pub(crate) mod and_or_nil;
 pub(crate) mod argument_count;
+pub(crate) mod argument_member;
 pub(crate) mod argument_order;
 pub(crate) mod argument_type;
 pub(crate) mod braces_in_quotes;
@@ -97,18 +98,20 @@ pub(crate) mod untyped_verb;
 pub(crate) mod unused_allow;
 pub(crate) mod unused_below;
 pub(crate) mod unused_result;
+pub(crate) mod unused_variable;
 pub(crate) mod value_count;
 pub(crate) mod when_result;
 pub(crate) mod wrapped_parameters;
 
 use crate::lint::Lint;
-use riskbreaker_ruleset::nearest;
+use riskbreaker_ruleset::{Cure, nearest};
 
 /// All lints, in the order of their names.
 pub static LINTS: &[&Lint] = &[
     &always_true::LINT,
     &and_or_nil::LINT,
     &argument_count::LINT,
+    &argument_member::LINT,
     &argument_order::LINT,
     &argument_type::LINT,
     &braces_in_quotes::LINT,
@@ -202,6 +205,7 @@ pub static LINTS: &[&Lint] = &[
     &unused_allow::LINT,
     &unused_below::LINT,
     &unused_result::LINT,
+    &unused_variable::LINT,
     &value_count::LINT,
     &when_result::LINT,
     &wrapped_parameters::LINT,
@@ -214,9 +218,9 @@ impl Lint {
     }
 
     /// Returns what to write in the place of a name that no lint has: a near name, or where all are listed.
-    pub fn instead_of(name: &str) -> String {
+    pub fn instead_of(name: &str) -> Cure {
         match nearest(name, LINTS.iter().map(|lint| lint.name)) {
-            Some(near) => format!("did you mean `{near}`?"),
+            Some(near) => Cure::meant(name, near),
             None => "`riskbreaker check --explain` lists all of them".into(),
         }
     }

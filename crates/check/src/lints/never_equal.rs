@@ -48,9 +48,9 @@ impl ScriptReader<'_> {
         for (entity, other) in [(lhs, rhs), (rhs, lhs)] {
             let is_entity =
                 || self.value_type(entity) == Some(ValueType::Entity) || self.is_named_like_a_reference(entity);
-            if let Some((wrong, cure)) = self.no_entity(other).filter(|_| is_entity() && !self.is_spec()) {
-                let change = self.change_to_entity(other, &cure);
-                let wrong = format!("this is compared with an entity, and {wrong}");
+            if let Some(what) = self.no_entity(other).filter(|_| is_entity() && !self.is_spec()) {
+                let change = self.change_to_entity(other, &what);
+                let (wrong, cure) = (format!("this is compared with an entity, and {}", what.wrong()), what.cure());
                 return self.problem_with(&LINT, other.location(), (wrong, cure), change);
             }
         }
@@ -76,9 +76,12 @@ impl ScriptReader<'_> {
         };
         let change = counted.map(|list| self.inserted(list.location().begin, "#"));
         if let Some((cure, change)) = self.by_its_name(lhs, rhs).or_else(|| self.truth_as_word(lhs, rhs)) {
-            return self.cured(&LINT, rhs.location(), (wrong, cure), change);
+            return self.cured(&LINT, rhs.location(), (wrong, cure.into()), change);
         }
-        self.problem_with(&LINT, rhs.location(), (wrong, cure.to_string()), change);
+        let is_number = [one, other].contains(&ValueType::Number);
+        let quoted = [lhs, rhs].into_iter().find(|side| is_number && literal(*side).is_some());
+        let change = change.or_else(|| self.unquoted(quoted?));
+        self.problem_with(&LINT, rhs.location(), (wrong, cure.into()), change);
     }
 }
 

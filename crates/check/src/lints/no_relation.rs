@@ -22,7 +22,7 @@ impl ScriptReader<'_> {
         if api::word(name).is_some_and(|word| word.group == api::WordGroup::Relations) && kind.relates.len() != 2 {
             let wrong = format!("the kind `{}` is no relation between two entities", kind.name);
             let cure = "declare relates = { \"from\", \"to\" } in kinds.luau, the names of two references";
-            self.problem(&LINT, at, (wrong, cure.to_string()));
+            self.problem(&LINT, at, (wrong, cure.into()));
         }
     }
 }

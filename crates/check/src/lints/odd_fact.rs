@@ -6,7 +6,7 @@ use crate::data_words::{DataEntry, entries_of};
 use crate::fact::{AGREEING, problem};
 use crate::lint::{Example, Lint, Severity};
 use crate::place::is_from;
-use riskbreaker_ruleset::{Card, Fact, Problem, Stack};
+use riskbreaker_ruleset::{Card, Cure, Fact, Problem, Stack};
 use riskbreaker_state::Value;
 
 pub(crate) static LINT: Lint = Lint {
@@ -129,7 +129,11 @@ pub(crate) fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
                 continue;
             }
             let message = format!("`{key}` is not {sort}, as it is in every other file of cast/");
-            let cure = format!("write {sort}, without quotes");
+            let sentence = format!("write {sort}, without quotes");
+            let cure = match value.as_text().filter(|text| number || matches!(*text, "true" | "false")) {
+                Some(text) => Cure::rewrite(format!("\"{text}\""), text.trim(), sentence),
+                None => sentence.into(),
+            };
             found.push(LINT.problem(*path, message).at(*at).with_cure(cure));
         }
     }

@@ -44,13 +44,13 @@ impl ScriptReader<'_> {
                     _ => "write `if ... then 1 else 0`".to_string(),
                 };
                 let wrong = format!("`{sign}` wants numbers, and this is {}", sort.words());
-                let number = cure.strip_prefix("name its number: ").map(str::to_owned);
+                let number = self.only_number(side).filter(|_| sort == ValueType::Entity);
                 let change = match (sort, number) {
-                    (_, Some(number)) => Some(self.replaced(side.location(), number)),
+                    (_, Some(number)) => Some(self.inserted(side.location().end, format!(".{number}"))),
                     (ValueType::List, _) => Some(self.inserted(side.location().begin, "#")),
-                    _ => None,
+                    _ => self.unquoted(side),
                 };
-                return self.problem_with(&LINT, side.location(), (wrong, cure), change);
+                return self.problem_with(&LINT, side.location(), (wrong, cure.into()), change);
             }
         } else if op == BinaryOp::Concat {
             for (side, sort) in [(lhs, sorts.0), (rhs, sorts.1)] {
@@ -65,7 +65,7 @@ impl ScriptReader<'_> {
                     _ => "name what is meant in it",
                 };
                 let wrong = format!("`..` puts texts and numbers together, and this is {}", sort.words());
-                return self.problem(&LINT, side.location(), (wrong, cure.to_string()));
+                return self.problem(&LINT, side.location(), (wrong, cure.into()));
             }
             self.joined_numbers(sorts, lhs, rhs);
         } else if let Some(side) = [lhs, rhs].into_iter().find(|side| orders(op) && self.is_nothing(*side)) {
@@ -74,7 +74,8 @@ impl ScriptReader<'_> {
             && let Some(side) = [lhs, rhs].into_iter().find(|side| is_number_in_quotes(*side))
         {
             let wrong = format!("`{sign}` compares two numbers, and this is a text");
-            self.problem(&LINT, side.location(), (wrong, "write the number without quotes".into()));
+            let change = self.unquoted(side);
+            self.problem_with(&LINT, side.location(), (wrong, "write the number without quotes".into()), change);
         } else if orders(op)
             && let (Some(one), Some(other)) = sorts
             && (one != other || !matches!(one, ValueType::Number | ValueType::Sum | ValueType::Text))
@@ -90,19 +91,13 @@ impl ScriptReader<'_> {
             };
             let list = [(lhs, one), (rhs, other)].into_iter().find(|(_, sort)| *sort == ValueType::List);
             let change = list.map(|(list, _)| self.inserted(list.location().begin, "#"));
-            self.problem_with(&LINT, lhs.location(), (wrong, cure.to_string()), change);
+            self.problem_with(&LINT, lhs.location(), (wrong, cure.into()), change);
         }
     }
 
     /// The cure for an entity where a number is wanted: its number fields, if its kind is known.
     fn one_of_its_numbers(&self, entity: Expression<'_>) -> String {
-        let kind = match self.symbol(entity) {
-            Some(Symbol::Entity(Some(kind))) => self.known.kind(&kind),
-            _ => None,
-        };
-        let fields = kind.into_iter().flat_map(|kind| &kind.fields);
-        let numbers: Vec<&str> =
-            fields.filter(|field| matches!(field.ty, Type::Int { .. })).map(|field| &*field.name).collect();
+        let numbers = self.numbers_of(entity);
         match (self.source_of(entity), numbers.as_slice()) {
             (Some(written), [only]) => format!("name its number: {written}.{only}"),
             (Some(written), [first, ..]) => {
@@ -112,6 +107,24 @@ impl ScriptReader<'_> {
                 )
             }
             _ => "name the field that is meant: entity.field".to_string(),
+        }
+    }
+
+    /// The number fields of an entity of a known kind.
+    fn numbers_of(&self, entity: Expression<'_>) -> Vec<&str> {
+        let kind = match self.symbol(entity) {
+            Some(Symbol::Entity(Some(kind))) => self.known.kind(&kind),
+            _ => None,
+        };
+        let fields = kind.into_iter().flat_map(|kind| &kind.fields);
+        fields.filter(|field| matches!(field.ty, Type::Int { .. })).map(|field| &*field.name).collect()
+    }
+
+    /// The number field of an entity whose kind has only one.
+    fn only_number(&self, entity: Expression<'_>) -> Option<String> {
+        match self.numbers_of(entity).as_slice() {
+            [only] => Some((*only).to_owned()),
+            _ => None,
         }
     }
 

@@ -52,7 +52,7 @@ impl ScriptReader<'_> {
         let wrong = format!("rb.{ask} asks `{}`, and play.luau declares its answer as {}", param.name, param.ty);
         let cure =
             format!("ask it by {}", words.iter().map(|word| format!("rb.{word}")).collect::<Vec<_>>().join(" or "));
-        self.problem(&LINT, topic.location(), (wrong, cure));
+        self.problem(&LINT, topic.location(), (wrong, cure.into()));
     }
 
     /// Reports an answer of a policy that is none of the words of its topic. Returns whether it did.
@@ -103,7 +103,7 @@ impl ScriptReader<'_> {
             _ => (format!("return {}", wanted.words()), None),
         };
         let change = meant.map(|meant| self.replaced(answer.location(), meant));
-        self.problem_with(&LINT, answer.location(), (wrong, cure), change);
+        self.problem_with(&LINT, answer.location(), (wrong, cure.into()), change);
     }
 
     /// Reports values of a question's fields that have the wrong type.
@@ -124,7 +124,7 @@ impl ScriptReader<'_> {
                         let wrong =
                             format!("this function is handed the question, and its `{param}` is {}", used.words());
                         let cure = "call it: put brackets with its values behind it".to_string();
-                        self.problem(&LINT, value.location(), (wrong, cure));
+                        self.problem(&LINT, value.location(), (wrong, cure.into()));
                     }
                     (ValueType::List, &[ValueType::Table, ValueType::Record, ValueType::Function])
                 }
@@ -155,18 +155,16 @@ impl ScriptReader<'_> {
             };
             if let Some(sort) = self.value_type(*value).filter(|sort| *sort != wanted && !too.contains(sort)) {
                 let wrong = format!("expected {}, found {}", wanted.words(), sort.words());
-                let cure = match (literal(*value).as_deref(), wanted) {
-                    (Some("yes" | "true"), ValueType::Truth) => "write true".to_string(),
-                    (Some("no" | "false"), ValueType::Truth) => "write false".to_string(),
-                    _ => "look at the question's other values, or at docs/reference.md".to_string(),
+                let (cure, meant) = match (literal(*value).as_deref(), wanted) {
+                    (Some("yes" | "true"), ValueType::Truth) => ("write true", Some("true".to_owned())),
+                    (Some("no" | "false"), ValueType::Truth) => ("write false", Some("false".to_owned())),
+                    (Some(digits), ValueType::Number) if digits.trim().parse::<f64>().is_ok() => {
+                        ("write the number without quotes", Some(digits.to_owned()))
+                    }
+                    _ => ("look at the question's other values, or at docs/reference.md", None),
                 };
-                let number = wanted == ValueType::Number;
-                let digits = literal(*value).filter(|text| number && text.trim().parse::<f64>().is_ok());
-                let cure = digits.as_ref().map_or(cure, |_| "write the number without quotes".into());
-                let word = cure.strip_prefix("write ").filter(|word| matches!(*word, "true" | "false"));
-                let meant = word.map(str::to_owned).or(digits);
                 let change = meant.map(|meant| self.replaced(value.location(), meant.trim()));
-                self.problem_with(&LINT, value.location(), (wrong, cure), change);
+                self.problem_with(&LINT, value.location(), (wrong, cure.into()), change);
             }
         }
     }

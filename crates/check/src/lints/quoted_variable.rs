@@ -51,7 +51,7 @@ impl ScriptReader<'_> {
         let is_quoted = literal(arg).as_deref() == Some(param) && self.has_local(param);
         if is_quoted {
             let wrong = format!("the text \"{param}\" stands in the place of the variable `{param}`");
-            let mistake = (wrong, format!("write {param} without quotes; {written}"));
+            let mistake = (wrong, format!("write {param} without quotes; {written}").into());
             let change = self.replaced(arg.location(), param);
             self.cured(&LINT, arg.location(), mistake, change);
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::data_words::blamed;
 use crate::lint::{Example, Lint, Severity};
 use riskbreaker_play::{Driver, Ruleset, Scenario, Session, Setup, Step};
-use riskbreaker_ruleset::Problem;
+use riskbreaker_ruleset::{Cure, Problem};
 use riskbreaker_script::meant;
 use riskbreaker_work::WorkBudget;
 
@@ -74,8 +74,8 @@ pub(crate) fn scenarios_that_fail(
                         problem
                     }
                 };
-                let meant = meant.or(fault.cure).or_else(|| cure_of_value(&problem.message));
-                let cure = meant.unwrap_or_else(|| format!("the scenario `{name}` cannot be set up"));
+                let meant = meant.or(fault.cure.map(Cure::from)).or_else(|| cure_of_value(&problem.message));
+                let cure = meant.unwrap_or_else(|| format!("the scenario `{name}` cannot be set up").into());
                 found.push(problem.with_cure(cure));
             }
             Ok(_) => {}
@@ -88,9 +88,9 @@ pub(crate) fn scenarios_that_fail(
 }
 
 /// The cure for a number in quotes, by the message of a value that a field does not take.
-fn cure_of_value(message: &str) -> Option<String> {
+fn cure_of_value(message: &str) -> Option<Cure> {
     let (wanted, given) = message.split_once(", not a text (")?;
     let given = given.strip_suffix(')')?;
     let is_number = wanted.contains("takes a whole number") && given.parse::<i64>().is_ok();
-    is_number.then(|| format!("write {given} without quotes"))
+    is_number.then(|| Cure::rewrite(format!("\"{given}\""), given, format!("write {given} without quotes")))
 }

@@ -21,7 +21,7 @@ impl ScriptReader<'_> {
         if self.symbol(expr) == Some(Symbol::Word("switches")) {
             let wrong = format!("a script changes no house rule: `{}` is set by the game master", name);
             let cure = "keep what changes in a field of an entity".to_string();
-            self.problem(&LINT, at, (wrong, cure));
+            self.problem(&LINT, at, (wrong, cure.into()));
         }
     }
 }

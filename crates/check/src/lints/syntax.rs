@@ -38,7 +38,7 @@ impl ScriptReader<'_> {
             Location::new(begin, begin)
         };
         let told =
-            |column: usize, wrong: &str, cure: &str| Some((place(column), (wrong.to_owned(), cure.to_owned()), None));
+            |column: usize, wrong: &str, cure: &str| Some((place(column), (wrong.to_owned(), cure.into()), None));
         let code = line.split("--").next().unwrap_or_default();
         if let Some(begin) = word_in(code, "goto") {
             let label: String = code[begin + 4..]
@@ -55,7 +55,7 @@ impl ScriptReader<'_> {
             let is_in_loop = !self.is_refused(&word("continue"), "must be inside a loop");
             let meant = if is_in_loop { "continue" } else { self.leaving(&word) };
             let (cure, change) = (format!("write `{meant}`"), word(meant));
-            return Some((place(begin), (wrong, cure), Some(change)));
+            return Some((place(begin), (wrong, cure.into()), Some(change)));
         }
         if let Some(begin) = code.find("::").filter(|_| code.trim().starts_with("::") && code.trim().len() > 4) {
             return told(
@@ -67,7 +67,10 @@ impl ScriptReader<'_> {
         for attribute in ["<const>", "<close>"] {
             if let Some(begin) = code.find(attribute) {
                 let wrong = format!("Luau has no `{attribute}`");
-                return told(begin, &wrong, &format!("leave out `{attribute}`: `local` is enough"));
+                let before = code[..begin].trim_end().len();
+                let change = self.in_line(at.begin.line, (before, begin + attribute.len()), "");
+                let cure = format!("leave out `{attribute}`: `local` is enough");
+                return Some((place(begin), (wrong, cure.into()), Some(change)));
             }
         }
         let rest = code.get(at.begin.column as usize..)?;
@@ -126,7 +129,7 @@ impl ScriptReader<'_> {
         let indent = code.len() - code.trim_start().len();
         let begins = Location::new(TextPosition::new(number, indent as u32), at.end);
         let told = |at: Location, wrong: &str, cure: String, change: TextChange| {
-            Some((at, (wrong.to_owned(), cure), self.if_it_helps(change, at)))
+            Some((at, (wrong.to_owned(), cure.into()), self.if_it_helps(change, at)))
         };
         if message.starts_with("Expected ',' after table") {
             return Some(self.missing_comma(at, message));
@@ -199,7 +202,7 @@ impl ScriptReader<'_> {
             Some(line) => (before, line),
             None => match lines.iter().rposition(code) {
                 Some(number) => (number as u32, lines[number]),
-                None => return (at, (message.to_owned(), cure), None),
+                None => return (at, (message.to_owned(), cure.into()), None),
             },
         };
         let column = line.split(" --").next().unwrap_or_default().trim_end().len();
@@ -211,7 +214,7 @@ impl ScriptReader<'_> {
             (Some(_), None) => (format!("write `{} =`", line.trim()), Some(equals)),
             _ => (cure, self.if_it_helps(comma, Location::new(last, last))),
         };
-        (Location::new(last, last), (message.to_owned(), cure), change)
+        (Location::new(last, last), (message.to_owned(), cure.into()), change)
     }
 
     /// `n++` and `n--` on a line of their own.
@@ -271,7 +274,9 @@ impl ScriptReader<'_> {
         if let Some((line, text)) = (0..).zip(self.text.lines()).find(|(_, line)| is_else_if(line)) {
             let begin = TextPosition::new(line, (text.len() - text.trim_start().len()) as u32);
             let wrong = "`else if` opens a block of its own, which has no `end`".to_string();
-            return self.problem(&LINT, Location::new(begin, begin), (wrong, "write `elseif`".into()));
+            let from = self.offset_of(begin);
+            let change = TextChange { begin: from, end: from + "else if".len(), text: "elseif".into() };
+            return self.cured(&LINT, Location::new(begin, begin), (wrong, "write `elseif`".into()), change);
         }
         if let Some((at, wrong, change)) = self.idiom_of_another_lua(at).or_else(|| self.meant_in_line(at, message)) {
             return self.problem_with(&LINT, at, wrong, change);
@@ -297,7 +302,7 @@ impl ScriptReader<'_> {
             });
             let wrong = format!("`{end}` is missing: the `{block}` of line {line} is still open");
             let change = self.closing(end, line, at);
-            return self.problem_with(&LINT, at, (wrong, format!("add `{end}` where that block ends")), change);
+            return self.problem_with(&LINT, at, (wrong, format!("add `{end}` where that block ends").into()), change);
         }
         match open.filter(|(_, block)| matches!(block.as_str(), "then" | "else" | "do" | "function" | "repeat" | "{")) {
             Some((line, block)) => {
@@ -307,7 +312,7 @@ impl ScriptReader<'_> {
                     _ => "end",
                 };
                 let wrong = format!("`{end}` is missing: the `{block}` of line {line} is still open ({message})");
-                self.problem(&LINT, at, (wrong, format!("add `{end}` where that block ends")));
+                self.problem(&LINT, at, (wrong, format!("add `{end}` where that block ends").into()));
             }
             None => self.problem(&LINT, at, does_not_read(message)),
         }
@@ -331,7 +336,11 @@ impl ScriptReader<'_> {
         }
         let last = TextPosition::new(number, column.saturating_sub(1) as u32);
         let wrong = format!("`{close}` is missing: the `{open}` of this line is still open");
-        Some((Location::new(last, last), (wrong, format!("write `{close}` at the end of the line")), Some(change)))
+        Some((
+            Location::new(last, last),
+            (wrong, format!("write `{close}` at the end of the line").into()),
+            Some(change),
+        ))
     }
 
     /// The end of a block that is open since a line, put in before the line of a place. `None` if the script is not
@@ -358,5 +367,5 @@ fn word_in(line: &str, word: &str) -> Option<usize> {
 /// Returns the message and the cure for a file that is not valid Luau.
 fn does_not_read(message: &str) -> Mistake {
     let cure = riskbreaker_script::cure_of_syntax(message).unwrap_or("the file does not read as Luau");
-    (message.to_string(), cure.to_string())
+    (message.to_string(), cure.into())
 }

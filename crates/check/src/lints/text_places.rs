@@ -1,5 +1,6 @@
 //! A text has more or fewer places to fill than values are given.
 
+use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::literal;
@@ -52,9 +53,33 @@ impl ScriptReader<'_> {
                 let meant = self.source(args[label]).replace("%s", "{}").replace("%d", "{}");
                 let change = self.replaced(at, meant);
                 let cure = "write `{}` for each value, instead of %s and %d".to_owned();
-                return self.cured(&LINT, at, (wrong, cure), change);
+                return self.cured(&LINT, at, (wrong, cure.into()), change);
             }
             self.problem(&LINT, at, (wrong, "give one value for each `{}`".into()));
+        }
+    }
+}
+
+impl ScriptReader<'_> {
+    /// Reports a text of `rb.say` or `rb.whisper` that a call has returned. Such a text may come from a person.
+    pub(crate) fn says_computed_text(&mut self, args: &[Expression<'_>], label: usize) {
+        if let Some(text) = args.get(label).filter(|text| args.len() == label + 1 && self.is_computed_text(**text)) {
+            let at = text.location();
+            let wrong = "this text is computed: what it has in braces would be taken as a place to fill";
+            let meant = format!("\"{{}}\", {}", self.source(*text));
+            let cure = format!("write `{meant}`");
+            self.problem_with(&LINT, at, (wrong.into(), cure.into()), Some(self.replaced(at, meant)));
+        }
+    }
+
+    /// Whether a text comes from a call.
+    fn is_computed_text(&self, text: Expression<'_>) -> bool {
+        match text.kind() {
+            ExpressionKind::Call { .. } => self.value_type(text) == Some(ValueType::Text),
+            ExpressionKind::Local { local, .. } => {
+                self.computed_texts.contains(&local.id) && !self.locals.changing.contains(&local.id)
+            }
+            _ => false,
         }
     }
 }

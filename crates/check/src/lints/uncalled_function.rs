@@ -45,7 +45,7 @@ impl ScriptReader<'_> {
         let may_be = matches!(self.value_type(other), Some(ValueType::Function)) || self.is_nothing(other);
         if is_function && !may_be {
             let wrong = format!("`{name}` is a function, and here the function itself is compared");
-            self.problem(&LINT, side.location(), (wrong, format!("call it: {name}(...)")));
+            self.problem(&LINT, side.location(), (wrong, format!("call it: {name}(...)").into()));
         }
     }
 
@@ -62,7 +62,7 @@ impl ScriptReader<'_> {
         };
         if certain {
             let wrong = format!("`{name}` is a derived value, and it is not called");
-            let cure = (wrong, format!("write a colon and brackets: `:{name}()`"));
+            let cure = (wrong, format!("write a colon and brackets: `:{name}()`").into());
             let mut change = self.replaced(at, format!(":{name}()"));
             match self.mark_before(at, ":") {
                 Some(dot) => change.begin = dot.begin,

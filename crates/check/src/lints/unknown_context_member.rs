@@ -2,7 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use riskbreaker_ruleset::instead_or;
+use riskbreaker_ruleset::{Cure, instead_or};
 use riskbreaker_script::syntax::Location;
 
 pub(crate) static LINT: Lint = Lint {
@@ -29,6 +29,8 @@ impl ScriptReader<'_> {
     /// Reports a member of the context that one of its entities has.
     pub(crate) fn member_of_another(&mut self, name: &str, owner: &str, at: Location) {
         let wrong = format!("nothing puts a `{name}` into `ctx`");
-        self.problem(&LINT, at, (wrong, format!("did you mean `ctx.{owner}.{name}`?")));
+        let cure = Cure::meant(format!("ctx.{name}"), format!("ctx.{owner}.{name}"));
+        let change = self.inserted(at.begin, format!("{owner}."));
+        self.cured(&LINT, at, (wrong, cure), change);
     }
 }

@@ -3,6 +3,7 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::literal;
+use riskbreaker_ruleset::Cure;
 use riskbreaker_script::syntax::{Expression, Location};
 
 pub(crate) static LINT: Lint = Lint {
@@ -36,9 +37,9 @@ impl ScriptReader<'_> {
             let last = |name: &&String| name.trim_start_matches('@').rsplit('/').next() == Some(path);
             let cure = match names.iter().find(last) {
                 _ if name != path && self.file_named(path).is_some() => {
-                    format!("`@parent` means the ruleset below; this one's own file is `{path}`")
+                    format!("`@parent` means the ruleset below; this one's own file is `{path}`").into()
                 }
-                Some(meant) => format!("did you mean `{meant}`?"),
+                Some(meant) => Cure::meant(name.as_str(), meant.as_str()),
                 None => self.known.instead(path, &names),
             };
             self.problem(&LINT, at, (format!("there is no file `{name}` to require"), cure));

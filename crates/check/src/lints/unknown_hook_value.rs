@@ -4,7 +4,7 @@ use crate::inference::symbol::declared;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::named;
-use riskbreaker_ruleset::{Param, instead, instead_or};
+use riskbreaker_ruleset::{Cure, Param, instead, instead_or};
 use riskbreaker_script::syntax::{Expression, Location};
 
 pub(crate) static LINT: Lint = Lint {
@@ -92,7 +92,7 @@ impl ScriptReader<'_> {
             if !known.contains(&&*name)
                 && let Some(near) = self.known.nearest(&name, known.iter().copied())
             {
-                let mistake = (format!("no hook declares `{name}` in its data"), format!("did you mean `{near}`?"));
+                let mistake = (format!("no hook declares `{name}` in its data"), Cure::meant(name.as_str(), near));
                 self.problem(&LINT, at, mistake);
             }
         }

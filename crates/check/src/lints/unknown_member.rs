@@ -2,7 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use riskbreaker_ruleset::{instead_or, slips};
+use riskbreaker_ruleset::{Cure, instead_or, slips};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
@@ -38,10 +38,10 @@ impl ScriptReader<'_> {
         let near = if compared { names.meant(name).or_else(given) } else { None };
         let wrong = format!("nothing has a `{name}`");
         if api::library("table").is_some_and(|names| names.contains(&name)) {
-            return self.problem(&LINT, at, (wrong, format!("write `table.{name}(list, ...)`")));
+            return self.problem(&LINT, at, (wrong, format!("write `table.{name}(list, ...)`").into()));
         }
         match near.map(str::to_string) {
-            Some(near) => self.problem(&LINT, at, (wrong, format!("did you mean `{near}`?"))),
+            Some(near) => self.problem(&LINT, at, (wrong, Cure::meant(name, near))),
             None if self.asked => {}
             None => self.problem(&LINT, at, (wrong, "correct the name, or declare it as a field in kinds.luau".into())),
         }

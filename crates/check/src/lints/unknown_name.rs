@@ -3,6 +3,7 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::{listed, literal, value_of};
+use riskbreaker_ruleset::Cure;
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 
@@ -46,7 +47,7 @@ impl ScriptReader<'_> {
             && self.known.names.times(text) <= 1
             && let Some(near) = self.known.nearest(text, cards.iter().map(String::as_str))
         {
-            self.problem(&LINT, *at, (format!("there is no card `{text}`"), format!("did you mean `{near}`?")));
+            self.problem(&LINT, *at, (format!("there is no card `{text}`"), Cure::meant(text.as_str(), near)));
         }
     }
 

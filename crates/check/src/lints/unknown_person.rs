@@ -2,6 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
+use riskbreaker_ruleset::Cure;
 use riskbreaker_script::syntax::Location;
 
 pub(crate) static LINT: Lint = Lint {
@@ -51,7 +52,7 @@ impl ScriptReader<'_> {
         }
         let others = self.spec_texts.iter().filter(|(other, _)| **other != lower).map(|(_, (_, other))| other.as_str());
         if let Some(near) = self.known.nearest(&lower, others) {
-            self.problem(&LINT, at, (format!("nobody is called `{name}` here"), format!("did you mean `{near}`?")));
+            self.problem(&LINT, at, (format!("nobody is called `{name}` here"), Cure::meant(name, near)));
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::place::line_from;
 use crate::reader::ScriptReader;
 use crate::symbols::known::KnownNames;
 use crate::syntax::literal;
-use riskbreaker_ruleset::{Card, Library, Problem, Rulebook, Stack, instead, instead_or};
+use riskbreaker_ruleset::{Card, Cure, Library, Problem, Rulebook, Stack, instead, instead_or};
 use riskbreaker_script::syntax::{Expression, Location};
 
 pub(crate) static LINT: Lint = Lint {
@@ -78,7 +78,7 @@ impl ScriptReader<'_> {
             .find(|other| names.times(other) > 0 && is_slip(&topic, other) && other.len() >= topic.len());
         if let Some(near) = near.filter(|_| names.said(&topic) == 0) {
             let wrong = format!("the topic `{topic}` stands nowhere else");
-            self.problem(&LINT, place.location(), (wrong, format!("did you mean `{near}`?")));
+            self.problem(&LINT, place.location(), (wrong, Cure::meant(topic.as_str(), near)));
         }
     }
 
@@ -95,11 +95,7 @@ impl ScriptReader<'_> {
             return;
         }
         if let Some(near) = self.known.nearest(topic, names.topics().iter().map(String::as_str)) {
-            self.problem(
-                &LINT,
-                at,
-                (format!("no question has the topic `{topic}`"), format!("did you mean `{near}`?")),
-            );
+            self.problem(&LINT, at, (format!("no question has the topic `{topic}`"), Cure::meant(topic, near)));
         }
     }
 

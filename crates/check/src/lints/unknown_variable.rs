@@ -3,7 +3,7 @@
 use crate::elsewhere::GLOBALS;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use riskbreaker_ruleset::{TextChange, slips};
+use riskbreaker_ruleset::{Cure, TextChange, slips};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Location, TextPosition};
 
@@ -23,56 +23,60 @@ impl ScriptReader<'_> {
         if api::globals().any(|known| known == name) || !self.told.insert(name.to_string()) {
             return;
         }
-        let cure = match api::NOT_HERE.iter().chain(&ELSEWHERE).chain(GLOBALS).find(|(not, _)| *not == name) {
-            Some((_, cure)) => (*cure).to_string(),
-            None if self.known.stack.file(&format!("lib/{name}")).is_some() => {
-                format!("write `local {name} = require(\"lib/{name}\")` at the top")
-            }
-            None if name == "act" => "did you mean `rb.act`?".to_owned(),
-            None if self.is_declared_name(name) && !self.is_slip_of_a_local(name) => {
-                format!("write it in quotes: \"{name}\"")
-            }
-            None if api::word(name).is_some() => format!("did you mean `rb.{name}`?"),
-            None => match self.nearest_local(name) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if self.has_local(name) => {
-                    format!(
-                        "`{name}` is known in another part of the file: hand it to this function, `function({name})`"
-                    )
-                }
-                None => "declare it by `local`, put it in quotes if it is a text, or correct the name".into(),
-            },
-        };
-        let change = self.instead_of_global(name, &cure, at);
+        let (cure, change) = self.instead_of_global(name, at);
         self.problem_with(&LINT, at, (format!("there is no `{name}`"), cure), change);
     }
 
-    /// The change that a cure of an unknown variable names.
-    fn instead_of_global(&self, name: &str, cure: &str, at: Location) -> Option<TextChange> {
-        if let Some(quoted) = cure.strip_prefix("write it in quotes: ") {
-            return Some(self.replaced(at, quoted));
+    /// What to write instead of an unknown variable, and the change that does so.
+    fn instead_of_global(&self, name: &str, at: Location) -> (Cure, Option<TextChange>) {
+        if let Some((_, cure)) = api::NOT_HERE.iter().chain(&ELSEWHERE).chain(GLOBALS).find(|(not, _)| *not == name) {
+            return ((*cure).into(), self.instead_of_foreign(name, at));
         }
-        if cure.starts_with(&format!("write `local {name} = require")) {
-            let code = cure.strip_prefix("write `").and_then(|rest| rest.split_once('`'))?.0;
-            let first = self.text.split_inclusive('\n').position(|line| line.contains("require(\"@riskbreaker\")"));
-            let line = first.map_or(0, |first| first as u32 + 1);
-            return Some(self.inserted(TextPosition::new(line, 0), format!("{code}\n")));
+        if self.known.stack.file(&format!("lib/{name}")).is_some() {
+            let code = format!("local {name} = require(\"lib/{name}\")");
+            let change = self.required_at_top(&code);
+            return (format!("write `{code}` at the top").into(), Some(change));
         }
-        if let Some(word) = cure.strip_prefix("did you mean `rb.").and_then(|rest| rest.strip_suffix("`?")) {
-            return Some(self.replaced(at, format!("rb.{word}")));
+        if self.is_declared_name(name) && !self.is_slip_of_a_local(name) && name != "act" {
+            let quoted = format!("\"{name}\"");
+            return (format!("write it in quotes: {quoted}").into(), Some(self.replaced(at, quoted)));
         }
-        let meant = match cure {
-            "Luau writes `nil` for it" => "nil",
-            "write `true`" => "true",
-            "write `false`" => "false",
+        if name == "act" || api::word(name).is_some() {
+            return (Cure::meant(name, format!("rb.{name}")), None);
+        }
+        let cure = match self.nearest_local(name) {
+            Some(near) => Cure::meant(name, near),
+            None if self.has_local(name) => {
+                format!("`{name}` is known in another part of the file: hand it to this function, `function({name})`")
+                    .into()
+            }
+            None => "declare it by `local`, put it in quotes if it is a text, or correct the name".into(),
+        };
+        (cure, None)
+    }
+
+    /// The change of a name of another language or environment.
+    fn instead_of_foreign(&self, name: &str, at: Location) -> Option<TextChange> {
+        let meant = match name {
+            "rb" => return Some(self.required_at_top("local rb = require(\"@riskbreaker\")")),
+            "null" | "None" | "undefined" => "nil",
+            "True" => "true",
+            "False" => "false",
             // The first value of `rb.say` is a text.
-            _ if cure.starts_with("use rb.say") => {
+            "print" => {
                 let behind = self.text.get(self.offset_of(at.end)..)?;
                 behind.strip_prefix('(').filter(|inside| inside.starts_with(['"', '`'])).map(|_| "rb.say")?
             }
             _ => return None,
         };
         Some(self.replaced(at, meant))
+    }
+
+    /// The change that adds a line behind the one that requires the vocabulary.
+    fn required_at_top(&self, code: &str) -> TextChange {
+        let first = self.text.split_inclusive('\n').position(|line| line.contains("require(\"@riskbreaker\")"));
+        let line = first.map_or(0, |first| first as u32 + 1);
+        self.inserted(TextPosition::new(line, 0), format!("{code}\n"))
     }
 
     /// Whether a text is a name of the ruleset: of a kind, a field, a card or the like.

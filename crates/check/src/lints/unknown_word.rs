@@ -3,7 +3,7 @@
 use crate::elsewhere::MEMBERS;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use riskbreaker_ruleset::TextChange;
+use riskbreaker_ruleset::{Cure, TextChange};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, Location};
 
@@ -27,8 +27,13 @@ impl ScriptReader<'_> {
         }
         let names: Vec<String> = api::WORDS.iter().map(|word| word.name.to_string()).collect();
         let is_verb = self.known.names("verb").is_some_and(|verbs| verbs.iter().any(|verb| verb == name));
-        let cure = if is_verb { format!("it is a verb: rb.act.{name}") } else { self.known.instead(name, &names) };
-        self.problem(&LINT, at, (format!("rb has no `{name}`"), cure));
+        let cure = match is_verb {
+            true => {
+                Cure::rewrite(format!("rb.{name}"), format!("rb.act.{name}"), format!("it is a verb: rb.act.{name}"))
+            }
+            false => self.known.instead(name, &names),
+        };
+        self.problem(&LINT, at, (format!("rb has no `{name}`"), cure.into()));
     }
 
     /// Reports a method that `t` of a spec does not have.
@@ -44,11 +49,11 @@ impl ScriptReader<'_> {
         let names = api::library(library).unwrap_or_default();
         if !names.contains(&name) {
             let cure = match (library, name) {
-                ("math", "random" | "randomseed") => "roll dice: rb.roll(\"1d6\", \"what for\")".to_string(),
+                ("math", "random" | "randomseed") => "roll dice: rb.roll(\"1d6\", \"what for\")".into(),
                 _ if let Some((.., cure)) =
                     MEMBERS.iter().find(|(of, member, _)| *of == library && *member == name) =>
                 {
-                    cure.to_string()
+                    (*cure).into()
                 }
                 _ => self.known.instead(name, &names.iter().map(|name| name.to_string()).collect::<Vec<_>>()),
             };

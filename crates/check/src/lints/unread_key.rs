@@ -6,6 +6,7 @@ use crate::lint::{Example, Lint, Severity};
 use crate::misspelling::is_slip;
 use crate::reader::ScriptReader;
 use crate::syntax::named;
+use riskbreaker_ruleset::Cure;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 
 pub(crate) static LINT: Lint = Lint {
@@ -49,7 +50,7 @@ impl ScriptReader<'_> {
                     continue;
                 };
                 let wrong = format!("every other row has `{meant}`, and this one `{key}`");
-                self.problem(&LINT, *at, (wrong, format!("did you mean `{meant}`?")));
+                self.problem(&LINT, *at, (wrong, Cure::meant(key.as_str(), meant.as_str())));
             }
         }
     }
@@ -60,7 +61,7 @@ impl ScriptReader<'_> {
             if !self.known.names.is_read(&name)
                 && let Some(near) = self.known.names.meant(&name)
             {
-                self.problem(&LINT, at, (format!("nothing reads `{name}`"), format!("did you mean `{near}`?")));
+                self.problem(&LINT, at, (format!("nothing reads `{name}`"), Cure::meant(name.as_str(), near)));
             }
         }
     }
@@ -70,7 +71,7 @@ impl ScriptReader<'_> {
         if !self.known.names.is_read(key)
             && let Some(near) = self.known.names.meant(key)
         {
-            self.problem(&LINT, at, (format!("nothing reads `{key}`"), format!("did you mean `{near}`?")));
+            self.problem(&LINT, at, (format!("nothing reads `{key}`"), Cure::meant(key, near)));
         }
     }
 }

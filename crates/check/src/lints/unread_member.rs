@@ -3,6 +3,7 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::is_one_of_a_list;
+use riskbreaker_ruleset::Cure;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {
@@ -33,11 +34,12 @@ impl ScriptReader<'_> {
         }
         let cure = match table.kind() {
             ExpressionKind::Local { local, .. } if local.function_depth > 0 => {
-                self.known.names.read_and_near(name).map(|meant| format!("did you mean `{meant}`?"))
+                self.known.names.read_and_near(name).map(|meant| Cure::meant(name, meant))
             }
-            _ if is_one_of_a_list(table) => {
-                Some(format!("if it belongs to an entity, declare it in kinds.luau, and write :set(\"{name}\", value)"))
-            }
+            _ if is_one_of_a_list(table) => Some(
+                format!("if it belongs to an entity, declare it in kinds.luau, and write :set(\"{name}\", value)")
+                    .into(),
+            ),
             _ => None,
         };
         if let Some(cure) = cure {

@@ -4,7 +4,7 @@ use crate::lint::{Example, Lint, Severity};
 use crate::lints::unknown_rule;
 use crate::place::{is_from, line_from};
 use crate::symbols::known::KnownNames;
-use riskbreaker_ruleset::{Problem, Stack};
+use riskbreaker_ruleset::{Cure, Problem, Stack};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unread-switch",
@@ -73,8 +73,8 @@ pub(crate) fn wrong_switches(
             continue;
         }
         // A ruleset that cannot be played is extended by others, which may read the switch.
-        let quoted = format!("`{}`", switch.name);
-        let meant = || found.iter().any(|problem| problem.cure.as_ref().is_some_and(|cure| cure.contains(&quoted)));
+        let is_meant = |cure: &Cure| matches!(cure, Cure::Meant { meant, .. } if *meant == switch.name);
+        let meant = || found.iter().any(|problem| problem.cure.as_ref().is_some_and(is_meant));
         let unread = !is_word(&switch.name) && !known.reads_switches_by_name() && !unreadable && !meant();
         if unread && stack.file("play").is_some() {
             let message = format!("nothing reads the switch `{}`", switch.name);

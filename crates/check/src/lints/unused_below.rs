@@ -57,6 +57,6 @@ impl ScriptReader<'_> {
         }
         let wrong = format!("`{name}` is not used, so that the function below never runs");
         let cure = format!("call `{name}(...)` where it belongs; if it is not to run, call the parameter `_{name}`");
-        self.problem(&LINT, below.location, (wrong, cure));
+        self.problem(&LINT, below.location, (wrong, cure.into()));
     }
 }

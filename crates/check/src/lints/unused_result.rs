@@ -44,7 +44,8 @@ impl ScriptReader<'_> {
             true => "write `return` before it",
             false => "write `local NAME = ` or `return` before it",
         };
-        self.problem(&LINT, statement.location(), (wrong, cure.into()));
+        let change = self.path.starts_with("policies/").then(|| self.inserted(statement.location().begin, "return "));
+        self.problem_with(&LINT, statement.location(), (wrong, cure.into()), change);
     }
 
     /// Returns the name of a library function or derived value that has a result and no effect.

@@ -53,14 +53,19 @@ impl ScriptReader<'_> {
                 let name = text(local.name);
                 let wrong = format!("`when` returns `{name}` first, and a reason counts as yes");
                 let change = self.inserted(only.location().begin, "false, ");
-                self.cured(&LINT, only.location(), (wrong, format!("write `return false, {name}`")), change);
+                self.cured(&LINT, only.location(), (wrong, format!("write `return false, {name}`").into()), change);
             }
         }
         for first in returns.iter().filter_map(|values| values.first()) {
             if let Some(reason) = literal(*first) {
                 let wrong = "`when` returns a text first, and that counts as yes".to_string();
                 let change = self.inserted(first.location().begin, "false, ");
-                self.cured(&LINT, first.location(), (wrong, format!("write `return false, \"{reason}\"`")), change);
+                self.cured(
+                    &LINT,
+                    first.location(),
+                    (wrong, format!("write `return false, \"{reason}\"`").into()),
+                    change,
+                );
             }
         }
     }

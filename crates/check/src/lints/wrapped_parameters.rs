@@ -61,7 +61,7 @@ impl ScriptReader<'_> {
             let own: Vec<String> = function.args.iter().map(|arg| text(arg.name)).collect();
             let change = self.inserted(below.location.begin, "below, ");
             let cure = format!("write function(below, {})", own.join(", "));
-            return self.cured(&LINT, below.location, (wrong, cure), change);
+            return self.cured(&LINT, below.location, (wrong, cure.into()), change);
         }
         self.uses_below(below);
         let params: Vec<String> = own.iter().map(|arg| text(arg.name)).collect();

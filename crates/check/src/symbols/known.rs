@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::report::CheckReport;
 use crate::symbols::names::{NamesOfFiles, WORK_OF_COMPARISON};
-use riskbreaker_ruleset::{Rulebook, Source, Stack, nearest};
+use riskbreaker_ruleset::{Cure, Rulebook, Source, Stack, nearest};
 use riskbreaker_spec::leading_ids;
 use riskbreaker_state::{Kind, Schema, Type};
 use riskbreaker_work::WorkBudget;
@@ -26,7 +26,7 @@ pub(crate) struct KnownNames<'r> {
 }
 
 /// The message of a problem, and its cure.
-pub(crate) type Mistake = (String, String);
+pub(crate) type Mistake = (String, Cure);
 
 impl<'r> KnownNames<'r> {
     /// Returns what is known of a stack with these names of its files.
@@ -68,7 +68,7 @@ impl<'r> KnownNames<'r> {
     }
 
     /// Returns the cure for an unknown name: the name to write instead.
-    pub fn instead(&self, name: &str, names: &[String]) -> String {
+    pub fn instead(&self, name: &str, names: &[String]) -> Cure {
         if !self.may_compare(names.len()) {
             return "declare it, or use another".into();
         }
@@ -76,8 +76,8 @@ impl<'r> KnownNames<'r> {
         let begins = names.iter().filter(|known| known.len() >= 3 && name.starts_with(known.as_str()));
         match names.len() {
             0 => "there are none".into(),
-            17.. if meant.starts_with("known") => match begins.max_by_key(|known| known.len()) {
-                Some(near) => format!("did you mean `{near}`?"),
+            17.. if matches!(meant, Cure::Known { .. }) => match begins.max_by_key(|known| known.len()) {
+                Some(near) => Cure::meant(name, near.as_str()),
                 None => "declare it, or use another".into(),
             },
             _ => meant,
@@ -125,8 +125,8 @@ impl<'r> KnownNames<'r> {
             return None;
         }
         let cure = match self.nearest(id, self.ids.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean `{near}`? Or add the rule to RULES.md"),
-            None => "add the rule to RULES.md, as `- **ID** text`".to_string(),
+            Some(near) => Cure::MeantRule { written: id.to_owned(), meant: near.to_owned() },
+            None => "add the rule to RULES.md, as `- **ID** text`".into(),
         };
         Some((format!("the rule `{id}` is in no RULES.md"), cure))
     }
@@ -160,7 +160,7 @@ impl<'r> KnownNames<'r> {
             return None;
         }
         let cure = match sort {
-            "hook" | "item" if names.is_empty() => format!("write it: `riskbreaker new {sort} {name}`"),
+            "hook" | "item" if names.is_empty() => format!("write it: `riskbreaker new {sort} {name}`").into(),
             _ => self.instead(name, &names),
         };
         Some((format!("there is no {sort} `{name}`"), cure))

@@ -20,6 +20,9 @@ use riskbreaker_work::WorkBudget;
 /// The work of comparing two names, to find what was meant.
 pub(crate) const WORK_OF_COMPARISON: u64 = 100;
 
+/// The most bytes of a text that may be a word of the ruleset.
+const LONGEST_WORD: usize = 40;
+
 /// How many levels of callers learn what a function needs of its arguments.
 const CALLS_DEEP: usize = 4;
 
@@ -80,6 +83,10 @@ pub(crate) struct NamesOfFiles {
     functions: BTreeMap<(String, u64), Signature>,
     /// The members that calls of a verb pass, by verb and position.
     handed: BTreeMap<(String, usize), BTreeSet<String>>,
+    /// What calls of verbs and of functions of other files give, by the function. Specs do not count.
+    calls: BTreeMap<String, GivenValues>,
+    /// How often a text occurs under a key of data files, by the key.
+    data_texts: BTreeMap<String, BTreeMap<String, usize>>,
     /// Keys of tables that are not arguments of the vocabulary: members that the ruleset's own tables can have.
     own_keys: BTreeSet<String>,
     /// Own keys and assigned names that get a value of unknown type.
@@ -97,6 +104,28 @@ pub(crate) struct NamesOfFiles {
     fields: Arc<FieldEvidence>,
     /// The names that were looked up.
     asked: AskedNames,
+}
+
+/// What the calls of a function give.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct GivenValues {
+    /// How many calls give a number of values.
+    counts: BTreeMap<usize, usize>,
+    /// How often a text is given, by its position from 0.
+    texts: BTreeMap<usize, BTreeMap<String, usize>>,
+}
+
+impl GivenValues {
+    /// Returns how many calls give at most a number of values, and how many give more.
+    pub fn calls_with(&self, values: usize) -> (usize, usize) {
+        let calls = |range: &mut dyn Iterator<Item = (&usize, &usize)>| range.map(|(_, calls)| calls).sum();
+        (calls(&mut self.counts.range(..=values)), calls(&mut self.counts.range(values + 1..)))
+    }
+
+    /// Returns the texts that calls give at a position, with how often.
+    pub fn texts_at(&self, at: usize) -> impl Iterator<Item = (&str, usize)> {
+        self.texts.get(&at).into_iter().flatten().map(|(text, times)| (text.as_str(), *times))
+    }
 }
 
 /// The table that a file returns, as far as it is known.
@@ -184,6 +213,8 @@ impl NamesOfFiles {
             again: _,
             functions,
             handed,
+            calls,
+            data_texts,
             own_keys,
             computed,
             tables,
@@ -228,6 +259,18 @@ impl NamesOfFiles {
         self.modules.extend(modules.iter().map(|(path, module)| (path.clone(), module.clone())));
         self.functions.extend(functions.iter().map(|(of, function)| (of.clone(), function.clone())));
         add_sets(&mut self.handed, handed);
+        for (name, given) in calls {
+            let known = self.calls.entry(name.clone()).or_default();
+            for (values, times) in &given.counts {
+                *known.counts.entry(*values).or_default() += times;
+            }
+            for (at, texts) in &given.texts {
+                add_counts(known.texts.entry(*at).or_default(), texts);
+            }
+        }
+        for (key, texts) in data_texts {
+            add_counts(self.data_texts.entry(key.clone()).or_default(), texts);
+        }
         self.own_keys.extend(own_keys.iter().cloned());
         self.computed.extend(computed.iter().cloned());
         self.tables.extend(tables.iter().cloned());
@@ -295,6 +338,8 @@ impl NamesOfFiles {
             again,
             functions,
             handed,
+            calls,
+            data_texts,
             own_keys,
             computed,
             tables,
@@ -329,6 +374,8 @@ impl NamesOfFiles {
         changed.in_set(again, &self.again, None);
         changed.in_map_by(functions, &self.functions, |(file, _)| file);
         changed.in_map_by(handed, &self.handed, |(verb, _)| verb);
+        changed.in_map(calls, &self.calls, None);
+        changed.in_map(data_texts, &self.data_texts, None);
         changed.in_set(own_keys, &self.own_keys, Some(Collection::Own));
         changed.in_set(computed, &self.computed, None);
         changed.in_map(paths, &self.paths, Some(Collection::Paths));
@@ -440,6 +487,7 @@ impl NamesOfFiles {
                 for (key, value) in table {
                     self.keys.insert(key.clone());
                     self.give(key.clone(), true);
+                    self.data_under(key, value);
                     self.data(value);
                 }
             }
@@ -451,6 +499,31 @@ impl NamesOfFiles {
             }
             _ => {}
         }
+    }
+
+    /// Notes the texts under a key of a data file, alone or in a list.
+    fn data_under(&mut self, key: &str, value: &serde_json::Value) {
+        match value {
+            serde_json::Value::String(text) => {
+                let texts = self.data_texts.entry(key.to_owned()).or_default();
+                *texts.entry(text.clone()).or_default() += 1;
+            }
+            serde_json::Value::Array(list) => list.iter().for_each(|value| self.data_under(key, value)),
+            _ => {}
+        }
+    }
+
+    /// Returns the texts under a key of data files, with how often each occurs.
+    pub fn texts_under(&self, key: &str) -> impl Iterator<Item = (&str, usize)> {
+        self.asked.note(key);
+        self.data_texts.get(key).into_iter().flatten().map(|(text, times)| (text.as_str(), *times))
+    }
+
+    /// Returns what calls of a function give: `act.NAME` for a verb, or the path of a file inside the ruleset, without
+    /// its ending, with the name of a function of it (`lib/aim.at`).
+    pub fn given_to(&self, function: &str) -> Option<&GivenValues> {
+        self.asked.note(function);
+        self.calls.get(function)
     }
 
     pub fn is_given(&self, name: &str) -> bool {
@@ -930,6 +1003,17 @@ impl Gatherer<'_> {
         }
     }
 
+    /// Notes the number of values and the texts that a call gives.
+    fn given_in_call(&mut self, function: String, args: &[Expression<'_>]) {
+        let given = self.names.calls.entry(function).or_default();
+        *given.counts.entry(args.len()).or_default() += 1;
+        for (at, arg) in args.iter().enumerate() {
+            if let Some(text) = literal(*arg).filter(|text| text.len() <= LONGEST_WORD) {
+                *given.texts.entry(at).or_default().entry(text).or_default() += 1;
+            }
+        }
+    }
+
     /// Notes by which word a topic is asked.
     fn asks_for(&mut self, word: &str, items: &[TableItem<'_>]) {
         let Some(topic) = value_of(items, "topic") else { return };
@@ -976,6 +1060,9 @@ impl Gatherer<'_> {
                     && name == "ipairs"
                 {
                     self.names.listed.extend(member(*list).into_iter().chain(path_of(*list)));
+                }
+                if let Some(function) = self.around.called_name(func, self.file).filter(|_| !self.spec && !self_call) {
+                    self.given_in_call(function, args);
                 }
                 let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return };
                 if let (true, false, Some(ExpressionKind::Table { items })) =

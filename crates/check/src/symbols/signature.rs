@@ -1,6 +1,7 @@
 //! Describes how the functions of a ruleset are called, and what they do.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::control_flow::{falls_through, promised_type};
 use crate::inference::evidence::{Evidence, FieldEvidence, is_arithmetic_with, is_math};
@@ -22,6 +23,12 @@ pub(crate) struct Signature {
     pub spread: bool,
     /// The type of each parameter, by its annotation or because all its uses agree.
     pub uses: Vec<Option<ValueType>>,
+    /// The members that are read off each parameter on every path.
+    pub reads: Arc<Vec<BTreeSet<String>>>,
+    /// Whether each parameter may be nil, by its annotation or because the function tests it.
+    pub may_lack: Vec<bool>,
+    /// The position of the parameter whose `{}` the further values fill.
+    pub fills: Option<usize>,
     /// The position of its `end`, if it never returns a value.
     pub silent: Option<Location>,
     /// The type of its result, by its annotation or because all its returns agree.
@@ -86,6 +93,29 @@ impl Surroundings<'_> {
     }
 }
 
+impl Surroundings<'_> {
+    /// Returns the name of a called function under which [`NamesOfFiles::given_to`] keeps what calls give; `None` for
+    /// a function of the file itself that is no member of the table it returns, and for an unknown function.
+    ///
+    /// [`NamesOfFiles::given_to`]: crate::symbols::names::NamesOfFiles::given_to
+    pub fn called_name(&self, func: Expression<'_>, file: &str) -> Option<String> {
+        match self.callee(func)? {
+            Callee::Local(_) => None,
+            Callee::Verb(name) => Some(format!("act.{name}")),
+            Callee::Member(module, name) if module.is_empty() => member_name(file, &name),
+            Callee::Member(module, name) => {
+                Some(format!("{}.{name}", module.strip_prefix("@parent/").unwrap_or(&module)))
+            }
+        }
+    }
+}
+
+/// Returns the name of a function in the table that a file returns, without the ruleset's id: `lib/aim.at`.
+pub(crate) fn member_name(file: &str, name: &str) -> Option<String> {
+    let (_, inside) = file.split_once('/')?;
+    Some(format!("{}.{name}", inside.strip_suffix(".luau")?))
+}
+
 pub(crate) fn is_vocabulary(expression: Expression<'_>) -> bool {
     matches!(expression.kind(), ExpressionKind::Local { local, .. } if local.name == "rb")
 }
@@ -106,11 +136,17 @@ impl Signature {
     pub fn of(function: &Function<'_>, around: Surroundings<'_>) -> Signature {
         let params = function.args.iter().map(|arg| text(arg.name)).collect();
         let asked = TestedLocals::of(function);
-        let mut certain = CertainUses { around, used: BTreeSet::new(), calls: Vec::new() };
+        let mut certain = CertainUses { around, used: BTreeSet::new(), read: BTreeMap::new(), calls: Vec::new() };
         certain.block(function.body.as_slice());
         let used = |arg: &Local<'_>| certain.used.contains(&arg.id) && !asked.contains(&arg.id);
         let needs = |arg: &Local<'_>| used(arg) || arg.annotation.is_some_and(is_needed);
         let needed = function.args.iter().rposition(|arg| needs(arg));
+        let reads = function.args.iter().map(|arg| match asked.contains(&arg.id) {
+            true => BTreeSet::new(),
+            false => certain.read.remove(&arg.id).unwrap_or_default(),
+        });
+        let reads = Arc::new(reads.collect());
+        let may_be_nil = |arg: &&Local<'_>| asked.contains(&arg.id) || arg.annotation.is_some_and(|ty| !is_needed(ty));
         let evidence = Evidence::of(function.body, around.fields);
         let use_of = |arg: &&Local<'_>| arg.annotation.and_then(type_named).or_else(|| evidence.certain(arg.id));
         let uses = function.args.iter().map(use_of).collect();
@@ -126,9 +162,10 @@ impl Signature {
             _ => None,
         };
         let gives_of: Option<Vec<Callee>> = returns.iter().map(handed_on).collect();
-        let mut acts = FunctionActs { around, acts: false, own: BTreeSet::new(), calls: Vec::new() };
+        let mut acts = FunctionActs { around, acts: false, own: BTreeSet::new(), calls: Vec::new(), filled: None };
         function.body.visit(&mut acts);
         let place = |id: u64| function.args.iter().position(|arg| arg.id == id);
+        let fills = acts.filled.and_then(place).filter(|at| at + 1 == function.args.len() && function.vararg);
         let mut passes = Vec::new();
         for (callee, args) in &acts.calls {
             for (at, id) in args.iter().enumerate() {
@@ -143,6 +180,9 @@ impl Signature {
             needed: needed.map_or(0, |last| last + 1),
             spread: function.vararg,
             uses,
+            reads,
+            may_lack: function.args.iter().map(may_be_nil).collect(),
+            fills,
             silent,
             gives: given_by(function, &returns, &acts.own, &evidence),
             gives_of: gives_of.unwrap_or_default(),
@@ -158,6 +198,7 @@ impl Signature {
     /// whether they are pure. Returns whether anything has changed.
     pub fn propagate(&mut self, known: &dyn Fn(&Callee) -> Option<Signature>) -> bool {
         let before = (self.needed, self.uses.clone(), self.pure, self.gives);
+        let read_before = self.reads.clone();
         self.pure &= self.calls.iter().all(|callee| known(callee).is_some_and(|called| called.pure));
         for param in 0..self.params.len() {
             let passes = || self.passes.iter().filter(move |pass| pass.param == param);
@@ -174,13 +215,30 @@ impl Signature {
             if passes().any(|pass| pass.certain && needs(pass)) {
                 self.needed = self.needed.max(param + 1);
             }
+            let further = passes().filter(|pass| pass.certain);
+            let further: Vec<_> = further.filter_map(|pass| Some((known(&pass.callee)?.reads, pass.at))).collect();
+            for read in further.iter().filter_map(|(reads, at)| reads.get(*at)) {
+                if !read.is_subset(&self.reads[param]) {
+                    Arc::make_mut(&mut self.reads)[param].extend(read.iter().cloned());
+                }
+            }
         }
         if self.gives.is_none() {
             let mut given = self.gives_of.iter().map(|callee| known(callee)?.gives);
             let first = given.next().flatten();
             self.gives = first.filter(|_| given.all(|other| other == first));
         }
-        before != (self.needed, self.uses.clone(), self.pure, self.gives)
+        before != (self.needed, self.uses.clone(), self.pure, self.gives) || read_before != self.reads
+    }
+}
+
+/// Returns which argument of a word of the vocabulary is a text that the arguments behind it fill, from 0.
+pub(crate) fn told_at(word: &str) -> Option<usize> {
+    match word {
+        "roll" | "faces" | "ordered_faces" | "ranks" | "whisper" => Some(1),
+        "under" | "at_most" | "at_least" | "check" | "band" => Some(2),
+        "say" | "cut" | "finish" | "result" => Some(0),
+        _ => None,
     }
 }
 
@@ -236,6 +294,8 @@ struct FunctionActs<'f> {
     own: BTreeSet<u64>,
     /// The functions of the ruleset that it calls, with the local variables among the arguments.
     calls: Vec<(Callee, Vec<Option<u64>>)>,
+    /// The local variable that a word of the vocabulary takes as a text, with `...` behind it to fill its places.
+    filled: Option<u64>,
 }
 
 impl FunctionActs<'_> {
@@ -257,6 +317,14 @@ impl FunctionActs<'_> {
         }
         if let Some((run, handed)) = run_by(func, args) {
             self.call(run, handed, false);
+        }
+        if let [.., told, last] = args
+            && matches!(last.kind(), ExpressionKind::Varargs)
+            && let ExpressionKind::IndexName { expr, index, .. } = func.kind()
+            && is_vocabulary(expr)
+            && told_at(&text(index)) == Some(args.len() - 2)
+        {
+            self.filled = local_id(*told);
         }
         let ExpressionKind::IndexName { expr, index, .. } = func.kind() else {
             let harmless = ["ipairs", "pairs", "select", "type", "typeof", "tonumber", "tostring", "unpack"];
@@ -321,6 +389,8 @@ fn is_needed(ty: TypeNode<'_>) -> bool {
 struct CertainUses<'f> {
     around: Surroundings<'f>,
     used: BTreeSet<u64>,
+    /// The members that are read off local variables.
+    read: BTreeMap<u64, BTreeSet<String>>,
     /// The functions of the ruleset that it calls, with the local variables among the arguments.
     calls: Vec<(Callee, Vec<Option<u64>>)>,
 }
@@ -379,7 +449,12 @@ impl CertainUses<'_> {
                     self.reckoned(rhs);
                 }
             },
-            ExpressionKind::IndexName { expr, .. } => self.reckoned(expr),
+            ExpressionKind::IndexName { expr, index, .. } => {
+                if let Some(id) = local_id(expr) {
+                    self.read.entry(id).or_default().insert(text(index));
+                }
+                self.reckoned(expr);
+            }
             ExpressionKind::IndexExpr { expr, index } => {
                 self.reckoned(expr);
                 self.expression(index);

@@ -55,10 +55,14 @@ impl ScriptReader<'_> {
         if self.wrong_count(called, args, &written, at) {
             return;
         }
+        if let Some(text) = called.signature.fills {
+            self.filled(args, text);
+        }
         for (at, (arg, param)) in args.iter().zip(params).enumerate() {
-            if self.in_another_place(called, args, at, &written) {
+            if self.in_another_place(called, args, at, &written) || self.lacks_members(called, *arg, at) {
                 return;
             }
+            self.misspelt_in_call(called, *arg, at);
             if let Some(declared) = called.declared.get(at)
                 && self.misfits_declaration(*arg, declared, &called.name)
             {

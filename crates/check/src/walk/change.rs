@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
+use crate::inference::called::NoEntity;
 use crate::reader::ScriptReader;
+use crate::syntax::literal;
 use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::syntax::{Expression, Location, TextPosition};
 
@@ -35,6 +37,14 @@ impl<'r> ScriptReader<'r> {
         TextChange { begin, end, text: text.into() }
     }
 
+    /// A number, true or false in quotes, without the quotes; `None` for another expression.
+    pub(crate) fn unquoted(&self, quoted: Expression<'_>) -> Option<TextChange> {
+        let text = literal(quoted)?;
+        let text = text.trim();
+        let is_value = matches!(text, "true" | "false") || text.parse::<f64>().is_ok();
+        is_value.then(|| self.replaced(quoted.location(), text))
+    }
+
     /// A text that is put in at a position.
     pub(crate) fn inserted(&self, at: TextPosition, text: impl Into<String>) -> TextChange {
         let begin = self.offset_of(at);
@@ -49,16 +59,9 @@ impl<'r> ScriptReader<'r> {
         TextChange { begin: first.start, end: second.end, text }
     }
 
-    /// The change that an entity needs by the cure of [`Inference::no_entity`](crate::inference::Inference::no_entity).
-    pub(crate) fn change_to_entity(&self, value: Expression<'_>, cure: &str) -> Option<TextChange> {
-        let written = self.source(value);
-        let meant = match () {
-            () if cure.starts_with("name one of it") => format!("{written}[1]"),
-            () if cure.ends_with("`.owner`") => format!("{written}.owner"),
-            () if cure.ends_with("without `.id`") => written.strip_suffix(".id")?.to_owned(),
-            () => return None,
-        };
-        Some(self.replaced(value.location(), meant))
+    /// The change that names an entity instead of what is none.
+    pub(crate) fn change_to_entity(&self, value: Expression<'_>, what: &NoEntity) -> Option<TextChange> {
+        Some(self.replaced(value.location(), what.instead(self.source(value))?))
     }
 
     /// The text in the brackets of the call of a name, and the end of the call; `None` if it has calls in it.

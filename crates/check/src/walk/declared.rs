@@ -111,6 +111,7 @@ impl ScriptReader<'_> {
                     // The first parameter of the function in `rb.wrapped` is the function that it wraps.
                     ExpressionKind::FunctionLiteral(function) => {
                         self.takes_below(function);
+                        self.answers_as_below(name, function);
                         if pure.is_some_and(|pure| pure == "creation" || GIVING.contains(&pure)) {
                             self.gives_nothing(function, &format!("`{name}`"));
                         }
@@ -128,6 +129,18 @@ impl ScriptReader<'_> {
             }
         }
         self.keys.pop();
+    }
+
+    /// Reports a function around a verb or a function of a card that drops the value which it has to return.
+    fn answers_as_below(&mut self, name: &str, function: &Function<'_>) {
+        if self.path.starts_with("verbs") && self.known.names.verb(name).is_some_and(|verb| verb.answers) {
+            let what = format!("`{name}` gives something back, and this function");
+            self.gives_nothing(function, &what);
+            self.ends_without(function, &what);
+        }
+        if self.is_fact_of_a_card() && (name == "when" || self.known.names.is_answered_by_cards(name)) {
+            self.gives_nothing(function, &format!("the fact `{name}`"));
+        }
     }
 
     /// Whether the current value is a fact at the top level of a card or an item.

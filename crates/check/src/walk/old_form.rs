@@ -51,7 +51,8 @@ impl ScriptReader<'_> {
         !read.is_empty() && self.kinds_with(read).next().is_some()
     }
 
-    fn kinds_with<'s>(&'s self, read: &'s BTreeSet<String>) -> impl Iterator<Item = &'s str> {
+    /// The kinds that have all of some members.
+    pub(crate) fn kinds_with<'s>(&'s self, read: &'s BTreeSet<String>) -> impl Iterator<Item = &'s str> {
         let of_all = |name: &str| api::ENTITY_METHODS.iter().chain(api::ENTITY_FIELDS).any(|own| *own == name);
         let kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
         let having =

@@ -19,6 +19,7 @@ impl ScriptReader<'_> {
                 }
                 self.block(root);
                 self.returns_something(root);
+                self.drop_unused_variables();
                 for PatternFinding { lint, at, mistake, change } in pattern::lints(root, self.text) {
                     let change = change.map(|(at, text)| self.replaced(at, text));
                     self.problem_with(lint, at, mistake, change);

@@ -78,9 +78,13 @@ impl ScriptReader<'_> {
             }
             StatementView::LocalFunction(local) => {
                 self.local_function(local.name.id);
+                self.unused_variables(&[local.name], &[local.function], statement.location());
                 self.expression(local.function);
             }
-            StatementView::Local(local) => self.local(local),
+            StatementView::Local(local) => {
+                self.unused_variables(local.bindings, local.values, statement.location());
+                self.local(local);
+            }
             StatementView::Repeat(repeat) => {
                 let goes_on = matches!(repeat.condition.kind(), ExpressionKind::Boolean(false) | ExpressionKind::Nil);
                 self.endless(repeat, goes_on, "add a `break`, or a condition that becomes true");
@@ -149,6 +153,9 @@ impl ScriptReader<'_> {
             }
             if matches!(value.kind(), ExpressionKind::Nil) {
                 self.nothing.insert(id);
+            }
+            if matches!(value.kind(), ExpressionKind::Call { .. }) && self.value_type(*value) == Some(ValueType::Text) {
+                self.computed_texts.insert(id);
             }
             if self.is_always_there(*value) {
                 self.always_there.insert(id);

@@ -115,7 +115,7 @@ impl Scenario {
         let scenarios = rules.scenarios();
         scenarios.get(name).cloned().ok_or_else(|| {
             let names = scenarios.keys().map(String::as_str);
-            let instead = instead(name, names);
+            let instead = instead(name, names).to_string();
             StartError::NoScenario { ruleset: rules.id().to_string(), name: name.to_string(), instead }
         })
     }

@@ -207,7 +207,7 @@ unsafe fn wanted_field(
                         _ => instead_of_value(ty, &value)
                             .unwrap_or_else(|| "give a value of the sort that the field holds".into()),
                     };
-                    Err(plain(&stopped(context.fault_with(message, Some(cure)))))
+                    Err(plain(&stopped(context.fault_with(message, Some(cure.to_string())))))
                 }
             },
             Err(error) => {

@@ -1,0 +1,140 @@
+//! A function reads a member off a value that has no such member.
+
+use crate::inference::call::Called;
+use crate::inference::symbol::Symbol;
+use crate::lint::{Example, Lint, Severity};
+use crate::lints::argument_type::field_to;
+use crate::members::Members;
+use crate::reader::ScriptReader;
+use crate::symbols::known::Mistake;
+use riskbreaker_ruleset::{Cure, Param, ParamType};
+use riskbreaker_script::api;
+use riskbreaker_script::syntax::Expression;
+use riskbreaker_state::Type;
+
+pub(crate) static LINT: Lint = Lint {
+    name: "argument-member",
+    severity: Severity::Error,
+    summary: "a function reads a member off a value that has no such member",
+    explanation: "A call gives an entity or `ctx` to a function of the ruleset, and the function reads a member \
+                  that only entities of another kind have. It is a fault or nil when it is played. Give the \
+                  entity that the function is for.",
+    bad: Example::Files(&[
+        ("lib/tired.luau", LIBRARY),
+        (
+            "maneuvers/nap.luau",
+            r#"local rb = require("@riskbreaker")
+local tired = require("lib/tired")
+
+return rb.maneuver({
+	id = "nap",
+	title = "Nap",
+	text = "Sleep.",
+	resolve = function(ctx)
+		rb.say("{} naps for {}", ctx.actor, tired.by(rb.first("rope")))
+	end,
+})
+"#,
+        ),
+    ]),
+    good: Example::Files(&[
+        ("lib/tired.luau", LIBRARY),
+        (
+            "maneuvers/nap.luau",
+            r#"local rb = require("@riskbreaker")
+local tired = require("lib/tired")
+
+return rb.maneuver({
+	id = "nap",
+	title = "Nap",
+	text = "Sleep.",
+	resolve = function(ctx)
+		rb.say("{} naps for {}", ctx.actor, tired.by(rb.first("puller")))
+	end,
+})
+"#,
+        ),
+    ]),
+};
+
+const LIBRARY: &str = r#"local tired = {}
+
+function tired.by(who)
+	return who.rests + 1
+end
+
+return tired
+"#;
+
+impl ScriptReader<'_> {
+    /// Reports an entity or a context without a member that the function reads off its parameter on every path. Returns
+    /// whether it did.
+    pub(crate) fn lacks_members(&mut self, called: &Called, arg: Expression<'_>, at: usize) -> bool {
+        let Some(read) = called.signature.reads.get(at).filter(|read| !read.is_empty()) else { return false };
+        let wanted: Vec<String> = self.kinds_with(read).map(str::to_owned).collect();
+        if wanted.is_empty() || called.declared.get(at).is_some() || self.elsewhere {
+            return false;
+        }
+        let mistake = match self.symbol(arg) {
+            Some(Symbol::Context) => self.no_member_of_context(called, (arg, at), &wanted),
+            Some(Symbol::Entity(Some(given))) => self.no_member_of_kind(called, (arg, at), &given, &wanted),
+            _ => None,
+        };
+        let Some((mistake, meant)) = mistake else { return false };
+        let change = meant.map(|meant| self.replaced(arg.location(), meant));
+        self.problem_with(&LINT, arg.location(), mistake, change);
+        true
+    }
+
+    /// The mistake of a context that is given for one of its entities, and that entity.
+    fn no_member_of_context(
+        &self,
+        called: &Called,
+        (arg, at): (Expression<'_>, usize),
+        wanted: &[String],
+    ) -> Option<(Mistake, Option<String>)> {
+        let (read, param) = (&called.signature.reads[at], &called.signature.params[at]);
+        let Members::Context(known) = self.members_of_context() else { return None };
+        let more: Vec<&str> = self.known.names.members_of_context().into_iter().flatten().collect();
+        let missing = read.iter().find(|name| !known.contains(name) && !more.contains(&name.as_str()))?;
+        let fits = |member: &&Param| match &member.ty {
+            ParamType::Value(Type::Ref(kind)) => {
+                kind.as_ref().is_none_or(|kind| wanted.iter().any(|name| **name == **kind))
+            }
+            _ => false,
+        };
+        let entities: Vec<&Param> = self.known.rules?.context().iter().filter(fits).collect();
+        let named = |name: &str| entities.iter().find(|member| member.name == name);
+        let meant = named(param).or_else(|| named("actor")).or(entities.first());
+        let meant = meant.map(|member| format!("{}.{}", self.source(arg), member.name));
+        let wrong = format!("`{param}` of `{}` has a `{missing}`, and `ctx` has none", called.name);
+        let cure = match &meant {
+            Some(meant) => Cure::meant(self.source(arg), meant.as_str()),
+            None => "name the entity that is meant".into(),
+        };
+        Some(((wrong, cure), meant))
+    }
+
+    /// The mistake of an entity whose kind lacks what a function reads, and a field of the entity that has it.
+    fn no_member_of_kind(
+        &self,
+        called: &Called,
+        (arg, at): (Expression<'_>, usize),
+        given: &str,
+        wanted: &[String],
+    ) -> Option<(Mistake, Option<String>)> {
+        let (read, param) = (&called.signature.reads[at], &called.signature.params[at]);
+        let kind = self.known.kind(given)?;
+        let own = |name: &str| api::ENTITY_METHODS.iter().chain(api::ENTITY_FIELDS).any(|own| *own == name);
+        let missing = read.iter().find(|name| !own(name) && !kind.members().any(|member| member == **name))?;
+        let written = self.source_of(arg)?;
+        let meant = wanted.iter().find_map(|wanted| field_to(kind, wanted));
+        let meant = meant.map(|field| format!("{written}.{field}"));
+        let wrong = format!("`{param}` of `{}` has a `{missing}`, and a {given} has none", called.name);
+        let cure = match &meant {
+            Some(meant) => Cure::meant(written, meant.as_str()),
+            None => format!("name an entity of the kind `{}`", wanted.join("` or `")).into(),
+        };
+        Some(((wrong, cure), meant))
+    }
+}

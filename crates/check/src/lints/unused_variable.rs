@@ -1,0 +1,71 @@
+//! Nothing reads a local variable.
+
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::syntax::text;
+use riskbreaker_ruleset::TextChange;
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Local, Location};
+
+pub(crate) static LINT: Lint = Lint {
+    name: "unused-variable",
+    severity: Severity::Warning,
+    summary: "nothing reads a local variable",
+    explanation: "A local variable or a local function is declared, and nothing uses it. It may be left over, or \
+                  another name is written where it is meant. Use it, remove it, or begin its name with `_`.",
+    bad: Example::Resolve(
+        r#"local pull = 2
+rb.act.move_rope(ctx.rope, 1, ctx.actor)"#,
+    ),
+    good: Example::Resolve(
+        r#"local pull = 2
+rb.act.move_rope(ctx.rope, pull, ctx.actor)"#,
+    ),
+};
+
+impl ScriptReader<'_> {
+    /// Reports the local variables of a declaration that nothing uses. One before another that is used has to be there.
+    pub(crate) fn unused_variables(&mut self, names: &[&Local<'_>], values: &[Expression<'_>], declaration: Location) {
+        let is_needed =
+            |name: &&Local<'_>| text(name.name).starts_with('_') || name.name == "rb" || self.evidence.is_used(name.id);
+        let last = names.iter().rposition(|name| is_needed(name)).map_or(0, |last| last + 1);
+        for name in &names[last..] {
+            let written = text(name.name);
+            let cure = format!("use it, remove it, or call it `_{written}`");
+            let change = match (names, values) {
+                ([_], [value]) if does_nothing(*value) => self.without_lines(declaration),
+                _ => Some(self.inserted(name.location.begin, "_")),
+            };
+            self.problem_with(&LINT, name.location, (format!("nothing uses `{written}`"), cure.into()), change);
+        }
+    }
+
+    /// Removes the findings if the script has errors: a wrong name may be the one that should use the variable.
+    pub(crate) fn drop_unused_variables(&mut self) {
+        if self.found.iter().any(|problem| !problem.is_warning) {
+            self.found.retain(|problem| problem.lint != Some(LINT.name));
+        }
+    }
+
+    /// The change that removes whole lines; `None` if something else is in them.
+    fn without_lines(&self, at: Location) -> Option<TextChange> {
+        let range = self.bytes_of(at);
+        let begin = self.text[..range.start].rfind('\n').map_or(0, |newline| newline + 1);
+        let end = self.text[range.end..].find('\n').map_or(self.text.len(), |newline| range.end + newline + 1);
+        let is_alone = self.text[begin..range.start].trim().is_empty() && self.text[range.end..end].trim().is_empty();
+        is_alone.then(|| TextChange { begin, end, text: String::new() })
+    }
+}
+
+/// Whether a value can be removed without an effect.
+fn does_nothing(value: Expression<'_>) -> bool {
+    match value.kind() {
+        ExpressionKind::Number { .. }
+        | ExpressionKind::String { .. }
+        | ExpressionKind::Boolean(_)
+        | ExpressionKind::Nil
+        | ExpressionKind::Local { .. }
+        | ExpressionKind::FunctionLiteral(_) => true,
+        ExpressionKind::Call { func, .. } => matches!(func.kind(), ExpressionKind::Global(name) if name == "require"),
+        _ => false,
+    }
+}

@@ -1,0 +1,238 @@
+//! Suggestions how to fix problems, and the changes that carry them out.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::{Serialize, Serializer};
+
+use super::problem::{Problem, TextChange};
+
+/// A suggestion how to fix a problem. It is printed as a sentence; an editor applies the names in it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cure {
+    /// What to do, in a sentence. The author has to carry it out.
+    Advice(String),
+    /// The name that was most likely meant: ``did you mean `title`?``.
+    Meant {
+        /// The name in the file.
+        written: String,
+        /// The name to write instead.
+        meant: String,
+    },
+    /// The text that was most likely meant: `did you mean "crippled"?`.
+    MeantText {
+        /// The text in the file, without quotes.
+        written: String,
+        /// The text to write instead, without quotes.
+        meant: String,
+    },
+    /// The rule id that was most likely meant, if the rule does not have to be added to `RULES.md`.
+    MeantRule {
+        /// The id in the file.
+        written: String,
+        /// The id to write instead.
+        meant: String,
+    },
+    /// The names that are possible: `known: id, title`.
+    Known {
+        /// The name in the file.
+        written: String,
+        /// The first of the possible names.
+        known: Vec<String>,
+        /// The number of further names that are possible.
+        more: usize,
+    },
+    /// Other code in the place of a piece: `write 8 without quotes`.
+    Rewrite {
+        /// The piece of code in the file.
+        written: String,
+        /// The code to write instead.
+        code: String,
+        /// What to do, in a sentence.
+        sentence: String,
+    },
+}
+
+impl Cure {
+    /// The most names that are offered as changes.
+    pub const MOST_OFFERED: usize = 12;
+
+    /// Creates a cure that names what was most likely meant instead of a name.
+    pub fn meant(written: impl Into<String>, meant: impl Into<String>) -> Cure {
+        Cure::Meant { written: written.into(), meant: meant.into() }
+    }
+
+    /// Creates a cure that names what was most likely meant instead of a text in quotes.
+    pub fn meant_text(written: impl Into<String>, meant: impl Into<String>) -> Cure {
+        Cure::MeantText { written: written.into(), meant: meant.into() }
+    }
+
+    /// Creates a cure that writes other code in the place of a piece of it.
+    pub fn rewrite(written: impl Into<String>, code: impl Into<String>, sentence: impl Into<String>) -> Cure {
+        Cure::Rewrite { written: written.into(), code: code.into(), sentence: sentence.into() }
+    }
+
+    /// Returns the changes of a text that carry the cure of a problem out; each of them is one way to do so. Empty if the
+    /// author has to decide something.
+    pub fn changes(&self, problem: &Problem, text: &str) -> Vec<TextChange> {
+        let rest = rest_of_line(problem, text);
+        let exchanged = |written: &str, names: &[&str]| {
+            let found = rest.clone().and_then(|rest| Some((rest.start, find_whole(&text[rest], written)?)));
+            let change = |name: &str| {
+                found.map(|(start, at)| {
+                    let begin = start + at;
+                    TextChange { begin, end: begin + written.len(), text: name.to_owned() }
+                })
+            };
+            names.iter().filter_map(|name| change(name)).collect()
+        };
+        match self {
+            Cure::Advice(_) => Vec::new(),
+            Cure::Meant { written, meant }
+            | Cure::MeantText { written, meant }
+            | Cure::MeantRule { written, meant } => exchanged(written, &[meant]),
+            Cure::Known { known, more, .. } if *more > 0 || known.len() > Cure::MOST_OFFERED => Vec::new(),
+            // A name with a space is a title, and no name of a file or a key.
+            Cure::Known { known, .. } if known.iter().any(|name| name.contains(' ')) => Vec::new(),
+            Cure::Known { written, known, .. } => {
+                exchanged(written, &known.iter().map(String::as_str).collect::<Vec<_>>())
+            }
+            // The problem may name a part of the code that is written anew.
+            Cure::Rewrite { written, code, .. } => match exchanged(written, &[code]) {
+                changes if changes.is_empty() && problem.column.is_some_and(|column| column > 1) => {
+                    let mut of_line = problem.clone();
+                    of_line.column = None;
+                    self.changes(&of_line, text)
+                }
+                changes => changes,
+            },
+        }
+    }
+}
+
+/// The bytes from the position of a problem to the end of its line; `None` if it has no line, or none in the text.
+fn rest_of_line(problem: &Problem, text: &str) -> Option<Range<usize>> {
+    let line = text.split_inclusive('\n').nth(problem.line?.checked_sub(1)? as usize)?;
+    let begin = line.as_ptr() as usize - text.as_ptr() as usize;
+    let line = line.trim_end_matches(['\n', '\r']);
+    let column = problem.column.unwrap_or(1).saturating_sub(1) as usize;
+    let at = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
+    Some(begin + at..begin + line.len())
+}
+
+/// Returns the byte offset of a name in a line, not as a part of a longer word.
+pub fn find_whole(line: &str, name: &str) -> Option<usize> {
+    let part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let before = |at: usize| name.starts_with(part) && line[..at].ends_with(part);
+    let after = |at: usize| name.ends_with(part) && line[at + name.len()..].starts_with(part);
+    line.match_indices(name).map(|(at, _)| at).find(|at| !name.is_empty() && !before(*at) && !after(*at))
+}
+
+impl fmt::Display for Cure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cure::Advice(text) => f.write_str(text),
+            Cure::Meant { meant, .. } => write!(f, "did you mean `{meant}`?"),
+            Cure::MeantText { meant, .. } => write!(f, "did you mean \"{meant}\"?"),
+            Cure::MeantRule { meant, .. } => write!(f, "did you mean `{meant}`? Or add the rule to RULES.md"),
+            Cure::Known { known, more: 0, .. } => write!(f, "known: {}", known.join(", ")),
+            Cure::Known { known, more, .. } => write!(f, "known: {} and {more} more", known.join(", ")),
+            Cure::Rewrite { sentence, .. } => f.write_str(sentence),
+        }
+    }
+}
+
+/// A cure is told to other programs as its sentence.
+impl Serialize for Cure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl From<String> for Cure {
+    fn from(text: String) -> Cure {
+        Cure::Advice(text)
+    }
+}
+
+impl From<&str> for Cure {
+    fn from(text: &str) -> Cure {
+        Cure::Advice(text.to_owned())
+    }
+}
+
+impl From<Cure> for String {
+    fn from(cure: Cure) -> String {
+        match cure {
+            Cure::Advice(text) => text,
+            other => other.to_string(),
+        }
+    }
+}
+
+/// A cure is equal to its sentence.
+impl PartialEq<str> for Cure {
+    fn eq(&self, text: &str) -> bool {
+        match self {
+            Cure::Advice(own) => own == text,
+            other => other.to_string() == text,
+        }
+    }
+}
+
+impl PartialEq<&str> for Cure {
+    fn eq(&self, text: &&str) -> bool {
+        self == *text
+    }
+}
+
+impl PartialEq<String> for Cure {
+    fn eq(&self, text: &String) -> bool {
+        self == text.as_str()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(text: &str, place: (u32, u32), cure: Cure) -> Vec<String> {
+        let problem = Problem::new("g/x.luau", "wrong").at(place).with_cure(cure);
+        let apply = |change: TextChange| {
+            let mut text = text.to_owned();
+            text.replace_range(change.begin..change.end, &change.text);
+            text
+        };
+        problem.changes_in(text).into_iter().map(apply).collect()
+    }
+
+    #[test]
+    fn a_cure_that_names_what_to_write_is_a_change() {
+        assert_eq!(changed("a.hitz + 1", (1, 1), Cure::meant("hitz", "hits")), ["a.hits + 1"]);
+        assert_eq!(changed("fo, rb.each(\"fo\")", (1, 9), Cure::meant("fo", "foe")), ["fo, rb.each(\"foe\")"]);
+        assert_eq!(changed("\u{e4} t:plays(1)", (1, 3), Cure::meant("plays", "play")), ["\u{e4} t:play(1)"]);
+        assert_eq!(changed("x\r\nf(\"cripled\")\r\n", (2, 3), Cure::meant_text("cripled", "crippled")).len(), 1);
+        let known = |known: &[&str], more| {
+            let known = known.iter().map(ToString::to_string).collect();
+            Cure::Known { written: "tittle".into(), known, more }
+        };
+        assert_eq!(changed("tittle = 1", (1, 1), known(&["id", "title"], 0)), ["id = 1", "title = 1"]);
+        for unclear in [known(&["id"], 1), known(&["a b"], 0), known(&["id"; 13], 0), "write more".into()] {
+            assert_eq!(changed("tittle = 1", (1, 1), unclear), Vec::<String>::new());
+        }
+        let harm = Cure::rewrite("\"1\"", "1", "write harm = 1, without quotes");
+        assert_eq!(harm, "write harm = 1, without quotes");
+        for column in [2, 10] {
+            assert_eq!(changed("\tharm = \"1\", -- one", (1, column), harm.clone()), ["\tharm = 1, -- one"]);
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_not_in_its_line_is_not_changed() {
+        for (text, place) in
+            [("a.hits", (1, 1)), ("a.hitz", (2, 1)), ("hitz, b", (1, 3)), ("", (1, 1)), ("hitz2", (1, 1))]
+        {
+            assert_eq!(changed(text, place, Cure::meant("hitz", "hits")), Vec::<String>::new(), "{text}");
+        }
+    }
+}
