@@ -23,8 +23,8 @@ mod session;
 
 #[doc(hidden)]
 pub use context::{
-    ActionContext, Answerer, Asked, Asking, CardCounts, DICE_RUN_OUT, Headless, Masked, Op, PathInput, Phase, Stop,
-    Taped, Untold, fits_auto,
+    ActionContext, Answerer, Asked, Asking, CardCounts, DICE_RUN_OUT, Headless, Masked, Op, PathInput, Phase, Sought,
+    Stop, Taped, Untold, fits_auto,
 };
 pub use context::{View, read_typed, typed_form};
 pub use explorer::{Answering, Assumed, Given};

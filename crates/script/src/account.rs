@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use super::memory;
+use super::{memory, safepoint};
 
 /// The account to which work is charged. The work for answers and texts depends on the mode: a question is shown to a
 /// person, answered by a policy, or answered by the tape. So they have their own quotas in each action, and the work of
@@ -46,11 +46,9 @@ struct Accounts {
 }
 
 thread_local! {
-    /// The work left in the current account: until the next reading of the clock (`WORK`), and after that (`RESERVE`).
-    static WORK: Cell<i64> = const { Cell::new(0) };
+    /// The work left in the current account after the next reading of the clock; `safepoint` has the work until then, and
+    /// the memory in use at which the quota of the current account is spent.
     static RESERVE: Cell<i64> = const { Cell::new(0) };
-    /// The memory in use, in bytes, at which the quota of the current account is spent.
-    static MOST: Cell<usize> = const { Cell::new(usize::MAX) };
     static ACCOUNTS: Cell<Accounts> =
         const { Cell::new(Accounts { open: Account::Game, left: [0; 3], room: [usize::MAX; 3], is_stopped: false }) };
 }
@@ -70,15 +68,12 @@ pub(super) fn open(work: i64, room: [usize; 3]) {
 
 /// Charges work that is not counted by safepoints.
 pub(super) fn charge(work: i64) {
-    WORK.set(WORK.get().saturating_sub(work));
+    safepoint::set_work(safepoint::work().saturating_sub(work));
 }
 
-/// Charges one safepoint. Returns true if the clock must be read.
-#[inline]
-pub(super) fn charge_safepoint() -> bool {
-    let left = WORK.get() - 1;
-    WORK.set(left);
-    left < 0
+/// True if the clock must be read before more work is done.
+pub(super) fn is_portion_spent() -> bool {
+    safepoint::work() < 0
 }
 
 /// Allots work until the next reading of the clock. Returns false if none is left.
@@ -92,29 +87,29 @@ pub(super) fn portion() -> bool {
 
 /// The work left in the current account.
 fn work_left() -> i64 {
-    RESERVE.get().saturating_add(WORK.get())
+    RESERVE.get().saturating_add(safepoint::work())
 }
 
 fn set_work(left: i64) {
     let portion = left.min(PORTION);
-    WORK.set(portion);
+    safepoint::set_work(portion);
     RESERVE.set(left - portion);
 }
 
 fn set_room(bytes: usize) {
-    MOST.set(memory::used().saturating_add(bytes));
+    safepoint::set_most(memory::used().saturating_add(bytes));
 }
 
 /// True if the current account has no bytes left.
 #[inline]
 pub(super) fn is_full() -> bool {
-    memory::uses_more_than(MOST.get())
+    memory::uses_more_than(safepoint::most())
 }
 
 /// Empties all accounts until they are opened again.
 pub(super) fn stop() {
     RESERVE.set(0);
-    WORK.set(-1);
+    safepoint::set_work(-1);
     let accounts = ACCOUNTS.get();
     ACCOUNTS.set(Accounts { is_stopped: true, ..accounts });
 }
@@ -210,7 +205,7 @@ fn given(account: Account, room: [usize; 3]) -> usize {
 
 /// The bytes left in each account.
 fn room_of(Accounts { open, mut room, .. }: Accounts) -> [usize; 3] {
-    let left = MOST.get().saturating_sub(memory::used());
+    let left = safepoint::most().saturating_sub(memory::used());
     let spent = given(open, room).saturating_sub(left);
     room[open as usize] = room[open as usize].saturating_sub(spent);
     room
@@ -226,7 +221,7 @@ pub(super) fn room_left() -> [usize; 3] {
 pub(super) fn uncounted<R>(run: impl FnOnce() -> R) -> R {
     let before = memory::used();
     let made = run();
-    MOST.set(MOST.get().saturating_add(memory::used().saturating_sub(before)));
+    safepoint::set_most(safepoint::most().saturating_add(memory::used().saturating_sub(before)));
     made
 }
 
@@ -255,15 +250,20 @@ pub(super) struct Interrupted {
 
 impl Interrupted {
     pub fn take() -> Interrupted {
-        Interrupted { work: WORK.get(), reserve: RESERVE.get(), most: MOST.get(), accounts: ACCOUNTS.get() }
+        Interrupted {
+            work: safepoint::work(),
+            reserve: RESERVE.get(),
+            most: safepoint::most(),
+            accounts: ACCOUNTS.get(),
+        }
     }
 }
 
 impl Drop for Interrupted {
     fn drop(&mut self) {
-        WORK.set(self.work);
+        safepoint::set_work(self.work);
         RESERVE.set(self.reserve);
-        MOST.set(self.most);
+        safepoint::set_most(self.most);
         ACCOUNTS.set(self.accounts);
     }
 }

@@ -1,6 +1,6 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 use mlua::{Error, Function, Lua, Result, Table, Value as Lv};
@@ -9,7 +9,7 @@ use super::account::uncounted;
 use super::conversion::to_lua;
 use super::field_names::{FieldNames, Name};
 use super::host::fill::{copy_blank, fill_fields};
-use riskbreaker_state::{Entity, EntityId, FieldId, KindId, Schema, Stale, State, Value};
+use riskbreaker_state::{Entity, EntityId, FieldId, KindId, NumberHash, Schema, Stale, State, Value};
 
 /// The entities of one game in a script machine: a frozen table for each.
 ///
@@ -455,29 +455,6 @@ impl<T: Default> ByEntity<T> {
             true => self.place(id).get_or_insert_with(T::default),
             false => self.apart.entry(id.0).or_default(),
         }
-    }
-}
-
-/// A fast hasher for addresses and numbers of tables.
-#[derive(Default)]
-struct NumberHash(u64);
-
-impl Hasher for NumberHash {
-    fn finish(&self) -> u64 {
-        // The upper bits must depend on the whole number.
-        self.0.rotate_left(26)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
-    }
-
-    fn write_usize(&mut self, address: usize) {
-        self.write_u64(address as u64 >> 4);
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0 ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 }
 

@@ -36,6 +36,7 @@ mod merge;
 mod nesting;
 mod prelude;
 mod ruleset_reference;
+mod safepoint;
 mod sandbox;
 mod source_span;
 mod spec_file;

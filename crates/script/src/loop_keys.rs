@@ -79,38 +79,61 @@ struct Thread {
     frame: *const Frame,
 }
 
-/// The reason why the loop that begins here is refused, if it is.
+/// True if the instruction at this safepoint is that of a loop.
 ///
 /// # Safety
 ///
 /// The engine must stand at a safepoint of the state.
 #[inline]
-pub(super) unsafe fn wrong(state: *mut mlua::lua_State) -> Option<RefusedLoops> {
+pub(super) unsafe fn is_loop(state: *mut mlua::lua_State) -> bool {
     // SAFETY: at a safepoint a script's frame is valid, and the current instruction precedes the next one.
     unsafe {
         let frame = (*state.cast::<Thread>()).frame;
-        if (*frame).script.is_null() || (*frame).next.is_null() {
-            return None;
-        }
-        let instruction = *(*frame).next.sub(1);
-        if instruction as u8 != FORGLOOP {
-            return None;
-        }
+        !(*frame).script.is_null() && *(*frame).next.sub(1) as u8 == FORGLOOP
+    }
+}
+
+/// The registers of a loop: its function, its table and its place.
+unsafe fn registers(state: *mut mlua::lua_State) -> [*const EngineValue; 3] {
+    // SAFETY: as in `is_loop`.
+    unsafe {
+        let frame = (*state.cast::<Thread>()).frame;
+        let first = (*frame).base.add((*(*frame).next.sub(1) >> 8) as usize & 0xff);
+        [first, first.add(1), first.add(2)]
+    }
+}
+
+/// True if the loop begins here, with a table that has more than an array part.
+///
+/// # Safety
+///
+/// The engine must stand at a safepoint of the state, at the instruction of a loop.
+#[inline]
+pub(super) unsafe fn begins(state: *mut mlua::lua_State) -> bool {
+    // SAFETY: as in `is_loop`.
+    unsafe {
+        let frame = (*state.cast::<Thread>()).frame;
         // The sign of the additional word is set for loops over the array part only.
         if (*(*frame).next as i32) < 0 {
-            return None;
+            return false;
         }
-        let [iterator, table, index] = {
-            let first = (*frame).base.add((instruction >> 8) as usize & 0xff);
-            [first, first.add(1), first.add(2)]
-        };
-        let begins = (*iterator).tag == ffi::LUA_TNIL
+        let [iterator, table, index] = registers(state);
+        (*iterator).tag == ffi::LUA_TNIL
             && (*table).tag == ffi::LUA_TTABLE
             && (*index).tag == ffi::LUA_TLIGHTUSERDATA
-            && (*index).value.is_null();
-        if !begins {
-            return None;
-        }
+            && (*index).value.is_null()
+    }
+}
+
+/// The reason why the loop that begins here is refused, if it is.
+///
+/// # Safety
+///
+/// The engine must stand at a safepoint of the state, at the beginning of a loop.
+pub(super) unsafe fn wrong(state: *mut mlua::lua_State) -> Option<RefusedLoops> {
+    // SAFETY: the table is in the second register of the loop.
+    unsafe {
+        let [_, table, _] = registers(state);
         let table: *const EngineTable = (*table).value.cast();
         if has_odd_keys(table) {
             return Some([WRONG, CURE]);

@@ -4,6 +4,8 @@ use std::cell::Cell;
 
 use mlua::Lua;
 
+use super::safepoint;
+
 thread_local! {
     /// True while a script runs. The host's own allocations are limited only by the machine.
     static LIMITED: Cell<bool> = const { Cell::new(false) };
@@ -33,13 +35,23 @@ pub(super) fn running<R>(lua: &Lua, run: impl FnOnce() -> R) -> R {
     struct GivenBack(*const usize);
     impl Drop for GivenBack {
         fn drop(&mut self) {
-            RUNNING.set(self.0);
+            // SAFETY: this machine ran before, and still exists.
+            unsafe { set_running(self.0) };
         }
     }
     // SAFETY: every state holds a pointer to its global part, see `install`.
     let global = lua.exec_raw_lua(|raw| unsafe { *raw.state().cast::<*const usize>().add(GLOBAL) });
-    let _back = GivenBack(RUNNING.replace(global));
+    let _back = GivenBack(RUNNING.get());
+    // SAFETY: the machine is borrowed until it is given back.
+    unsafe { set_running(global) };
     run()
+}
+
+/// Sets the global state of the machine that runs on this thread; null for none.
+unsafe fn set_running(global: *const usize) {
+    RUNNING.set(global);
+    // SAFETY: `install` has found the number there; the caller gives the state of an existing machine.
+    unsafe { safepoint::count_bytes_at(if global.is_null() { global } else { global.add(TOTAL) }) };
 }
 
 /// The bytes in use in the running machine, including garbage; 0 if none runs. Excludes the string table, whose size

@@ -8,28 +8,55 @@ use super::account::{self, charge};
 use super::allocation::{self};
 use super::budget::{note_cure, note_spent, spent_now};
 use super::file_place::place_of;
-use super::{loop_keys, watchdog};
+use super::{loop_keys, safepoint, watchdog};
 
 /// The bytes that a program's machine may use beyond its initial size, and a ruleset's machine while it is loaded.
 pub(super) const MEMORY: usize = 64 << 20;
 
+/// Called by the engine at each safepoint.
 unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
     // A step of the collector, in a program or spec, must not be interrupted.
     if gc >= 0 {
         return;
     }
-    // SAFETY: the engine is at a safepoint of this state.
-    if let Some([wrong, cure]) = unsafe { loop_keys::wrong(state) } {
-        note_cure(cure);
-        unsafe { refuse(state, wrong) }
+    // SAFETY: the engine is at a safepoint of this state. The usual way through calls nothing.
+    unsafe {
+        if loop_keys::is_loop(state) && loop_keys::begins(state) {
+            check_loop(state);
+        }
+        if safepoint::pass() {
+            check_limits(state);
+        }
     }
-    if (account::charge_safepoint() || account::is_full() || watchdog::must_look())
+}
+
+/// Refuses a loop that begins here over a table whose order depends on addresses.
+#[cold]
+#[inline(never)]
+unsafe fn check_loop(state: *mut mlua::lua_State) {
+    // SAFETY: a loop begins at this safepoint.
+    unsafe {
+        if let Some([wrong, cure]) = loop_keys::wrong(state) {
+            note_cure(cure);
+            refuse(state, wrong);
+        }
+    }
+}
+
+/// Stops the script if it has spent a budget.
+#[cold]
+#[inline(never)]
+unsafe fn check_limits(state: *mut mlua::lua_State) {
+    if (account::is_portion_spent() || account::is_full() || watchdog::must_look())
         && let Some(spent) = spent_now()
     {
-        if let Some(why) = account::end_words() {
-            unsafe { refuse(state, why) }
+        // SAFETY: the engine is at a safepoint of this state.
+        unsafe {
+            if let Some(why) = account::end_words() {
+                refuse(state, why);
+            }
+            kill(state, spent);
         }
-        unsafe { kill(state, spent) }
     }
 }
 

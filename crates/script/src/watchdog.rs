@@ -9,6 +9,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
+use super::safepoint;
+
 /// The interval of reminders.
 const PERIOD: Duration = Duration::from_millis(4);
 
@@ -40,6 +42,7 @@ struct ThreadHold(&'static ThreadWatch);
 impl Drop for ThreadHold {
     fn drop(&mut self) {
         OWN.set(None);
+        safepoint::look_at(None);
         self.0.running.store(0, Ordering::SeqCst);
         with_watches(|watches| watches.free.push(self.0));
     }
@@ -71,6 +74,7 @@ fn take_watch() -> &'static ThreadWatch {
         }
     });
     OWN.set(Some(watch));
+    safepoint::look_at(Some(&watch.look));
     watch
 }
 

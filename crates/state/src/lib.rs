@@ -21,6 +21,8 @@ mod entity;
 #[allow(missing_docs)]
 mod game_state;
 #[allow(missing_docs)]
+mod number_hash;
+#[allow(missing_docs)]
 mod numbers;
 mod outcome_kind;
 mod profile;
@@ -48,6 +50,8 @@ pub use dormant::{Dormant, Kept, Passage, pass, put_aside};
 pub use entity::Entity;
 #[doc(hidden)]
 pub use game_state::{Belongings, FEW_ENTITIES, MOST_ENTRIES, Stale, State};
+#[doc(hidden)]
+pub use number_hash::NumberHash;
 #[doc(hidden)]
 pub use numbers::DrawnNumber;
 pub use outcome_kind::OutcomeKind;

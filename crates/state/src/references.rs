@@ -1,5 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::BuildHasherDefault;
 
+use super::number_hash::NumberHash;
 use super::{Entity, EntityId, FieldId, KindId, Value};
 
 /// An index of a state: the entities of each kind, and the references to each entity by field.
@@ -8,7 +10,13 @@ use super::{Entity, EntityId, FieldId, KindId, Value};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct References {
     of_kind: BTreeMap<KindId, BTreeSet<EntityId>>,
-    to: HashMap<(EntityId, KindId, FieldId), BTreeSet<EntityId>>,
+    /// By [`place_of`] their references.
+    to: HashMap<u64, BTreeSet<EntityId>, BuildHasherDefault<NumberHash>>,
+}
+
+/// The entity and the field of a reference, as one number.
+fn place_of(to: EntityId, (kind, field): (KindId, FieldId)) -> u64 {
+    u64::from(to.0) << 32 | u64::from(kind.0) << 16 | u64::from(field.0)
 }
 
 impl References {
@@ -25,7 +33,7 @@ impl References {
 
     /// The entities of a kind that refer to one through a field, in the order of their ids.
     pub fn to(&self, to: EntityId, kind: KindId, field: FieldId) -> impl Iterator<Item = EntityId> {
-        self.to.get(&(to, kind, field)).into_iter().flatten().copied()
+        self.to.get(&place_of(to, (kind, field))).into_iter().flatten().copied()
     }
 
     pub fn came(&mut self, id: EntityId, entity: &Entity) {
@@ -50,19 +58,19 @@ impl References {
         self.refers(id, place, to);
     }
 
-    fn refers(&mut self, id: EntityId, (kind, field): (KindId, FieldId), value: &Value) {
+    fn refers(&mut self, id: EntityId, place: (KindId, FieldId), value: &Value) {
         if let Value::Entity(to) = value {
-            self.to.entry((*to, kind, field)).or_default().insert(id);
+            self.to.entry(place_of(*to, place)).or_default().insert(id);
         }
     }
 
-    fn refers_no_more(&mut self, id: EntityId, (kind, field): (KindId, FieldId), value: &Value) {
+    fn refers_no_more(&mut self, id: EntityId, place: (KindId, FieldId), value: &Value) {
         if let Value::Entity(to) = value
-            && let Some(all) = self.to.get_mut(&(*to, kind, field))
+            && let Some(all) = self.to.get_mut(&place_of(*to, place))
         {
             all.remove(&id);
             if all.is_empty() {
-                self.to.remove(&(*to, kind, field));
+                self.to.remove(&place_of(*to, place));
             }
         }
     }

@@ -29,6 +29,7 @@ mod run_rolls;
 mod run_state;
 mod seat_input;
 mod secrecy;
+mod sought;
 mod telling;
 mod typed;
 mod view;
@@ -69,6 +70,7 @@ pub use run_log::{Course, RunLog, RunProgress, Untold};
 pub use run_rolls::RunRolls;
 pub use run_state::RunState;
 pub use seat_input::SeatInput;
+pub use sought::Sought;
 
 /// The beginning of the message of a fault for too few written dice.
 pub const DICE_RUN_OUT: &str = "the written dice have run out";

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use super::ActionContext;
 use super::op::Op;
 use super::phase::{Phase, Stop};
+use super::sought::Sought;
 use crate::{Happening, Query};
 use riskbreaker_state::{
     Attachment, AttachmentId, Audience, AudienceRule, Due, ENDING, Entity, EntityId, Entry, EntryId, FieldId, Key,
-    Kind, KindId, RelativeKey, Schema, Value, readable_name,
+    KindId, RelativeKey, Schema, Value, readable_name,
 };
 
 impl ActionContext {
@@ -95,25 +96,36 @@ impl ActionContext {
     }
 
     /// The entities of a kind that hold these values, in the order of their creation.
-    pub fn holding(&mut self, kind: KindId, wanted: &[(FieldId, Value)]) -> Vec<EntityId> {
-        let reference = wanted.iter().find_map(|(field, value)| match value {
-            Value::Entity(to) => Some((*field, *to)),
+    pub fn holding(&mut self, kind: KindId, wanted: &[(FieldId, Sought<'_>)]) -> Vec<EntityId> {
+        let reference = wanted.iter().find_map(|(field, sought)| match sought {
+            Sought::Other(Value::Entity(to)) => Some((*field, *to)),
             _ => None,
         });
-        let shown_all = self.knowledge.masked.is_none() && self.knowledge.glimpse.is_none();
         let referring = reference.map(|(field, to)| self.state.referring(kind, field, to));
-        let fewest = referring.as_ref().map(Vec::len);
-        let mut found = match referring {
-            Some(referring) if !self.notes_reads() => referring,
-            // The result depends on the fields of all entities of the kind.
-            _ => self.state.of_kind(kind),
-        };
-        // Count the same work whether reads are observed or not.
-        self.run.searched += fewest.unwrap_or(found.len());
-        if !self.notes_reads() {
-            found.retain(|id| wanted.iter().all(|(field, value)| self.state.field(*id, *field) == Some(value)));
-            return found;
+        if self.notes_reads() {
+            // Count the same work whether reads are observed or not.
+            let wanted: Vec<_> = wanted.iter().map(|(field, sought)| (*field, sought.value())).collect();
+            return self.holding_observed(kind, &wanted, reference, referring.map(|referring| referring.len()));
         }
+        let mut found = referring.unwrap_or_else(|| self.state.of_kind(kind));
+        self.run.searched += found.len();
+        found.retain(|id| wanted.iter().all(|(field, sought)| sought.is(self.state.field(*id, *field))));
+        found
+    }
+
+    /// Like [`ActionContext::holding`], where observers need to know what is read. `fewest`: the number of entities that
+    /// refer to the one of `reference`.
+    fn holding_observed(
+        &mut self,
+        kind: KindId,
+        wanted: &[(FieldId, Value)],
+        reference: Option<(FieldId, EntityId)>,
+        fewest: Option<usize>,
+    ) -> Vec<EntityId> {
+        let shown_all = self.knowledge.masked.is_none() && self.knowledge.glimpse.is_none();
+        // The result depends on the fields of all entities of the kind.
+        let mut found = self.state.of_kind(kind);
+        self.run.searched += fewest.unwrap_or(found.len());
         let query = match (reference, self.observers.fixed_entities()) {
             // Of the entities made in play, tell the trace cache those that refer to `to`.
             (Some((field, to)), Some(fixed)) if shown_all => {
@@ -157,26 +169,26 @@ impl ActionContext {
     /// The relations of a kind between two entities, in the order of their creation; in both directions if the kind is
     /// mutual.
     pub fn relations_between(&mut self, kind: KindId, one: EntityId, other: EntityId) -> Vec<EntityId> {
-        let rules = self.rules.clone();
-        let declared = rules.schema().kind(kind);
-        let [first, second] = declared.relates[..] else { return Vec::new() };
-        self.note_order(declared, one);
-        let mut found = self.holding(kind, &[(first, Value::Entity(one)), (second, Value::Entity(other))]);
-        if declared.mutual && one != other {
-            found.extend(self.holding(kind, &[(first, Value::Entity(other)), (second, Value::Entity(one))]));
+        let Some(([first, second], mutual)) = self.ends_of(kind) else { return Vec::new() };
+        if mutual {
+            self.note_relations(one);
+        }
+        let mut found = self.holding(kind, &[(first, one.into()), (second, other.into())]);
+        if mutual && one != other {
+            found.extend(self.holding(kind, &[(first, other.into()), (second, one.into())]));
             found.sort_by_key(|id| self.state.place(*id));
         }
         found
     }
 
-    /// Observes all relations of an entity if the kind is mutual, since the order of creation across both ends then
-    /// matters.
-    fn note_order(&mut self, kind: &Kind, one: EntityId) {
-        if kind.mutual {
-            self.note_relations(one);
-        }
+    /// The fields of the two ends of a kind of relation, and whether it is mutual. `None` if the kind is no relation.
+    fn ends_of(&self, kind: KindId) -> Option<([FieldId; 2], bool)> {
+        let declared = self.rules.schema().kind(kind);
+        let [first, second] = declared.relates[..] else { return None };
+        Some(([first, second], declared.mutual))
     }
 
+    /// Observes all relations of an entity: of a mutual kind, the order of creation across both ends matters.
     fn note_relations(&mut self, one: EntityId) {
         self.observers.observe(&Op::ReadPopulation { query: Query::Relations(one), state: &self.state });
     }
@@ -184,15 +196,15 @@ impl ActionContext {
     /// The entities at the other end of an entity's relations of a kind, without duplicates, in the order of creation.
     /// `back`: those at the first end instead; no difference for a mutual kind.
     pub fn related(&mut self, kind: KindId, one: EntityId, back: bool) -> Vec<EntityId> {
-        let rules = self.rules.clone();
-        let declared = rules.schema().kind(kind);
-        let [first, second] = declared.relates[..] else { return Vec::new() };
+        let Some(([first, second], mutual)) = self.ends_of(kind) else { return Vec::new() };
         let (near, far) = if back { (second, first) } else { (first, second) };
-        self.note_order(declared, one);
+        if mutual {
+            self.note_relations(one);
+        }
         let mut ends: Vec<(EntityId, FieldId)> =
-            self.holding(kind, &[(near, Value::Entity(one))]).into_iter().map(|id| (id, far)).collect();
-        if declared.mutual {
-            ends.extend(self.holding(kind, &[(far, Value::Entity(one))]).into_iter().map(|id| (id, near)));
+            self.holding(kind, &[(near, one.into())]).into_iter().map(|id| (id, far)).collect();
+        if mutual {
+            ends.extend(self.holding(kind, &[(far, one.into())]).into_iter().map(|id| (id, near)));
             ends.sort_by_key(|(id, end)| (self.state.place(*id), *end));
         }
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
@@ -217,7 +229,7 @@ impl ActionContext {
             for (nth, end) in kind.relates.iter().enumerate() {
                 let far = kind.relates.get(1 - nth.min(1)).filter(|far| *far != end);
                 let label = if nth == 1 && !kind.mutual { format!("{word}, the other way") } else { word.clone() };
-                for relation in self.holding(at, &[(*end, Value::Entity(id))]) {
+                for relation in self.holding(at, &[(*end, id.into())]) {
                     let other = far.and_then(|far| self.read(relation, *far).cloned());
                     let other = other.map(|other| self.words(&other));
                     let until = self.until(relation);
@@ -237,7 +249,7 @@ impl ActionContext {
         let (status, moment, of) = (kind.field_named("status")?, kind.field_named("moment")?, kind.field_named("of")?);
         let (left, at) = (kind.field_named("left")?, kind.field_named("at")?);
         let mut words = Vec::new();
-        for one in self.holding(ending, &[(status, Value::Entity(id))]) {
+        for one in self.holding(ending, &[(status, id.into())]) {
             let mut field = |field| self.read(one, field).cloned().unwrap_or_default();
             words.push(match (field(at), field(moment), field(of), field(left)) {
                 (Value::List(key), ..) if !key.is_empty() => format!("until {}", Value::List(key)),

@@ -169,9 +169,9 @@ impl Game {
             });
             return by_hand(&self.context, id, "is there");
         }
-        let mut found = self.context.holding(relation, &[(first, Value::Entity(one))]);
+        let mut found = self.context.holding(relation, &[(first, one.into())]);
         if declared.mutual {
-            found.extend(self.context.holding(relation, &[(second, Value::Entity(one))]));
+            found.extend(self.context.holding(relation, &[(second, one.into())]));
         }
         let mut told = (self.context.state.audience(rules.schema(), one), Vec::new());
         for id in &found {

@@ -208,9 +208,10 @@ impl Memo {
         let (None | Some(Some(_)), Some(args)) = (owner, args) else { return self.refuse(&what, TOO_MANY) };
         let root = Root { what, owner: owner.flatten(), args, population, attachments };
         let (dependencies, effects) = (Vec::with_capacity(USUAL), Vec::with_capacity(USUAL));
-        let (assumptions, asked) = Default::default();
+        let (assumptions, asked, before) = Default::default();
         let (mark, cast) = (state.since(0).len(), self.numbering.is_all(state));
-        self.recording = Some(Recording { root, dependencies, assumptions, effects, asked, cast, mark, expected });
+        self.recording =
+            Some(Recording { root, dependencies, assumptions, effects, asked, cast, mark, before, expected });
         // The hooks of all attachments run unasked.
         let concerns = |attachment: &Attachment| {
             !self.numbering.is_fixed(attachment.owner) || self.numbering.concerns(&attachment.data)

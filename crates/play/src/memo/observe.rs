@@ -156,6 +156,14 @@ impl Memo {
             return;
         }
         recording.asked.push(numbered);
+        if query == Query::Open && recording.cast && self.begins_alike {
+            // If no field has changed on which audiences depend, their values are assumed.
+            let all = self.rules.audience_guards();
+            if all.iter().all(|key| !self.invalidated.contains(key)) {
+                recording.assumptions.extend(all);
+                return self.abort_if_long();
+            }
+        }
         if let Query::Holding(kind, field, _) = query
             && self.begins_alike
         {
@@ -168,18 +176,15 @@ impl Memo {
                 return self.abort_if_long();
             }
         }
-        let before;
-        let state = if !recording.may_have_changed(query, &self.numbering, &self.rules) {
-            state
+        let found = if !recording.may_have_changed(query, &self.numbering, &self.rules) {
+            query.found(state, &self.rules, &mut self.numbering)
         } else if recording.mark == 0 && state.ids() <= MOST_COPIED {
-            before = state.before_journal();
-            &before
+            let before = recording.before.get_or_insert_with(|| Box::new(state.before_journal()));
+            query.found(before, &self.rules, &mut self.numbering)
         } else {
             return self.abort("it queries entities after it has changed which ones match");
         };
-        let Some(found) = query.found(state, &self.rules, &mut self.numbering).filter(is_small) else {
-            return self.abort(TOO_MANY);
-        };
+        let Some(found) = found.filter(is_small) else { return self.abort(TOO_MANY) };
         if let Some(recording) = &mut self.recording {
             recording.dependencies.push((Dependency::Query(numbered), found));
         }

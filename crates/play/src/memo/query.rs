@@ -54,6 +54,11 @@ impl QueryRules {
         }
     }
 
+    /// The fields of the fixed entities on which audiences depend.
+    pub fn audience_guards(&self) -> &FieldSet {
+        &self.audience_guards
+    }
+
     /// True if the audience of anything may depend on this field.
     pub fn decides_audiences(&self, field: Guard, numbering: &EntityNumbering) -> bool {
         match field.is_fixed() {

@@ -8,7 +8,7 @@ use super::query::{Query, QueryRules};
 use crate::Sight;
 use crate::context::PlayedCard;
 use riskbreaker_dice::Dice;
-use riskbreaker_state::{Attachment, AttachmentId, Due, Entity, EntityId, FieldId, KindId, RelativeKey, Value};
+use riskbreaker_state::{Attachment, AttachmentId, Due, Entity, EntityId, FieldId, KindId, RelativeKey, State, Value};
 
 /// The owner in the root of a read-only function. No entry has it, since entities are counted from 1.
 pub(crate) const FUNCTION: Option<EntityId> = Some(EntityId(0));
@@ -152,6 +152,8 @@ pub(crate) struct Recording {
     pub cast: bool,
     /// The length of the journal when it began.
     pub mark: usize,
+    /// The state when it began; `None` until a query needs it.
+    pub before: Option<Box<State>>,
     /// The recorded outcome, if the script runs only to be compared with it.
     pub expected: Option<ExpectedOutcome>,
 }

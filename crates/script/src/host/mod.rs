@@ -20,6 +20,7 @@ mod questions;
 mod raw;
 pub(super) mod refusal;
 mod relations;
+mod schema_names;
 pub(super) mod stack;
 pub(super) mod state;
 pub(super) mod token;

@@ -10,11 +10,11 @@ use super::entities::no_kind;
 use super::messages::no_member;
 use super::raw::{add_functions, pop, push_handle, push_handles, raise, text, type_name};
 use super::refusal::{NO_GAME, fault, message_of, plain, stopped};
-use super::stack::value_at;
+use super::stack::{hold_text, value_at};
 use super::state::{HostState, is_handle, lent};
-use riskbreaker_play::{ActionContext, Op, Query};
+use riskbreaker_play::{ActionContext, Op, Query, Sought};
 use riskbreaker_ruleset::instead_of_value;
-use riskbreaker_state::{EntityId, FieldId, KindId, Type, Value};
+use riskbreaker_state::{EntityId, Field, FieldId, KindId, Type, Value};
 
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
     // SAFETY: both follow the engine's rules for C functions, see below.
@@ -74,9 +74,9 @@ unsafe extern "C-unwind" fn list(state: *mut lua_State) -> c_int {
 
 /// The kind of the requested list. `None` if there is no such kind.
 unsafe fn kind_of_list(state: *mut lua_State) -> std::result::Result<Option<KindId>, String> {
-    let Some((_, context)) = lent(state) else { return Err(NO_GAME.into()) };
+    let Some((host, context)) = lent(state) else { return Err(NO_GAME.into()) };
     context.may_go_on().map_err(|stop| message_of(&stop).to_string())?;
-    Ok(unsafe { text(state, 2) }.and_then(|name| context.rules.schema().kind_named(name)))
+    Ok(unsafe { host.names.kind_at(state, 2, context.rules.schema()) })
 }
 
 /// `holding(kind, fields, whether the first suffices)`: returns the entities of a kind with these field values, or the
@@ -134,16 +134,18 @@ unsafe fn found(state: *mut lua_State) -> std::result::Result<Vec<EntityId>, Str
     context.may_go_on().map_err(|stop| message_of(&stop).to_string())?;
     unsafe {
         let what = if is_first(state) { "rb.first" } else { "rb.each" };
-        let Some(name) = text(state, 1) else {
-            return Err(plain(&fault(context, "the name of a kind must be a text")));
+        let Some(kind) = host.names.kind_at(state, 1, context.rules.schema()) else {
+            return Err(plain(&match text(state, 1) {
+                Some(name) => no_kind(context, name),
+                None => fault(context, "the name of a kind must be a text"),
+            }));
         };
-        let Some(kind) = context.rules.schema().kind_named(name) else { return Err(plain(&no_kind(context, name))) };
         let of_table = ffi::lua_type(state, 2) == ffi::LUA_TTABLE;
         if !of_table || is_handle(ffi::lua_topointer(state, 2) as usize) {
             let given = if of_table { "an entity" } else { type_name(state, 2) };
             return Err(plain(&fault(context, format!("{what} takes a table of fields, not {given}"))));
         }
-        let (mut wanted, mut place) = (Vec::new(), 0);
+        let (mut wanted, mut place) = (Vec::with_capacity(USUAL), 0);
         loop {
             place = ffi::lua_rawiter(state, 2, place);
             if place < 0 {
@@ -160,24 +162,37 @@ unsafe fn found(state: *mut lua_State) -> std::result::Result<Vec<EntityId>, Str
     }
 }
 
+/// The usual maximum of fields in a query.
+const USUAL: usize = 4;
+
 /// The field and the value of the pair on top of the stack.
-unsafe fn wanted_field(
+unsafe fn wanted_field<'a>(
     state: *mut lua_State,
     host: &HostState,
     context: &mut ActionContext,
     kind: KindId,
-) -> std::result::Result<(FieldId, Value), String> {
+) -> std::result::Result<(FieldId, Sought<'a>), String> {
     unsafe {
-        let Some(name) = text(state, -2) else {
-            return Err(plain(&fault(context, "the name of a field must be a text")));
-        };
         let declared = context.rules.schema().kind(kind);
-        let Some(field) = declared.field_named(name) else {
+        let Some(field) = host.names.field_at(state, -2, kind, context.rules.schema()) else {
+            let Some(name) = text(state, -2) else {
+                return Err(plain(&fault(context, "the name of a field must be a text")));
+            };
             let of = declared.name.clone();
             let message = no_member(context, &of, name);
             return Err(plain(&fault(context, message)));
         };
-        let ty = &declared.field(field).ty;
+        let Field { ty, name, .. } = declared.field(field);
+        // The table of fields holds the text as long as the query runs.
+        if let (Type::Text, Some(text)) = (ty, text(state, -1)) {
+            return match hold_text(text) {
+                Ok(()) => Ok((field, Sought::Text(text))),
+                Err(error) => {
+                    let message = format!("the field `{name}` of a {}: {error}", declared.name);
+                    Err(plain(&fault(context, message)))
+                }
+            };
+        }
         let is_compared = !matches!(ty, Type::List(_) | Type::Map(_) | Type::Ratio);
         let is_table = ffi::lua_type(state, -1) == ffi::LUA_TTABLE;
         // A removed entity is reported below.
@@ -198,7 +213,7 @@ unsafe fn wanted_field(
         match value_at(state, -1, host, ty, None) {
             // A number out of bounds finds no entity; a value of the wrong kind is a mistake.
             Ok(value) => match ty.check_kind(&value, context.rules.schema(), &context.state) {
-                Ok(()) => Ok((field, value)),
+                Ok(()) => Ok((field, Sought::Other(value))),
                 // It could never find an entity.
                 Err(wrong) => {
                     let message = format!("the field `{name}` of a {} {wrong}", declared.name);

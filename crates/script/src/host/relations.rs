@@ -7,7 +7,7 @@ use super::super::account::charge;
 use super::super::handles::Handles;
 use super::entities::{entity_arg, hold_change, kind_arg, new_entity, read_fields, take_away};
 use super::queries::{charge_query, push_list};
-use super::raw::{add_functions, push_handle, text};
+use super::raw::{add_functions, push_handle};
 use super::refusal::stopped;
 use super::state::{HostState, host_function, lent, running_host};
 use riskbreaker_play::ActionContext;
@@ -138,10 +138,10 @@ unsafe extern "C-unwind" fn find_related(state: *mut lua_State) -> c_int {
 /// The running game, and the kind of relation named by the first argument. `None` if the action is stopped or the
 /// argument is no such kind.
 unsafe fn relation_at<'a>(state: *mut lua_State) -> Option<(&'a mut ActionContext, KindId)> {
-    let (_, context) = lent(state)?;
+    let (host, context) = lent(state)?;
     context.may_go_on().ok()?;
     // SAFETY: the caller gives its state.
-    let kind = context.rules.schema().kind_named(unsafe { text(state, 1) }?)?;
+    let kind = unsafe { host.names.kind_at(state, 1, context.rules.schema()) }?;
     (context.rules.schema().kind(kind).relates.len() == 2).then_some((context, kind))
 }
 

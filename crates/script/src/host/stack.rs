@@ -204,11 +204,16 @@ unsafe fn write_field(state: *mut lua_State, by: Option<f64>) -> std::result::Re
 
 /// Copies a script's text for the host and charges it.
 fn kept_text(text: &str) -> std::result::Result<Arc<str>, String> {
+    hold_text(text)?;
+    Ok(Arc::from(text))
+}
+
+/// Charges a script's text that the host uses.
+pub(super) fn hold_text(text: &str) -> std::result::Result<(), String> {
     if text.len() > LONGEST_TEXT {
         return Err(format!("a text has at most {LONGEST_TEXT} bytes"));
     }
-    super::super::budget::hold(3 * text.len()).map_err(|error| error.to_string())?;
-    Ok(Arc::from(text))
+    hold(3 * text.len()).map_err(|error| error.to_string())
 }
 
 /// Reads a value that is no table. `ty` and `now`: type and current value of its field, whose texts are shared.

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
+use std::hash::BuildHasherDefault;
 use std::ptr;
 use std::sync::Arc;
 
@@ -11,9 +12,10 @@ use super::super::file_place::place_of;
 use super::super::handles::{Handles, Reads};
 use super::super::upvalues::Assigner;
 use super::refusal::NO_GAME;
+use super::schema_names::SchemaNames;
 use riskbreaker_dice::Dice;
 use riskbreaker_play::{ActionContext, DicePosition, Term};
-use riskbreaker_state::Audience;
+use riskbreaker_state::{Audience, NumberHash};
 
 thread_local! {
     /// The host state of the machine that runs on this thread.
@@ -28,11 +30,13 @@ pub(crate) struct HostState {
     context: Cell<Option<*mut ActionContext>>,
     pub handles: RefCell<Handles>,
     pub reads: Reads,
+    /// The names of kinds and fields that scripts used lately.
+    pub(super) names: SchemaNames,
     /// Dice expressions used by scripts, by number.
     pub(super) dice: RefCell<Vec<Arc<Dice>>>,
     labels: RefCell<HashMap<String, Arc<str>>>,
     /// Texts of the rules, by address, with this machine's own copies.
-    texts: RefCell<HashMap<usize, [Arc<str>; 2]>>,
+    texts: RefCell<HashMap<usize, [Arc<str>; 2], BuildHasherDefault<NumberHash>>>,
     pub terms: RefCell<Vec<Term>>,
     /// The audience of the next whispered line.
     pub(super) whispered_to: RefCell<Audience>,

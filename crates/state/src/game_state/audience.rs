@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::State;
 use crate::audience::EVERYBODY;
-use crate::{Audience, AudienceRule, Entity, EntityId, FieldId, Schema, Value};
+use crate::{Audience, AudienceRule, Entity, EntityId, FieldId, Kind, Schema, Value};
 
 impl State {
     /// The audience of an entity. Everybody if it does not exist. A relation is seen by those who see all its ends.
@@ -41,21 +41,25 @@ impl State {
     }
 
     /// True if everybody sees every entity and every field.
-    pub fn is_open(&self, schema: &Schema) -> bool {
-        let rules: Vec<Vec<&AudienceRule>> = schema.kinds.iter().map(|kind| kind.audience_rules().collect()).collect();
+    pub fn is_open<'s>(&self, schema: &'s Schema) -> bool {
+        // Most audiences are in a field of the entity itself, which is found once for all entities of the kind.
+        let rules_of = |kind: &'s Kind| {
+            let found = |rule| own_field(kind, rule).ok_or(rule);
+            kind.audience_rules().map(found).collect::<Vec<_>>()
+        };
+        let rules: Vec<_> = schema.kinds.iter().map(rules_of).collect();
         self.entities().all(|(_, entity)| {
-            rules[entity.kind.0 as usize].iter().all(|rule| self.is_for_everybody(schema, entity, rule))
+            rules[entity.kind.0 as usize].iter().all(|rule| match rule {
+                Ok(field) => names_everybody(entity.fields.get(field.0 as usize)),
+                Err(rule) => self.is_for_everybody(schema, entity, rule),
+            })
         })
     }
 
     fn is_for_everybody(&self, schema: &Schema, entity: &Entity, rule: &AudienceRule) -> bool {
         match rule {
             AudienceRule::Fixed(audience) => audience.is_everybody(),
-            AudienceRule::Path(path) => match self.at_end(schema, entity, path, None) {
-                Some(Value::Text(seat)) => **seat == *EVERYBODY,
-                Some(Value::List(seats)) => seats.iter().filter_map(Value::as_text).any(|seat| seat == EVERYBODY),
-                _ => false,
-            },
+            AudienceRule::Path(path) => names_everybody(self.at_end(schema, entity, path, None)),
         }
     }
 
@@ -112,10 +116,27 @@ impl State {
     }
 }
 
+/// The field of an entity itself that an audience rule of its kind names. `None` for another rule.
+fn own_field(kind: &Kind, rule: &AudienceRule) -> Option<FieldId> {
+    match rule {
+        AudienceRule::Path(path) if path.len() == 1 => kind.field_named(&path[0]),
+        _ => None,
+    }
+}
+
+/// True if a value at the end of an audience's path names everybody.
+fn names_everybody(value: Option<&Value>) -> bool {
+    match value {
+        Some(Value::Text(seat)) => **seat == *EVERYBODY,
+        Some(Value::List(seats)) => seats.iter().filter_map(Value::as_text).any(|seat| seat == EVERYBODY),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Field, Kind, KindId, Type};
+    use crate::{Field, KindId, Type};
 
     /// A bond to an imp that only north sees. A field of the bond determines the audience of the bond.
     #[test]
@@ -145,5 +166,42 @@ mod tests {
         let before = |seat: &str| state.field_audience(&schema, bond, FieldId(1), Some(&Value::text(seat)));
         assert_eq!(before("south"), Audience::nobody());
         assert_eq!(before("north"), Audience::named("north"));
+    }
+
+    #[test]
+    fn a_state_is_open_while_each_audience_is_everybody() {
+        let (own, path) = (AudienceRule::Path(vec!["seen_by".into()]), vec!["imp".into(), "seen_by".into()]);
+        let field = |name: &str, ty: Type, audience| Field {
+            name: name.into(),
+            label: name.into(),
+            ty,
+            default: Value::None,
+            show: true,
+            said: false,
+            audience,
+            peek: true,
+            by_hand: false,
+            origin: "".into(),
+        };
+        let seen_by = field("seen_by", Type::List(Box::new(Type::Text)), None);
+        let imp = Kind { name: "imp".into(), fields: vec![seen_by], audience: Some(own), ..Kind::default() };
+        let to_imp = field("imp", Type::Ref(Some("imp".into())), None);
+        let note = field("note", Type::Text, Some(AudienceRule::Path(path)));
+        let page = Kind { name: "page".into(), fields: vec![to_imp, note], ..Kind::default() };
+        let schema = Schema { kinds: vec![imp, page] };
+        assert_eq!(
+            schema.audience_fields().into_iter().collect::<Vec<_>>(),
+            [(KindId(0), FieldId(0)), (KindId(1), FieldId(0))]
+        );
+        let mut state = State::new();
+        let everybody = Value::list([Value::text("north"), Value::text(EVERYBODY)]);
+        let imp = state.spawn(Entity { kind: KindId(0), fields: vec![everybody.clone()] });
+        let page = state.spawn(Entity { kind: KindId(1), fields: vec![imp.into(), Value::None] });
+        assert!(state.is_open(&schema));
+        state.set(imp, FieldId(0), Value::list([Value::text("north")]));
+        assert!(!state.is_open(&schema));
+        state.set(imp, FieldId(0), everybody);
+        state.set(page, FieldId(0), Value::None);
+        assert!(!state.is_open(&schema), "an audience that leads nowhere is nobody");
     }
 }
