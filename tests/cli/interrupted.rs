@@ -142,3 +142,68 @@ fn an_interrupted_simulation_with_look_ahead_prints_its_counts() {
     let output = interrupted(&[&call[..], &["--trials", "10000000"]].concat());
     assert!(String::from_utf8_lossy(&output.stdout).contains("interrupted"), "{output:?}");
 }
+
+/// SIGTERM prints what is known, like Ctrl-C.
+#[test]
+fn a_terminated_command_prints_what_is_known_and_has_its_own_exit_code() {
+    let calls: [&[&str]; 3] = [
+        &["sim", "two", "--rules", "tug", "--mirror", "policies", "--trials", "10000000"],
+        &["sim", "two", "--rules", "tug", "--sweep", "wins_at=2..4", "--target", "left 50 %", "--trials", "10000000"],
+        &["odds", "--game", "four-against-four", "--rules", "riskbreaker-0.0.1"],
+    ];
+    let texts = ["pairs were played before the work ended", "before the work was interrupted", "interrupted after"];
+    for (call, known) in calls.iter().zip(texts) {
+        let folder = if call.contains(&"tug") { "tests/rulesets" } else { "rulesets" };
+        let program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
+            .args([call, &["--rulesets", folder][..]].concat())
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        thread::sleep(A_WHILE);
+        let sent = Command::new("kill").args(["-TERM", &program.id().to_string()]).status().expect("it can be sent");
+        assert!(sent.success(), "{call:?} has ended by itself");
+        let output = program.wait_with_output().expect("the program ends");
+        assert_eq!(output.status.code(), Some(75), "{call:?}: {output:?}");
+        let text = String::from_utf8_lossy(&output.stdout).replace('\n', " ");
+        assert!(text.contains(known), "{call:?}: {text}");
+    }
+}
+
+/// The rows of games are continued with the counts.
+#[test]
+fn an_interrupted_simulation_continues_its_rows() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let [save, rows, whole] = ["rows.json", "rows.csv", "rows-whole.csv"].map(|name| folder.join(name));
+    [&save, &rows, &whole].map(|path| drop(std::fs::remove_file(path)));
+    let call = |trials: &'static str, rows: &Path, save: Option<&Path>| {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
+        program.args(["sim", "two", "--rules", "tug", "--rulesets", "tests/rulesets", "--every-script", "--trials", trials, "--games"]);
+        program.arg(rows).args(["--threads", "1"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(save) = save {
+            program.arg("--save").arg(save);
+        }
+        program
+    };
+    let mut begun = call("30000", &rows, Some(&save)).spawn().expect("the program starts");
+    while !save.exists() && begun.try_wait().expect("it can be asked").is_none() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    // A program that is killed may have written rows that are not in the counts.
+    let _ = begun.kill();
+    begun.wait_with_output().expect("it ends");
+    let continued = call("30000", &rows, Some(&save)).output().expect("it runs");
+    assert!(continued.status.success(), "{continued:?}");
+    assert!(call("30000", &whole, None).output().expect("it runs").status.success());
+    let text = |path: &Path| std::fs::read_to_string(path).expect("it is written");
+    assert!(text(&rows) == text(&whole), "the rows differ");
+    // Without its rows, a count cannot be continued.
+    std::fs::remove_file(&save).unwrap();
+    assert!(call("500", &rows, Some(&save)).output().expect("it runs").status.success());
+    std::fs::write(&rows, "trial\n").unwrap();
+    let refused = call("500", &rows, Some(&save)).output().expect("it runs");
+    let text = String::from_utf8_lossy(&refused.stderr);
+    assert!(refused.status.code() == Some(2) && text.contains("without their rows"), "{refused:?}");
+}
