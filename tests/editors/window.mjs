@@ -97,14 +97,22 @@ async function press(...keys) {
 
 const read = (file) => readFileSync(join(RULESETS, file), "utf8");
 
+/** Presses keys until an element is shown: a busy window loses keys while its focus moves. */
+async function pressed(keys, selector, what) {
+  for (let left = 8; left > 0; left -= 1) {
+    for (const chord of keys) await press(...chord);
+    if (await waited(selector, "", LATEST / 8)) return;
+  }
+  await fail(`waited in vain for ${what}`);
+}
+
 /** Opens the quick pick, writes into its field, and takes the entry that contains `entry`. */
 async function pick(keys, text, entry) {
   for (let left = 5; ; left -= 1) {
-    await press(...keys);
-    await shown(".quick-input-widget input", "", "the quick pick");
+    await pressed([keys], ".quick-input-widget input:focus", "the quick pick");
     await page.keyboard.type(text, { delay: 20 });
     // While files are still searched, a list may stay empty.
-    const found = await waited(".quick-input-list .monaco-list-row", entry, left ? LATEST / 10 : LATEST);
+    const found = await waited(".quick-input-list .monaco-list-row", entry, left ? LATEST / 8 : LATEST);
     await found?.click();
     if (found) break;
     if (!left) await fail(`the quick pick has no \`${entry}\` for \`${text}\``);
@@ -125,9 +133,7 @@ async function open(file) {
 
 /** Selects a piece of the text. */
 async function select(piece) {
-  await press("Control", "1");
-  await press("Control", "f");
-  await shown(".find-widget.visible textarea", "", "the field of the search");
+  await pressed([["Control", "1"], ["Control", "f"]], ".find-widget.visible textarea:focus", "the field of the search");
   await press("Control", "a");
   await page.keyboard.type(piece, { delay: 20 });
   await shown(".find-widget .matchesCount", "1 of", `\`${piece}\` in the text`);
@@ -181,8 +187,7 @@ await replace("rb.act.move_rope(", 'rb.say("{} rests", ctx.actor)');
 
 await step("a field is renamed over two layers");
 await goTo('add("re');
-await press("F2");
-await shown(".rename-box input:focus", "", "the field of the new name");
+await pressed([["F2"]], ".rename-box input:focus", "the field of the new name");
 await press("Control", "a");
 await page.keyboard.type("naps");
 await press("Enter");
