@@ -177,10 +177,23 @@ fn a_terminated_command_prints_what_is_known_and_has_its_own_exit_code() {
 fn an_interrupted_simulation_continues_its_rows() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let [save, rows, whole] = ["rows.json", "rows.csv", "rows-whole.csv"].map(|name| folder.join(name));
-    [&save, &rows, &whole].map(|path| drop(std::fs::remove_file(path)));
+    for path in [&save, &rows, &whole] {
+        let _ = std::fs::remove_file(path);
+    }
     let call = |trials: &'static str, rows: &Path, save: Option<&Path>| {
         let mut program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
-        program.args(["sim", "two", "--rules", "tug", "--rulesets", "tests/rulesets", "--every-script", "--trials", trials, "--games"]);
+        program.args([
+            "sim",
+            "two",
+            "--rules",
+            "tug",
+            "--rulesets",
+            "tests/rulesets",
+            "--every-script",
+            "--trials",
+            trials,
+            "--games",
+        ]);
         program.arg(rows).args(["--threads", "1"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(save) = save {
             program.arg("--save").arg(save);

@@ -137,7 +137,9 @@ impl Explorer {
                 Some(answer) if matches!(answer, Answer::Line(_)) => vec![answer],
                 _ => {
                     let topic = &question.topic;
-                    return self.refuse(format!("`{topic}` has more than {MOST_ANSWERS} possible answers: give one, or let a policy answer"));
+                    return self.refuse(format!(
+                        "`{topic}` has more than {MOST_ANSWERS} possible answers: give one, or let a policy answer"
+                    ));
                 }
             },
         };
