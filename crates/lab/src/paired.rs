@@ -84,32 +84,9 @@ fn upper_quantile(chance: f64) -> f64 {
     t - above / below
 }
 
-/// The point that a variable with Student's distribution exceeds with this chance, 0 to 0.5: the expansion in Abramowitz and
-/// Stegun 26.7.5, with an error below 2 % from two degrees of freedom on. Infinite without one.
-pub(super) fn upper_quantile_of_t(chance: f64, freedom: usize) -> f64 {
-    if freedom == 0 {
-        return f64::INFINITY;
-    }
-    let (z, n) = (upper_quantile(chance), freedom as f64);
-    let first = (z.powi(3) + z) / 4.0;
-    let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
-    let third = (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0;
-    z + first / n + second / (n * n) + third / (n * n * n)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn quantiles_of_student() {
-        // The values of tables, for one chance in ten.
-        for (freedom, known) in [(2, 1.886), (3, 1.638), (9, 1.383), (30, 1.310)] {
-            let found = upper_quantile_of_t(0.1, freedom);
-            assert!((found / known - 1.0).abs() < 0.02, "{freedom}: {found}");
-        }
-        assert!(upper_quantile_of_t(0.1, 0).is_infinite());
-    }
 
     #[test]
     fn more_answers_take_more_standard_errors() {

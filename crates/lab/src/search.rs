@@ -1,9 +1,9 @@
 //! Information-set Monte Carlo search: playouts from what a seat knows, for each of its decisions.
 //!
-//! The search is that of Cowling, Powley and Whitehouse (2012) with a tree for each seat (MO-ISMCTS): by sequential halving at the
-//! root, and by UCB1 below it. Each playout deals anew what the seat does not see. A node of a seat is the history of answers that
-//! this seat has seen since the root; dice are no part of it. Playout `k` of each answer at the root has the same dice and the same
-//! deal. Where a playout leaves the trees, the first policy of the ruleset plays all seats, or random answers if there is none.
+//! The search is that of Cowling, Powley and Whitehouse (2012) with a tree for each seat (MO-ISMCTS), by UCB1. Each playout deals
+//! anew what the seat does not see. A node of a seat is the history of answers that this seat has seen since the root; dice are no
+//! part of it. Playout `k` of each answer at the root has the same dice and the same deal. Where a playout leaves the trees, the
+//! first policy of the ruleset plays all seats, or random answers if there is none.
 //!
 //! Another answer than that of this policy is taken only if it was better by more than the noise of the playouts. So a search with
 //! few playouts is no weaker than the policy, as in rollouts of backgammon programs (Tesauro and Galperin 1996).
