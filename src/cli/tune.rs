@@ -231,9 +231,10 @@ fn same_as_nearest(findings: &Findings, tried: &[Tried], nearest: &Tried) -> Opt
         (0..tried.len()).filter(|at| results(*at) == results(own)).map(|at| &*tried[at].name).collect();
     match same.len() {
         0 | 1 => None,
-        len if len == tried.len() => {
-            Some("All values have the same number of games with each result: it changes nothing here.".to_owned())
-        }
+        len if len == tried.len() => Some(
+            "All values have the same number of games with each result: what is swept makes no difference here."
+                .to_owned(),
+        ),
         _ => Some(format!("{} have the same number of games with each result.", same.join(" and "))),
     }
 }

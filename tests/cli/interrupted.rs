@@ -147,7 +147,7 @@ fn an_interrupted_simulation_with_look_ahead_prints_its_counts() {
 #[test]
 fn a_terminated_command_prints_what_is_known_and_has_its_own_exit_code() {
     let calls: [&[&str]; 3] = [
-        &["sim", "two", "--rules", "tug", "--mirror", "policies", "--trials", "10000000"],
+        &["sim", "two", "--rules", "tug", "--ban", "left:rest", "--trials", "100000"],
         &["sim", "two", "--rules", "tug", "--sweep", "wins_at=2..4", "--target", "left 50 %", "--trials", "10000000"],
         &["odds", "--game", "four-against-four", "--rules", "riskbreaker-0.0.1"],
     ];
