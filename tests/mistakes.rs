@@ -353,7 +353,12 @@ const MISTAKES: &[Mistake] = &[
     ("rbf/hooks/overwatch.luau", "\tafter = {", "\taftr = {", "did you mean `after`?"),
     // Values of the wrong type
     ("tug/maneuvers/rest.luau", "rb.say(\"{} rests\", ctx.actor)", "rb.say(5)", "expected a text"),
-    ("tug/maneuvers/rest.luau", "rb.say(\"{} rests\", ctx.actor)", "rb.say(\"rests\" + 1)", "expected a text"),
+    (
+        "tug/maneuvers/rest.luau",
+        "rb.say(\"{} rests\", ctx.actor)",
+        "rb.say(\"rests\" + 1)",
+        "texts are put together with `..`",
+    ),
     ("tug/maneuvers/rest.luau", "rests >= 2", "rests >= 2 and 2 > \"1\"", "without quotes"),
     ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(\"at\", \"by\")", "expected a number"),
     ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(\"at\")", "is missing"),
