@@ -282,6 +282,30 @@ fn a_right_argument_of_a_verb_passes_and_one_can_be_left_out() {
 }
 
 #[test]
+fn a_parameter_of_several_types_takes_a_value_of_each_and_no_other() {
+    let with = |by: &str| {
+        let mut files = files::of(&["tug"]);
+        let mut put = |path: &str, from: &str, to: &str| {
+            let text = files.get_mut(path).unwrap();
+            assert!(text.contains(from), "{path} has no `{from}`");
+            *text = text.replacen(from, to, 1);
+        };
+        let typed =
+            "rb.verb({ { \"rope\", rb.ref(\"rope\") }, { \"by\", rb.one_of({ rb.int(), rb.enum({ \"all\" }) }) } }";
+        put("tug/verbs.luau", "rb.verb({ \"rope\", \"by\", \"who\" }", typed);
+        put("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(\"at\", if by == \"all\" then 1 else by)");
+        let old = "rb.act.move_rope(ctx.rope, (won and risk or -risk) * ctx.actor.pull, ctx.actor)";
+        put("tug/maneuvers/pull.luau", old, &format!("rb.act.move_rope(ctx.rope, {by})"));
+        Library::from_files(files)
+    };
+    for by in ["2", "\"all\""] {
+        assert_eq!(pull(&mut begun(&with(by), &[5])), Step::Ask, "{by}");
+    }
+    let told = "`by` of `rb.act.move_rope` must be a whole number, or one of \"all\", and this is the text \"none\"";
+    assert_eq!(fault(&mut begun(&with("\"none\""), &[5])).message, told);
+}
+
+#[test]
 fn a_hook_that_leaves_a_wrong_value_is_named_with_its_line() {
     let call = "rb.act.move_rope(ctx.rope, risk)";
     for (hook, told) in

@@ -264,7 +264,6 @@ const ADVICE: &[&str] = &[
     "never-nil",
     "never-open",
     "no-relation",
-    "operand-type",
     "operator-order",
     "options-shape",
     "outer-change",

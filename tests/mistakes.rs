@@ -26,6 +26,75 @@ macro_rules! in_resolve {
 }
 
 const MISTAKES: &[Mistake] = &[
+    // Functions of other files: values too few, of another kind, and texts with places
+    (
+        "silent-winter/maneuvers/wait.luau",
+        "bonds.with(fight.waiting, who)",
+        "bonds.with(fight.waiting)",
+        "needs `one`, which is not given",
+    ),
+    (
+        "silent-winter/lib/harm.luau",
+        "harm.health(who, rb.roll(\"1d6\", \"{} bleeds\", who))",
+        "harm.health(rb.roll(\"1d6\", \"{} bleeds\", who), who)",
+        "`who` of `harm.health` must be an entity",
+    ),
+    (
+        "contest/maneuvers/flee.luau",
+        "tell_deed(\"{} flees\", ctx.unit)",
+        "tell_deed(\"{} flees {}\", ctx.unit)",
+        "has 2 `{}`, and 1 value",
+    ),
+    ("riskbreaker-0.0.1/maneuvers/tactics.luau", "-ctx.risk, \"loss\"", "-ctx.risk, \"los\"", "did you mean \"loss\"?"),
+    (
+        "riskbreaker-0.0.1/maneuvers/special.luau",
+        "rb.say(\"{}\", ask.ruling(ctx))",
+        "rb.say(ask.ruling(ctx))",
+        "this text is computed",
+    ),
+    // A function around a verb that drops what the verb gives
+    (
+        "house-second-roll/hooks/second_roll.luau",
+        "return roll(e)\n\t\tend",
+        "roll(e)\n\t\tend",
+        "write `return` before it",
+    ),
+    (
+        "house-second-roll/hooks/second_roll.luau",
+        "return success\n",
+        "return\n",
+        "returns a value in other cases, and nothing here",
+    ),
+    ("house-second-roll/hooks/second_roll.luau", "return roll(e)\n\t\tend", "return roll()\n\t\tend", "needs `e`"),
+    // Words of data that no other file has there
+    ("silent-winter/scenarios/wall.toml", "does = \"spark\"", "does = \"sparc\"", "did you mean `spark`?"),
+    ("rbf/cast/thug.toml", "side = \"enemy\"", "side = \"enemies\"", "nothing else has the side `enemies`"),
+    ("contest/scenarios/ford.toml", "\"soldier at 25, 2\"", "\"solider at 25, 2\"", "did you mean `soldier`?"),
+    ("contest/maneuvers/chase.luau", "steps = { \"declare\" }", "steps = { \"declair\" }", "did you mean \"declare\"?"),
+    // Habits of other languages
+    (
+        "contest/maneuvers/move.luau",
+        "is in the reach of {enemy.name} (CON-AMB-43)",
+        "is in the reach of ${enemy.name} (CON-AMB-43)",
+        "leave out `$`",
+    ),
+    (
+        "contest/lib/speeds.luau",
+        "return a.who.joined < b.who.joined",
+        "return a.who.joined - b.who.joined",
+        "write `a.who.joined < b.who.joined`",
+    ),
+    (
+        "silent-winter/lib/items.luau",
+        "table.remove(kit, table.find(kit, id))",
+        "table.remove(kit, id)",
+        "takes the place",
+    ),
+    ("silent-winter/lib/arms.luau", "table.insert(list, id)", "list.append(id)", "write `table.insert(list, id)`"),
+    ("riskbreaker-0.0.3/lib/chart.luau", "for i = 1, tier do", "for i = 0, tier do", "begin the loop with 1"),
+    ("silent-winter/lib/guard.luau", "return not states.can_move(who)", "return not states.can_move", "is a function"),
+    ("rbf/maneuvers/reload.luau", "if #empty(ctx.actor) == 0", "if len(empty(ctx.actor)) == 0", "`#` before it"),
+    ("contest/maneuvers/flee.luau", "elseif ctx.unit:speed()", "elif ctx.unit:speed()", "write `elseif`"),
     // Defaults of questions
     ("contest/lib/running.luau", "\t\tdefault = true,\n\t}) then", "\t\tdefault = \"no\",\n\t}) then", "write false"),
     ("riskbreaker-0.0.1/lib/free_acts.luau", "default = 0,", "default = \"none\",", "expected a number"),
@@ -284,7 +353,12 @@ const MISTAKES: &[Mistake] = &[
     ("rbf/hooks/overwatch.luau", "\tafter = {", "\taftr = {", "did you mean `after`?"),
     // Values of the wrong type
     ("tug/maneuvers/rest.luau", "rb.say(\"{} rests\", ctx.actor)", "rb.say(5)", "expected a text"),
-    ("tug/maneuvers/rest.luau", "rb.say(\"{} rests\", ctx.actor)", "rb.say(\"rests\" + 1)", "expected a text"),
+    (
+        "tug/maneuvers/rest.luau",
+        "rb.say(\"{} rests\", ctx.actor)",
+        "rb.say(\"rests\" + 1)",
+        "texts are put together with `..`",
+    ),
     ("tug/maneuvers/rest.luau", "rests >= 2", "rests >= 2 and 2 > \"1\"", "without quotes"),
     ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(\"at\", \"by\")", "expected a number"),
     ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(\"at\")", "is missing"),

@@ -154,7 +154,13 @@ fn tell_unexamined(id: &str, report: &CheckReport, screen: &mut Screen) -> Resul
 /// Prints one problem with the name of its lint: with its source line for a person, as one line for a pipe.
 pub fn tell(id: &str, problem: &Problem, library: &Library, screen: &mut Screen) -> Result<()> {
     if screen.json() {
-        screen.object(&json!({ "ruleset": id, "problem": problem }))?;
+        let text = report::text_of(library, &problem.path);
+        let edits = text.map(|text| problem.changes_in(&text)).unwrap_or_default();
+        let mut told = json!({ "ruleset": id, "problem": problem });
+        if !edits.is_empty() {
+            told["edits"] = json!(edits);
+        }
+        screen.object(&told)?;
     } else if screen.width().is_some() {
         let text = report::problem(problem, library, screen.coloured(), screen.width());
         screen.verbatim(&format!("{text}\n"))?;

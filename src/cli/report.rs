@@ -79,10 +79,15 @@ pub fn problem(problem: &Problem, library: &Library, colour: bool, width: Option
     told.render(colour, width)
 }
 
+/// Returns the text of a ruleset's file on disk, by its path with the ruleset's id.
+pub fn text_of(library: &Library, path: &str) -> Option<String> {
+    let (id, inside) = path.split_once('/')?;
+    std::fs::read_to_string(library.folder_of(id)?.join(inside)).ok()
+}
+
 /// A line of a ruleset's file on disk.
 fn source_line(library: &Library, path: &str, line: u32) -> Option<String> {
-    let (id, inside) = path.split_once('/')?;
-    let text = std::fs::read_to_string(library.folder_of(id)?.join(inside)).ok()?;
+    let text = text_of(library, path)?;
     text.lines().nth(line.checked_sub(1)? as usize).map(str::to_owned)
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use crate::allow::Allowances;
+use crate::inference::value_type::ValueType;
 use crate::lints::conflict_copy::conflict_copies;
 use crate::lints::rule_id::wrong_rule_ids;
 use crate::lints::scenario_fails::scenarios_that_fail;
@@ -63,6 +64,11 @@ impl Analysis {
     /// Returns the loaded ruleset; `None` if it does not load.
     pub fn rules(&self) -> Option<&Arc<Ruleset>> {
         self.rules.as_ref()
+    }
+
+    /// Returns what a derived value is, in the words of a message: `a number`. `None` if it is not known.
+    pub fn type_of_derived(&self, name: &str) -> Option<&'static str> {
+        self.names.as_ref()?.type_of_derived(name).map(ValueType::words)
     }
 
     /// The text of a script with what it writes in an old form in the new one; `None` if there is nothing old in it.

@@ -17,7 +17,11 @@ use riskbreaker_ruleset::{Cure, Document, Problem, Rulebook, Source, in_order, i
 pub(crate) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &KnownNames<'_>) -> Vec<Problem> {
     let read = Document::read(source, |document| {
         let mut reader = DataWordReader { document, rules, known, found: Vec::new() };
+        let keys: Vec<&str> = in_order(document.root()).iter().map(|entry| entry.key).collect();
         for entry in in_order(document.root()) {
+            if inside.starts_with("scenarios/") && reader.misspelt_key(entry.key, &entry.key_span, &keys) {
+                continue;
+            }
             let named = match (entry.key, entry.value) {
                 ("seats", DeValue::Table(seats)) if inside.starts_with("scenarios/") => {
                     in_order(seats)
@@ -84,6 +88,10 @@ impl DataWordReader<'_> {
 
     /// Reports an unknown seat or an unknown policy of a seat.
     fn seated(&mut self, seat: &str, key: &Range<usize>, driver: &DeValue<'_>, span: &Range<usize>) {
+        if self.known.wrong_name("seat", seat).is_some() && self.known.names.keys_of_scenarios(seat).0 > 0 {
+            let wrong = format!("`{seat}` is a key of a scenario, and no seat");
+            return self.problem(&lints::unknown_name::LINT, key, wrong, "write it above `[seats]`".into());
+        }
         self.name("seat", seat, key);
         let DeValue::String(driver) = driver else { return };
         let mut drivers: Vec<String> = self.rules.policies().iter().map(ToString::to_string).collect();
@@ -138,10 +146,42 @@ impl DataWordReader<'_> {
                 let words = text.split_once('=').map_or(&**text, |(_, words)| words);
                 for word in pieces(words) {
                     self.slip(word, span);
+                    self.misspelt_cast(word, span);
                 }
             }
             _ => {}
         }
+    }
+
+    /// Reports the first word of a text that is almost the name of a file of `cast/`: `solider at 25, 2`.
+    fn misspelt_cast(&mut self, text: &str, span: &Range<usize>) {
+        let Some((word, _)) = text.split_once(' ') else { return };
+        let names = &self.known.names;
+        if word.len() < LETTERS || names.times(word) > 0 || names.is_given(word) || names.said(word) > 0 {
+            return;
+        }
+        let cast = self.rules.names_of("cast").unwrap_or_default();
+        if cast.contains(&word) {
+            return;
+        }
+        if let Some(meant) = cast.into_iter().find(|other| is_slip(word, other)) {
+            let cure = Cure::meant(word, meant);
+            self.problem(&lints::misspelt_text::LINT, span, format!("`{word}` stands nowhere else"), cure);
+        }
+    }
+
+    /// Reports a key of a scenario that no other scenario has, and that is almost a key of others.
+    fn misspelt_key(&mut self, key: &str, span: &Range<usize>, own: &[&str]) -> bool {
+        let names = &self.known.names;
+        let (times, others) = names.keys_of_scenarios(key);
+        let near = self.known.nearest(key, others.filter(|other| !own.contains(other)));
+        let meant = near.filter(|_| times <= 1).map(str::to_owned);
+        let found = meant.is_some();
+        if let Some(meant) = meant {
+            let wrong = format!("no other scenario has `{key}`");
+            self.problem(&lints::unread_key::LINT, span, wrong, Cure::meant(key, meant));
+        }
+        found
     }
 
     /// Reports a word under a key that occurs nowhere else: one letter away from an id, or another word than the few that
@@ -162,11 +202,13 @@ impl DataWordReader<'_> {
         }
         let others: Vec<(&str, usize)> = names.texts_under(key).filter(|(other, _)| *other != word).collect();
         let all: usize = others.iter().map(|(_, times)| times).sum();
-        let are_words = others.iter().all(|(other, times)| *times > 1 && names.times(other) > 0);
+        let is_a_word = |other: &str| names.times(other) > 0 || names.is_given(other);
+        // Of a word that scripts know, too, the others have to be the only ones that are possible.
+        let are_words = others.iter().all(|(other, times)| is_a_word(other) && (!is_known || *times > 1));
         // A word that scripts know for something else is odd only beside one that begins in the same way.
         let is_like = |other: &str| word.bytes().zip(other.bytes()).take_while(|(one, two)| one == two).count() >= MANY;
         let is_unknown = !is_known || others.iter().any(|(other, _)| is_like(other));
-        let is_odd = all > MANY && others.len() * 2 <= all && are_words && is_unknown;
+        let is_odd = all > MANY && (!is_known || others.len() * 2 <= all) && are_words && is_unknown;
         if is_odd {
             let cure = instead(word, others.iter().map(|(other, _)| *other));
             let wrong = format!("nothing else has the {key} `{word}`");

@@ -33,6 +33,12 @@ pub(crate) const GLOBALS: &[(&str, &str)] = &[
     ("startLuaCoroutine", "a question stops the action by itself"),
     ("Turns", "the order of turns is the agenda: `rb.recur(\"ENTRY\", key, step, entity)`"),
     ("JSON", "a value is kept in a field of an entity as it is"),
+    ("len", "`#` before it counts a list: #list"),
+    (
+        "self",
+        "`self` is there in derived values; functions of cards take `ctx`, and the card is its parameter or `rb.card(id)`",
+    ),
+    ("range", "a loop counts by itself: `for n = 1, 10 do`"),
 ];
 
 /// Functions of libraries that other versions of Lua have.

@@ -72,6 +72,12 @@ pub(crate) fn is_text_map(value: Expression<'_>) -> bool {
     !items.is_empty() && items.iter().all(by_text)
 }
 
+/// Whether an expression is a table literal without keys.
+pub(crate) fn is_list(value: Expression<'_>) -> bool {
+    let ExpressionKind::Table { items } = value.kind() else { return false };
+    !items.is_empty() && items.iter().all(|item| matches!(item, TableItem::List { .. }))
+}
+
 /// Returns the value of a constant expression; `None` if it is no constant.
 pub(crate) fn constant(expression: Expression<'_>) -> Option<Value> {
     match expression.kind() {
@@ -136,6 +142,19 @@ pub(crate) fn returned<'a>(block: Block<'a>) -> Vec<&'a [Expression<'a>]> {
         true
     });
     returns
+}
+
+/// Returns the position of a `return` without a value in a block, without those of inner functions.
+pub(crate) fn empty_return(block: Block<'_>) -> Option<Location> {
+    let mut found = None;
+    block.visit(&mut |node: AstNode<'_>| {
+        let AstNode::Statement(statement) = node else { return false };
+        if matches!(statement.view(), StatementView::Return(returned) if returned.expressions.is_empty()) {
+            found = found.or(Some(statement.location()));
+        }
+        true
+    });
+    found
 }
 
 /// Whether a block can leave the loop around it: by `break`, by `return` or by a call that ends the action.

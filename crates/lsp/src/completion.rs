@@ -306,7 +306,8 @@ fn methods(lookup: &FileLookup<'_>, of: Option<&str>, found: &mut FoundItems) {
     api::ENTITY_METHODS.iter().for_each(|name| found.add(name, CompletionItemKind::Method, "every entity", ""));
     for kind in kinds(lookup, of) {
         for name in &kind.derived {
-            found.add(name, CompletionItemKind::Method, format!("derived value of {}", kind.name), "");
+            let ty = lookup.derived_type(name).map_or(String::new(), |ty| format!(": {ty}"));
+            found.add(name, CompletionItemKind::Method, format!("derived value of {}{ty}", kind.name), "");
         }
     }
 }

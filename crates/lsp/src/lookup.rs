@@ -53,6 +53,11 @@ impl<'w> FileLookup<'w> {
         Some(FileLookup { workspace, library: workspace.library(&place.folder)?, place, stacks, rules, analyses })
     }
 
+    /// What a derived value is, such as `a number`; `None` if it is not known.
+    pub(super) fn derived_type(&self, name: &str) -> Option<&'static str> {
+        self.analyses.iter().find_map(|analysis| analysis.type_of_derived(name))
+    }
+
     /// The members of the expression before [`Members::MARK`] in a text of this file; `None` if they are not known.
     pub fn members(&self, text: &str) -> Option<Members> {
         let budget = WorkBudget::new(WORK_OF_MEMBERS);
@@ -170,7 +175,7 @@ impl<'w> FileLookup<'w> {
             NameTarget::Name(name) => {
                 let mut told: Vec<String> = Vec::new();
                 for book in self.books() {
-                    for line in described(book, name) {
+                    for line in described(book, name, self.derived_type(name)) {
                         if !told.contains(&line) {
                             told.push(line);
                         }
@@ -248,8 +253,9 @@ fn is_declaration(stem: &str, around: &[String]) -> bool {
     )
 }
 
-/// Describes everything that a ruleset declares under a name, a paragraph each.
-fn described(book: &Rulebook, name: &str) -> Vec<String> {
+/// Describes everything that a ruleset declares under a name, a paragraph each. `derived`: what a derived value of that
+/// name is, if that is known.
+fn described(book: &Rulebook, name: &str, derived: Option<&str>) -> Vec<String> {
     let mut told = Vec::new();
     for (sort, cards) in [("card", book.cards()), ("item", book.items())] {
         if let Some(card) = cards.iter().find(|card| *card.id == *name) {
@@ -268,7 +274,8 @@ fn described(book: &Rulebook, name: &str) -> Vec<String> {
             told.push(format!("field of `{}`{label}\n```luau\n{name}: {}\n```", kind.name, luau_type(&field.ty)));
         }
         if kind.has_derived(name) {
-            told.push(format!("derived value of `{}`", kind.name));
+            let ty = derived.map_or(String::new(), |ty| format!(": {ty}"));
+            told.push(format!("derived value of `{}`{ty}", kind.name));
         }
     }
     if let Some(verb) = book.verb(name) {

@@ -61,7 +61,8 @@ fn slips_within(one: &[char], other: &[char], most: usize) -> Option<usize> {
 /// A candidate is similar if its edit distance is at most one for each three letters of the word, at least one and at
 /// most four. An edit is a letter too many, missing or wrong, or two swapped; case does not count. A candidate that
 /// begins with the word is similar, too, if the word has three letters or more. Of equally similar ones, those that
-/// begin with the word go first, then those that are not in capitals if the word is not, then the alphabetically first.
+/// begin with the word go first, then those that are not in capitals if the word is not, then those with the same letters
+/// in another order, then the alphabetically first.
 /// Words over 64 letters are similar to nothing.
 pub fn nearest<'c, I>(word: &str, candidates: I) -> Option<&'c str>
 where
@@ -73,6 +74,7 @@ where
     if letters == 0 || letters > LONGEST {
         return None;
     }
+    let letters_in_order = sorted(&word);
     let most = if letters == 1 { 0 } else { (letters / 3).clamp(1, 4) };
     candidates
         .into_iter()
@@ -83,10 +85,19 @@ where
             let distance = if begins { lower.chars().count() - letters } else { slips(&word, &lower, most)? };
             // `actr` means `actor` rather than a constant `ACT`.
             let is_constant = is_small && !has_small(candidate);
-            Some((distance, !begins, is_constant, candidate))
+            // `AB-21` means `AB-12` rather than `AB-20`.
+            let has_others = sorted(&lower) != letters_in_order;
+            Some((distance, !begins, is_constant, has_others, candidate))
         })
         .min()
         .map(|(.., candidate)| candidate)
+}
+
+/// The letters of a word in alphabetical order.
+fn sorted(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
 }
 
 /// The correction of an unknown word: the most similar candidate, as `` did you mean `evening`? ``, or else the first
@@ -137,6 +148,7 @@ mod tests {
         assert_eq!(nearest("di", KEYS), Some("id"));
         assert_eq!(nearest("actr", ["ACT", "actor"]), Some("actor"));
         assert_eq!(nearest("ACTR", ["ACT", "actor"]), Some("ACT"));
+        assert_eq!(nearest("AB-219", ["AB-019", "AB-129"]), Some("AB-129"));
         assert_eq!(nearest("colour", KEYS), None);
         assert_eq!(nearest("x", KEYS), None);
         assert_eq!(nearest("", KEYS), None);

@@ -38,6 +38,8 @@ pub enum ParamType {
     Any,
     /// A value of this type; for a number, a sum as well.
     Value(Type),
+    /// A value of one of these types.
+    OneOf(Vec<ParamType>),
     /// A table with these names; if the list is empty, any table.
     Record(Vec<Param>),
 }
@@ -88,6 +90,10 @@ impl fmt::Display for ParamType {
         match self {
             ParamType::Any => f.write_str("any value"),
             ParamType::Value(ty) => f.write_str(&words_of(ty)),
+            ParamType::OneOf(types) => {
+                let types: Vec<String> = types.iter().map(ToString::to_string).collect();
+                f.write_str(&types.join(", or "))
+            }
             ParamType::Record(_) => f.write_str("a table with names"),
         }
     }
@@ -120,7 +126,9 @@ mod tests {
         let list = ParamType::Value(Type::List(Box::new(Type::Ref(Some("foe".into())))));
         assert_eq!(list.to_string(), "a list, each element an entity of the kind `foe`");
         let words = Type::Enum(vec!["open".into(), "guarded".into()]);
-        assert_eq!(ParamType::Value(words).to_string(), "one of \"open\", \"guarded\"");
+        assert_eq!(ParamType::Value(words.clone()).to_string(), "one of \"open\", \"guarded\"");
+        let either = ParamType::OneOf(vec![ParamType::Value(Type::Ref(Some("foe".into()))), ParamType::Value(words)]);
+        assert_eq!(either.to_string(), "an entity of the kind `foe`, or one of \"open\", \"guarded\"");
     }
 
     #[test]

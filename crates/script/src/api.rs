@@ -181,6 +181,12 @@ pub const WORDS: &[Word] = &[
         "(names: { any }?) -> FieldType",
         "A table with these names, as a parameter of a verb, in `context` or in `data`; a call compares no more than that it is a table and no entity.",
     ),
+    reads(
+        Fields,
+        "rb.one_of({ rb.ref(\"side\"), rb.enum({ \"nobody\" }) })",
+        "(types: { any }) -> FieldType",
+        "A value of one of these types, as a parameter of a verb, in `context`, in `topics` or in `data`.",
+    ),
     reads(Fields, "rb.any()", "() -> FieldType", "Any value, as a parameter of a verb, in `context` or in `data`."),
     reads(
         Changing,

@@ -282,6 +282,15 @@ fn read_param_type(declared: &Table, kinds: &BTreeSet<String>, depth: usize) -> 
             Lv::Table(names) => Ok(ParamType::Record(read_params(&names, kinds, depth + 1)?)),
             _ => Ok(ParamType::Record(Vec::new())),
         },
+        Lv::String(ty) if ty == "one_of" && depth >= DEEPEST => {
+            wrong(format!("has types nested more than {DEEPEST} deep"), "write all of them in one `rb.one_of`")
+        }
+        Lv::String(ty) if ty == "one_of" => {
+            let types: Vec<Table> =
+                declared.raw_get::<Table>("types").and_then(|types| types.sequence_values().collect())?;
+            let read = types.iter().map(|ty| read_param_type(ty, kinds, depth + 1));
+            Ok(ParamType::OneOf(read.collect::<Read<_>>()?))
+        }
         Lv::String(_) => Ok(ParamType::Value(read_type(declared, kinds)?)),
         _ => wrong("has no type", TYPE_CURE),
     }

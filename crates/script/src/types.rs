@@ -191,16 +191,21 @@ fn verb_types(rules: &Rulebook) -> String {
 
 /// Returns the type of a verb's parameter in Luau.
 pub fn type_of_param(param: &Param) -> String {
-    let ty = match &param.ty {
-        ParamType::Any => return "any".into(),
+    let ty = type_of(&param.ty);
+    if param.optional && param.ty != ParamType::Any { optional(&ty) } else { ty }
+}
+
+fn type_of(ty: &ParamType) -> String {
+    match ty {
+        ParamType::Any => "any".into(),
         ParamType::Value(ty) => luau_type(ty),
+        ParamType::OneOf(types) => types.iter().map(type_of).collect::<Vec<_>>().join(" | "),
         ParamType::Record(names) if names.is_empty() => "{ [any]: any }".into(),
         ParamType::Record(names) => {
             let names = names.iter().map(|param| format!("{}: {}", key(&param.name), type_of_param(param)));
             format!("{{ {} }}", names.collect::<Vec<_>>().join(", "))
         }
-    };
-    if param.optional { optional(&ty) } else { ty }
+    }
 }
 
 fn kind_type(kind: &Kind, name: &str) -> String {

@@ -39,7 +39,7 @@ pub(crate) fn declared<'p>(params: &'p [Param], name: &str) -> Option<&'p Param>
 pub(crate) fn symbol_of_param(param: &Param) -> Option<Symbol> {
     match &param.ty {
         ParamType::Value(ty) => of_type(ty),
-        ParamType::Any | ParamType::Record(_) => None,
+        ParamType::Any | ParamType::OneOf(_) | ParamType::Record(_) => None,
     }
 }
 

@@ -147,6 +147,9 @@ impl Inference<'_> {
             },
             Some(Symbol::Entity(_)) if self_call && name == "add" => Some(ValueType::Number),
             Some(Symbol::Entity(_)) if self_call && matches!(&*name, "exists" | "reaches") => Some(ValueType::Truth),
+            Some(Symbol::Entity(_)) | None if self_call && self.known.is_derived(&name) => {
+                self.known.names.type_of_derived(&name)
+            }
             _ => None,
         }
     }

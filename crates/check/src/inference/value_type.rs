@@ -164,6 +164,10 @@ pub(crate) fn type_of_param(ty: &ParamType) -> Option<ValueType> {
         ParamType::Any => None,
         ParamType::Value(ty) => Some(ValueType::of_type(ty)),
         ParamType::Record(_) => Some(ValueType::Table),
+        ParamType::OneOf(types) => {
+            let first = type_of_param(types.first()?)?;
+            types.iter().all(|ty| type_of_param(ty) == Some(first)).then_some(first)
+        }
     }
 }
 

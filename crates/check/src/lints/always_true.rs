@@ -32,6 +32,14 @@ impl ScriptReader<'_> {
         self.condition_of(condition, false);
     }
 
+    /// Reports a function behind `not`, which is never true.
+    pub(crate) fn denied(&mut self, value: Expression<'_>) {
+        let is_named = matches!(value.kind(), ExpressionKind::Local { .. } | ExpressionKind::IndexName { .. });
+        if is_named && self.value_type(value) == Some(ValueType::Function) {
+            self.function_as_condition(value);
+        }
+    }
+
     /// Checks a condition. `negated`: it follows `not`.
     fn condition_of(&mut self, condition: Expression<'_>, negated: bool) {
         match condition.kind() {

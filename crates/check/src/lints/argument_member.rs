@@ -2,6 +2,7 @@
 
 use crate::inference::call::Called;
 use crate::inference::symbol::Symbol;
+use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::lints::argument_type::field_to;
 use crate::members::Members;
@@ -78,7 +79,8 @@ impl ScriptReader<'_> {
         let mistake = match self.symbol(arg) {
             Some(Symbol::Context) => self.no_member_of_context(called, (arg, at), &wanted),
             Some(Symbol::Entity(Some(given))) => self.no_member_of_kind(called, (arg, at), &given, &wanted),
-            _ => None,
+            Some(Symbol::Entity(None)) => None,
+            _ => self.no_member_of_plain_value(called, (arg, at)),
         };
         let Some((mistake, meant)) = mistake else { return false };
         let change = meant.map(|meant| self.replaced(arg.location(), meant));
@@ -113,6 +115,25 @@ impl ScriptReader<'_> {
             None => "name the entity that is meant".into(),
         };
         Some(((wrong, cure), meant))
+    }
+
+    /// The mistake of a number, a sum, a text or a truth value that is given where members of an entity are read.
+    fn no_member_of_plain_value(
+        &self,
+        called: &Called,
+        (arg, at): (Expression<'_>, usize),
+    ) -> Option<(Mistake, Option<String>)> {
+        let (read, param) = (&called.signature.reads[at], &called.signature.params[at]);
+        let of_plain: &[&str] = match self.value_type(arg)? {
+            ValueType::Number | ValueType::Sum => &["total", "least", "most", "parts"],
+            ValueType::Text => api::library("string").unwrap_or_default(),
+            ValueType::Truth => &[],
+            _ => return None,
+        };
+        let missing = read.iter().find(|name| !of_plain.contains(&name.as_str()))?;
+        let given = self.value_type(arg)?.words();
+        let wrong = format!("`{param}` of `{}` has a `{missing}`, and this is {given}", called.name);
+        Some(((wrong, called.written().into()), None))
     }
 
     /// The mistake of an entity whose kind lacks what a function reads, and a field of the entity that has it.

@@ -6,7 +6,7 @@ use crate::inference::value_type::{Param as DeclaredParam, ValueType, list_of, w
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::symbols::known::Mistake;
-use crate::syntax::{constant, listed, literal, text};
+use crate::syntax::{constant, listed, literal, returned, text};
 use riskbreaker_ruleset::{Cure, Param, ParamType, instead};
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, TableItem};
 use riskbreaker_state::RelativeKey;
@@ -43,7 +43,17 @@ impl ScriptReader<'_> {
     }
 
     pub(crate) fn misfit(&self, arg: Expression<'_>, param: &Param, verb: &str) -> Option<Mistake> {
-        let ParamType::Value(ty) = &param.ty else { return None };
+        let ty = match &param.ty {
+            ParamType::Value(ty) => ty,
+            ParamType::OneOf(types) => {
+                let as_one = |ty: &ParamType| self.misfit(arg, &Param { ty: ty.clone(), ..param.clone() }, verb);
+                let wrong = types.iter().map(as_one).collect::<Option<Vec<Mistake>>>()?;
+                let given = self.source_of(arg)?;
+                let wrong = wrong.first().map(|_| format!("`{}` of `{verb}` must be {}", param.name, param.ty))?;
+                return Some((format!("{wrong}, and this is `{given}`"), format!("give {}", param.ty).into()));
+            }
+            ParamType::Any | ParamType::Record(_) => return None,
+        };
         let (name, takes) = (&param.name, &param.ty);
         let must = |given: &str| format!("`{name}` of `{verb}` must be {takes}, and this is {given}");
         match (ty, arg.kind()) {
@@ -124,10 +134,39 @@ impl ScriptReader<'_> {
             let change = self.unquoted(*arg).filter(|_| digits);
             return self.problem_with(&LINT, arg.location(), (wrong, cure.into()), change);
         }
+        if let ("table.remove", [list, place]) = (&*name, args)
+            && self.value_type(*place) == Some(ValueType::Text)
+        {
+            let wrong = "`table.remove` takes the place of the element, and this is a text".to_owned();
+            let meant = format!("table.find({}, {})", self.source(*list), self.source(*place));
+            let (cure, change) = (format!("write `{meant}`"), self.replaced(place.location(), meant));
+            return self.cured(&LINT, place.location(), (wrong, cure.into()), change);
+        }
+        if let ("table.sort", [_, order]) = (&*name, args) {
+            self.orders_by_a_number(*order);
+        }
         self.inserts_nothing(&name, args);
         self.finds_list(&name, args);
         self.inserts_empty_list(&name, args);
         self.clamps_to_nothing(&name, args);
+    }
+
+    /// Whether an expression adds texts by `+`, which is reported there.
+    fn adds_texts(&self, expression: Expression<'_>) -> bool {
+        let ExpressionKind::Binary { lhs, op: BinaryOp::Add, rhs } = expression.kind() else { return false };
+        [lhs, rhs].into_iter().any(|side| self.value_type(side) == Some(ValueType::Text))
+    }
+
+    /// Reports a function for `table.sort` that returns a difference, as other languages want it.
+    fn orders_by_a_number(&mut self, order: Expression<'_>) {
+        let ExpressionKind::FunctionLiteral(function) = order.kind() else { return };
+        for value in returned(function.body).into_iter().filter_map(|values| values.first().copied()) {
+            let ExpressionKind::Binary { lhs, op: BinaryOp::Subtract, rhs } = value.kind() else { continue };
+            let wrong = "this function says whether its first value comes first, and a number counts as yes".to_owned();
+            let meant = format!("{} < {}", self.source(lhs), self.source(rhs));
+            let (cure, change) = (format!("write `{meant}`"), self.replaced(value.location(), meant));
+            self.cured(&LINT, value.location(), (wrong, cure.into()), change);
+        }
     }
 
     /// Reports wrong types of `:add`, `:shift` and `:reaches`: a fraction, a field that is no number, a value that is no
@@ -207,7 +246,7 @@ impl ScriptReader<'_> {
             self.problem(&LINT, at, (wrong, format!("it is written {usage}").into()));
             return true;
         }
-        let Some(sort) = self.value_type(arg) else { return false };
+        let Some(sort) = self.value_type(arg).filter(|_| !self.adds_texts(arg)) else { return false };
         let Some(wanted) = wanted(param.ty, sort) else { return false };
         if !self.declared_elsewhere(params, args, arg, usage) {
             let wrong = format!("expected {wanted}, found {}", sort.words());
@@ -229,7 +268,7 @@ impl ScriptReader<'_> {
             self.problem_with(&LINT, arg.location(), (wrong, what.cure()), change);
             return true;
         }
-        let Some(given) = self.value_type(arg) else { return false };
+        let Some(given) = self.value_type(arg).filter(|_| !self.adds_texts(arg)) else { return false };
         let is_word = constant(arg).is_some() && given.is_constant();
         let words = match wanted {
             Some(wanted) if misfits(arg, given, wanted) => wanted.words(),

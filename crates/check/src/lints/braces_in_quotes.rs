@@ -2,6 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
+use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::syntax::Location;
 
 pub(crate) static LINT: Lint = Lint {
@@ -36,6 +37,18 @@ impl ScriptReader<'_> {
             let plain = inner.filter(|inner| !inner.contains(['`', '\\']) && inner.matches('{').count() == 1);
             let change = plain.map(|inner| self.replaced(at, format!("`{inner}`")));
             self.problem_with(&LINT, at, (wrong, cure.into()), change);
+        }
+    }
+
+    /// Reports `$` before the brace of a place in a text in backquotes, where other languages want it.
+    pub(crate) fn dollar_before_brace(&mut self, at: Location) {
+        let range = self.bytes_of(at);
+        let written = self.text.get(range.clone()).unwrap_or_default();
+        if let Some(found) = written.find("${").filter(|found| !written[..*found].ends_with('\\')) {
+            let begin = range.start + found;
+            let change = TextChange { begin, end: begin + 1, text: String::new() };
+            let wrong = "the `$` before this brace is shown as it is".to_owned();
+            self.cured(&LINT, at, (wrong, "leave out `$`: braces alone fill in a value".into()), change);
         }
     }
 

@@ -46,6 +46,7 @@ impl ScriptReader<'_> {
                 && args.is_empty()
                 && self.known.is_derived(&name)
                 && self.is_parameter(expr)
+                && !self.is_self_of_module(expr, &name)
                 && !self.locals.has_member(expr, &name) =>
             {
                 format!("a colon: `:{name}()`")
@@ -72,6 +73,13 @@ impl ScriptReader<'_> {
         member.is_some_and(|function| {
             !function.spread && function.params.len() == given && function.params.iter().all(|param| param != "self")
         })
+    }
+
+    /// Whether an expression is the `self` of a function in the table that the file returns, which has that name.
+    fn is_self_of_module(&self, expression: Expression<'_>, name: &str) -> bool {
+        let module = self.known.names.module(self.full);
+        matches!(expression.kind(), ExpressionKind::Local { local, .. } if local.name == "self")
+            && module.is_some_and(|module| module.members.contains_key(name))
     }
 
     /// Whether an expression is a local variable that is not a module, or a member of one.

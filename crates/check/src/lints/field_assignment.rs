@@ -104,8 +104,13 @@ impl ScriptReader<'_> {
     fn table_of_entity(&self, table: Expression<'_>) -> Option<(String, String)> {
         let ExpressionKind::IndexName { expr, index, .. } = table.kind() else { return None };
         let name = text(index);
-        let Some(Symbol::Entity(Some(kind))) = self.symbol(expr) else { return None };
-        let types = self.types_at(&Some(Symbol::Entity(Some(kind))), &name);
+        let owner = match self.symbol(expr) {
+            Some(Symbol::Entity(kind)) => Some(Symbol::Entity(kind)),
+            // Nothing but entities has a member of that name.
+            None if !self.known.names.may_be_own(&name) && !self.is_own_table(expr) => None,
+            _ => return None,
+        };
+        let types = self.types_at(&owner, &name);
         let is_table = !types.is_empty() && types.iter().all(|ty| matches!(ty, Type::List(_) | Type::Map(_)));
         is_table.then(|| (self.source(expr).to_owned(), name))
     }

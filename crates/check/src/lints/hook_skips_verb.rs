@@ -61,6 +61,7 @@ impl ScriptReader<'_> {
             let what = format!("`{verb}` gives something back, and this function");
             self.gives_nothing(function, &what);
             self.ends_without(function, &what);
+            self.returns_nothing_at_times(function, &what);
         }
     }
 }

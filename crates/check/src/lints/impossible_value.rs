@@ -82,7 +82,9 @@ impl ScriptReader<'_> {
             let Type::Enum(texts) = ty else { return };
             values.extend(texts.iter().map(ToString::to_string));
         }
-        let is_meant = certain || self.known.nearest(given, values.iter().map(String::as_str)).is_some();
+        let is_meant = certain
+            || !self.known.names.may_be_own(name)
+            || self.known.nearest(given, values.iter().map(String::as_str)).is_some();
         if is_meant && !values.iter().any(|value| value == given) {
             self.problem(&LINT, at, (format!("`{name}` is never \"{given}\""), self.known.instead(given, &values)));
         }

@@ -3,10 +3,9 @@
 use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::text;
+use crate::syntax::{local_id, number, text};
 use crate::syntax_lints::SyntaxLints;
-use riskbreaker_script::syntax::StatementNumericFor;
-use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
+use riskbreaker_script::syntax::{AstNode, Expression, ExpressionKind, Location, StatementNumericFor};
 
 pub(crate) static LINT: Lint = Lint {
     name: "list-index",
@@ -41,6 +40,42 @@ impl SyntaxLints<'_> {
 }
 
 impl ScriptReader<'_> {
+    /// Reports a loop from 0 whose variable is the index of a list.
+    pub(crate) fn indexes_from_0(&mut self, looped: &StatementNumericFor<'_>) {
+        if number(looped.start) != Some(0.0) || looped.step.is_some() {
+            return;
+        }
+        let mut indexed = Vec::new();
+        looped.body.visit(&mut |node: AstNode<'_>| {
+            if let AstNode::Expression(expression) = node
+                && let ExpressionKind::IndexExpr { expr, index } = expression.kind()
+                && local_id(index) == Some(looped.name.id)
+            {
+                indexed.push(self.is_written_list(expr));
+            }
+            true
+        });
+        if indexed.contains(&true) {
+            let at = looped.start.location();
+            let change = self.replaced(at, "1");
+            self.cured(&LINT, at, (NO_PLACE_0.into(), "begin the loop with 1".into()), change);
+        }
+    }
+
+    /// Whether an expression is a list that is written down, in this file or in one that is required.
+    fn is_written_list(&self, table: Expression<'_>) -> bool {
+        match table.kind() {
+            ExpressionKind::Local { local, .. } => self.lists.contains(&local.id),
+            ExpressionKind::IndexName { expr, index, .. } => match self.symbol(expr) {
+                Some(Symbol::Module(path)) => {
+                    self.known.names.module(&path).is_some_and(|module| module.lists.contains(&text(index)))
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     /// Reports a table with text keys that is indexed by a number, and an index of 0.
     pub(crate) fn by_number(&mut self, table: Expression<'_>, index: Expression<'_>) {
         let text_map = match table.kind() {

@@ -3,7 +3,7 @@
 use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::text;
+use crate::syntax::{local_id, text};
 use riskbreaker_script::syntax::{Expression, Local};
 
 pub(crate) static LINT: Lint = Lint {
@@ -27,8 +27,11 @@ end"#,
 impl ScriptReader<'_> {
     /// Reports a loop that names only the index and uses it as the element.
     pub(crate) fn index_for_element(&mut self, table: Expression<'_>, names: &[&Local<'_>], places: bool) {
+        let is_own_list = local_id(table).is_some_and(|id| self.evidence.certain(id) == Some(ValueType::List));
         if let [place] = names
-            && (places && !self.evidence.is_told(place.id) || self.value_type(table) == Some(ValueType::List))
+            && (is_own_list && !self.evidence.is_told(place.id)
+                || places && !self.evidence.is_told(place.id)
+                || self.value_type(table) == Some(ValueType::List))
             && self.evidence.is_no_place(place.id)
         {
             let name = text(place.name);

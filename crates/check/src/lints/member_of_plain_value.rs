@@ -1,9 +1,10 @@
 //! A member is read off a number, text, truth value, list or sum.
 
+use crate::inference::symbol::Symbol;
 use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::name_of;
+use crate::syntax::{local_id, name_of, text};
 use riskbreaker_ruleset::{Cure, TextChange};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
@@ -19,6 +20,32 @@ pub(crate) static LINT: Lint = Lint {
 };
 
 impl ScriptReader<'_> {
+    /// Reports `list.push(value)` and the like, which other languages have. Returns whether it did.
+    pub(crate) fn pushes(&mut self, func: Expression<'_>, args: &[Expression<'_>], call: Location) -> bool {
+        let ExpressionKind::IndexName { expr, index, index_location, .. } = func.kind() else { return false };
+        let name = text(index);
+        let is_own_list = || {
+            let is_list = self.is_own_table(expr) || self.value_type(expr) == Some(ValueType::List);
+            let known =
+                local_id(expr).is_some_and(|id| self.evidence.certain(id).is_none_or(|ty| ty == ValueType::List));
+            local_id(expr).is_some() && (is_list || known && self.lists.contains(&local_id(expr).unwrap_or_default()))
+        };
+        let [value] = args else { return false };
+        if !matches!(&*name, "push" | "append" | "push_back" | "insert" | "add")
+            || !is_own_list()
+            || self.locals.has_member(expr, &name)
+            || matches!(self.symbol(expr), Some(Symbol::Module(_) | Symbol::Entity(_)))
+        {
+            return false;
+        }
+        let list = self.source(expr);
+        let meant = format!("table.insert({list}, {})", self.source(*value));
+        let wrong = format!("`{list}` is a list, and has no `{name}`");
+        let change = self.replaced(call, &*meant);
+        self.cured(&LINT, index_location, (wrong, format!("write `{meant}`").into()), change);
+        true
+    }
+
     /// Reports a member that is read off a value without members. Texts have methods, after a colon.
     pub(crate) fn has_no_names(&mut self, of: Expression<'_>, name: &str, at: Location, colon: bool) {
         // The type of a member of an unknown value is only inferred from its name.

@@ -6,7 +6,7 @@ use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::symbols::signature::Signature;
-use crate::syntax::{place_in, returned, text};
+use crate::syntax::{empty_return, place_in, returned, text};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Block, Expression, ExpressionKind, Function, Location, StatementView};
 
@@ -121,6 +121,15 @@ impl ScriptReader<'_> {
                 return self.cured(&LINT, last, (wrong, "write `return` before it".into()), change);
             }
             self.problem(&LINT, end_of(function), (wrong, "add `return ...` before this `end`".into()));
+        }
+    }
+
+    /// Reports a `return` without a value in a function that returns one elsewhere.
+    pub(crate) fn returns_nothing_at_times(&mut self, function: &Function<'_>, what: &str) {
+        let gives = returned(function.body).iter().any(|values| !values.is_empty());
+        if let Some(empty) = empty_return(function.body).filter(|_| gives) {
+            let wrong = format!("{what} returns a value in other cases, and nothing here");
+            self.problem(&LINT, empty, (wrong, "write the value behind `return`".into()));
         }
     }
 

@@ -155,7 +155,7 @@ fn odd_lists(stack: &Stack, own: usize) -> Vec<Problem> {
     let mut found = Vec::new();
     for (key, said) in &others {
         let [(path, DataEntry { value, at, .. })] = said.as_slice() else { continue };
-        if lists.get(key).is_none_or(|lists| lists.len() <= AGREEING) || !is_from(stack, own, path) {
+        if lists.get(key).is_none_or(|lists| lists.len() < 2) || !is_from(stack, own, path) {
             continue;
         }
         let Some(value) = value.as_text().map(|text| format!("\"{text}\"")).or(value.as_int().map(|n| n.to_string()))
@@ -163,7 +163,9 @@ fn odd_lists(stack: &Stack, own: usize) -> Vec<Problem> {
             continue;
         };
         let message = format!("`{key}` is no list, as it is in every other file of cast/");
-        found.push(LINT.problem(*path, message).at(*at).with_cure(format!("write {key} = [{value}]")));
+        let list = format!("[{value}]");
+        let sentence = format!("write {key} = {list}");
+        found.push(LINT.problem(*path, message).at(*at).with_cure(Cure::rewrite(value, list, sentence)));
     }
     found
 }

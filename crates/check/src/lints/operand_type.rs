@@ -4,7 +4,8 @@ use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{ValueType, orders, reckons};
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use riskbreaker_script::syntax::{BinaryOp, Expression, UnaryOp};
+use riskbreaker_ruleset::TextChange;
+use riskbreaker_script::syntax::{BinaryOp, Expression, Location, UnaryOp};
 use riskbreaker_state::Type;
 
 pub(crate) static LINT: Lint = Lint {
@@ -48,6 +49,11 @@ impl ScriptReader<'_> {
                 let change = match (sort, number) {
                     (_, Some(number)) => Some(self.inserted(side.location().end, format!(".{number}"))),
                     (ValueType::List, _) => Some(self.inserted(side.location().begin, "#")),
+                    (ValueType::Text, _) if op == BinaryOp::Add && !is_number_in_quotes(side) => {
+                        let between = self.bytes_of(Location::new(lhs.location().end, rhs.location().begin));
+                        let plus = self.text[between.clone()].find('+').map(|at| between.start + at);
+                        plus.map(|at| TextChange { begin: at, end: at + 1, text: "..".into() })
+                    }
                     _ => self.unquoted(side),
                 };
                 return self.problem_with(&LINT, side.location(), (wrong, cure.into()), change);

@@ -1,5 +1,7 @@
 //! A key of a question has a value of a wrong type.
 
+use std::sync::Arc;
+
 use crate::inference::symbol::Symbol;
 use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
@@ -26,6 +28,32 @@ rb.say("{}", yes)"#,
     ),
 };
 
+/// The words of the vocabulary that ask for an answer of a type; empty for any of them.
+fn words_of(ty: &ParamType) -> Vec<&'static str> {
+    match ty {
+        ParamType::Any | ParamType::Record(_) => Vec::new(),
+        ParamType::Value(Type::Int { .. }) => vec!["number", "choose"],
+        ParamType::Value(Type::Bool) => vec!["confirm", "choose"],
+        ParamType::Value(Type::List(_)) => vec!["choose_many", "order", "allot", "choose"],
+        ParamType::Value(Type::Map(_)) => vec!["allot", "choose"],
+        ParamType::Value(Type::Text | Type::Enum(_)) => vec!["choose", "line"],
+        ParamType::Value(Type::Ref(_) | Type::Ratio) => vec!["choose"],
+        ParamType::OneOf(types) => {
+            let each: Vec<Vec<&str>> = types.iter().map(words_of).collect();
+            if each.iter().any(Vec::is_empty) { Vec::new() } else { each.concat() }
+        }
+    }
+}
+
+/// The texts that are the only answers of a type; `None` if it has others.
+fn texts_of(ty: &ParamType) -> Option<Vec<Arc<str>>> {
+    match ty {
+        ParamType::Value(Type::Enum(values)) => Some(values.clone()),
+        ParamType::OneOf(types) => Some(types.iter().map(texts_of).collect::<Option<Vec<_>>>()?.concat()),
+        ParamType::Any | ParamType::Value(_) | ParamType::Record(_) => None,
+    }
+}
+
 impl ScriptReader<'_> {
     /// Returns the topic of `q.topic == "stake"` in a policy.
     pub(crate) fn topic_compared(&self, condition: Expression<'_>) -> Option<String> {
@@ -38,15 +66,8 @@ impl ScriptReader<'_> {
     /// Reports a question whose word does not give what `topics` of play.luau declares for its topic.
     pub(crate) fn fits_its_topic(&mut self, ask: &str, table: Expression<'_>, topic: Expression<'_>) {
         let Some(param) = self.topic_of(table) else { return };
-        let ParamType::Value(ty) = &param.ty else { return };
-        let words: &[&str] = match ty {
-            Type::Int { .. } => &["number", "choose"],
-            Type::Bool => &["confirm", "choose"],
-            Type::List(_) => &["choose_many", "order", "allot"],
-            Type::Text | Type::Enum(_) => &["choose", "line"],
-            Type::Ref(_) | Type::Ratio | Type::Map(_) => &["choose"],
-        };
-        if words.contains(&ask) {
+        let words = words_of(&param.ty);
+        if words.is_empty() || words.contains(&ask) {
             return;
         }
         let wrong = format!("rb.{ask} asks `{}`, and play.luau declares its answer as {}", param.name, param.ty);
@@ -58,7 +79,7 @@ impl ScriptReader<'_> {
     /// Reports an answer of a policy that is none of the words of its topic. Returns whether it did.
     fn is_no_word_of_topic(&mut self, topic: &str, answer: Expression<'_>) -> bool {
         let Some(param) = self.known.rules.and_then(|rules| rules.declared_topic(topic)) else { return false };
-        let ParamType::Value(Type::Enum(values)) = &param.ty else { return false };
+        let Some(values) = texts_of(&param.ty) else { return false };
         let Some(word) = literal(answer).filter(|word| values.iter().all(|value| **value != **word)) else {
             return false;
         };

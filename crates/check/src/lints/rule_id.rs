@@ -42,7 +42,7 @@ fn wrong_ids_of(source: &Source) -> Vec<Problem> {
             if let Some(first) = lines.get(name) {
                 let message = format!("the rule `{name}` is already in line {first}");
                 found.push(LINT.problem(&*source.path, message).at(place).with_cure("give one of them another id"));
-            } else if let Some(meant) = hyphened(name, &prefixes) {
+            } else if let Some(meant) = hyphened(name, &prefixes).or_else(|| with_digits(name, &prefixes)) {
                 let change =
                     TextChange { begin: begin + column, end: begin + column + name.len(), text: meant.clone() };
                 let problem = LINT.problem(&*source.path, format!("`{name}` is no rule id")).at(place);
@@ -60,6 +60,17 @@ fn wrong_ids_of(source: &Source) -> Vec<Problem> {
 /// Returns `ABC` of `ABC-12`.
 fn prefix_of(id: &str) -> Option<String> {
     id.rsplit_once('-').map(|(prefix, _)| prefix.to_owned())
+}
+
+/// Returns `ABC-107` for `ABC-1O7`: letters that look like digits between digits.
+fn with_digits(name: &str, prefixes: &[String]) -> Option<String> {
+    let (prefix, number) = name.rsplit_once('-')?;
+    let digits = number.replace(['O', 'o'], "0").replace(['l', 'I'], "1");
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_mixed = digits != number && number.bytes().any(|byte| byte.is_ascii_digit());
+    // The other ids with that prefix are numbers.
+    let is_known = prefixes.iter().filter(|known| *known == prefix).count() > 1;
+    (is_number && is_mixed && is_known).then(|| format!("{prefix}-{digits}"))
 }
 
 /// Returns `ABC-12` for `ABC 12`, `ABC_12` and `ABC12`, if other rules begin with `ABC-`.

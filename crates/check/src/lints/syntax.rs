@@ -268,8 +268,40 @@ impl ScriptReader<'_> {
         !code.contains(" = ") && !code.starts_with("//") && (compares || ends && is_plain && !code.contains(' '))
     }
 
+    /// The first line with a keyword or a comment of another language at its beginning: `elif`, `elsif`, `#` and `//`.
+    fn foreign_line(&self) -> Option<(Location, &'static str, &'static str, TextChange)> {
+        let of_line = |(number, line): (u32, &str)| {
+            let code = line.trim_start();
+            let column = line.len() - code.len();
+            let (sign, meant, wrong, cure) = match code.split_whitespace().next()? {
+                "elif" if code.ends_with("then") => ("elif", "elseif", "Luau has no `elif`", "write `elseif`"),
+                "elsif" if code.ends_with("then") => ("elsif", "elseif", "Luau has no `elsif`", "write `elseif`"),
+                "#" => ("#", "--", "`#` begins no comment", "a comment begins with `--`"),
+                "//" => ("//", "--", "`//` begins no comment", "a comment begins with `--`"),
+                _ => return None,
+            };
+            let place = |column: usize| TextPosition::new(number, column as u32);
+            let at = Location::new(place(column), place(column + sign.len()));
+            Some((at, wrong, cure, self.replaced(at, meant)))
+        };
+        (0..).zip(self.text.lines()).find_map(of_line).filter(|(.., change)| {
+            let helps =
+                self.error_with(change).is_none_or(|error| error.location.begin.line > self.line_of(change.begin));
+            helps
+        })
+    }
+
+    /// The number of the line of a byte, from 0.
+    fn line_of(&self, byte: usize) -> u32 {
+        self.text[..byte.min(self.text.len())].matches('\n').count() as u32
+    }
+
     pub(crate) fn unreadable(&mut self, at: Location, message: &str) {
         self.reads = false;
+        if let Some(foreign) = self.foreign_line() {
+            let (at, wrong, cure, change) = foreign;
+            return self.cured(&LINT, at, (wrong.to_owned(), cure.into()), change);
+        }
         let is_else_if = |line: &&str| line.trim().starts_with("else if ") && line.trim().ends_with(" then");
         if let Some((line, text)) = (0..).zip(self.text.lines()).find(|(_, line)| is_else_if(line)) {
             let begin = TextPosition::new(line, (text.len() - text.trim_start().len()) as u32);

@@ -35,7 +35,16 @@ impl ScriptReader<'_> {
             return;
         }
         let given = || self.known.nearest(name, names.given().filter(|given| !given.contains(' ')));
+        // A declared member that nothing reads is not among the names that are read.
+        let distance = |other: &str| slips(name, other, 4);
+        let of_others = names.meant(name).and_then(distance);
+        let kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
+        let declared = kinds.flat_map(|kind| &kind.derived).find(|member| {
+            names.reads(member) == 0
+                && distance(member).is_some_and(|slips| of_others.is_none_or(|others| slips <= others))
+        });
         let near = if compared { names.meant(name).or_else(given) } else { None };
+        let near = declared.map(|member| &**member).or(near);
         let wrong = format!("nothing has a `{name}`");
         if api::library("table").is_some_and(|names| names.contains(&name)) {
             return self.problem(&LINT, at, (wrong, format!("write `table.{name}(list, ...)`").into()));

@@ -3,6 +3,7 @@
 use crate::elsewhere::GLOBALS;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
+use crate::type_pieces::closing_bracket;
 use riskbreaker_ruleset::{Cure, TextChange, slips};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Location, TextPosition};
@@ -29,6 +30,11 @@ impl ScriptReader<'_> {
 
     /// What to write instead of an unknown variable, and the change that does so.
     fn instead_of_global(&self, name: &str, at: Location) -> (Cure, Option<TextChange>) {
+        if name == "f"
+            && let Some(change) = self.filled_text(at)
+        {
+            return ("leave out the `f`: a text between backquotes fills its braces".into(), Some(change));
+        }
         if let Some((_, cure)) = api::NOT_HERE.iter().chain(&ELSEWHERE).chain(GLOBALS).find(|(not, _)| *not == name) {
             return ((*cure).into(), self.instead_of_foreign(name, at));
         }
@@ -46,6 +52,12 @@ impl ScriptReader<'_> {
         }
         let cure = match self.nearest_local(name) {
             Some(near) => Cure::meant(name, near),
+            None if let Some(line) = self.declared_below(name, at) => {
+                format!("`{name}` is declared below, in line {line}: move it above this function").into()
+            }
+            None if self.is_in_closed_block(name, at) => {
+                format!("the block that declares `{name}` ends before this line: declare it before the block").into()
+            }
             None if self.has_local(name) => {
                 format!("`{name}` is known in another part of the file: hand it to this function, `function({name})`")
                     .into()
@@ -62,6 +74,13 @@ impl ScriptReader<'_> {
             "null" | "None" | "undefined" => "nil",
             "True" => "true",
             "False" => "false",
+            "len" => {
+                let begin = self.offset_of(at.begin);
+                let inside = self.text.get(self.offset_of(at.end)..)?.strip_prefix('(')?;
+                let inside = &inside[..closing_bracket(inside)?];
+                let end = self.offset_of(at.end) + inside.len() + 2;
+                return Some(TextChange { begin, end, text: format!("#{inside}") });
+            }
             // The first value of `rb.say` is a text.
             "print" => {
                 let behind = self.text.get(self.offset_of(at.end)..)?;
@@ -70,6 +89,43 @@ impl ScriptReader<'_> {
             _ => return None,
         };
         Some(self.replaced(at, meant))
+    }
+
+    /// The change of `f"..."` to a text between backquotes.
+    fn filled_text(&self, at: Location) -> Option<TextChange> {
+        let (begin, rest) = (self.offset_of(at.begin), self.text.get(self.offset_of(at.end)..)?);
+        let quote = rest.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+        let inner = &rest[1..];
+        let inner = &inner[..inner.find(quote)?];
+        let is_plain = !inner.contains(['`', '\\', '\n']);
+        let end = self.offset_of(at.end) + inner.len() + 2;
+        is_plain.then(|| TextChange { begin, end, text: format!("`{inner}`") })
+    }
+
+    /// The line in which a local variable at the top of the file is declared below a place.
+    fn declared_below(&self, name: &str, at: Location) -> Option<usize> {
+        let declares = |line: &str| {
+            let rest = line.strip_prefix("local ").map(|rest| rest.strip_prefix("function ").unwrap_or(rest));
+            rest.is_some_and(|rest| word_at_start(rest) == name)
+        };
+        let below = self.text.lines().enumerate().skip(at.begin.line as usize + 1);
+        below.filter(|(_, line)| declares(line)).map(|(number, _)| number + 1).next()
+    }
+
+    /// Whether an inner block of the same function declares a local variable above a place, and ends before it.
+    fn is_in_closed_block(&self, name: &str, at: Location) -> bool {
+        let own = self.indent_of(at.begin).len();
+        let above: Vec<&str> = self.text.lines().take(at.begin.line as usize).collect();
+        let of_function = above.iter().rev().take_while(|line| {
+            let indent = line.len() - line.trim_start().len();
+            line.trim().is_empty() || indent >= own || !line.contains("function")
+        });
+        let declares = |line: &&&str| {
+            let code = line.trim_start();
+            let is_inner = line.len() - code.len() > own;
+            is_inner && code.strip_prefix("local ").is_some_and(|rest| word_at_start(rest) == name)
+        };
+        own > 0 && of_function.filter(declares).next().is_some()
     }
 
     /// The change that adds a line behind the one that requires the vocabulary.
@@ -99,6 +155,12 @@ impl ScriptReader<'_> {
         known.extend(self.locals.names.iter().map(String::as_str).filter(|local| *local != name));
         self.known.nearest(name, known).map(str::to_string)
     }
+}
+
+/// The word at the beginning of a text.
+fn word_at_start(text: &str) -> &str {
+    let end = text.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(text.len());
+    &text[..end]
 }
 
 /// Names from other languages, and `rb` before it is required, with what to write instead.

@@ -30,6 +30,15 @@ impl ScriptReader<'_> {
         let last = names.iter().rposition(|name| is_needed(name)).map_or(0, |last| last + 1);
         for name in &names[last..] {
             let written = text(name.name);
+            if let Some(line) = self.set_above(&written, declaration) {
+                let begin = self.offset_of(declaration.begin);
+                let is_local = self.text[begin..].starts_with("local ");
+                let change = TextChange { begin, end: begin + "local ".len(), text: String::new() };
+                let cure = format!("leave out `local`, which makes another variable than that of line {line}");
+                let mistake = (format!("nothing uses `{written}`"), cure.into());
+                self.problem_with(&LINT, name.location, mistake, Some(change).filter(|_| is_local));
+                continue;
+            }
             let cure = format!("use it, remove it, or call it `_{written}`");
             let change = match (names, values) {
                 ([_], [value]) if does_nothing(*value) => self.without_lines(declaration),
@@ -44,6 +53,20 @@ impl ScriptReader<'_> {
         if self.found.iter().any(|problem| !problem.is_warning) {
             self.found.retain(|problem| problem.lint != Some(LINT.name));
         }
+    }
+
+    /// The line of a variable of the same name that an outer block of the function declares.
+    fn set_above(&self, name: &str, declaration: Location) -> Option<usize> {
+        let own = self.indent_of(declaration.begin).len();
+        let above: Vec<&str> = self.text.lines().take(declaration.begin.line as usize).collect();
+        let is_of_function = |line: &str| line.trim().is_empty() || line.starts_with(['\t', ' ']);
+        let function = above.iter().enumerate().rev().take_while(|(_, line)| is_of_function(line));
+        let declares = |line: &str| {
+            let code = line.trim_start();
+            let names = code.strip_prefix("local ").and_then(|rest| rest.split('=').next());
+            line.len() - code.len() < own && names.is_some_and(|names| names.split(',').any(|one| one.trim() == name))
+        };
+        function.filter(|(_, line)| declares(line)).map(|(number, _)| number + 1).next()
     }
 
     /// The change that removes whole lines; `None` if something else is in them.

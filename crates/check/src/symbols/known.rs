@@ -163,6 +163,13 @@ impl<'r> KnownNames<'r> {
             "hook" | "item" if names.is_empty() => format!("write it: `riskbreaker new {sort} {name}`").into(),
             _ => self.instead(name, &names),
         };
+        // The only switch that nothing reads is most likely the one that is meant.
+        let unread: Vec<&String> =
+            names.iter().filter(|known| sort == "switch" && self.names.reads(known) == 0).collect();
+        let cure = match (cure, unread.as_slice()) {
+            (Cure::Advice(_) | Cure::Known { .. }, [only]) => Cure::meant(name, only.as_str()),
+            (cure, _) => cure,
+        };
         Some((format!("there is no {sort} `{name}`"), cure))
     }
 

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use crate::inference::evidence::FieldEvidence;
 use crate::inference::value_type::{ValueType, orders, reckons};
 use crate::symbols::asked::{AskedNames, ChangedNames, Collection};
-use crate::symbols::signature::{Callee, Signature, Surroundings, is_vocabulary};
-use crate::syntax::{is_text_map, listed, literal, local_id, member, named, path_of, possible_texts, text, value_of};
+use crate::symbols::signature::{Callee, Signature, Surroundings, is_vocabulary, result_of_derived};
+use crate::syntax::{
+    is_list, is_text_map, listed, literal, local_id, member, named, path_of, possible_texts, text, value_of,
+};
 use riskbreaker_ruleset::{Data, Source, SourceKind, Stack, slips};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{
@@ -85,6 +87,10 @@ pub(crate) struct NamesOfFiles {
     handed: BTreeMap<(String, usize), BTreeSet<String>>,
     /// What calls of verbs and of functions of other files give, by the function. Specs do not count.
     calls: BTreeMap<String, GivenValues>,
+    /// The types of derived values by their names; `None` if they are not known, or not the same in all kinds.
+    derived: BTreeMap<String, Option<ValueType>>,
+    /// How many scenarios have a key at their top.
+    scenario_keys: BTreeMap<String, usize>,
     /// How often a text occurs under a key of data files, by the key.
     data_texts: BTreeMap<String, BTreeMap<String, usize>>,
     /// Keys of tables that are not arguments of the vocabulary: members that the ruleset's own tables can have.
@@ -135,6 +141,8 @@ pub(crate) struct Module {
     pub members: BTreeMap<String, Option<Signature>>,
     /// The names that are tables with texts as keys.
     pub text_maps: BTreeSet<String>,
+    /// The names that are lists.
+    pub lists: BTreeSet<String>,
 }
 
 impl NamesOfFiles {
@@ -175,7 +183,12 @@ impl NamesOfFiles {
         match source.kind() {
             Some(SourceKind::Script) => names.script(path, &source.path, &source.text),
             Some(SourceKind::Data) => match Data::read(source) {
-                Ok(data) => names.data(&data.value),
+                Ok(data) => {
+                    if let (true, serde_json::Value::Object(root)) = (path.starts_with("scenarios/"), &data.value) {
+                        names.scenario_keys.extend(root.keys().map(|key| (key.clone(), 1)));
+                    }
+                    names.data(&data.value);
+                }
                 Err(_) => names.words(&source.text),
             },
             _ => {}
@@ -214,6 +227,8 @@ impl NamesOfFiles {
             functions,
             handed,
             calls,
+            derived,
+            scenario_keys,
             data_texts,
             own_keys,
             computed,
@@ -268,6 +283,13 @@ impl NamesOfFiles {
                 add_counts(known.texts.entry(*at).or_default(), texts);
             }
         }
+        for (name, ty) in derived {
+            let known = self.derived.entry(name.clone()).or_insert(*ty);
+            if known != ty {
+                *known = None;
+            }
+        }
+        add_counts(&mut self.scenario_keys, scenario_keys);
         for (key, texts) in data_texts {
             add_counts(self.data_texts.entry(key.clone()).or_default(), texts);
         }
@@ -339,6 +361,8 @@ impl NamesOfFiles {
             functions,
             handed,
             calls,
+            derived,
+            scenario_keys,
             data_texts,
             own_keys,
             computed,
@@ -375,6 +399,8 @@ impl NamesOfFiles {
         changed.in_map_by(functions, &self.functions, |(file, _)| file);
         changed.in_map_by(handed, &self.handed, |(verb, _)| verb);
         changed.in_map(calls, &self.calls, None);
+        changed.in_map(derived, &self.derived, None);
+        changed.in_map(scenario_keys, &self.scenario_keys, Some(Collection::Said));
         changed.in_map(data_texts, &self.data_texts, None);
         changed.in_set(own_keys, &self.own_keys, Some(Collection::Own));
         changed.in_set(computed, &self.computed, None);
@@ -511,6 +537,20 @@ impl NamesOfFiles {
             serde_json::Value::Array(list) => list.iter().for_each(|value| self.data_under(key, value)),
             _ => {}
         }
+    }
+
+    /// Returns the type of a derived value, whatever its kind; `None` if it is not known.
+    pub fn type_of_derived(&self, name: &str) -> Option<ValueType> {
+        self.asked.note(name);
+        self.derived.get(name).copied().flatten()
+    }
+
+    /// Returns how many scenarios have a key at their top, and the keys that several have.
+    pub fn keys_of_scenarios(&self, key: &str) -> (usize, impl Iterator<Item = &str>) {
+        self.asked.note(key);
+        self.asked.note_all([Collection::Said]);
+        let several = self.scenario_keys.iter().filter(|(_, times)| **times > 1).map(|(key, _)| key.as_str());
+        (self.scenario_keys.get(key).copied().unwrap_or_default(), several)
     }
 
     /// Returns the texts under a key of data files, with how often each occurs.
@@ -846,6 +886,11 @@ impl Module {
         } else {
             self.text_maps.remove(&name);
         }
+        if is_list(value) && !self.members.contains_key(&name) {
+            self.lists.insert(name.clone());
+        } else {
+            self.lists.remove(&name);
+        }
         self.members.insert(name, signature_of(value, functions, around));
     }
 }
@@ -934,6 +979,18 @@ impl<'ast> Gatherer<'_> {
     }
 
     pub(crate) fn record(&mut self, name: String, value: Expression<'_>) {
+        if name == "derived" && self.kinds {
+            for (derived, _, value) in named(value) {
+                let ty = match value.kind() {
+                    ExpressionKind::FunctionLiteral(function) => result_of_derived(function, self.around),
+                    _ => None,
+                };
+                let known = self.names.derived.entry(derived).or_insert(ty);
+                if *known != ty {
+                    *known = None;
+                }
+            }
+        }
         if name == "topic" {
             self.names.topics.extend(possible_texts(value));
         }

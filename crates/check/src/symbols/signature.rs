@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::control_flow::{falls_through, promised_type};
 use crate::inference::evidence::{Evidence, FieldEvidence, is_arithmetic_with, is_math};
-use crate::inference::value_type::{ValueType, params_of, result_of, type_named};
+use crate::inference::value_type::{ValueType, params_of, reckons, result_of, type_named};
 use crate::syntax::{local_id, returned, text};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{
@@ -284,6 +284,56 @@ fn given_by(
         all = all.or(found);
     }
     all.or(promised)
+}
+
+/// Returns the type of a derived value: that of all values that its function returns. `None` if it is not known, or if it
+/// is a sum, with which scripts calculate as with a number.
+pub(crate) fn result_of_derived(function: &Function<'_>, around: Surroundings<'_>) -> Option<ValueType> {
+    let returns = returned(function.body);
+    let values = returns.iter().filter_map(|values| values.first()).copied();
+    let values = values.filter(|value| !matches!(value.kind(), ExpressionKind::Nil));
+    let types: Vec<Option<ValueType>> = values.map(|value| plain_type(value, around.fields)).collect();
+    let first = types.first().copied().flatten();
+    let first = first.filter(|first| *first != ValueType::Sum && types.iter().all(|ty| *ty == Some(*first)));
+    promised_type(function).or(first)
+}
+
+/// Returns the type of an expression that its own form shows; `None` if it depends on the rest of the script.
+fn plain_type(expression: Expression<'_>, fields: &FieldEvidence) -> Option<ValueType> {
+    use BinaryOp::{And, Concat, Or};
+    match expression.kind() {
+        ExpressionKind::Grouped(inner) => plain_type(inner, fields),
+        ExpressionKind::Number { .. } => Some(ValueType::Number),
+        ExpressionKind::String { .. } | ExpressionKind::InterpString { .. } => Some(ValueType::Text),
+        ExpressionKind::Boolean(_) | ExpressionKind::Unary { op: UnaryOp::Not, .. } => Some(ValueType::Truth),
+        ExpressionKind::Unary { op: UnaryOp::Length, .. } => Some(ValueType::Number),
+        ExpressionKind::Unary { op: UnaryOp::Negate, rhs } => plain_type(rhs, fields),
+        ExpressionKind::Binary { op: Concat, .. } => Some(ValueType::Text),
+        ExpressionKind::Binary { op: And | Or, .. } => None,
+        ExpressionKind::Binary { lhs, op, rhs } if reckons(op) => {
+            match (plain_type(lhs, fields)?, plain_type(rhs, fields)?) {
+                (ValueType::Number, ValueType::Number) => Some(ValueType::Number),
+                (ValueType::Sum, _) | (_, ValueType::Sum) => Some(ValueType::Sum),
+                _ => None,
+            }
+        }
+        ExpressionKind::Binary { .. } => Some(ValueType::Truth),
+        ExpressionKind::If { then_expression, else_expression, .. } => {
+            let ty = plain_type(then_expression, fields)?;
+            (plain_type(else_expression, fields) == Some(ty)).then_some(ty)
+        }
+        ExpressionKind::IndexName { expr, index, .. } if local_id(expr).is_some() => fields
+            .type_of(&text(index))
+            .filter(|ty| matches!(ty, ValueType::Number | ValueType::Text | ValueType::Truth)),
+        ExpressionKind::Call { func, self_call: false, .. } => match func.kind() {
+            ExpressionKind::IndexName { expr, .. } if is_math(expr) => Some(ValueType::Number),
+            ExpressionKind::IndexName { expr, index, .. } if is_vocabulary(expr) => {
+                result_of(api::word(&text(index))?.ty)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Collects whether a function changes, asks or reports anything, and the functions that it calls.

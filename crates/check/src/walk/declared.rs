@@ -94,6 +94,7 @@ impl ScriptReader<'_> {
                 }
                 if pure == Some("a policy") {
                     self.ends_without(function, "this policy");
+                    self.returns_nothing_at_times(function, "this policy");
                 }
                 if pure == Some("creation") {
                     self.ends_without(function, &format!("`{name}`"));
@@ -137,6 +138,7 @@ impl ScriptReader<'_> {
             let what = format!("`{name}` gives something back, and this function");
             self.gives_nothing(function, &what);
             self.ends_without(function, &what);
+            self.returns_nothing_at_times(function, &what);
         }
         if self.is_fact_of_a_card() && (name == "when" || self.known.names.is_answered_by_cards(name)) {
             self.gives_nothing(function, &format!("the fact `{name}`"));

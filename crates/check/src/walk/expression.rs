@@ -3,6 +3,7 @@
 use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{ValueType, type_named};
 use crate::reader::ScriptReader;
+use crate::symbols::signature::Signature;
 use crate::syntax::{literal, text, value_of};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Function, Location, TableItem, UnaryOp};
@@ -16,7 +17,10 @@ impl ScriptReader<'_> {
             ExpressionKind::TypeAssertion { expr, .. } | ExpressionKind::Instantiate { expr, .. } => {
                 self.expression(expr)
             }
-            ExpressionKind::Unary { op: UnaryOp::Not, rhs } => self.asking(rhs),
+            ExpressionKind::Unary { op: UnaryOp::Not, rhs } => {
+                self.asking(rhs);
+                self.denied(rhs);
+            }
             ExpressionKind::Unary { op, rhs } => {
                 self.expression(rhs);
                 self.one_operand(op, rhs);
@@ -29,6 +33,7 @@ impl ScriptReader<'_> {
                 self.expression(else_expression);
             }
             ExpressionKind::InterpString { expressions, .. } => {
+                self.dollar_before_brace(at);
                 expressions.iter().for_each(|inner| self.expression(*inner));
             }
             ExpressionKind::Table { items } => {
@@ -61,6 +66,9 @@ impl ScriptReader<'_> {
                 self.has_no_names(expr, &text(index), index_location, false);
             }
             ExpressionKind::Global(name) => self.global(&text(name), at),
+            ExpressionKind::Call { func, args, .. } if self.pushes(func, args, at) => {
+                args.iter().for_each(|arg| self.expression(*arg));
+            }
             ExpressionKind::Call { func, args, self_call, .. } => {
                 match func.kind() {
                     ExpressionKind::IndexName { expr, index, index_location, .. } => {
@@ -165,6 +173,11 @@ impl ScriptReader<'_> {
                 // The function around a verb takes the verb's own function before the holder.
                 if let Some(holder) = function.args.get(given + if phase == "wrap" { 2 } else { 1 }) {
                     self.inference.symbols.insert(holder.id, Symbol::Holder);
+                }
+                // The second value of a function around a verb runs the verb, with the event.
+                if let Some(proceed) = function.args.get(given + 1).filter(|_| phase == "wrap") {
+                    let signature = Signature { params: vec!["e".into()], needed: 1, ..Signature::default() };
+                    self.inference.functions.insert(proceed.id, signature);
                 }
                 hooked = Some((phase.clone(), verb.clone()));
             }

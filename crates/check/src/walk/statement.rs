@@ -3,7 +3,7 @@
 use crate::inference::symbol::Symbol;
 use crate::inference::value_type::ValueType;
 use crate::reader::ScriptReader;
-use crate::syntax::{is_text_map, literal, text};
+use crate::syntax::{is_list, is_text_map, literal, text};
 use riskbreaker_script::syntax::{
     BinaryOp, Block, Expression, ExpressionKind, Local, Statement, StatementLocal, StatementView, TableItem,
 };
@@ -49,6 +49,7 @@ impl ScriptReader<'_> {
             }
             StatementView::NumericFor(numeric) => {
                 self.value_types.insert(numeric.name.id, ValueType::Number);
+                self.indexes_from_0(numeric);
                 for counted in [numeric.start, numeric.limit].into_iter().chain(numeric.step) {
                     self.base(counted);
                     self.counted_with(counted);
@@ -245,10 +246,4 @@ impl ScriptReader<'_> {
             self.value_types.insert(place.id, ValueType::Number);
         }
     }
-}
-
-/// Whether an expression is a table literal without keys.
-pub(crate) fn is_list(value: Expression<'_>) -> bool {
-    let ExpressionKind::Table { items } = value.kind() else { return false };
-    !items.is_empty() && items.iter().all(|item| matches!(item, TableItem::List { .. }))
 }
