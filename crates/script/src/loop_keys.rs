@@ -79,49 +79,38 @@ struct Thread {
     frame: *const Frame,
 }
 
-/// True if the instruction at this safepoint is that of a loop.
+/// True if a loop begins at this safepoint over a table that has more than an array part.
 ///
 /// # Safety
 ///
 /// The engine must stand at a safepoint of the state.
 #[inline]
-pub(super) unsafe fn is_loop(state: *mut mlua::lua_State) -> bool {
+pub(super) unsafe fn begins(state: *mut mlua::lua_State) -> bool {
     // SAFETY: at a safepoint a script's frame is valid, and the current instruction precedes the next one.
     unsafe {
         let frame = (*state.cast::<Thread>()).frame;
-        !(*frame).script.is_null() && *(*frame).next.sub(1) as u8 == FORGLOOP
-    }
-}
-
-/// The registers of a loop: its function, its table and its place.
-unsafe fn registers(state: *mut mlua::lua_State) -> [*const EngineValue; 3] {
-    // SAFETY: as in `is_loop`.
-    unsafe {
-        let frame = (*state.cast::<Thread>()).frame;
-        let first = (*frame).base.add((*(*frame).next.sub(1) >> 8) as usize & 0xff);
-        [first, first.add(1), first.add(2)]
-    }
-}
-
-/// True if the loop begins here, with a table that has more than an array part.
-///
-/// # Safety
-///
-/// The engine must stand at a safepoint of the state, at the instruction of a loop.
-#[inline]
-pub(super) unsafe fn begins(state: *mut mlua::lua_State) -> bool {
-    // SAFETY: as in `is_loop`.
-    unsafe {
-        let frame = (*state.cast::<Thread>()).frame;
+        if (*frame).script.is_null() || *(*frame).next.sub(1) as u8 != FORGLOOP {
+            return false;
+        }
         // The sign of the additional word is set for loops over the array part only.
         if (*(*frame).next as i32) < 0 {
             return false;
         }
-        let [iterator, table, index] = registers(state);
+        let [iterator, table, index] = registers(frame);
         (*iterator).tag == ffi::LUA_TNIL
             && (*table).tag == ffi::LUA_TTABLE
             && (*index).tag == ffi::LUA_TLIGHTUSERDATA
             && (*index).value.is_null()
+    }
+}
+
+/// The registers of the loop at this safepoint: its function, its table and its place.
+#[inline]
+unsafe fn registers(frame: *const Frame) -> [*const EngineValue; 3] {
+    // SAFETY: the caller gives a frame at the instruction of a loop.
+    unsafe {
+        let first = (*frame).base.add((*(*frame).next.sub(1) >> 8) as usize & 0xff);
+        [first, first.add(1), first.add(2)]
     }
 }
 
@@ -133,7 +122,7 @@ pub(super) unsafe fn begins(state: *mut mlua::lua_State) -> bool {
 pub(super) unsafe fn wrong(state: *mut mlua::lua_State) -> Option<RefusedLoops> {
     // SAFETY: the table is in the second register of the loop.
     unsafe {
-        let [_, table, _] = registers(state);
+        let [_, table, _] = registers((*state.cast::<Thread>()).frame);
         let table: *const EngineTable = (*table).value.cast();
         if has_odd_keys(table) {
             return Some([WRONG, CURE]);

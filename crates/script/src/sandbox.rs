@@ -19,39 +19,32 @@ unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
     if gc >= 0 {
         return;
     }
-    // SAFETY: the engine is at a safepoint of this state. The usual way through calls nothing.
+    // SAFETY: the engine is at a safepoint of this state.
     unsafe {
-        if loop_keys::is_loop(state) && loop_keys::begins(state) {
-            check_loop(state);
-        }
-        if safepoint::pass() {
-            check_limits(state);
+        let begins = loop_keys::begins(state);
+        // Most safepoints end here: they call nothing and keep nothing on the stack.
+        if safepoint::pass() | begins {
+            check(state);
         }
     }
 }
 
-/// Refuses a loop that begins here over a table whose order depends on addresses.
+/// Refuses a loop that begins here over a table whose order depends on addresses, and stops a script that has spent a
+/// budget.
 #[cold]
 #[inline(never)]
-unsafe fn check_loop(state: *mut mlua::lua_State) {
-    // SAFETY: a loop begins at this safepoint.
+unsafe fn check(state: *mut mlua::lua_State) {
+    // SAFETY: the engine is at a safepoint of this state.
     unsafe {
-        if let Some([wrong, cure]) = loop_keys::wrong(state) {
+        if loop_keys::begins(state)
+            && let Some([wrong, cure]) = loop_keys::wrong(state)
+        {
             note_cure(cure);
             refuse(state, wrong);
         }
-    }
-}
-
-/// Stops the script if it has spent a budget.
-#[cold]
-#[inline(never)]
-unsafe fn check_limits(state: *mut mlua::lua_State) {
-    if (account::is_portion_spent() || account::is_full() || watchdog::must_look())
-        && let Some(spent) = spent_now()
-    {
-        // SAFETY: the engine is at a safepoint of this state.
-        unsafe {
+        if (account::is_portion_spent() || account::is_full() || watchdog::must_look())
+            && let Some(spent) = spent_now()
+        {
             if let Some(why) = account::end_words() {
                 refuse(state, why);
             }
