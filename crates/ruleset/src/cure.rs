@@ -173,10 +173,8 @@ impl From<Cure> for String {
 /// A cure is equal to its sentence.
 impl PartialEq<str> for Cure {
     fn eq(&self, text: &str) -> bool {
-        match self {
-            Cure::Advice(own) => own == text,
-            other => other.to_string() == text,
-        }
+        let sentence = self.to_string();
+        sentence == text
     }
 }
 

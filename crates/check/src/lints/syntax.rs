@@ -285,9 +285,7 @@ impl ScriptReader<'_> {
             Some((at, wrong, cure, self.replaced(at, meant)))
         };
         (0..).zip(self.text.lines()).find_map(of_line).filter(|(.., change)| {
-            let helps =
-                self.error_with(change).is_none_or(|error| error.location.begin.line > self.line_of(change.begin));
-            helps
+            self.error_with(change).is_none_or(|error| error.location.begin.line > self.line_of(change.begin))
         })
     }
 

@@ -108,24 +108,24 @@ impl ScriptReader<'_> {
             let rest = line.strip_prefix("local ").map(|rest| rest.strip_prefix("function ").unwrap_or(rest));
             rest.is_some_and(|rest| word_at_start(rest) == name)
         };
-        let below = self.text.lines().enumerate().skip(at.begin.line as usize + 1);
-        below.filter(|(_, line)| declares(line)).map(|(number, _)| number + 1).next()
+        let mut below = self.text.lines().enumerate().skip(at.begin.line as usize + 1);
+        below.find(|(_, line)| declares(line)).map(|(number, _)| number + 1)
     }
 
     /// Whether an inner block of the same function declares a local variable above a place, and ends before it.
     fn is_in_closed_block(&self, name: &str, at: Location) -> bool {
         let own = self.indent_of(at.begin).len();
         let above: Vec<&str> = self.text.lines().take(at.begin.line as usize).collect();
-        let of_function = above.iter().rev().take_while(|line| {
+        let mut of_function = above.iter().rev().take_while(|line| {
             let indent = line.len() - line.trim_start().len();
             line.trim().is_empty() || indent >= own || !line.contains("function")
         });
-        let declares = |line: &&&str| {
+        let declares = |line: &str| {
             let code = line.trim_start();
             let is_inner = line.len() - code.len() > own;
             is_inner && code.strip_prefix("local ").is_some_and(|rest| word_at_start(rest) == name)
         };
-        own > 0 && of_function.filter(declares).next().is_some()
+        own > 0 && of_function.any(|line| declares(line))
     }
 
     /// The change that adds a line behind the one that requires the vocabulary.

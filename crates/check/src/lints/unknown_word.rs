@@ -33,7 +33,7 @@ impl ScriptReader<'_> {
             }
             false => self.known.instead(name, &names),
         };
-        self.problem(&LINT, at, (format!("rb has no `{name}`"), cure.into()));
+        self.problem(&LINT, at, (format!("rb has no `{name}`"), cure));
     }
 
     /// Reports a method that `t` of a spec does not have.

@@ -27,7 +27,7 @@ impl ScriptReader<'_> {
     pub(crate) fn unused_variables(&mut self, names: &[&Local<'_>], values: &[Expression<'_>], declaration: Location) {
         let is_needed =
             |name: &&Local<'_>| text(name.name).starts_with('_') || name.name == "rb" || self.evidence.is_used(name.id);
-        let last = names.iter().rposition(|name| is_needed(name)).map_or(0, |last| last + 1);
+        let last = names.iter().rposition(is_needed).map_or(0, |last| last + 1);
         for name in &names[last..] {
             let written = text(name.name);
             if let Some(line) = self.set_above(&written, declaration) {

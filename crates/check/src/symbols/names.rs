@@ -122,6 +122,16 @@ pub(crate) struct GivenValues {
 }
 
 impl GivenValues {
+    /// Adds what further calls give.
+    fn add(&mut self, other: &GivenValues) {
+        for (values, times) in &other.counts {
+            *self.counts.entry(*values).or_default() += times;
+        }
+        for (at, texts) in &other.texts {
+            add_counts(self.texts.entry(*at).or_default(), texts);
+        }
+    }
+
     /// Returns how many calls give at most a number of values, and how many give more.
     pub fn calls_with(&self, values: usize) -> (usize, usize) {
         let calls = |range: &mut dyn Iterator<Item = (&usize, &usize)>| range.map(|(_, calls)| calls).sum();
@@ -275,13 +285,7 @@ impl NamesOfFiles {
         self.functions.extend(functions.iter().map(|(of, function)| (of.clone(), function.clone())));
         add_sets(&mut self.handed, handed);
         for (name, given) in calls {
-            let known = self.calls.entry(name.clone()).or_default();
-            for (values, times) in &given.counts {
-                *known.counts.entry(*values).or_default() += times;
-            }
-            for (at, texts) in &given.texts {
-                add_counts(known.texts.entry(*at).or_default(), texts);
-            }
+            self.calls.entry(name.clone()).or_default().add(given);
         }
         for (name, ty) in derived {
             let known = self.derived.entry(name.clone()).or_insert(*ty);

@@ -5,7 +5,7 @@ use crate::inference::value_type::ValueType;
 use crate::reader::ScriptReader;
 use crate::syntax::{is_list, is_text_map, literal, text};
 use riskbreaker_script::syntax::{
-    BinaryOp, Block, Expression, ExpressionKind, Local, Statement, StatementLocal, StatementView, TableItem,
+    BinaryOp, Block, Expression, ExpressionKind, Local, Statement, StatementLocal, StatementView,
 };
 
 impl ScriptReader<'_> {
