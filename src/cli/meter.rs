@@ -4,6 +4,15 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+/// The length of a progress bar of several parts.
+pub const WHOLE: u64 = 1000;
+
+/// A progress bar over the whole of several parts: [`WHOLE`] long, with a message that names the part.
+pub fn meter_of_parts() -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:24} {percent:>3} % · {msg}");
+    ProgressBar::new(WHOLE).with_style(style.expect("the template is well formed").progress_chars("█▉▊▋▌▍▎▏ "))
+}
+
 /// A progress bar with the remaining time.
 pub fn meter() -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:24} {percent:>3} % · {pos} of {len} · {eta} left");

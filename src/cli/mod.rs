@@ -72,6 +72,11 @@ fn whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("write a whole number{least}"))
 }
 
+/// Parses a whole number above zero of the command line.
+fn least_one(text: &str) -> Result<u64, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "write a whole number from 1 upwards".to_owned())
+}
+
 /// The folder for private files of the program, such as the history of the prompt.
 pub fn state_folder() -> Option<PathBuf> {
     user_folder("XDG_STATE_HOME", "state")

@@ -77,7 +77,7 @@ pub struct Args {
     why_slow: bool,
 
     /// Leaves out a game that has not ended after N actions
-    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = super::whole::<u64>)]
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = super::least_one)]
     actions: u64,
 
     #[command(flatten)]

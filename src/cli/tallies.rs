@@ -11,8 +11,11 @@ use super::figures::{bar, percent};
 use super::row::{Row, Span};
 use super::screen::Screen;
 
-/// A share with its interval.
+/// A share with its interval; `-` of no cases.
 pub fn rate_text(rate: &Rate) -> String {
+    if rate.of == 0 {
+        return "-".to_owned();
+    }
     format!("{} ({} to {})", percent(rate.share), percent(rate.low), percent(rate.high))
 }
 

@@ -7,6 +7,9 @@ pub enum SimulationError {
     /// Zero trials were requested.
     #[error("zero trials were asked for; `--trials 1000` plays a thousand games")]
     NoTrials,
+    /// A study of more games than [`Study::MOST_TRIALS`](super::Study::MOST_TRIALS).
+    #[error("{0} games are too many: the facts of each are kept, so 1000000 are the most; `sim` alone counts more")]
+    TooManyTrials(u64),
     /// No variant was given.
     #[error("nothing is to be played")]
     NoVariants,

@@ -48,9 +48,10 @@ pub use model::Former;
 pub use model::push_sparing;
 pub use model::{
     Answer, Ask, Bound, Cause, Choice, Comparison, DecisionCount, DiceSource, Driver, Edit, Event, Explanation, Fault,
-    FreeAct, Happening, MigrationFate, MigrationNote, MissingRoll, Named, Number, Order, Position, Profile, Question,
-    QuestionId, Refusal, Remedy, RollForm, RollLine, RollNeed, Scenario, SessionError, Setup, SheetRow, Stands,
-    StartError, Term, Turn, TurnState, Viewer, event_lines, in_one_line, marked, marked_part, number_in_words, retyped,
+    FaultKind, FreeAct, Happening, MigrationFate, MigrationNote, MissingRoll, Named, Number, Order, Position, Profile,
+    Question, QuestionId, Refusal, Remedy, RollForm, RollLine, RollNeed, Scenario, SessionError, Setup, SheetRow,
+    Stands, StartError, Term, Turn, TurnState, Viewer, event_lines, in_one_line, marked, marked_part, number_in_words,
+    retyped,
 };
 #[doc(hidden)]
 pub use model::{

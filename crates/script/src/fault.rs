@@ -31,8 +31,9 @@ pub(super) fn fault_of(
     };
     let mut fault = Fault::new(explained(tidy(&message)));
     let mut first = own.or_else(|| chain.first().cloned());
-    if let Some(Stop::Fault { message, cure }) = stop {
+    if let Some(Stop::Fault { message, cure, kind }) = stop {
         fault.message = tidy(message);
+        fault.kind = *kind;
         fault.cure = cure.clone();
         first = chain.first().cloned().or(first);
     }

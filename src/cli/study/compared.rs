@@ -135,10 +135,12 @@ impl Columns {
         }
         for (seat, found) in differences(recorded) {
             let verdict = if found.is_found() { "" } else { "; no difference found" };
-            let text = format!("{seat} wins {} of 100 games more {}{verdict}.", points(&found), self.names[0]);
+            let (name, points) = (&self.names[0], points(&found));
+            let text = format!("In the first column ({name}), {seat} wins {points} more of 100 games{verdict}.");
             screen.row(&Row::prose(0).plain(text))?;
         }
-        let text = format!("With the same dice, {} have the same result.", rate_text(&same_result(recorded)));
+        let text =
+            format!("With the same dice, {} of the games have the same result.", rate_text(&same_result(recorded)));
         screen.row(&Row::prose(0).plain(text))?;
         for ((name, recorded), figures) in self.names.iter().zip(recorded).zip(figures) {
             let unended = [&figures.endless, &figures.too_long, &figures.stuck, &figures.failed];

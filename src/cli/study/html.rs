@@ -98,9 +98,11 @@ fn drawn(picture: &Chart, wide: f64) -> (String, usize) {
     };
     let x = |share: f64| left + long * ((share.clamp(from, to) - from) / (to - from));
     let rows: Vec<(String, f64, f64, f64)> = match picture {
-        Chart::Shares(rows) => {
-            rows.iter().map(|(label, rate)| (label.clone(), rate.share, rate.low, rate.high)).collect()
-        }
+        Chart::Shares(rows) => rows
+            .iter()
+            .filter(|(_, rate)| rate.of > 0)
+            .map(|(label, rate)| (label.clone(), rate.share, rate.low, rate.high))
+            .collect(),
         Chart::Differences(rows) => {
             let row = |(label, found): &(String, Difference)| {
                 (label.clone(), found.average, found.average - found.margin, found.average + found.margin)
@@ -109,6 +111,11 @@ fn drawn(picture: &Chart, wide: f64) -> (String, usize) {
         }
     };
     let (mut body, zero) = (String::new(), x(0.0));
+    let unit = |mark: f64| match picture {
+        Chart::Shares(_) => format!("{:.0} %", 100.0 * mark),
+        Chart::Differences(_) if mark == 0.0 => "0".to_owned(),
+        Chart::Differences(_) => format!("{:+.0} of 100 games", 100.0 * mark),
+    };
     for mark in [from, (from + to) / 2.0, to] {
         let anchor = if mark == from {
             "start"
@@ -119,9 +126,9 @@ fn drawn(picture: &Chart, wide: f64) -> (String, usize) {
         };
         let _ = write!(
             body,
-            "<text x=\"{:.1}\" y=\"12\" text-anchor=\"{anchor}\" font-size=\"11\" fill=\"#5b6272\">{:.0}</text>",
+            "<text x=\"{:.1}\" y=\"12\" text-anchor=\"{anchor}\" font-size=\"11\" fill=\"#5b6272\">{}</text>",
             x(mark),
-            100.0 * mark
+            unit(mark)
         );
     }
     let _ = write!(body, "<line x1=\"{zero:.1}\" x2=\"{zero:.1}\" y1=\"16\" y2=\"100%\" stroke=\"#9aa1ae\"/>");

@@ -37,7 +37,7 @@ pub struct PartFile {
 }
 
 /// The version of the format of a part.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What all parts of a study have in common.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! The parts of a study, and their shares of the time.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use clap::ValueEnum;
 use indicatif::ProgressBar;
 
 use super::super::call_error;
-use super::super::meter::meter;
+use super::super::meter::{WHOLE, meter_of_parts};
 use riskbreaker::lab::{
-    AHEAD, CardWorth, Exchange, LadderPair, Mirrored, Progress, Recorded, SimulationError, Study, StudyFigures,
-    WeighedPositions,
+    AHEAD, CardWorth, Exchange, FirstAdvantage, LadderPair, Progress, Recorded, SeatAdvantage, SeatExchange,
+    SimulationError, Study, StudyFigures, WeighedPositions,
 };
 
 /// A part of a study that plays its own games, in addition to those recorded for all parts.
@@ -76,8 +76,14 @@ pub struct StudyFindings {
     pub figures: StudyFigures,
     /// The worth of each card; empty if the part was not requested, or without `value`.
     pub worth: Vec<CardWorth>,
-    /// The exchanges between two seats, or why the ruleset does not allow one; empty if the part was not requested.
-    pub fairness: Vec<(Exchange, Result<Mirrored, String>)>,
+    /// The seats that are compared: those that won a recorded game, or else the first two. Fewer than two if the game has fewer.
+    pub seats: Vec<Arc<str>>,
+    /// The advantage of each of them in the recorded games; empty with fewer than two.
+    pub advantages: Vec<SeatAdvantage>,
+    /// The advantage of the seat that is asked first.
+    pub first: Option<FirstAdvantage>,
+    /// The exchanges between two seats; empty if the part was not requested.
+    pub fairness: Vec<SeatExchange>,
     /// The exact values in reached positions.
     pub positions: Option<WeighedPositions>,
     /// The comparisons of players.
@@ -93,16 +99,34 @@ pub struct StudyWork {
     longest: Option<Duration>,
     interrupted: Arc<AtomicBool>,
     meter: ProgressBar,
+    /// The part that runs, and its place in the progress bar: from, to, 0 to 1.
+    part: RefCell<(String, f64, f64)>,
     threads: usize,
 }
 
 impl StudyWork {
     pub fn new(longest: Option<Duration>, interrupted: Arc<AtomicBool>, threads: usize) -> StudyWork {
-        StudyWork { began: Instant::now(), longest, interrupted, meter: meter(), threads }
+        let part = RefCell::new(("games".to_owned(), 0.0, 1.0));
+        StudyWork { began: Instant::now(), longest, interrupted, meter: meter_of_parts(), part, threads }
     }
 
     pub fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Names the part that runs next, and its place in the progress bar: from, to, 0 to 1.
+    pub fn begin(&self, name: &str, from: f64, to: f64) {
+        self.part.replace((name.to_owned(), from, to));
+    }
+
+    /// Shows the progress of the part that runs.
+    fn tell(&self, progress: Progress) {
+        let (name, from, to) = &*self.part.borrow();
+        let done = progress.done as f64 / progress.of.max(1) as f64;
+        self.meter.set_position((WHOLE as f64 * (from + (to - from) * done)) as u64);
+        let left = self.longest.map(|longest| longest.saturating_sub(self.began.elapsed()).as_secs());
+        let left = left.map_or_else(String::new, |left| format!(" · at most {left}s left"));
+        self.meter.set_message(format!("{name}: {} of {}{left}", progress.done, progress.of));
     }
 
     /// Removes the progress bar.
@@ -118,8 +142,7 @@ impl StudyWork {
     ) -> Result<(R, bool)> {
         let whole = Cell::new(true);
         let found = part(self.threads, &mut |progress| {
-            self.meter.set_length(progress.of);
-            self.meter.set_position(progress.done);
+            self.tell(progress);
             let late = self.longest.is_some_and(|longest| self.began.elapsed() > longest.mul_f64(share));
             let go_on = progress.done >= progress.of || !late && !self.is_interrupted();
             whole.set(whole.get() && go_on);
@@ -133,12 +156,22 @@ impl StudyWork {
 /// Records the games of a study and runs the parts, in their order.
 pub fn find(study: &Study, parts: &[StudyPart], work: &StudyWork) -> Result<StudyFindings> {
     let share = if parts.is_empty() { 1.0 } else { RECORDED_BY };
+    work.begin("recorded games", 0.0, share);
     let (recorded, _) = work.until(share, |threads, told| study.record(threads, told))?;
     let figures = recorded.figures();
+    let seats = study.compared_seats(&recorded);
+    let is_contest = study.variant.rules.measures() && seats.len() > 1;
+    let (advantages, first) = match is_contest {
+        true => (recorded.advantages(&seats), recorded.first_advantage(&seats)),
+        false => (Vec::new(), None),
+    };
     let mut found = StudyFindings {
         recorded,
         figures,
         worth: Vec::new(),
+        seats,
+        advantages,
+        first,
         fairness: Vec::new(),
         positions: None,
         ladder: Vec::new(),
@@ -149,7 +182,13 @@ pub fn find(study: &Study, parts: &[StudyPart], work: &StudyWork) -> Result<Stud
         found.notes.push(format!("{games} of {} games were recorded before the work ended.", study.trials));
     }
     let has_value = study.variant.rules.measures();
+    let mut from = RECORDED_BY;
     for part in StudyPart::ALL.into_iter().filter(|part| parts.contains(part) && has_value) {
+        // Without a second seat, nobody wins: the figures name what is missing.
+        if part != StudyPart::Dominated && !is_contest {
+            continue;
+        }
+        work.begin(part.name(), std::mem::replace(&mut from, part.ends_at()), part.ends_at());
         if work.is_interrupted() {
             found.notes.push(format!("Not begun: {}.", part.name()));
             continue;
@@ -168,39 +207,38 @@ impl StudyFindings {
     /// Runs a part. False if the time or Ctrl-C ended it.
     fn add(&mut self, study: &Study, part: StudyPart, work: &StudyWork) -> Result<bool> {
         let (recorded, until) = (&self.recorded, part.ends_at());
-        let seats = study.compared_seats(recorded);
-        let whole = match (part, seats) {
-            (StudyPart::Worth, _) => {
+        let seats = &self.seats;
+        let whole = match part {
+            StudyPart::Worth => {
                 let (worth, whole) =
                     work.until(until, |threads, told| study.worth_of_cards(recorded, threads, told))?;
                 self.worth = worth;
                 whole
             }
-            (StudyPart::Dominated, _) => {
+            StudyPart::Dominated => {
                 let (positions, whole) =
                     work.until(until, |threads, told| study.weigh_positions(recorded, threads, told))?;
                 self.positions = Some(positions);
                 whole
             }
-            (StudyPart::Fairness | StudyPart::Skill, None) => {
-                self.notes.push(format!("Left out: {}, which needs two seats.", part.name()));
-                true
-            }
-            (StudyPart::Fairness, Some(seats)) => {
+            StudyPart::Fairness => {
+                let pairs = pairs_of_seats(seats);
                 let (fairness, whole) =
-                    work.until(until, |threads, told| study.mirror(recorded, &seats, &Exchange::ALL, threads, told))?;
+                    work.until(until, |threads, told| study.mirror(recorded, &pairs, &Exchange::ALL, threads, told))?;
                 self.fairness = fairness;
                 whole
             }
-            (StudyPart::Skill, Some(seats)) => {
+            StudyPart::Skill => {
                 // Looking ahead takes longest, so it gets half of the time.
                 let (slow, fast): (Vec<_>, Vec<_>) =
                     pairs_of(&study.players()).into_iter().partition(|(_, other)| other == AHEAD);
                 let middle = f64::midpoint(StudyPart::Dominated.ends_at(), until);
                 let mut whole = true;
-                for (pairs, until) in [(fast, middle), (slow, until)].iter().filter(|(pairs, _)| !pairs.is_empty()) {
+                let halves = [(fast, StudyPart::Dominated.ends_at(), middle), (slow, middle, until)];
+                for (pairs, from, until) in halves.iter().filter(|(pairs, ..)| !pairs.is_empty()) {
+                    work.begin(part.name(), *from, *until);
                     let (ladder, all) =
-                        work.until(*until, |threads, told| study.ladder(recorded, &seats, pairs, threads, told))?;
+                        work.until(*until, |threads, told| study.ladder(recorded, seats, pairs, threads, told))?;
                     self.ladder.extend(ladder);
                     whole &= all;
                 }
@@ -209,6 +247,22 @@ impl StudyFindings {
         };
         Ok(whole)
     }
+}
+
+/// The most pairs of seats of which all are compared.
+const MOST_PAIRS: usize = 6;
+
+/// The pairs of seats whose exchanges are played: all pairs, or if these are too many, each seat with the next one.
+fn pairs_of_seats(seats: &[Arc<str>]) -> Vec<[Arc<str>; 2]> {
+    let all: Vec<[Arc<str>; 2]> = seats
+        .iter()
+        .enumerate()
+        .flat_map(|(at, one)| seats[at + 1..].iter().map(move |other| [one.clone(), other.clone()]))
+        .collect();
+    if all.len() <= MOST_PAIRS {
+        return all;
+    }
+    seats.windows(2).map(|pair| [pair[0].clone(), pair[1].clone()]).collect()
 }
 
 /// All pairs of two players.
@@ -224,4 +278,20 @@ fn pairs_of(players: &[String]) -> Vec<(String, String)> {
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn up_to_four_seats_exchange_in_all_pairs_and_more_with_the_next_one() {
+        let seats = |count: usize| (0..count).map(|at| Arc::from(format!("s{at}"))).collect::<Vec<Arc<str>>>();
+        let pairs = |count: usize| -> Vec<String> {
+            pairs_of_seats(&seats(count)).iter().map(|[one, other]| format!("{one} {other}")).collect()
+        };
+        assert_eq!(pairs(3), ["s0 s1", "s0 s2", "s1 s2"]);
+        assert_eq!(pairs(4).len(), 6);
+        assert_eq!(pairs(5), ["s0 s1", "s1 s2", "s2 s3", "s3 s4"]);
+    }
 }

@@ -9,7 +9,7 @@ use super::super::shard::{ShardArg, shard};
 use super::super::{call_error, library};
 use super::job::StudyJob;
 use super::parts::StudyPart;
-use riskbreaker::lab::{Study, Variant};
+use riskbreaker::lab::{SimulationError, Study, Variant};
 use riskbreaker::ruleset::nearest;
 use riskbreaker::{Scenario, Setup};
 
@@ -29,9 +29,16 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = super::super::whole::<u64>)]
     pub trials: Option<u64>,
 
-    /// Records trial N alone
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "trials")]
+    /// Plays trial N alone and shows its log
+    #[arg(
+        long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
+        conflicts_with_all = ["trials", "only", "specs", "html"]
+    )]
     pub trial: Option<u64>,
+
+    /// With `--trial`: stops at decision N and shows the position, the question and what each answer is worth
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "trial")]
+    pub decision: Option<u64>,
 
     /// The seed of the dice
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::super::whole::<u64>)]
@@ -70,7 +77,7 @@ pub struct Args {
     pub threads: Option<usize>,
 
     /// A game that has not ended after N actions counts as endless
-    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = super::super::whole::<u64>)]
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = super::super::least_one)]
     pub actions: u64,
 
     /// Writes a JSON object
@@ -121,6 +128,9 @@ pub fn planned(args: &Args, folder: Option<&Path>, instead: Option<(&String, &St
     if trials == 0 {
         return Err(call_error("zero trials were asked for; `--trials 400` plays four hundred games"));
     }
+    if trials > Study::MOST_TRIALS {
+        return Err(call_error(SimulationError::TooManyTrials(trials).to_string()));
+    }
     let random = Default::default();
     let (store, known_only) = Default::default();
     let study =
@@ -150,12 +160,11 @@ pub fn check_bans(variant: &Variant, bans: &[(String, String)]) -> Result<()> {
 }
 
 impl StudyPart {
-    /// The parts that a call asks for: all of them by default, none for a single trial.
+    /// The parts that a call asks for: all of them by default.
     pub fn chosen(args: &Args) -> Vec<StudyPart> {
-        match (args.trial, args.only.as_slice()) {
-            (Some(_), _) => Vec::new(),
-            (None, []) => StudyPart::ALL.to_vec(),
-            (None, only) => only.to_vec(),
+        match args.only.as_slice() {
+            [] => StudyPart::ALL.to_vec(),
+            only => only.to_vec(),
         }
     }
 }

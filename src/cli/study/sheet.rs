@@ -10,7 +10,7 @@ use super::super::screen::Screen;
 pub trait ReportOutput {
     /// Writes the title.
     fn title(&mut self, text: &str) -> Result<()>;
-    /// Writes the heading of a part, if the output has headings.
+    /// Writes the heading of a part.
     fn heading(&mut self, text: &str) -> Result<()>;
     /// Writes a sentence that explains what follows.
     fn note(&mut self, text: &str) -> Result<()>;
@@ -37,8 +37,9 @@ impl ReportOutput for Screen {
         Ok(self.row(&Row::at(0).strong(text))?)
     }
 
-    fn heading(&mut self, _: &str) -> Result<()> {
-        Ok(())
+    fn heading(&mut self, text: &str) -> Result<()> {
+        self.row(&Row::default())?;
+        Ok(self.row(&Row::at(0).strong(text))?)
     }
 
     fn note(&mut self, text: &str) -> Result<()> {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
+use riskbreaker::lab::{Mirrored, SeatExchange};
 use serde_json::{Value as Json, json};
 
 use super::super::file;
@@ -31,19 +32,28 @@ pub fn show(asked: &StudyJob, found: &StudyFindings, json: bool, html: Option<&P
 
 /// The report as JSON.
 fn as_json(asked: &StudyJob, found: &StudyFindings) -> Json {
-    let figures = &found.figures;
-    let unended = [&figures.endless, &figures.too_long, &figures.stuck, &figures.failed].into_iter().flatten();
-    let replays: Vec<_> = unended.map(|trial| json!({ "trial": trial, "replay": asked.replay(*trial) })).collect();
+    let (figures, rules) = (&found.figures, &asked.study.variant.rules);
+    let replays: Vec<_> = figures
+        .unended
+        .iter()
+        .map(
+            |game| json!({ "trial": game.trial, "how": game.how, "why": game.why, "replay": asked.replay(game.trial) }),
+        )
+        .collect();
     let fairness: Vec<_> = found
         .fairness
         .iter()
-        .map(|(exchange, mirrored)| match mirrored {
-            Ok(mirrored) => json!(mirrored),
-            Err(why) => json!({ "exchange": exchange, "not_allowed": why }),
+        .map(|SeatExchange { exchange, seats, found }| match found {
+            Ok(Mirrored { seat, exchanged, same, left_out }) => json!({
+                "exchange": exchange, "seats": seats, "seat": seat, "exchanged": exchanged, "same": same, "left_out": left_out,
+            }),
+            Err(why) => json!({ "exchange": exchange, "seats": seats, "not_allowed": why }),
         })
         .collect();
     json!({
-        "scenario": asked.scenario, "seed": asked.study.seed, "trials": asked.study.trials, "figures": figures,
+        "scenario": asked.scenario, "ruleset": rules.id().to_string(), "players": asked.players(),
+        "policies": rules.policies(), "seats": found.seats, "advantages": found.advantages,
+        "first_advantage": found.first, "seed": asked.study.seed, "trials": asked.study.trials, "figures": figures,
         "worth": found.worth, "fairness": fairness, "positions": found.positions, "ladder": found.ladder,
         "forced": found.recorded.forced(), "replays": replays, "notes": found.notes,
     })

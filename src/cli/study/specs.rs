@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use riskbreaker::lab::Study;
 use riskbreaker::spec::spec_of_unended;
 
 use super::super::report::unwritable;
@@ -24,7 +25,8 @@ const LONGEST: u64 = 500;
 pub fn write(asked: &StudyJob, found: &StudyFindings, folder: &Path) -> Result<Vec<PathBuf>> {
     let figures = &found.figures;
     let longest = LONGEST.min(asked.study.actions);
-    let endless = figures.endless.iter().map(|trial| (*trial, "endless", format!("does not end in {longest} actions")));
+    let endless =
+        figures.endless.iter().map(|trial| (*trial, "endless", format!("has not ended after {longest} actions")));
     let stuck =
         figures.stuck.iter().map(|trial| (*trial, "stuck", "stops at a question without an open answer".to_owned()));
     let mut wanted: Vec<(u64, &str, String)> = endless.chain(stuck).collect();
@@ -36,7 +38,8 @@ pub fn write(asked: &StudyJob, found: &StudyFindings, folder: &Path) -> Result<V
     fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     let mut files = Vec::new();
     for (trial, kind, what) in wanted {
-        let played = asked.study.session(trial, longest).map_err(|error| call_error(error.to_string()))?;
+        let study = Study { actions: longest, ..asked.study.clone() };
+        let played = study.session(trial).map_err(|error| call_error(error.to_string()))?;
         let name = format!("{}: trial {trial} of seed {} {what}", asked.scenario, asked.study.seed);
         let path = folder.join(format!("{kind}_{trial}.luau"));
         file::replace(&path, spec_of_unended(&played, &name).as_bytes()).map_err(|error| unwritable(&path, &error))?;

@@ -1,7 +1,12 @@
 //! The contents of a study's report, for any output.
 
+use std::sync::Arc;
+
 use anyhow::Result;
-use riskbreaker::lab::{CardWorth, Difference, Percentile, Rate, Spread, StudyFigures};
+use riskbreaker::lab::{
+    CardWorth, Difference, Exchange, Mirrored, Percentile, Rate, SeatAdvantage, SeatExchange, Spread, StudyFigures,
+    UnendedGame,
+};
 use riskbreaker::state::readable_name;
 
 use super::super::figures::percent;
@@ -16,15 +21,19 @@ const NAMED: usize = 5;
 /// Writes the report: each figure with its interval, each part with an explanation.
 pub fn report(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFindings) -> Result<()> {
     let (study, figures) = (&asked.study, &found.figures);
-    sheet.title(&format!("{} · {} games · seed {}", asked.scenario, figures.games, study.seed))?;
+    sheet.title(&format!("{} · {} games · seed {}", asked.title(), figures.games, study.seed))?;
+    sheet.plain(&players(asked))?;
     sheet.note("Each figure has its 95 % confidence interval.")?;
     results(sheet, asked, figures)?;
-    fairness(sheet, found)?;
+    fairness(sheet, asked, found)?;
     questions(sheet, found)?;
     cards(sheet, found)?;
-    never_better(sheet, found)?;
+    never_better(sheet, asked, found)?;
     drama(sheet, figures)?;
     ladder(sheet, found)?;
+    if !figures.missing.is_empty() || !study.bans.is_empty() || !found.notes.is_empty() {
+        sheet.heading("Left out")?;
+    }
     for missing in &figures.missing {
         sheet.plain(&format!("Missing: {missing}."))?;
     }
@@ -33,6 +42,20 @@ pub fn report(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFindi
             .plain(&format!("A banned card was used {} times since nothing else was open.", found.recorded.forced()))?;
     }
     found.notes.iter().try_for_each(|text| sheet.plain(text))
+}
+
+/// A sentence that says who plays each seat, and how to choose others.
+fn players(asked: &StudyJob) -> String {
+    let players: Vec<String> = asked.players().iter().map(|(seat, player)| format!("{seat}: {player}")).collect();
+    let policies = asked.study.variant.rules.policies();
+    let how = match policies.first() {
+        None => "the ruleset has no policy; `--seat SEAT=ahead` looks ahead".to_owned(),
+        Some(first) => format!(
+            "{first}, the first policy, plays each seat for which `--seat SEAT=POLICY` names no other; policies: {}",
+            policies.iter().map(|policy| &**policy).collect::<Vec<_>>().join(", ")
+        ),
+    };
+    format!("Players: {} ({how}).", players.join(", "))
 }
 
 /// Writes the results of games, their length, and those without an end.
@@ -52,20 +75,44 @@ fn results(sheet: &mut dyn ReportOutput, asked: &StudyJob, figures: &StudyFigure
     let rows = rows.iter().filter_map(|(name, found)| spread(name, found)).collect();
     sheet.note("Of ten games, one is at most as long as p10, five as p50, nine as p90.")?;
     sheet.table(&["length", "p10", "p50", "p90", "longest", "in trial"], rows)?;
-    let unended = [
-        ("endless", &figures.endless),
-        ("stopped after too much processor time", &figures.too_long),
-        ("stuck", &figures.stuck),
-        ("failed", &figures.failed),
-    ];
-    for (what, trials) in unended {
-        if let Some(first) = trials.first() {
-            let named: Vec<String> = trials.iter().take(NAMED).map(u64::to_string).collect();
-            sheet.plain(&format!("{} {what}, in trials {}; the first again:", trials.len(), named.join(", ")))?;
-            sheet.call(&asked.replay(*first))?;
-        }
+    if let Some(longest) = figures.decisions.filter(|spread| spread.most > 0) {
+        sheet.plain("The longest game again, with its log (`--decision N` stops at decision N):")?;
+        sheet.call(&asked.replay(longest.most_in_trial))?;
+    }
+    for (how, what) in [("endless", "endless"), ("too_long", "stopped"), ("stuck", "stuck"), ("failed", "failed")] {
+        unended(sheet, asked, what, figures.unended.iter().filter(|game| game.how == how).collect())?;
     }
     Ok(())
+}
+
+/// The most reasons for games without an end that are named for each kind.
+const REASONS: usize = 3;
+
+/// Writes the games without a result of one kind, by reason.
+fn unended(sheet: &mut dyn ReportOutput, asked: &StudyJob, what: &str, mut games: Vec<&UnendedGame>) -> Result<()> {
+    for _ in 0..REASONS {
+        let Some(first) = games.first().copied() else { return Ok(()) };
+        let (alike, others): (Vec<_>, Vec<_>) = games.into_iter().partition(|game| game.why == first.why);
+        let named: Vec<String> = alike.iter().take(NAMED).map(|game| game.trial.to_string()).collect();
+        let more = if alike.len() > NAMED { ", ..." } else { "" };
+        let (count, named, why) = (alike.len(), named.join(", "), &first.why);
+        sheet.plain(&format!("{count} {what}, in trials {named}{more}: {why}. The first again:"))?;
+        sheet.call(&asked.replay(first.trial))?;
+        games = others;
+    }
+    match games.len() {
+        0 => Ok(()),
+        more => sheet.plain(&format!("{more} more {what}, for other reasons: `--json` lists all.")),
+    }
+}
+
+/// Names the horizon up to which values are compared, as a clause.
+pub fn horizon(names: &[Arc<str>]) -> String {
+    let named: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match named.as_slice() {
+        [] => "at the end of the action that asks (the ruleset names no `horizon`)".to_owned(),
+        named => format!("up to the next {} (the `horizon` of the ruleset)", named.join(" or ")),
+    }
 }
 
 /// Formats a percentile as `5 (4 to 7)`, or without bounds if too few games were recorded.
@@ -97,47 +144,94 @@ fn questions(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> 
         ]
     });
     sheet.heading("Choice")?;
-    sheet.note(
-        "Questions, with the answers that were open; one open answer is no choice. No difference: of looked-at questions with \
-         several answers, those whose answers all have the same exact value.",
-    )?;
+    sheet.note("Questions, with the answers that were open on average; one open answer is no choice.")?;
+    if let Some(positions) = &found.positions {
+        sheet.note(&format!(
+            "No difference: of the weighed questions with several answers, those whose answers all have the same exact value \
+             {}. What an answer changes only after that does not count.",
+            horizon(&positions.horizon)
+        ))?;
+    }
     sheet.table(&["seat", "question", "asked", "open", "with one answer", "no difference"], topics.collect())
 }
 
 /// Writes the advantages of seats, and of what can be exchanged between them.
-fn fairness(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
-    if found.fairness.is_empty() {
+fn fairness(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFindings) -> Result<()> {
+    if found.advantages.is_empty() {
         return Ok(());
     }
     sheet.heading("Fairness")?;
-    sheet.note(
-        "Fairness, from pairs of games on the same dice: once as written, once with something exchanged between two seats. How many \
-         of 100 games more are won by the first seat than by the second, and by what the first seat has as written; a draw is half \
-         a game won.",
-    )?;
-    let (mut rows, mut pictured) = (Vec::new(), Vec::new());
-    for (exchange, mirrored) in &found.fairness {
-        let Ok(mirrored) = mirrored else { continue };
-        let [first, second] = &mirrored.seats;
-        pictured.push((format!("{exchange} exchanged: {first} over {second}"), mirrored.seat));
-        pictured.push((format!("{exchange} exchanged: what {first} has"), mirrored.exchanged));
-        rows.push(vec![
-            exchange.to_string(),
-            format!("{first} over {second}"),
-            points(&mirrored.seat),
-            points(&mirrored.exchanged),
-            mirrored.seat.pairs.to_string(),
-        ]);
+    sheet.note("How many of 100 games more one wins than the other; a draw is half a game won. As recorded:")?;
+    let others = |seat: &str| -> String {
+        let others: Vec<&str> = found.seats.iter().map(|other| &**other).filter(|other| *other != seat).collect();
+        if others.len() > 1 { "the average of the others".to_owned() } else { others.join("") }
+    };
+    // With two seats, the advantage of one is the disadvantage of the other.
+    let mut advantages: Vec<&SeatAdvantage> = found.advantages.iter().collect();
+    if advantages.len() == 2 {
+        advantages.retain(|one| one.ahead.average > 0.0);
+        advantages.extend(found.advantages.first().filter(|_| advantages.is_empty()));
     }
-    if !rows.is_empty() {
-        sheet.table(&["exchanged", "seats", "the seat", "what it has", "pairs"], rows)?;
-        sheet.picture(&Chart::Differences(pictured))?;
+    let begins = found.first.as_ref().and_then(|first| first.always.clone());
+    for advantage in &advantages {
+        let (seat, ahead) = (&advantage.seat, points(&advantage.ahead));
+        let first = if begins.as_ref() == Some(seat) { ", which is always asked first," } else { "" };
+        sheet.plain(&format!("{seat}{first} wins {ahead} more than {}.", others(seat)))?;
     }
-    for (exchange, mirrored) in &found.fairness {
+    match (&found.first, begins) {
+        (Some(first), None) => {
+            sheet.plain(&format!("The seat that is asked first wins {} more than others.", points(&first.ahead)))?;
+        }
+        (_, Some(seat)) if advantages.iter().all(|one| one.seat != seat) => {
+            sheet.plain(&format!("{seat} is always asked first."))?;
+        }
+        _ => {}
+    }
+    let left_out: Vec<&str> =
+        found.recorded.seats.iter().filter(|seat| !found.seats.contains(seat)).map(|seat| &**seat).collect();
+    if !left_out.is_empty() {
+        sheet.plain(&format!("Not compared, since it won no recorded game: {}.", left_out.join(", ")))?;
+    }
+    exchanges(sheet, asked, found)
+}
+
+/// Writes what the exchanges between seats show.
+fn exchanges(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFindings) -> Result<()> {
+    let allowed: Vec<(&SeatExchange, &Mirrored)> =
+        found.fairness.iter().filter_map(|one| Some((one, one.found.as_ref().ok()?))).collect();
+    if !allowed.is_empty() {
+        sheet.note(
+            "From pairs of games on the same dice: once as written, once with something exchanged between two seats. That \
+             separates the advantage of the seat itself from that of what is exchanged.",
+        )?;
+        let rows = allowed.iter().map(|(SeatExchange { exchange, seats, .. }, mirrored)| {
+            let [first, second] = seats;
+            vec![
+                exchange.to_string(),
+                format!("{first} over {second}"),
+                points(&mirrored.seat),
+                what_is_exchanged(asked, *exchange, seats),
+                points(&mirrored.exchanged),
+                mirrored.seat.pairs.to_string(),
+            ]
+        });
+        sheet.table(&["exchanged", "seat", "wins more", "what is exchanged", "wins more", "pairs"], rows.collect())?;
+        let pictured = allowed.iter().flat_map(|(SeatExchange { exchange, seats, .. }, mirrored)| {
+            let [first, second] = seats;
+            let what = what_is_exchanged(asked, *exchange, seats);
+            [
+                (format!("{exchange} exchanged: {first} over {second}"), mirrored.seat),
+                (format!("{exchange} exchanged: {what}"), mirrored.exchanged),
+            ]
+        });
+        sheet.picture(&Chart::Differences(pictured.collect()))?;
+    }
+    for SeatExchange { exchange, seats: [first, second], found: mirrored } in &found.fairness {
+        let between = if found.seats.len() > 2 { format!(" of {first} and {second}") } else { String::new() };
         match mirrored {
-            Err(why) => sheet.plain(&format!("Not exchanged: {exchange}, since {why}."))?,
+            Err(why) => sheet.plain(&format!("Not exchanged: {exchange}{between}, since {why}."))?,
             Ok(mirrored) if mirrored.same == mirrored.seat.pairs => {
-                sheet.plain(&format!("The exchange of {exchange} changed the result of no game."))?;
+                sheet.plain(&format!("The exchange of {exchange}{between} changed the result of no game."))?;
             }
             Ok(_) => {}
         }
@@ -145,11 +239,25 @@ fn fairness(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
     Ok(())
 }
 
+/// What two seats exchange, in words: the one whose advantage is measured, over the other.
+fn what_is_exchanged(asked: &StudyJob, exchange: Exchange, seats: &[Arc<str>; 2]) -> String {
+    let [first, second] = seats;
+    match exchange {
+        Exchange::Policies => {
+            let players = asked.players();
+            let player = |seat: &Arc<str>| players.get(seat).cloned().unwrap_or_default();
+            format!("{} over {}", player(first), player(second))
+        }
+        Exchange::Order => "listed first over second".to_owned(),
+        Exchange::Sides => format!("what {first} has over what {second} has"),
+    }
+}
+
 /// The most rows in a table of pairs of cards.
 const PAIRS: usize = 12;
 
 /// Writes the cards that were never better than another in the examined positions.
-fn never_better(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
+fn never_better(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFindings) -> Result<()> {
     let Some(positions) = &found.positions else { return Ok(()) };
     sheet.heading("Cards that are never better")?;
     sheet.plain(
@@ -161,11 +269,12 @@ fn never_better(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<(
     if positions.never_better.is_empty() {
         return Ok(());
     }
-    sheet.note(
+    sheet.note(&format!(
         "Never better: in every position in which the same actor could play both cards, the best use of the first had no higher \
-         expected value than the best use of the second. More positions may show one. Closest: where it was least below, by trial \
-         and decision. Worth: by play without the first card, in 100 games.",
-    )?;
+         average value {} than the best use of the second. More positions may show one. Closest: where it was least below, by \
+         trial and decision. Worth: by play without the first card, in 100 games.",
+        horizon(&positions.horizon)
+    ))?;
     let rows = positions.never_better.iter().take(PAIRS).map(|pair| {
         let worths = found.worth.iter().filter(|worth| worth.card == pair.card);
         let worths: Vec<String> = worths.map(|worth| format!("{} {}", worth.seat, points(&worth.worth))).collect();
@@ -178,10 +287,21 @@ fn never_better(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<(
             pair.positions.to_string(),
             pair.equal.to_string(),
             closest,
-            if worths.is_empty() { "never played".to_owned() } else { worths.join(", ") },
+            match (
+                worths.is_empty(),
+                found.figures.cards.iter().any(|card| card.card == pair.card && card.offer.chosen > 0),
+            ) {
+                (false, _) => worths.join(", "),
+                (true, true) => "-".to_owned(),
+                (true, false) => "never played".to_owned(),
+            },
         ]
     });
     sheet.table(&["card", "never better than", "positions", "equal", "closest", "worth"], rows.collect())?;
+    if let Some(near) = positions.never_better.iter().find_map(|pair| pair.closest.first()) {
+        sheet.plain("A position again, with its log and the value of each answer:")?;
+        sheet.call(&asked.replay_to(near.trial, Some(near.decision)))?;
+    }
     let more = positions.never_better.len().saturating_sub(PAIRS);
     if more > 0 {
         sheet.plain(&format!("And {more} more pairs: `--json` lists all."))?;
@@ -195,11 +315,20 @@ fn ladder(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
         return Ok(());
     }
     sheet.heading("Luck and skill")?;
-    sheet.note(
-        "Luck and skill: two players in both seats, on the same dice. How many of 100 games more the first player wins, and the \
-         share of pairs in which the same seat won both games, so that dice and seat alone decided. `ahead` takes the answer with the \
-         best odds one step ahead, and uses only what the seat knows.",
-    )?;
+    let who = match found.seats.len() {
+        2 => "Two players in both seats: each pair of games exchanges them".to_owned(),
+        _ => format!(
+            "One player in one of the seats {}, the other in the rest; each pair of games exchanges them, and each seat is the \
+             single one in turn",
+            found.seats.join(", ")
+        ),
+    };
+    sheet.note(&format!(
+        "{who}. Both games have the same dice, and the random choices of policies are the same, decision by decision. How many \
+         of 100 games more the first player wins, and the share of pairs whose two games have the same result for the seats, \
+         a draw included: there, dice (and random choices) and seat alone decided. `ahead` takes the answer with the best odds \
+         one step ahead, and uses only what the seat knows."
+    ))?;
     let rows = found.ladder.iter().map(|pair| {
         vec![
             pair.player.clone(),
@@ -221,23 +350,38 @@ fn cards(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
         return Ok(());
     }
     sheet.heading("Cards")?;
-    sheet.note(
-        "Cards. Shares of games won mislead where those who are ahead choose otherwise than others. Worth: how many of 100 games \
-         the seat wins more than when it may not use the card, on the same dice; a draw is half a game won.",
-    )?;
+    if found.figures.cards.iter().any(|card| card.won_when_used.is_some()) {
+        sheet.note(
+            "Won when used: of the ended games in which the seat used the card, drawn ones included. That share misleads where \
+             those who are ahead choose otherwise than others.",
+        )?;
+    }
+    if let Some(pairs) = pairs_of_worth(&found.worth) {
+        sheet.note(&format!(
+            "Worth, from {pairs} pairs of games: how many of 100 games the seat wins more than when it may not use the card, \
+             on the same dice; a draw is half a game won."
+        ))?;
+    }
+    let has_draws = found.figures.drawn > 0;
     let worth_of =
         |seat: &str, card: &str| found.worth.iter().find(|worth| *worth.seat == *seat && *worth.card == *card);
     let rows = figures.cards.iter().filter(|card| card.offer.offered > 0).map(|card| {
-        vec![
+        let rate = |rate: &Option<Rate>| rate.as_ref().map_or_else(|| "-".to_owned(), rate_text);
+        let mut row = vec![
             card.seat.to_string(),
             readable_name(&card.card),
             card.offer.offered.to_string(),
             rate_text(&card.chosen_when_offered),
-            card.won_when_used.as_ref().map_or_else(|| "-".to_owned(), rate_text),
-            worth_of(&card.seat, &card.card).map_or_else(|| "-".to_owned(), |found| points(&found.worth)),
-        ]
+            rate(&card.won_when_used),
+        ];
+        row.extend(has_draws.then(|| rate(&card.drawn_when_used)));
+        row.push(worth_of(&card.seat, &card.card).map_or_else(|| "-".to_owned(), |found| points(&found.worth)));
+        row
     });
-    sheet.table(&["seat", "card", "offered", "chosen", "won when used", "worth"], rows.collect())?;
+    let mut header = vec!["seat", "card", "offered", "chosen", "won when used"];
+    header.extend(has_draws.then_some("drawn when used"));
+    header.push("worth");
+    sheet.table(&header, rows.collect())?;
     if !found.worth.is_empty() {
         let pictured = |worth: &CardWorth| (format!("{}: {}", worth.seat, readable_name(&worth.card)), worth.worth);
         sheet.picture(&Chart::Differences(found.worth.iter().map(pictured).collect()))?;
@@ -263,6 +407,13 @@ fn cards(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
     Ok(())
 }
 
+/// The numbers of pairs of games behind the worths of cards, such as `40` or `38 to 40`; `None` without any.
+fn pairs_of_worth(worths: &[CardWorth]) -> Option<String> {
+    let pairs = worths.iter().map(|worth| worth.worth.pairs);
+    let (least, most) = (pairs.clone().min()?, pairs.max()?);
+    Some(if least == most { most.to_string() } else { format!("{least} to {most}") })
+}
+
 /// Formats a difference of shares in percentage points: `+2.3 (0.1 to 4.5)`; `-` without pairs.
 pub fn points(found: &Difference) -> String {
     if found.pairs == 0 {
@@ -275,18 +426,140 @@ pub fn points(found: &Difference) -> String {
 
 /// Writes how the lead changes.
 fn drama(sheet: &mut dyn ReportOutput, figures: &StudyFigures) -> Result<()> {
-    if figures.comebacks.is_some() {
-        sheet.heading("Drama")?;
-    }
-    if let Some(rate) = &figures.comebacks {
-        sheet.plain(&format!("The winner was behind at some time in {} of the games.", rate_text(rate)))?;
-    }
+    let Some(rate) = &figures.comebacks else { return Ok(()) };
+    sheet.heading("Drama")?;
+    let drawn = match figures.drawn {
+        0 => String::new(),
+        drawn => format!("; {drawn} drawn ones are not among them"),
+    };
+    sheet.note(&format!("Of the {} games with a winner{drawn}.", rate.of))?;
+    sheet.plain(&format!("The winner was behind at some time in {} of these games.", rate_text(rate)))?;
     if let Some((average, margin)) = figures.lead_changes {
         sheet.plain(&format!("The lead changes {average:.2} times a game, give or take {margin:.2}."))?;
     }
     if let Some((average, margin)) = figures.decided_at {
         let (average, margin) = (percent(average), percent(margin));
-        sheet.plain(&format!("The winner leads for good after {average} of a game, give or take {margin}."))?;
+        sheet.plain(&format!(
+            "The winner leads for good after {average} of the actions of a game, give or take {margin}; 100 % is the last action."
+        ))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::html::Html;
+    use super::super::parts::{self, StudyPart, StudyWork};
+    use super::*;
+    use riskbreaker::lab::{Study, Variant};
+    use riskbreaker::{Library, Ruleset, Setup};
+
+    /// By a die, a game loops, is stuck, or asks `left` for one of two cards and ends: `jab` wins in one of ten games, `cut` in
+    /// five. The first policy by name never takes `cut`.
+    const PLAY: &str = r#"local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("purse", { seat = "left" })
+		rb.spawn("purse", { seat = "right" })
+		rb.recur("turn", { 1 }, { 1 })
+	end,
+	entries = {
+		turn = function()
+			local purses = rb.each("purse")
+			if purses[1].face == 0 then
+				purses[1]:set("face", rb.roll("1d8"))
+			end
+			if purses[1].face == 1 then
+				return
+			end
+			local options = {
+				{ id = "cut", value = 5, enabled = purses[1].face > 2, reason = "too deep" },
+				{ id = "jab", value = 1, enabled = purses[1].face > 2, reason = "too deep" },
+			}
+			local won = rb.at_most("1d10", rb.choose({ seat = "left", topic = "card", options = options }))
+			purses[if won then 1 else 2]:add("coins", 1)
+			rb.finish(if won then "left" else "right")
+		end,
+	},
+	boundary = "turn",
+	horizon = "turn",
+	value = function(seat)
+		for _, purse in ipairs(rb.each("purse")) do
+			if purse.seat == seat then
+				return purse.coins
+			end
+		end
+		return 0
+	end,
+})"#;
+
+    fn job() -> StudyJob {
+        let card = |id: &str| {
+            let text = format!(
+                r#"local rb = require("@riskbreaker") return rb.maneuver({{ id = "{id}", title = "{id}", rules = {{ "P-1" }}, text = "Play it.", resolve = function() end }})"#
+            );
+            (format!("maneuvers/{id}.luau"), text)
+        };
+        let policy = |id: &str, card: &str| {
+            let text = format!(
+                r#"local rb = require("@riskbreaker") return rb.policy({{ id = "{id}", answer = function() return "{card}" end }})"#
+            );
+            (format!("policies/{id}.luau"), text)
+        };
+        let kinds = r#"local rb = require("@riskbreaker") return rb.kinds({ purse = { fields = { seat = rb.text({ show = false }), coins = rb.int(), face = rb.int() } } })"#;
+        let manifest = "id = \"pool\"\ntitle = \"Pool\"\nversion = \"1\"\n[seats]\nleft = \"one\"\nright = \"other\"\n";
+        let files = [
+            ("ruleset.toml".into(), manifest.into()),
+            ("kinds.luau".into(), kinds.into()),
+            ("play.luau".into(), PLAY.into()),
+            ("scenarios/hall.toml".into(), "title = \"Hall\"\n".into()),
+            card("cut"),
+            card("jab"),
+            policy("dull", "jab"),
+            policy("smart", "cut"),
+        ];
+        let files = files.map(|(path, text): (String, String)| (format!("pool/{path}"), text.into_bytes()));
+        let rules = Ruleset::load(&Library::from_files(files), "pool").unwrap_or_else(|error| panic!("{error}"));
+        let variant = Variant::new("pool", &rules, Setup::scenario("hall")).expect("it starts");
+        let (bans, random, store, known_only) = Default::default();
+        let study = Study { variant, first: 1, trials: 60, seed: 1, actions: 200, bans, random, store, known_only };
+        StudyJob { study, scenario: "hall".into(), seats: Vec::new(), folder: None }
+    }
+
+    #[test]
+    fn the_report_names_players_reasons_the_horizon_and_calls_that_play_trials_again() {
+        let asked = job();
+        let work = StudyWork::new(None, Default::default(), 2);
+        let found = parts::find(&asked.study, &StudyPart::ALL, &work).unwrap();
+        let mut page = Html::new();
+        report(&mut page, &asked, &found).unwrap();
+        let text = page.page();
+        for wanted in [
+            "<h1>hall · pool",
+            "Players: left: dull, right: dull (dull, the first policy,",
+            "policies: dull, smart",
+            "it has not ended after 200 actions. The first again:",
+            "has no option that is open (cut: too deep; jab: too deep). The first again:",
+            "right wins +",
+            "left is always asked first.",
+            "same exact value up to the next `turn` (the `horizon` of the ruleset)",
+            "average value up to the next `turn`",
+            "a draw included: there, dice (and random choices) and seat alone decided",
+            "after 100.00 % of the actions",
+            "of 100 games</text>",
+        ] {
+            assert!(text.contains(wanted), "{wanted}: {text}");
+        }
+        let near = &found.positions.as_ref().unwrap().never_better[0].closest[0];
+        let call = format!("--trial {} --decision {}", near.trial, near.decision);
+        assert!(text.contains(&call), "{call}: {text}");
+        assert_eq!((found.figures.endless.is_empty(), found.figures.stuck.is_empty()), (false, false));
+    }
+
+    #[test]
+    fn a_call_names_the_trial_and_the_decision() {
+        let call = job().replay_to(7, Some(2));
+        assert!(call.starts_with("riskbreaker study hall --ruleset pool"), "{call}");
+        assert!(call.ends_with("--seed 1 --actions 200 --trial 7 --decision 2"), "{call}");
+    }
 }

@@ -153,7 +153,7 @@ pub(super) fn equilibrium(
         if learner.iterations < look_at && !interrupted {
             continue;
         }
-        look_at = learner.iterations + learner.iterations / 4;
+        look_at = (learner.iterations + learner.iterations / 4).min(most);
         let strategy = learner.average();
         let high = tree.best_response(seats[0], 1.0, &strategy, cut.most).value;
         let low = tree.best_response(seats[1], -1.0, &strategy, cut.least).value;

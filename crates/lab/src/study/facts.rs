@@ -5,20 +5,43 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::super::trial::TOO_LONG;
+use riskbreaker_play::{Fault, FaultKind};
+
 /// The end of a recorded game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GameEnd {
     /// The game reached its end, with this result.
     Result(String),
-    /// The game did not end within the limit of actions.
-    Endless,
+    /// The game did not end within the limit of actions, or it loops; the text says how.
+    Endless(String),
     /// The game did not end within the limit of processor time.
     TooLong,
-    /// A question had no open answer.
+    /// A question had no open answer; the text names it and says why each answer is closed.
     Stuck(String),
     /// The game failed, or a question was not answered.
     Failed(String),
+}
+
+impl GameEnd {
+    /// The end of a game by a fault: stuck, endless or failed.
+    pub(super) fn by_fault(fault: &Fault) -> GameEnd {
+        match fault.kind {
+            FaultKind::NoOpenAnswer => GameEnd::Stuck(fault.to_string()),
+            FaultKind::Endless => GameEnd::Endless(fault.to_string()),
+            FaultKind::Mistake => GameEnd::Failed(fault.to_string()),
+        }
+    }
+
+    /// The reason why the game has no result; `None` if it has one.
+    pub fn why_unended(&self) -> Option<&str> {
+        match self {
+            GameEnd::Result(_) => None,
+            GameEnd::TooLong => Some(TOO_LONG),
+            GameEnd::Endless(why) | GameEnd::Stuck(why) | GameEnd::Failed(why) => Some(why),
+        }
+    }
 }
 
 /// The numbers of offers and choices of a card, in one game or in all.
@@ -68,7 +91,11 @@ pub struct GameFacts {
     pub other_choices: u64,
     /// The number of questions in which a banned card was allowed because no other option was open.
     pub forced: u64,
-    /// The value of the state to each seat after each action, in the order of the seats; empty without `value`.
+    /// The seat that is asked first, except the game master's; `None` if none is asked.
+    #[serde(default)]
+    pub begins: Option<Arc<str>>,
+    /// The value of the state to each seat after each action, in the order of the seats, the start being the first action;
+    /// empty without `value`.
     pub course: Vec<Vec<i64>>,
 }
 
@@ -77,7 +104,7 @@ impl GameFacts {
     pub(super) fn of_trial(trial: u64) -> GameFacts {
         GameFacts {
             trial,
-            end: GameEnd::Endless,
+            end: GameEnd::Endless(String::new()),
             rounds: 0,
             actions: 0,
             decisions: 0,
@@ -86,6 +113,7 @@ impl GameFacts {
             card_choices: 0,
             other_choices: 0,
             forced: 0,
+            begins: None,
             course: Vec::new(),
         }
     }
@@ -114,6 +142,11 @@ impl GameFacts {
         leader(self.course.last().filter(|_| self.is_whole())?)
     }
 
+    /// True if the game ended without a winner.
+    pub fn is_drawn(&self) -> bool {
+        self.is_whole() && self.course.last().is_some_and(|worth| worth.len() > 1) && self.winner().is_none()
+    }
+
     /// The score of a seat, by its index: 1 if it won, 1/2 if nobody did, else 0. `None` if the game has no end, or if
     /// the ruleset has no `value` for at least two seats.
     pub fn score(&self, seat: usize) -> Option<f64> {
@@ -140,11 +173,13 @@ impl GameFacts {
         changes
     }
 
-    /// The share of the game that had passed when the winner took the lead for good.
+    /// The share of the actions after the start that had passed when the winner took the lead for good, 0 to 1: 1 if the last
+    /// action decided the game.
     pub fn decided_at(&self) -> Option<f64> {
         let winner = self.winner()?;
         let open = self.course.iter().rposition(|worth| leader(worth) != Some(winner));
-        Some(open.map_or(0.0, |at| (at + 1) as f64 / self.course.len() as f64))
+        // The first state is that after the start; the last one belongs to the winner.
+        Some(open.map_or(0.0, |at| (at + 1) as f64 / (self.course.len() - 1) as f64))
     }
 }
 
@@ -180,14 +215,18 @@ mod tests {
 
     #[test]
     fn drama_is_computed_from_the_course_of_a_game() {
-        // The first seat leads, falls behind by 3, and leads again from the fourth of five states.
+        // The first seat leads, falls behind by 3, and leads again after three of the four actions that follow the start.
         let facts = game(&[[0, 0], [2, 1], [0, 3], [4, 3], [5, 1]]);
         assert_eq!((facts.winner(), facts.lowest_lead(), facts.lead_changes()), (Some(0), Some(-3), 2));
-        assert_eq!(facts.decided_at(), Some(0.6));
+        assert_eq!(facts.decided_at(), Some(0.75));
+        // The last action decides, be it the only one or not.
+        assert_eq!(game(&[[0, 0], [1, 0]]).decided_at(), Some(1.0));
+        assert_eq!(game(&[[0, 0], [0, 1], [0, 1], [2, 1]]).decided_at(), Some(1.0));
         // A winner that leads all the time has decided the game at the start; a draw has no winner.
         assert_eq!(game(&[[1, 0], [2, 0]]).decided_at(), Some(0.0));
         assert_eq!(game(&[[1, 0], [2, 2]]).winner(), None);
-        let unended = GameFacts { end: GameEnd::Endless, ..game(&[[1, 0]]) };
-        assert_eq!(unended.winner(), None);
+        assert!(game(&[[1, 0], [2, 2]]).is_drawn() && !game(&[[1, 0]]).is_drawn());
+        let unended = GameFacts { end: GameEnd::Endless(String::new()), ..game(&[[1, 0]]) };
+        assert!(unended.winner().is_none() && !unended.is_drawn());
     }
 }

@@ -69,9 +69,11 @@ pub struct CardFigures {
     /// The share of the questions with the card open in which it was chosen. The interval allows for questions of one
     /// game that resemble each other.
     pub chosen_when_offered: Rate,
-    /// The share of games won among those in which the seat used the card; `None` without `value`. It is misleading if
-    /// players who lead choose differently from players who trail.
+    /// The share of games won among the ended games in which the seat used the card, drawn ones included; `None` without
+    /// `value` or with one seat. It is misleading if players who lead choose differently from players who trail.
     pub won_when_used: Option<Rate>,
+    /// The share of drawn games among the same games.
+    pub drawn_when_used: Option<Rate>,
 }
 
 /// The figures of the questions of a topic to a seat.
@@ -87,6 +89,30 @@ pub struct TopicFigures {
     pub single: Rate,
 }
 
+/// A game without a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnendedGame {
+    /// The number of the trial.
+    pub trial: u64,
+    /// The kind of its end: `endless`, `stuck`, `failed` or `too_long`.
+    pub how: &'static str,
+    /// The reason, as a message.
+    pub why: String,
+}
+
+impl UnendedGame {
+    fn of(game: &GameFacts) -> Option<UnendedGame> {
+        let how = match &game.end {
+            GameEnd::Result(_) => return None,
+            GameEnd::Endless(_) => "endless",
+            GameEnd::Stuck(_) => "stuck",
+            GameEnd::Failed(_) => "failed",
+            GameEnd::TooLong => "too_long",
+        };
+        Some(UnendedGame { trial: game.trial, how, why: game.end.why_unended().unwrap_or_default().to_owned() })
+    }
+}
+
 /// All figures of a study.
 #[derive(Clone, Debug, Serialize)]
 pub struct StudyFigures {
@@ -98,7 +124,11 @@ pub struct StudyFigures {
     pub rounds: Option<Spread>,
     /// The number of decisions of games that came to an end.
     pub decisions: Option<Spread>,
-    /// Trials that had not ended within the limit of actions.
+    /// The number of games that ended without a winner, by `value`.
+    pub drawn: u64,
+    /// The games without a result, each with the reason.
+    pub unended: Vec<UnendedGame>,
+    /// Trials that had not ended within the limit of actions, or that loop without a roll or a question.
     pub endless: Vec<u64>,
     /// Trials that came to a question without an open answer.
     pub stuck: Vec<u64>,
@@ -116,11 +146,12 @@ pub struct StudyFigures {
     pub never_chosen: Vec<Arc<str>>,
     /// Topics, by seat and name.
     pub topics: Vec<TopicFigures>,
-    /// The share of decided games in which the winner trailed at some time; `None` without `value`.
+    /// The share of the games with a winner in which the winner trailed at some time; `None` without `value`.
     pub comebacks: Option<Rate>,
-    /// The average number of changes of the lead, with its margin of error.
+    /// The average number of changes of the lead in games with a winner, with its margin of error.
     pub lead_changes: Option<(f64, f64)>,
-    /// The average share of the game after which the winner led for good, with its margin of error.
+    /// The average share of the actions after which the winner led for good, 0 to 1, in games with a winner, with its margin of
+    /// error.
     pub decided_at: Option<(f64, f64)>,
     /// Figures that are missing, each with the line of the ruleset that adds it.
     pub missing: Vec<String>,
@@ -147,22 +178,17 @@ impl Recorded {
             (found.pairs > 1).then_some((found.average, found.margin))
         };
         let behind = won.iter().filter(|game| game.lowest_lead().is_some_and(|lead| lead < 0)).count() as u64;
-        let missing = match has_value {
-            true => Vec::new(),
-            false => vec![
-                "drama, win shares and the worth of cards: the ruleset does not say what a state is worth; add `value = \
-                 function(seat)` to play.luau"
-                    .to_owned(),
-            ],
-        };
-        let cards = self.cards(has_value);
+        let missing = missing(has_value, self.seats.len());
+        let cards = self.cards(has_value && self.seats.len() > 1);
         let [never_named, never_offered, never_chosen] = unused(&self.cards, &cards);
         StudyFigures {
             games: self.games.len() as u64,
             results: counts.into_iter().map(|(result, count)| (result, Rate::of(count, of))).collect(),
             rounds: Spread::of(whole.iter().map(|game| (game.trial, game.rounds as u64))),
             decisions: Spread::of(whole.iter().map(|game| (game.trial, game.decisions))),
-            endless: trials(|end| matches!(end, GameEnd::Endless)),
+            drawn: whole.iter().filter(|game| game.is_drawn()).count() as u64,
+            unended: self.games.iter().filter_map(UnendedGame::of).collect(),
+            endless: trials(|end| matches!(end, GameEnd::Endless(_))),
             stuck: trials(|end| matches!(end, GameEnd::Stuck(_))),
             failed: trials(|end| matches!(end, GameEnd::Failed(_))),
             too_long: trials(|end| matches!(end, GameEnd::TooLong)),
@@ -178,7 +204,8 @@ impl Recorded {
         }
     }
 
-    fn cards(&self, has_value: bool) -> Vec<CardFigures> {
+    /// The figures of each card. `has_winners`: a game can have a winner.
+    fn cards(&self, has_winners: bool) -> Vec<CardFigures> {
         let mut keys: BTreeSet<(&Arc<str>, &Arc<str>)> = BTreeSet::new();
         for game in &self.games {
             keys.extend(game.cards.iter().flat_map(|(seat, cards)| cards.keys().map(move |card| (seat, card))));
@@ -193,19 +220,20 @@ impl Recorded {
                 offer.offered += more.offered;
                 offer.chosen += more.chosen;
             }
-            let used = offers.clone().filter(|(_, offer)| offer.chosen > 0);
-            let winners = used.filter_map(|(game, _)| self.seats.get(game.winner()?));
-            let (mut used, mut won) = (0, 0);
-            for winner in winners {
+            let place = self.seats.iter().position(|known| known == seat);
+            let (mut used, mut won, mut drawn) = (0, 0, 0);
+            for (game, _) in offers.clone().filter(|(game, offer)| offer.chosen > 0 && game.is_whole()) {
                 used += 1;
-                won += u64::from(winner == seat);
+                won += u64::from(place.is_some() && game.winner() == place);
+                drawn += u64::from(game.is_drawn());
             }
             CardFigures {
                 seat: seat.clone(),
                 card: card.clone(),
                 offer,
                 chosen_when_offered: Rate::of_groups(offers.map(|(_, offer)| (offer.chosen, offer.offered))),
-                won_when_used: has_value.then(|| Rate::of(won, used)),
+                won_when_used: has_winners.then(|| Rate::of(won, used)),
+                drawn_when_used: has_winners.then(|| Rate::of(drawn, used)),
             }
         });
         figures.collect()
@@ -229,6 +257,19 @@ impl Recorded {
             TopicFigures { seat: seat.clone(), topic: topic.clone(), asked, single }
         });
         figures.collect()
+    }
+}
+
+/// The figures that a ruleset or a game does not allow, each with what would add them.
+fn missing(has_value: bool, seats: usize) -> Vec<String> {
+    const NEED_WINNERS: &str = "fairness, win shares and the worth of cards, drama, luck and skill";
+    match (has_value, seats) {
+        (false, _) => vec![format!(
+            "{NEED_WINNERS}, and the comparison of cards (no difference, never better): no number says what a state is worth to \
+             each seat; add `value = function(seat) return ... end` to play.luau, a higher number where the seat stands better"
+        )],
+        (true, 0 | 1) => vec![format!("{NEED_WINNERS}: they need two seats, of which one can win against the other")],
+        (true, _) => Vec::new(),
     }
 }
 
@@ -274,16 +315,19 @@ mod tests {
             let course = vec![vec![0, 0], worth.to_vec()];
             GameFacts { end: GameEnd::Result("over".into()), cards, course, ..GameFacts::of_trial(trial) }
         };
-        // Used in three games, of which the seat wins two; not used in the fourth.
-        let games = vec![game(1, [1, 0], 1), game(2, [3, 0], 2), game(3, [0, 1], 1), game(4, [1, 0], 0)];
+        // Used in five games, of which the seat wins two and nobody two; not used in the last.
+        let games = [([1, 0], 1), ([3, 0], 2), ([0, 1], 1), ([2, 2], 1), ([0, 0], 1), ([1, 0], 0)];
+        let games = (1..).zip(games).map(|(trial, (worth, chosen))| game(trial, worth, chosen)).collect();
         let figures = Recorded { seats: seats.clone(), cards: vec!["push".into(), "pull".into()], games }.figures();
         let card = &figures.cards[0];
-        assert_eq!((card.offer.offered, card.offer.chosen), (8, 4));
+        assert_eq!((card.offer.offered, card.offer.chosen), (12, 6));
         assert_eq!(figures.never_named, [Arc::<str>::from("pull")]);
         assert!(figures.never_offered.is_empty() && figures.never_chosen.is_empty());
         let won = card.won_when_used.unwrap();
-        assert_eq!((won.count, won.of), (2, 3));
-        assert_eq!(figures.results["over"].count, 4);
+        assert_eq!((won.count, won.of), (2, 5));
+        let drawn = card.drawn_when_used.unwrap();
+        assert_eq!((drawn.count, drawn.of, figures.drawn), (2, 5, 2));
+        assert_eq!(figures.results["over"].count, 6);
         assert!(figures.missing.is_empty() && figures.endless.is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! Fairness of a game: games as written and mirrored, on the same dice.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::super::paired::Difference;
 use super::super::{Progress, SimulationError};
-use super::recorder::{Recorded, Study};
+use super::facts::GameFacts;
+use super::recorder::{Recorded, Study, Task, played_again};
 use riskbreaker_play::{Driver, Scenario};
 use riskbreaker_state::Value;
 
@@ -39,20 +40,27 @@ impl fmt::Display for Exchange {
     }
 }
 
+/// An exchange between two seats, and what it shows.
+#[derive(Clone, Debug)]
+pub struct SeatExchange {
+    /// What was exchanged.
+    pub exchange: Exchange,
+    /// The two seats, in their order; for [`Exchange::Order`], in the order in which the scenario lists them.
+    pub seats: [Arc<str>; 2],
+    /// The results, or a clause that says why the ruleset or the scenario does not allow the exchange.
+    pub found: Result<Mirrored, String>,
+}
+
 /// The results of pairs of games: one as written, one with an exchange between two seats.
 #[derive(Clone, Debug, Serialize)]
 pub struct Mirrored {
-    /// What was exchanged.
-    pub exchange: Exchange,
-    /// The two seats, in the order of the scenario as written.
-    pub seats: [Arc<str>; 2],
     /// The share of games won by the first seat minus that of the second, over both games of each pair: the edge of the
     /// seat. -1 to 1; a draw is half a game won.
     pub seat: Difference,
     /// The share of games won by what belongs to the first seat as written minus that of what belongs to the second, in
-    /// either seat: the edge of what is exchanged.
+    /// either seat: the edge of what is exchanged. For [`Exchange::Order`]: the edge of being listed first.
     pub exchanged: Difference,
-    /// The number of pairs in which both games gave the first seat the same score.
+    /// The number of pairs in which both games gave the first seat the same advantage.
     pub same: u64,
     /// The number of pairs that do not count because one of the two games has no end.
     pub left_out: u64,
@@ -72,7 +80,7 @@ impl Study {
         let scenario = study.ready().map_err(|error| error.to_string())?.prepared.scenario;
         let changed = match exchange {
             Exchange::Policies | Exchange::Sides => with_seats_exchanged(&scenario, seats, 0),
-            Exchange::Order => with_lists_reversed(&scenario),
+            Exchange::Order => with_order_reversed(&scenario, seats),
         };
         if changed == scenario {
             return Err(match exchange {
@@ -80,7 +88,10 @@ impl Study {
                     "nothing in the scenario belongs to a seat by a key `seat` or by a table named `{}` or `{}`",
                     seats[0], seats[1]
                 ),
-                Exchange::Order => "no list of the scenario has several entries with a key `seat`".into(),
+                Exchange::Order => format!(
+                    "no list of the scenario has entries with a key `seat` for both {} and {}",
+                    seats[0], seats[1]
+                ),
             });
         }
         study.variant.setup.scenario = Scenario::Table(changed);
@@ -127,75 +138,90 @@ impl Study {
         Ok(<[Arc<str>; 2]>::try_from(seats).ok())
     }
 
-    /// Returns the two seats to compare: the first two that won some game, or else the first two. `None` if there are
-    /// fewer.
-    pub fn compared_seats(&self, recorded: &Recorded) -> Option<[Arc<str>; 2]> {
-        let mut won: BTreeMap<usize, u64> = BTreeMap::new();
-        for winner in recorded.games.iter().filter_map(|game| game.winner()) {
-            *won.entry(winner).or_default() += 1;
-        }
-        let mut places: Vec<usize> = (0..recorded.seats.len()).collect();
-        places.sort_by_key(|place| (!won.contains_key(place), *place));
-        places.truncate(2);
-        places.sort_unstable();
-        let named: Vec<Arc<str>> = places.into_iter().map(|place| recorded.seats[place].clone()).collect();
-        <[Arc<str>; 2]>::try_from(named).ok()
+    /// Returns the seats to compare, in their order: those that won some game, or else the first two. Fewer than two if the game
+    /// has fewer.
+    pub fn compared_seats(&self, recorded: &Recorded) -> Vec<Arc<str>> {
+        let won: BTreeSet<usize> = recorded.games.iter().filter_map(|game| game.winner()).collect();
+        let others = (0..recorded.seats.len()).filter(|place| !won.contains(place));
+        let more = others.take(2_usize.saturating_sub(won.len()));
+        let places: BTreeSet<usize> = won.iter().copied().chain(more).collect();
+        places.into_iter().map(|place| recorded.seats[place].clone()).collect()
     }
 
-    /// Plays the recorded games again, mirrored. `told` is called after each game and ends the work by returning false.
+    /// Plays the recorded games again, mirrored, for each exchange between each pair of seats. `told` is called after each game
+    /// and ends the work by returning false. All exchanges get the same games.
     ///
     /// # Errors
     ///
     /// Those of [`Study::record`]. An exchange that is not allowed is part of the result.
-    #[allow(clippy::type_complexity)] // each exchange with its pairs, or why it is not possible
     pub fn mirror(
         &self,
         recorded: &Recorded,
-        seats: &[Arc<str>; 2],
+        pairs: &[[Arc<str>; 2]],
         exchanges: &[Exchange],
         threads: usize,
         told: &mut dyn FnMut(Progress) -> bool,
-    ) -> Result<Vec<(Exchange, Result<Mirrored, String>)>, SimulationError> {
-        let mirrored: Vec<(Exchange, Result<Study, String>)> =
-            exchanges.iter().map(|exchange| (*exchange, self.mirrored(*exchange, seats))).collect();
-        let allowed: Vec<Study> = mirrored.iter().filter_map(|(_, study)| study.clone().ok()).collect();
-        let first = recorded.place_of(&seats[0]);
-        let scores = recorded.scores_under(&allowed, first, threads, told)?;
-        let written: Vec<Option<f64>> = recorded.games.iter().map(|game| game.score(first)).collect();
-        let mut at = 0;
-        let found = mirrored.into_iter().map(|(exchange, study)| {
-            let found = study.map(|_| {
-                let own = scores.iter().skip(at).step_by(allowed.len().max(1)).copied();
-                at += 1;
-                Mirrored::of(exchange, seats, written.iter().copied().zip(own))
-            });
-            (exchange, found)
+    ) -> Result<Vec<SeatExchange>, SimulationError> {
+        let scenario = self.ready()?.prepared.scenario;
+        let mut studies: Vec<Study> = Vec::new();
+        // Each exchange with the index of its study.
+        let mut wanted: Vec<(Exchange, [Arc<str>; 2], Result<usize, String>)> = Vec::new();
+        for exchange in exchanges {
+            for pair in pairs {
+                // The advantage of the order is that of the seat that is listed first.
+                let seats = match exchange {
+                    Exchange::Order => as_listed(&scenario, pair),
+                    Exchange::Policies | Exchange::Sides => pair.clone(),
+                };
+                let study = self.mirrored(*exchange, &seats).map(|study| {
+                    studies.push(study);
+                    studies.len() - 1
+                });
+                wanted.push((*exchange, seats, study));
+            }
+        }
+        let seats_of = |study: usize| wanted.iter().find(|(.., at)| *at == Ok(study)).map(|(_, seats, _)| seats);
+        let again = |game: &GameFacts| (0..studies.len()).map(|study| Task::again(study, game)).collect::<Vec<_>>();
+        let tasks: Vec<Task> = recorded.games.iter().flat_map(again).collect();
+        let played = played_again(&studies, &tasks, threads, told, &|task, facts| {
+            seats_of(task.study).and_then(|seats| recorded.ahead(facts, seats))
+        })?;
+        let found = wanted.iter().map(|(exchange, seats, study)| SeatExchange {
+            exchange: *exchange,
+            seats: seats.clone(),
+            found: study.clone().map(|study| {
+                let mirrored = played.iter().skip(study).step_by(studies.len()).copied();
+                let written = recorded.games.iter().map(|game| recorded.ahead(game, seats));
+                Mirrored::of(written.zip(mirrored))
+            }),
         });
         Ok(found.collect())
     }
 }
 
+impl Recorded {
+    /// The score of the first of two seats minus that of the second in a game: -1 to 1. `None` if the game has no end.
+    fn ahead(&self, game: &GameFacts, seats: &[Arc<str>; 2]) -> Option<f64> {
+        let [one, other] = seats.each_ref().map(|seat| game.score(self.place_of(seat)));
+        Some(one? - other?)
+    }
+}
+
 impl Mirrored {
-    /// Counts pairs from the score of the first seat in the game as written and in the mirrored one.
-    fn of(
-        exchange: Exchange,
-        seats: &[Arc<str>; 2],
-        scores: impl Iterator<Item = (Option<f64>, Option<f64>)>,
-    ) -> Mirrored {
+    /// Counts pairs from the score of the first seat minus that of the second, in the game as written and in the mirrored one.
+    fn of(games: impl Iterator<Item = (Option<f64>, Option<f64>)>) -> Mirrored {
         let (mut left_out, mut pairs) = (0, Vec::new());
-        for scores in scores {
-            match scores {
+        for game in games {
+            match game {
                 (Some(written), Some(mirrored)) => pairs.push((written, mirrored)),
                 _ => left_out += 1,
             }
         }
-        // With two seats, one wins what the other loses: the difference of their shares is twice the share above one
-        // half. In the mirrored game, the second seat holds what the first has as written, and wins with it if the
-        // first seat loses.
-        let seat = Difference::of_scores(pairs.iter().map(|(written, mirrored)| written + mirrored - 1.0));
-        let exchanged = Difference::of_scores(pairs.iter().map(|(written, mirrored)| written - mirrored));
+        // In the mirrored game, the second seat holds what the first has as written.
+        let seat = Difference::of_scores(pairs.iter().map(|(written, mirrored)| f64::midpoint(*written, *mirrored)));
+        let exchanged = Difference::of_scores(pairs.iter().map(|(written, mirrored)| (written - mirrored) / 2.0));
         let same = pairs.iter().filter(|(written, mirrored)| written == mirrored).count() as u64;
-        Mirrored { exchange, seats: seats.clone(), seat, exchanged, same, left_out }
+        Mirrored { seat, exchanged, same, left_out }
     }
 }
 
@@ -233,23 +259,50 @@ fn with_seats_exchanged(table: &Value, seats: &[Arc<str>; 2], depth: usize) -> V
     }
 }
 
-/// Returns the table with each list of entries that belong to seats reversed.
-fn with_lists_reversed(table: &Value) -> Value {
-    let Value::Map(fields) = table else { return table.clone() };
-    let seat_of = |item: &Value| match item {
-        Value::Map(fields) => fields.get("seat").cloned(),
+/// The seat of an entry in a list of a scenario.
+fn seat_of(item: &Value) -> Option<&Arc<str>> {
+    match item {
+        Value::Map(fields) => match fields.get("seat") {
+            Some(Value::Text(seat)) => Some(seat),
+            _ => None,
+        },
         _ => None,
-    };
+    }
+}
+
+/// Returns the table with the entries of two seats in each list in reverse order; all other entries keep their places.
+fn with_order_reversed(table: &Value, seats: &[Arc<str>; 2]) -> Value {
+    let Value::Map(fields) = table else { return table.clone() };
     let reversed = fields.iter().map(|(key, value)| {
         let value = match value {
-            Value::List(items) if items.iter().filter_map(seat_of).count() > 1 => {
-                Value::List(items.iter().rev().cloned().collect())
+            Value::List(items) => {
+                let is_theirs = |item: &&Value| seat_of(item).is_some_and(|seat| seats.contains(seat));
+                let mut theirs = items.iter().rev().filter(is_theirs);
+                let taken = items.iter().map(|item| match is_theirs(&item) {
+                    true => theirs.next().unwrap_or(item).clone(),
+                    false => item.clone(),
+                });
+                Value::List(taken.collect())
             }
             value => value.clone(),
         };
         (key.clone(), value)
     });
     Value::Map(Arc::new(reversed.collect()))
+}
+
+/// Returns two seats in the order in which the first list with both names them.
+fn as_listed(table: &Value, seats: &[Arc<str>; 2]) -> [Arc<str>; 2] {
+    let [one, other] = seats;
+    let Value::Map(fields) = table else { return seats.clone() };
+    for value in fields.values() {
+        let Value::List(items) = value else { continue };
+        let place = |seat: &Arc<str>| items.iter().position(|item| seat_of(item) == Some(seat));
+        if let (Some(first), Some(second)) = (place(one), place(other)) {
+            return if first < second { seats.clone() } else { [other.clone(), one.clone()] };
+        }
+    }
+    seats.clone()
 }
 
 #[cfg(test)]
@@ -279,23 +332,33 @@ mod tests {
         let sides = with_seats_exchanged(&written, &seats, 0);
         assert_eq!(sides, scenario(party("Ann", "right"), party("Bea", "left")));
         assert_eq!(with_seats_exchanged(&sides, &seats, 0), written);
-        assert_eq!(with_lists_reversed(&written), scenario(party("Bea", "right"), party("Ann", "left")));
+        assert_eq!(with_order_reversed(&written, &seats), scenario(party("Bea", "right"), party("Ann", "left")));
         let by_table = |left: &str, right: &str| map(&[("left", text(left)), ("right", text(right))]);
         assert_eq!(with_seats_exchanged(&by_table("imp", "mage"), &seats, 0), by_table("mage", "imp"));
     }
 
     #[test]
-    fn the_advantage_of_a_seat_is_separated_from_that_of_the_exchanged_thing() {
+    fn only_the_entries_of_two_seats_change_places_and_the_first_listed_comes_first() {
+        let party = |name: &str, seat: &str| map(&[("name", text(name)), ("seat", text(seat))]);
+        let list = |items: &[Value]| map(&[("parties", Value::List(items.into()))]);
+        let written = list(&[party("Ann", "right"), party("Cat", "mid"), party("Bea", "left"), text("rope")]);
         let seats: [Arc<str>; 2] = ["left".into(), "right".into()];
+        let reversed = list(&[party("Bea", "left"), party("Cat", "mid"), party("Ann", "right"), text("rope")]);
+        assert_eq!(with_order_reversed(&written, &seats), reversed);
+        assert_eq!(as_listed(&written, &seats).map(|seat| seat.to_string()), ["right", "left"]);
+        assert_eq!(as_listed(&reversed, &seats), seats);
+    }
+
+    #[test]
+    fn the_advantage_of_a_seat_is_separated_from_that_of_the_exchanged_thing() {
         let of = |pairs: &[(f64, f64)]| {
-            let scores = pairs.iter().map(|(one, other)| (Some(*one), Some(*other)));
-            let found = Mirrored::of(Exchange::Sides, &seats, scores);
+            let found = Mirrored::of(pairs.iter().map(|(one, other)| (Some(*one), Some(*other))));
             (found.seat.average, found.exchanged.average, found.same)
         };
         // The seat always wins; the characters always win; the dice decide.
         assert_eq!(of(&[(1.0, 1.0); 3]), (1.0, 0.0, 3));
-        assert_eq!(of(&[(1.0, 0.0); 3]), (0.0, 1.0, 0));
-        assert_eq!(of(&[(1.0, 1.0), (0.0, 0.0)]), (0.0, 0.0, 2));
-        assert_eq!(of(&[(1.0, 0.5)]), (0.5, 0.5, 0));
+        assert_eq!(of(&[(1.0, -1.0); 3]), (0.0, 1.0, 0));
+        assert_eq!(of(&[(1.0, 1.0), (-1.0, -1.0)]), (0.0, 0.0, 2));
+        assert_eq!(of(&[(1.0, 0.0)]), (0.5, 0.5, 0));
     }
 }

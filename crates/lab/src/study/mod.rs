@@ -1,5 +1,6 @@
 //! Studies of a game: trials are recorded once, and all figures are computed from the facts of the games.
 
+mod advantage;
 mod facts;
 mod figures;
 mod known;
@@ -8,13 +9,16 @@ mod mirror;
 mod positions;
 mod recorder;
 mod runner;
+mod watched;
 mod worth;
 
+pub use advantage::{FirstAdvantage, SeatAdvantage};
 pub use facts::{CardOffer, GameEnd, GameFacts, TopicUse};
-pub use figures::{CardFigures, Percentile, Spread, StudyFigures, TopicFigures};
+pub use figures::{CardFigures, Percentile, Spread, StudyFigures, TopicFigures, UnendedGame};
 pub use known::{GameStore, KnownGames};
 pub use ladder::LadderPair;
-pub use mirror::{Exchange, Mirrored};
+pub use mirror::{Exchange, Mirrored, SeatExchange};
 pub use positions::{ClosestPosition, NeverBetter, TopicDifference, WeighedPositions};
 pub use recorder::{RANDOM, Recorded, Study};
+pub use watched::WatchedTrial;
 pub use worth::CardWorth;

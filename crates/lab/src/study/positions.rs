@@ -116,6 +116,9 @@ pub struct WeighedPositions {
     pub never_better: Vec<NeverBetter>,
     /// Differences between answers, by seat and topic.
     pub topics: Vec<TopicDifference>,
+    /// The agenda entries before which the values of answers are taken: the horizon of the ruleset. Empty if it has none; then
+    /// they are taken at the end of the action that asks.
+    pub horizon: Vec<Arc<str>>,
 }
 
 impl Study {
@@ -150,7 +153,8 @@ impl Study {
             let (mut found, mut decision) = (Vec::new(), 0);
             let mut wanted = [cards.clone(), others.clone()];
             let mut passed = [0_u64; 2];
-            let table = StudyTable { study: self, ready: &ready, seats: &recorded.seats, actions: self.actions };
+            let table =
+                StudyTable { study: self, ready: &ready, seats: &recorded.seats, actions: self.actions, listens: true };
             table.play(vm, *trial, stop, &mut |vm, game, question| {
                 decision += 1;
                 let kind = match self.kind_of_question(question) {
@@ -177,7 +181,8 @@ impl Study {
             questions.extend(found);
             told(Progress { done: questions.len() as u64, of: games.len() as u64 })
         })?;
-        Ok(WeighedPositions::of(&questions))
+        let horizon = self.variant.rules.horizon().to_vec();
+        Ok(WeighedPositions { horizon, ..WeighedPositions::of(&questions) })
     }
 
     fn weighed(

@@ -8,15 +8,13 @@ use std::time::Duration;
 use super::super::foresight::seed_of_decision;
 use super::super::paired::Difference;
 use super::super::position::MOST;
-use super::super::trial::{LONGEST, ReadyVariant, Rounds};
+use super::super::trial::{LONGEST, ReadyVariant, Rounds, not_ended};
 use super::super::{Progress, SimulationError, Variant};
 use super::facts::{GameEnd, GameFacts};
 use super::known::GameStore;
 use super::runner::Run;
 use riskbreaker_dice::DiceRng;
-use riskbreaker_play::{
-    Answer, Ask, Choice, Driver, Game, Halt, MASTER, Machine, Question, Refusal, Session, SessionError, Setup,
-};
+use riskbreaker_play::{Answer, Ask, Choice, Driver, Event, Game, Halt, MASTER, Machine, Question, Refusal, Setup};
 
 /// A study: the trials of one scenario under one set of rules.
 #[derive(Clone, Debug)]
@@ -70,20 +68,6 @@ impl Recorded {
         self.seats.iter().position(|known| **known == *seat).unwrap_or_default()
     }
 
-    /// Plays the recorded trials under other studies. Returns the scores of the seat at `place`: for each trial, one
-    /// for each study, in their order. `None` for a game without an end. The result is shorter if `told` returns false.
-    pub(super) fn scores_under(
-        &self,
-        studies: &[Study],
-        place: usize,
-        threads: usize,
-        told: &mut dyn FnMut(Progress) -> bool,
-    ) -> Result<Vec<Option<f64>>, SimulationError> {
-        let again = |game: &GameFacts| (0..studies.len()).map(|study| Task::again(study, game)).collect::<Vec<_>>();
-        let tasks: Vec<Task> = self.games.iter().flat_map(again).collect();
-        played_again(studies, &tasks, threads, told, &|_, facts| facts.score(place))
-    }
-
     /// The number of questions in which a banned card was allowed because no other option was open.
     pub fn forced(&self) -> u64 {
         self.games.iter().map(|game| game.forced).sum()
@@ -129,6 +113,9 @@ impl Task {
 }
 
 impl Study {
+    /// The largest number of trials: the facts of each game are kept.
+    pub const MOST_TRIALS: u64 = 1_000_000;
+
     /// Plays and records the trials on this number of threads. The result does not depend on it.
     ///
     /// `told` is called for each game in order and ends the work by returning false; the games known by then are
@@ -136,12 +123,16 @@ impl Study {
     ///
     /// # Errors
     ///
-    /// A game cannot start, or a machine cannot be started. A game that fails is no error: its facts say so.
+    /// More than [`Study::MOST_TRIALS`] trials; a game cannot start, or a machine cannot be started. A game that fails is no
+    /// error: its facts say so.
     pub fn record(&self, threads: usize, told: &mut dyn FnMut(Progress) -> bool) -> Result<Recorded, SimulationError> {
+        if self.trials > Study::MOST_TRIALS {
+            return Err(SimulationError::TooManyTrials(self.trials));
+        }
         let cards = self.variant.rules.cards().iter().map(|card| card.id.clone()).collect();
         let mut recorded = Recorded { seats: self.contenders()?, cards, games: Vec::new() };
         let first = |trial| Task { study: 0, trial, actions: self.actions };
-        let mut tasks: Vec<Task> = (self.first..self.first + self.trials).map(first).collect();
+        let mut tasks: Vec<Task> = (0..self.trials).map(|at| first(self.first.saturating_add(at))).collect();
         if self.known_only {
             let known = self.store.known().trials_of(self);
             tasks.retain(|task| known.binary_search(&task.trial).is_ok());
@@ -157,33 +148,6 @@ impl Study {
     pub(super) fn contenders(&self) -> Result<Vec<Arc<str>>, SimulationError> {
         let ready = self.ready()?;
         Ok(ready.prepared.seats.keys().filter(|seat| &***seat != MASTER).cloned().collect())
-    }
-
-    /// Plays a trial again, `actions` at most, in a session that keeps its course.
-    ///
-    /// # Errors
-    ///
-    /// As [`Study::record`].
-    pub fn session(&self, trial: u64, actions: u64) -> Result<Session, SimulationError> {
-        let mut session = Session::start(&self.variant.rules, self.variant.setup.clone().seed(self.seed))?;
-        session.game_mut().context.dice.rng = DiceRng::stream(self.seed, trial);
-        session.game_mut().context.answers.overseen = true;
-        let (study, seats) = (Study { actions, ..self.clone() }, self.contenders()?);
-        let ready = study.ready()?;
-        let stop = Arc::new(AtomicBool::new(false));
-        let played = session.lend(move |game, vm| {
-            StudyTable { study: &study, ready: &ready, seats: &seats, actions }.play_on(
-                vm,
-                game,
-                trial,
-                &stop,
-                &mut |_, _, _| true,
-            )
-        });
-        let no_machine =
-            |error: SessionError| SimulationError::Machine(self.variant.rules.id().to_string(), error.to_string());
-        played.map_err(no_machine)?;
-        Ok(session)
     }
 
     /// A text that is the same for studies whose trials are the same games: who plays, what is banned, and what is played.
@@ -233,7 +197,8 @@ pub(super) fn record_all(
     let work = |vm: &mut dyn Machine, at: usize, stop: &Arc<AtomicBool>| {
         let Task { study, trial, actions } = tasks[at];
         let actions = actions.min(studies[study].actions);
-        let table = StudyTable { study: &studies[study], ready: &ready[study], seats: &seats, actions };
+        let listens = !ready[study].ahead.is_empty();
+        let table = StudyTable { study: &studies[study], ready: &ready[study], seats: &seats, actions, listens };
         table.play(vm, trial, stop, &mut |_, _, _| true)
     };
     let store = &first.store;
@@ -260,6 +225,8 @@ pub(super) struct StudyTable<'s> {
     pub seats: &'s [Arc<str>],
     /// The number of actions after which a game counts as endless.
     pub actions: u64,
+    /// True to keep which rolls and answers a seat may not see, for answers from what a seat knows.
+    pub listens: bool,
 }
 
 /// The number of actions and questions after which the processor time of a game is checked.
@@ -293,18 +260,20 @@ impl StudyTable<'_> {
     pub fn play(&self, vm: &mut dyn Machine, trial: u64, stop: &Arc<AtomicBool>, onlooker: &mut Onlooker) -> GameFacts {
         let mut game = self.ready.prepared.game();
         game.context.dice.rng = DiceRng::stream(self.study.seed, trial);
-        (game.context.log.listening, game.context.keeps_tape, game.context.answers.overseen) = (false, false, true);
-        self.play_on(vm, &mut game, trial, stop, onlooker)
+        game.context.log.listening = self.listens;
+        (game.context.keeps_tape, game.context.answers.overseen) = (false, true);
+        self.play_on(vm, &mut game, trial, stop, onlooker, &mut drop)
     }
 
-    /// Plays a trial in a game that begins.
-    fn play_on(
+    /// Plays a trial in a game that begins, and passes its events to `told`.
+    pub fn play_on(
         &self,
         vm: &mut dyn Machine,
         game: &mut Game,
         trial: u64,
         stop: &Arc<AtomicBool>,
         onlooker: &mut Onlooker,
+        told: &mut dyn FnMut(Vec<Event>),
     ) -> GameFacts {
         let mut facts = GameFacts::of_trial(trial);
         let mut rounds = Rounds::new(self.ready);
@@ -314,31 +283,32 @@ impl StudyTable<'_> {
         facts.end = loop {
             steps += 1;
             if game.actions >= self.actions || stop.load(Ordering::Relaxed) {
-                break GameEnd::Endless;
+                break GameEnd::Endless(not_ended(game.actions));
             }
             if steps.is_multiple_of(SLICE) && clock.is_spent(vm) {
                 break GameEnd::TooLong;
             }
             if let Err(fault) = rounds.pass(vm, game) {
-                break GameEnd::Failed(fault.to_string());
+                break GameEnd::by_fault(&fault);
             }
             let before = game.actions;
             let halt = game.advance_to(vm, 1, rounds.boundary());
-            drop(game.take_events());
-            if measures && (game.actions > before || matches!(halt, Halt::Over(_))) {
+            told(game.take_events());
+            // A game that ends since nothing is left to do has no new state.
+            if measures && (game.actions > before || matches!(halt, Halt::Over(_)) && facts.course.is_empty()) {
                 self.measure(vm, game, &mut facts);
             }
             match halt {
                 Halt::Paused | Halt::Boundary => {}
-                Halt::Fault(fault) => break GameEnd::Failed(fault.to_string()),
+                Halt::Fault(fault) => break GameEnd::by_fault(&fault),
                 Halt::Over(text) => match rounds.end(vm, game) {
                     Ok(result) => break GameEnd::Result(result.unwrap_or(text)),
-                    Err(fault) => break GameEnd::Failed(fault.to_string()),
+                    Err(fault) => break GameEnd::by_fault(&fault),
                 },
                 Halt::Ask => {
                     let question = game.open.as_ref().and_then(|open| open.questions.first());
                     if question.is_some_and(|question| !clock.besides(vm, |vm| onlooker(vm, game, question))) {
-                        break GameEnd::Endless;
+                        break GameEnd::Endless(not_ended(game.actions));
                     }
                     if let Err(end) = self.answer(vm, game, &mut facts, &mut clock, stop) {
                         break end;
@@ -371,6 +341,9 @@ impl StudyTable<'_> {
         let question = game.open.as_ref().and_then(|open| open.questions.first()).cloned();
         let question = question.ok_or_else(|| GameEnd::Stuck("it waits, and asks nothing".into()))?;
         facts.decisions += 1;
+        if facts.begins.is_none() && &*question.seat != MASTER {
+            facts.begins = Some(question.seat.clone());
+        }
         let answers = question.answers(MOST_ANSWERS);
         if answers.as_ref().is_some_and(Vec::is_empty) {
             return Err(GameEnd::Stuck(format!("`{}` has no open answer", question.topic)));

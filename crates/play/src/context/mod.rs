@@ -55,7 +55,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::observers::Observers;
-use crate::{DiceSource, Driver, Ruleset};
+use crate::{DiceSource, Driver, FaultKind, Ruleset};
 use riskbreaker_state::{State, Value};
 
 pub use asking::{Answerer, Asked, Asking, Taped};
@@ -200,7 +200,16 @@ impl ActionContext {
     }
 
     pub fn fault_with(&mut self, message: impl Into<String>, cure: Option<String>) -> Stop {
-        let stop = Stop::Fault { message: message.into(), cure };
+        self.fault_of_kind(FaultKind::Mistake, message.into(), cure)
+    }
+
+    /// Stops the run since a question has no open answer.
+    pub fn no_open_answer(&mut self, message: impl Into<String>, cure: Option<String>) -> Stop {
+        self.fault_of_kind(FaultKind::NoOpenAnswer, message.into(), cure)
+    }
+
+    fn fault_of_kind(&mut self, kind: FaultKind, message: String, cure: Option<String>) -> Stop {
+        let stop = Stop::Fault { message, cure, kind };
         if self.stop.is_none() {
             self.stop = Some(stop.clone());
         }

@@ -1,5 +1,7 @@
 //! What a script may do at present, and why a run stopped.
 
+use crate::FaultKind;
+
 /// What a script may do at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -22,6 +24,6 @@ pub enum Stop {
     Cut(String),
     /// The rules refused the answer in this tape slot.
     Refused { ordinal: usize, topic: String, reason: String },
-    /// The script did something it may not.
-    Fault { message: String, cure: Option<String> },
+    /// The script did something it may not, or asked a question without an open answer.
+    Fault { message: String, cure: Option<String>, kind: FaultKind },
 }

@@ -13,8 +13,8 @@ use super::undo_op::UndoOp;
 use crate::context::{Current, ResumePoint};
 use crate::model::words_of;
 use crate::{
-    ActionContext, Call, Cause, Event, Fault, Happening, Headless, Machine, Packed, Phase, PolicyAct, Refusal, Slot,
-    Stop,
+    ActionContext, Call, Cause, Event, Fault, FaultKind, Happening, Headless, Machine, Packed, Phase, PolicyAct,
+    Refusal, Slot, Stop,
 };
 use riskbreaker_dice::Roll;
 use riskbreaker_state::{Audience, Change, Due, EntityId, LARGEST_NUMBER, Value};
@@ -259,7 +259,7 @@ impl Game {
         let message =
             format!("{IDLE_ENTRIES} agenda entries ran without a roll, a question or an outcome; the next is `{what}`");
         let cure = Some("let an entry that schedules itself again ask, roll, or end the game at some point".into());
-        Some(Fault { cure, action: Some(what.clone()), ..Fault::new(message) })
+        Some(Fault { cure, action: Some(what.clone()), kind: FaultKind::Endless, ..Fault::new(message) })
     }
 
     /// The fault of a game that seems endless. `None` if it does not.
@@ -296,7 +296,12 @@ impl Game {
             return None;
         };
         (self.unasked, self.unasked_bytes, self.overlong) = (0, 0, false);
-        Some(Fault { cure: Some(cure.into()), action: Some(what.clone()), ..Fault::new(message) })
+        Some(Fault {
+            cure: Some(cure.into()),
+            action: Some(what.clone()),
+            kind: FaultKind::Endless,
+            ..Fault::new(message)
+        })
     }
 
     /// True if the game has stored as much as it may without an answer or act of a person. It is then not retried.

@@ -5,6 +5,18 @@ use serde::{Deserialize, Serialize};
 /// How the message begins if a written face does not fit its die.
 pub(crate) const WRONG_FACE: &str = "the next written face";
 
+/// What a fault says about the game in which it occurs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FaultKind {
+    /// A script did something that it may not, or used up a budget.
+    #[default]
+    Mistake,
+    /// A question has no open answer: the game is stuck.
+    NoOpenAnswer,
+    /// The game went on for too long without an end.
+    Endless,
+}
+
 /// What a script did wrong. The action is taken back to its start; the game waits for a [`Remedy`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{}{message}", self.place())]
@@ -38,6 +50,9 @@ pub struct Fault {
     pub context: Vec<String>,
     /// True if a budget of work, time or memory ran out, or the host itself failed. The script machine was discarded.
     pub fatal: bool,
+    /// What the fault says about the game.
+    #[serde(skip)]
+    pub kind: FaultKind,
 }
 
 fn is_zero(length: &u32) -> bool {

@@ -49,7 +49,7 @@ pub use edit::Edit;
 pub use event::{Event, Happening, RollLine, event_lines};
 pub use explanation::Explanation;
 pub(crate) use fault::WRONG_FACE;
-pub use fault::{Fault, Remedy};
+pub use fault::{Fault, FaultKind, Remedy};
 pub use former::Former;
 pub use free_act::FreeAct;
 pub use marked::{in_one_line, marked, marked_part};

@@ -182,7 +182,7 @@ fn add_checks(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
         if let Some(least) = whole_of(&handles.read(&q, Name::Min)?).filter(|least| *least > count as i64) {
             let message = format!("the question `{topic}` takes at least {least} of its options, and it has {count}");
             let cure = format!("write min = math.min({least}, #options), or do not ask");
-            return Err(stopped(context.fault_with(message, Some(cure))));
+            return Err(stopped(context.no_open_answer(message, Some(cure))));
         }
         let message = if greyed.is_empty() {
             format!("the question `{topic}` has no possible answer")
@@ -191,7 +191,7 @@ fn add_checks(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
         } else {
             format!("the question `{topic}` has no possible answer: too few options are open ({})", greyed.join("; "))
         };
-        Err::<(), _>(fault(context, message))
+        Err::<(), _>(stopped(context.no_open_answer(message, None)))
     });
     Ok(())
 }
