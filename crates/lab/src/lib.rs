@@ -70,9 +70,9 @@ pub use simulation::{GameRow, Progress, Simulation, Variant};
 pub use simulation_error::SimulationError;
 pub use solution::{AnswerShare, BestAnswer, Payoff, Solution, solve_game};
 pub use study::{
-    CardFigures, CardOffer, CardWorth, ClosestPosition, Exchange, FirstAdvantage, GameEnd, GameFacts, GameStore,
-    KnownGames, LadderPair, Mirrored, NeverBetter, Percentile, RANDOM, Recorded, SeatAdvantage, SeatExchange, Spread,
-    Study, StudyFigures, TopicDifference, TopicFigures, TopicUse, UnendedGame, WatchedTrial, WeighedPositions,
+    CardFigures, CardOffer, CardWorth, ClosestPosition, Exchange, FirstBias, GameEnd, GameFacts, GameStore, KnownGames,
+    LadderPair, Mirrored, NeverBetter, Percentile, RANDOM, Recorded, SeatBias, SeatExchange, Spread, Study,
+    StudyFigures, TopicDifference, TopicFigures, TopicUse, UnendedGame, WatchedTrial, WeighedPositions,
 };
 pub use tally::{CardUse, LeftOut, Rate, Sum, Tally};
 pub use trial::MemoUse;

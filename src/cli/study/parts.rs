@@ -12,8 +12,8 @@ use indicatif::ProgressBar;
 use super::super::call_error;
 use super::super::meter::{WHOLE, meter_of_parts};
 use riskbreaker::lab::{
-    AHEAD, CardWorth, Exchange, FirstAdvantage, LadderPair, Progress, Recorded, SeatAdvantage, SeatExchange,
-    SimulationError, Study, StudyFigures, WeighedPositions,
+    AHEAD, CardWorth, Exchange, FirstBias, LadderPair, Progress, Recorded, SeatBias, SeatExchange, SimulationError,
+    Study, StudyFigures, WeighedPositions,
 };
 
 /// A part of a study that plays its own games, in addition to those recorded for all parts.
@@ -78,10 +78,10 @@ pub struct StudyFindings {
     pub worth: Vec<CardWorth>,
     /// The seats that are compared: those that won a recorded game, or else the first two. Fewer than two if the game has fewer.
     pub seats: Vec<Arc<str>>,
-    /// The advantage of each of them in the recorded games; empty with fewer than two.
-    pub advantages: Vec<SeatAdvantage>,
-    /// The advantage of the seat that is asked first.
-    pub first: Option<FirstAdvantage>,
+    /// The bias of each of them in the recorded games; empty with fewer than two.
+    pub biases: Vec<SeatBias>,
+    /// The bias of the seat that is asked first.
+    pub first: Option<FirstBias>,
     /// The exchanges between two seats; empty if the part was not requested.
     pub fairness: Vec<SeatExchange>,
     /// The exact values in reached positions.
@@ -161,8 +161,8 @@ pub fn find(study: &Study, parts: &[StudyPart], work: &StudyWork) -> Result<Stud
     let figures = recorded.figures();
     let seats = study.compared_seats(&recorded);
     let is_contest = study.variant.rules.measures() && seats.len() > 1;
-    let (advantages, first) = match is_contest {
-        true => (recorded.advantages(&seats), recorded.first_advantage(&seats)),
+    let (biases, first) = match is_contest {
+        true => (recorded.biases(&seats), recorded.first_bias(&seats)),
         false => (Vec::new(), None),
     };
     let mut found = StudyFindings {
@@ -170,7 +170,7 @@ pub fn find(study: &Study, parts: &[StudyPart], work: &StudyWork) -> Result<Stud
         figures,
         worth: Vec::new(),
         seats,
-        advantages,
+        biases,
         first,
         fairness: Vec::new(),
         positions: None,

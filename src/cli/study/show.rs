@@ -52,8 +52,8 @@ fn as_json(asked: &StudyJob, found: &StudyFindings) -> Json {
         .collect();
     json!({
         "scenario": asked.scenario, "ruleset": rules.id().to_string(), "players": asked.players(),
-        "policies": rules.policies(), "seats": found.seats, "advantages": found.advantages,
-        "first_advantage": found.first, "seed": asked.study.seed, "trials": asked.study.trials, "figures": figures,
+        "policies": rules.policies(), "seats": found.seats, "biases": found.biases,
+        "first_bias": found.first, "seed": asked.study.seed, "trials": asked.study.trials, "figures": figures,
         "worth": found.worth, "fairness": fairness, "positions": found.positions, "ladder": found.ladder,
         "forced": found.recorded.forced(), "replays": replays, "notes": found.notes,
     })

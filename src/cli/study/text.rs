@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use riskbreaker::lab::{
-    CardWorth, Difference, Exchange, Mirrored, Percentile, Rate, SeatAdvantage, SeatExchange, Spread, StudyFigures,
+    CardWorth, Difference, Exchange, Mirrored, Percentile, Rate, SeatBias, SeatExchange, Spread, StudyFigures,
     UnendedGame,
 };
 use riskbreaker::state::readable_name;
@@ -155,9 +155,9 @@ fn questions(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> 
     sheet.table(&["seat", "question", "asked", "open", "with one answer", "no difference"], topics.collect())
 }
 
-/// Writes the advantages of seats, and of what can be exchanged between them.
+/// Writes the biases of seats, and of what can be exchanged between them.
 fn fairness(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFindings) -> Result<()> {
-    if found.advantages.is_empty() {
+    if found.biases.is_empty() {
         return Ok(());
     }
     sheet.heading("Fairness")?;
@@ -166,15 +166,15 @@ fn fairness(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFinding
         let others: Vec<&str> = found.seats.iter().map(|other| &**other).filter(|other| *other != seat).collect();
         if others.len() > 1 { "the average of the others".to_owned() } else { others.join("") }
     };
-    // With two seats, the advantage of one is the disadvantage of the other.
-    let mut advantages: Vec<&SeatAdvantage> = found.advantages.iter().collect();
-    if advantages.len() == 2 {
-        advantages.retain(|one| one.ahead.average > 0.0);
-        advantages.extend(found.advantages.first().filter(|_| advantages.is_empty()));
+    // With two seats, the bias of one is the negative of the other.
+    let mut biases: Vec<&SeatBias> = found.biases.iter().collect();
+    if biases.len() == 2 {
+        biases.retain(|one| one.ahead.average > 0.0);
+        biases.extend(found.biases.first().filter(|_| biases.is_empty()));
     }
     let begins = found.first.as_ref().and_then(|first| first.always.clone());
-    for advantage in &advantages {
-        let (seat, ahead) = (&advantage.seat, points(&advantage.ahead));
+    for bias in &biases {
+        let (seat, ahead) = (&bias.seat, points(&bias.ahead));
         let first = if begins.as_ref() == Some(seat) { ", which is always asked first," } else { "" };
         sheet.plain(&format!("{seat}{first} wins {ahead} more than {}.", others(seat)))?;
     }
@@ -182,7 +182,7 @@ fn fairness(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFinding
         (Some(first), None) => {
             sheet.plain(&format!("The seat that is asked first wins {} more than others.", points(&first.ahead)))?;
         }
-        (_, Some(seat)) if advantages.iter().all(|one| one.seat != seat) => {
+        (_, Some(seat)) if biases.iter().all(|one| one.seat != seat) => {
             sheet.plain(&format!("{seat} is always asked first."))?;
         }
         _ => {}
@@ -202,7 +202,7 @@ fn exchanges(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFindin
     if !allowed.is_empty() {
         sheet.note(
             "From pairs of games on the same dice: once as written, once with something exchanged between two seats. That \
-             separates the advantage of the seat itself from that of what is exchanged.",
+             separates what the seat itself is worth from what is exchanged.",
         )?;
         let rows = allowed.iter().map(|(SeatExchange { exchange, seats, .. }, mirrored)| {
             let [first, second] = seats;
@@ -239,7 +239,7 @@ fn exchanges(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFindin
     Ok(())
 }
 
-/// What two seats exchange, in words: the one whose advantage is measured, over the other.
+/// What two seats exchange, in words: the one that is measured, over the other.
 fn what_is_exchanged(asked: &StudyJob, exchange: Exchange, seats: &[Arc<str>; 2]) -> String {
     let [first, second] = seats;
     match exchange {

@@ -54,13 +54,13 @@ pub struct SeatExchange {
 /// The results of pairs of games: one as written, one with an exchange between two seats.
 #[derive(Clone, Debug, Serialize)]
 pub struct Mirrored {
-    /// The share of games won by the first seat minus that of the second, over both games of each pair: the edge of the
+    /// The share of games won by the first seat minus that of the second, over both games of each pair: the bias of the
     /// seat. -1 to 1; a draw is half a game won.
     pub seat: Difference,
     /// The share of games won by what belongs to the first seat as written minus that of what belongs to the second, in
-    /// either seat: the edge of what is exchanged. For [`Exchange::Order`]: the edge of being listed first.
+    /// either seat: the bias of what is exchanged. For [`Exchange::Order`]: the bias of being listed first.
     pub exchanged: Difference,
-    /// The number of pairs in which both games gave the first seat the same advantage.
+    /// The number of pairs in which both games gave the first seat the same score.
     pub same: u64,
     /// The number of pairs that do not count because one of the two games has no end.
     pub left_out: u64,
@@ -168,7 +168,7 @@ impl Study {
         let mut wanted: Vec<(Exchange, [Arc<str>; 2], Result<usize, String>)> = Vec::new();
         for exchange in exchanges {
             for pair in pairs {
-                // The advantage of the order is that of the seat that is listed first.
+                // What the order is worth is counted for the seat that is listed first.
                 let seats = match exchange {
                     Exchange::Order => as_listed(&scenario, pair),
                     Exchange::Policies | Exchange::Sides => pair.clone(),
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn the_advantage_of_a_seat_is_separated_from_that_of_the_exchanged_thing() {
+    fn the_bias_of_a_seat_is_separated_from_that_of_the_exchanged_thing() {
         let of = |pairs: &[(f64, f64)]| {
             let found = Mirrored::of(pairs.iter().map(|(one, other)| (Some(*one), Some(*other))));
             (found.seat.average, found.exchanged.average, found.same)

@@ -1,6 +1,6 @@
 //! Studies of a game: trials are recorded once, and all figures are computed from the facts of the games.
 
-mod advantage;
+mod bias;
 mod facts;
 mod figures;
 mod known;
@@ -12,7 +12,7 @@ mod runner;
 mod watched;
 mod worth;
 
-pub use advantage::{FirstAdvantage, SeatAdvantage};
+pub use bias::{FirstBias, SeatBias};
 pub use facts::{CardOffer, GameEnd, GameFacts, TopicUse};
 pub use figures::{CardFigures, Percentile, Spread, StudyFigures, TopicFigures, UnendedGame};
 pub use known::{GameStore, KnownGames};
