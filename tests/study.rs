@@ -743,9 +743,9 @@ fn with_three_seats_all_of_them_are_compared() {
         assert_eq!(seats.iter().map(|seat| &**seat).collect::<Vec<_>>(), ["left", "mid", "right"]);
         // Nobody reaches: 4, 3 and 3 of 10 games.
         for (at, truth) in [0.1, -0.05, -0.05].into_iter().enumerate() {
-            advantage[at] += holds(&recorded.advantages(&seats)[at].ahead, truth);
+            advantage[at] += holds(&recorded.biases(&seats)[at].ahead, truth);
         }
-        assert_eq!(recorded.first_advantage(&seats).unwrap().always.as_deref(), Some("left"));
+        assert_eq!(recorded.first_bias(&seats).unwrap().always.as_deref(), Some("left"));
         // Who reaches alone has one face more, who alone does not has one less; all seats are the single one in turn.
         let found = study.ladder(&recorded, &seats, &pair, 2, &mut |_| true).unwrap();
         better += holds(&found[0].ahead_by, 0.2);
