@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(end(csv, GamesFormat::Csv, 2), Some(26));
         assert_eq!(end(csv, GamesFormat::Csv, 3), Some(csv.len() as u64));
         assert_eq!(end(csv, GamesFormat::Csv, 4), None);
-        assert_eq!(end("{\"result\":\"6\\\"\"}\n{}\n", GamesFormat::Lines, 1), Some(18));
+        assert_eq!(end("{\"result\":\"6\\\"\"}\n{}\n", GamesFormat::Lines, 1), Some(17));
         assert_eq!(end("", GamesFormat::Lines, 0), Some(0));
         std::fs::remove_file(&path).unwrap();
     }
