@@ -50,7 +50,7 @@ pub struct Fault {
     pub context: Vec<String>,
     /// True if a budget of work, time or memory ran out, or the host itself failed. The script machine was discarded.
     pub fatal: bool,
-    /// What the fault says about the game.
+    /// What the fault says about the game. It is not kept: a fault that was loaded is a [`FaultKind::Mistake`].
     #[serde(skip)]
     pub kind: FaultKind,
 }
