@@ -164,8 +164,8 @@ impl Study {
     ) -> Result<Vec<SeatExchange>, SimulationError> {
         let scenario = self.ready()?.prepared.scenario;
         let mut studies: Vec<Study> = Vec::new();
-        // Each exchange with the index of its study.
-        let mut wanted: Vec<(Exchange, [Arc<str>; 2], Result<usize, String>)> = Vec::new();
+        // Each exchange between two seats, with the index of its study or the reason why it is not possible.
+        let mut wanted: Vec<(Exchange, SeatPair, Result<usize, String>)> = Vec::new();
         for exchange in exchanges {
             for pair in pairs {
                 // What the order is worth is counted for the seat that is listed first.
@@ -198,6 +198,9 @@ impl Study {
         Ok(found.collect())
     }
 }
+
+/// Two seats that exchange something.
+type SeatPair = [Arc<str>; 2];
 
 impl Recorded {
     /// The score of the first of two seats minus that of the second in a game: -1 to 1. `None` if the game has no end.
