@@ -560,6 +560,19 @@ fn valid_code_has_no_problems() {
     let hook = "local rb = require(\"@riskbreaker\")\n\nreturn rb.hook({\n\tid = \"still\",\n\talways = true,\n\twrap = {\n\t\t\
                 move_rope = function(_e, _proceed) end,\n\t},\n})\n";
     files.insert("tug/hooks/still.luau".into(), hook.into());
+    // A table with a method of its own.
+    let half = "local half = {}\n\nfunction half:round(n: number): number\n\treturn if self.up() then (n + 1) // 2 else n // 2\nend\n\n\
+                function half.up(): boolean\n\treturn true\nend\n\nfunction half.of(n: number): number\n\treturn half:round(n)\nend\n\n\
+                return half\n";
+    files.insert("tug/lib/half.luau".into(), half.into());
+    let rest = files["tug/maneuvers/rest.luau"].replace(
+        "local rb = require(\"@riskbreaker\")\n",
+        "local rb = require(\"@riskbreaker\")\nlocal half = require(\"lib/half\")\n",
+    );
+    files.insert(
+        "tug/maneuvers/rest.luau".into(),
+        rest.replace("\t\trb.say(", "\t\trb.say(\"{}\", half.of(3))\n\t\trb.say("),
+    );
     assert_eq!(found(files), [""; 0]);
 }
 

@@ -31,7 +31,10 @@ impl ScriptReader<'_> {
             Some(Symbol::Vocabulary) if self_call => format!("rb.{name}"),
             Some(Symbol::Word("act")) if self_call => format!("a dot: `.{name}(...)`"),
             Some(Symbol::Spec) if !self_call => format!("t:{name}"),
-            Some(Symbol::Module(path)) if self_call && self.takes_no_self(&path, &name, args.len()) => {
+            // A file may define methods of its own table, which have no parameter of that name.
+            Some(Symbol::Module(path))
+                if self_call && path != self.full && self.takes_no_self(&path, &name, args.len()) =>
+            {
                 format!("a dot: `.{name}(...)`")
             }
             // With a dot, the call is right if its first argument is the entity.
