@@ -641,7 +641,7 @@ fn games_that_loop_or_have_no_open_answer_are_endless_and_stuck_and_have_their_r
             }
         };
         assert!(game.why.contains(reason), "{game:?}");
-        // The same game alone comes to the same end. Its log has all actions but the one that failed.
+        // The same game alone ends in the same way. Its log has all actions but the one that failed.
         let watched = study.watch(game.trial, None).unwrap();
         assert_eq!(watched.facts.end.why_unended(), Some(&*game.why));
         let rolled = watched.events.iter().any(|event| event.happening.line().contains("rolled"));

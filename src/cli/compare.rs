@@ -106,7 +106,8 @@ fn compared(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
     let counts_only = args.part.shard.is_some() || args.part.save.is_some();
     let are_equal = sides[0].rules.hash() == sides[1].rules.hash() && variants[0].setup == variants[1].setup;
     if are_equal && !counts_only {
-        return tell_equal(&sides, scenario.as_deref(), args.json);
+        let names = sides.each_ref().map(|side| &*side.name);
+        return tell_equal(names, &sides[0].rules.hash(), scenario.as_deref(), args.json);
     }
     // If they share no scenario, each plays its own.
     let scenario = scenario.unwrap_or_else(|| {
@@ -161,12 +162,10 @@ fn compared(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says that two editions are the same rules: nothing is played.
-fn tell_equal(sides: &[Edition; 2], scenario: Option<&str>, json: bool) -> Result<ExitCode> {
-    let names = [&*sides[0].name, &*sides[1].name];
+/// Says that two names are those of the same rules, which have this hash: nothing is played.
+pub fn tell_equal(names: [&str; 2], hash: &str, scenario: Option<&str>, json: bool) -> Result<ExitCode> {
     let mut screen = Screen::stdout(json);
     if json {
-        let hash = sides[0].rules.hash();
         screen.object(&json!({ "scenario": scenario, "names": names, "same_rules": true, "hash": hash }))?;
     }
     let text = format!(

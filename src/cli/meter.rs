@@ -9,14 +9,17 @@ pub const WHOLE: u64 = 1000;
 
 /// A progress bar over the whole of several parts: [`WHOLE`] long, with a message that names the part.
 pub fn meter_of_parts() -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:24} {percent:>3} % · {msg}");
-    ProgressBar::new(WHOLE).with_style(style.expect("the template is well formed").progress_chars("█▉▊▋▌▍▎▏ "))
+    bar(WHOLE, "{bar:24} {percent:>3} % · {msg}")
 }
 
 /// A progress bar with the remaining time.
 pub fn meter() -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:24} {percent:>3} % · {pos} of {len} · {eta} left");
-    ProgressBar::new(0).with_style(style.expect("the template is well formed").progress_chars("█▉▊▋▌▍▎▏ "))
+    bar(0, "{bar:24} {percent:>3} % · {pos} of {len} · {eta} left")
+}
+
+fn bar(length: u64, template: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(template).expect("the template is well formed");
+    ProgressBar::new(length).with_style(style.progress_chars("█▉▊▋▌▍▎▏ "))
 }
 
 /// How often the sign of life of a spinner turns.

@@ -233,6 +233,19 @@ mod tests {
     }
 }
 
+/// The number of threads that an option `--threads` asks for.
+///
+/// # Errors
+///
+/// A call error: 0.
+pub fn threads(given: Option<usize>) -> Result<usize> {
+    match given {
+        Some(0) => Err(call_error("`--threads` must be at least 1; leave it out to use all processors")),
+        Some(threads) => Ok(threads),
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+    }
+}
+
 /// Options of games that may be divided among threads and processes.
 #[derive(clap::Args, Clone, Debug)]
 pub struct PartArgs {
@@ -256,11 +269,7 @@ impl PartArgs {
     ///
     /// A call error: 0.
     pub fn threads(&self) -> Result<usize> {
-        match self.threads {
-            Some(0) => Err(call_error("`--threads` must be at least 1; leave it out to use all processors")),
-            Some(threads) => Ok(threads),
-            None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
-        }
+        threads(self.threads)
     }
 
     /// True if the number of threads is given, and is not one.

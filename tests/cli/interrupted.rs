@@ -15,6 +15,11 @@ fn interrupted(args: &[&str]) -> Output {
 }
 
 fn interrupted_after(while_it_works: Duration, args: &[&str]) -> Output {
+    ended_by("-INT", 130, while_it_works, args)
+}
+
+/// Runs the program, sends it a signal after a while, and waits for its end with this exit code.
+fn ended_by(signal: &str, code: i32, while_it_works: Duration, args: &[&str]) -> Output {
     let program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
         .args(args)
         .env("NO_COLOR", "1")
@@ -24,10 +29,10 @@ fn interrupted_after(while_it_works: Duration, args: &[&str]) -> Output {
         .spawn()
         .expect("the program starts");
     thread::sleep(while_it_works);
-    let sent = Command::new("kill").args(["-INT", &program.id().to_string()]).status().expect("it can be sent");
+    let sent = Command::new("kill").args([signal, &program.id().to_string()]).status().expect("it can be sent");
     assert!(sent.success(), "{args:?} has ended by itself");
     let output = program.wait_with_output().expect("the program ends");
-    assert_eq!(output.status.code(), Some(130), "{args:?}: {output:?}");
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {output:?}");
     output
 }
 
@@ -154,19 +159,7 @@ fn a_terminated_command_prints_what_is_known_and_has_its_own_exit_code() {
     let texts = ["pairs were played before the work ended", "before the work was interrupted", "interrupted after"];
     for (call, known) in calls.iter().zip(texts) {
         let folder = if call.contains(&"tug") { "tests/rulesets" } else { "rulesets" };
-        let program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
-            .args([call, &["--rulesets", folder][..]].concat())
-            .env("NO_COLOR", "1")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        thread::sleep(A_WHILE);
-        let sent = Command::new("kill").args(["-TERM", &program.id().to_string()]).status().expect("it can be sent");
-        assert!(sent.success(), "{call:?} has ended by itself");
-        let output = program.wait_with_output().expect("the program ends");
-        assert_eq!(output.status.code(), Some(75), "{call:?}: {output:?}");
+        let output = ended_by("-TERM", 75, A_WHILE, &[call, &["--rulesets", folder][..]].concat());
         let text = String::from_utf8_lossy(&output.stdout).replace('\n', " ");
         assert!(text.contains(known), "{call:?}: {text}");
     }

@@ -142,7 +142,7 @@ impl fmt::Display for Cure {
     }
 }
 
-/// A cure is told to other programs as its sentence.
+/// A cure is serialized as its sentence.
 impl Serialize for Cure {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

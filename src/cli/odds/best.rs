@@ -20,6 +20,7 @@ use super::super::meter::spinner;
 use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::tallies::{MOST_RESULTS, rarer};
+use super::refused;
 use super::show::table_of_chances;
 
 /// What an end of the game counts for a seat.
@@ -65,10 +66,7 @@ impl BestPlay<'_> {
         self.check_seats()?;
         let waits = spinner("the best play");
         let found = self.solve(&seats, interrupt.clone())();
-        let found = found.inspect_err(|_| waits.finish_and_clear()).map_err(|refusal| match refusal.failed() {
-            true => anyhow::anyhow!("{refusal}"),
-            false => call_error(refusal.to_string()),
-        })?;
+        let found = found.inspect_err(|_| waits.finish_and_clear()).map_err(|refusal| refused(&refusal))?;
         let exploited = self.exploited(&found, &interrupt);
         waits.finish_and_clear();
         let is_cut = found.interrupted || interrupt.load(Ordering::Relaxed);

@@ -19,7 +19,7 @@ use super::super::tallies::{MOST_RESULTS, rarer};
 use super::super::{call_error, library};
 use super::best::BestPlay;
 use super::show::{table_of_chances, tell_remaining};
-use super::{Args, ruleset};
+use super::{Args, refused, ruleset};
 
 pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     if let Some(option) = args.for_cards().or(args.for_dice()) {
@@ -41,10 +41,7 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
     let waits = spinner("the states of the game");
     let found = game_odds(&rules, setup, GameLimits::default(), Some(interrupt));
     waits.finish_and_clear();
-    let found = found.map_err(|refusal| match refusal.failed() {
-        true => anyhow::anyhow!("{refusal}"),
-        false => call_error(refusal.to_string()),
-    })?;
+    let found = found.map_err(|refusal| refused(&refusal))?;
     let code = if found.interrupted { ExitCode::from(interrupted_code()) } else { ExitCode::SUCCESS };
     let mut screen = Screen::stdout(args.json);
     if args.json {

@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use riskbreaker::dice::Dice;
-use riskbreaker::{Library, Ruleset};
+use riskbreaker::{Library, Refusal, Ruleset};
 
 use self::condition::Conditions;
-use super::library;
 use super::play::pair;
+use super::{call_error, library};
 
 pub use self::show::{ComparedColumn, OddsJson, show, show_compared};
 pub use self::subject::odds;
@@ -199,6 +199,11 @@ fn negative_dice(arg: &OsString) -> Option<OsString> {
     let begins =
         text.strip_prefix('-')?.starts_with(|c: char| c.is_ascii_digit() || matches!(c, 'd' | 'D' | '(' | '{'));
     (begins && text.contains(['d', 'D']) && Dice::is_meant(text)).then(|| format!(" {text}").into())
+}
+
+/// The error of refused odds: a call error, unless something failed.
+fn refused(refusal: &Refusal) -> anyhow::Error {
+    if refusal.failed() { anyhow::anyhow!("{refusal}") } else { call_error(refusal.to_string()) }
 }
 
 fn edit(text: &str) -> Result<(String, String, String), String> {

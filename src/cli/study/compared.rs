@@ -80,7 +80,7 @@ impl Columns {
     fn record(&self, work: &StudyWork) -> Result<[Recorded; 2]> {
         let [one, other] = &self.studies;
         let (all, mut done) = (one.trials, 0);
-        let mut recorded: Option<[Recorded; 2]> = None;
+        let mut known: Option<[Recorded; 2]> = None;
         loop {
             // The time to begin a turn does not count beside a quarter of the games before.
             let trials = (done / 4).max(LEAST_TURN).min(all - done);
@@ -99,17 +99,18 @@ impl Columns {
             first.games.truncate(second.games.len());
             done += second.games.len() as u64;
             let is_cut = !is_whole || !is_second_whole || (second.games.len() as u64) < trials;
-            match &mut recorded {
-                None => recorded = Some([first, second]),
-                Some(recorded) => {
-                    for (all, turn) in recorded.iter_mut().zip([first, second]) {
-                        all.games.extend(turn.games);
-                    }
+            let recorded = match known.take() {
+                None => [first, second],
+                Some([mut one, mut other]) => {
+                    one.games.extend(first.games);
+                    other.games.extend(second.games);
+                    [one, other]
                 }
-            }
-            if let Some(recorded) = recorded.take_if(|_| is_cut || done >= all) {
+            };
+            if is_cut || done >= all {
                 return Ok(recorded);
             }
+            known = Some(recorded);
         }
     }
 

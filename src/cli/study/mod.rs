@@ -17,19 +17,17 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use riskbreaker::lab::Study;
-use serde_json::json;
 
 use self::compared::Columns;
-use self::job::StudyJob;
 use self::parts::{StudyPart, StudyWork};
 use self::plan::planned;
 use self::show::show;
+use super::compare::tell_equal;
+use super::file;
 use super::interrupt::{interrupted_code, watched};
 use super::report::unwritable;
 use super::row::Row;
-use super::screen::Screen;
-use super::{call_error, file};
+use super::shard::threads;
 
 pub use self::plan::Args;
 
@@ -38,10 +36,7 @@ const LONGEST: Duration = Duration::from_secs(40);
 
 pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
     let asked = planned(args, folder, None)?;
-    let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    if threads == 0 {
-        return Err(call_error("`--threads` must be at least 1; leave it out to use all processors"));
-    }
+    let threads = threads(args.threads)?;
     if let Some(trial) = args.trial {
         return watch::watch(&asked, trial, args.decision, args.json);
     }
@@ -56,7 +51,9 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
     if let Some(other) = &args.against {
         let other = planned(args, folder, Some((other, &asked.scenario)))?.study;
         if other.variant.rules.hash() == asked.study.variant.rules.hash() {
-            return tell_equal(&asked, &other, args.json);
+            let rules = &asked.study.variant.rules;
+            let names = [rules.id().to_string(), other.variant.rules.id().to_string()];
+            return tell_equal(names.each_ref().map(String::as_str), &rules.hash(), Some(&asked.scenario), args.json);
         }
         let names = [&asked.study, &other].map(|study| study.variant.rules.id().to_string());
         return Columns { title: asked.scenario, names, studies: [asked.study, other] }.show(&work, args.json);
@@ -73,21 +70,4 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
         screen.row(&Row::at(0).plain(text))?;
     }
     Ok(ExitCode::from(if work.is_interrupted() { interrupted_code() } else { 0 }))
-}
-
-/// Says that two rulesets are equal, without playing.
-fn tell_equal(asked: &StudyJob, other: &Study, json: bool) -> Result<ExitCode> {
-    let rules = &asked.study.variant.rules;
-    let names = [rules.id().to_string(), other.variant.rules.id().to_string()];
-    let mut screen = Screen::stdout(json);
-    if json {
-        let hash = rules.hash();
-        screen.object(&json!({ "scenario": asked.scenario, "names": names, "same_rules": true, "hash": hash }))?;
-    }
-    let text = format!(
-        "{} and {} are the same rules, file by file: nothing differs, and nothing was played.",
-        names[0], names[1]
-    );
-    screen.row(&Row::prose(0).plain(text))?;
-    Ok(ExitCode::SUCCESS)
 }

@@ -249,7 +249,7 @@ impl StudyFindings {
     }
 }
 
-/// The most pairs of seats of which all are compared.
+/// The largest number of pairs of seats that are all compared.
 const MOST_PAIRS: usize = 6;
 
 /// The pairs of seats whose exchanges are played: all pairs, or if these are too many, each seat with the next one.

@@ -124,15 +124,15 @@ impl ScriptReader<'_> {
         (arg, at): (Expression<'_>, usize),
     ) -> Option<(Mistake, Option<String>)> {
         let (read, param) = (&called.signature.reads[at], &called.signature.params[at]);
-        let of_plain: &[&str] = match self.value_type(arg)? {
+        let given = self.value_type(arg)?;
+        let of_plain: &[&str] = match given {
             ValueType::Number | ValueType::Sum => &["total", "least", "most", "parts"],
             ValueType::Text => api::library("string").unwrap_or_default(),
             ValueType::Truth => &[],
             _ => return None,
         };
         let missing = read.iter().find(|name| !of_plain.contains(&name.as_str()))?;
-        let given = self.value_type(arg)?.words();
-        let wrong = format!("`{param}` of `{}` has a `{missing}`, and this is {given}", called.name);
+        let wrong = format!("`{param}` of `{}` has a `{missing}`, and this is {}", called.name, given.words());
         Some(((wrong, called.written().into()), None))
     }
 

@@ -253,12 +253,7 @@ impl NamesOfFiles {
         self.given.extend(given.iter().cloned());
         self.given_elsewhere.extend(given_elsewhere.iter().cloned());
         add_counts(&mut self.read, read);
-        for (name, ty) in constants {
-            let known = self.constants.entry(name.clone()).or_insert(*ty);
-            if known != ty {
-                *known = None;
-            }
-        }
+        add_types(&mut self.constants, constants);
         self.entity_members.extend(entity_members.iter().cloned());
         match (&mut self.attached, attached) {
             (Some(attached), Some(more)) => attached.extend(more.iter().cloned()),
@@ -287,12 +282,7 @@ impl NamesOfFiles {
         for (name, given) in calls {
             self.calls.entry(name.clone()).or_default().add(given);
         }
-        for (name, ty) in derived {
-            let known = self.derived.entry(name.clone()).or_insert(*ty);
-            if known != ty {
-                *known = None;
-            }
-        }
+        add_types(&mut self.derived, derived);
         add_counts(&mut self.scenario_keys, scenario_keys);
         for (key, texts) in data_texts {
             add_counts(self.data_texts.entry(key.clone()).or_default(), texts);
@@ -867,6 +857,16 @@ impl NamesOfFiles {
 fn add_counts(counts: &mut BTreeMap<String, usize>, more: &BTreeMap<String, usize>) {
     for (name, times) in more {
         *counts.entry(name.clone()).or_default() += times;
+    }
+}
+
+/// Adds the types of names: unknown where two differ.
+fn add_types(types: &mut BTreeMap<String, Option<ValueType>>, more: &BTreeMap<String, Option<ValueType>>) {
+    for (name, ty) in more {
+        let known = types.entry(name.clone()).or_insert(*ty);
+        if known != ty {
+            *known = None;
+        }
     }
 }
 

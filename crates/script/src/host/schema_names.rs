@@ -27,7 +27,7 @@ struct Slot {
     found: u16,
 }
 
-/// Stands for the kind of a field in the slot of a kind.
+/// The value of [`Slot::of`] for the name of a kind.
 const NO_KIND: u16 = u16::MAX;
 
 impl Default for SchemaNames {

@@ -138,10 +138,8 @@ mod tests {
     use super::*;
     use crate::{Field, KindId, Type};
 
-    /// A bond to an imp that only north sees. A field of the bond determines the audience of the bond.
-    #[test]
-    fn a_change_of_a_relation_is_for_those_who_see_its_ends() {
-        let field = |name: &str, ty: Type| Field {
+    fn field(name: &str, ty: Type) -> Field {
+        Field {
             name: name.into(),
             label: name.into(),
             ty,
@@ -152,7 +150,12 @@ mod tests {
             peek: true,
             by_hand: false,
             origin: "".into(),
-        };
+        }
+    }
+
+    /// A bond to an imp that only north sees. A field of the bond determines the audience of the bond.
+    #[test]
+    fn a_change_of_a_relation_is_for_those_who_see_its_ends() {
         let path = |name: &str| Some(AudienceRule::Path(vec![name.into()]));
         let fields = vec![field("imp", Type::Ref(None)), field("seen_by", Type::Text)];
         let (audience, relates) = (path("seen_by"), vec![FieldId(0)]);
@@ -171,22 +174,10 @@ mod tests {
     #[test]
     fn a_state_is_open_while_each_audience_is_everybody() {
         let (own, path) = (AudienceRule::Path(vec!["seen_by".into()]), vec!["imp".into(), "seen_by".into()]);
-        let field = |name: &str, ty: Type, audience| Field {
-            name: name.into(),
-            label: name.into(),
-            ty,
-            default: Value::None,
-            show: true,
-            said: false,
-            audience,
-            peek: true,
-            by_hand: false,
-            origin: "".into(),
-        };
-        let seen_by = field("seen_by", Type::List(Box::new(Type::Text)), None);
+        let seen_by = field("seen_by", Type::List(Box::new(Type::Text)));
         let imp = Kind { name: "imp".into(), fields: vec![seen_by], audience: Some(own), ..Kind::default() };
-        let to_imp = field("imp", Type::Ref(Some("imp".into())), None);
-        let note = field("note", Type::Text, Some(AudienceRule::Path(path)));
+        let to_imp = field("imp", Type::Ref(Some("imp".into())));
+        let note = Field { audience: Some(AudienceRule::Path(path)), ..field("note", Type::Text) };
         let page = Kind { name: "page".into(), fields: vec![to_imp, note], ..Kind::default() };
         let schema = Schema { kinds: vec![imp, page] };
         assert_eq!(
