@@ -46,7 +46,14 @@ pub(crate) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<
         .flat_map(|(at, source)| entries_of(source).into_iter().map(move |entry| (at, entry)))
         .collect();
     let found_at = |(at, entry): &(usize, DataEntry)| Some((sources[*at].path.clone(), entry.at));
-    let said = |(_, entry): &&(usize, DataEntry)| message.ends_with(&format!("({})", entry.value));
+    let said = |(_, entry): &&(usize, DataEntry)| {
+        let value = &entry.value;
+        let quoted =
+            value.as_text().map_or_else(|| format!("the number {value}"), |text| format!("the text \"{text}\""));
+        [format!("({value})"), format!(", not {value}"), format!("and this is {quoted}")]
+            .iter()
+            .any(|end| message.ends_with(end))
+    };
     let of_ours = |(at, _): &&(usize, DataEntry)| *at == 0 && own.is_some();
     let mut named = entries.iter().filter(said).filter(|(_, entry)| message.contains(&format!("`{}`", entry.key)));
     if let Some(first) = named.next()

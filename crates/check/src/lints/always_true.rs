@@ -29,7 +29,7 @@ end"#,
 impl ScriptReader<'_> {
     /// Reports a condition that is always true: a function, or a value that is never nil.
     pub(crate) fn condition(&mut self, condition: Expression<'_>) {
-        self.condition_of(condition, false);
+        self.condition_of(condition, None);
     }
 
     /// Reports a function behind `not`, which is never true.
@@ -40,14 +40,15 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Checks a condition. `negated`: it follows `not`.
-    fn condition_of(&mut self, condition: Expression<'_>, negated: bool) {
+    /// Checks a condition. `denied` is the place of the `not` with the condition that it stands before.
+    fn condition_of(&mut self, condition: Expression<'_>, denied: Option<Location>) {
+        let negated = denied.is_some();
         match condition.kind() {
-            ExpressionKind::Grouped(inner) => self.condition_of(inner, false),
-            ExpressionKind::Unary { op: UnaryOp::Not, rhs } => self.condition_of(rhs, true),
+            ExpressionKind::Grouped(inner) => self.condition_of(inner, None),
+            ExpressionKind::Unary { op: UnaryOp::Not, rhs } => self.condition_of(rhs, Some(condition.location())),
             ExpressionKind::Binary { lhs, op: BinaryOp::And | BinaryOp::Or, rhs } => {
-                self.condition_of(lhs, false);
-                self.condition_of(rhs, false);
+                self.condition_of(lhs, None);
+                self.condition_of(rhs, None);
             }
             ExpressionKind::Number { .. } | ExpressionKind::Integer { .. } | ExpressionKind::String { .. } => {
                 let wrong = "this condition is a value that is always true".to_string();
@@ -91,8 +92,11 @@ impl ScriptReader<'_> {
             }
             _ if self.is_always_there(condition) => {
                 let Some(sort) = self.value_type(condition) else { return };
+                if sort == ValueType::Number {
+                    return self.number_as_condition(condition, denied);
+                }
                 let cure = match sort {
-                    ValueType::Number => "compare it, such as `> 0`",
+                    ValueType::Number => return,
                     ValueType::Text => "compare it with a text",
                     ValueType::Truth | ValueType::Function | ValueType::Entity => return,
                     _ => "count a list: `#` before it, and `> 0` behind it",
@@ -102,6 +106,23 @@ impl ScriptReader<'_> {
             }
             _ => {}
         }
+    }
+}
+
+impl ScriptReader<'_> {
+    /// Reports a number in the place of a condition; `denied` is the place of the `not` before it.
+    fn number_as_condition(&mut self, number: Expression<'_>, denied: Option<Location>) {
+        let written = match number.kind() {
+            ExpressionKind::Binary { .. } => format!("({})", self.source(number)),
+            _ => self.source(number).to_owned(),
+        };
+        let (word, meant) = match denied {
+            Some(_) => ("never", format!("{written} == 0")),
+            None => ("always", format!("{written} > 0")),
+        };
+        let wrong = format!("0 counts as true, too, so this condition is {word} true");
+        let change = self.replaced(denied.unwrap_or(number.location()), &*meant);
+        self.cured(&LINT, number.location(), (wrong, format!("write `{meant}`").into()), change);
     }
 }
 
@@ -116,11 +137,10 @@ impl SyntaxLints<'_> {
     ) {
         if matches!(op, BinaryOp::GreaterEqual | BinaryOp::Less) && is_length(lhs) && number(rhs) == Some(0.0) {
             let always = if op == BinaryOp::Less { "never" } else { "always" };
-            let cure = "write `> 0` for a list with something in it, `== 0` for an empty one";
-            let wrong = format!("a list has 0 places or more, so that this is {always} true");
+            let cure = "write `> 0` for a list with elements, `== 0` for an empty one";
+            let wrong = format!("a list has 0 elements or more, so this is {always} true");
             self.tell(&LINT, at, wrong, cure);
-            let behind = Location::new(lhs.location().end, rhs.location().end);
-            self.changes(behind, if op == BinaryOp::Less { " == 0" } else { " > 0" });
+            self.changes(Location::new(lhs.location().end, rhs.location().end), " > 0");
         }
     }
 }

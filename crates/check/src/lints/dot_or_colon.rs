@@ -28,6 +28,7 @@ impl ScriptReader<'_> {
         }
         let method = |known: &str| api::ENTITY_METHODS.contains(&known) || self.known.is_derived(known);
         let wrong = match self.symbol(expr) {
+            _ if self_call && self.is_change(expr) => format!("a dot: `change.{name}(...)`"),
             Some(Symbol::Vocabulary) if self_call => format!("rb.{name}"),
             Some(Symbol::Word("act")) if self_call => format!("a dot: `.{name}(...)`"),
             Some(Symbol::Spec) if !self_call => format!("t:{name}"),

@@ -2,7 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use riskbreaker_script::syntax::Location;
+use riskbreaker_script::syntax::{Location, TextPosition};
 
 pub(crate) static LINT: Lint = Lint {
     name: "global-variable",
@@ -27,5 +27,13 @@ impl ScriptReader<'_> {
         let wrong = format!("`{name}` is written as a global, and a ruleset has none");
         let change = self.inserted(at.begin, "local ");
         self.cured(&LINT, at, (wrong, format!("write `local {name}`").into()), change);
+    }
+
+    /// Reports a function that is declared as a global; its statement begins at `begin`.
+    pub(crate) fn global_function(&mut self, name: String, begin: TextPosition, at: Location) {
+        self.told.insert(name.clone());
+        let wrong = format!("`{name}` is declared as a global, and a ruleset has none");
+        let change = self.inserted(begin, "local ");
+        self.cured(&LINT, at, (wrong, format!("write `local function {name}`").into()), change);
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod build_result;
 pub(crate) mod call_of_value;
 pub(crate) mod call_while_loading;
 pub(crate) mod called_field;
+pub(crate) mod change_member;
 pub(crate) mod change_while_reading;
 pub(crate) mod conflict_copy;
 pub(crate) mod dot_or_colon;
@@ -61,6 +62,7 @@ pub(crate) mod outer_change;
 mod page;
 pub(crate) mod parameter_order;
 pub(crate) mod past_the_end;
+pub(crate) mod pattern_backslash;
 pub(crate) mod question_type;
 pub(crate) mod quoted_variable;
 pub(crate) mod result_of_sort;
@@ -69,6 +71,7 @@ pub(crate) mod rule_id;
 pub(crate) mod same_condition;
 pub(crate) mod same_operands;
 pub(crate) mod scenario_fails;
+pub(crate) mod spec_position;
 pub(crate) mod switch_assignment;
 pub(crate) mod syntax;
 pub(crate) mod text_places;
@@ -119,6 +122,7 @@ pub static LINTS: &[&Lint] = &[
     &call_of_value::LINT,
     &call_while_loading::LINT,
     &called_field::LINT,
+    &change_member::LINT,
     &change_while_reading::LINT,
     &conflict_copy::LINT,
     &dot_or_colon::LINT,
@@ -168,6 +172,7 @@ pub static LINTS: &[&Lint] = &[
     &outer_change::LINT,
     &parameter_order::LINT,
     &past_the_end::LINT,
+    &pattern_backslash::LINT,
     &question_type::LINT,
     &quoted_variable::LINT,
     &result_of_sort::LINT,
@@ -176,6 +181,7 @@ pub static LINTS: &[&Lint] = &[
     &same_condition::LINT,
     &same_operands::LINT,
     &scenario_fails::LINT,
+    &spec_position::LINT,
     &switch_assignment::LINT,
     &syntax::LINT,
     &text_places::LINT,

@@ -34,14 +34,14 @@ impl ScriptReader<'_> {
         let named = |side: Expression<'_>| matches!(side.kind(), ExpressionKind::IndexName { .. });
         for (one, other) in [(lhs, rhs), (rhs, lhs)] {
             if holder(one) && named(other) && !holder(other) {
-                let wrong = "this is what is attached, and no entity".to_string();
+                let wrong = "this is an attachment, and no entity".to_string();
                 let change = self.inserted(one.location().end, ".owner");
                 let cure = "name whom it is attached to: `.owner`".into();
                 return self.cured(&LINT, one.location(), (wrong, cure), change);
             }
         }
         for (field, nil) in [(lhs, rhs), (rhs, lhs)] {
-            if matches!(nil.kind(), ExpressionKind::Nil) && self.never_nil(field) {
+            if matches!(nil.kind(), ExpressionKind::Nil) && self.never_nil(field, nil) {
                 return;
             }
         }
@@ -62,13 +62,17 @@ impl ScriptReader<'_> {
         let cure = match (one, other) {
             (table, ValueType::Number) | (ValueType::Number, table) if table.is_table() => "count a list with `#`",
             (ValueType::Text, ValueType::Number) | (ValueType::Number, ValueType::Text) => {
-                "write a number without quotes, or name the field that holds one"
+                "compare it with a number, or name the member that holds a text"
             }
             (ValueType::Entity, _) | (_, ValueType::Entity) => "name the field that is meant: entity.field",
             (ValueType::Sum, _) | (_, ValueType::Sum) => "compare the number of the sum: sum.total",
             _ => "compare it with a value that it can have",
         };
         let wrong = format!("{} and {} are never equal", one.words(), other.words());
+        if let Some(change) = self.hook_of_holder(lhs, rhs).or_else(|| self.hook_of_holder(rhs, lhs)) {
+            let cure = format!("the name of what is attached is `{}`", change.text);
+            return self.cured(&LINT, rhs.location(), (wrong, cure.into()), change);
+        }
         let counted = match (one, other) {
             (table, ValueType::Number) if table.is_table() => Some(lhs),
             (ValueType::Number, table) if table.is_table() => Some(rhs),
@@ -86,6 +90,13 @@ impl ScriptReader<'_> {
 }
 
 impl ScriptReader<'_> {
+    /// The change of the number of an attachment that is compared with a text: `held.hook` for `held.id`.
+    fn hook_of_holder(&self, number: Expression<'_>, text: Expression<'_>) -> Option<TextChange> {
+        let ExpressionKind::IndexName { expr, index, .. } = number.kind() else { return None };
+        let is_number = index == "id" && self.symbol(expr) == Some(Symbol::Holder) && literal(text).is_some();
+        is_number.then(|| self.replaced(number.location(), format!("{}.hook", self.source(expr))))
+    }
+
     /// The cure for an entity that is compared with a text: the field that names it.
     fn by_its_name(&self, lhs: Expression<'_>, rhs: Expression<'_>) -> Option<(String, TextChange)> {
         let (entity, _) = [(lhs, rhs), (rhs, lhs)].into_iter().find(|(_, text)| literal(*text).is_some())?;

@@ -64,6 +64,8 @@ impl ScriptReader<'_> {
         };
         self.handed_to_verbs.extend(function.args.iter().map(|arg| arg.id));
         let named: Vec<_> = listed(*names).filter_map(name_of_param).collect();
+        let declared = named.iter().map(|(name, _)| name.clone()).collect();
+        self.declared_params.insert(function.location.begin, declared);
         for (param, arg) in listed(*names).zip(function.args) {
             if let Some(symbol) = symbol_of_param(param) {
                 self.symbols.insert(arg.id, symbol);

@@ -22,7 +22,12 @@ impl ScriptReader<'_> {
         let members: Vec<String> =
             self.known.names.members_of_context().into_iter().flatten().map(str::to_string).collect();
         let otherwise = format!("write `ctx.{name} = ...` where the card is asked for, or correct the name");
-        let cure = instead_or(name, members.iter().map(String::as_str), otherwise);
+        let cure =
+            match members.iter().find(|member| **member == format!("{name}s") && self.known.names.is_list(member)) {
+                // One of a list of that name.
+                Some(list) => Cure::meant(name, format!("{list}[1]")),
+                None => instead_or(name, members.iter().map(String::as_str), otherwise),
+            };
         self.problem(&LINT, at, (format!("nothing puts a `{name}` into `ctx`"), cure));
     }
 

@@ -24,7 +24,16 @@ impl ScriptReader<'_> {
         let names = &self.known.names;
         // Values from another ruleset have names of their own.
         let foreign = self.elsewhere || self.path.starts_with("convert/");
-        if foreign || names.is_given(name) || matches!(of.kind(), ExpressionKind::Global(_)) {
+        if foreign || matches!(of.kind(), ExpressionKind::Global(_)) {
+            return;
+        }
+        if let Some(field) = self.field_in_lower_case(name) {
+            let told = (format!("nothing has a `{name}`"), Cure::meant(name, field));
+            return self.problem(&LINT, at, told);
+        }
+        // `table.pack` counts its values in `n`.
+        let is_packed = name == "n" && self.text.contains("table.pack(");
+        if names.is_given(name) || is_packed {
             return;
         }
         // The name is compared with all known names and with all that are read.
@@ -34,7 +43,10 @@ impl ScriptReader<'_> {
         if self.known.stack.scenario().is_none() && !names.given().any(is_near) {
             return;
         }
-        let given = || self.known.nearest(name, names.given().filter(|given| !given.contains(' ')));
+        // Texts with a capital letter are titles, such as those of a spec's expectation.
+        let is_title = |word: &str| word.starts_with(char::is_uppercase);
+        let like_it = |given: &&str| !given.contains(' ') && is_title(given) == is_title(name);
+        let given = || self.known.nearest(name, names.given().filter(like_it));
         // A declared member that nothing reads is not among the names that are read.
         let distance = |other: &str| slips(name, other, 4);
         let of_others = names.meant(name).and_then(distance);
@@ -54,6 +66,33 @@ impl ScriptReader<'_> {
             None if self.asked => {}
             None => self.problem(&LINT, at, (wrong, "correct the name, or declare it as a field in kinds.luau".into())),
         }
+    }
+
+    /// The field or derived value that a name with a capital letter means, as other environments write it: `name` for
+    /// `Name`. `None` if some table has the name with its capital letter.
+    fn field_in_lower_case(&self, name: &str) -> Option<String> {
+        let first = name.chars().next().filter(|first| first.is_uppercase())?;
+        let lower = format!("{}{}", first.to_lowercase(), &name[first.len_utf8()..]);
+        let mut kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
+        let is_member = kinds.any(|kind| kind.members().any(|member| member == lower));
+        let names = &self.known.names;
+        let is_own = names.is_key(name) || names.is_assigned(name) || self.is_spec();
+        (is_member && !is_own).then_some(lower)
+    }
+
+    /// Reports a key of the scenario in the play file that no scenario has, if the scenarios have one of a similar name that
+    /// no script reads. Returns whether it did.
+    pub(crate) fn no_key_of_scenarios(&mut self, of: Expression<'_>, name: &str, at: Location) -> bool {
+        let is_scenario = matches!(of.kind(), ExpressionKind::Local { local, .. } if local.name == "scenario");
+        let names = &self.known.names;
+        if !is_scenario || !self.path.starts_with("play") || names.scenario_keys().any(|key| key == name) {
+            return false;
+        }
+        let is_read = |key: &str| names.read_off("scenario").any(|read| read == key);
+        let mut near = names.scenario_keys().filter(|key| slips(name, key, 1) == Some(1) && !is_read(key));
+        let Some(near) = near.next().map(str::to_owned) else { return false };
+        self.problem(&LINT, at, (format!("no scenario has a `{name}`"), Cure::meant(name, near)));
+        true
     }
 
     /// Reports a member that a file does not give.

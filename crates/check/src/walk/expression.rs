@@ -2,7 +2,7 @@
 
 use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{ValueType, type_named};
-use crate::reader::ScriptReader;
+use crate::reader::{FunctionScope, ScriptReader};
 use crate::symbols::signature::Signature;
 use crate::syntax::{literal, text, value_of};
 use riskbreaker_script::api;
@@ -108,10 +108,13 @@ impl ScriptReader<'_> {
                 self.function_compared(lhs, rhs);
                 self.function_compared(rhs, lhs);
                 self.never_equal(lhs, rhs);
+                self.roll_compared(lhs, op, rhs);
+                self.roll_compared(rhs, op, lhs);
             }
             _ => {
                 self.base(lhs);
                 self.base(rhs);
+                self.roll_compared(lhs, op, rhs);
                 self.operands(lhs, op, rhs);
             }
         }
@@ -160,6 +163,7 @@ impl ScriptReader<'_> {
     pub(crate) fn function(&mut self, function: &Function<'_>, pure: Option<&'static str>, given: usize) {
         let folder = self.path.split(['/', '.']).next().unwrap_or_default();
         let mut hooked = None;
+        let scope = self.scope_of(function, folder, given);
         match (folder, self.keys.as_slice()) {
             ("kinds", [kind, place, ..]) if matches!(&**place, "derived" | "sheet" | "overview") => {
                 if let (Some(entity), Some(_)) = (function.args.get(given), self.known.kind(kind)) {
@@ -211,6 +215,7 @@ impl ScriptReader<'_> {
         }
         let asked = std::mem::replace(&mut self.asked, false);
         self.depth += 1;
+        self.scopes.push(scope);
         self.pure.extend(pure);
         // The path of a function does not include the keys of the tables inside it.
         let keys = std::mem::take(&mut self.keys);
@@ -218,6 +223,7 @@ impl ScriptReader<'_> {
             self.keys.push("()".into());
         }
         self.promised(function);
+        self.last_statements.extend(function.body.as_slice().last().map(|last| last.location().begin));
         self.block(function.body);
         if let Some((phase, verb)) = hooked {
             self.hooked(&phase, &verb, function);
@@ -229,6 +235,22 @@ impl ScriptReader<'_> {
             self.pure.pop();
         }
         self.depth -= 1;
+        self.scopes.pop();
+    }
+
+    /// The parameters of a function, and what it is handed.
+    fn scope_of(&self, function: &Function<'_>, folder: &str, given: usize) -> FunctionScope {
+        let usual: &[&str] = match (folder, self.keys.as_slice()) {
+            ("kinds", [_, place, ..]) if matches!(&**place, "derived" | "sheet" | "overview") => &["self"],
+            ("hooks" | "items", [phase, _]) if matches!(&**phase, "before" | "after") => &["e", "holder"],
+            ("maneuvers", [_]) => &["ctx"],
+            ("policies", [key]) if key == "answer" => &["q"],
+            _ => &[],
+        };
+        let usual = || usual.iter().filter(|_| given == 0).map(|name| (*name).to_owned()).collect();
+        let params = function.args.iter().map(|arg| (arg.id, text(arg.name))).collect();
+        let begin = function.location.begin;
+        FunctionScope { begin, params, given: self.declared_params.get(&begin).cloned().unwrap_or_else(usual) }
     }
 
     pub(crate) fn call(&mut self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool, at: Location) {
@@ -261,6 +283,7 @@ impl ScriptReader<'_> {
         }
         self.dot_or_colon(func, args, self_call);
         self.is_function(func);
+        self.pattern(func, args, self_call);
         self.lacks_context(func, args, self_call);
         args.iter().for_each(|arg| self.has_come_back(*arg));
         self.handed_over(func, args, self_call, at);
@@ -283,12 +306,14 @@ impl ScriptReader<'_> {
     }
 
     fn spec(&mut self, args: &[Expression<'_>]) {
+        self.rows_of_cases(args);
         for arg in args {
             match arg.kind() {
                 ExpressionKind::Table { .. } => self.rule_ids(*arg),
                 ExpressionKind::FunctionLiteral(function) => {
                     if let Some(t) = function.args.first() {
                         self.inference.symbols.insert(t.id, Symbol::Spec);
+                        self.positions_given(function, t.id);
                     }
                 }
                 _ => {}

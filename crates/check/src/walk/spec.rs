@@ -72,7 +72,11 @@ impl ScriptReader<'_> {
             "switch" => self.switched(args),
             "run" => self.sorted("entry", args.first()),
             "titles" => self.sorted("kind", args.first()),
-            "seat" => self.sorted("seat", args.first()),
+            "seat" => {
+                self.sorted("seat", args.first());
+                self.driver_named(args.get(1));
+            }
+            "hidden" | "sees" => self.watcher_named(args.first()),
             "given" if args.len() == 1 => {
                 self.sorted("scenario", args.first());
                 self.position(args.first());
@@ -89,6 +93,26 @@ impl ScriptReader<'_> {
                 self.no_event(&sort, at);
             }
             _ => {}
+        }
+    }
+
+    /// Checks who plays a seat: a policy, `human` or `absent`.
+    fn driver_named(&mut self, arg: Option<&Expression<'_>>) {
+        let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
+        let Some(rules) = self.known.rules else { return };
+        let policies = rules.policies().iter().map(ToString::to_string);
+        let drivers: Vec<String> = policies.chain(["human".to_owned(), "absent".to_owned()]).collect();
+        if !drivers.contains(&name) {
+            let mistake = (format!("there is no policy `{name}`"), self.known.instead(&name, &drivers));
+            self.problem(&crate::lints::unknown_name::LINT, at, mistake);
+        }
+    }
+
+    /// Checks the seat that sees something; `nobody` is a watcher.
+    fn watcher_named(&mut self, arg: Option<&Expression<'_>>) {
+        let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
+        if name != "nobody" {
+            self.unknown_name(at, "seat", &name);
         }
     }
 

@@ -64,7 +64,12 @@ impl ScriptReader<'_> {
                 self.block(generic.body);
             }
             StatementView::FunctionDeclaration(declaration) => {
-                self.written(declaration.name, None, None);
+                match declaration.name.kind() {
+                    ExpressionKind::Global(name) => {
+                        self.global_function(text(name), statement.location().begin, declaration.name.location());
+                    }
+                    _ => self.written(declaration.name, None, None),
+                }
                 self.expression(declaration.function);
             }
             StatementView::If(branch) => {
@@ -140,6 +145,9 @@ impl ScriptReader<'_> {
                 self.value_types.insert(id, ValueType::List);
             }
             self.named_dice(&text(binding.name), *value);
+            if let Some(rolled) = self.range_of_roll(*value) {
+                self.rolled.insert(id, rolled);
+            }
             if let Some(constant) = literal(*value) {
                 self.constants.insert(id, constant);
             }
