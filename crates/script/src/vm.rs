@@ -14,7 +14,7 @@ use super::account::ROOM;
 use super::budget::{CallBudget, HELD, clock, guarded, spent_at, work_of_last_call, work_of_thread};
 #[cfg(feature = "continuations")]
 use super::continuation::{ScriptSnapshot, Went};
-use super::conversion::{from_lua, sort_of, to_lua, whole_of};
+use super::conversion::{from_lua, sort_of, to_lua, whole_of, whole_or_why};
 use super::convert::former_table;
 use super::fault::{fault_of, source_line, teach};
 use super::file_place::FilePlace;
@@ -801,8 +801,8 @@ impl Machine for Vm {
         let found = self.reading(context, |vm, context| {
             vm.first_of(context, |trusted| &trusted.measure, |lua, _| ("value", seat).into_lua_multi(lua))
         })?;
-        whole_of(&found).map(Some).ok_or_else(|| {
-            let wrong = Fault::new(format!("`value` in play.luau must return a whole number, not {}", sort_of(&found)));
+        whole_or_why(&found).map(Some).map_err(|why| {
+            let wrong = Fault::new(format!("`value` in play.luau must return a whole number: {why}"));
             self.at_function(wrong, "play", "value")
         })
     }
@@ -850,9 +850,8 @@ impl Machine for Vm {
             let found = vm.known_or_worked_out(context, label, false, |vm, context| {
                 let found =
                     vm.first_of(context, |trusted| &trusted.statistic, |lua, _| (&**label).into_lua_multi(lua))?;
-                whole_of(&found).map(Value::Int).ok_or_else(|| {
-                    let found = sort_of(&found);
-                    let wrong = format!("the statistic `{label}` in play.luau must return a whole number, not {found}");
+                whole_or_why(&found).map(Value::Int).map_err(|why| {
+                    let wrong = format!("the statistic `{label}` in play.luau must return a whole number: {why}");
                     vm.at_function(Fault::new(wrong), label, "statistic")
                 })
             })?;
