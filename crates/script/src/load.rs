@@ -241,6 +241,7 @@ impl Loader<'_> {
         merged.raw_set("verbs", self.verbs(&verbs, &mut declarations)?)?;
 
         let facts = self.table_at("play", "", &play, "card")?;
+        merged.raw_set("card_facts", facts.clone())?;
         let (cards, card_ids, listed) = self.cards("maneuver", facts)?;
         declarations.cards = listed;
         self.known_cards(&declarations.cards);

@@ -43,6 +43,9 @@ pub struct Vm {
     pub(super) continuation: Option<Box<super::continuation::Continuation>>,
     /// True while paths are explored.
     exploring: bool,
+    /// The work of this thread when the last exploration began.
+    #[cfg(feature = "continuations")]
+    explored_from: u64,
     pub(super) lua: Lua,
     pub(super) host: Rc<HostState>,
     trusted: Trusted,
@@ -99,6 +102,10 @@ const LEFT_BEHIND: usize = 12 << 20;
 /// memory such as free slots in pages, the string table and the tables of fields.
 const MOST_BYTES: usize = ROOM[0] + ROOM[1] + ROOM[2] + LEFT_BEHIND + (64 << 20);
 
+/// The work of an exploration after which free memory is returned to the system.
+#[cfg(feature = "continuations")]
+const LONG_EXPLORATION: u64 = 5_000_000;
+
 /// The work of computing a key, besides that of its function.
 const KEY_COST: i64 = 16;
 
@@ -141,6 +148,8 @@ impl Vm {
             #[cfg(feature = "continuations")]
             continuation: None,
             exploring: false,
+            #[cfg(feature = "continuations")]
+            explored_from: 0,
             lua: loaded.lua,
             host: loaded.host,
             trusted: loaded.trusted,
@@ -530,6 +539,7 @@ impl Machine for Vm {
         let continuation = self.continuation.as_ref()?;
         continuation.kept().ok()?;
         self.exploring = true;
+        self.explored_from = work_of_thread();
         Some(continuation.begin())
     }
 
@@ -537,7 +547,10 @@ impl Machine for Vm {
     fn end_exploring(&mut self) {
         super::continuation::Continuation::end();
         self.exploring = false;
-        give_back();
+        // A short one has used little memory, and looking for free memory takes a millisecond.
+        if work_of_thread().wrapping_sub(self.explored_from) > LONG_EXPLORATION {
+            give_back();
+        }
     }
 
     #[cfg(feature = "continuations")]
