@@ -14,6 +14,17 @@ use riskbreaker_script::syntax::Location;
 /// The highest number of problems that are reported for one file.
 const MOST_PROBLEMS: usize = 200;
 
+/// The variables of a block or the parameters of a function, in the order of their declarations.
+pub(crate) type Scope = Vec<ScopeVariable>;
+
+/// A variable that a block declares, or a parameter.
+pub(crate) struct ScopeVariable {
+    pub name: String,
+    pub id: u64,
+    /// The line of its declaration, from 1.
+    pub line: u32,
+}
+
 /// Reads one script and collects its problems.
 ///
 /// It has many methods, since each lint and each part of the syntax adds some to it, in files of their own.
@@ -41,6 +52,10 @@ pub(crate) struct ScriptReader<'r> {
     pub depth: usize,
     /// The enclosing functions that may only read, by their names in messages.
     pub pure: Vec<&'static str>,
+    /// The variables of the enclosing blocks and the parameters of the enclosing functions, the outermost first.
+    pub scopes: Vec<Scope>,
+    /// The names that the enclosing verbs declare.
+    pub verb_params: Vec<Vec<String>>,
     /// The keys of the enclosing tables, the outermost first.
     pub keys: Vec<String>,
     /// The topics of the questions that the enclosing branches of a policy answer.
@@ -79,6 +94,8 @@ impl<'r> ScriptReader<'r> {
             asked: false,
             depth: 0,
             pure: Vec::new(),
+            scopes: Vec::new(),
+            verb_params: Vec::new(),
             keys: Vec::new(),
             answered: Vec::new(),
             members: None,
@@ -127,6 +144,8 @@ impl<'r> ScriptReader<'r> {
         // The first problem of a position is the most precise.
         if !self.found.iter().any(|found| (found.line, found.column) == (Some(place.0), Some(place.1))) {
             let mut problem = lint.problem(self.full, message).at(place).with_cure(cure);
+            let is_of_one_line = at.begin.line == at.end.line;
+            problem.length = is_of_one_line.then(|| place_in(self.text, at.end).1.saturating_sub(place.1));
             problem.change = change;
             self.found.push(problem);
         }

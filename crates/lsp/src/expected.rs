@@ -174,7 +174,7 @@ pub(super) fn keys(lookup: &FileLookup<'_>, text: &str, tokens: &[Token], found:
 
 /// The type of a place by the declared type of what is called.
 fn type_at(lookup: &FileLookup<'_>, place: &CallPlace) -> Option<(TypeText, String)> {
-    let types = TypeText(type_module(lookup.books().next()?));
+    let types = TypeText(type_module(lookup.books().next()?, &lookup.derived_types()));
     let function = match place.callee.split_once('.') {
         Some(("rb", name)) => match name.strip_prefix("act.") {
             Some(verb) => types.keys("Verbs").into_iter().find(|(name, _)| name == verb)?.1,

@@ -10,7 +10,7 @@ use super::workspace::{RulesetFile, Workspace};
 use riskbreaker_check::{Analysis, Members};
 use riskbreaker_play::Ruleset;
 use riskbreaker_ruleset::{Library, Param, Rulebook, Stack, Verb};
-use riskbreaker_script::{api, luau_type};
+use riskbreaker_script::{DerivedTypes, api, luau_type};
 use riskbreaker_work::WorkBudget;
 
 /// Looks up names from one file: its ruleset with all lower layers, and the texts as the editor shows them.
@@ -56,6 +56,11 @@ impl<'w> FileLookup<'w> {
     /// What a derived value is, such as `a number`; `None` if it is not known.
     pub(super) fn derived_type(&self, name: &str) -> Option<&'static str> {
         self.analyses.iter().find_map(|analysis| analysis.type_of_derived(name))
+    }
+
+    /// What the derived values give.
+    pub(super) fn derived_types(&self) -> DerivedTypes {
+        self.analyses.first().map(|analysis| analysis.derived_types()).unwrap_or_default()
     }
 
     /// The members of the expression before [`Members::MARK`] in a text of this file; `None` if they are not known.

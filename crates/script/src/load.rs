@@ -131,6 +131,7 @@ impl Loader<'_> {
                     let mut problem = Problem::new(path, message);
                     problem.line = fault.line;
                     problem.column = fault.column;
+                    problem.length = Some(fault.length).filter(|length| *length > 0);
                     problem.cure = meant.or(fault.cure.map(Cure::from));
                     self.problems.push(problem);
                     if spent.is_some() {

@@ -4,8 +4,9 @@ use crate::inference::symbol::Symbol;
 use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::{is_length, number, text};
+use crate::syntax::{is_length, literal, number, text};
 use crate::syntax_lints::SyntaxLints;
+use riskbreaker_dice::Dice;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, UnaryOp};
 
 pub(crate) static LINT: Lint = Lint {
@@ -44,6 +45,12 @@ impl ScriptReader<'_> {
     fn condition_of(&mut self, condition: Expression<'_>, negated: bool) {
         match condition.kind() {
             ExpressionKind::Grouped(inner) => self.condition_of(inner, false),
+            ExpressionKind::Unary { op: UnaryOp::Not, rhs } if is_length(rhs) => {
+                let wrong = "a number counts as true, also 0, so this is never true".to_owned();
+                let meant = format!("{} == 0", self.source(rhs));
+                let change = self.replaced(condition.location(), &*meant);
+                self.cured(&LINT, condition.location(), (wrong, format!("write `{meant}`").into()), change);
+            }
             ExpressionKind::Unary { op: UnaryOp::Not, rhs } => self.condition_of(rhs, true),
             ExpressionKind::Binary { lhs, op: BinaryOp::And | BinaryOp::Or, rhs } => {
                 self.condition_of(lhs, false);
@@ -105,6 +112,64 @@ impl ScriptReader<'_> {
     }
 }
 
+impl ScriptReader<'_> {
+    /// Reports a comparison of a roll with a number that all or none of its results fulfil.
+    pub(crate) fn roll_compared(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>, at: Location) {
+        use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+        let exchanged = match op {
+            Less => Greater,
+            LessEqual => GreaterEqual,
+            Greater => Less,
+            GreaterEqual => LessEqual,
+            Equal | NotEqual => op,
+            _ => return,
+        };
+        let found = match (self.results_of(lhs), number(rhs), self.results_of(rhs), number(lhs)) {
+            (Some(results), Some(bound), ..) => (results, op, bound),
+            (.., Some(results), Some(bound)) => (results, exchanged, bound),
+            _ => return,
+        };
+        let ((least, most), op, bound) = found;
+        let (least, most) = (least as f64, most as f64);
+        let is_always = match op {
+            Greater => (least > bound, most <= bound),
+            GreaterEqual => (least >= bound, most < bound),
+            Less => (most < bound, least >= bound),
+            LessEqual => (most <= bound, least > bound),
+            Equal => (false, bound < least || bound > most),
+            NotEqual => (bound < least || bound > most, false),
+            _ => return,
+        };
+        let always = match is_always {
+            (true, _) => "always",
+            (_, true) => "never",
+            _ => return,
+        };
+        let wrong = format!("this roll gives {least} to {most}, so this is {always} true");
+        self.problem(&LINT, at, (wrong, format!("compare it with a number from {least} to {most}").into()));
+    }
+
+    /// The least and the highest result of `rb.roll("1d6", ...)`, also of one that a variable keeps; `None` for other
+    /// expressions and for dice that are no plain sum.
+    fn results_of(&self, roll: Expression<'_>) -> Option<(i64, i64)> {
+        match roll.kind() {
+            ExpressionKind::Grouped(inner) => self.results_of(inner),
+            ExpressionKind::Local { local, .. } => self.rolls.get(&local.id).copied(),
+            _ => self.results_of_call(roll),
+        }
+    }
+
+    /// The least and the highest result of a call of `rb.roll` with plain dice.
+    pub(crate) fn results_of_call(&self, roll: Expression<'_>) -> Option<(i64, i64)> {
+        let ExpressionKind::Call { func, args, .. } = roll.kind() else { return None };
+        if self.symbol(func) != Some(Symbol::Word("roll")) {
+            return None;
+        }
+        let (count, sides, more) = Dice::parse(&literal(*args.first()?)?).ok()?.simple()?;
+        Some((i64::from(count) + more, i64::from(count) * i64::from(sides) + more))
+    }
+}
+
 impl SyntaxLints<'_> {
     /// Reports `#list >= 0` and `#list < 0`.
     pub(crate) fn length_is_not_negative(
@@ -117,10 +182,10 @@ impl SyntaxLints<'_> {
         if matches!(op, BinaryOp::GreaterEqual | BinaryOp::Less) && is_length(lhs) && number(rhs) == Some(0.0) {
             let always = if op == BinaryOp::Less { "never" } else { "always" };
             let cure = "write `> 0` for a list with something in it, `== 0` for an empty one";
-            let wrong = format!("a list has 0 places or more, so that this is {always} true");
+            let wrong = format!("a list has 0 places or more, so this is {always} true");
             self.tell(&LINT, at, wrong, cure);
             let behind = Location::new(lhs.location().end, rhs.location().end);
-            self.changes(behind, if op == BinaryOp::Less { " == 0" } else { " > 0" });
+            self.changes(behind, " > 0");
         }
     }
 }

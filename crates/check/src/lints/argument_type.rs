@@ -129,9 +129,13 @@ impl ScriptReader<'_> {
                 false if given == ValueType::Sum => {
                     "write its number: sum.total; `sum:least(0, \"at least 0\")` and `sum:most(9, ...)` bound a sum"
                 }
+                false if given == ValueType::List => "`#` before it counts it",
                 false => "name what is meant",
             };
-            let change = self.unquoted(*arg).filter(|_| digits);
+            let change = match given {
+                ValueType::List => Some(self.inserted(arg.location().begin, "#")),
+                _ => self.unquoted(*arg).filter(|_| digits),
+            };
             return self.problem_with(&LINT, arg.location(), (wrong, cure.into()), change);
         }
         if let ("table.remove", [list, place]) = (&*name, args)
@@ -211,9 +215,13 @@ impl ScriptReader<'_> {
         false
     }
 
-    /// Reports a face of `t:dice` that is no number.
+    /// Reports a face of `t:dice` that is no number, or that no die of the ruleset has.
     pub(crate) fn faces(&mut self, args: &[Expression<'_>]) {
         for arg in args {
+            match arg.kind() {
+                ExpressionKind::Table { .. } => listed(*arg).for_each(|face| self.no_such_face(face)),
+                _ => self.no_such_face(*arg),
+            }
             let sort = self.value_type(*arg).filter(|sort| *sort != ValueType::Number && !sort.is_table());
             if let Some(sort) = sort {
                 let wrong = format!("expected a number, found {}", sort.words());

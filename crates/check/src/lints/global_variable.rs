@@ -2,6 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
+use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::syntax::Location;
 
 pub(crate) static LINT: Lint = Lint {
@@ -25,7 +26,12 @@ impl ScriptReader<'_> {
     pub(crate) fn global_written(&mut self, name: String, at: Location) {
         self.told.insert(name.clone());
         let wrong = format!("`{name}` is written as a global, and a ruleset has none");
-        let change = self.inserted(at.begin, "local ");
-        self.cured(&LINT, at, (wrong, format!("write `local {name}`").into()), change);
+        // `local` stands before the word `function`.
+        let before = self.text.get(..self.offset_of(at.begin)).unwrap_or_default().trim_end();
+        let function = before.strip_suffix("function").map(str::len);
+        let begin = function.unwrap_or_else(|| self.offset_of(at.begin));
+        let what = if function.is_some() { "local function" } else { "local" };
+        let change = TextChange { begin, end: begin, text: "local ".into() };
+        self.cured(&LINT, at, (wrong, format!("write `{what} {name}`").into()), change);
     }
 }

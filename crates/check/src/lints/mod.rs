@@ -11,6 +11,7 @@ pub(crate) mod build_result;
 pub(crate) mod call_of_value;
 pub(crate) mod call_while_loading;
 pub(crate) mod called_field;
+pub(crate) mod cast_fails;
 pub(crate) mod change_while_reading;
 pub(crate) mod conflict_copy;
 pub(crate) mod dot_or_colon;
@@ -42,6 +43,7 @@ pub(crate) mod list_index;
 pub(crate) mod load;
 pub(crate) mod loop_bound;
 pub(crate) mod loop_index;
+pub(crate) mod may_be_nil;
 pub(crate) mod member_of_plain_value;
 pub(crate) mod missing_actor;
 pub(crate) mod missing_default;
@@ -63,7 +65,9 @@ pub(crate) mod parameter_order;
 pub(crate) mod past_the_end;
 pub(crate) mod question_type;
 pub(crate) mod quoted_variable;
+pub(crate) mod regular_expression;
 pub(crate) mod result_of_sort;
+pub(crate) mod return_in_loop;
 pub(crate) mod reversed_operator;
 pub(crate) mod rule_id;
 pub(crate) mod same_condition;
@@ -119,6 +123,7 @@ pub static LINTS: &[&Lint] = &[
     &call_of_value::LINT,
     &call_while_loading::LINT,
     &called_field::LINT,
+    &cast_fails::LINT,
     &change_while_reading::LINT,
     &conflict_copy::LINT,
     &dot_or_colon::LINT,
@@ -150,6 +155,7 @@ pub static LINTS: &[&Lint] = &[
     &load::LINT,
     &loop_bound::LINT,
     &loop_index::LINT,
+    &may_be_nil::LINT,
     &member_of_plain_value::LINT,
     &missing_actor::LINT,
     &missing_default::LINT,
@@ -170,7 +176,9 @@ pub static LINTS: &[&Lint] = &[
     &past_the_end::LINT,
     &question_type::LINT,
     &quoted_variable::LINT,
+    &regular_expression::LINT,
     &result_of_sort::LINT,
+    &return_in_loop::LINT,
     &reversed_operator::LINT,
     &rule_id::LINT,
     &same_condition::LINT,

@@ -6,7 +6,7 @@ use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::literal;
 use riskbreaker_ruleset::TextChange;
-use riskbreaker_script::syntax::{Expression, ExpressionKind};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "never-equal",
@@ -28,6 +28,12 @@ end"#,
 };
 
 impl ScriptReader<'_> {
+    /// Reports a comparison of a reference with a text.
+    pub(crate) fn reference_is_no_text(&mut self, name: &str, at: Location) {
+        let wrong = format!("`{name}` is an entity and never equal to a text");
+        self.problem(&LINT, at, (wrong, "compare a field of it, such as its name".into()));
+    }
+
     /// Reports a comparison of values that are never equal, because their types differ.
     pub(crate) fn never_equal(&mut self, lhs: Expression<'_>, rhs: Expression<'_>) {
         let holder = |side: Expression<'_>| self.symbol(side) == Some(Symbol::Holder);
@@ -38,6 +44,17 @@ impl ScriptReader<'_> {
                 let change = self.inserted(one.location().end, ".owner");
                 let cure = "name whom it is attached to: `.owner`".into();
                 return self.cured(&LINT, one.location(), (wrong, cure), change);
+            }
+        }
+        for (number, name) in [(lhs, rhs), (rhs, lhs)] {
+            if let ExpressionKind::IndexName { expr, index, index_location, .. } = number.kind()
+                && index == "id"
+                && holder(expr)
+                && literal(name).is_some()
+            {
+                let wrong = "the `id` of an attachment is a number and never equal to a text".to_owned();
+                let change = self.replaced(index_location, "hook");
+                return self.cured(&LINT, number.location(), (wrong, "`hook` holds its name: `.hook`".into()), change);
             }
         }
         for (field, nil) in [(lhs, rhs), (rhs, lhs)] {

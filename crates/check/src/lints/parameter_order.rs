@@ -85,6 +85,11 @@ impl ScriptReader<'_> {
     }
 }
 
+/// The names that a verb declares.
+pub(crate) fn names_of_params(params: Expression<'_>) -> Vec<String> {
+    listed(params).filter_map(name_of_param).map(|(name, _)| name).collect()
+}
+
 /// The name of a parameter of a verb: a text, or the first value of its table.
 fn name_of_param(param: Expression<'_>) -> Option<(String, Location)> {
     let name = listed(param).next().unwrap_or(param);

@@ -74,7 +74,9 @@ pub(crate) fn scenarios_that_fail(
                         problem
                     }
                 };
-                let meant = meant.or(fault.cure.map(Cure::from)).or_else(|| cure_of_value(&problem.message));
+                // In a data file, the cure of a script does not help.
+                let of_script = fault.cure.map(Cure::from).filter(|_| !problem.path.ends_with(".toml"));
+                let meant = meant.or(of_script).or_else(|| cure_of_value(&problem.message));
                 let cure = meant.unwrap_or_else(|| format!("the scenario `{name}` cannot be set up").into());
                 found.push(problem.with_cure(cure));
             }
@@ -89,8 +91,13 @@ pub(crate) fn scenarios_that_fail(
 
 /// The cure for a number in quotes, by the message of a value that a field does not take.
 fn cure_of_value(message: &str) -> Option<Cure> {
-    let (wanted, given) = message.split_once(", not a text (")?;
-    let given = given.strip_suffix(')')?;
-    let is_number = wanted.contains("takes a whole number") && given.parse::<i64>().is_ok();
+    let of_field =
+        || message.split_once(", not a text (").and_then(|(wanted, given)| Some((wanted, given.strip_suffix(')')?)));
+    let of_call = || {
+        let (wanted, given) = message.split_once(", and this is the text \"")?;
+        Some((wanted, given.strip_suffix('"')?))
+    };
+    let (wanted, given) = of_field().or_else(of_call)?;
+    let is_number = wanted.contains("a whole number") && given.parse::<i64>().is_ok();
     is_number.then(|| Cure::rewrite(format!("\"{given}\""), given, format!("write {given} without quotes")))
 }

@@ -2,7 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use riskbreaker_ruleset::{Cure, instead_or, slips};
+use riskbreaker_ruleset::{Cure, instead, instead_or, slips};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
@@ -24,7 +24,11 @@ impl ScriptReader<'_> {
         let names = &self.known.names;
         // Values from another ruleset have names of their own.
         let foreign = self.elsewhere || self.path.starts_with("convert/");
-        if foreign || names.is_given(name) || matches!(of.kind(), ExpressionKind::Global(_)) {
+        if !foreign && let Some(meant) = self.member_in_other_case(of, name) {
+            return self.problem(&LINT, at, (format!("no entity has a `{name}`"), Cure::meant(name, meant)));
+        }
+        // `table.pack` gives the number of its values as `n`.
+        if foreign || name == "n" || names.is_given(name) || matches!(of.kind(), ExpressionKind::Global(_)) {
             return;
         }
         // The name is compared with all known names and with all that are read.
@@ -56,6 +60,18 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// The field or derived value of entities that differs from a name only by capital letters, if the name is read off a
+    /// variable that stands for entities and no kind has it.
+    fn member_in_other_case(&self, of: Expression<'_>, name: &str) -> Option<String> {
+        if !name.starts_with(char::is_uppercase) || !self.is_entity_by_name(of) {
+            return None;
+        }
+        let members =
+            || self.known.schema().into_iter().flat_map(|schema| &schema.kinds).flat_map(|kind| kind.members());
+        let has_none = members().all(|member| member != name);
+        members().find(|member| has_none && member.eq_ignore_ascii_case(name)).map(str::to_owned)
+    }
+
     /// Reports a member that a file does not give.
     pub(crate) fn member_of_module(&mut self, path: &str, name: &str, at: Location) {
         let Some(module) = self.known.names.module(path).filter(|module| !module.members.contains_key(name)) else {
@@ -65,6 +81,14 @@ impl ScriptReader<'_> {
         // A condition may ask whether a layer above has put it there.
         if !self.asked || self.known.nearest(name, names.iter().map(String::as_str)).is_some() {
             self.problem(&LINT, at, (format!("{path} gives no `{name}`"), self.known.instead(name, &names)));
+        }
+    }
+
+    /// Reports a member that what a conversion is given does not have.
+    pub(crate) fn member_of_change(&mut self, name: &str, at: Location) {
+        if !is_function_of_change(name) && !CHANGE_VALUES.contains(&name) {
+            let known = CHANGE_VALUES.iter().chain(&CHANGE_FUNCTIONS).copied();
+            self.problem(&LINT, at, (format!("the change of a conversion has no `{name}`"), instead(name, known)));
         }
     }
 
@@ -79,3 +103,28 @@ impl ScriptReader<'_> {
         }
     }
 }
+
+/// Whether a name is that of a function of what a conversion is given.
+pub(crate) fn is_function_of_change(name: &str) -> bool {
+    CHANGE_FUNCTIONS.contains(&name)
+}
+
+/// The values of what a conversion is given.
+const CHANGE_VALUES: [&str; 4] = ["from", "version", "switches", "agenda"];
+
+/// The functions of what a conversion is given.
+const CHANGE_FUNCTIONS: [&str; 13] = [
+    "was",
+    "each",
+    "carried",
+    "defaulted",
+    "dormant",
+    "returned",
+    "decide",
+    "refused",
+    "breach",
+    "shelve",
+    "keep",
+    "kept",
+    "forget",
+];

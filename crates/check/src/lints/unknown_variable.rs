@@ -1,6 +1,7 @@
 //! A variable is read that the file does not declare.
 
 use crate::elsewhere::GLOBALS;
+use crate::inference::symbol::{Symbol, declared};
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::type_pieces::closing_bracket;
@@ -43,6 +44,13 @@ impl ScriptReader<'_> {
             let change = self.required_at_top(&code);
             return (format!("write `{code}` at the top").into(), Some(change));
         }
+        if let Some(owner) = self.owner_of(name) {
+            let owned = format!("{owner}.{name}");
+            return (Cure::meant(name, &*owned), Some(self.replaced(at, owned)));
+        }
+        if let Some(params) = self.verb_params.last().filter(|params| params.iter().any(|param| param == name)) {
+            return (format!("write `function({})`", params.join(", ")).into(), None);
+        }
         if self.is_declared_name(name) && !self.is_slip_of_a_local(name) && name != "act" {
             let quoted = format!("\"{name}\"");
             return (format!("write it in quotes: {quoted}").into(), Some(self.replaced(at, quoted)));
@@ -65,6 +73,25 @@ impl ScriptReader<'_> {
             None => "declare it by `local`, put it in quotes if it is a text, or correct the name".into(),
         };
         (cure, None)
+    }
+
+    /// The parameter of an enclosing function off which a name is read: `ctx`, `self`, `e`, `q` or `holder`. Of several,
+    /// that of the innermost function.
+    fn owner_of(&self, name: &str) -> Option<String> {
+        let variables = self.scopes.iter().rev().flat_map(|scope| scope.iter().rev());
+        let mut owners = variables.filter(|variable| match self.symbols.get(&variable.id) {
+            Some(Symbol::Context) => self.known.rules.is_some_and(|rules| declared(rules.context(), name).is_some()),
+            Some(Symbol::Entity(Some(kind))) if variable.name == "self" => {
+                self.known.kind(kind).is_some_and(|kind| kind.field_named(name).is_some())
+            }
+            Some(Symbol::Event(verb)) => {
+                self.known.rules.and_then(|rules| rules.verb(verb)).is_some_and(|verb| verb.param(name).is_some())
+            }
+            Some(Symbol::Question) => matches!(name, "topic" | "about" | "seat" | "options" | "min" | "max" | "total"),
+            Some(Symbol::Holder) => matches!(name, "owner" | "data"),
+            _ => false,
+        });
+        owners.next().map(|variable| variable.name.clone())
     }
 
     /// The change of a name of another language or environment.

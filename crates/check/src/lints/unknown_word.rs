@@ -68,7 +68,12 @@ impl ScriptReader<'_> {
         let (inside, end) = self.arguments_behind(at)?;
         let values: Vec<&str> = inside.split(',').map(str::trim).collect();
         let text = match (library, name, values.as_slice()) {
-            ("table", "getn", [list]) => format!("#{list}"),
+            ("table", "getn" | "length" | "size" | "count", [list]) => format!("#{list}"),
+            ("table", "push" | "append" | "add", [list, value]) => format!("table.insert({list}, {value})"),
+            ("table", "join", [list]) => format!("table.concat({list})"),
+            ("table", "join", [list, _]) => format!("table.concat({list}{}", &inside[list.len()..]) + ")",
+            ("table", "contains", [list, value]) => format!("table.find({list}, {value}) ~= nil"),
+            ("table", "indexOf", [list, value]) => format!("table.find({list}, {value})"),
             ("math", "mod" | "fmod", [a, b]) => format!("{a} % {b}"),
             ("math", "random", ["1", faces] | [faces]) if faces.parse::<u32>().is_ok_and(|faces| faces > 1) => {
                 format!("rb.roll(\"1d{faces}\", \"what for\")")

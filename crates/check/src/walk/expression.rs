@@ -2,7 +2,8 @@
 
 use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{ValueType, type_named};
-use crate::reader::ScriptReader;
+use crate::lints::parameter_order::names_of_params;
+use crate::reader::{Scope, ScriptReader};
 use crate::symbols::signature::Signature;
 use crate::syntax::{literal, text, value_of};
 use riskbreaker_script::api;
@@ -25,7 +26,10 @@ impl ScriptReader<'_> {
                 self.expression(rhs);
                 self.one_operand(op, rhs);
             }
-            ExpressionKind::Binary { lhs, op, rhs } => self.binary(lhs, op, rhs),
+            ExpressionKind::Binary { lhs, op, rhs } => {
+                self.binary(lhs, op, rhs);
+                self.roll_compared(lhs, op, rhs, at);
+            }
             ExpressionKind::If { condition, then_expression, else_expression, .. } => {
                 self.asking(condition);
                 self.condition(condition);
@@ -61,6 +65,8 @@ impl ScriptReader<'_> {
                 self.words.insert(text(index));
                 self.by_name(expr, index_location);
                 self.base(expr);
+                self.read_off_nil(expr);
+                self.read_off_function(expr);
                 self.member(expr, &text(index), index_location);
                 self.uncalled(expr, &text(index), index_location);
                 self.has_no_names(expr, &text(index), index_location, false);
@@ -74,6 +80,7 @@ impl ScriptReader<'_> {
                     ExpressionKind::IndexName { expr, index, index_location, .. } => {
                         self.words.insert(text(index));
                         self.base(expr);
+                        self.read_off_nil(expr);
                         self.has_no_names(expr, &text(index), index_location, self_call);
                         self.member(expr, &text(index), index_location);
                     }
@@ -173,6 +180,7 @@ impl ScriptReader<'_> {
                 // The function around a verb takes the verb's own function before the holder.
                 if let Some(holder) = function.args.get(given + if phase == "wrap" { 2 } else { 1 }) {
                     self.inference.symbols.insert(holder.id, Symbol::Holder);
+                    self.inference.own_holders.insert(holder.id);
                 }
                 // The second value of a function around a verb runs the verb, with the event.
                 if let Some(proceed) = function.args.get(given + 1).filter(|_| phase == "wrap") {
@@ -185,6 +193,12 @@ impl ScriptReader<'_> {
                 if let Some(ctx) = function.args.get(given).filter(|arg| arg.name == "ctx") {
                     self.inference.symbols.insert(ctx.id, Symbol::Context);
                 }
+            }
+            // A conversion hands it to functions of its file.
+            ("convert", keys) => {
+                let is_run = matches!(keys, [key] if key == "run");
+                let change = function.args.iter().find(|arg| is_run || arg.name == "change");
+                self.inference.symbols.extend(change.map(|change| (change.id, Symbol::Change)));
             }
             ("policies", [key]) if key == "answer" => {
                 if let Some(question) = function.args.first() {
@@ -218,7 +232,10 @@ impl ScriptReader<'_> {
             self.keys.push("()".into());
         }
         self.promised(function);
+        self.scopes.push(Scope::new());
+        self.declares(function.args);
         self.block(function.body);
+        self.scopes.pop();
         if let Some((phase, verb)) = hooked {
             self.hooked(&phase, &verb, function);
         }
@@ -276,7 +293,13 @@ impl ScriptReader<'_> {
         }
         // The path of keys in a declaration starts at the declaration's own table.
         let keys = if word.is_some_and(declares) { std::mem::take(&mut self.keys) } else { Vec::new() };
+        let params = args.first().filter(|_| word == Some("verb")).map(|names| names_of_params(*names));
+        let is_verb = params.is_some();
+        self.verb_params.extend(params);
         args.iter().for_each(|arg| self.expression(*arg));
+        if is_verb {
+            self.verb_params.pop();
+        }
         if word.is_some_and(declares) {
             self.keys = keys;
         }
@@ -285,10 +308,14 @@ impl ScriptReader<'_> {
     fn spec(&mut self, args: &[Expression<'_>]) {
         for arg in args {
             match arg.kind() {
-                ExpressionKind::Table { .. } => self.rule_ids(*arg),
+                ExpressionKind::Table { .. } => {
+                    self.rule_ids(*arg);
+                    self.odd_case(*arg);
+                }
                 ExpressionKind::FunctionLiteral(function) => {
                     if let Some(t) = function.args.first() {
                         self.inference.symbols.insert(t.id, Symbol::Spec);
+                        self.given_twice(function, t.id);
                     }
                 }
                 _ => {}

@@ -31,9 +31,14 @@ impl ScriptReader<'_> {
             Some(Symbol::Module(path)) => self.member_of_module(&path, name, at),
             Some(Symbol::Event(verb)) => self.member_of_event(&verb, name, at),
             Some(Symbol::HookData(hook)) => self.member_of_data(&hook, name, at),
+            Some(Symbol::AnyHookData) => self.in_no_data(name, at),
             Some(Symbol::Question) => self.member_of_question(name, at),
+            Some(Symbol::Change) => self.member_of_change(name, at),
             Some(Symbol::Spec | Symbol::Switch(_) | Symbol::Entities(_) | Symbol::Context) => {}
             Some(Symbol::Holder) if self.always && matches!(name, "owner" | "id") => self.holder_of_nobody(name, at),
+            Some(Symbol::Holder) if !matches!(name, "id" | "hook" | "owner" | "data") => {
+                self.no_holder_member(name, at)
+            }
             None if self.is_no_context_member(of, name) => self.no_context_member(name, at),
             None if let Some(owner) = self.has_instead_of_context(of, name) => self.member_of_another(name, &owner, at),
             Some(Symbol::Entity(None) | Symbol::Holder) | None => self.nothing_has(of, name, at),
@@ -75,7 +80,8 @@ impl ScriptReader<'_> {
             return;
         }
         let is_field = self.known.types_of(name).next().is_some();
-        if is_field && args.is_empty() && self.known.names.type_everywhere(name).is_some() {
+        let is_certain = || self.known.names.type_everywhere(name).is_some() || self.is_entity_by_name(of);
+        if is_field && args.is_empty() && is_certain() {
             return self.called_field(name, at);
         }
         let of_cards = matches!(name, "when" | "resolve") && !matches!(symbol, Some(Symbol::Entity(_)));

@@ -72,7 +72,17 @@ impl ScriptReader<'_> {
             "switch" => self.switched(args),
             "run" => self.sorted("entry", args.first()),
             "titles" => self.sorted("kind", args.first()),
-            "seat" => self.sorted("seat", args.first()),
+            "seat" => {
+                self.sorted("seat", args.first());
+                if let Some(policy) =
+                    args.get(1).filter(|policy| literal(**policy).is_some_and(|name| !is_driver(&name)))
+                {
+                    self.sorted("policy", Some(policy));
+                }
+            }
+            "sees" | "hidden" if args.first().and_then(|seat| literal(*seat)).is_some_and(|seat| seat != "nobody") => {
+                self.sorted("seat", args.first());
+            }
             "given" if args.len() == 1 => {
                 self.sorted("scenario", args.first());
                 self.position(args.first());
@@ -144,4 +154,9 @@ impl ScriptReader<'_> {
         };
         self.switch_is_never_set(&name, &switch.kind, &value, at);
     }
+}
+
+/// Whether a name is that of who answers for a seat without a policy.
+fn is_driver(name: &str) -> bool {
+    matches!(name, "human" | "absent")
 }
