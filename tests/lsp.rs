@@ -143,6 +143,8 @@ fn hovering_tells_what_a_word_a_rule_a_card_or_a_field_is() {
         ("rb.hook", 4, "A condition or a house rule that hangs on verbs"),
         ("HOUSE-1", 3, "A tired puller pulls less"),
         ("rests", 2, "rests: number"),
+        ("rests", 2, "at least 0"),
+        ("\"tired\"", 2, "hook `tired`"),
         ("move_rope", 2, "rb.act.move_rope(rope, by, who)"),
     ] {
         let hover = editor.at("textDocument/hover", TIRED, piece, within, json!({}));
@@ -301,6 +303,9 @@ fn completion_follows_the_declarations_of_what_is_called() {
         ("rb.lasts(ctx.actor, { moment = \"", "turn", "rests"),
         ("rb.choose({ topic = \"", "risk", "rests"),
         ("if rb.card(\"", "pull", "rope"),
+        ("rb.cards.", "pull", "rope"),
+        ("rb.cards.pull.", "text", "rests"),
+        ("local x = (\"x\"):", "upper", "set"),
     ] {
         editor.replace(REST, "rb.say(\"{} rests\", ctx.actor)", typed);
         let items = editor.at("textDocument/completion", REST, typed, typed.len(), json!({}));
@@ -644,7 +649,7 @@ fn local_variables_are_completed_shown_and_renamed() {
     }
     assert!(!found.contains(&"return".to_owned()), "{found:?}");
     editor.replace(REST, "rb.act.move_rope(ctx.rope, t", "re");
-    let found = labels(&mut editor, REST, "\t\tre", 4);
+    let found = labels(&mut editor, REST, "\t\tre\n", 4);
     assert!(["return", "repeat", "times"].iter().all(|name| found.contains(&(*name).to_owned())), "{found:?}");
     editor.replace(
         REST,
@@ -839,5 +844,27 @@ fn a_file_that_another_program_changes_is_checked_again() {
         assert!(begun.elapsed() < std::time::Duration::from_secs(60), "the change was not noticed");
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
+    editor.end();
+}
+
+#[test]
+fn comments_between_the_names_of_a_verb_stay() {
+    const VERBS: &str = "tug/verbs.luau";
+    let mut editor = Editor::over(&["tug"]);
+    editor.open(VERBS);
+    editor.replace(
+        VERBS,
+        "{ \"rope\", \"by\", \"who\" }",
+        "{\n\t\t\"rope\", -- in the middle\n\t\t\"by\",\n\t\t\"who\",\n\t}",
+    );
+    let found = editor.diagnostics(VERBS);
+    let message = found[0]["message"].as_str().unwrap().to_owned();
+    let actions = editor.actions(VERBS, &found[0]["range"]);
+    editor.apply(&titled(&actions, "Declare the types of all verbs in this file")["edit"]);
+    let text = editor.text(VERBS).to_owned();
+    let rope = text.lines().find(|line| line.contains("-- in the middle")).unwrap().trim();
+    let (entry, _) = rope.split_once(", --").unwrap();
+    assert!(entry.starts_with("{ \"rope\", rb.") && message.contains(entry), "{message}\n{text}");
+    assert_eq!(editor.diagnostics(VERBS), Vec::<Json>::new());
     editor.end();
 }

@@ -105,13 +105,13 @@ fn of_data(lookup: &FileLookup<'_>, text: &str, tokens: &[Token], found: &mut Fo
         names.for_each(|name| found.add(name, CompletionItemKind::Field, "fact", ""));
     };
     match (word(6), word(5), word(4), word(3), word(2)) {
-        (".", "card", "(", _, ")") | (_, "rb", ".", "cards", ".") => {
+        (".", "card", "(", _, ")") | ("rb", ".", "cards", ".", _) => {
             of_cards(&mut lookup.books().flat_map(|book| book.cards()), found);
         }
-        (".", "item_of", "(", _, ")") | (_, "rb", ".", "items", ".") => {
+        (".", "item_of", "(", _, ")") | ("rb", ".", "items", ".", _) => {
             of_cards(&mut lookup.books().flat_map(|book| book.items()), found);
         }
-        (_, "rb", ".", "cast", ".") => data_completion::keys_of_cast(lookup, found),
+        ("rb", ".", "cast", ".", _) => data_completion::keys_of_cast(lookup, found),
         (_, _, _, before, name) if before != "." && is_option(text, tokens, name) => {
             let names = api::OPTION_FIELDS.iter();
             names.for_each(|name| found.add(name, CompletionItemKind::Field, "option of a question", ""));

@@ -15,6 +15,7 @@ mod card_odds;
 mod checker;
 mod completion;
 mod data_completion;
+mod description;
 mod document;
 mod expected;
 mod finding;

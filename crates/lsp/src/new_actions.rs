@@ -1,8 +1,10 @@
 //! Code actions that write something new: a declaration that is missing, a spec of a card, a change of a declaration in a
 //! layer.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use gen_lsp_types::{Position, Uri};
 use serde_json::{Value as Json, json};
@@ -48,28 +50,32 @@ impl NewAction {
     }
 }
 
+/// The most kinds of which a field is offered.
+const MOST_KINDS: usize = 4;
+
 /// The folders whose files declare something that a layer can extend, with the word that does it.
 const EXTENDED: [(&str, &str); 3] = [("maneuvers/", "maneuver"), ("items/", "item"), ("hooks/", "hook")];
 
 impl Workspace {
-    /// The action that declares the unknown name of a problem: a verb, a field or a switch.
-    pub fn missing_declaration(&self, uri: &Uri, problem: &Problem) -> Option<NewAction> {
-        let file = of_uri(uri)?;
-        let lookup = FileLookup::new(self, &file)?;
+    /// The actions that declare the unknown name of a problem: a verb, a switch, or a field of each kind that it can be of.
+    pub fn missing_declarations(&self, uri: &Uri, problem: &Problem) -> Vec<NewAction> {
+        let Some(file) = of_uri(uri) else { return Vec::new() };
+        let Some(lookup) = FileLookup::new(self, &file) else { return Vec::new() };
         let text = self.text_of(&file);
         let at = range_of(problem, &text);
-        let names: Vec<&str> = quoted_names(&problem.message).collect();
+        let Some(name) = quoted_names(&problem.message).next() else { return Vec::new() };
         let begins = |begin: &str| problem.message.starts_with(begin);
-        match names.as_slice() {
-            [verb, ..] if begins("there is no verb `") => self.new_verb(&lookup, &text, verb, &at),
-            [switch, ..] if begins("there is no switch `") => Some(self.new_switch(&lookup, &text, switch, &at)),
-            [field, ..] if begins("a ") => {
-                let kind = problem.message.strip_prefix("a ")?.split(" has no ").next()?;
-                let is_kind = lookup.books().any(|book| book.schema().kind_named(kind).is_some());
-                if is_kind { self.new_field(&lookup, &text, (kind, field), &at) } else { None }
-            }
-            _ => None,
+        if begins("there is no verb `") {
+            return self.new_verb(&lookup, &text, name, &at).into_iter().collect();
         }
+        if begins("there is no switch `") {
+            return vec![self.new_switch(&lookup, &text, name, &at)];
+        }
+        let kinds: BTreeSet<&str> =
+            lookup.books().flat_map(|book| &book.schema().kinds).map(|kind| &*kind.name).collect();
+        let is_meant = |kind: &&str| begins("no kind has a field `") || begins(&format!("a {kind} has no "));
+        let meant = kinds.into_iter().filter(is_meant).take(MOST_KINDS);
+        meant.filter_map(|kind| self.new_field(&lookup, &text, (kind, name), &at)).collect()
     }
 
     /// An action on a file of the ruleset that inserts an entry into the table of a word, or writes the file.
@@ -94,17 +100,7 @@ impl Workspace {
     fn new_verb(&self, lookup: &FileLookup<'_>, text: &str, verb: &str, at: &Range<usize>) -> Option<NewAction> {
         let tokens = code(text);
         let named = tokens.iter().position(|token| token.begin == at.start)?;
-        let params: Vec<(String, String)> = arguments(text, &tokens, named + 1)
-            .into_iter()
-            .map(|argument| parameter(lookup, text, &argument))
-            .fold(Vec::new(), |mut params, (name, ty)| {
-                let known = params
-                    .iter()
-                    .filter(|(other, _): &&(String, String)| other.trim_end_matches(char::is_numeric) == name);
-                let count = known.count();
-                params.push((if count == 0 { name } else { format!("{name}{}", count + 1) }, ty));
-                params
-            });
+        let params = parameters(lookup, text, &arguments(text, &tokens, named + 1));
         let names: Vec<&str> = params.iter().map(|(name, _)| name.as_str()).collect();
         let mut entry = format!("\t{verb} = rb.verb({{\n\t\ttext = \"What it does.\",\n");
         for (name, ty) in &params {
@@ -126,7 +122,10 @@ impl Workspace {
         let after = tokens.get(named + 1).map_or("", |token| token.text(text));
         if tokens[named].kind == TokenKind::Name && after == "(" {
             let title = format!("Declare the derived value `{field}` of `{kind}`");
-            let entry = format!("{field} = function(self)\n\treturn 0\nend,");
+            let params = parameters(lookup, text, &arguments(text, &tokens, named + 1));
+            let names: Vec<&str> =
+                std::iter::once("self").chain(params.iter().map(|(name, _)| name.as_str())).collect();
+            let entry = format!("{field} = function({})\n\treturn 0\nend,", names.join(", "));
             return self.in_kind(lookup, title, (kind, "derived"), &entry);
         }
         let ty = field_type(text, &tokens, named);
@@ -286,6 +285,16 @@ fn arguments(text: &str, tokens: &[Token], open: usize) -> Vec<Vec<Token>> {
     found
 }
 
+/// The names and types of the parameters that take some arguments, each name once.
+fn parameters(lookup: &FileLookup<'_>, text: &str, arguments: &[Vec<Token>]) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    for (name, ty) in arguments.iter().map(|argument| parameter(lookup, text, argument)) {
+        let same = found.iter().filter(|(other, _)| other.trim_end_matches(char::is_numeric) == name).count();
+        found.push((if same == 0 { name } else { format!("{name}{}", same + 1) }, ty));
+    }
+    found
+}
+
 /// The name and the type of the parameter that takes an argument.
 fn parameter(lookup: &FileLookup<'_>, text: &str, argument: &[Token]) -> (String, String) {
     let last = argument[argument.len() - 1];
@@ -368,7 +377,7 @@ const MOST_STEPS: usize = 40;
 
 /// Plays a card once in the default scenario, with the default answers, and writes that as a spec that holds. For an item
 /// or a hook, the first action is played. `None` if the game cannot be played so far.
-fn spec_of(rules: &std::sync::Arc<Ruleset>, id: &str) -> Option<String> {
+fn spec_of(rules: &Arc<Ruleset>, id: &str) -> Option<String> {
     let mut session = Session::start(rules, Setup::default()).ok()?;
     let book = rules.book();
     let card = book.cards().iter().find(|card| *card.id == *id);
