@@ -78,7 +78,10 @@ impl Analysis {
         let (part, inside) = stack.part_of(path)?;
         let source = Source::read(path, text.as_bytes()).ok()?;
         let read = || {
-            let names = Arc::new(names.with_script(inside, path, &source.text));
+            // Only a complete check knows the calls of its verbs.
+            let is_checked = stack.text_of(path) == Some(&*source.text);
+            let names =
+                if is_checked { names.clone() } else { Arc::new(names.with_script(inside, path, &source.text)) };
             let known = KnownNames::with_names(stack, self.rules.as_deref().map(Ruleset::book), names, budget);
             let mut reader = ScriptReader::new(&known, part, inside, &source);
             reader.read();

@@ -83,7 +83,8 @@ pub struct SpecRun {
     pub further: Vec<SpecSource>,
     /// Runs only the further specs, not those of the ruleset.
     pub only_further: bool,
-    /// Runs only the specs whose name or path contains this text.
+    /// Runs only the specs whose name or path contains this text; `=` before it: whose name is this text, in which braces
+    /// match any text.
     pub filter: Option<String>,
     /// Runs only these specs.
     pub only: Option<SpecChoice>,
@@ -198,9 +199,20 @@ pub fn run_specs(
 
 impl SpecRun {
     fn wants(&self, path: &str, name: &str) -> bool {
-        let by_text = self.filter.as_ref().is_none_or(|text| name.contains(&**text) || path.contains(&**text));
+        let by_text = self.filter.as_ref().is_none_or(|text| match text.strip_prefix('=') {
+            Some(whole) => is_named(name, whole),
+            None => name.contains(&**text) || path.contains(&**text),
+        });
         by_text && self.only.as_ref().is_none_or(|only| only.has(path, name))
     }
+}
+
+/// True if a name is a text in which `{key}` and `{}` match any text.
+fn is_named(name: &str, text: &str) -> bool {
+    let Some((head, rest)) = text.split_once('{') else { return name == text };
+    let (Some(after), Some((_, tail))) = (name.strip_prefix(head), rest.split_once('}')) else { return name == text };
+    let ends = after.char_indices().map(|(at, _)| at).chain([after.len()]);
+    name == text || ends.into_iter().any(|at| is_named(&after[at..], tail))
 }
 
 fn run_all(
@@ -474,4 +486,23 @@ fn play(file: &SpecFile, at: usize, shelf: &Arc<SpecRulesets>) -> PlayedSpec {
     let (position, dice, cards) = (case.position.clone(), case.dice.clone(), case.cards.clone());
     let warnings = case.warnings.clone();
     PlayedSpec { fault, position, dice, log: case.log(), end: case.end(), cards, warnings }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_name_fits_with_any_text_for_its_braces() {
+        for (name, text, fits) in [
+            ("A-1: it", "A-1: it", true),
+            ("A-1: it costs", "A-1: it", false),
+            ("2 costs 3", "{risk} costs {loss}", true),
+            ("2 costs", "{risk} costs {loss}", false),
+            ("a {b", "a {b", true),
+            ("on 7", "on {}", true),
+        ] {
+            assert_eq!(is_named(name, text), fits, "{name}, {text}");
+        }
+    }
 }

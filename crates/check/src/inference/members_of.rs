@@ -44,10 +44,16 @@ impl Inference<'_> {
             }
             None => match self.value_type(of) {
                 Some(ValueType::Entity) => Some(Members::Entity(self.kind_by_name(of))),
-                Some(ValueType::Number | ValueType::Truth | ValueType::Function | ValueType::List) => {
-                    Some(Members::Nothing)
-                }
-                Some(ValueType::Sum | ValueType::Text | ValueType::Table | ValueType::Record) => None,
+                Some(
+                    ValueType::Number
+                    | ValueType::Truth
+                    | ValueType::Function
+                    | ValueType::List
+                    | ValueType::Record
+                    | ValueType::Sum,
+                ) => Some(Members::Nothing),
+                Some(ValueType::Text) => Some(Members::Text),
+                Some(ValueType::Table) => None,
                 Some(ValueType::Attached) => Some(Members::Attached),
                 None => self.kind_by_name(of).map(|kind| Members::Entity(Some(kind))),
             },
