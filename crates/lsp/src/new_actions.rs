@@ -10,7 +10,7 @@ use gen_lsp_types::{Position, Uri};
 use serde_json::{Value as Json, json};
 
 use super::document::{offset_in, span_in};
-use super::finding::{quoted_names, range_of};
+use super::finding::range_of;
 use super::lookup::FileLookup;
 use super::outline::{OutlineItem, OutlineSort, outline};
 use super::path::{of_uri, to_uri};
@@ -63,7 +63,7 @@ impl Workspace {
         let Some(lookup) = FileLookup::new(self, &file) else { return Vec::new() };
         let text = self.text_of(&file);
         let at = range_of(problem, &text);
-        let Some(name) = quoted_names(&problem.message).next() else { return Vec::new() };
+        let Some(name) = problem.message.split('`').nth(1).filter(|name| !name.is_empty()) else { return Vec::new() };
         let begins = |begin: &str| problem.message.starts_with(begin);
         if begins("there is no verb `") {
             return self.new_verb(&lookup, &text, name, &at).into_iter().collect();
