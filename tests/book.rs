@@ -38,7 +38,10 @@ fn the_reference_of_each_ruleset_is_a_page() {
     let library = riskbreaker::Library::open(root().join("rulesets")).expect("the rulesets");
     for id in GAMES {
         let rules = riskbreaker::Ruleset::load(&library, id).unwrap_or_else(|error| panic!("{error}"));
-        let (page, made) = (format!("rulesets/{id}.md"), riskbreaker::script::ruleset_reference(&rules));
+        let (page, made) = (
+            format!("rulesets/{id}.md"),
+            riskbreaker::script::ruleset_reference(&rules, &riskbreaker::check::derived_types(&rules)),
+        );
         let path = root().join(BOOK).join(&page);
         if std::env::var("BOOK").is_ok_and(|how| how == "overwrite") {
             fs::create_dir_all(path.parent().expect("a folder")).expect("the folder of the pages");

@@ -871,3 +871,98 @@ fn a_returned_local_is_used_and_a_policy_always_answers() {
         "this policy returns a value in some cases, and can end without one (add `return ...` before this `end`)";
     assert!(matches!(&*wrong, [one] if one.ends_with(told)), "{wrong:?}");
 }
+
+/// Files of the small game with a hook `tired`, which a card attaches.
+fn with_hook(hook: &str, card: &str) -> BTreeMap<String, String> {
+    let mut files = files::of(&["tug"]);
+    files.insert("tug/hooks/tired.luau".into(), hook.into());
+    let rest = files.get_mut("tug/maneuvers/rest.luau").unwrap();
+    *rest = rest.replacen("ctx.actor:add(\"rests\", 1)", card, 1);
+    files
+}
+
+/// The findings without the warnings about verbs without types.
+fn errors(files: BTreeMap<String, String>) -> Vec<String> {
+    let found = planted::all_findings(files, "tug").into_iter().filter(|problem| !problem.is_warning);
+    found.map(|problem| problem.to_string()).collect()
+}
+
+#[test]
+fn the_data_of_an_attachment_may_be_left_out() {
+    let hook = |data: &str, by: &str| {
+        format!(
+            "local rb = require(\"@riskbreaker\")\n\nreturn rb.hook({{\n\tid = \"tired\",{data}\n\tbefore = {{\n\t\tmove_rope = \
+             function(e, holder)\n\t\t\te.by = {by}\n\t\tend,\n\t}},\n}})\n"
+        )
+    };
+    let declared = "\n\tdata = { less = { rb.int(), optional = true } },";
+    let attached = "rb.attach(\"tired\", ctx.actor, { less = 1 })";
+    let found = errors(with_hook(&hook(declared, "e.by - holder.data.less"), attached));
+    assert!(
+        matches!(&*found, [one] if one.contains("`holder.data.less` may be nil: `less` may be left out")),
+        "{found:?}"
+    );
+    assert!(errors(with_hook(&hook(declared, "e.by - (holder.data.less or 0)"), attached)).is_empty());
+    let needed = "\n\tdata = { less = rb.int() },";
+    assert!(errors(with_hook(&hook(needed, "e.by - holder.data.less"), attached)).is_empty());
+    // Nothing is declared: what the attachments of the hook are given decides.
+    assert!(errors(with_hook(&hook("", "e.by - holder.data.less"), attached)).is_empty());
+    let other = "rb.attach(\"tired\", ctx.actor, { more = 1 })";
+    let found = errors(with_hook(&hook("", "e.by - holder.data.less"), other));
+    assert!(found.iter().any(|one| one.contains("`tired` is attached without `less` in its data")), "{found:?}");
+    let found = errors(with_hook(&hook("", "e.by - holder.data.less"), "rb.attach(\"tired\", ctx.actor)"));
+    assert!(found.iter().any(|one| one.contains("`tired` is attached without data")), "{found:?}");
+}
+
+#[test]
+fn the_hook_of_an_attachment_is_known_behind_a_comparison() {
+    let hook = "local rb = require(\"@riskbreaker\")\n\nreturn rb.hook({\n\tid = \"tired\",\n\tdata = { less = rb.int() },\n\tbefore \
+                = {\n\t\tmove_rope = function(e, holder)\n\t\t\te.by = e.by - holder.data.less\n\t\tend,\n\t},\n})\n";
+    let looped = |within: &str| {
+        format!(
+            "rb.attach(\"tired\", ctx.actor, {{ less = 1 }})\n\t\tfor _, held in rb.attached(ctx.actor) do\n{within}\t\tend"
+        )
+    };
+    let inside = |name: &str| {
+        looped(&format!(
+            "\t\t\tif held.hook == \"tired\" then\n\t\t\t\trb.say(\"{{}}\", held.data.{name})\n\t\t\tend\n"
+        ))
+    };
+    assert!(errors(with_hook(hook, &inside("less"))).is_empty(), "{:?}", errors(with_hook(hook, &inside("less"))));
+    let found = errors(with_hook(hook, &inside("amount")));
+    assert!(matches!(&*found, [one] if one.contains("the data of `tired` have no `amount`")), "{found:?}");
+    let found = errors(with_hook(hook, &looped("\t\t\trb.say(\"{}\", held.data.les)\n")));
+    assert!(matches!(&*found, [one] if one.contains("no hook declares `les` in its data")), "{found:?}");
+}
+
+#[test]
+fn the_types_of_derived_values_are_worked_out_through_functions() {
+    let mut files = files::of(&["tug"]);
+    let kinds = files.get_mut("tug/kinds.luau").unwrap();
+    *kinds = kinds.replacen(
+        "need = function(self)",
+        "strong = function(self)\n\t\t\t\treturn self:twice() > 8 and self.rests == 0\n\t\t\tend,\n\t\t\ttwice = \
+         function(self)\n\t\t\t\tlocal sum = self.strength\n\t\t\t\tsum += math.max(0, self.strength)\n\t\t\t\treturn \
+         sum\n\t\t\tend,\n\t\t\tshout = function(self)\n\t\t\t\treturn if self:strong() then `{self.name}!` else \
+         nil\n\t\t\tend,\n\t\t\todd = function(self, what)\n\t\t\t\treturn what\n\t\t\tend,\n\t\t\tneed = function(self)",
+        1,
+    );
+    let library = Library::from_files(files);
+    let rules = riskbreaker::Ruleset::load(&library, "tug").unwrap();
+    let types = riskbreaker::check::derived_types(&rules);
+    let of = |name: &str| types.get(name).map(|ty| (format!("{:?}", ty.form), ty.optional));
+    assert_eq!(of("twice"), Some(("Number".into(), false)));
+    assert_eq!(of("strong"), Some(("Boolean".into(), false)));
+    assert_eq!(of("shout"), Some(("Text".into(), true)));
+    // Callers get the number of a sum.
+    assert_eq!(of("need"), Some(("Number".into(), false)));
+    assert_eq!(of("odd"), None);
+    let module = riskbreaker::script::type_module(&rules, &types);
+    assert!(module.contains("\tshout: (self: Puller, ...any) -> string?,"), "{module}");
+    assert!(module.contains("\todd: (self: Puller, ...any) -> any,"), "{module}");
+    let page = riskbreaker::script::ruleset_reference(&rules, &types);
+    assert!(
+        page.contains("| `strong()` | true or false |") && page.contains("| `shout()` | a text or nil |"),
+        "{page}"
+    );
+}

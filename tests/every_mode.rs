@@ -586,6 +586,38 @@ fn a_question_cannot_require_more_options_than_it_has() {
 }
 
 #[test]
+fn cards_are_listed_by_the_facts_that_are_declared() {
+    let card = |id: &str, facts: &str| {
+        let begin = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = ";
+        format!("{begin}\"{id}\", {facts}, resolve = function() end }})")
+    };
+    let [a, b, c] = [
+        card("a", "deck = \"magic\", uses = { \"x\", \"y\", \"y\" }"),
+        card("b", "deck = \"magic\", quick = true"),
+        card("c", "uses = { \"y\" }, quick = false"),
+    ];
+    let listed = |asked: &str| {
+        let act = format!("rb.finish(\"cards {{}}\", table.concat(rb.cards_with({asked}), \" \"))");
+        let facts = "return rb.play({ card = { deck = \"string?\", uses = \"table?\", quick = \"boolean?\" },";
+        let play = play(&act, "").replacen("return rb.play({", facts, 1);
+        let files =
+            [("maneuvers/a.luau", &*a), ("maneuvers/b.luau", &b), ("maneuvers/c.luau", &c), ("play.luau", &play)];
+        comes_to("", "", &files)
+    };
+    assert_eq!(listed("\"deck\", \"magic\""), "cards a b");
+    assert_eq!(listed("\"uses\", \"y\""), "cards a c");
+    assert_eq!(listed("\"quick\", true"), "cards b");
+    assert_eq!(listed("\"quick\", false"), "cards c");
+    assert_eq!(listed("\"deck\""), "cards c");
+    assert_eq!(listed("\"deck\", \"other\""), "cards nothing");
+    for (asked, given) in [("\"dek\", \"magic\"", "\"dek\""), ("\"title\", \"a\"", "\"title\""), ("nil", "a nil")] {
+        let found = listed(asked);
+        let told = format!("rb.cards_with takes a fact of cards that play.luau declares, not {given}");
+        assert!(found.contains(&told) && found.contains("small/play.luau:"), "{found}");
+    }
+}
+
+#[test]
 fn a_condition_that_gives_a_number_or_a_text_is_refused() {
     let card = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"c\", when = function() return GIVEN end, \
                 resolve = function() end })";

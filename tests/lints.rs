@@ -379,7 +379,7 @@ fn rows_of_cases_and_returns_in_loops_are_read() {
     let early = "\t\tlocal all = {}\n\t\tfor _, who in ipairs(rb.each(\"puller\")) do\n\t\t\ttable.insert(all, who)\n\t\t\treturn all\n\t\tend";
     let files = with_line(early);
     let told = found(files.clone());
-    assert_eq!(names(&told), ["tug/maneuvers/example.luau:11 missing-return"], "{told:#?}");
+    assert_eq!(names(&told), ["tug/maneuvers/example.luau:11 return-in-loop"], "{told:#?}");
     let text = &files["tug/maneuvers/example.luau"];
     let edits = fixes(&told[0], text);
     assert_eq!(edits.len(), 1);
@@ -397,7 +397,7 @@ const ADVICE: &[&str] = &[
     "argument-member",
     "argument-type",
     "call-of-value",
-    "change-member",
+    "cast-fails",
     "change-while-reading",
     "conflict-copy",
     "duplicate-function",
@@ -416,6 +416,7 @@ const ADVICE: &[&str] = &[
     "incomplete-question",
     "invalid-dice",
     "kept-state",
+    "may-be-nil",
     "missing-actor",
     "missing-default",
     "missing-kind",

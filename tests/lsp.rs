@@ -143,6 +143,8 @@ fn hovering_tells_what_a_word_a_rule_a_card_or_a_field_is() {
         ("rb.hook", 4, "A condition or a house rule that hangs on verbs"),
         ("HOUSE-1", 3, "A tired puller pulls less"),
         ("rests", 2, "rests: number"),
+        ("rests", 2, "at least 0"),
+        ("\"tired\"", 2, "hook `tired`"),
         ("move_rope", 2, "rb.act.move_rope(rope, by, who)"),
     ] {
         let hover = editor.at("textDocument/hover", TIRED, piece, within, json!({}));
@@ -301,6 +303,9 @@ fn completion_follows_the_declarations_of_what_is_called() {
         ("rb.lasts(ctx.actor, { moment = \"", "turn", "rests"),
         ("rb.choose({ topic = \"", "risk", "rests"),
         ("if rb.card(\"", "pull", "rope"),
+        ("rb.cards.", "pull", "rope"),
+        ("rb.cards.pull.", "text", "rests"),
+        ("local x = (\"x\"):", "upper", "set"),
     ] {
         editor.replace(REST, "rb.say(\"{} rests\", ctx.actor)", typed);
         let items = editor.at("textDocument/completion", REST, typed, typed.len(), json!({}));
@@ -310,7 +315,8 @@ fn completion_follows_the_declarations_of_what_is_called() {
     }
     editor.replace(REST, "\tid = \"rest\",", "\tid = \"rest\",\n\t");
     let items = editor.at("textDocument/completion", REST, "\tid = \"rest\",\n\t", 15, json!({}));
-    assert!(items.as_array().unwrap().iter().any(|item| item["label"] == "when"), "{items}");
+    let has = |label: &str| items.as_array().unwrap().iter().any(|item| item["label"] == label);
+    assert!(has("recap") && !has("when"), "a key that is there is not offered again: {items}");
     editor.end();
 }
 
@@ -493,10 +499,17 @@ fn symbols_lenses_and_formatting_are_answered() {
         symbols.as_array().unwrap().iter().map(|symbol| symbol["name"].as_str().unwrap().to_owned()).collect()
     };
     let params = of(&editor, TIRED);
-    let symbols = named(&editor.request("textDocument/documentSymbol", params));
-    assert_eq!(symbols, ["id", "rules", "always", "before", "move_rope"]);
+    let symbols = editor.request("textDocument/documentSymbol", params);
+    assert_eq!(named(&symbols), ["tired"]);
+    assert_eq!(named(&symbols[0]["children"]), ["id", "rules", "always", "before"]);
+    assert_eq!(named(&symbols[0]["children"][3]["children"]), ["move_rope"]);
+    let whole = editor.text_in(TIRED, &symbols[0]["children"][3]["range"]);
+    assert!(whole.starts_with("before = {") && whole.ends_with('}'), "{whole}");
     let found = named(&editor.request("workspace/symbol", json!({ "query": "move_r" })));
     assert_eq!(found, ["move_rope", "move_rope"]);
+    let found = editor.request("workspace/symbol", json!({ "query": "PUL" }));
+    assert!(["puller", "pull"].iter().all(|name| named(&found).contains(&(*name).to_owned())), "{found}");
+    assert!(!named(&editor.request("workspace/symbol", json!({ "query": "" }))).contains(&"always".to_owned()));
     let params = of(&editor, REST);
     let lenses = editor.request("textDocument/codeLens", params);
     let lines: Vec<&str> =
@@ -511,7 +524,7 @@ fn symbols_lenses_and_formatting_are_answered() {
     assert_eq!(lens["command"]["title"], "Run this spec");
     let line = lens["command"]["arguments"][0].as_str().unwrap();
     let name = editor.text_in(spec, &lens["range"]);
-    assert!(line.ends_with(&format!("test tug --filter '{name}' --trace")), "{line}: {name}");
+    assert!(line.ends_with(&format!("test tug --filter '={name}' --trace")), "{line}: {name}");
     let mut params = of(&editor, TIRED);
     params["options"] = json!({ "tabSize": 4, "insertSpaces": false });
     // Without stylua there are no edits.
@@ -569,5 +582,289 @@ fn a_verb_without_types_is_a_warning_and_one_action_rewrites_the_file() {
     assert!(editor.text(VERBS).contains("{ \"by\", rb.int(), optional = true }"), "{}", editor.text(VERBS));
     let hover = editor.at("textDocument/hover", VERBS, "move_rope", 2, json!({}));
     assert!(hover["contents"]["value"].as_str().unwrap().contains("`by`: a whole number"), "{hover}");
+    editor.end();
+}
+
+fn labels(editor: &mut Editor, path: &str, piece: &str, within: usize) -> Vec<String> {
+    let items = editor.at("textDocument/completion", path, piece, within, json!({}));
+    items.as_array().unwrap().iter().map(|item| item["label"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The first file of a session is new and unfinished, so the ruleset does not load; the names of its other files are
+/// known all the same.
+#[test]
+fn an_unfinished_first_file_is_completed() {
+    const NEW: &str = "tug/maneuvers/yank.luau";
+    let text = "local rb = require(\"@riskbreaker\")\n\nreturn rb.maneuver({\n\tid = \"\",\n\t\n\twhen = function(ctx)\n\t\trb.act.\n\tend,\n})\n";
+    let mut editor = Editor::over(&["tug"]);
+    editor.write(NEW, text);
+    assert!(!editor.open(NEW).is_empty());
+    assert!(labels(&mut editor, NEW, "rb.act.", 7).contains(&"move_rope".to_owned()));
+    editor.replace(NEW, "rb.act.", "rb.each(\"");
+    assert!(labels(&mut editor, NEW, "rb.each(\"", 9).contains(&"puller".to_owned()));
+    editor.replace(NEW, "rb.each(\"", "ctx.");
+    assert!(labels(&mut editor, NEW, "ctx.", 4).contains(&"actor".to_owned()));
+    assert_eq!(labels(&mut editor, NEW, "id = \"", 6), ["yank"]);
+    let keys = labels(&mut editor, NEW, "\t\n\twhen", 1);
+    assert!(keys.contains(&"resolve".to_owned()) && !keys.contains(&"when".to_owned()), "{keys:?}");
+    // Another file is broken as well, and then the first one is corrected.
+    editor.open("tug/maneuvers/rest.luau");
+    editor.replace("tug/maneuvers/rest.luau", "return rb.maneuver({", "return rb.maneuver({ oops oops");
+    editor.diagnostics(NEW);
+    editor.replace(NEW, "ctx.", "rb.act.");
+    assert!(labels(&mut editor, NEW, "rb.act.", 7).contains(&"move_rope".to_owned()));
+    editor.end();
+}
+
+#[test]
+fn local_variables_are_completed_shown_and_renamed() {
+    let mut editor = Editor::over(&["tug"]);
+    editor.open(REST);
+    editor.replace(
+        REST,
+        "ctx.actor:add(\"rests\", 1)",
+        "local many = 1\n\t\tlocal who = ctx.actor\n\t\twho:add(\"rests\", many)",
+    );
+    editor.diagnostics(REST);
+    let hover = editor.at("textDocument/hover", REST, "who:add", 1, json!({}));
+    let told = hover["contents"]["value"].as_str().unwrap();
+    assert!(told.contains("local variable `who`") && told.contains("local who = ctx.actor"), "{told}");
+    let spots = editor.at("textDocument/definition", REST, "many)", 1, json!({}));
+    assert_eq!(editor.text_in(REST, &spots[0]["range"]), "many");
+    let uses = editor.at("textDocument/references", REST, "many =", 1, json!({ "context": {} }));
+    assert_eq!(uses.as_array().unwrap().len(), 2, "{uses}");
+    for (new, why) in [("who", "is there already, in line"), ("end", "a keyword"), ("two words", "is no name")] {
+        let refused = editor.at_raw("textDocument/rename", REST, "many", 1, json!({ "newName": new }));
+        assert!(refused["error"]["message"].as_str().unwrap().contains(why), "{refused}");
+    }
+    let edit = editor.at("textDocument/rename", REST, "many", 1, json!({ "newName": "times" }));
+    editor.apply(&edit);
+    assert!(editor.text(REST).contains("local times = 1") && editor.text(REST).contains("(\"rests\", times)"));
+    assert_eq!(editor.diagnostics(REST), Vec::<Json>::new());
+    // Both at the begin of a statement and as an argument, in a text that is not complete.
+    editor.replace(REST, "who:add(\"rests\", times)", "rb.act.move_rope(ctx.rope, t");
+    let found = labels(&mut editor, REST, "ctx.rope, t", 11);
+    for name in ["times", "who", "ctx", "rb", "nil", "math"] {
+        assert!(found.contains(&name.to_owned()), "{name}: {found:?}");
+    }
+    assert!(!found.contains(&"return".to_owned()), "{found:?}");
+    editor.replace(REST, "rb.act.move_rope(ctx.rope, t", "re");
+    let found = labels(&mut editor, REST, "\t\tre\n", 4);
+    assert!(["return", "repeat", "times"].iter().all(|name| found.contains(&(*name).to_owned())), "{found:?}");
+    editor.replace(
+        REST,
+        "\t\tre\n",
+        "\t\tfor _, one in rb.each(\"puller\") do\n\t\t\tone:add(\"rests\", 1)\n\t\tend\n",
+    );
+    let hover = editor.at("textDocument/hover", REST, "one:add", 1, json!({}));
+    let told = hover["contents"]["value"].as_str().unwrap();
+    assert!(told.contains("variable of a loop `one`") && told.contains("a `puller`"), "{told}");
+    editor.end();
+}
+
+#[test]
+fn a_rename_to_a_taken_name_is_refused() {
+    let mut editor = with_house();
+    editor.open(TIRED);
+    for (piece, new, why) in
+        [("rests", "end", "a keyword"), ("\"tired\"", "rest", "tug/maneuvers/rest.luau declares it")]
+    {
+        let refused = editor.at_raw("textDocument/rename", TIRED, piece, 2, json!({ "newName": new }));
+        assert!(refused["error"]["message"].as_str().unwrap_or_default().contains(why), "{piece} -> {new}: {refused}");
+    }
+    editor.end();
+}
+
+/// A verb, a card and a field of one name are three things.
+#[test]
+fn names_of_different_sorts_are_kept_apart() {
+    let mut editor = Editor::over(&["tug"]);
+    let play = "tug/play.luau";
+    editor.open(play);
+    editor.open(REST);
+    editor.replace(REST, "id = \"rest\",", "id = \"rest\",\n\tstrength = 2,");
+    editor.diagnostics(REST);
+    let hover = editor.at("textDocument/hover", REST, "strength = 2", 2, json!({}));
+    let told = hover["contents"]["value"].as_str().unwrap();
+    assert!(told.contains("fact `strength` of cards") && !told.contains("field of"), "{told}");
+    let uses = editor.at("textDocument/references", REST, "strength = 2", 2, json!({ "context": {} }));
+    assert_eq!(uses.as_array().unwrap().len(), 1, "{uses}");
+    editor.open("tug/kinds.luau");
+    let uses = editor.at("textDocument/references", "tug/kinds.luau", "strength = rb", 2, json!({ "context": {} }));
+    assert!(uses.as_array().unwrap().iter().all(|spot| spot["uri"] != editor.uri(REST)), "{uses}");
+    let uses = editor.at(
+        "textDocument/references",
+        "tug/maneuvers/pull.luau",
+        "rb.act.move_rope",
+        8,
+        json!({ "context": {} }),
+    );
+    assert!(uses.as_array().unwrap().len() > 1, "{uses}");
+    editor.end();
+}
+
+#[test]
+fn completion_offers_only_what_fits() {
+    let mut editor = Editor::over(&["tug"]);
+    let manifest = "tug/ruleset.toml";
+    editor.open(manifest);
+    let text = editor.text(manifest).to_owned();
+    for (typed, fits, other) in [
+        ("scenario = \"", "two", "rest"),
+        ("[", "seats", "rests"),
+        ("summ", "summary", "rests"),
+        ("layers = [\"", "", "rest"),
+    ] {
+        let new = format!("{typed}\n{text}");
+        editor.set(manifest, &new, &json!({ "text": new }));
+        let found = labels(&mut editor, manifest, typed, typed.len());
+        assert!(fits.is_empty() || found.contains(&fits.to_owned()), "{typed}: {found:?}");
+        assert!(!found.contains(&other.to_owned()), "{typed}: {found:?}");
+    }
+    let spec = "tug/specs/maneuvers/rest.luau";
+    editor.open(spec);
+    let head = "local rb = require(\"@riskbreaker\")\n\nrb.spec(\"x\", { \"TUG-2\" }, function(t)\n\t";
+    for (typed, fits, other) in [
+        ("t:seat(\"", "left", "rest"),
+        ("t:happened(\"", "rolled", "rest"),
+        ("t:value(\"Ann\", \"", "rests", "rest"),
+        ("t:edit(\"Ann\", \"", "rests", "rest"),
+        ("local x = \"", "", "rest"),
+        ("t:play(\"Ann\", \"", "rest", "rests"),
+    ] {
+        let new = format!("{head}{typed}\nend)\n");
+        editor.set(spec, &new, &json!({ "text": new }));
+        let found = labels(&mut editor, spec, typed, typed.len());
+        assert!(fits.is_empty() || found.contains(&fits.to_owned()), "{typed}: {found:?}");
+        assert!(!found.contains(&other.to_owned()), "{typed}: {found:?}");
+    }
+    let new = "local rb = require(\"@riskbreaker\")\n\nrb.spec(\"x\", { \"";
+    editor.set(spec, new, &json!({ "text": new }));
+    assert_eq!(labels(&mut editor, spec, "{ \"", 3), ["TUG-1", "TUG-2"]);
+    let rules = "tug/RULES.md";
+    editor.open(rules);
+    let new = format!("{}- **", editor.text(rules));
+    editor.set(rules, &new, &json!({ "text": new }));
+    assert_eq!(labels(&mut editor, rules, new.as_str(), new.len()), ["TUG-3"]);
+    editor.end();
+}
+
+/// Applies the edit of an action that creates or changes one file.
+fn apply(editor: &mut Editor, action: &Json) -> String {
+    let edit = &action["edit"];
+    if let Some(changes) = edit["changes"].as_object() {
+        let path = editor.path_of(&json!(changes.keys().next().unwrap()));
+        editor.apply(edit);
+        return path;
+    }
+    let created = &edit["documentChanges"];
+    assert_eq!(created[0]["kind"], "create", "{edit}");
+    let path = editor.path_of(&created[0]["uri"]);
+    editor.write(&path, created[1]["edits"][0]["newText"].as_str().unwrap());
+    path
+}
+
+fn titled(actions: &[Json], title: &str) -> Json {
+    let found = actions.iter().find(|action| action["title"] == title);
+    found.unwrap_or_else(|| panic!("{title}: {actions:#?}")).clone()
+}
+
+#[test]
+fn what_is_missing_is_declared_by_an_action() {
+    let mut editor = Editor::over(&["tug"]);
+    editor.open(REST);
+    for path in ["tug/verbs.luau", "tug/kinds.luau", "tug/ruleset.toml"] {
+        editor.open(path);
+    }
+    let old = "ctx.actor:add(\"rests\", 1)";
+    for (new, title, path, declared) in [
+        (
+            "rb.act.shake(rb.first(\"puller\"), 2)",
+            "Declare the verb `shake`",
+            "tug/verbs.luau",
+            "\tshake = rb.verb({\n\t\ttext = \"What it does.\",\n\t\t{ \"value\", rb.ref(\"puller\") },\n\t\t{ \"amount\", rb.int() },\n",
+        ),
+        (
+            "ctx.actor:set(\"mood\", \"sad\")",
+            "Declare the field `mood` of `puller`",
+            "tug/kinds.luau",
+            "\t\t\tmood = rb.text(),\n",
+        ),
+        (
+            "if rb.switches.rain == \"on\" then rb.say(\"wet\") end",
+            "Declare the switch `rain`",
+            "tug/ruleset.toml",
+            "[switches.rain]\nvalues = [\"off\", \"on\"]\n",
+        ),
+    ] {
+        editor.replace(REST, old, new);
+        let found = editor.diagnostics(REST);
+        let action = titled(&editor.actions(REST, &found[0]["range"]), title);
+        assert_eq!(apply(&mut editor, &action), path);
+        assert!(editor.text(path).contains(declared), "{}", editor.text(path));
+        let left = editor.diagnostics(REST);
+        assert!(left.iter().all(|one| one["severity"] != 1), "{title}: {left:#?}");
+        editor.replace(REST, new, old);
+    }
+    editor.end();
+}
+
+#[test]
+fn a_spec_and_a_change_in_a_layer_are_written_by_actions() {
+    const PULL: &str = "tug/maneuvers/pull.luau";
+    let mut editor = with_house();
+    editor.remove("tug/specs/maneuvers/pull.luau");
+    editor.open(PULL);
+    let range = json!({ "start": { "line": 3, "character": 2 }, "end": { "line": 3, "character": 2 } });
+    let actions = editor.actions(PULL, &range);
+    let path = apply(&mut editor, &titled(&actions, "Write a spec of `pull`"));
+    assert_eq!(path, "tug/specs/maneuvers/pull.luau");
+    let spec = editor.text_of(&path);
+    assert!(spec.contains("rb.spec(\"TUG-1: Pull\", { \"TUG-1\" }") && spec.contains("\"pull\""), "{spec}");
+    let path = apply(&mut editor, &titled(&actions, "Extend `pull` in `house`"));
+    assert_eq!(path, "house/maneuvers/pull.luau");
+    assert_eq!(editor.open(&path), Vec::<Json>::new());
+    assert!(editor.text(&path).contains("rb.extend(rb.maneuver({\n\tid = \"pull\",\n"), "{}", editor.text(&path));
+    let output = editor.run(&["test", "tug", "--filter", "=TUG-1: Pull"]);
+    assert!(output.contains("1 spec holds"), "{output}\n{spec}");
+    editor.end();
+}
+
+/// An editor that cannot watch files: the server looks at them itself.
+#[test]
+fn a_file_that_another_program_changes_is_checked_again() {
+    let mut editor = Editor::over(&["tug"]);
+    editor.open("tug/kinds.luau");
+    assert_eq!(editor.open("tug/maneuvers/pull.luau"), Vec::<Json>::new());
+    let broken = editor.text_of(REST).replace("\"rests\", 1", "\"restz\", 1");
+    editor.write(REST, &broken);
+    let is_told = |editor: &mut Editor| editor.all_diagnostics().iter().any(|one| one.contains("`restz`"));
+    let begun = std::time::Instant::now();
+    while !is_told(&mut editor) {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "the change was not noticed");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    editor.end();
+}
+
+#[test]
+fn comments_between_the_names_of_a_verb_stay() {
+    const VERBS: &str = "tug/verbs.luau";
+    let mut editor = Editor::over(&["tug"]);
+    editor.open(VERBS);
+    editor.replace(
+        VERBS,
+        "{ \"rope\", \"by\", \"who\" }",
+        "{\n\t\t\"rope\", -- in the middle\n\t\t\"by\",\n\t\t\"who\",\n\t}",
+    );
+    let found = editor.diagnostics(VERBS);
+    let message = found[0]["message"].as_str().unwrap().to_owned();
+    let actions = editor.actions(VERBS, &found[0]["range"]);
+    editor.apply(&titled(&actions, "Declare the types of all verbs in this file")["edit"]);
+    let text = editor.text(VERBS).to_owned();
+    let rope = text.lines().find(|line| line.contains("-- in the middle")).unwrap().trim();
+    let (entry, _) = rope.split_once(", --").unwrap();
+    assert!(entry.starts_with("{ \"rope\", rb.") && message.contains(entry), "{message}\n{text}");
+    assert_eq!(editor.diagnostics(VERBS), Vec::<Json>::new());
     editor.end();
 }

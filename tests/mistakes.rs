@@ -66,6 +66,138 @@ const MISTAKES: &[Mistake] = &[
         "returns a value in other cases, and nothing here",
     ),
     ("house-second-roll/hooks/second_roll.luau", "return roll(e)\n\t\tend", "return roll()\n\t\tend", "needs `e`"),
+    // Values that may be nil
+    (
+        "contest/lib/plan.luau",
+        "if pair and pair.reach ~= \"plan\" then",
+        "if pair.reach ~= \"plan\" then",
+        "`if pair then`",
+    ),
+    (
+        "silent-winter/lib/arms.luau",
+        "local own = who.attack_bonus[id] or 0",
+        "local own = who.attack_bonus[id]",
+        "need not have an entry for this key",
+    ),
+    (
+        "rbf/lib/conditions.luau",
+        "return if grapple then grapple.by else nil",
+        "return grapple.by",
+        "gives nil if it finds nothing",
+    ),
+    // A list of an entity, by the name of the variable that holds the entity
+    (
+        "silent-winter/lib/items.luau",
+        "local kit = table.clone(who.kit)\n\ttable.remove(kit, table.find(kit, id))\n\twho:set(\"kit\", kit)",
+        "table.remove(who.kit, table.find(who.kit, id))",
+        "copy it by table.clone",
+    ),
+    (
+        "rbf/lib/people.luau",
+        "actor.side == \"enemy\" or",
+        "actor.side == \"enemies\" or",
+        "`side` is never \"enemies\"",
+    ),
+    // A narrower condition behind a wider one
+    (
+        "rbf/lib/degree.luau",
+        "if margin >= math.max(least, LINE - steps) then\n\t\treturn \"critical\"\n\telseif margin >= least then",
+        "if margin >= least then\n\t\treturn \"critical\"\n\telseif margin >= math.max(least, LINE - steps) then",
+        "takes all cases of this one",
+    ),
+    // Characters that no scenario uses, texts that are no ids, topics and faces
+    ("contest/cast/dragon.toml", "armor_type = \"plate\"", "armor_type = \"scales\"", "not scales (CON-159)"),
+    (
+        "contest/policies/nimble.luau",
+        "pick_id(q, \"flee\")",
+        "pick_id(q, \"run\")",
+        "is the id of no card and no option",
+    ),
+    ("contest/ruleset.toml", "weapon = \"weapon\"", "weapon = \"weapons\"", "did you mean `weapon`?"),
+    ("riskbreaker-0.0.1/specs/maneuvers/kill_damage.luau", "t:dice(", "t:dice(27, ", "no die of these rules shows 27"),
+    (
+        "silent-winter/maneuvers/mount_up.luau",
+        "#mounting.free(ctx.actor) > 0",
+        "#mounting.free(ctx) > 0",
+        "did you mean `ctx.actor`?",
+    ),
+    // A name without the parameter that has it, and names of other environments
+    (
+        "contest/maneuvers/flee.luau",
+        "tell_deed(\"{} flees\", ctx.unit)",
+        "tell_deed(\"{} flees\", unit)",
+        "did you mean `ctx.unit`?",
+    ),
+    (
+        "tug/kinds.luau",
+        "rb.sum(\"strength\", self.strength)",
+        "rb.sum(\"strength\", strength)",
+        "did you mean `self.strength`?",
+    ),
+    ("tug/maneuvers/rest.luau", RESOLVE, in_resolve!("ChatMessage.create({}) do"), "use rb.say"),
+    ("silent-winter/lib/arms.luau", "local function best(", "function best(", "write `local function best`"),
+    // Conditions that are always true, or never
+    ("contest/lib/speeds.luau", "if a.speed ~= b.speed then", "if a.speed ~= a.speed then", "both sides are the same"),
+    ("contest/maneuvers/attack.luau", "if #turn.in_reach(ctx.unit) == 0", "if not #turn.in_reach(ctx.unit)", "== 0`"),
+    (
+        "tug/maneuvers/rest.luau",
+        RESOLVE,
+        in_resolve!("if rb.roll(\"1d6\", \"luck\") > 6 then"),
+        "gives 1 to 6, so this is never true",
+    ),
+    (
+        "tug/maneuvers/rest.luau",
+        RESOLVE,
+        in_resolve!("local n = rb.roll(\"2d6+1\", \"luck\") if 3 <= n then"),
+        "gives 3 to 13, so this is always true",
+    ),
+    // A loop that ends in its first round, and patterns
+    (
+        "silent-winter/lib/mounting.luau",
+        "table.insert(list, other)\n\t\tend\n\tend\n\treturn list\n",
+        "table.insert(list, other)\n\t\tend\n\t\treturn list\n\tend\n\treturn list\n",
+        "ends the loop in its first round",
+    ),
+    (
+        "tug/maneuvers/rest.luau",
+        RESOLVE,
+        in_resolve!("if string.match(ctx.actor.name, \"^\\\\d\") then"),
+        "write \"^%d\"",
+    ),
+    // What a list or an attachment has
+    ("tug/maneuvers/rest.luau", RESOLVE, in_resolve!("if math.min(3, rb.each(\"puller\")) > 2 then"), "`#` before it"),
+    ("tug/maneuvers/rest.luau", RESOLVE, in_resolve!("if table.join({ \"a\" }, \", \") == \"a\" then"), "table.concat"),
+    (
+        "tug/maneuvers/rest.luau",
+        RESOLVE,
+        in_resolve!("for _, a in rb.attached(ctx.actor) do local _ = a.left"),
+        "and no `left`",
+    ),
+    (
+        "tug/maneuvers/rest.luau",
+        RESOLVE,
+        in_resolve!("for _, a in rb.attached(ctx.actor) do if a.id == \"x\" then return end"),
+        "`.hook`",
+    ),
+    (
+        "tug/maneuvers/rest.luau",
+        RESOLVE,
+        in_resolve!("local _, rest = rb.draw(rb.each(\"puller\")) if rest.name == \"Ann\" then"),
+        "is a list, and has no `name`",
+    ),
+    // Specs
+    (
+        "silent-winter/specs/rules/other_actions.luau",
+        "card = \"treat_self\", dice = { 1, 20 }, ready = 23",
+        "card = \"treat_self\", dice = { 1, 20 }, raedy = 23",
+        "did you mean `ready`?",
+    ),
+    (
+        "riskbreaker-0.0.3/convert/riskbreaker-0.0.1.luau",
+        "change.carried(",
+        "change:carried(",
+        "write a dot: `.carried(...)`",
+    ),
     // Words of data that no other file has there
     ("silent-winter/scenarios/wall.toml", "does = \"spark\"", "does = \"sparc\"", "did you mean `spark`?"),
     ("rbf/cast/thug.toml", "side = \"enemy\"", "side = \"enemies\"", "nothing else has the side `enemies`"),

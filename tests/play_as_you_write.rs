@@ -120,6 +120,11 @@ fn a_save_plays_the_game_again_with_the_same_answers_and_dice() {
     // A comment changes nothing, and the game continues.
     let told = table.save(PULL, "local rb", "-- A card.\nlocal rb");
     assert!(told.contains("3 decisions were made again; nothing differs."), "{told}");
+    // After a script error and its correction, the game is compared with the last one that worked.
+    let told = table.save(PULL, "local won", "local wrong = nil + 1\n\t\tlocal won");
+    assert!(told.contains("until the script is corrected"), "{told}");
+    let told = table.save(PULL, "local wrong = nil + 1\n\t\tlocal won", "local won");
+    assert!(told.contains("3 decisions were made again; nothing differs."), "{told}");
     table.say("rest");
     table.until("Ann rests");
     // `undo` takes back a line, also a replayed one.

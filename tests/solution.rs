@@ -38,6 +38,9 @@ fn kuhn_poker_has_its_published_value() {
     let both = solved(&known_game("kuhn-poker"), "deal", &[], &["first", "second"]);
     assert!(both.low <= -1.0 / 18.0 && -1.0 / 18.0 <= both.high, "{} {}", both.low, both.high);
     assert!(both.high - both.low < 5e-4 && !both.is_partial(), "{} {}", both.low, both.high);
+    // The deal moves the payoff, and so do the answers.
+    let found = both.skill_and_luck.expect("it was followed to its end");
+    assert!(found.luck > 0.5 && found.skill > 0.1 && found.index.is_some_and(|index| index < 0.0), "{found:?}");
     // Six decisions of each seat; nobody folds a 3, and nobody calls with a 1.
     assert_eq!(both.decisions.len(), 12);
     assert!(share(&both, "second", &[("Card", "3"), ("Bets", "b")], "bet") > 0.999);
@@ -73,6 +76,9 @@ fn tic_tac_toe_is_a_draw_and_a_poor_player_loses_it() {
     let rules = known_game("tic-tac-toe");
     let both = solved(&rules, "board", &[], &["x", "o"]);
     assert_eq!((both.low, both.high, both.hidden, both.is_partial()), (0.0, 0.0, false, false));
+    // There are no dice.
+    let found = both.skill_and_luck.expect("it was followed to its end");
+    assert!(found.skill > 0.0 && found.luck == 0.0 && found.index == Some(1.0), "{found:?}");
     // The positions that can be reached: see OEIS A008907, 5,478 with the empty board.
     assert!(both.states >= 5_478, "{}", both.states);
     for (policy, seat) in [("o", "x"), ("x", "o")] {

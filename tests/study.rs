@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use riskbreaker::lab::{Difference, Exchange, Mirrored, Recorded, Study, Variant};
-use riskbreaker::{Library, Ruleset, Setup};
+use riskbreaker::lab::{Difference, Exchange, Foresight, Mirrored, Recorded, Study, Variant};
+use riskbreaker::{Driver, Library, Ruleset, Setup};
 
 const KINDS: &str = r#"local rb = require("@riskbreaker") return rb.kinds({ purse = { fields = { seat = rb.text({ show = false }), coins = rb.int() } } })"#;
 
@@ -114,13 +114,18 @@ fn a_game_without_end_is_named_as_endless() {
 /// it is open, then `fair`; `poor` is never played, `shut` is always closed, and no question names `spare`. In one game
 /// of four, by the die, only `fair` is open.
 fn cards() -> Arc<Ruleset> {
+    cards_with(&|play| play)
+}
+
+/// The same with an edited `play.luau`.
+fn cards_with(edit: &dyn Fn(String) -> String) -> Arc<Ruleset> {
     let card = |id: &str| {
         let text = format!(
             r#"local rb = require("@riskbreaker") return rb.maneuver({{ id = "{id}", title = "{id}", rules = {{ "C-1" }}, text = "Play it.", resolve = function() end }})"#
         );
         (format!("maneuvers/{id}.luau"), text)
     };
-    let play: &str = &r#"local rb = require("@riskbreaker")
+    let play = r#"local rb = require("@riskbreaker")
 local CHANCES = { fair = 5, poor = 2, shut = 9, sure = 8 }
 return rb.play({
 	start = function()
@@ -144,6 +149,7 @@ return rb.play({
 	boundary = "turn",
 VALUE})"#
         .replace("VALUE", VALUE);
+    let play = edit(play);
     let policy = r#"local rb = require("@riskbreaker")
 return rb.policy({
 	id = "yes",
@@ -163,7 +169,7 @@ return rb.policy({
     let mut files: Vec<(String, String)> = vec![
         ("ruleset.toml".into(), manifest.into()),
         ("kinds.luau".into(), KINDS.into()),
-        ("play.luau".into(), play.into()),
+        ("play.luau".into(), play),
         ("policies/yes.luau".into(), policy.into()),
         ("policies/zany.luau".into(), weak.into()),
         ("scenarios/hall.toml".into(), "title = \"Hall\"\n".into()),
@@ -199,7 +205,7 @@ fn the_interval_of_the_worth_of_a_card_contains_the_true_worth_in_about_95_of_10
         let of = |card: &str| worth.iter().find(|worth| *worth.card == *card).expect("it was used");
         let sure = of("sure");
         assert_eq!((sure.worth.pairs, sure.forced, sure.left_out), (60, 0, 0));
-        holds += u32::from((sure.worth.average - truth).abs() <= sure.worth.margin);
+        holds += u32::from((sure.worth.low()..=sure.worth.high()).contains(&truth));
         // If only `fair` is open it is played nevertheless, and `poor` never replaces it: nothing changes.
         forced += of("fair").forced;
         assert_eq!(of("fair").worth.average, 0.0);
@@ -207,6 +213,82 @@ fn the_interval_of_the_worth_of_a_card_contains_the_true_worth_in_about_95_of_10
     }
     assert!((90..=100).contains(&holds), "{holds}");
     assert!((1_300..1_700).contains(&forced), "{forced}");
+}
+
+#[test]
+fn a_game_that_all_win_together_has_no_winners_and_a_card_is_worth_what_it_adds_to_the_value() {
+    // Both seats want that `left` gets a coin.
+    let common = |play: String| play.replace(VALUE, "\tvalue = function() return rb.each(\"purse\")[1].coins end,\n");
+    let study = study(&cards_with(&common), 200, 2);
+    let recorded = recorded(&study, 2);
+    assert!(recorded.is_cooperative());
+    let figures = recorded.figures();
+    assert!(figures.missing.iter().any(|missing| missing.contains("lose together")), "{:?}", figures.missing);
+    assert!(figures.comebacks.is_none() && figures.cards.iter().all(|card| card.won_when_used.is_none()));
+    let worth = study.worth_of_cards(&recorded, 2, &mut |_| true).unwrap();
+    let sure = worth.iter().find(|worth| *worth.card == *"sure").expect("it was used");
+    assert!(sure.in_value && (sure.worth.low()..=sure.worth.high()).contains(&(0.75 * 0.3)), "{sure:?}");
+}
+
+#[test]
+fn a_value_that_is_no_whole_number_ends_the_game_with_its_reason() {
+    let broken = |play: String| play.replace(VALUE, "\tvalue = function() return 0.5 end,\n");
+    let rules = cards_with(&broken);
+    let figures = recorded(&study(&rules, 3, 1), 1).figures();
+    assert_eq!(figures.failed, [1, 2, 3]);
+    assert!(figures.unended[0].why.contains("`value` in play.luau must return a whole number: 0.5"), "{figures:?}");
+    // A seat that looks ahead does not play on with the first answer.
+    let mut ahead = study(&rules, 1, 1);
+    ahead.variant.setup.seats.insert("left".into(), Driver::Human);
+    ahead.variant.ahead = [("left".into(), Foresight::named("search:5").unwrap().unwrap())].into();
+    assert!(recorded(&ahead, 1).figures().unended[0].why.contains("must return a whole number"));
+}
+
+#[test]
+fn a_policy_that_names_a_banned_card_plays_the_next_one() {
+    let mut banned = study(&cards(), 40, 1);
+    let zany = Setup::scenario("hall").seat("left", Driver::Policy("zany".into()));
+    banned.variant = Variant::new("cards", &cards(), zany).unwrap();
+    banned.bans = [("left".into(), "fair".into())].into();
+    let figures = recorded(&banned, 2).figures();
+    assert!(figures.unended.is_empty(), "{:?}", figures.unended);
+    let chosen = |id: &str| figures.cards.iter().find(|card| *card.card == *id).map_or(0, |card| card.offer.chosen);
+    assert_eq!((chosen("fair") + chosen("poor"), chosen("sure")), (40, 0));
+    assert!(chosen("poor") > 20, "{figures:?}");
+}
+
+#[test]
+fn a_random_seat_draws_from_all_of_many_answers_and_their_number_is_known() {
+    let body = r#"local number = rb.number({ seat = "left", topic = "guess", min = 0, max = 1999, why = "Which?" })
+			purses[if number < 1000 then 1 else 2]:add("coins", 1)
+			rb.finish(if number < 1000 then "low" else "high")"#;
+    let rules = rules(body);
+    let mut study = study(&rules, 200, 5);
+    study.variant.setup.seats.insert("left".into(), Driver::Human);
+    study.random = [Arc::from("left")].into();
+    let figures = recorded(&study, 2).figures();
+    let low = figures.results["low"];
+    assert!((70..130).contains(&low.count), "{low:?}");
+    assert_eq!((figures.topics[0].open.value, figures.topics[0].single.count), (2_000.0, 0));
+}
+
+#[test]
+fn a_card_among_several_that_are_chosen_together_counts() {
+    let many = |play: String| {
+        let asked = r#"rb.choose({ seat = "left", topic = "card", options = options })"#;
+        assert!(play.contains(asked));
+        play.replace(
+            asked,
+            r#"rb.choose_many({ seat = "left", topic = "card", options = options, min = 1, max = 1 })[1]"#,
+        )
+    };
+    let mut study = study(&cards_with(&many), 30, 1);
+    study.variant.setup.seats.insert("left".into(), Driver::Human);
+    study.random = [Arc::from("left")].into();
+    let figures = recorded(&study, 2).figures();
+    assert!(figures.unended.is_empty(), "{:?}", figures.unended);
+    let chosen: u64 = figures.cards.iter().map(|card| card.offer.chosen).sum();
+    assert_eq!((chosen, figures.never_named.len()), (30, 1));
 }
 
 #[test]
@@ -605,7 +687,7 @@ fn dice_alone_decide_every_pair_of_a_game_of_dice_with_draws_and_its_last_action
     assert_eq!((dice.count, dice.of, found[0].ahead_by.average), (60, 60, 0.0));
     let figures = recorded.figures();
     assert!((20..40).contains(&figures.drawn), "{}", figures.drawn);
-    assert_eq!(figures.decided_at.map(|(average, _)| average), Some(1.0));
+    assert_eq!(figures.decided_at.map(|found| found.value), Some(1.0));
     assert_eq!(figures.comebacks.map(|rate| rate.of), Some(60 - figures.drawn));
 }
 

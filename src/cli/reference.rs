@@ -2,6 +2,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use riskbreaker::check::derived_types;
 use riskbreaker::script::{reference_page, ruleset_reference};
 
 use super::screen::Screen;
@@ -27,7 +28,7 @@ pub fn reference(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
                 return Err(call_error(format!("name one ruleset; there are {}", ids.join(", "))));
             };
             let rules = library::load(&library, &library.ways_to_play(id)[0], &args.layers)?;
-            ruleset_reference(&rules)
+            ruleset_reference(&rules, &derived_types(&rules))
         }
     };
     Screen::stdout(false).verbatim(text.trim_end())?;

@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["specs", "coverage", "watch", "from_fault"])]
     only: Option<PathBuf>,
 
-    /// Runs only specs whose name or file contains TEXT
+    /// Runs only specs whose name or file contains TEXT; =TEXT: whose name is TEXT
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use riskbreaker::WorkBudget;
-use riskbreaker::check::first_and_count;
+use riskbreaker::check::{derived_types, first_and_count};
 use riskbreaker::script::{reference_page, type_module};
 
 use super::interrupt::{interrupted_code, watched_briefly};
@@ -53,7 +53,7 @@ pub fn types(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             continue;
         }
         let rules = library::load(&library, &library.ways_to_play(id)[0], &[])?;
-        let text = type_module(&rules);
+        let text = type_module(&rules, &derived_types(&rules));
         budget.spend(text.len() as u64);
         match on_disk.filter(|_| !args.print) {
             None => screen.verbatim(&text)?,

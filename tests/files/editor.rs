@@ -277,6 +277,17 @@ impl Editor {
         fs::write(file, text).unwrap();
     }
 
+    pub fn remove(&self, path: &str) {
+        fs::remove_file(self.folder.join(path)).unwrap();
+    }
+
+    /// Runs the program on the folder of rulesets, and returns its output.
+    pub fn run(&self, call: &[&str]) -> String {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
+        let output = program.arg("--rulesets").arg(&self.folder).args(call).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+    }
+
     /// The text of a file: as it is open, else on disk.
     pub fn text_of(&self, path: &str) -> String {
         match self.open.get(path) {

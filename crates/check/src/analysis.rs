@@ -6,6 +6,7 @@ use std::thread;
 
 use crate::allow::Allowances;
 use crate::inference::value_type::ValueType;
+use crate::lints::cast_fails::cast_that_fails;
 use crate::lints::conflict_copy::conflict_copies;
 use crate::lints::rule_id::wrong_rule_ids;
 use crate::lints::scenario_fails::scenarios_that_fail;
@@ -77,7 +78,10 @@ impl Analysis {
         let (part, inside) = stack.part_of(path)?;
         let source = Source::read(path, text.as_bytes()).ok()?;
         let read = || {
-            let names = Arc::new(names.with_script(inside, path, &source.text));
+            // Only a complete check knows the calls of its verbs.
+            let is_checked = stack.text_of(path) == Some(&*source.text);
+            let names =
+                if is_checked { names.clone() } else { Arc::new(names.with_script(inside, path, &source.text)) };
             let known = KnownNames::with_names(stack, self.rules.as_deref().map(Ruleset::book), names, budget);
             let mut reader = ScriptReader::new(&known, part, inside, &source);
             reader.read();
@@ -248,7 +252,11 @@ pub(crate) fn find(
             Depth::Everything => scenarios_that_fail(rules, budget, &mut unexamined),
             Depth::Files => Vec::new(),
         };
-        for more in [of_data, scenarios] {
+        let cast = match depth {
+            Depth::Everything => cast_that_fails(rules, (&stack, own), budget, &mut unexamined),
+            Depth::Files => Vec::new(),
+        };
+        for more in [of_data, scenarios, cast] {
             let told: HashSet<_> = found.iter().map(|one| (one.path.clone(), one.line)).collect();
             found.extend(more.into_iter().filter(|problem| !told.contains(&(problem.path.clone(), problem.line))));
         }

@@ -46,14 +46,7 @@ pub(crate) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<
         .flat_map(|(at, source)| entries_of(source).into_iter().map(move |entry| (at, entry)))
         .collect();
     let found_at = |(at, entry): &(usize, DataEntry)| Some((sources[*at].path.clone(), entry.at));
-    let said = |(_, entry): &&(usize, DataEntry)| {
-        let value = &entry.value;
-        let quoted =
-            value.as_text().map_or_else(|| format!("the number {value}"), |text| format!("the text \"{text}\""));
-        [format!("({value})"), format!(", not {value}"), format!("and this is {quoted}")]
-            .iter()
-            .any(|end| message.ends_with(end))
-    };
+    let said = |(_, entry): &&(usize, DataEntry)| names_value(message, &entry.value);
     let of_ours = |(at, _): &&(usize, DataEntry)| *at == 0 && own.is_some();
     let mut named = entries.iter().filter(said).filter(|(_, entry)| message.contains(&format!("`{}`", entry.key)));
     if let Some(first) = named.next()
@@ -101,6 +94,37 @@ pub(crate) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<
         }
     }
     None
+}
+
+/// Whether a message says that this value is wrong: `... not a text (8)`, `of at least 1, not 0`, `this is the text "2"`.
+fn names_value(message: &str, value: &Value) -> bool {
+    let ends = |said: String| {
+        let continues = |rest: &str| rest.starts_with(|letter: char| letter.is_alphanumeric() || letter == '.');
+        message.match_indices(&said).any(|(at, _)| !continues(&message[at + said.len()..]))
+    };
+    message.ends_with(&format!("({value})"))
+        || match value {
+            Value::Int(number) => ends(format!(" not {number}")) || ends(format!("this is the number {number}")),
+            Value::Text(text) => {
+                ends(format!("this is the text \"{text}\"")) || message.ends_with(&format!(", not {text}"))
+            }
+            _ => false,
+        }
+}
+
+/// Finds the place in a file of `cast/` that a message is about: the first value that the message names together with
+/// its key, or else a value, or else a key. `None` if the message names none.
+pub(crate) fn blamed_in(source: &Source, message: &str) -> Option<(u32, u32)> {
+    let entries = entries_of(source);
+    let value = |entry: &DataEntry| match &entry.value {
+        Value::Text(text) => text.chars().count() > 2 && message.contains(&**text),
+        other => stands_in(message, &other.to_string()),
+    };
+    let key = |entry: &DataEntry| stands_in(message, &entry.key);
+    let both = entries.iter().find(|entry| key(entry) && value(entry));
+    let text = || entries.iter().find(|entry| entry.value.as_text().is_some() && value(entry));
+    let found = both.or_else(text).or_else(|| entries.iter().find(|entry| key(entry)));
+    found.map(|entry| entry.at)
 }
 
 /// Whether a message contains a word as a whole word.

@@ -29,15 +29,12 @@ pub(crate) const GLOBALS: &[(&str, &str)] = &[
     ("broadcastToColor", "use rb.whisper(\"SEAT\", text), which the log keeps"),
     ("printToAll", "use rb.say, which the log keeps"),
     ("printToColor", "use rb.whisper(\"SEAT\", text), which the log keeps"),
+    ("ChatMessage", "use rb.say, or rb.whisper(\"SEAT\", text), which the log keeps"),
     ("Wait", "a rule does not wait: what comes later stands on the agenda, `rb.schedule(\"ENTRY\", \"+1\")`"),
     ("startLuaCoroutine", "a question stops the action by itself"),
     ("Turns", "the order of turns is the agenda: `rb.recur(\"ENTRY\", key, step, entity)`"),
-    ("ChatMessage", "the log is written by `rb.say(text)`, and for one seat by `rb.whisper(\"SEAT\", text)`"),
-    (
-        "ui",
-        "the log is written by `rb.say(text)`; what a card cannot do is the second value of `when`: `false, \"why\"`",
-    ),
-    ("canvas", "all entities of a kind are `rb.each(\"KIND\")`"),
+    ("ui", "use rb.say, which the log keeps; what a card cannot do is the second value of `when`: `false, \"why\"`"),
+    ("canvas", "all entities of a kind are `rb.each(\"KIND\")`; a place is a field of an entity"),
     (
         "Hooks",
         "a file of hooks/ runs before or after a verb: `rb.hook({ id = ..., after = { VERB = function(e) ... end } })`",

@@ -18,6 +18,8 @@ pub enum Members {
     Context(Vec<String>),
     /// The data of an attachment, by the names that its hook declares.
     Data(Vec<String>),
+    /// A text, with the functions of `string`.
+    Text,
     /// A value without members, such as a number.
     Nothing,
 }

@@ -18,14 +18,17 @@ pub(crate) fn line_from(stack: &Stack, path: &str, line: u32, word: &str) -> u32
     line + on.unwrap_or_default() as u32
 }
 
-/// Gives a problem that has only a line a column: that of a name in its message, or the start of the line's text.
+/// Gives a problem that has only a line a column: that of a name in its message, with its length, or the start of the
+/// line's text.
 pub(crate) fn place(problem: &mut Problem, text: &str) {
     let (Some(line), None) = (problem.line, problem.column) else { return };
     let Some(text) = text.lines().nth(line as usize - 1) else { return };
-    let named =
-        problem.message.split('`').skip(1).step_by(2).find_map(|name| text.find(name).filter(|_| !name.is_empty()));
-    let at = named.unwrap_or_else(|| text.len() - text.trim_start().len());
+    let names = problem.message.split('`').skip(1).step_by(2).filter(|name| !name.is_empty());
+    let named = names.filter_map(|name| Some((text.find(name)?, name.chars().count() as u32))).next();
+    let (at, length) = named.unzip();
+    let at = at.unwrap_or_else(|| text.len() - text.trim_start().len());
     problem.column = Some(text[..at].chars().count() as u32 + 1);
+    problem.length = length;
 }
 
 /// The folders of data files that the host reads without a script.

@@ -24,6 +24,16 @@ pub(crate) struct FunctionScope {
     pub given: Vec<String>,
 }
 
+/// The variables of a block or the parameters of a function, in the order of their declarations.
+pub(crate) type Scope = Vec<ScopeVariable>;
+
+/// A variable that a block declares, or a parameter.
+pub(crate) struct ScopeVariable {
+    pub name: String,
+    /// The line of its declaration, from 1.
+    pub line: u32,
+}
+
 /// Reads one script and collects its problems.
 ///
 /// It has many methods, since each lint and each part of the syntax adds some to it, in files of their own.
@@ -48,7 +58,7 @@ pub(crate) struct ScriptReader<'r> {
     /// Whether the current expression is a condition, where nil is allowed.
     pub asked: bool,
     /// The enclosing functions with their parameters, the outermost first.
-    pub scopes: Vec<FunctionScope>,
+    pub enclosing: Vec<FunctionScope>,
     /// The names of the parameters that verbs declare, by the places of their functions.
     pub declared_params: BTreeMap<TextPosition, Vec<String>>,
     /// Local variables that hold a roll, with its dice, its least and its greatest total.
@@ -61,6 +71,8 @@ pub(crate) struct ScriptReader<'r> {
     pub depth: usize,
     /// The enclosing functions that may only read, by their names in messages.
     pub pure: Vec<&'static str>,
+    /// The variables of the enclosing blocks and the parameters of the enclosing functions, the outermost first.
+    pub scopes: Vec<Scope>,
     /// The keys of the enclosing tables, the outermost first.
     pub keys: Vec<String>,
     /// The topics of the questions that the enclosing branches of a policy answer.
@@ -97,13 +109,14 @@ impl<'r> ScriptReader<'r> {
             told: BTreeSet::new(),
             spec_texts: BTreeMap::new(),
             asked: false,
-            scopes: Vec::new(),
+            enclosing: Vec::new(),
             declared_params: BTreeMap::new(),
             rolled: BTreeMap::new(),
             last_statements: BTreeSet::new(),
             no_texts: BTreeSet::new(),
             depth: 0,
             pure: Vec::new(),
+            scopes: Vec::new(),
             keys: Vec::new(),
             answered: Vec::new(),
             members: None,
@@ -152,6 +165,8 @@ impl<'r> ScriptReader<'r> {
         // The first problem of a position is the most precise.
         if !self.found.iter().any(|found| (found.line, found.column) == (Some(place.0), Some(place.1))) {
             let mut problem = lint.problem(self.full, message).at(place).with_cure(cure);
+            let is_of_one_line = at.begin.line == at.end.line;
+            problem.length = is_of_one_line.then(|| place_in(self.text, at.end).1.saturating_sub(place.1));
             problem.change = change;
             self.found.push(problem);
         }

@@ -108,7 +108,8 @@ impl Advised {
 }
 
 fn answer_report(advice: &Advice) -> AnswerReport {
-    let behind = |Difference { average, margin, pairs }: Difference| DifferenceReport { average, margin, pairs };
+    let behind =
+        |Difference { average, margin, pairs, middle: _ }: Difference| DifferenceReport { average, margin, pairs };
     AnswerReport {
         answer: advice.answer.to_value(),
         text: advice.text.clone(),

@@ -245,11 +245,13 @@ pub(crate) fn best_answer(
     let behind = answered_behind(game, &viewer);
     let thought = AdviceRequest { interrupt: stop.cloned(), viewer, behind };
     game.look_ahead(&thought.viewer, |known| {
+        // With a faulty `value` no answer has a worth, and the first one would be taken.
+        vm.worth(&mut known.fork().context, &question.seat).map_err(Refusal::fault)?;
         // If there are too many deals to follow, they are sampled.
         let detail = if known.context.knowledge.deals_for.is_some() { Detail::Outcomes } else { Detail::Worth };
         let mut best: Option<(Fraction, Answer)> = None;
         let is_closed = |answer: &Answer| matches!(answer, Answer::Choice(id) if closed.contains(id));
-        for answer in question.answers(MOST).unwrap_or_default().into_iter().filter(|answer| !is_closed(answer)) {
+        for answer in question.some_answers(MOST).into_iter().filter(|answer| !is_closed(answer)) {
             let limits = Limits { ways: WAYS_AHEAD, samples: SAMPLES, ..Limits::default() };
             let odds = weigh(known, vm, question, &answer, (limits, detail), &thought, &[]);
             let Some(worth) = odds.ok().and_then(|mut odds| odds.worth.remove(&question.seat)) else {

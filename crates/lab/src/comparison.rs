@@ -57,7 +57,12 @@ const QUESTIONS: usize = 600;
 /// A scenario that does not start, a script that fails, or rules that declare other kinds and fields, so that no
 /// position fits both.
 pub fn compare_cards(before: &Variant, now: &Variant, budget: &WorkBudget) -> Result<ComparedCards, Refusal> {
-    let kinds = |rules: &Ruleset| serde_json::to_value(rules.schema()).ok();
+    let kinds = |rules: &Ruleset| {
+        let mut schema = rules.schema().clone();
+        // The file that declares a field is no part of the positions.
+        schema.kinds.iter_mut().flat_map(|kind| &mut kind.fields).for_each(|field| field.origin = Arc::default());
+        serde_json::to_value(schema).ok()
+    };
     if kinds(&before.rules) != kinds(&now.rules) {
         return Err(Refusal::new(
             "The two have different kinds or fields, so no position fits both: only whole games are compared.",

@@ -50,8 +50,10 @@ impl Findings {
         if plan.until.is_some_and(|until| !(0.0..=1.0).contains(&until)) {
             return Err("`plan.until` is a share from 0 to 1".into());
         }
-        let blocks = plan.trials.div_ceil(BLOCK);
-        let part = TrialPart::of(blocks, self.shard);
+        if !(1..=BLOCK).contains(&plan.block) {
+            return Err(format!("`plan.block` is a number from 1 to {BLOCK}"));
+        }
+        let part = TrialPart::of(plan, self.shard);
         most("blocks", self.blocks, part.blocks)?;
         let gave_up = self.complete && self.tallies.iter().any(is_hopeless);
         let ended_early = gave_up || plan.until.is_some();
@@ -114,7 +116,7 @@ impl Findings {
         }
         let mut before = 0;
         for (at, out) in tally.left_out.iter().enumerate() {
-            let block = out.trial.wrapping_sub(1) / BLOCK;
+            let block = out.trial.wrapping_sub(1) / self.plan.block;
             let own = block >= part.first
                 && (block - part.first).is_multiple_of(part.step)
                 && (block - part.first) / part.step < self.blocks;

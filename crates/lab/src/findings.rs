@@ -1,6 +1,7 @@
 //! The results of a simulation, as stored in a file.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +52,25 @@ pub struct Plan {
     pub until: Option<f64>,
     /// The compared variants.
     pub variants: Vec<PlannedVariant>,
+    /// The number of trials in a block, 1 to [`BLOCK`]. A run is interrupted and continued between blocks.
+    #[serde(default = "usual_block", skip_serializing_if = "is_usual_block")]
+    pub block: u64,
+}
+
+const fn usual_block() -> u64 {
+    BLOCK
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+const fn is_usual_block(block: &u64) -> bool {
+    *block == BLOCK
+}
+
+impl Plan {
+    /// The number of blocks of all trials.
+    pub(super) fn blocks(&self) -> u64 {
+        self.trials.div_ceil(self.block)
+    }
 }
 
 /// A variant as stored in findings.
@@ -79,6 +99,10 @@ pub(super) const FORMAT: u32 = 1;
 
 /// The number of trials in a block. The results do not depend on it, except for when `until` stops the simulation.
 pub const BLOCK: u64 = 250;
+/// The number of trials in a block if a seat looks ahead, which can take seconds for each game.
+pub(super) const BLOCK_AHEAD: u64 = 25;
+const _: () =
+    assert!(BLOCK_AHEAD >= GIVEN_UP_AFTER as u64, "the first block shows whether all first games are left out");
 
 /// The number of first games of a variant after which it is given up if all were left out. Fewer suffice if they took
 /// too long.
@@ -94,23 +118,31 @@ pub(super) struct TrialPart {
     pub step: u64,
     /// The number of blocks.
     pub blocks: u64,
+    /// The number of trials in a block.
+    pub size: u64,
     /// True if each game is kept as a row.
     pub keeps_rows: bool,
 }
 
 impl TrialPart {
-    /// Returns the blocks of a shard, out of `all`.
-    pub fn of(all: u64, shard: Option<Shard>) -> TrialPart {
+    /// Returns the blocks of a shard, or all of them.
+    pub fn of(plan: &Plan, shard: Option<Shard>) -> TrialPart {
         let (first, step) = shard.map_or((0, 1), |shard| (shard.index - 1, shard.count));
-        TrialPart { first, step, blocks: all.saturating_sub(first).div_ceil(step), keeps_rows: false }
+        let blocks = plan.blocks().saturating_sub(first).div_ceil(step);
+        TrialPart { first, step, blocks, size: plan.block, keeps_rows: false }
     }
 
     /// The number of games in the first `blocks` blocks of this part, out of `trials` in all. The last block of all may
     /// be short.
     pub fn games(self, blocks: u64, trials: u64) -> u64 {
         let Some(before) = blocks.checked_sub(1) else { return 0 };
-        let last = trials - self.block(before) * BLOCK;
-        before * BLOCK + last.min(BLOCK)
+        let last = trials - self.block(before) * self.size;
+        before * self.size + last.min(self.size)
+    }
+
+    /// The trials of a block, counted from 1, out of `all` trials.
+    pub fn trials_of(self, block: u64, all: u64) -> RangeInclusive<u64> {
+        block * self.size + 1..=all.min((block + 1).saturating_mul(self.size))
     }
 
     /// The number of the block at an index of the run.

@@ -68,13 +68,13 @@ pub use seat::SeatExt;
 pub use session::SessionExt;
 pub use simulation::{GameRow, Progress, Simulation, Variant};
 pub use simulation_error::SimulationError;
-pub use solution::{AnswerShare, BestAnswer, Payoff, Solution, solve_game};
+pub use solution::{AnswerShare, BestAnswer, Payoff, SkillAndLuck, Solution, solve_game};
 pub use study::{
     CardFigures, CardOffer, CardWorth, ClosestPosition, Exchange, FirstBias, GameEnd, GameFacts, GameStore, KnownGames,
     LadderPair, Mirrored, NeverBetter, Percentile, RANDOM, Recorded, SeatBias, SeatExchange, Spread, Study,
     StudyFigures, TopicDifference, TopicFigures, TopicUse, UnendedGame, WatchedTrial, WeighedPositions,
 };
-pub use tally::{CardUse, LeftOut, Rate, Sum, Tally};
+pub use tally::{Average, CardUse, LeftOut, Rate, Sum, Tally};
 pub use trial::MemoUse;
 pub use whole_game::{GameEstimate, GameLimits, GameOdds, game_odds};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::findings::{BLOCK, FORMAT, Findings, Shard, TrialPart};
+use super::findings::{FORMAT, Findings, Shard, TrialPart};
 use super::simulation_error::SimulationError;
 use super::tally::Tally;
 
@@ -90,13 +90,14 @@ impl Findings {
     /// Two parts contain the same trials, or there are too many blocks to track.
     fn held_by(&self, parts: &[(String, Findings)]) -> Result<Vec<bool>, SimulationError> {
         let wrong = |message: String| Err(SimulationError::Findings(message));
-        let blocks = self.plan.trials.div_ceil(BLOCK);
+        let blocks = self.plan.blocks();
         if blocks > MOST_BLOCKS {
-            return wrong(format!("parts of different splits are merged up to {} trials", MOST_BLOCKS * BLOCK));
+            let most = MOST_BLOCKS * self.plan.block;
+            return wrong(format!("parts of different splits are merged up to {most} trials"));
         }
         let mut held = vec![false; usize::try_from(blocks).unwrap_or_default()];
         for (name, part) in parts {
-            let own = TrialPart::of(blocks, part.shard);
+            let own = TrialPart::of(&self.plan, part.shard);
             // If a simulation is given up, every part is given up: no block of it is missing.
             let known = if part.complete { own.blocks } else { part.blocks };
             for block in (0..known).map(|at| own.block(at)) {
@@ -131,8 +132,9 @@ impl Findings {
     /// Formats the trials of blocks as ranges: `251 to 500, 751 to 1000`. `blocks` is in ascending order.
     fn trials_in_words(&self, blocks: &[u64]) -> String {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
+        let all = TrialPart::of(&self.plan, None);
         for block in blocks {
-            let (from, to) = (block * BLOCK + 1, ((block + 1) * BLOCK).min(self.plan.trials));
+            let (from, to) = all.trials_of(*block, self.plan.trials).into_inner();
             match ranges.last_mut() {
                 Some((_, end)) if *end + 1 == from => *end = to,
                 _ => ranges.push((from, to)),

@@ -3,7 +3,11 @@
 pub struct Difference {
     /// The average of the first minus that of the second: a share of games won, -1 to 1, or an average value.
     pub average: f64,
-    /// The margin of error in 95 of 100 cases: for one pair of answers, or widened for one of many pairs.
+    /// The middle of the interval, -1 to 1 for shares. It is the average, or for shares of games won a number closer to
+    /// zero, which counts a few more pairs without a winner.
+    pub middle: f64,
+    /// Half the width of the interval around `middle`, which contains the true difference in 95 of 100 cases: for one
+    /// pair of answers, or widened for one of many pairs.
     pub margin: f64,
     /// The number of pairs of games.
     pub pairs: u64,
@@ -20,7 +24,7 @@ impl Difference {
         let difference = first - second;
         let error = ((first + second - difference * difference / n).max(0.0)).sqrt() / n;
         let average = if pairs == 0 { 0.0 } else { (only_first as f64 - only_second as f64) / pairs as f64 };
-        Difference { average, margin: z * error, pairs }
+        Difference { average, middle: difference / n, margin: z * error, pairs }
     }
 
     /// Computes the difference between two average values from the differences of the pairs. The margin is infinite for
@@ -38,12 +42,13 @@ impl Difference {
             0 | 1 => f64::INFINITY,
             n => z * (squares / (n - 1) as f64 / n as f64).sqrt(),
         };
-        Difference { average, margin, pairs }
+        Difference { average, middle: average, margin, pairs }
     }
 
     /// Computes the average difference between the scores of pairs of games, each -1 to 1. The margin holds in 95 of
-    /// 100 cases: that of Bonett and Price (2012) for scores with draws, which adds one pair for each side. It is not
-    /// zero if no pair differed, and it stays wide enough if all pairs that differ do so in one direction.
+    /// 100 cases: that of Bonett and Price (2012) for scores with draws, which adds one pair for each side, to the middle
+    /// of the interval as well. It is not zero if no pair differed, and it stays wide enough if all pairs that differ do
+    /// so in one direction.
     pub(super) fn of_scores(differences: impl Iterator<Item = f64>) -> Difference {
         let (mut pairs, mut sum, mut squares) = (0_u64, 0.0, 0.0);
         for one in differences {
@@ -54,17 +59,28 @@ impl Difference {
         let n = pairs as f64 + 2.0;
         let error = (squares + 2.0 - sum * sum / n).max(0.0).sqrt() / n;
         let average = if pairs == 0 { 0.0 } else { sum / pairs as f64 };
-        Difference { average, margin: if pairs == 0 { f64::INFINITY } else { standard_errors(2) * error }, pairs }
+        let margin = if pairs == 0 { f64::INFINITY } else { standard_errors(2) * error };
+        Difference { average, middle: sum / n, margin, pairs }
     }
 
-    /// True if the difference is larger than its margin.
+    /// The lower end of the interval.
+    pub fn low(&self) -> f64 {
+        self.middle - self.margin
+    }
+
+    /// The upper end of the interval.
+    pub fn high(&self) -> f64 {
+        self.middle + self.margin
+    }
+
+    /// True if zero is not in the interval.
     pub fn is_found(&self) -> bool {
-        self.average.abs() > self.margin
+        self.middle.abs() > self.margin
     }
 
     /// The largest difference that is consistent with the pairs.
     pub fn at_most(&self) -> f64 {
-        self.average.abs() + self.margin
+        self.middle.abs() + self.margin
     }
 }
 

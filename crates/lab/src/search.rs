@@ -63,7 +63,7 @@ pub(super) fn searched_answer(
     seed: u64,
     stop: Option<&Arc<AtomicBool>>,
 ) -> Result<Answer, Refusal> {
-    let mut answers = question.answers(MOST).unwrap_or_default();
+    let mut answers = question.some_answers(MOST);
     answers.retain(|answer| !matches!(answer, Answer::Choice(id) if closed.contains(id)));
     if answers.len() == 1 {
         return Ok(answers.swap_remove(0));
@@ -77,6 +77,8 @@ pub(super) fn searched_answer(
             return usual.ok_or_else(|| Refusal::new(format!("`{}` has no answer to take", question.topic)));
         }
         let mut from = known.fork();
+        // A faulty `value` would make each playout count as lost.
+        vm.worth(&mut from.context, &question.seat).map_err(Refusal::fault)?;
         // A seat does not know by which policy another one is played.
         for (seat, driver) in &mut from.context.answers.seats {
             if **seat != *MASTER && *driver != Driver::Absent {
@@ -250,7 +252,7 @@ impl Tree {
     /// Answers the first open question: by the tree, or from now on by the policy; at random if there is no policy.
     fn decide(&mut self, game: &mut Game, course: &mut Course) -> Option<()> {
         let question = game.open.as_ref()?.questions.first()?.clone();
-        let mut answers = question.answers(MOST).unwrap_or_default();
+        let answers = question.answers(MOST).unwrap_or_default();
         course.publish(game, question.id.action);
         let chosen = match course.in_tree {
             true => self.in_tree(&question, &answers, course),
@@ -273,11 +275,7 @@ impl Tree {
             (None, Some(_)) => question.usual_answer()?,
             (None, None) => {
                 course.in_tree = false;
-                let sides = u32::try_from(answers.len()).ok().filter(|sides| *sides > 0);
-                match sides {
-                    Some(sides) => answers.swap_remove(course.dice.face(sides) as usize - 1),
-                    None => question.usual_answer()?,
-                }
+                question.drawn_answer(&mut |sides| course.dice.face(sides)).or_else(|| question.usual_answer())?
             }
         };
         course.note(&question, &answer);

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::findings::{BLOCK, FORMAT, Findings, GIVEN_UP_AFTER, Plan, PlannedVariant, Shard, TrialPart, is_hopeless};
+use super::findings::{
+    BLOCK, BLOCK_AHEAD, FORMAT, Findings, GIVEN_UP_AFTER, Plan, PlannedVariant, Shard, TrialPart, is_hopeless,
+};
 use super::foresight::{Foresight, Seeing};
 use super::simulation_error::SimulationError;
 use super::tally::{LeftOut, Tally};
@@ -166,7 +168,9 @@ impl Simulation {
                 seats: prepared.seats.iter().map(driver).collect(),
             })
         });
+        let looks_ahead = self.variants.iter().any(|variant| !variant.ahead.is_empty());
         Ok(Plan {
+            block: if looks_ahead { BLOCK_AHEAD } else { BLOCK },
             scenario: self.scenario.clone(),
             seed: self.seed,
             trials: self.trials,
@@ -217,7 +221,7 @@ impl Simulation {
         if findings.complete {
             return Ok(findings);
         }
-        let part = TrialPart::of(self.trials.div_ceil(BLOCK), shard);
+        let part = TrialPart::of(&findings.plan, shard);
         let (next, stop) = (AtomicU64::new(findings.blocks), Arc::new(AtomicBool::new(false)));
         let threads = threads.clamp(1, 256);
         let part = TrialPart { keeps_rows: rows.is_some(), ..part };
@@ -363,11 +367,6 @@ impl Simulation {
         self.variants.iter().map(|variant| variant.ready(self.seed)).collect()
     }
 
-    /// The range of trials in a block, counted from 1.
-    fn trials_of(&self, block: u64) -> std::ops::RangeInclusive<u64> {
-        block * BLOCK + 1..=self.trials.min((block + 1).saturating_mul(BLOCK))
-    }
-
     /// Plays the block at an index of the run; `None` if it was stopped. A shard gives up if the whole simulation
     /// would, by the same first games.
     fn block_at(
@@ -385,7 +384,7 @@ impl Simulation {
             }
         }
         let block = part.block(at);
-        self.block(tables, (block == 0, self.trials_of(block)), part.keeps_rows, stop)
+        self.block(tables, (block == 0, part.trials_of(block, self.trials)), part.keeps_rows, stop)
     }
 
     /// Plays the trials of a block; `None` if it was stopped. `is_first`: true for the first block of all shards, which

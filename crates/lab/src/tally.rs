@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::paired::Difference;
 use riskbreaker_play::Fault;
 
 /// The results of many games, counted in whole numbers. The tallies of parts add up to the tally of the whole.
@@ -172,7 +173,7 @@ pub struct Rate {
 }
 
 /// The standard deviations on each side of the mean that contain 95 % of a normal distribution.
-const Z: f64 = 1.959_963_984_540_054;
+pub(super) const Z: f64 = 1.959_963_984_540_054;
 
 impl Rate {
     /// Computes a share with the 95 % interval of Wilson.
@@ -224,6 +225,74 @@ impl Rate {
     pub fn precision(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
+}
+
+/// An average that is at least zero, with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Average {
+    /// The average; 0 without any number.
+    pub value: f64,
+    /// The lower end of the interval, at least 0.
+    pub low: f64,
+    /// The upper end; infinite (`null` in JSON) if the numbers tell nothing about it.
+    pub high: f64,
+}
+
+impl Average {
+    /// Computes the average count of units in groups, such as the open answers of the questions of games. `groups`: for
+    /// each group, the total of its counts, and its number of units. The margin follows from the differences between
+    /// the groups, since units of one group resemble each other: that of a ratio of two totals (Cochran 1977, 6.8).
+    pub fn of_groups(groups: impl Iterator<Item = (u64, u64)> + Clone) -> Average {
+        let groups = groups.filter(|(_, units)| *units > 0);
+        let unknown = |value| Average { value, low: 0.0, high: f64::INFINITY };
+        let (mut total, mut units, mut filled) = (0, 0, 0_u64);
+        for (more, of) in groups.clone() {
+            (total, units, filled) = (total + more, units + of, filled + 1);
+        }
+        if units == 0 {
+            return unknown(0.0);
+        }
+        let value = total as f64 / units as f64;
+        let units_each = units as f64 / filled as f64;
+        let off = groups.map(|(total, units)| (total as f64 - value * units as f64) / units_each);
+        match Difference::of_values(off, Z).margin {
+            margin if margin.is_finite() => Average { value, low: (value - margin).max(0.0), high: value + margin },
+            _ => unknown(value),
+        }
+    }
+
+    /// Computes the average of shares, each 0 to 1. The interval is that of Wilson for the number of yes-or-no cases that
+    /// estimate a share equally well: it has a width even if all numbers are equal, since other ones may be rare.
+    pub fn of_shares(shares: impl Iterator<Item = f64>) -> Average {
+        let (value, numbers, variance) = moments(shares);
+        if numbers == 0 {
+            return Average { value, low: 0.0, high: 1.0 };
+        }
+        let cases = if variance > 0.0 { value * (1.0 - value) / variance } else { numbers as f64 };
+        let (low, high) = wilson(value, cases.max(1.0));
+        Average { value, low, high }
+    }
+
+    /// Computes the average of counts. The interval is the score interval of a Poisson rate, for the number of cases that
+    /// estimate a rate equally well: it has a width even if all counts are equal, since other ones may be rare.
+    pub fn of_counts(counts: impl Iterator<Item = u64>) -> Average {
+        let (value, numbers, variance) = moments(counts.map(|count| count as f64));
+        if numbers == 0 {
+            return Average { value, low: 0.0, high: f64::INFINITY };
+        }
+        let cases = if variance > 0.0 { value / variance } else { numbers as f64 };
+        let events = value * cases;
+        let wide = Z * (events + Z * Z / 4.0).sqrt();
+        let at = |events: f64| (events + Z * Z / 2.0) / cases;
+        Average { value, low: at(events - wide).max(0.0), high: at(events + wide) }
+    }
+}
+
+/// The average of numbers, how many there are, and the variance of their average: 0 for fewer than two.
+fn moments(numbers: impl Iterator<Item = f64>) -> (f64, u64, f64) {
+    let found = Difference::of_values(numbers, 1.0);
+    let variance = if found.margin.is_finite() { found.margin * found.margin } else { 0.0 };
+    (found.average, found.pairs, variance)
 }
 
 /// Wilson's interval of a share `p` of `n` independent units.
@@ -353,6 +422,39 @@ mod tests {
         let none = Rate::of_groups((0..20).map(|_| (0, 50)));
         assert!((none.high - Rate::of(0, 20).high).abs() < 1e-9 && none.low == 0.0, "{none:?}");
         assert_eq!(Rate::of_groups(std::iter::empty()).high, 1.0);
+    }
+
+    #[test]
+    fn an_average_over_groups_has_the_margin_of_the_groups() {
+        // 100 games of ten questions each, with 2 or 4 open answers: as 100 questions.
+        let alike = Average::of_groups((0..100).map(|game| (if game < 50 { 20 } else { 40 }, 10)));
+        let single = Difference::of_values((0..100).map(|game| if game < 50 { 2.0 } else { 4.0 }), Z);
+        assert_eq!((alike.value, single.average), (3.0, 3.0));
+        assert!((alike.high - single.high()).abs() < 1e-12, "{alike:?} {single:?}");
+        assert!((alike.low - single.low()).abs() < 1e-12, "{alike:?} {single:?}");
+        // Long games weigh more; a game without such a question counts for nothing.
+        let weighed = Average::of_groups([(2, 1), (36, 9), (0, 0)].into_iter());
+        assert_eq!(weighed.value, 3.8);
+        let alone = Average { value: 3.5, low: 0.0, high: f64::INFINITY };
+        assert_eq!(Average::of_groups([(7, 2)].into_iter()), alone);
+        assert_eq!(Average::of_groups(std::iter::empty()).value, 0.0);
+    }
+
+    #[test]
+    fn an_average_of_equal_numbers_has_an_interval() {
+        // Sixty games without a change of the lead do not show that there is none: about 3.8 in 60 (the rule of three).
+        let none = Average::of_counts(std::iter::repeat_n(0, 60));
+        assert!(none.low == 0.0 && (none.high - Z * Z / 60.0).abs() < 1e-12, "{none:?}");
+        let never = Average::of_shares(std::iter::repeat_n(0.0, 60));
+        assert!((never.high - Rate::of(0, 60).high).abs() < 1e-12 && never.low == 0.0, "{never:?}");
+        // Yes-or-no shares have about the interval of Wilson.
+        let (shares, rate) = (Average::of_shares((0..100).map(|n| f64::from(n < 30))), Rate::of(30, 100));
+        assert!((shares.low - rate.low).abs() < 1e-3 && (shares.high - rate.high).abs() < 1e-3, "{shares:?} {rate:?}");
+        // Many different counts have the usual interval of an average.
+        let counts = || (0..400).map(|n| 50 + n % 21);
+        let (found, usual) = (Average::of_counts(counts()), Difference::of_values(counts().map(|n| n as f64), Z));
+        assert!((found.low - usual.low()).abs() < 0.01 && (found.high - usual.high()).abs() < 0.01, "{found:?}");
+        assert_eq!(Average::of_counts(std::iter::empty()).high, f64::INFINITY);
     }
 
     #[test]

@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
+use std::iter::Peekable;
+use std::ops::Range as ByteRange;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 use std::thread;
+use std::vec::IntoIter;
 
 use gen_lsp_types::{
     BaseSymbolInformation, CodeLens, Command, CompletionItem, Contents, DocumentSymbol, Hover, Location, MarkupContent,
@@ -17,11 +20,11 @@ use super::card_odds::HoveredCard;
 use super::completion::completions;
 use super::document::{offset_in, span_in};
 use super::finding::range_of;
-use super::lookup::{FileLookup, Spot};
+use super::lookup::{FileLookup, Spot, is_declaration};
 use super::outline::{OutlineItem, OutlineSort, outline};
 use super::path::{of_uri, to_uri};
 use super::semantic::semantic_tokens;
-use super::target::{NameTarget, is_rule_id, target_at};
+use super::target::{NameSense, NameTarget, target_at};
 use super::workspace::Workspace;
 use riskbreaker_check::Lint;
 use riskbreaker_script::api;
@@ -86,7 +89,7 @@ impl Workspace {
         let lookup = FileLookup::new(self, &file)?;
         let (target, range) = target_at(&lookup.place.inside, &text, offset_in(&text, position))?;
         let card = match target {
-            NameTarget::Name(name) if text[..range.start].ends_with(['"', '\'', '`']) => name,
+            NameTarget::Name(name, _) if text[..range.start].ends_with(['"', '\'', '`']) => name,
             NameTarget::Word { of: "rb", name } if name == "maneuver" => {
                 lookup.place.inside.strip_prefix("maneuvers/")?.strip_suffix(".luau")?.to_owned()
             }
@@ -158,8 +161,8 @@ impl Workspace {
         match &target {
             NameTarget::Word { .. } => return Err("a word of the vocabulary has the same name in every ruleset".into()),
             NameTarget::File(_) => return Err("a file is renamed by moving it".into()),
-            NameTarget::Rule(_) => {}
-            NameTarget::Name(name) => {
+            NameTarget::Rule(_) | NameTarget::Variable { .. } => {}
+            NameTarget::Name(name, _) => {
                 if api::known_members().any(|known| known == name) {
                     return Err(format!("`{name}` is also a name of the host, so its places cannot be told apart"));
                 }
@@ -182,27 +185,12 @@ impl Workspace {
         let Some((lookup, target, _)) = self.pointed_at(uri, position) else {
             return Err("there is no name here".into());
         };
-        let is_rule = matches!(target, NameTarget::Rule(_));
-        let is_name = new_name.starts_with(|letter: char| letter.is_ascii_lowercase() || letter == '_')
-            && new_name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-        if is_rule && !is_rule_id(new_name) {
-            return Err(format!("`{new_name}` is no id of a rule: write it like `GAME-1`"));
-        }
-        if !is_rule && !is_name {
-            return Err(format!("`{new_name}` is no name: use letters, digits and `_`, and begin with a small letter"));
-        }
-        let new = if is_rule { NameTarget::Rule(new_name.into()) } else { NameTarget::Name(new_name.into()) };
-        if !lookup.declarations(&new).is_empty() || api::known_members().any(|known| known == new_name) {
-            return Err(format!("`{new_name}` is there already"));
-        }
-        if let Some(taken) = lookup.mentions(&new).first() {
-            return Err(format!("`{new_name}` is used already, in {}", taken.file.display()));
-        }
+        lookup.may_become(&target, new_name)?;
         let mut edits: BTreeMap<String, Vec<TextEdit>> = BTreeMap::new();
         for Location { uri, range } in self.locations(lookup.mentions(&target)) {
             edits.entry(uri.0).or_default().push(TextEdit { range, new_text: new_name.to_owned() });
         }
-        let NameTarget::Name(old) = &target else { return Ok(json!({ "changes": edits })) };
+        let NameTarget::Name(old, NameSense::Any) = &target else { return Ok(json!({ "changes": edits })) };
         let moved: Vec<Json> = lookup
             .files_of_all()
             .into_keys()
@@ -226,28 +214,13 @@ impl Workspace {
         Ok(json!({ "documentChanges": changed.chain(moved).collect::<Vec<Json>>() }))
     }
 
+    /// The declarations of a file, each with those inside of it.
     pub fn symbols(&self, uri: &Uri) -> Option<Vec<DocumentSymbol>> {
         let file = of_uri(uri)?;
         let place = self.place_of(&file)?;
         let text = self.text_of(&file);
-        let shown = outline(&place.inside, &text).into_iter().filter(is_shown);
-        #[allow(deprecated)]
-        let symbol = |declared: OutlineItem| {
-            let range = span_in(&text, declared.range);
-            let detail = (!declared.around.is_empty()).then(|| declared.around.join("."));
-            let (name, kind) = (declared.name, symbol_kind(declared.sort));
-            DocumentSymbol {
-                name,
-                detail,
-                kind,
-                tags: None,
-                deprecated: None,
-                range,
-                selection_range: range,
-                children: None,
-            }
-        };
-        Some(shown.map(symbol).collect())
+        let shown: Vec<OutlineItem> = outline(&place.inside, &text).into_iter().filter(is_shown).collect();
+        Some(symbols_in(&mut shown.into_iter().peekable(), &text, usize::MAX))
     }
 
     /// The symbols in the rulesets of the open files whose names contain `query`, in any case.
@@ -259,12 +232,14 @@ impl Workspace {
             if !seen.insert(lookup.place.folder.clone()) {
                 continue;
             }
-            for (file, (inside, text)) in lookup.files() {
+            for (file, (inside, text)) in lookup.files_of_all() {
                 if found.len() >= MOST_SYMBOLS {
                     return found;
                 }
                 let matching = |declared: &OutlineItem| declared.name.to_lowercase().contains(&query);
-                for declared in outline(&inside, &text).into_iter().filter(is_shown).filter(matching) {
+                for declared in
+                    outline(&inside, &text).into_iter().filter(|item| is_found(&inside, item)).filter(matching)
+                {
                     let range = span_in(&text, declared.range);
                     let base = BaseSymbolInformation {
                         name: declared.name,
@@ -284,7 +259,7 @@ impl Workspace {
         found
     }
 
-    /// The code lenses of a file, which run its specs or show the odds of its card.
+    /// The code lenses of a file, which run its specs, or show the odds of its card and the layers that overrule it.
     pub fn lenses(&self, uri: &Uri) -> Option<Vec<CodeLens>> {
         let file = of_uri(uri)?;
         let place = self.place_of(&file)?;
@@ -306,17 +281,33 @@ impl Workspace {
             lens("Run the specs of this file", format!("test {} --filter {}", place.id, quoted(&place.inside)), whole);
             let text = self.text_of(&file);
             for spec in outline(&place.inside, &text).into_iter().filter(|item| item.sort == OutlineSort::Spec) {
-                let call = format!("test {} --filter {} --trace", place.id, quoted(&spec.name));
+                let name = format!("={}", name_of_spec(&text, spec.range.clone()));
+                let call = format!("test {} --filter {} --trace", place.id, quoted(&name));
                 lens("Run this spec", call, span_in(&text, spec.range));
             }
-        } else if let Some(card) = stem.strip_prefix("maneuvers/") {
-            let specs = format!("specs/{}", place.inside);
-            if place.folder.join(&specs).is_file() {
-                lens("Run its specs", format!("test {} --filter {}", place.id, quoted(&specs)), whole);
+            return Some(lenses);
+        }
+        let (folder, id) = stem.split_once('/')?;
+        let specs = format!("specs/{}", place.inside);
+        if place.folder.join(&specs).is_file() {
+            lens("Run its specs", format!("test {} --filter {}", place.id, quoted(&specs)), whole);
+        }
+        if folder == "maneuvers" {
+            let lookup = FileLookup::new(self, &file)?;
+            let library = self.library(&place.folder)?;
+            let way = library.ways_to_play(&place.id).into_iter().next()?;
+            lens("Odds", format!("odds {} --rules {way}", quoted(id)), whole);
+            let has_file =
+                |layer: &String| library.read(layer).is_ok_and(|read| read.files.contains_key(&place.inside));
+            let above: Vec<String> = lookup.layers_above().into_iter().filter(has_file).collect();
+            for layer in &above {
+                let ways = library.ways_to_play(layer);
+                let over = ways.iter().find(|way| way.split('+').any(|part| part == place.id)).unwrap_or(layer);
+                lens(&format!("Overruled in {layer}"), format!("rules explain {} --rules {over}", quoted(id)), whole);
             }
-            let way = self.library(&place.folder)?.ways_to_play(&place.id).into_iter().next()?;
-            lens("Odds", format!("odds {} --rules {way}", quoted(card)), whole);
-            lens("Who overrules this", format!("rules explain {} --rules {way}", quoted(card)), whole);
+            if above.is_empty() {
+                lens("Who overrules this", format!("rules explain {} --rules {way}", quoted(id)), whole);
+            }
         }
         Some(lenses)
     }
@@ -331,6 +322,25 @@ impl Workspace {
         }
         Some(vec![TextEdit { range: span_in(&text, 0..text.len()), new_text: formatted }])
     }
+}
+
+/// The name of a spec as the program shows it, from its text in a script; `{}` for a value in an interpolated text.
+fn name_of_spec(text: &str, range: ByteRange<usize>) -> String {
+    let written = &text[range.clone()];
+    if text[..range.start].ends_with('`') {
+        let name = written.split('{').next().unwrap_or_default();
+        return if name.len() < written.len() { format!("{name}{{}}") } else { name.to_owned() };
+    }
+    let mut name = String::new();
+    let mut letters = written.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '\\' {
+            name.extend(letters.next());
+        } else {
+            name.push(letter);
+        }
+    }
+    name
 }
 
 fn stylua(file: &Path, text: &str) -> io::Result<String> {
@@ -368,8 +378,41 @@ fn is_shown(declared: &OutlineItem) -> bool {
     declared.sort != OutlineSort::Key || declared.around.len() <= 2
 }
 
+/// True if a search over all files finds an item: what other files can name, and functions, specs and rules.
+fn is_found(inside: &str, declared: &OutlineItem) -> bool {
+    let stem = inside.rsplit_once('.').map_or(inside, |(stem, _)| stem);
+    let is_hooked = matches!(&*declared.around, [around] if matches!(&**around, "before" | "after" | "wrap"))
+        && ["hooks/", "items/"].iter().any(|folder| inside.starts_with(folder));
+    let senses = [NameSense::Any, NameSense::Fact];
+    declared.sort != OutlineSort::Key
+        || is_hooked
+        || senses.into_iter().any(|sense| is_declaration(stem, &declared.around, sense))
+}
+
+/// The symbols of the items that begin before a byte, which are in the order of the text.
+fn symbols_in(items: &mut Peekable<IntoIter<OutlineItem>>, text: &str, end: usize) -> Vec<DocumentSymbol> {
+    let mut found = Vec::new();
+    while let Some(item) = items.next_if(|item| item.whole.start < end) {
+        let children = symbols_in(items, text, item.whole.end);
+        #[allow(deprecated)]
+        let symbol = DocumentSymbol {
+            name: item.name,
+            detail: None,
+            kind: symbol_kind(item.sort),
+            tags: None,
+            deprecated: None,
+            range: span_in(text, item.whole),
+            selection_range: span_in(text, item.range),
+            children: (!children.is_empty()).then_some(children),
+        };
+        found.push(symbol);
+    }
+    found
+}
+
 fn symbol_kind(sort: OutlineSort) -> SymbolKind {
     match sort {
+        OutlineSort::File => SymbolKind::Class,
         OutlineSort::Key => SymbolKind::Field,
         OutlineSort::Function => SymbolKind::Function,
         OutlineSort::Spec => SymbolKind::Event,
@@ -381,6 +424,13 @@ fn symbol_kind(sort: OutlineSort) -> SymbolKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_name_of_a_spec_is_without_escapes() {
+        let name = |text: &str| name_of_spec(text, 1..text.len() - 1);
+        assert_eq!(name(r#""it's \"x\" {face}""#), "it's \"x\" {face}");
+        assert_eq!((name("`MG-1: {x}"), name("`MG-1: it`")), ("MG-1: {}".to_owned(), "MG-1: it".to_owned()));
+    }
 
     #[test]
     fn a_quoted_argument_stays_one_argument_in_a_shell() {

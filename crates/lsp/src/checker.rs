@@ -1,4 +1,4 @@
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use lsp_server::RequestId;
 
 use super::card_odds::{CardOddsJob, card_odds};
 use riskbreaker_check::{Analysis, CheckReport};
-use riskbreaker_ruleset::{Library, Problem};
+use riskbreaker_ruleset::{Library, Problem, SourceKind};
 use riskbreaker_work::WorkBudget;
 
 /// A request to check a ruleset.
@@ -26,6 +26,10 @@ pub(super) struct CheckJob {
     pub changed: Option<(String, String)>,
     /// The results of the last check in which the ruleset loaded.
     pub last: Vec<Arc<Analysis>>,
+    /// True if it has not loaded as a whole yet, so that `last` is without the files that fail.
+    pub is_partial: bool,
+    /// The library without the unsaved texts, if it has not loaded as a whole yet and some texts are not saved.
+    pub saved: Option<Library>,
     /// The results of the last check, whose files are not read again unless they have changed.
     pub before: Vec<Arc<Analysis>>,
 }
@@ -41,7 +45,11 @@ pub(super) enum FoundProblems {
     /// The problems of the changed file alone.
     File { path: String, problems: Vec<Problem> },
     /// The results for the whole ruleset: by itself, or over each ruleset that it extends.
-    Whole(Vec<Arc<Analysis>>),
+    Whole {
+        analyses: Vec<Arc<Analysis>>,
+        /// If it does not load and never has: the same without the files that fail, for the names in the others.
+        partial: Vec<Arc<Analysis>>,
+    },
 }
 
 /// A message from the checker thread.
@@ -251,7 +259,77 @@ fn check(job: &CheckJob, stop: &Arc<AtomicBool>, tell: &impl Fn(CheckOutcome)) {
             None => Analysis::new(&job.library, &way, &budget),
         }));
     }
+    let has_loaded = analyses.iter().all(|analysis| analysis.rules().is_some());
+    let partial = if has_loaded || !(job.is_partial || job.last.is_empty()) {
+        Vec::new()
+    } else {
+        let ways = job.library.ways_to_play(&job.id).into_iter().zip(&analyses).enumerate();
+        let partial = ways.map(|(at, (way, whole))| without_broken_files(job, (at, &way), whole, &budget));
+        partial.map(|found| found.map(Arc::new)).collect::<Option<Vec<_>>>().unwrap_or_default()
+    };
     if !stop.load(Ordering::Relaxed) {
-        tell(outcome(FoundProblems::Whole(analyses)));
+        tell(outcome(FoundProblems::Whole { analyses, partial }));
     }
+}
+
+/// How often files are left out of a ruleset that does not load, since other files may fail without them.
+const MOST_TRIES: usize = 4;
+
+/// Checks a ruleset without the files that keep it from loading, or else as it is saved. `None` if it does not load then.
+fn without_broken_files(
+    job: &CheckJob,
+    (at, way): (usize, &str),
+    whole: &Analysis,
+    budget: &WorkBudget,
+) -> Option<Analysis> {
+    let read = |library: &Library| match job.last.get(at) {
+        Some(last) => last.again(library, way, budget),
+        None => Analysis::new(library, way, budget),
+    };
+    let libraries = std::iter::once(&job.library).chain(&job.saved);
+    for (tried, library) in libraries.enumerate() {
+        let mut library = library.clone();
+        let mut left_out = BTreeSet::new();
+        let mut problems = match tried {
+            0 => whole.report.problems.clone(),
+            _ => read(&library).report.problems,
+        };
+        for _ in 0..MOST_TRIES {
+            let count = left_out.len();
+            left_out.extend(broken_scripts(&problems));
+            if left_out.len() == count || budget.is_spent() {
+                break;
+            }
+            library = without(library, &left_out)?;
+            let analysis = read(&library);
+            if analysis.rules().is_some() {
+                return Some(analysis);
+            }
+            problems = analysis.report.problems;
+        }
+    }
+    None
+}
+
+/// The scripts in which loading has found problems; if there are none, those with any error.
+fn broken_scripts(problems: &[Problem]) -> BTreeSet<String> {
+    let scripts = |is_wanted: &dyn Fn(&Problem) -> bool| -> BTreeSet<String> {
+        let wanted = problems.iter().filter(|problem| !problem.is_warning && is_wanted(problem));
+        let paths = wanted.map(|problem| problem.path.clone());
+        paths.filter(|path| SourceKind::of(path) == Some(SourceKind::Script)).collect()
+    };
+    let of_loading = scripts(&|problem| problem.lint == Some("load"));
+    if of_loading.is_empty() { scripts(&|_| true) } else { of_loading }
+}
+
+/// The library without some files, which are named with the ids of their rulesets.
+fn without(library: Library, left_out: &BTreeSet<String>) -> Option<Library> {
+    let ids: BTreeSet<&str> = left_out.iter().filter_map(|path| path.split('/').next()).collect();
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    for id in ids {
+        let read = library.read(id).ok()?.files.into_iter();
+        let named = read.map(|(inside, source)| (format!("{id}/{inside}"), source.text.as_bytes().to_vec()));
+        files.extend(named.filter(|(path, _)| !left_out.contains(path)));
+    }
+    Some(Library::overlay(Library::from_files(files), library))
 }

@@ -1,15 +1,19 @@
 //! What is expected at a place of a script: the keys of a table, and the words of a text, by the call around it.
 
+use std::collections::BTreeSet;
+
 use gen_lsp_types::CompletionItemKind;
 
+use super::completion::{self, names, stem_of};
 use super::found_items::FoundItems;
-use super::lookup::FileLookup;
+use super::lookup::{FileLookup, PROSE_KEYS};
 use super::token::{Token, TokenKind};
 use super::type_text::TypeText;
 use riskbreaker_check::Members;
-use riskbreaker_ruleset::SwitchKind;
+use riskbreaker_ruleset::{Fact, ParamType, SwitchKind};
 use riskbreaker_script::{api, luau_type, type_module};
-use riskbreaker_state::Type;
+use riskbreaker_spec::{EVENT_SORTS, REFUSAL_KINDS};
+use riskbreaker_state::{Type, Value};
 
 /// A place inside of the argument of a call.
 #[derive(Debug, PartialEq)]
@@ -85,7 +89,7 @@ fn opener<'t>(text: &'t str, tokens: &[Token]) -> Option<(usize, &'t str, usize)
 }
 
 /// Whether an `if` after these tokens is an expression, which has no `end`.
-fn is_expression(text: &str, before: &[Token]) -> bool {
+pub(super) fn is_expression(text: &str, before: &[Token]) -> bool {
     let Some(last) = before.last() else { return false };
     let word = last.text(text);
     match last.kind {
@@ -152,6 +156,12 @@ pub(super) fn keys(lookup: &FileLookup<'_>, text: &str, tokens: &[Token], found:
             }
             return;
         }
+        ("t:happened", 1, []) => {
+            let fields =
+                EVENT_SORTS.iter().filter(|(sort, _)| first == Some(sort)).flat_map(|(_, fields)| fields.iter());
+            fields.for_each(|name| found.add(name, CompletionItemKind::Field, "event", ""));
+            return;
+        }
         ("rb.attach", 2, []) => {
             let data = lookup.books().filter_map(|book| book.hook_data(first?)).flatten();
             data.for_each(|param| found.add(&param.name, CompletionItemKind::Field, param.ty.to_string(), &param.text));
@@ -172,9 +182,26 @@ pub(super) fn keys(lookup: &FileLookup<'_>, text: &str, tokens: &[Token], found:
     }
 }
 
+/// The keys that the table around the token at an index has already.
+pub(super) fn written_keys<'t>(text: &'t str, tokens: &[Token], index: usize) -> Vec<&'t str> {
+    let Some((open, "{", _)) = opener(text, &tokens[..index]) else { return Vec::new() };
+    let (mut found, mut depth) = (Vec::new(), 0usize);
+    for (at, token) in tokens.iter().enumerate().skip(open + 1) {
+        let next = tokens.get(at + 1).map_or("", |token| token.text(text));
+        match token.text(text) {
+            "(" | "{" | "[" => depth += 1,
+            ")" | "}" | "]" if depth == 0 => break,
+            ")" | "}" | "]" => depth -= 1,
+            key if depth == 0 && next == "=" && matches!(tokens[at - 1].text(text), "{" | "," | ";") => found.push(key),
+            _ => {}
+        }
+    }
+    found
+}
+
 /// The type of a place by the declared type of what is called.
 fn type_at(lookup: &FileLookup<'_>, place: &CallPlace) -> Option<(TypeText, String)> {
-    let types = TypeText(type_module(lookup.books().next()?));
+    let types = TypeText(type_module(lookup.books().next()?, &lookup.derived_types()));
     let function = match place.callee.split_once('.') {
         Some(("rb", name)) => match name.strip_prefix("act.") {
             Some(verb) => types.keys("Verbs").into_iter().find(|(name, _)| name == verb)?.1,
@@ -193,7 +220,7 @@ fn type_at(lookup: &FileLookup<'_>, place: &CallPlace) -> Option<(TypeText, Stri
     Some((types, ty))
 }
 
-fn topics(lookup: &FileLookup<'_>, found: &mut FoundItems) {
+pub(super) fn topics(lookup: &FileLookup<'_>, found: &mut FoundItems) {
     for param in lookup.books().flat_map(|book| book.declared_topics()) {
         found.add(&param.name, CompletionItemKind::Value, format!("topic: {}", param.ty), &param.text);
     }
@@ -205,40 +232,170 @@ fn topics(lookup: &FileLookup<'_>, found: &mut FoundItems) {
 /// Adds the words that a text can be at the end of the tokens, which are those before the text.
 pub(super) fn words(lookup: &FileLookup<'_>, text: &str, tokens: &[Token], found: &mut FoundItems) {
     compared(lookup, text, tokens, found);
+    if tokens.last().is_some_and(|last| last.text(text) == "return") && lookup.place.inside.starts_with("policies/") {
+        let topics = lookup.books().flat_map(|book| book.topics()).collect::<BTreeSet<String>>();
+        return topics.iter().chain([&"card".to_owned()]).for_each(|topic| answers(lookup, topic, found));
+    }
     let Some(place) = call_place(text, tokens).filter(|_| found.is_empty()) else { return };
+    if place.callee.starts_with("t:") {
+        return of_spec(lookup, &place, found);
+    }
     let first = place.texts.first().and_then(Option::as_deref);
-    let sorts: &[&str] = match (&*place.callee, place.argument, place.keys.as_slice()) {
-        (_, _, [.., Some(key)]) if key == "topic" => return topics(lookup, found),
-        ("t:answer" | "t:asked" | "t:refused_answer", 0, []) => return topics(lookup, found),
-        (":set", 1, []) => return first.into_iter().for_each(|field| values_of(lookup, field, found)),
-        (":set" | ":add" | ":shift" | ":reaches", 0, []) => return fields_of(lookup, text, tokens, &place, found),
-        ("t:expect", 0, [Some(_), Some(field)]) => return values_of(lookup, field, found),
-        ("t:switch", 1, []) => return first.into_iter().for_each(|switch| of_switch(lookup, switch, found)),
+    match (&*place.callee, place.argument, place.keys.as_slice()) {
+        (_, _, [.., Some(key)]) if key == "topic" => topics(lookup, found),
+        (_, _, [.., Some(key)]) if key == "seat" => seats(lookup, found),
+        (_, _, [.., Some(key)]) if key == "audience" => audiences(lookup, found),
+        ("rb.spec" | "rb.cases", 1, []) => rule_ids(lookup, found),
+        ("rb.maneuver" | "rb.item" | "rb.hook" | "rb.policy", 0, [Some(key)]) if key == "id" => {
+            found.add(stem_of(&lookup.place.inside), CompletionItemKind::Value, "the name of the file", "");
+        }
+        ("rb.policy", 0, [Some(key)]) if key == "base" => policies(lookup, found),
+        ("rb.maneuver" | "rb.item", 0, [Some(fact)]) => values_of_fact(lookup, &place, fact, found),
+        (":set", 1, []) => first.into_iter().for_each(|field| values_of(lookup, field, found)),
+        (":set" | ":add" | ":shift" | ":reaches", 0, []) => fields_of(lookup, text, tokens, &place, found),
         ("rb.fact", 1, []) => {
             let facts = lookup.books().flat_map(|book| &book.declarations().card_facts);
-            return facts.for_each(|(name, ty)| found.add(name, CompletionItemKind::Field, ty, ""));
+            facts.for_each(|(name, ty)| found.add(name, CompletionItemKind::Field, ty, ""));
         }
-        ("t:seat", 1, []) => return policies(lookup, found),
-        ("rb.lasts", 1, [Some(key)]) if key == "moment" => &["entry"],
-        ("rb.open", 1, []) | ("t:play" | "t:greyed" | "t:enabled" | "t:refused" | "t:odds", 1, []) => &["card"],
-        ("t:given" | "t:given_refused", 0, []) => &["scenario"],
-        ("t:free" | "t:closed", 1, []) => &["free act"],
-        ("t:run", 0, []) => &["entry"],
-        ("t:titles", 0, []) => &["kind"],
-        _ => &[],
-    };
-    for book in lookup.books() {
-        for sort in sorts {
-            for name in book.names_of(sort).unwrap_or_default() {
-                found.add(name, CompletionItemKind::Value, *sort, "");
+        ("rb.lasts", 1, [Some(key)]) if key == "moment" => names(lookup, &["entry"], found),
+        ("rb.agenda", 0, [Some(key)]) if key == "what" => names(lookup, &["entry"], found),
+        ("rb.spawn", 1, [Some(field)]) => values_of(lookup, field, found),
+        ("rb.whisper", 0, []) => audiences(lookup, found),
+        ("rb.open", 1, []) => names(lookup, &["card"], found),
+        _ => {
+            if let Some((types, ty)) = type_at(lookup, &place) {
+                types.words(&ty).iter().for_each(|word| found.add(word, CompletionItemKind::Value, "", ""));
             }
         }
     }
-    if sorts.is_empty()
-        && let Some((types, ty)) = type_at(lookup, &place)
-    {
-        types.words(&ty).iter().for_each(|word| found.add(word, CompletionItemKind::Value, "", ""));
+}
+
+/// Adds the words that a text can be in a call of a method of specs.
+fn of_spec(lookup: &FileLookup<'_>, place: &CallPlace, found: &mut FoundItems) {
+    let text_at = |at: usize| place.texts.get(at).and_then(Option::as_deref);
+    match (&place.callee[2..], place.argument, place.keys.as_slice()) {
+        ("answer" | "asked" | "refused_answer", 0, []) => topics(lookup, found),
+        ("answer", 1, []) => text_at(0).into_iter().for_each(|topic| answers(lookup, topic, found)),
+        ("play", 2, [Some(topic)]) | ("turn", 1, [Some(topic)]) | ("free", 2, [Some(topic)]) => {
+            answers(lookup, topic, found);
+        }
+        ("expect", 0, [Some(_), Some(field)]) => values_of(lookup, field, found),
+        ("expect", 0, [Some(_)]) | ("odds", 3, [Some(_)]) => {
+            ["unchanged", "gone"].iter().for_each(|word| found.add(word, CompletionItemKind::Value, "", ""));
+        }
+        ("switch", 1, []) => text_at(0).into_iter().for_each(|switch| of_switch(lookup, switch, found)),
+        ("seat", 1, []) => policies(lookup, found),
+        ("seat" | "free" | "closed" | "undo" | "undo_refused" | "sees" | "hidden", 0, []) => seats(lookup, found),
+        ("play" | "turn" | "greyed" | "enabled" | "refused" | "refused_because" | "odds" | "value" | "edit", 0, []) => {
+            people(lookup, found);
+        }
+        ("play" | "greyed" | "enabled" | "refused" | "refused_because" | "odds", 1, []) => {
+            names(lookup, &["card"], found)
+        }
+        ("value" | "edit", 1, []) => {
+            completion::fields_of(lookup, None, found);
+            if place.callee == "t:value" {
+                let kinds = lookup.books().flat_map(|book| &book.schema().kinds);
+                let derived = kinds.flat_map(|kind| &kind.derived);
+                derived.for_each(|name| found.add(name, CompletionItemKind::Method, "derived value", ""));
+            }
+        }
+        ("edit", 2, []) => text_at(1).into_iter().for_each(|field| values_of(lookup, field, found)),
+        ("given" | "given_refused", 0, []) => names(lookup, &["scenario"], found),
+        ("given", 1, []) | ("rules" | "rules_refused", 0, []) => {
+            lookup.ruleset_ids().iter().for_each(|id| found.add(id, CompletionItemKind::Module, "ruleset", ""));
+        }
+        ("free" | "closed", 1, []) => names(lookup, &["free act"], found),
+        ("run", 0, []) => names(lookup, &["entry"], found),
+        ("titles", 0, []) => names(lookup, &["kind"], found),
+        ("breach", 1, []) => rule_ids(lookup, found),
+        ("happened", 0, []) => {
+            EVENT_SORTS.iter().for_each(|(sort, _)| found.add(sort, CompletionItemKind::EnumMember, "event", ""));
+        }
+        ("refused" | "refused_because" | "refused_answer" | "closed", _, [Some(key)]) if key == "kind" => {
+            REFUSAL_KINDS.iter().for_each(|(kind, _)| found.add(kind, CompletionItemKind::EnumMember, "refusal", ""));
+        }
+        _ => {}
     }
+}
+
+/// Adds the answers to the questions of a topic that are known: the words of its declared type, or the cards.
+fn answers(lookup: &FileLookup<'_>, topic: &str, found: &mut FoundItems) {
+    if topic == "card" {
+        names(lookup, &["card"], found);
+    }
+    for param in lookup.books().filter_map(|book| book.declared_topic(topic)) {
+        if let ParamType::Value(Type::Enum(values)) = &param.ty {
+            values.iter().for_each(|value| found.add(value, CompletionItemKind::EnumMember, topic, &param.text));
+        }
+    }
+}
+
+/// Adds the values of a fact on other cards or items, and those that its type names.
+fn values_of_fact(lookup: &FileLookup<'_>, place: &CallPlace, fact: &str, found: &mut FoundItems) {
+    if PROSE_KEYS.contains(&fact) {
+        return;
+    }
+    if let Some((types, ty)) = type_at(lookup, place) {
+        types.words(&ty).iter().for_each(|word| found.add(word, CompletionItemKind::Value, fact, ""));
+    }
+    for book in lookup.books() {
+        let cards = if place.callee == "rb.item" { book.items() } else { book.cards() };
+        for value in cards.iter().filter_map(|card| card.facts.get(fact)) {
+            if let Fact::Plain(Value::Text(value)) = value {
+                found.add(value, CompletionItemKind::Value, format!("fact `{fact}`"), "");
+            }
+        }
+    }
+}
+
+/// Adds the titles of the entities in `cast/` and `scenarios/`.
+fn people(lookup: &FileLookup<'_>, found: &mut FoundItems) {
+    fn titled(value: &Value, titles: &[&str], found: &mut FoundItems) {
+        match value {
+            Value::Map(map) => {
+                for (key, value) in map.iter() {
+                    match value {
+                        Value::Text(title) if titles.contains(&&**key) => {
+                            found.add(title, CompletionItemKind::Value, "entity", "");
+                        }
+                        _ => titled(value, titles, found),
+                    }
+                }
+            }
+            Value::List(list) => list.iter().for_each(|value| titled(value, titles, found)),
+            Value::None | Value::Bool(_) | Value::Int(_) | Value::Ratio(..) | Value::Text(_) | Value::Entity(_) => {}
+        }
+    }
+    for book in lookup.books() {
+        let kinds = book.schema().kinds.iter();
+        let titles: Vec<&str> = kinds.filter_map(|kind| Some(&*kind.field(kind.title?).name)).collect();
+        book.cast().values().for_each(|value| titled(value, &titles, found));
+        for tables in book.scenarios().values() {
+            // The title of the scenario itself names no entity.
+            if let Value::Map(tables) = tables {
+                tables.values().for_each(|value| titled(value, &titles, found));
+            }
+        }
+    }
+}
+
+/// Adds the ids of all rules, with their sentences.
+pub(super) fn rule_ids(lookup: &FileLookup<'_>, found: &mut FoundItems) {
+    for (id, sentence) in lookup.rule_sentences() {
+        found.add(&id, CompletionItemKind::Reference, "rule", &sentence);
+    }
+}
+
+pub(super) fn seats(lookup: &FileLookup<'_>, found: &mut FoundItems) {
+    for (seat, title) in lookup.books().flat_map(|book| book.seats()) {
+        found.add(seat, CompletionItemKind::Value, "seat", title);
+    }
+}
+
+fn audiences(lookup: &FileLookup<'_>, found: &mut FoundItems) {
+    seats(lookup, found);
+    ["everybody", "nobody", "gm"].iter().for_each(|who| found.add(who, CompletionItemKind::Value, "audience", ""));
 }
 
 /// Adds what a member can be that is compared with the text: `q.topic == "..."`, `actor.stance ~= "..."`.
@@ -263,10 +420,13 @@ fn compared(lookup: &FileLookup<'_>, text: &str, tokens: &[Token], found: &mut F
         }
         (_, field) => values_of(lookup, field, found),
     }
+    if word(3) == "seat" && found.is_empty() {
+        seats(lookup, found);
+    }
 }
 
 /// Adds the words of a field that is an enum in some kind.
-fn values_of(lookup: &FileLookup<'_>, field: &str, found: &mut FoundItems) {
+pub(super) fn values_of(lookup: &FileLookup<'_>, field: &str, found: &mut FoundItems) {
     for kind in lookup.books().flat_map(|book| &book.schema().kinds) {
         let declared = kind.fields.iter().find(|known| *known.name == *field);
         if let Some(Type::Enum(values)) = declared.map(|declared| &declared.ty) {
@@ -277,7 +437,7 @@ fn values_of(lookup: &FileLookup<'_>, field: &str, found: &mut FoundItems) {
     }
 }
 
-fn of_switch(lookup: &FileLookup<'_>, name: &str, found: &mut FoundItems) {
+pub(super) fn of_switch(lookup: &FileLookup<'_>, name: &str, found: &mut FoundItems) {
     for switch in lookup.books().filter_map(|book| book.switch(name)) {
         if let SwitchKind::Choice { values } = &switch.kind {
             values.iter().for_each(|value| found.add(value, CompletionItemKind::EnumMember, "switch", &switch.text));
@@ -285,7 +445,7 @@ fn of_switch(lookup: &FileLookup<'_>, name: &str, found: &mut FoundItems) {
     }
 }
 
-fn policies(lookup: &FileLookup<'_>, found: &mut FoundItems) {
+pub(super) fn policies(lookup: &FileLookup<'_>, found: &mut FoundItems) {
     for policy in lookup.books().flat_map(|book| book.policies()) {
         found.add(policy, CompletionItemKind::Value, "policy", "");
     }

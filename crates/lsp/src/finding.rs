@@ -5,7 +5,7 @@ use std::ops::Range;
 use gen_lsp_types::{Code, Diagnostic, DiagnosticSeverity, Message};
 
 use super::document::{place_in, span_in};
-use riskbreaker_ruleset::{Problem, find_whole};
+use riskbreaker_ruleset::{Cure, Problem, find_whole};
 
 /// Converts a problem to a diagnostic. `text`: the text of its file.
 pub(super) fn diagnostic(problem: &Problem, text: &str) -> Diagnostic {
@@ -29,26 +29,23 @@ pub(super) fn diagnostic(problem: &Problem, text: &str) -> Diagnostic {
     }
 }
 
-/// The byte range of a problem: the name that its message quotes, if it is at or after its position in the line; or
-/// else the text in quotes, the word or the rest of the line that begins there. For a problem of a whole file, the
-/// first line.
+/// The byte range of a problem: what it is about, as far as its data say so; or else the text in quotes, the word or the
+/// rest of the line that begins at its position. For a problem of a whole file, the first token.
 pub(super) fn range_of(problem: &Problem, text: &str) -> Range<usize> {
     let begin = match problem.line {
         Some(line) => place_in(text, line, problem.column.unwrap_or(1)),
         None => 0,
     };
     let rest = text[begin..].lines().next().unwrap_or_default();
-    if let (Some(_), Some(named)) = (problem.line, quoted_names(&problem.message).next())
-        && let Some(at) = find_whole(rest, named)
+    let length = problem.length.filter(|length| *length > 0);
+    let end = length.map(|length| rest.char_indices().nth(length as usize).map_or(rest.len(), |(end, _)| end));
+    let about = &rest[..end.unwrap_or(rest.len())];
+    if let (Some(_), Some(written)) = (problem.line, problem.cure.as_ref().and_then(Cure::written))
+        && let Some(at) = find_whole(about, written)
     {
-        return begin + at..begin + at + named.len();
+        return begin + at..begin + at + written.len();
     }
-    begin..begin + begin_of(rest)
-}
-
-/// The names in backquotes in a message.
-pub(super) fn quoted_names(message: &str) -> impl Iterator<Item = &str> {
-    message.split('`').skip(1).step_by(2).filter(|name| !name.is_empty())
+    begin..begin + end.unwrap_or_else(|| begin_of(rest))
 }
 
 /// The length of the first token of a line: a text in quotes, a word, or else the whole line.
@@ -80,11 +77,14 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_is_about_the_name_that_it_quotes() {
+    fn a_problem_is_about_what_its_data_name() {
         let text = "local x = ctx.side.vigour + \"ä\\\"b\"\nreturn \u{1f3b2} oops + 1  \n";
         let at = |place, message: &str| Problem::new("g/x.luau", message).at(place);
-        assert_eq!(marked(text, at((1, 11), "a side has no `vigour`")), "vigour");
-        assert_eq!(marked(text, at((1, 11), "a side has no `vig`")), "ctx");
+        assert_eq!(marked(text, at((1, 11), "a side has no `vigour`").over(15)), "ctx.side.vigour");
+        assert_eq!(marked(text, at((1, 11), "odd").with_cure(Cure::meant("vigour", "vigor"))), "vigour");
+        assert_eq!(marked(text, at((1, 11), "odd").with_cure(Cure::meant("vig", "vigor"))), "ctx");
+        assert_eq!(marked(text, at((2, 8), "odd").over(6)), "\u{1f3b2} oops");
+        assert_eq!(marked(text, at((2, 8), "odd").over(99)), "\u{1f3b2} oops + 1  ");
         assert_eq!(marked(text, at((1, 29), "expected a number")), "\"ä\\\"b\"");
         assert_eq!(marked(text, at((2, 10), "there is no `oops`")), "oops");
         assert_eq!(marked(text, at((2, 8), "odd")), "\u{1f3b2} oops + 1");

@@ -19,6 +19,11 @@ impl FoundItems {
         });
     }
 
+    /// Removes the completions that are among some names.
+    pub fn leave_out(&mut self, names: &[&str]) {
+        self.0.retain(|label, _| !names.contains(&label.as_str()));
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -3,14 +3,16 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::outline::{OutlineItem, OutlineSort, outline, rule_text};
-use super::target::{NameTarget, code, is_mentioned, is_rule_id};
+use super::description::{described, held};
+use super::outline::{OutlineItem, OutlineSort, outline, rule_text, rules_of};
+use super::scopes::{Scopes, VariableSort};
+use super::target::{NameSense, NameTarget, code, is_mentioned, is_rule_id, sense_at};
 use super::token::TokenKind;
 use super::workspace::{RulesetFile, Workspace};
 use riskbreaker_check::{Analysis, Members};
 use riskbreaker_play::Ruleset;
-use riskbreaker_ruleset::{Library, Param, Rulebook, Stack, Verb};
-use riskbreaker_script::{api, luau_type};
+use riskbreaker_ruleset::{Library, Rulebook, Stack};
+use riskbreaker_script::{DerivedTypes, api};
 use riskbreaker_work::WorkBudget;
 
 /// Looks up names from one file: its ruleset with all lower layers, and the texts as the editor shows them.
@@ -53,9 +55,19 @@ impl<'w> FileLookup<'w> {
         Some(FileLookup { workspace, library: workspace.library(&place.folder)?, place, stacks, rules, analyses })
     }
 
+    /// The text of the file as the editor shows it.
+    pub fn text(&self) -> String {
+        self.workspace.text_of(&self.place.folder.join(&self.place.inside))
+    }
+
     /// What a derived value is, such as `a number`; `None` if it is not known.
     pub(super) fn derived_type(&self, name: &str) -> Option<&'static str> {
         self.analyses.iter().find_map(|analysis| analysis.type_of_derived(name))
+    }
+
+    /// What the derived values give.
+    pub(super) fn derived_types(&self) -> DerivedTypes {
+        self.analyses.first().map(|analysis| analysis.derived_types()).unwrap_or_default()
     }
 
     /// The members of the expression before [`Members::MARK`] in a text of this file; `None` if they are not known.
@@ -117,9 +129,24 @@ impl<'w> FileLookup<'w> {
 
     /// The places on disk where something is declared, the highest ruleset first.
     pub fn declarations(&self, target: &NameTarget) -> Vec<Spot> {
+        if let NameTarget::Variable { name, declared } = target {
+            let file = self.place.folder.join(&self.place.inside);
+            return vec![Spot { file, begin: *declared, end: declared + name.len() }];
+        }
         let files = self.files();
         let spots = |(file, (inside, text)): (&PathBuf, &(String, String))| declared_in(file, inside, text, target);
         files.iter().flat_map(spots).collect()
+    }
+
+    /// The path of a file that declares something, in any ruleset of the stacks, also a built-in one.
+    pub fn declaring_file(&self, target: &NameTarget) -> Option<String> {
+        let parts = self.stacks.iter().flat_map(|stack| stack.parts());
+        let mut files = parts.flat_map(|part| &part.folder.files);
+        let (_, source) = files.find(|(inside, source)| {
+            let file = Path::new(&*source.path);
+            !declared_in(file, inside, &source.text, target).is_empty()
+        })?;
+        Some(source.path.to_string())
     }
 
     /// Like [`FileLookup::declarations`], with the places in rulesets that are in no folder, of which it writes copies.
@@ -142,13 +169,20 @@ impl<'w> FileLookup<'w> {
 
     /// All places that name something, in the files of all rulesets that can mean it.
     pub fn mentions(&self, target: &NameTarget) -> Vec<Spot> {
+        if let NameTarget::Variable { declared, .. } = target {
+            let file = self.place.folder.join(&self.place.inside);
+            let scopes = Scopes::of(&self.text());
+            let Some(variable) = scopes.declared_at(*declared) else { return Vec::new() };
+            let places = std::iter::once(&variable.declared).chain(&variable.uses);
+            return places.map(|range| Spot { file: file.clone(), begin: range.start, end: range.end }).collect();
+        }
         let mut found = Vec::new();
         for (file, (inside, text)) in self.files_of_all() {
             let ranges = match target {
                 NameTarget::Rule(id) => rule_mentions(&text, id),
-                NameTarget::Name(name) => name_mentions(&inside, &text, name),
+                NameTarget::Name(name, sense) => name_mentions(&inside, &text, name, *sense),
                 NameTarget::File(name) => text_mentions(&text, name),
-                NameTarget::Word { .. } => Vec::new(),
+                NameTarget::Word { .. } | NameTarget::Variable { .. } => Vec::new(),
             };
             found.extend(ranges.into_iter().map(|range| Spot {
                 file: file.clone(),
@@ -172,10 +206,11 @@ impl<'w> FileLookup<'w> {
             }
             NameTarget::Rule(id) => self.rule(id),
             NameTarget::File(_) => None,
-            NameTarget::Name(name) => {
+            NameTarget::Variable { declared, .. } => self.variable(*declared),
+            NameTarget::Name(name, sense) => {
                 let mut told: Vec<String> = Vec::new();
                 for book in self.books() {
-                    for line in described(book, name, self.derived_type(name)) {
+                    for line in described(book, name, *sense, self.derived_type(name)) {
                         if !told.contains(&line) {
                             told.push(line);
                         }
@@ -184,6 +219,35 @@ impl<'w> FileLookup<'w> {
                 (!told.is_empty()).then(|| told.join("\n\n---\n\n"))
             }
         }
+    }
+
+    /// Describes the local variable that is declared at a byte: its line, the comment above, and what it holds.
+    fn variable(&self, declared: usize) -> Option<String> {
+        let text = self.text();
+        let scopes = Scopes::of(&text);
+        let variable = scopes.declared_at(declared)?;
+        let sort = match variable.sort {
+            VariableSort::Local => "local variable",
+            VariableSort::Function => "local function",
+            VariableSort::Parameter => "parameter",
+            VariableSort::Loop => "variable of a loop",
+        };
+        let begin = text[..declared].rfind('\n').map_or(0, |newline| newline + 1);
+        let line = text[begin..].lines().next().unwrap_or_default().trim();
+        let above: Vec<&str> = text[..begin].lines().rev().map_while(|line| line.trim().strip_prefix("--")).collect();
+        let mut told = format!("{sort} `{}`\n```luau\n{line}\n```", variable.name);
+        if !matches!(variable.sort, VariableSort::Parameter | VariableSort::Loop) && !above.is_empty() {
+            let comment: Vec<&str> = above.iter().rev().map(|line| line.trim()).collect();
+            told = format!("{told}\n{}", comment.join(" "));
+        }
+        let held = variable.uses.iter().take(MOST_USES).find_map(|used| {
+            let (before, after) = (&text[..used.end], &text[used.end..]);
+            held(&self.members(&format!("{before}.{}{after}", Members::MARK))?)
+        });
+        Some(match held {
+            Some(held) => format!("{told}\n\n{held}"),
+            None => told,
+        })
     }
 
     /// The text of a rule, from the highest ruleset that has it.
@@ -196,12 +260,47 @@ impl<'w> FileLookup<'w> {
         })
     }
 
-    /// The ids of all rules.
-    pub fn rule_ids(&self) -> BTreeSet<String> {
+    /// The ids of all rules with their sentences.
+    pub fn rule_sentences(&self) -> BTreeMap<String, String> {
+        let mut found = BTreeMap::new();
+        for part in self.stacks.iter().flat_map(|stack| stack.parts()) {
+            let Some(source) = part.folder.file("RULES.md") else { continue };
+            for (ids, sentence) in rules_of(&source.text) {
+                let ids = ids.into_iter().filter(|id| is_rule_id(id));
+                found.extend(ids.map(|id| (id, sentence.clone())));
+            }
+        }
+        found
+    }
+
+    /// The ids of all rulesets in the folder, and of those that are built in.
+    pub fn ruleset_ids(&self) -> BTreeSet<String> {
         let parts = self.stacks.iter().flat_map(|stack| stack.parts());
-        let texts = parts.filter_map(|part| part.folder.file("RULES.md"));
-        let ids = texts.flat_map(|source| source.text.lines().flat_map(riskbreaker_spec::leading_ids));
-        ids.filter(|id| is_rule_id(id)).collect()
+        self.library.ids().into_iter().chain(parts.map(|part| part.id().to_owned())).collect()
+    }
+
+    /// The rulesets of the folder that are made directly on this one.
+    pub fn layers_above(&self) -> Vec<String> {
+        let is_above = |id: &String| {
+            let Ok(manifest) = self.library.manifest(id) else { return false };
+            *id != self.place.id
+                && self.library.folder_of(id).is_some()
+                && manifest.over.iter().chain(&manifest.extends).any(|mention| mention.id == self.place.id)
+        };
+        self.library.ids().into_iter().filter(is_above).collect()
+    }
+
+    /// True if a ruleset below this one has a file.
+    pub fn is_in_lower_part(&self, inside: &str) -> bool {
+        let parts = self.stacks.iter().flat_map(|stack| stack.parts());
+        let mut lower = parts.filter(|part| part.id() != self.place.id);
+        lower.any(|part| part.folder.files.contains_key(inside))
+    }
+
+    /// The names of the files in a folder of the ruleset, without their extensions.
+    pub fn stems_in(&self, folder: &str) -> BTreeSet<String> {
+        let files = std::fs::read_dir(self.place.folder.join(folder)).into_iter().flatten().flatten();
+        files.filter_map(|file| Some(file.path().file_stem()?.to_str()?.to_owned())).collect()
     }
 
     /// The paths that a script can require.
@@ -211,6 +310,9 @@ impl<'w> FileLookup<'w> {
         stems.filter(|stem| stem.starts_with("lib/")).map(str::to_owned).collect()
     }
 }
+
+/// The uses of a variable that are read to find what it holds.
+const MOST_USES: usize = 3;
 
 /// The places in a file where something is declared.
 fn declared_in(file: &Path, inside: &str, text: &str, target: &NameTarget) -> Vec<Spot> {
@@ -223,100 +325,38 @@ fn declared_in(file: &Path, inside: &str, text: &str, target: &NameTarget) -> Ve
         NameTarget::File(name) if stem == name.strip_prefix("@parent/").unwrap_or(name) => {
             std::iter::once(0..0).collect()
         }
-        NameTarget::Name(name) => {
+        NameTarget::Name(name, sense) => {
             let (folder, last) = stem.rsplit_once('/').unwrap_or(("", stem));
             let first = folder.split('/').next().unwrap_or_default();
-            if last == name && OF_FILES.contains(&first) {
+            if last == name && *sense == NameSense::Any && OF_FILES.contains(&first) {
                 std::iter::once(0..0).collect()
             } else if OF_KEYS.contains(&stem.split('/').next().unwrap_or_default()) {
                 let keys = outline(inside, text).into_iter();
-                let is_it = |key: &OutlineItem| key.name == *name && is_declaration(stem, &key.around);
+                let is_it = |key: &OutlineItem| key.name == *name && is_declaration(stem, &key.around, *sense);
                 keys.filter(is_it).map(|key| key.range).collect()
             } else {
                 Vec::new()
             }
         }
-        NameTarget::Rule(_) | NameTarget::File(_) | NameTarget::Word { .. } => Vec::new(),
+        NameTarget::Rule(_) | NameTarget::File(_) | NameTarget::Word { .. } | NameTarget::Variable { .. } => Vec::new(),
     };
     ranges.into_iter().map(|range| Spot { file: file.to_owned(), begin: range.start, end: range.end }).collect()
 }
 
-/// True if a key is a declaration of its file: a kind, a field, a verb, an entry, a free act, a switch or a seat.
-fn is_declaration(stem: &str, around: &[String]) -> bool {
+/// True if a key is a declaration of its file with a meaning: a kind, a field, a verb, an entry, a free act, a fact, a
+/// member of `ctx`, a switch or a seat.
+pub(super) fn is_declaration(stem: &str, around: &[String], sense: NameSense) -> bool {
     let around: Vec<&str> = around.iter().map(String::as_str).collect();
-    matches!(
-        (stem.split('/').next(), &*around),
-        (Some("kinds"), [] | [_, "fields" | "derived"])
-            | (Some("verbs"), [])
-            | (Some("play"), ["entries" | "free" | "views" | "topics"])
-            | (Some("ruleset"), ["switches" | "seats" | "words"])
-    )
-}
-
-/// Describes everything that a ruleset declares under a name, a paragraph each. `derived`: what a derived value of that
-/// name is, if that is known.
-fn described(book: &Rulebook, name: &str, derived: Option<&str>) -> Vec<String> {
-    let mut told = Vec::new();
-    for (sort, cards) in [("card", book.cards()), ("item", book.items())] {
-        if let Some(card) = cards.iter().find(|card| *card.id == *name) {
-            let rules = if card.rules.is_empty() { String::new() } else { format!("\n\n{}", card.rules.join(", ")) };
-            told.push(format!("**{}** ({sort} `{name}`)\n\n{}{rules}", card.title, card.text));
-        }
+    match (stem.split('/').next().unwrap_or_default(), &*around) {
+        ("verbs", []) => matches!(sense, NameSense::Any | NameSense::Verb),
+        ("play", ["card" | "item"]) => sense == NameSense::Fact,
+        ("play", ["context"]) => matches!(sense, NameSense::Any | NameSense::Context),
+        ("ruleset", ["switches"]) => matches!(sense, NameSense::Any | NameSense::Switch),
+        ("kinds", [] | [_, "fields" | "derived"])
+        | ("play", ["entries" | "free" | "views" | "topics"])
+        | ("ruleset", ["seats" | "words"]) => sense == NameSense::Any,
+        _ => false,
     }
-    for kind in &book.schema().kinds {
-        if *kind.name == *name {
-            let fields: Vec<String> =
-                kind.fields.iter().map(|field| format!("{}: {}", field.name, luau_type(&field.ty))).collect();
-            told.push(format!("kind `{name}`\n```luau\n{{ {} }}\n```", fields.join(", ")));
-        }
-        if let Some(field) = kind.fields.iter().find(|field| *field.name == *name) {
-            let label = if field.label == field.name { String::new() } else { format!(", {}", field.label) };
-            told.push(format!("field of `{}`{label}\n```luau\n{name}: {}\n```", kind.name, luau_type(&field.ty)));
-        }
-        if kind.has_derived(name) {
-            let ty = derived.map_or(String::new(), |ty| format!(": {ty}"));
-            told.push(format!("derived value of `{}`{ty}", kind.name));
-        }
-    }
-    if let Some(verb) = book.verb(name) {
-        told.push(verb_description(verb));
-    }
-    if let Some(param) = book.context().iter().find(|param| param.name == name) {
-        told.push(format!("in `ctx` of a card\n\n{}", param_description(param)));
-    }
-    if let Some(param) = book.declared_topic(name) {
-        told.push(format!("topic of a question\n\n{}", param_description(param)));
-    }
-    if let Some(switch) = book.switch(name) {
-        told.push(format!("switch `{name}`\n\n{}", switch.text));
-    }
-    if book.has_entry(name) {
-        told.push(format!("entry of the agenda `{name}`"));
-    }
-    if let Some(title) = book.seats().get(name) {
-        told.push(format!("seat `{name}`: {title}"));
-    }
-    told
-}
-
-/// Describes a verb: its sentence, and each parameter.
-fn verb_description(verb: &Verb) -> String {
-    let mut told = format!("verb\n```luau\nrb.act.{}\n```", verb.signature());
-    if !verb.text.is_empty() {
-        told = format!("{told}\n{}", verb.text);
-    }
-    if verb.is_typed && !verb.params.is_empty() {
-        let params = verb.params.iter().map(|param| format!("- {}", param_description(param)));
-        told = format!("{told}\n\n{}", params.collect::<Vec<_>>().join("\n"));
-    }
-    told
-}
-
-/// Describes a parameter with its type and purpose: "`cause`: a text, can be left out. Why it happens."
-fn param_description(param: &Param) -> String {
-    let left_out = if param.optional { ", can be left out" } else { "" };
-    let text = if param.text.is_empty() { String::new() } else { format!(". {}", param.text) };
-    format!("`{}`: {}{left_out}{text}", param.name, param.ty)
 }
 
 fn rule_mentions(text: &str, id: &str) -> Vec<Range<usize>> {
@@ -330,36 +370,46 @@ fn text_mentions(text: &str, said: &str) -> Vec<Range<usize>> {
     texts.map(|token| token.inner(text)).filter(|inner| text[inner.clone()] == *said).collect()
 }
 
-/// The places of a name in a file: as a member, as a key, or as a whole text that is not prose.
-fn name_mentions(inside: &str, text: &str, name: &str) -> Vec<Range<usize>> {
+/// The places in a file of a name with a meaning: as a member, as a key, or as a whole text that is not prose.
+fn name_mentions(inside: &str, text: &str, name: &str, sense: NameSense) -> Vec<Range<usize>> {
     if !text.contains(name) {
         return Vec::new();
     }
     match inside.rsplit('.').next() {
         Some("luau" | "lua") => {
-            let tokens = code(text);
+            let (tokens, scopes) = (code(text), Scopes::of(text));
+            let is_it = |index: usize| sense.can_be(sense_at(&tokens, index, text));
             let mut found = Vec::new();
             for (index, token) in tokens.iter().enumerate() {
                 let before = |back: usize| index.checked_sub(back).map_or("", |at| tokens[at].text(text));
                 let is_word = before(1) == "." && before(2) == "rb" || before(1) == ":" && before(2) == "t";
                 match token.kind {
                     TokenKind::Name if token.text(text) == name && !is_word && is_mentioned(&tokens, index, text) => {
-                        found.push(token.begin..token.end);
+                        if !scopes.has(token.begin) && is_it(index) {
+                            found.push(token.begin..token.end);
+                        }
                     }
                     TokenKind::Text
                         if text[token.inner(text)] == *name
                             && !(before(1) == "=" && PROSE_KEYS.contains(&before(2))) =>
                     {
-                        found.push(token.inner(text));
+                        if is_it(index) {
+                            found.push(token.inner(text));
+                        }
                     }
-                    TokenKind::Text => found.extend(in_path(text, token.inner(text), name)),
+                    TokenKind::Text if sense.can_be(NameSense::Any) => {
+                        found.extend(in_path(text, token.inner(text), name));
+                    }
                     _ => {}
                 }
             }
             found
         }
+        // Data files and prose do not show which of several meanings they name.
+        _ if !sense.can_be(NameSense::Any) => Vec::new(),
         Some("toml") => {
-            let keys = outline(inside, text).into_iter().filter(|key| key.name == name).map(|key| key.range);
+            let is_it = |key: &OutlineItem| key.sort == OutlineSort::Key && key.name == name;
+            let keys = outline(inside, text).into_iter().filter(is_it).map(|key| key.range);
             let mut found: Vec<Range<usize>> = keys.collect();
             for (begin, line) in lines_with_offsets(text) {
                 let is_prose = line.split('=').next().is_some_and(|key| PROSE_KEYS.contains(&key.trim()));
@@ -416,7 +466,7 @@ mod tests {
 
     fn marked(inside: &str, text: &str, name: &str) -> String {
         let mut text = text.to_owned();
-        for range in name_mentions(inside, &text, name).into_iter().rev() {
+        for range in name_mentions(inside, &text, name, NameSense::Any).into_iter().rev() {
             text.replace_range(range, "_");
         }
         text

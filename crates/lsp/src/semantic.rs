@@ -2,8 +2,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::document::position_in;
+use super::expected::call_place;
 use super::lookup::FileLookup;
-use super::target::{is_mentioned, is_rule_id};
+use super::target::{NameSense, is_mentioned, is_rule_id, sense_at};
 use super::token::{Token, TokenKind, tokens};
 use riskbreaker_script::api;
 
@@ -65,6 +66,7 @@ impl KnownWords {
             ("scenario", SemanticSort::Id),
             ("cast", SemanticSort::Id),
             ("free act", SemanticSort::Id),
+            ("policy", SemanticSort::Id),
             ("entry", SemanticSort::Id),
             ("hook", SemanticSort::Id),
             ("item", SemanticSort::Id),
@@ -74,7 +76,10 @@ impl KnownWords {
         let mut known = KnownWords::default();
         for book in lookup.books() {
             for (sort, of) in sorts {
-                let names = book.names_of(sort).unwrap_or_default();
+                let names = match sort {
+                    "policy" => book.policies().iter().map(|policy| &**policy).collect(),
+                    _ => book.names_of(sort).unwrap_or_default(),
+                };
                 known.quoted.extend(names.into_iter().map(|name| (name.to_owned(), of)));
             }
             for kind in &book.schema().kinds {
@@ -119,12 +124,27 @@ fn sort_of(
                 }
                 (_, _, library, ".") if api::library(library).is_some() => None,
                 (.., ":") if api::ENTITY_METHODS.contains(&name) => Some(SemanticSort::Method),
-                _ if is_mentioned(code, index, text) => names.members.get(name).copied(),
+                _ if is_mentioned(code, index, text) => match sense_at(code, index, text) {
+                    NameSense::Verb => Some(SemanticSort::Verb),
+                    NameSense::Switch => Some(SemanticSort::Switch),
+                    NameSense::Any | NameSense::Fact | NameSense::Context if is_own_key(code, index, text) => None,
+                    NameSense::Any | NameSense::Fact | NameSense::Context => names.members.get(name).copied(),
+                },
                 _ => None,
             }
         }
         TokenKind::Number | TokenKind::Comment | TokenKind::Sign => None,
     }
+}
+
+/// True for a key that a word of the vocabulary itself takes, such as `seat` in a question.
+fn is_own_key(code: &[Token], index: usize, text: &str) -> bool {
+    if code[index - 1].text(text) == "." || code[index - 1].text(text) == ":" {
+        return false;
+    }
+    let place = call_place(text, &code[..index]);
+    let asks = |word: &str| api::QUESTIONS.iter().any(|(ask, _)| *ask == word);
+    place.is_some_and(|place| place.keys.is_empty() && place.callee.strip_prefix("rb.").is_some_and(asks))
 }
 
 /// The ids of rules in a comment.

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+use std::time::Duration;
 
 use gen_lsp_types::{
     CodeAction, CodeActionKind, CodeActionParams, Diagnostic, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
     DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams, Position,
-    PublishDiagnosticsParams, RenameParams, TextDocumentIdentifier, TextDocumentPositionParams, TextEdit, Uri,
+    PublishDiagnosticsParams, Range, RenameParams, TextDocumentIdentifier, TextDocumentPositionParams, TextEdit, Uri,
     WorkspaceEdit, WorkspaceSymbolParams,
 };
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
@@ -78,6 +79,8 @@ enum ServerEvent {
         request: RequestId,
         text: String,
     },
+    /// It is time to look at the files on disk.
+    Clock,
     /// The checker has ended a job. `told`: set if the server sent the event to itself.
     Finished {
         told: bool,
@@ -89,6 +92,9 @@ type RequestResult = Result<Json, ResponseError>;
 
 /// The work budget for testing whether a fix helps, for one file.
 const WORK_OF_TRIAL: u64 = 200_000_000;
+
+/// The time between two looks at the files on disk.
+const CLOCK: Duration = Duration::from_secs(1);
 
 /// A method of this server only: it is answered when all changes are checked.
 const IDLE: &str = "riskbreaker/idle";
@@ -140,6 +146,11 @@ impl<W: Write> LanguageServer<W> {
                 ServerEvent::Checked(outcome) => self.checked(outcome)?,
                 ServerEvent::Odds { request, text } => self.odds_computed(&request, &text)?,
                 ServerEvent::Finished { told } => self.finished(told)?,
+                ServerEvent::Clock => {
+                    for manifest in self.workspace.changed_on_disk() {
+                        self.changed(&manifest);
+                    }
+                }
                 ServerEvent::Message(message) => match *message {
                     Message::Request(request) if request.method == IDLE && self.stage == Stage::Ready => {
                         self.waiting.push(request.id);
@@ -248,6 +259,7 @@ impl<W: Write> LanguageServer<W> {
                 self.stage = Stage::Ready;
                 let watches = &params["capabilities"]["workspace"]["didChangeWatchedFiles"]["dynamicRegistration"];
                 self.registers_watches = watches.as_bool() == Some(true);
+                self.workspace.is_told_of_files = self.registers_watches;
                 return Ok(json!({
                     "capabilities": capabilities(),
                     "serverInfo": { "name": "riskbreaker", "version": env!("CARGO_PKG_VERSION") },
@@ -299,8 +311,8 @@ impl<W: Write> LanguageServer<W> {
         if self.stage != Stage::Ready {
             return Ok(());
         }
-        if method == "initialized" && self.registers_watches {
-            return self.watch();
+        if method == "initialized" {
+            return if self.registers_watches { self.watch() } else { self.start_clock() };
         }
         if method == "$/cancelRequest" {
             return self.cancel(&params);
@@ -393,7 +405,7 @@ impl<W: Write> LanguageServer<W> {
             FoundProblems::File { path, problems } => {
                 self.workspace.keep_of_file(&folder, &path, problems).into_iter().collect()
             }
-            FoundProblems::Whole(analyses) => self.workspace.keep(&folder, analyses),
+            FoundProblems::Whole { analyses, partial } => self.workspace.keep(&folder, analyses, partial),
         };
         files.iter().try_for_each(|file| self.publish(file))
     }
@@ -412,6 +424,17 @@ impl<W: Write> LanguageServer<W> {
             "textDocument/publishDiagnostics",
             &PublishDiagnosticsParams { uri: to_uri(file), version, diagnostics },
         )
+    }
+
+    /// Looks at the files on disk from time to time, for an editor that cannot report what other programs change.
+    fn start_clock(&self) -> io::Result<()> {
+        let clock = self.events.0.clone();
+        let run = move || {
+            while clock.send(ServerEvent::Clock).is_ok() {
+                thread::sleep(CLOCK);
+            }
+        };
+        thread::Builder::new().name("clock".into()).spawn(run).map(drop)
     }
 
     /// Asks the editor to report files that other programs change.
@@ -433,37 +456,60 @@ impl<W: Write> LanguageServer<W> {
         Message::Notification(notification).write(&mut self.output)
     }
 
-    /// The code actions for the problems in a range, from their cures.
-    fn code_actions(&self, params: &CodeActionParams) -> Option<Vec<CodeAction>> {
+    /// The code actions in a range: from the cures of its problems, and what can be written anew from there.
+    fn code_actions(&self, params: &CodeActionParams) -> Option<Vec<Json>> {
         let wanted = params.context.only.as_ref();
-        let is_wanted = |kind: &CodeActionKind| "quickfix".starts_with(&*kind.to_string());
-        if wanted.is_some_and(|kinds| !kinds.iter().any(is_wanted)) {
-            return Some(Vec::new());
+        let is_wanted = |kind: &str| {
+            let is_of = |wanted: &CodeActionKind| kind.starts_with(&*wanted.to_string());
+            wanted.is_none_or(|kinds| kinds.iter().any(is_of))
+        };
+        let uri = &params.text_document.uri;
+        let mut actions = Vec::new();
+        if is_wanted("quickfix") {
+            let fixes = self.quick_fixes(uri, params.range)?;
+            actions.extend(fixes);
         }
-        let file = of_uri(&params.text_document.uri)?;
+        if is_wanted("refactor") {
+            for new in self.workspace.new_files(uri, params.range.start) {
+                let edit = self.workspace.edit_of(&new);
+                actions.push(json!({ "title": new.title, "kind": "refactor", "edit": edit }));
+            }
+        }
+        Some(actions)
+    }
+
+    fn quick_fixes(&self, uri: &Uri, range: Range) -> Option<Vec<Json>> {
+        let file = of_uri(uri)?;
         let text = self.workspace.text_of(&file);
-        let asked = range_in(&text, params.range);
+        let asked = range_in(&text, range);
         let mut actions = Vec::new();
         for problem in self.workspace.problems_of(&file) {
             let range = range_of(&problem, &text);
             if range.start > asked.end || asked.start > range.end {
                 continue;
             }
+            let mut offer =
+                |fix, preferred| actions.extend(serde_json::to_value(action(uri, &text, &problem, fix, preferred)));
             if problem.lint == Some("untyped-verb")
                 && let Some(fix) = self.in_new_form(&file, &text)
             {
-                actions.push(action(&params.text_document.uri, &text, &problem, fix, true));
+                offer(fix, true);
             }
             let found = fixes(&problem, &text);
             let only = found.len() == 1;
             for fix in found {
                 let helps = self.helps(&file, &text, &problem, &fix);
                 if helps != Some(false) {
-                    actions.push(action(&params.text_document.uri, &text, &problem, fix, only && helps == Some(true)));
+                    offer(fix, only && helps == Some(true));
                 }
             }
             if let Some(fix) = allowance(&problem, &text) {
-                actions.push(action(&params.text_document.uri, &text, &problem, fix, false));
+                offer(fix, false);
+            }
+            for new in self.workspace.missing_declarations(uri, &problem) {
+                let (edit, diagnostics) = (self.workspace.edit_of(&new), [diagnostic(&problem, &text)]);
+                actions
+                    .push(json!({ "title": new.title, "kind": "quickfix", "edit": edit, "diagnostics": diagnostics }));
             }
         }
         Some(actions)
@@ -514,7 +560,7 @@ fn action(uri: &Uri, text: &str, problem: &Problem, fix: Fix, preferred: bool) -
 fn capabilities() -> Json {
     json!({
         "textDocumentSync": { "openClose": true, "change": 2, "save": true },
-        "codeActionProvider": { "codeActionKinds": ["quickfix"] },
+        "codeActionProvider": { "codeActionKinds": ["quickfix", "refactor"] },
         "hoverProvider": true,
         "definitionProvider": true,
         "referencesProvider": true,

@@ -2,6 +2,17 @@
 
 use std::ops::Range;
 
+/// The keywords of Luau.
+pub(super) const KEYWORDS: [&str; 21] = [
+    "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local", "nil", "not", "or",
+    "repeat", "return", "then", "true", "until", "while",
+];
+
+/// True for a word that no variable and no field can have as its name.
+pub(super) fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word)
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum TokenKind {
     Name,

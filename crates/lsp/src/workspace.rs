@@ -7,7 +7,7 @@ use super::document::EditorText;
 use super::source_copies::SourceCopies;
 use riskbreaker_check::Analysis;
 use riskbreaker_play::Ruleset;
-use riskbreaker_ruleset::{Library, Manifest, Problem};
+use riskbreaker_ruleset::{Library, Manifest, Origin, Problem};
 
 /// Returns the library with the rulesets of a folder.
 pub(super) type RulesetFinder = Box<dyn Fn(&Path) -> Option<Library>>;
@@ -21,6 +21,8 @@ pub(super) struct Workspace {
     /// The rulesets with open files, by folder.
     rulesets: BTreeMap<PathBuf, OpenRuleset>,
     turn: u64,
+    /// True if the editor reports files that other programs change, so that the server need not look at them.
+    pub is_told_of_files: bool,
 }
 
 /// A ruleset with an open file.
@@ -31,8 +33,12 @@ struct OpenRuleset {
     analyses: Vec<Arc<Analysis>>,
     /// The results of the last check in which it loaded, for the names in it.
     good: Vec<Arc<Analysis>>,
+    /// True if it has not loaded as a whole yet, so that `good` is without the files that fail.
+    is_partial: bool,
     /// The last known problems, by file.
     found: BTreeMap<PathBuf, Vec<Problem>>,
+    /// The files on disk at the last check, of the ruleset and of those below it.
+    origins: BTreeMap<String, Origin>,
 }
 
 /// A file of a ruleset.
@@ -54,7 +60,8 @@ impl RulesetFile {
 
 impl Workspace {
     pub fn new(open: RulesetFinder, copies: SourceCopies) -> Workspace {
-        Workspace { open, copies, documents: BTreeMap::new(), rulesets: BTreeMap::new(), turn: 0 }
+        let (documents, rulesets) = (BTreeMap::new(), BTreeMap::new());
+        Workspace { open, copies, documents, rulesets, turn: 0, is_told_of_files: false }
     }
 
     /// The ruleset of a file: the nearest folder above it with a manifest.
@@ -102,12 +109,43 @@ impl Workspace {
 
     fn job(&mut self, folder: PathBuf, file: &Path, place: &RulesetFile) -> Option<CheckJob> {
         let library = self.library(&folder)?;
+        // While somebody types, the files on disk stay as they are.
+        let is_typed = self.documents.get(file).is_some_and(|document| document.text != saved_text(file));
+        let is_seen = self.rulesets.get(&folder).is_some_and(|watched| !watched.origins.is_empty());
+        let origins = if self.is_told_of_files || is_typed && is_seen { None } else { Some(self.origins(&folder)) };
         let changed = self.documents.get(file).map(|document| (place.path(), document.text.clone()));
         let id = folder.file_name()?.to_str()?.to_owned();
         let watched = self.rulesets.get_mut(&folder)?;
         watched.turn = self.turn;
-        let before = watched.analyses.clone();
-        Some(CheckJob { library, id, turn: self.turn, changed, last: watched.good.clone(), before, folder })
+        if let Some(origins) = origins {
+            watched.origins = origins;
+        }
+        let (turn, before, last) = (self.turn, watched.analyses.clone(), watched.good.clone());
+        let is_partial = watched.is_partial || last.is_empty();
+        let saved = if is_partial { self.saved_library(&folder) } else { None };
+        Some(CheckJob { library, id, turn, changed, last, is_partial, saved, before, folder })
+    }
+
+    /// The files on disk of a ruleset and of those below it.
+    fn origins(&self, folder: &Path) -> BTreeMap<String, Origin> {
+        let Some(library) = folder.parent().and_then(|above| (self.open)(above)) else { return BTreeMap::new() };
+        let analyses = self.analyses(folder).iter().filter_map(|analysis| analysis.stack());
+        let parts = analyses.flat_map(|stack| stack.parts()).map(|part| part.id().to_owned());
+        let own = folder.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+        let ids: BTreeSet<String> = parts.chain(own).collect();
+        ids.into_iter().filter_map(|id| library.origin_of(&id).map(|origin| (id, origin))).collect()
+    }
+
+    /// The manifests of the rulesets whose files on disk have changed since the last check.
+    pub fn changed_on_disk(&self) -> Vec<PathBuf> {
+        let is_changed = |(folder, watched): &(&PathBuf, &OpenRuleset)| {
+            let now = self.origins(folder);
+            // A part that is new in the stack has not been seen before.
+            now.iter().any(|(id, origin)| watched.origins.get(id).is_some_and(|seen| seen != origin))
+                || watched.origins.keys().any(|id| !now.contains_key(id))
+        };
+        let changed = self.rulesets.iter().filter(is_changed);
+        changed.map(|(folder, _)| folder.join(Manifest::FILE)).collect()
     }
 
     /// True if a result belongs to the last change of its ruleset.
@@ -116,7 +154,12 @@ impl Workspace {
     }
 
     /// Stores the result of a check. Returns the files whose diagnostics may have changed.
-    pub fn keep(&mut self, folder: &Path, analyses: Vec<Arc<Analysis>>) -> BTreeSet<PathBuf> {
+    pub fn keep(
+        &mut self,
+        folder: &Path,
+        analyses: Vec<Arc<Analysis>>,
+        partial: Vec<Arc<Analysis>>,
+    ) -> BTreeSet<PathBuf> {
         let mut found: BTreeMap<PathBuf, Vec<Problem>> = BTreeMap::new();
         let library = self.library(folder);
         for problem in analyses.iter().flat_map(|analysis| &analysis.report.problems) {
@@ -133,6 +176,10 @@ impl Workspace {
         let Some(watched) = self.rulesets.get_mut(folder) else { return BTreeSet::new() };
         if analyses.iter().all(|analysis| analysis.rules().is_some()) {
             watched.good.clone_from(&analyses);
+            watched.is_partial = false;
+        } else if !partial.is_empty() {
+            watched.good = partial;
+            watched.is_partial = true;
         }
         watched.analyses = analyses;
         let files = watched.found.keys().chain(found.keys()).cloned().chain(open).collect();

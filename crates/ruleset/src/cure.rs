@@ -54,6 +54,18 @@ pub enum Cure {
 }
 
 impl Cure {
+    /// Returns what stands in the file that the cure is about; `None` if it names nothing.
+    pub fn written(&self) -> Option<&str> {
+        match self {
+            Cure::Advice(_) => None,
+            Cure::Meant { written, .. }
+            | Cure::MeantText { written, .. }
+            | Cure::MeantRule { written, .. }
+            | Cure::Known { written, .. }
+            | Cure::Rewrite { written, .. } => Some(written),
+        }
+    }
+
     /// The most names that are offered as changes.
     pub const MOST_OFFERED: usize = 12;
 

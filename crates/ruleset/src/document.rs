@@ -78,7 +78,11 @@ impl<'s> Document<'s> {
 
     /// Creates a problem at a place in this file.
     pub fn problem(&self, span: &Range<usize>, message: impl Into<String>) -> Problem {
-        Problem::new(&*self.source.path, message).at(self.source.position(span.start))
+        let problem = Problem::new(&*self.source.path, message).at(self.source.position(span.start));
+        match self.source.text.get(span.clone()).filter(|about| !about.contains('\n')) {
+            Some(about) => problem.over(about.chars().count() as u32),
+            None => problem,
+        }
     }
 
     /// The file.

@@ -17,6 +17,10 @@ pub struct Problem {
     pub line: Option<u32>,
     /// The column in characters, from 1.
     pub column: Option<u32>,
+    /// The number of characters from `column` on that the problem is about. `None` if it is not known, or if they span
+    /// several lines.
+    #[serde(skip)]
+    pub length: Option<u32>,
     /// The problem, with the name concerned.
     pub message: String,
     /// A suggestion how to fix it.
@@ -55,6 +59,7 @@ impl Problem {
             path: path.into(),
             line: None,
             column: None,
+            length: None,
             message,
             cure: None,
             change: None,
@@ -68,6 +73,13 @@ impl Problem {
     pub fn at(mut self, (line, column): (u32, u32)) -> Self {
         self.line = Some(line);
         self.column = Some(column);
+        self
+    }
+
+    /// Sets the number of characters that the problem is about, from its column on.
+    #[must_use]
+    pub fn over(mut self, length: u32) -> Self {
+        self.length = Some(length);
         self
     }
 

@@ -314,6 +314,12 @@ pub const WORDS: &[Word] = &[
     reads(Cards, "rb.card_ids", "{ string }", "The ids of the cards, sorted."),
     reads(
         Cards,
+        "rb.cards_with(\"deck\", \"magic\")",
+        "(fact: string, value: any?) -> { string }",
+        "The ids of the cards with that value of a fact, or with a list that has it; without a value, of those without the fact.",
+    ),
+    reads(
+        Cards,
         "rb.fact(card, \"max_risk\", ctx)",
         "(card: Card, name: string, ctx: any?) -> any",
         "A fact of a card, worked out where it is a function.",

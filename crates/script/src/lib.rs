@@ -21,6 +21,7 @@ mod declared_kinds;
 mod declared_play;
 mod declared_profile;
 mod declared_verbs;
+mod derived_types;
 mod fault;
 mod field_names;
 mod file_place;
@@ -52,6 +53,7 @@ mod vm;
 mod watchdog;
 mod whole_number;
 
+pub use derived_types::{DerivedForm, DerivedType, DerivedTypes};
 #[doc(hidden)]
 pub use fault::{cure_of_syntax, meant};
 pub use ruleset_reference::ruleset_reference;

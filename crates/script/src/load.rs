@@ -131,6 +131,7 @@ impl Loader<'_> {
                     let mut problem = Problem::new(path, message);
                     problem.line = fault.line;
                     problem.column = fault.column;
+                    problem.length = Some(fault.length).filter(|length| *length > 0);
                     problem.cure = meant.or(fault.cure.map(Cure::from));
                     self.problems.push(problem);
                     if spent.is_some() {
@@ -241,6 +242,7 @@ impl Loader<'_> {
         merged.raw_set("verbs", self.verbs(&verbs, &mut declarations)?)?;
 
         let facts = self.table_at("play", "", &play, "card")?;
+        merged.raw_set("card_facts", facts.clone())?;
         let (cards, card_ids, listed) = self.cards("maneuver", facts)?;
         declarations.cards = listed;
         self.known_cards(&declarations.cards);

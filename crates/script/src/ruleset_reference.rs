@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::derived_types::DerivedTypes;
 use super::types::wrapped;
 use riskbreaker_ruleset::{Param, ParamType, Rulebook, Switch, Verb};
 use riskbreaker_state::{Kind, Value};
 
 /// Returns the reference of a ruleset in Markdown: its kinds with their fields, its verbs with their parameters, its
-/// house rules, and the names that cards, questions and the agenda use.
-pub fn ruleset_reference(rules: &Rulebook) -> String {
+/// house rules, and the names that cards, questions and the agenda use. `derived`: what its derived values give.
+pub fn ruleset_reference(rules: &Rulebook, derived: &DerivedTypes) -> String {
     let mut text = format!("# Reference of {}\n\n", rules.id());
     let about = format!(
         "What the files of `{}` declare, for cards and house rules. `riskbreaker reference {}` prints this page; \
@@ -30,7 +31,7 @@ pub fn ruleset_reference(rules: &Rulebook) -> String {
     }
     text.push_str("\n## Kinds\n");
     for kind in &rules.schema().kinds {
-        text.push_str(&kind_section(kind));
+        text.push_str(&kind_section(kind, derived));
     }
     text.push_str(&switch_section(rules));
     for (title, about, names) in name_lists(rules) {
@@ -76,7 +77,7 @@ fn param_rows(param: &Param, around: &str, text: &mut String) {
     }
 }
 
-fn kind_section(kind: &Kind) -> String {
+fn kind_section(kind: &Kind, types: &DerivedTypes) -> String {
     let mut text = format!("\n### `{}`\n\n", kind.name);
     if !kind.fields.is_empty() {
         text.push_str("| field | holds | at first | called |\n|---|---|---|---|\n");
@@ -91,8 +92,11 @@ fn kind_section(kind: &Kind) -> String {
             Some(0) => format!("`{name}()`"),
             _ => format!("`{name}(...)`"),
         };
-        let derived: Vec<String> = kind.derived.iter().zip(&kind.derived_takes).map(called).collect();
-        let _ = writeln!(text, "\n{}", wrapped(&format!("Derived values: {}", derived.join(", ")), ""));
+        text.push_str("\n| derived value | gives |\n|---|---|\n");
+        for derived in kind.derived.iter().zip(&kind.derived_takes) {
+            let gives = types.get(&**derived.0).map_or(String::new(), |ty| ty.words());
+            let _ = writeln!(text, "| {} | {gives} |", called(derived));
+        }
     }
     text
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::api::{self, WordGroup};
+use super::derived_types::DerivedTypes;
 use riskbreaker_ruleset::{Param, ParamType, Rulebook, SwitchKind, Verb};
 use riskbreaker_state::{Field, Kind, Type};
 
@@ -58,7 +59,8 @@ export type AskedQuestion = { kind: QuestionKind, seat: string, topic: Topic, ab
 "#;
 
 /// The module `@riskbreaker` with its types for an editor, including those of the ruleset's kinds, verbs and switches.
-pub fn type_module(rules: &Rulebook) -> String {
+/// `derived`: what its derived values give.
+pub fn type_module(rules: &Rulebook, derived: &DerivedTypes) -> String {
     let mut text = String::from("--!strict\n");
     let _ = writeln!(
         text,
@@ -69,7 +71,7 @@ pub fn type_module(rules: &Rulebook) -> String {
     let kinds = &rules.schema().kinds;
     let types: Vec<(&Kind, String)> = kinds.iter().map(|kind| (kind, type_name(&kind.name))).collect();
     for (kind, name) in &types {
-        let _ = write!(text, "\n{}", kind_type(kind, name));
+        let _ = write!(text, "\n{}", kind_type(kind, name, derived));
     }
     let union = types.iter().map(|(_, name)| name.clone()).collect::<Vec<_>>().join(" | ");
     let _ = writeln!(text, "\nexport type Entity = {}", if union.is_empty() { "any" } else { &union });
@@ -103,6 +105,7 @@ pub fn type_module(rules: &Rulebook) -> String {
     let _ = writeln!(text, "export type Spawn = {}", by_kind(&spawn));
     text.push_str(&context_type(rules));
     text.push_str(&verb_types(rules));
+    text.push_str(&holder_types(rules));
     text.push_str("export type Switches = {\n");
     for switch in rules.switches() {
         let ty = match &switch.kind {
@@ -195,6 +198,28 @@ fn verb_types(rules: &Rulebook) -> String {
     text
 }
 
+/// Returns the types of the data of attachments, where hooks and items declare them, and of their holders: `ArmourData`
+/// and `ArmourHolder` of the hook `armour`.
+fn holder_types(rules: &Rulebook) -> String {
+    let mut text = String::new();
+    for id in rules.hooks().iter().chain(rules.items().iter().map(|item| &item.id)) {
+        let Some(data) = rules.hook_data(id).filter(|data| !data.is_empty()) else { continue };
+        let name = type_name(id);
+        let _ = writeln!(text, "export type {name}Data = {{");
+        for param in data {
+            if !param.text.is_empty() {
+                let _ = writeln!(text, "\t-- {}", param.text.replace('\n', " "));
+            }
+            let _ = writeln!(text, "\t{}: {},", key(&param.name), type_of_param(param));
+        }
+        let _ = writeln!(
+            text,
+            "}}\nexport type {name}Holder = {{ id: number, hook: string, owner: any, data: {name}Data }}"
+        );
+    }
+    text
+}
+
 /// Returns the type of a verb's parameter in Luau.
 pub fn type_of_param(param: &Param) -> String {
     let ty = type_of(&param.ty);
@@ -214,13 +239,14 @@ fn type_of(ty: &ParamType) -> String {
     }
 }
 
-fn kind_type(kind: &Kind, name: &str) -> String {
+fn kind_type(kind: &Kind, name: &str, types: &DerivedTypes) -> String {
     let mut text = format!("export type {name} = {{\n\tid: number,\n\tkind: string,\n");
     for field in &kind.fields {
         let _ = writeln!(text, "\t{}: {},", key(&field.name), luau_type(&field.ty));
     }
     for derived in &kind.derived {
-        let _ = writeln!(text, "\t{}: (self: {name}, ...any) -> any,", key(derived));
+        let gives = types.get(&**derived).map_or("any", |ty| ty.luau());
+        let _ = writeln!(text, "\t{}: (self: {name}, ...any) -> {gives},", key(derived));
     }
     let all = one_of(kind.fields.iter().map(|field| &field.name));
     let numbers = kind.fields.iter().filter(|field| matches!(field.ty, Type::Int { .. }));
@@ -282,7 +308,7 @@ fn type_name(kind: &str) -> String {
         "CardFacts",
         "ItemFacts",
     ];
-    let reserved = own.contains(&&*name) || name.ends_with("Name") || name.ends_with("Event");
+    let reserved = own.contains(&&*name) || ["Name", "Event", "Data", "Holder"].iter().any(|end| name.ends_with(end));
     let taken = COMMON.contains(&format!("export type {name} ")) || reserved;
     if taken || name.starts_with(|c: char| c.is_ascii_digit()) { format!("{name}Entity") } else { name }
 }
@@ -388,7 +414,7 @@ mod tests {
         let library = riskbreaker_ruleset::Library::open(rulesets).unwrap();
         for id in library.ids().iter().flat_map(|id| library.ways_to_play(id)) {
             let rules = Ruleset::load(&library, &id).unwrap();
-            let text = type_module(&rules);
+            let text = type_module(&rules, &DerivedTypes::new());
             if let Err(error) = syntax::parse(&syntax::Arena::new(), &text) {
                 panic!("{id}: {} at {:?}\n{text}", error.message, error.location);
             }

@@ -14,7 +14,7 @@ use super::account::ROOM;
 use super::budget::{CallBudget, HELD, clock, guarded, spent_at, work_of_last_call, work_of_thread};
 #[cfg(feature = "continuations")]
 use super::continuation::{ScriptSnapshot, Went};
-use super::conversion::{from_lua, sort_of, to_lua, whole_of};
+use super::conversion::{from_lua, sort_of, to_lua, whole_of, whole_or_why};
 use super::convert::former_table;
 use super::fault::{fault_of, source_line, teach};
 use super::file_place::FilePlace;
@@ -43,6 +43,9 @@ pub struct Vm {
     pub(super) continuation: Option<Box<super::continuation::Continuation>>,
     /// True while paths are explored.
     exploring: bool,
+    /// The work of this thread when the last exploration began.
+    #[cfg(feature = "continuations")]
+    explored_from: u64,
     pub(super) lua: Lua,
     pub(super) host: Rc<HostState>,
     trusted: Trusted,
@@ -99,6 +102,10 @@ const LEFT_BEHIND: usize = 12 << 20;
 /// memory such as free slots in pages, the string table and the tables of fields.
 const MOST_BYTES: usize = ROOM[0] + ROOM[1] + ROOM[2] + LEFT_BEHIND + (64 << 20);
 
+/// The work of an exploration after which free memory is returned to the system.
+#[cfg(feature = "continuations")]
+const LONG_EXPLORATION: u64 = 5_000_000;
+
 /// The work of computing a key, besides that of its function.
 const KEY_COST: i64 = 16;
 
@@ -141,6 +148,8 @@ impl Vm {
             #[cfg(feature = "continuations")]
             continuation: None,
             exploring: false,
+            #[cfg(feature = "continuations")]
+            explored_from: 0,
             lua: loaded.lua,
             host: loaded.host,
             trusted: loaded.trusted,
@@ -530,6 +539,7 @@ impl Machine for Vm {
         let continuation = self.continuation.as_ref()?;
         continuation.kept().ok()?;
         self.exploring = true;
+        self.explored_from = work_of_thread();
         Some(continuation.begin())
     }
 
@@ -537,7 +547,10 @@ impl Machine for Vm {
     fn end_exploring(&mut self) {
         super::continuation::Continuation::end();
         self.exploring = false;
-        give_back();
+        // A short one has used little memory, and looking for free memory takes a millisecond.
+        if work_of_thread().wrapping_sub(self.explored_from) > LONG_EXPLORATION {
+            give_back();
+        }
     }
 
     #[cfg(feature = "continuations")]
@@ -801,8 +814,8 @@ impl Machine for Vm {
         let found = self.reading(context, |vm, context| {
             vm.first_of(context, |trusted| &trusted.measure, |lua, _| ("value", seat).into_lua_multi(lua))
         })?;
-        whole_of(&found).map(Some).ok_or_else(|| {
-            let wrong = Fault::new(format!("`value` in play.luau must return a whole number, not {}", sort_of(&found)));
+        whole_or_why(&found).map(Some).map_err(|why| {
+            let wrong = Fault::new(format!("`value` in play.luau must return a whole number: {why}"));
             self.at_function(wrong, "play", "value")
         })
     }
@@ -850,9 +863,8 @@ impl Machine for Vm {
             let found = vm.known_or_worked_out(context, label, false, |vm, context| {
                 let found =
                     vm.first_of(context, |trusted| &trusted.statistic, |lua, _| (&**label).into_lua_multi(lua))?;
-                whole_of(&found).map(Value::Int).ok_or_else(|| {
-                    let found = sort_of(&found);
-                    let wrong = format!("the statistic `{label}` in play.luau must return a whole number, not {found}");
+                whole_or_why(&found).map(Value::Int).map_err(|why| {
+                    let wrong = format!("the statistic `{label}` in play.luau must return a whole number: {why}");
                     vm.at_function(Fault::new(wrong), label, "statistic")
                 })
             })?;

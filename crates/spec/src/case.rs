@@ -38,6 +38,8 @@ pub(super) struct Case {
     pub warnings: Vec<SpecWarning>,
     /// Values read while an action had open questions, since the spec last continued.
     pub read_in_the_middle: Vec<(LookedUp, Value)>,
+    /// Everything that a seat gets, by seat, as long as the spec only asks for that.
+    pub seen: Vec<(String, String)>,
 }
 
 /// A part of the state that a spec reads.
@@ -87,6 +89,7 @@ impl Case {
             line: None,
             warnings: Vec::new(),
             read_in_the_middle: Vec::new(),
+            seen: Vec::new(),
         }
     }
 
@@ -648,25 +651,35 @@ impl Case {
         Ok(())
     }
 
-    /// True if anything that a seat gets contains a text. `nobody` is a watcher.
-    fn is_seen(&mut self, seat: &str, text: &str) -> CheckedStep<bool> {
+    /// True if a line of what a seat gets contains a text. `nobody` is a watcher. `all`: reads everything, and keeps it
+    /// for the next call, because the text should not be there.
+    fn is_seen(&mut self, seat: &str, text: &str, all: bool) -> CheckedStep<bool> {
         self.settle()?;
+        if let Some((_, known)) = self.seen.iter().find(|(of, _)| of == seat) {
+            return Ok(known.contains(text));
+        }
         let session = self.session()?;
         let mut seen = match seat {
             "nobody" => session.seen_by(Viewer::watcher()),
             seat => session.seat(seat).map_err(wrong)?,
         };
-        Ok(seen.everything().contains(text))
+        if !all {
+            return Ok(seen.reads(text));
+        }
+        let everything = seen.everything();
+        let found = everything.contains(text);
+        self.seen.push((seat.to_owned(), everything));
+        Ok(found)
     }
 
     /// Checks that a seat gets a text.
     pub fn sees(&mut self, seat: &str, text: &str) -> CheckedStep<()> {
-        if self.is_seen(seat, text)? { Ok(()) } else { Err(format!("{seat} sees \"{text}\" nowhere")) }
+        if self.is_seen(seat, text, false)? { Ok(()) } else { Err(format!("{seat} sees \"{text}\" nowhere")) }
     }
 
     /// Checks that a seat does not get a text.
     pub fn hidden(&mut self, seat: &str, text: &str) -> CheckedStep<()> {
-        if self.is_seen(seat, text)? { Err(format!("{seat} sees \"{text}\"")) } else { Ok(()) }
+        if self.is_seen(seat, text, true)? { Err(format!("{seat} sees \"{text}\"")) } else { Ok(()) }
     }
 
     pub fn log(&self) -> Vec<String> {

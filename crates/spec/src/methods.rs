@@ -44,6 +44,9 @@ impl Case {
         if !matches!(method, SpecCall::Value | SpecCall::Titles | SpecCall::Equal) {
             self.read_in_the_middle.clear();
         }
+        if !matches!(method, SpecCall::Sees | SpecCall::Hidden) {
+            self.seen.clear();
+        }
         let done = |result: CheckedStep<()>| result.map(|()| Value::None);
         match method {
             SpecCall::Switch => done(self.turn_switch(&args)),

@@ -5,6 +5,7 @@ use super::report::SpecTrace;
 use super::report::SpecWarning;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,8 +16,8 @@ use super::Coverage;
 use super::case::Case;
 use super::lines::{LineCoverage, play_at_random};
 use super::reach::{RanBySpec, RanLines, SpecChoice, SpecReach, lines_between};
-use riskbreaker_play::{DICE_RUN_OUT, Fault, Hits, MACHINE_STACK, Ruleset};
-use riskbreaker_ruleset::{Library, LoadError, Source, read_regular};
+use riskbreaker_play::{DICE_RUN_OUT, Fault, Hits, MACHINE_STACK, Machines, Ruleset};
+use riskbreaker_ruleset::{Library, LoadError, Problem, Source, read_regular};
 use riskbreaker_script::SpecFile;
 use riskbreaker_work::WorkBudget;
 
@@ -82,7 +83,8 @@ pub struct SpecRun {
     pub further: Vec<SpecSource>,
     /// Runs only the further specs, not those of the ruleset.
     pub only_further: bool,
-    /// Runs only the specs whose name or path contains this text.
+    /// Runs only the specs whose name or path contains this text; `=` before it: whose name is this text, in which braces
+    /// match any text.
     pub filter: Option<String>,
     /// Runs only these specs.
     pub only: Option<SpecChoice>,
@@ -125,6 +127,7 @@ impl SpecRun {
         self.run(library, id, layers, Some(reach))
     }
 
+    /// Runs the specs on a thread with the stack that scripts need.
     fn run(
         &self,
         library: &Library,
@@ -132,13 +135,30 @@ impl SpecRun {
         layers: &[String],
         reach: Option<&mut SpecReach>,
     ) -> Result<SpecReport, LoadError> {
+        thread::scope(|scope| {
+            let runner = worker().spawn_scoped(scope, || self.run_here(library, id, layers, reach));
+            let failed = |message: String| LoadError::new(id.to_owned(), vec![Problem::new(id, message)]);
+            let runner = runner.map_err(|error| failed(format!("cannot start a thread for specs: {error}")))?;
+            runner.join().unwrap_or_else(|panic| resume_unwind(panic))
+        })
+    }
+
+    fn run_here(
+        &self,
+        library: &Library,
+        id: &str,
+        layers: &[String],
+        reach: Option<&mut SpecReach>,
+    ) -> Result<SpecReport, LoadError> {
+        // The scripts of a spec's games run on its own thread: thousands of short calls would else change threads.
+        let load = || Ruleset::load_on(Machines::CallersThread, library, id, layers);
         let first = match self.measured || reach.is_some() {
             true => Ruleset::load_measured(library, id, layers)?,
-            false => Ruleset::load_with(library, id, layers)?,
+            false => load()?,
         };
         let second = match &self.loaded {
             Some(rules) => rules.clone(),
-            None => Ruleset::load_with(library, id, layers)?,
+            None => load()?,
         };
         let shelf = |rules| Arc::new(SpecRulesets::new(library, rules, &self.budget));
         let machines = [shelf(first), shelf(second)];
@@ -179,9 +199,20 @@ pub fn run_specs(
 
 impl SpecRun {
     fn wants(&self, path: &str, name: &str) -> bool {
-        let by_text = self.filter.as_ref().is_none_or(|text| name.contains(&**text) || path.contains(&**text));
+        let by_text = self.filter.as_ref().is_none_or(|text| match text.strip_prefix('=') {
+            Some(whole) => is_named(name, whole),
+            None => name.contains(&**text) || path.contains(&**text),
+        });
         by_text && self.only.as_ref().is_none_or(|only| only.has(path, name))
     }
+}
+
+/// True if a name is a text in which `{key}` and `{}` match any text.
+fn is_named(name: &str, text: &str) -> bool {
+    let Some((head, rest)) = text.split_once('{') else { return name == text };
+    let (Some(after), Some((_, tail))) = (name.strip_prefix(head), rest.split_once('}')) else { return name == text };
+    let ends = after.char_indices().map(|(at, _)| at).chain([after.len()]);
+    name == text || ends.into_iter().any(|at| is_named(&after[at..], tail))
 }
 
 fn run_all(
@@ -195,24 +226,23 @@ fn run_all(
     let next = AtomicUsize::new(0);
     let found: Mutex<Vec<(usize, OfFile)>> = Mutex::new(Vec::new());
     let workers = thread::available_parallelism().map_or(1, usize::from).min(sources.len().max(1));
-    thread::scope(|scope| {
-        for _ in 0..workers {
-            let worker = thread::Builder::new().name("specs".into()).stack_size(MACHINE_STACK);
-            let work = || {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(source) = sources.get(at) else { return };
-                    let wanted = |path: &str, name: &str| run.wants(path, name);
-                    let of_file = run_file(source, machines, &wanted, run.traced, reaches);
-                    if let Ok(mut found) = found.lock() {
-                        found.push((at, of_file));
-                    }
-                }
-            };
-            // If a thread cannot be started, the others do its work; if none can, the report lists all specs as not
-            // run.
-            let _ = worker.spawn_scoped(scope, work);
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(source) = sources.get(at) else { return };
+            let wanted = |path: &str, name: &str| run.wants(path, name);
+            let of_file = run_file(source, machines, &wanted, run.traced, reaches);
+            if let Ok(mut found) = found.lock() {
+                found.push((at, of_file));
+            }
         }
+    };
+    thread::scope(|scope| {
+        for _ in 1..workers {
+            // If a thread cannot be started, the others do its work.
+            let _ = worker().spawn_scoped(scope, work);
+        }
+        work();
     });
     let mut found = found.into_inner().unwrap_or_default();
     found.sort_by_key(|(at, ..)| *at);
@@ -230,6 +260,11 @@ fn run_all(
     let report =
         SpecReport { ruleset: id.to_string(), results, broken, coverage, lines: None, unexamined, interrupted };
     (report, ran)
+}
+
+/// A thread that can run scripts.
+fn worker() -> thread::Builder {
+    thread::Builder::new().name("specs".into()).stack_size(MACHINE_STACK)
 }
 
 /// The ruleset whose specs are run, and other rulesets of its library that specs change to, each loaded once.
@@ -266,7 +301,7 @@ impl SpecRulesets {
         if let Some(known) = others.get(id) {
             return Ok(known.clone());
         }
-        let loaded = Ruleset::load(&self.library, id)?;
+        let loaded = Ruleset::load_on(Machines::CallersThread, &self.library, id, &[])?;
         others.insert(id.to_string(), loaded.clone());
         Ok(loaded)
     }
@@ -292,7 +327,7 @@ fn mark_overruled(
         },
         Err(_) => return,
     };
-    let Ok(below) = Ruleset::load(library, &below) else { return };
+    let Ok(below) = Ruleset::load_on(Machines::CallersThread, library, &below, &[]) else { return };
     let (lower, sources) = (below.parts(), below.specs().collect::<Vec<_>>());
     let on_top: Vec<String> =
         rules.parts().into_iter().filter(|part| !lower.contains(part)).map(|part| format!("{part}/")).collect();
@@ -451,4 +486,23 @@ fn play(file: &SpecFile, at: usize, shelf: &Arc<SpecRulesets>) -> PlayedSpec {
     let (position, dice, cards) = (case.position.clone(), case.dice.clone(), case.cards.clone());
     let warnings = case.warnings.clone();
     PlayedSpec { fault, position, dice, log: case.log(), end: case.end(), cards, warnings }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_name_fits_with_any_text_for_its_braces() {
+        for (name, text, fits) in [
+            ("A-1: it", "A-1: it", true),
+            ("A-1: it costs", "A-1: it", false),
+            ("2 costs 3", "{risk} costs {loss}", true),
+            ("2 costs", "{risk} costs {loss}", false),
+            ("a {b", "a {b", true),
+            ("on 7", "on {}", true),
+        ] {
+            assert_eq!(is_named(name, text), fits, "{name}, {text}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use include_dir::{Dir, include_dir};
+use riskbreaker::check::derived_types;
 use riskbreaker::script::type_module;
 use riskbreaker::{Library, Ruleset};
 
@@ -46,7 +47,7 @@ pub fn ruleset(name: &str, extends: Option<&str>, over: &[String], folder: Optio
     let library = library::open(Some(&root))?;
     let way = library.ways_to_play(name).remove(0);
     let rules = library::load(&library, &way, &[])?;
-    types::write_inside(&target, types::DEFINITION, &type_module(&rules))?;
+    types::write_inside(&target, types::DEFINITION, &type_module(&rules, &derived_types(&rules)))?;
     if extends.is_some() || !over.is_empty() {
         // A house rule with its spec, for the rulesets that it extends.
         let part = NewPart { name: "first_house_rule".into(), ruleset: Some(name.to_owned()) };

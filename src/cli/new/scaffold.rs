@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
-use riskbreaker::check::{CheckReport, check, first_and_count};
+use riskbreaker::check::{CheckReport, check, derived_types, first_and_count};
 use riskbreaker::ruleset::Fact;
+use riskbreaker::script::type_module;
 use riskbreaker::spec::{SpecRun, run_specs};
 use riskbreaker::{Driver, Happening, Library, Ruleset, Session, Setup, WorkBudget};
 
@@ -175,6 +176,9 @@ impl Scaffold {
                 Err(_) => loads = false,
             }
         }
+        if loads {
+            self.refresh_types()?;
+        }
         wrong.sort();
         wrong.dedup();
         let specs = match (loads, passed, failed) {
@@ -190,6 +194,16 @@ impl Scaffold {
         let partial =
             (!unexamined.is_empty()).then(|| format!("partial, not examined: {}", first_and_count(&unexamined)));
         Ok(Written { files: written, then: specs.into_iter().chain(wrong).chain(partial).collect(), well })
+    }
+
+    /// Writes the types for editors again, if the ruleset has them: they list the cards, items and hooks.
+    fn refresh_types(&self) -> Result<()> {
+        if self.folder.join(types::DEFINITION).is_file()
+            && let Ok(rules) = Ruleset::load(&self.library, &self.ways[0])
+        {
+            types::write_inside(&self.folder, types::DEFINITION, &type_module(&rules, &derived_types(&rules)))?;
+        }
+        Ok(())
     }
 
     /// The required facts of a card or item as source text, copied from another one.

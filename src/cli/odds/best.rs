@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
-use riskbreaker::lab::{BestAnswer, GameLimits, Payoff, Solution, solve_game};
+use riskbreaker::lab::{BestAnswer, GameLimits, Payoff, SkillAndLuck, Solution, solve_game};
 use riskbreaker::{Driver, Refusal, Ruleset, Setup};
 use serde_json::{Value as Json, json};
 
@@ -232,6 +232,17 @@ impl BestPlay<'_> {
                 found.iterations, found.nodes
             ),
         });
+        if let Some(SkillAndLuck { skill, luck, index: Some(index) }) = found.skill_and_luck {
+            notes.push(format!(
+                "Skill and luck: under this play, the answers move the payoff of {} by {skill:.3} in all, dice and other draws by \
+                 {luck:.3}. Index {index:+.2}: -1 if luck alone moves it, +1 if skill alone does.",
+                found.seats.first().map_or("", |seat| &**seat)
+            ));
+        }
+        let followed: f64 = found.results.iter().map(|(_, chance)| chance).sum();
+        if found.is_partial() && followed < 1.0 - 1e-9 {
+            notes.push(format!("Results: {} of the games under this play were not followed.", percent(1.0 - followed)));
+        }
         let (least, most) = found.payoffs;
         if let Some(limit) = &found.limit {
             notes.push(format!(

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use riskbreaker::Event;
 use riskbreaker::play::DecisionCount;
 use riskbreaker::play::recorded::RecordedCourse;
 use riskbreaker::ruleset::SheetStep;
@@ -23,6 +24,8 @@ pub struct ReplayedCourse {
     pub lines: Vec<u32>,
     /// The number of decisions after the replay. If it differs now, something was decided since then.
     pub count: DecisionCount,
+    /// The log of the last replay that worked, if this one stopped at a script error.
+    pub worked: Option<Vec<Event>>,
 }
 
 /// The files of the game other than its campaign.

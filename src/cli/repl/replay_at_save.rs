@@ -27,11 +27,12 @@ impl Repl {
         if !changed.is_empty() && changed.iter().all(is_of_spec) {
             return Ok(());
         }
-        let (course, lines) = match self.replayed.take() {
-            Some(last) if last.count == self.session.decision_count() => (last.course, last.lines),
-            _ => (RecordedCourse::of(&self.session), self.done.iter().map(|mark| mark.made).collect()),
+        let (course, lines, worked) = match self.replayed.take() {
+            Some(last) if last.count == self.session.decision_count() => (last.course, last.lines, last.worked),
+            _ => (RecordedCourse::of(&self.session), self.done.iter().map(|mark| mark.made).collect(), None),
         };
-        let kept = self.session.log();
+        let last_log = worked.unwrap_or_else(|| self.session.log());
+        let kept = last_log.clone();
         let replayed = match course.play_again(&self.session, rules) {
             Ok(replayed) => replayed,
             Err(error) => {
@@ -91,11 +92,12 @@ impl Repl {
             );
             self.screen.row(&Row::at(0).plain(text))?;
         }
+        let worked = session.fault().is_some().then_some(last_log);
         self.replace_session(session);
         self.done = marks;
         self.session.take_events();
         self.settle()?;
-        self.replayed = Some(ReplayedCourse { course, lines, count: self.session.decision_count() });
+        self.replayed = Some(ReplayedCourse { course, lines, count: self.session.decision_count(), worked });
         Ok(())
     }
 }

@@ -104,9 +104,7 @@ fn drawn(picture: &Chart, wide: f64) -> (String, usize) {
             .map(|(label, rate)| (label.clone(), rate.share, rate.low, rate.high))
             .collect(),
         Chart::Differences(rows) => {
-            let row = |(label, found): &(String, Difference)| {
-                (label.clone(), found.average, found.average - found.margin, found.average + found.margin)
-            };
+            let row = |(label, found): &(String, Difference)| (label.clone(), found.average, found.low(), found.high());
             rows.iter().map(row).collect()
         }
     };

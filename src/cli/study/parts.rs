@@ -160,7 +160,9 @@ pub fn find(study: &Study, parts: &[StudyPart], work: &StudyWork) -> Result<Stud
     let (recorded, _) = work.until(share, |threads, told| study.record(threads, told))?;
     let figures = recorded.figures();
     let seats = study.compared_seats(&recorded);
-    let is_contest = study.variant.rules.measures() && seats.len() > 1;
+    let is_cooperative = recorded.is_cooperative();
+    let is_contest = study.variant.rules.measures() && seats.len() > 1 && !is_cooperative;
+    let is_common = recorded.seats.len() == 1 || is_cooperative;
     let (biases, first) = match is_contest {
         true => (recorded.biases(&seats), recorded.first_bias(&seats)),
         false => (Vec::new(), None),
@@ -184,8 +186,13 @@ pub fn find(study: &Study, parts: &[StudyPart], work: &StudyWork) -> Result<Stud
     let has_value = study.variant.rules.measures();
     let mut from = RECORDED_BY;
     for part in StudyPart::ALL.into_iter().filter(|part| parts.contains(part) && has_value) {
-        // Without a second seat, nobody wins: the figures name what is missing.
-        if part != StudyPart::Dominated && !is_contest {
+        // Where no seat wins against another, the figures name what is missing.
+        let is_possible = match part {
+            StudyPart::Dominated => true,
+            StudyPart::Worth => is_contest || is_common,
+            StudyPart::Fairness | StudyPart::Skill => is_contest,
+        };
+        if !is_possible {
             continue;
         }
         work.begin(part.name(), std::mem::replace(&mut from, part.ends_at()), part.ends_at());

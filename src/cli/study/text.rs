@@ -1,10 +1,11 @@
 //! The contents of a study's report, for any output.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::Result;
 use riskbreaker::lab::{
-    CardWorth, Difference, Exchange, Mirrored, Percentile, Rate, SeatBias, SeatExchange, Spread, StudyFigures,
+    Average, CardWorth, Difference, Exchange, Mirrored, Percentile, Rate, SeatBias, SeatExchange, Spread, StudyFigures,
     UnendedGame,
 };
 use riskbreaker::state::readable_name;
@@ -126,6 +127,14 @@ pub fn percentile(found: &Percentile) -> String {
     }
 }
 
+/// Returns an average with the ends of its interval, if it has one.
+fn average_text(found: &Average) -> String {
+    match found.high.is_finite() {
+        true => format!("{:.2} ({:.2} to {:.2})", found.value, found.low, found.high),
+        false => format!("{:.2}", found.value),
+    }
+}
+
 /// Writes the table of questions.
 fn questions(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
     let same = |seat: &str, topic: &str| {
@@ -133,12 +142,11 @@ fn questions(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> 
         topics.filter(|found| *found.seat == *seat && *found.topic == *topic).map(|found| found.no_difference).next()
     };
     let topics = found.figures.topics.iter().map(|found| {
-        let open = found.asked.open as f64 / found.asked.counted.max(1) as f64;
         vec![
             found.seat.to_string(),
             found.topic.to_string(),
             found.asked.asked.to_string(),
-            format!("{open:.2}"),
+            average_text(&found.open),
             rate_text(&found.single),
             same(&found.seat, &found.topic).as_ref().map_or_else(|| "-".to_owned(), rate_text),
         ]
@@ -190,7 +198,12 @@ fn fairness(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFinding
     let left_out: Vec<&str> =
         found.recorded.seats.iter().filter(|seat| !found.seats.contains(seat)).map(|seat| &**seat).collect();
     if !left_out.is_empty() {
-        sheet.plain(&format!("Not compared, since it won no recorded game: {}.", left_out.join(", ")))?;
+        let why = match found.recorded.games.iter().filter_map(|game| game.winner()).collect::<BTreeSet<_>>().len() {
+            0 => "no seat won a recorded game, so the first two are compared",
+            1 => "only one seat won a recorded game, so it is compared with the first of the others",
+            _ => "they won no recorded game",
+        };
+        sheet.plain(&format!("Not compared: {} ({why}).", left_out.join(", ")))?;
     }
     exchanges(sheet, asked, found)
 }
@@ -230,8 +243,17 @@ fn exchanges(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFindin
         let between = if found.seats.len() > 2 { format!(" of {first} and {second}") } else { String::new() };
         match mirrored {
             Err(why) => sheet.plain(&format!("Not exchanged: {exchange}{between}, since {why}."))?,
+            Ok(mirrored) if mirrored.seat.pairs == 0 => {
+                sheet.plain(&format!("The exchange of {exchange}{between} has no pair of games that both ended."))?;
+            }
             Ok(mirrored) if mirrored.same == mirrored.seat.pairs => {
-                sheet.plain(&format!("The exchange of {exchange}{between} changed the result of no game."))?;
+                let pairs = match mirrored.seat.pairs {
+                    1 => "the one pair".to_owned(),
+                    pairs => format!("the {pairs} pairs"),
+                };
+                let text =
+                    format!("The exchange of {exchange}{between} changed the result in none of {pairs} of games.");
+                sheet.plain(&text)?;
             }
             Ok(_) => {}
         }
@@ -277,7 +299,7 @@ fn never_better(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFin
     ))?;
     let rows = positions.never_better.iter().take(PAIRS).map(|pair| {
         let worths = found.worth.iter().filter(|worth| worth.card == pair.card);
-        let worths: Vec<String> = worths.map(|worth| format!("{} {}", worth.seat, points(&worth.worth))).collect();
+        let worths: Vec<String> = worths.map(|worth| format!("{} {}", worth.seat, worth_text(worth))).collect();
         let closest = pair.closest.first().map_or_else(String::new, |near| {
             format!("{:.2} below: trial {}, decision {}", near.by, near.trial, near.decision)
         });
@@ -357,10 +379,16 @@ fn cards(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
         )?;
     }
     if let Some(pairs) = pairs_of_worth(&found.worth) {
-        sheet.note(&format!(
-            "Worth, from {pairs} pairs of games: how many of 100 games the seat wins more than when it may not use the card, \
-             on the same dice; a draw is half a game won."
-        ))?;
+        let what = match found.worth.iter().any(|worth| worth.in_value) {
+            true => {
+                "how much higher `value` is for the seat at the end than when it may not use the card, on the same dice"
+            }
+            false => {
+                "how many of 100 games the seat wins more than when it may not use the card, on the same dice; a draw is half a \
+                 game won"
+            }
+        };
+        sheet.note(&format!("Worth, from {pairs} pairs of games: {what}."))?;
     }
     let has_draws = found.figures.drawn > 0;
     let worth_of =
@@ -375,20 +403,20 @@ fn cards(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
             rate(&card.won_when_used),
         ];
         row.extend(has_draws.then(|| rate(&card.drawn_when_used)));
-        row.push(worth_of(&card.seat, &card.card).map_or_else(|| "-".to_owned(), |found| points(&found.worth)));
+        row.push(worth_of(&card.seat, &card.card).map_or_else(|| "-".to_owned(), worth_text));
         row
     });
     let mut header = vec!["seat", "card", "offered", "chosen", "won when used"];
     header.extend(has_draws.then_some("drawn when used"));
     header.push("worth");
     sheet.table(&header, rows.collect())?;
-    if !found.worth.is_empty() {
+    if found.worth.iter().any(|worth| !worth.in_value) {
         let pictured = |worth: &CardWorth| (format!("{}: {}", worth.seat, readable_name(&worth.card)), worth.worth);
         sheet.picture(&Chart::Differences(found.worth.iter().map(pictured).collect()))?;
     }
     let names = [
-        ("Never offered, since no question names them", &figures.never_named),
-        ("Never offered, since they are closed whenever a question names them", &figures.never_offered),
+        ("Never offered, since no question has an option with their id", &figures.never_named),
+        ("Never offered, since they are closed in every question that has them", &figures.never_offered),
         ("Offered and never chosen", &figures.never_chosen),
     ];
     for (what, cards) in names.iter().filter(|(_, cards)| !cards.is_empty()) {
@@ -401,6 +429,9 @@ fn cards(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
         sheet
             .plain(&format!("Where nothing else was open, a card was used although it is left out: {forced} times."))?;
     }
+    if found.worth.iter().any(|worth| worth.worth.pairs == 0) {
+        sheet.plain("A card without a worth (-): in none of the pairs did both games end.")?;
+    }
     if left_out > 0 {
         sheet.plain(&format!("{left_out} pairs of games do not count, since one of the two games did not end."))?;
     }
@@ -409,9 +440,20 @@ fn cards(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
 
 /// The numbers of pairs of games behind the worths of cards, such as `40` or `38 to 40`; `None` without any.
 fn pairs_of_worth(worths: &[CardWorth]) -> Option<String> {
-    let pairs = worths.iter().map(|worth| worth.worth.pairs);
+    let pairs = worths.iter().map(|worth| worth.worth.pairs).filter(|pairs| *pairs > 0);
     let (least, most) = (pairs.clone().min()?, pairs.max()?);
     Some(if least == most { most.to_string() } else { format!("{least} to {most}") })
+}
+
+/// Formats the worth of a card: in games of 100, or in units of `value`; `-` without pairs.
+fn worth_text(found: &CardWorth) -> String {
+    let worth = &found.worth;
+    match (worth.pairs, found.in_value) {
+        (0, _) => "-".to_owned(),
+        (1, true) => format!("{:+.2}", worth.average),
+        (_, true) => format!("{:+.2} ({:.2} to {:.2})", worth.average, worth.low(), worth.high()),
+        (_, false) => points(worth),
+    }
 }
 
 /// Formats a difference of shares in percentage points: `+2.3 (0.1 to 4.5)`; `-` without pairs.
@@ -419,8 +461,7 @@ pub fn points(found: &Difference) -> String {
     if found.pairs == 0 {
         return "-".to_owned();
     }
-    let [average, low, high] = [found.average, found.average - found.margin, found.average + found.margin]
-        .map(|share| 100.0 * share.clamp(-1.0, 1.0));
+    let [average, low, high] = [found.average, found.low(), found.high()].map(|share| 100.0 * share.clamp(-1.0, 1.0));
     format!("{average:+.1} ({low:.1} to {high:.1})")
 }
 
@@ -434,13 +475,21 @@ fn drama(sheet: &mut dyn ReportOutput, figures: &StudyFigures) -> Result<()> {
     };
     sheet.note(&format!("Of the {} games with a winner{drawn}.", rate.of))?;
     sheet.plain(&format!("The winner was behind at some time in {} of these games.", rate_text(rate)))?;
-    if let Some((average, margin)) = figures.lead_changes {
-        sheet.plain(&format!("The lead changes {average:.2} times a game, give or take {margin:.2}."))?;
-    }
-    if let Some((average, margin)) = figures.decided_at {
-        let (average, margin) = (percent(average), percent(margin));
+    if let Some(lowest) = &figures.lowest_lead {
         sheet.plain(&format!(
-            "The winner leads for good after {average} of the actions of a game, give or take {margin}; 100 % is the last action."
+            "Where the winner stood worst, its `value` minus the best of the others was {:+.2} ({:.2} to {:.2}) on average.",
+            lowest.average,
+            lowest.low(),
+            lowest.high()
+        ))?;
+    }
+    if let Some(changes) = &figures.lead_changes {
+        sheet.plain(&format!("The lead changes {} times a game.", average_text(changes)))?;
+    }
+    if let Some(Average { value, low, high }) = figures.decided_at {
+        let [value, low, high] = [value, low, high].map(percent);
+        sheet.plain(&format!(
+            "The winner leads for good after {value} ({low} to {high}) of the actions of a game; 100 % is the last action."
         ))?;
     }
     Ok(())

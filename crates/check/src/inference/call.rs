@@ -1,6 +1,7 @@
 //! A called function.
 
-use crate::symbols::signature::{Signature, member_name};
+use crate::symbols::signature::Signature;
+use crate::symbols::surroundings::member_name;
 use riskbreaker_ruleset::Param;
 
 /// A called function whose signature is known.

@@ -2,6 +2,8 @@
 
 use crate::inference::Inference;
 use crate::inference::symbol::Symbol;
+use crate::syntax::text;
+use riskbreaker_script::syntax::{Expression, ExpressionKind};
 use riskbreaker_state::Type;
 
 impl Inference<'_> {
@@ -13,6 +15,22 @@ impl Inference<'_> {
                 kind.and_then(|kind| Some(&kind.field(kind.field_named(field)?).ty)).into_iter().collect()
             }
             _ => self.known.types_of(field).collect(),
+        }
+    }
+
+    /// Whether an expression is a variable that this script gives a table of its own.
+    pub(crate) fn is_made_here(&self, value: Expression<'_>) -> bool {
+        matches!(value.kind(), ExpressionKind::Local { local, .. } if self.made_tables.contains(&local.id))
+    }
+
+    /// Whether an expression is a variable whose name stands for entities in the scripts of the ruleset, and that is no
+    /// table of this script's own.
+    pub(crate) fn is_entity_by_name(&self, value: Expression<'_>) -> bool {
+        match value.kind() {
+            ExpressionKind::Local { local, .. } => {
+                !self.is_spec() && !self.is_made_here(value) && self.known.names.is_entity_variable(&text(local.name))
+            }
+            _ => false,
         }
     }
 

@@ -3,10 +3,10 @@
 use crate::inference::Inference;
 use crate::inference::symbol::{LONGEST_CHAIN, Symbol, declared, of_type, symbol_of_param};
 use crate::inference::value_type::ValueType;
-use crate::syntax::{literal, text, value_of};
+use crate::syntax::{literal, local_id, text, value_of};
 use riskbreaker_ruleset::{Param, ParamType};
 use riskbreaker_script::api;
-use riskbreaker_script::syntax::{Expression, ExpressionKind};
+use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind};
 use riskbreaker_state::Type;
 
 impl Inference<'_> {
@@ -45,7 +45,7 @@ impl Inference<'_> {
                     }
                     Symbol::Entity(None) => self.known.always_refers(&name).then_some(Symbol::Entity(None)),
                     Symbol::Holder if name == "owner" => Some(Symbol::Entity(None)),
-                    Symbol::Holder if name == "data" => self.data_here(),
+                    Symbol::Holder if name == "data" => self.data_of(expr),
                     Symbol::Context => symbol_of_param(declared(self.known.rules?.context(), &name)?),
                     Symbol::HookData(hook) => symbol_of_param(declared(self.known.rules?.hook_data(&hook)?, &name)?),
                     Symbol::Event(verb) => self.given_to_hook(&verb, &name),
@@ -85,12 +85,53 @@ impl Inference<'_> {
         }
     }
 
-    /// The data of the hook or the item in this file, if it declares them.
-    pub(crate) fn data_here(&self) -> Option<Symbol> {
-        let (folder, file) = self.path.split_once('/')?;
+    /// The data of an attachment: those of its hook where the hook is known and declares them, or those of any hook.
+    fn data_of(&self, holder: Expression<'_>) -> Option<Symbol> {
+        match self.hook_of(holder) {
+            Some(hook) => self.known.rules?.hook_data(&hook).map(|_| Symbol::HookData(hook)),
+            None => Some(Symbol::AnyHookData),
+        }
+    }
+
+    /// The id of the hook or item of an attachment: that of this file, or that with which a condition compares it.
+    pub(crate) fn hook_of(&self, holder: Expression<'_>) -> Option<String> {
+        self.hook_of_variable(local_id(holder)?)
+    }
+
+    /// The same for a variable, by its number in the file.
+    pub(crate) fn hook_of_variable(&self, id: u64) -> Option<String> {
+        if let Some(hook) = self.holder_hooks.get(&id) {
+            return Some(hook.clone());
+        }
+        let (folder, file) = self.path.split_once('/').filter(|_| self.own_holders.contains(&id))?;
         let id = file.rsplit('/').next()?.split('.').next()?;
-        let is_declared = matches!(folder, "hooks" | "items") && self.known.rules?.hook_data(id).is_some();
-        is_declared.then(|| Symbol::HookData(id.to_owned()))
+        matches!(folder, "hooks" | "items").then(|| id.to_owned())
+    }
+
+    /// The variable and the hook of `held.hook == "watch"`, by itself or as a part of `and`; with the operator `~=` instead
+    /// of `==` if `denied`.
+    pub(crate) fn hook_compared(&self, condition: Expression<'_>, denied: bool) -> Option<(u64, String)> {
+        match condition.kind() {
+            ExpressionKind::Grouped(inner) => self.hook_compared(inner, denied),
+            ExpressionKind::Binary { lhs, op: BinaryOp::And, rhs } if !denied => {
+                self.hook_compared(lhs, denied).or_else(|| self.hook_compared(rhs, denied))
+            }
+            ExpressionKind::Binary { lhs, op, rhs }
+                if op == if denied { BinaryOp::NotEqual } else { BinaryOp::Equal } =>
+            {
+                let ExpressionKind::IndexName { expr, index, .. } = lhs.kind() else { return None };
+                let is_holder = index == "hook" && self.symbol(expr) == Some(Symbol::Holder);
+                local_id(expr).zip(literal(rhs)).filter(|_| is_holder)
+            }
+            _ => None,
+        }
+    }
+
+    /// The names that the data of hooks and items declare.
+    pub(crate) fn names_of_any_data(&self) -> Vec<&str> {
+        let Some(rules) = self.known.rules else { return Vec::new() };
+        let holders = rules.hooks().iter().map(|hook| &**hook).chain(rules.items().iter().map(|item| &*item.id));
+        holders.filter_map(|hook| rules.hook_data(hook)).flatten().map(|param| &*param.name).collect()
     }
 
     /// What a hook finds under a name: by what its verb declares, or else by what the function of the verb does with it and what
@@ -121,8 +162,15 @@ impl<'r> Inference<'r> {
             Symbol::HookData(hook) => declared(rules.hook_data(hook)?, name)?,
             _ => return None,
         };
-        match &param.ty {
-            ParamType::Value(Type::Enum(words)) => Some(words.iter().map(ToString::to_string).collect()),
+        words_of(&param.ty)
+    }
+
+    /// The words that the answer to a question can be, by the declaration of its topic; `None` if it may be another text,
+    /// or never is a text.
+    pub(crate) fn words_of_answer(&self, question: Expression<'_>) -> Option<Vec<String>> {
+        let ExpressionKind::Call { func, args, .. } = question.kind() else { return None };
+        match self.symbol(func)? {
+            Symbol::Word("choose") => words_of(&self.topic_of(*args.first()?)?.ty),
             _ => None,
         }
     }
@@ -131,5 +179,21 @@ impl<'r> Inference<'r> {
     pub(crate) fn topic_of(&self, question: Expression<'_>) -> Option<&'r Param> {
         let ExpressionKind::Table { items } = question.kind() else { return None };
         self.known.rules?.declared_topic(&literal(value_of(items, "topic")?)?)
+    }
+}
+
+/// The texts that a value of a type can be; `None` if it may be any text, or never is a text.
+fn words_of(ty: &ParamType) -> Option<Vec<String>> {
+    match ty {
+        ParamType::Value(Type::Enum(words)) => Some(words.iter().map(ToString::to_string).collect()),
+        ParamType::OneOf(types) => {
+            let may_be_other = |ty: &ParamType| match ty {
+                ParamType::Any | ParamType::Record(_) | ParamType::OneOf(_) | ParamType::Value(Type::Text) => true,
+                ParamType::Value(_) => false,
+            };
+            let words: Vec<String> = types.iter().filter_map(words_of).flatten().collect();
+            (!words.is_empty() && !types.iter().any(may_be_other)).then_some(words)
+        }
+        ParamType::Any | ParamType::Record(_) | ParamType::Value(_) => None,
     }
 }

@@ -29,10 +29,14 @@ impl Inference<'_> {
             Some(Symbol::Holder) => Some(Members::Attached),
             Some(Symbol::Question) => Some(Members::Question),
             Some(Symbol::Entities(_) | Symbol::Switch(_)) => Some(Members::Nothing),
-            Some(Symbol::Vocabulary | Symbol::Word(_) | Symbol::Library(_) | Symbol::Spec) => None,
+            Some(Symbol::Vocabulary | Symbol::Word(_) | Symbol::Library(_) | Symbol::Spec | Symbol::Change) => None,
             Some(Symbol::HookData(hook)) => {
                 let data = self.known.rules?.hook_data(&hook)?;
                 Some(Members::Data(data.iter().map(|param| param.name.clone()).collect()))
+            }
+            Some(Symbol::AnyHookData) => {
+                let names: BTreeSet<&str> = self.names_of_any_data().into_iter().collect();
+                Some(Members::Data(names.into_iter().map(str::to_owned).collect()))
             }
             Some(Symbol::Context) => Some(self.members_of_context()),
             None if matches!(of.kind(), ExpressionKind::Local { local, .. } if local.name == "ctx") => {
@@ -40,10 +44,16 @@ impl Inference<'_> {
             }
             None => match self.value_type(of) {
                 Some(ValueType::Entity) => Some(Members::Entity(self.kind_by_name(of))),
-                Some(ValueType::Number | ValueType::Truth | ValueType::Function | ValueType::List) => {
-                    Some(Members::Nothing)
-                }
-                Some(ValueType::Sum | ValueType::Text | ValueType::Table | ValueType::Record) => None,
+                Some(
+                    ValueType::Number
+                    | ValueType::Truth
+                    | ValueType::Function
+                    | ValueType::List
+                    | ValueType::Record
+                    | ValueType::Sum,
+                ) => Some(Members::Nothing),
+                Some(ValueType::Text) => Some(Members::Text),
+                Some(ValueType::Table) => None,
                 Some(ValueType::Attached) => Some(Members::Attached),
                 None => self.kind_by_name(of).map(|kind| Members::Entity(Some(kind))),
             },

@@ -1,5 +1,6 @@
 //! The inference pass: the meanings and types of expressions, as far as reading a script shows them.
 
+pub(crate) mod absent;
 pub(crate) mod call;
 pub(crate) mod called;
 mod choice;
@@ -12,14 +13,16 @@ pub(crate) mod symbol;
 mod typing;
 pub(crate) mod value_type;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::absent::AbsentValue;
 use self::evidence::Evidence;
 use self::silent::Silent;
 use self::symbol::Symbol;
 use self::value_type::ValueType;
 use crate::symbols::known::KnownNames;
-use crate::symbols::signature::Signature;
+use crate::symbols::signature::{Signature, TestedValues};
 use crate::syntax::{Locals, literal};
 use riskbreaker_ruleset::Source;
 use riskbreaker_script::syntax::{Expression, ExpressionKind};
@@ -61,6 +64,22 @@ pub(crate) struct Inference<'r> {
     pub always_there: BTreeSet<u64>,
     /// Local variables that are always nil.
     pub nothing: BTreeSet<u64>,
+    /// Parameters of the functions of this file's hook or item that are its own attachments.
+    pub own_holders: BTreeSet<u64>,
+    /// Local variables that are attachments of a known hook here, with its id.
+    pub holder_hooks: BTreeMap<u64, String>,
+    /// Local variables that get a table when they are declared.
+    pub made_tables: BTreeSet<u64>,
+    /// Local variables whose value may be nil.
+    pub absent: BTreeMap<u64, AbsentValue>,
+    /// What conditions of the file ask for.
+    pub tested: TestedValues,
+    /// The texts of the tested expressions that are no variables.
+    pub tested_texts: OnceCell<BTreeSet<&'r str>>,
+    /// The lines of the text.
+    pub lines: OnceCell<Vec<&'r str>>,
+    /// Local variables that run through the keys of a table.
+    pub loop_keys: BTreeSet<u64>,
     /// Local variables that hold the result of a function that returns nothing.
     pub silent: BTreeMap<u64, Silent>,
     /// Parameters of verbs, to which nothing is added by an index.
@@ -90,6 +109,14 @@ impl<'r> Inference<'r> {
             lists: BTreeSet::new(),
             always_there: BTreeSet::new(),
             nothing: BTreeSet::new(),
+            own_holders: BTreeSet::new(),
+            holder_hooks: BTreeMap::new(),
+            made_tables: BTreeSet::new(),
+            absent: BTreeMap::new(),
+            tested: TestedValues::default(),
+            tested_texts: OnceCell::new(),
+            lines: OnceCell::new(),
+            loop_keys: BTreeSet::new(),
             silent: BTreeMap::new(),
             handed_to_verbs: BTreeSet::new(),
         }

@@ -21,10 +21,14 @@ pub(crate) enum Symbol {
     Context,
     /// The data of an attachment, of a hook that declares them.
     HookData(String),
+    /// The data of an attachment whose hook is not known.
+    AnyHookData,
     /// Something that is attached to an entity, as hooks and `rb.attached` get it.
     Holder,
     /// The question that a policy answers.
     Question,
+    /// What a conversion of a game is given.
+    Change,
     Spec,
 }
 

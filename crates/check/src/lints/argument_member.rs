@@ -127,8 +127,7 @@ impl ScriptReader<'_> {
     ) -> Option<(Mistake, Option<String>)> {
         let (read, param) = (&called.signature.reads[at], &called.signature.params[at]);
         let Members::Context(known) = self.members_of_context() else { return None };
-        let more: Vec<&str> = self.known.names.members_of_context().into_iter().flatten().collect();
-        let missing = read.iter().find(|name| !known.contains(name) && !more.contains(&name.as_str()))?;
+        let missing = read.iter().find(|name| !known.contains(name) && !self.known.names.may_context_get(name))?;
         let fits = |member: &&Param| match &member.ty {
             ParamType::Value(Type::Ref(kind)) => {
                 kind.as_ref().is_none_or(|kind| wanted.iter().any(|name| **name == **kind))

@@ -130,7 +130,7 @@ impl ScriptReader<'_> {
                 false if given == ValueType::Sum => {
                     "write its number: sum.total; `sum:least(0, \"at least 0\")` and `sum:most(9, ...)` bound a sum"
                 }
-                false if counts => "count the list with `#`",
+                false if counts => "`#` before it counts it",
                 false => "name what is meant",
             };
             let change = match counts {
@@ -216,9 +216,13 @@ impl ScriptReader<'_> {
         false
     }
 
-    /// Reports a face of `t:dice` that is no number.
+    /// Reports a face of `t:dice` that is no number, or that no die of the ruleset has.
     pub(crate) fn faces(&mut self, args: &[Expression<'_>]) {
         for arg in args {
+            match arg.kind() {
+                ExpressionKind::Table { .. } => listed(*arg).for_each(|face| self.no_such_face(face)),
+                _ => self.no_such_face(*arg),
+            }
             let sort = self.value_type(*arg).filter(|sort| *sort != ValueType::Number && !sort.is_table());
             if let Some(sort) = sort {
                 let wrong = format!("expected a number, found {}", sort.words());

@@ -2,6 +2,7 @@
 
 use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
+use crate::lints::unknown_member::is_function_of_change;
 use crate::reader::ScriptReader;
 use crate::syntax::{literal, text};
 use riskbreaker_script::api;
@@ -28,10 +29,10 @@ impl ScriptReader<'_> {
         }
         let method = |known: &str| api::ENTITY_METHODS.contains(&known) || self.known.is_derived(known);
         let wrong = match self.symbol(expr) {
-            _ if self_call && self.is_change(expr) => format!("a dot: `change.{name}(...)`"),
             Some(Symbol::Vocabulary) if self_call => format!("rb.{name}"),
             Some(Symbol::Word("act")) if self_call => format!("a dot: `.{name}(...)`"),
             Some(Symbol::Spec) if !self_call => format!("t:{name}"),
+            Some(Symbol::Change) if self_call && is_function_of_change(&name) => format!("a dot: `.{name}(...)`"),
             // A file may define methods of its own table, which have no parameter of that name.
             Some(Symbol::Module(path))
                 if self_call && path != self.full && self.takes_no_self(&path, &name, args.len()) =>

@@ -106,6 +106,7 @@ impl ScriptReader<'_> {
         let name = text(index);
         let owner = match self.symbol(expr) {
             Some(Symbol::Entity(kind)) => Some(Symbol::Entity(kind)),
+            None if self.is_entity_by_name(expr) => None,
             // Nothing but entities has a member of that name.
             None if !self.known.names.may_be_own(&name) && !self.is_own_table(expr) => None,
             _ => return None,

@@ -3,7 +3,7 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::lints::field_type::value_instead;
 use crate::reader::ScriptReader;
-use crate::syntax::{literal, named};
+use crate::syntax::{literal, named, number};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 use riskbreaker_spec::{EVENT_SORTS, REFUSAL_KINDS};
 use riskbreaker_state::{Type, Value};
@@ -120,6 +120,14 @@ impl ScriptReader<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// Reports a face of `t:dice` that no die of the ruleset has.
+    pub(crate) fn no_such_face(&mut self, face: Expression<'_>) {
+        let Some(shown) = number(face).filter(|_| !self.elsewhere) else { return };
+        let Some(largest) = self.known.names.largest_die().filter(|sides| shown > f64::from(*sides)) else { return };
+        let wrong = format!("no die of these rules shows {shown}: the largest one has {largest} faces");
+        self.problem(&LINT, face.location(), (wrong, format!("write a face from 1 to {largest}").into()));
     }
 
     /// Reports a sort of event that there is not.

@@ -114,40 +114,49 @@ impl ScriptReader<'_> {
         Some((written, count + constant, count * sides + constant))
     }
 
-    /// Reports a comparison of a roll with a number that it is always or never beyond.
+    /// Reports a comparison of a roll with a number, in either order, that all or none of its results fulfil.
     pub(crate) fn roll_compared(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>) {
-        let Some((dice, least, most)) = self.range_of_roll(lhs) else { return };
-        let Some(Value::Int(than)) = constant(rhs) else { return };
-        let (always, never) = match op {
-            BinaryOp::Greater => (least > than, most <= than),
-            BinaryOp::GreaterEqual => (least >= than, most < than),
-            BinaryOp::Less => (most < than, least >= than),
-            BinaryOp::LessEqual => (most <= than, least > than),
-            BinaryOp::Equal => (false, than < least || than > most),
-            BinaryOp::NotEqual => (than < least || than > most, false),
+        use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+        let exchanged = match op {
+            Less => Greater,
+            LessEqual => GreaterEqual,
+            Greater => Less,
+            GreaterEqual => LessEqual,
+            _ => op,
+        };
+        let found = match (self.range_of_roll(lhs), constant(rhs), self.range_of_roll(rhs), constant(lhs)) {
+            (Some(range), Some(Value::Int(than)), ..) => (range, op, than, rhs),
+            (.., Some(range), Some(Value::Int(than))) => (range, exchanged, than, lhs),
+            _ => return,
+        };
+        let ((dice, least, most), of_roll, than, number) = found;
+        let (always, never) = match of_roll {
+            Greater => (least > than, most <= than),
+            GreaterEqual => (least >= than, most < than),
+            Less => (most < than, least >= than),
+            LessEqual => (most <= than, least > than),
+            Equal => (false, than < least || than > most),
+            NotEqual => (than < least || than > most, false),
             _ => return,
         };
         if !always && !never {
             return;
         }
         let word = if always { "always" } else { "never" };
-        let wrong = format!("{dice} is a number from {least} to {most}, so this is {word} true");
+        let wrong = format!("{dice} gives {least} to {most}, so this is {word} true");
         // The border itself was most likely meant: `> 6` of a die.
-        let meant = match op {
-            BinaryOp::Greater if than == most => Some(">="),
-            BinaryOp::Less if than == least => Some("<="),
-            _ => None,
-        };
+        let is_border = of_roll == Greater && than == most || of_roll == Less && than == least;
         let between = self.offset_of(lhs.location().end)..self.offset_of(rhs.location().begin);
-        let change = meant.and_then(|meant| {
-            let at = between.start + self.text.get(between)?.find(op.symbol())?;
-            Some(TextChange { begin: at, end: at + op.symbol().len(), text: meant.to_owned() })
+        let sign = self.text.get(between.clone()).and_then(|text| text.find(op.symbol())).filter(|_| is_border);
+        let change = sign.map(|at| {
+            let end = between.start + at + op.symbol().len();
+            TextChange { begin: end, end, text: "=".into() }
         });
-        let cure = match meant {
-            Some(meant) => format!("write `{meant} {than}`"),
-            None => format!("compare it with a number from {least} to {most}"),
+        let cure = match is_border {
+            true => format!("write `{}=` instead of `{}`", op.symbol(), op.symbol()),
+            false => format!("compare it with a number from {least} to {most}"),
         };
-        self.problem_with(&LINT, rhs.location(), (wrong, cure.into()), change);
+        self.problem_with(&LINT, number.location(), (wrong, cure.into()), change);
     }
 
     /// Reports `rb.at_least("1d6", 7, ...)` and the like, which always or never succeed.
@@ -163,7 +172,7 @@ impl ScriptReader<'_> {
         };
         if always || never {
             let word = if always { "always" } else { "never" };
-            let wrong = format!("{dice} is a number from {least} to {most}, so this {word} succeeds");
+            let wrong = format!("{dice} gives {least} to {most}, so this {word} succeeds");
             let cure = format!("write a number from {least} to {most} with which it can succeed and fail");
             self.problem(&LINT, need.location(), (wrong, cure.into()));
         }

@@ -1,13 +1,13 @@
 //! A function whose value is used can end without one.
 
-use crate::control_flow::{EarlyReturn, early_return, end_of, falls_through, promised_type};
+use crate::control_flow::{early_return, end_of, falls_through, promised_type};
 use crate::inference::silent::Silent;
 use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::symbols::signature::Signature;
 use crate::syntax::{empty_return, place_in, returned, text};
-use riskbreaker_ruleset::{Problem, TextChange};
+use riskbreaker_ruleset::Problem;
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Block, Expression, ExpressionKind, Function, Location, StatementView};
 
@@ -50,23 +50,11 @@ return rb.policy({
 };
 
 impl ScriptReader<'_> {
-    /// Reports a `return` that ends a loop in its first round.
-    fn returns_early(&mut self, found: &EarlyReturn) {
-        let (before, at) = (self.offset_of(found.before), self.bytes_of(found.at));
-        let end = self.offset_of(found.of_loop.end);
-        let kept = self.text[before..at.start].trim_end();
-        let (closing, indent) = (&self.text[at.end..end], self.indent_of(found.of_loop.begin));
-        let text = format!("{kept}{closing}\n{indent}{}", &self.text[at]);
-        let wrong = "this `return` ends the loop in its first round".to_owned();
-        let cure = "move it below the `end` of the loop";
-        self.cured(&LINT, found.at, (wrong, cure.into()), TextChange { begin: before, end, text });
-    }
-
     /// Reports a function that returns in the first round of a loop what the loop collects, or a function with a result
     /// type that can end without `return`.
     pub(crate) fn promised(&mut self, function: &Function<'_>) {
         if let Some(found) = early_return(function) {
-            return self.returns_early(&found);
+            return self.returns_in_first_round(&found);
         }
         if promised_type(function).is_none() || !falls_through(function.body) {
             return;

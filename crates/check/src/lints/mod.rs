@@ -11,7 +11,7 @@ pub(crate) mod build_result;
 pub(crate) mod call_of_value;
 pub(crate) mod call_while_loading;
 pub(crate) mod called_field;
-pub(crate) mod change_member;
+pub(crate) mod cast_fails;
 pub(crate) mod change_while_reading;
 pub(crate) mod conflict_copy;
 pub(crate) mod dot_or_colon;
@@ -43,6 +43,7 @@ pub(crate) mod list_index;
 pub(crate) mod load;
 pub(crate) mod loop_bound;
 pub(crate) mod loop_index;
+pub(crate) mod may_be_nil;
 pub(crate) mod member_of_plain_value;
 pub(crate) mod missing_actor;
 pub(crate) mod missing_default;
@@ -62,10 +63,11 @@ pub(crate) mod outer_change;
 mod page;
 pub(crate) mod parameter_order;
 pub(crate) mod past_the_end;
-pub(crate) mod pattern_backslash;
 pub(crate) mod question_type;
 pub(crate) mod quoted_variable;
+pub(crate) mod regular_expression;
 pub(crate) mod result_of_sort;
+pub(crate) mod return_in_loop;
 pub(crate) mod reversed_operator;
 pub(crate) mod rule_id;
 pub(crate) mod same_condition;
@@ -122,7 +124,7 @@ pub static LINTS: &[&Lint] = &[
     &call_of_value::LINT,
     &call_while_loading::LINT,
     &called_field::LINT,
-    &change_member::LINT,
+    &cast_fails::LINT,
     &change_while_reading::LINT,
     &conflict_copy::LINT,
     &dot_or_colon::LINT,
@@ -154,6 +156,7 @@ pub static LINTS: &[&Lint] = &[
     &load::LINT,
     &loop_bound::LINT,
     &loop_index::LINT,
+    &may_be_nil::LINT,
     &member_of_plain_value::LINT,
     &missing_actor::LINT,
     &missing_default::LINT,
@@ -172,10 +175,11 @@ pub static LINTS: &[&Lint] = &[
     &outer_change::LINT,
     &parameter_order::LINT,
     &past_the_end::LINT,
-    &pattern_backslash::LINT,
     &question_type::LINT,
     &quoted_variable::LINT,
+    &regular_expression::LINT,
     &result_of_sort::LINT,
+    &return_in_loop::LINT,
     &reversed_operator::LINT,
     &rule_id::LINT,
     &same_condition::LINT,

@@ -6,7 +6,7 @@ use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::literal;
 use riskbreaker_ruleset::TextChange;
-use riskbreaker_script::syntax::{Expression, ExpressionKind};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "never-equal",
@@ -28,6 +28,12 @@ end"#,
 };
 
 impl ScriptReader<'_> {
+    /// Reports a comparison of a reference with a text.
+    pub(crate) fn reference_is_no_text(&mut self, name: &str, at: Location) {
+        let wrong = format!("`{name}` is an entity and never equal to a text");
+        self.problem(&LINT, at, (wrong, "compare a field of it, such as its name".into()));
+    }
+
     /// Reports a comparison of values that are never equal, because their types differ.
     pub(crate) fn never_equal(&mut self, lhs: Expression<'_>, rhs: Expression<'_>) {
         let holder = |side: Expression<'_>| self.symbol(side) == Some(Symbol::Holder);
@@ -38,6 +44,17 @@ impl ScriptReader<'_> {
                 let change = self.inserted(one.location().end, ".owner");
                 let cure = "name whom it is attached to: `.owner`".into();
                 return self.cured(&LINT, one.location(), (wrong, cure), change);
+            }
+        }
+        for (number, name) in [(lhs, rhs), (rhs, lhs)] {
+            if let ExpressionKind::IndexName { expr, index, index_location, .. } = number.kind()
+                && index == "id"
+                && holder(expr)
+                && literal(name).is_some()
+            {
+                let wrong = "the `id` of an attachment is a number and never equal to a text".to_owned();
+                let change = self.replaced(index_location, "hook");
+                return self.cured(&LINT, number.location(), (wrong, "`hook` holds its name: `.hook`".into()), change);
             }
         }
         for (field, nil) in [(lhs, rhs), (rhs, lhs)] {
@@ -69,10 +86,6 @@ impl ScriptReader<'_> {
             _ => "compare it with a value that it can have",
         };
         let wrong = format!("{} and {} are never equal", one.words(), other.words());
-        if let Some(change) = self.hook_of_holder(lhs, rhs).or_else(|| self.hook_of_holder(rhs, lhs)) {
-            let cure = format!("the name of what is attached is `{}`", change.text);
-            return self.cured(&LINT, rhs.location(), (wrong, cure.into()), change);
-        }
         let counted = match (one, other) {
             (table, ValueType::Number) if table.is_table() => Some(lhs),
             (ValueType::Number, table) if table.is_table() => Some(rhs),
@@ -90,13 +103,6 @@ impl ScriptReader<'_> {
 }
 
 impl ScriptReader<'_> {
-    /// The change of the number of an attachment that is compared with a text: `held.hook` for `held.id`.
-    fn hook_of_holder(&self, number: Expression<'_>, text: Expression<'_>) -> Option<TextChange> {
-        let ExpressionKind::IndexName { expr, index, .. } = number.kind() else { return None };
-        let is_number = index == "id" && self.symbol(expr) == Some(Symbol::Holder) && literal(text).is_some();
-        is_number.then(|| self.replaced(number.location(), format!("{}.hook", self.source(expr))))
-    }
-
     /// The cure for an entity that is compared with a text: the field that names it.
     fn by_its_name(&self, lhs: Expression<'_>, rhs: Expression<'_>) -> Option<(String, TextChange)> {
         let (entity, _) = [(lhs, rhs), (rhs, lhs)].into_iter().find(|(_, text)| literal(*text).is_some())?;

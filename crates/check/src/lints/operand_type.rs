@@ -27,6 +27,9 @@ impl ScriptReader<'_> {
         self.has_come_back(rhs);
         let sorts = (self.type_or_list(lhs), self.type_or_list(rhs));
         let sign = op.symbol();
+        if self.nil_operand(lhs, sign) || self.nil_operand(rhs, sign) {
+            return;
+        }
         if reckons(op) {
             for (side, sort) in [(lhs, sorts.0), (rhs, sorts.1)] {
                 if self.is_nothing(side) {

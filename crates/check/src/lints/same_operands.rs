@@ -1,7 +1,7 @@
 //! Both sides of an operator are the same.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::syntax::number;
+use crate::syntax::{literal, number};
 use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
 
@@ -31,7 +31,7 @@ impl SyntaxLints<'_> {
         let wrong = match op {
             BinaryOp::Or | BinaryOp::And => "both sides are the same",
             // `x ~= x` asks whether a value is no number.
-            BinaryOp::Equal | BinaryOp::NotEqual if matches!(lhs.kind(), ExpressionKind::Local { .. }) => return,
+            BinaryOp::NotEqual if matches!(lhs.kind(), ExpressionKind::Local { .. }) => return,
             BinaryOp::Equal | BinaryOp::LessEqual | BinaryOp::GreaterEqual => {
                 "both sides are the same, so this is always true"
             }
@@ -39,7 +39,8 @@ impl SyntaxLints<'_> {
             BinaryOp::Subtract => "both sides are the same, so this is 0",
             _ => return,
         };
-        let is_constant = number(lhs).is_some() && !matches!(op, BinaryOp::Or | BinaryOp::And);
+        let is_constant =
+            (number(lhs).is_some() || literal(lhs).is_some()) && !matches!(op, BinaryOp::Or | BinaryOp::And);
         if !is_constant && self.same(lhs, rhs) {
             let cure = match op {
                 BinaryOp::Or | BinaryOp::And => "remove one of the two, or write what was meant",

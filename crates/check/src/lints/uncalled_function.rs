@@ -3,6 +3,7 @@
 use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{ValueType, params_of};
 use crate::lint::{Example, Lint, Severity};
+use crate::lints::unknown_member::is_function_of_change;
 use crate::reader::ScriptReader;
 use crate::syntax::text;
 use riskbreaker_script::api;
@@ -46,6 +47,22 @@ impl ScriptReader<'_> {
         if is_function && !may_be {
             let wrong = format!("`{name}` is a function, and here the function itself is compared");
             self.problem(&LINT, side.location(), (wrong, format!("call it: {name}(...)").into()));
+        }
+    }
+
+    /// Reports a member that is read off a function of a module or of a conversion, instead of off its result.
+    pub(crate) fn read_off_function(&mut self, of: Expression<'_>) {
+        let ExpressionKind::IndexName { expr, index, .. } = of.kind() else { return };
+        let name = text(index);
+        let is_function = match self.symbol(expr) {
+            Some(Symbol::Change) => is_function_of_change(&name),
+            Some(Symbol::Module(_)) => self.value_type(of) == Some(ValueType::Function),
+            _ => false,
+        };
+        if is_function {
+            let wrong = format!("`{name}` is a function, and a member is read off it");
+            let written = self.source(of);
+            self.problem(&LINT, of.location(), (wrong, format!("call it: {written}(...)").into()));
         }
     }
 

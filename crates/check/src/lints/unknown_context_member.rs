@@ -1,9 +1,11 @@
 //! Nothing puts a member of that name into `ctx`.
 
+use crate::inference::symbol::declared;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use riskbreaker_ruleset::{Cure, instead_or};
+use riskbreaker_ruleset::{Cure, ParamType, instead_or};
 use riskbreaker_script::syntax::Location;
+use riskbreaker_state::Type;
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-context-member",
@@ -22,12 +24,18 @@ impl ScriptReader<'_> {
         let members: Vec<String> =
             self.known.names.members_of_context().into_iter().flatten().map(str::to_string).collect();
         let otherwise = format!("write `ctx.{name} = ...` where the card is asked for, or correct the name");
-        let cure =
-            match members.iter().find(|member| **member == format!("{name}s") && self.known.names.is_list(member)) {
-                // One of a list of that name.
-                Some(list) => Cure::meant(name, format!("{list}[1]")),
-                None => instead_or(name, members.iter().map(String::as_str), otherwise),
-            };
+        // The plural is a list, and one of it is meant.
+        let plural = format!("{name}s");
+        let is_list = self.known.names.is_list(&plural)
+            || self
+                .known
+                .rules
+                .and_then(|rules| declared(rules.context(), &plural))
+                .is_some_and(|param| matches!(param.ty, ParamType::Value(Type::List(_))));
+        let cure = match members.contains(&plural) && is_list {
+            true => Cure::meant(name, format!("{plural}[1]")),
+            false => instead_or(name, members.iter().map(String::as_str), otherwise),
+        };
         self.problem(&LINT, at, (format!("nothing puts a `{name}` into `ctx`"), cure));
     }
 

@@ -74,6 +74,21 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// Reports a member that an attachment does not have.
+    pub(crate) fn no_holder_member(&mut self, name: &str, at: Location) {
+        let wrong = format!("an attachment has `id`, `hook`, `owner` and `data`, and no `{name}`");
+        match self.names_of_any_data().contains(&name) {
+            true => {
+                let change = self.replaced(at, format!("data.{name}"));
+                self.cured(&LINT, at, (wrong, Cure::meant(name, format!("data.{name}"))), change);
+            }
+            false => {
+                let otherwise = "what it is given is in `data`, and what it hangs on is `owner`";
+                self.problem(&LINT, at, (wrong, instead_or(name, ["id", "hook", "owner", "data"], otherwise)));
+            }
+        }
+    }
+
     /// Reports `owner` and `id` of a hook that is always on.
     pub(crate) fn holder_of_nobody(&mut self, name: &str, at: Location) {
         let wrong = format!("a hook that is always on hangs on nobody, and has no `{name}`");
@@ -84,17 +99,20 @@ impl ScriptReader<'_> {
     /// Reports names in the data that replace those of an attachment: each is declared by some hook, or near to none that
     /// is.
     pub(crate) fn replaced_data(&mut self, data: Expression<'_>) {
-        let Some(rules) = self.known.rules else { return };
-        let holders = rules.hooks().iter().map(|hook| &**hook).chain(rules.items().iter().map(|item| &*item.id));
-        let known: Vec<&str> =
-            holders.filter_map(|hook| rules.hook_data(hook)).flatten().map(|param| &*param.name).collect();
         for (name, at, _) in named(data) {
-            if !known.contains(&&*name)
-                && let Some(near) = self.known.nearest(&name, known.iter().copied())
-            {
-                let mistake = (format!("no hook declares `{name}` in its data"), Cure::meant(name.as_str(), near));
-                self.problem(&LINT, at, mistake);
-            }
+            self.in_no_data(&name, at);
+        }
+    }
+
+    /// Reports a name that the data of no hook have, and that is near to one of theirs.
+    pub(crate) fn in_no_data(&mut self, name: &str, at: Location) {
+        let known = self.names_of_any_data();
+        if known.contains(&name) {
+            return;
+        }
+        if let Some(near) = self.known.nearest(name, known) {
+            let mistake = (format!("no hook declares `{name}` in its data"), Cure::meant(name, near));
+            self.problem(&LINT, at, mistake);
         }
     }
 

@@ -2,9 +2,10 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use riskbreaker_ruleset::{Cure, instead_or, slips};
-use riskbreaker_script::api;
+use crate::type_pieces::pieces_of_type;
+use riskbreaker_ruleset::{Cure, instead, instead_or, slips};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
+use riskbreaker_script::{api, common_type};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-member",
@@ -27,9 +28,8 @@ impl ScriptReader<'_> {
         if foreign || matches!(of.kind(), ExpressionKind::Global(_)) {
             return;
         }
-        if let Some(field) = self.field_in_lower_case(name) {
-            let told = (format!("nothing has a `{name}`"), Cure::meant(name, field));
-            return self.problem(&LINT, at, told);
+        if let Some(meant) = self.member_in_other_case(of, name) {
+            return self.problem(&LINT, at, (format!("no entity has a `{name}`"), Cure::meant(name, meant)));
         }
         // `table.pack` counts its values in `n`.
         let is_packed = name == "n" && self.text.contains("table.pack(");
@@ -69,15 +69,17 @@ impl ScriptReader<'_> {
     }
 
     /// The field or derived value that a name with a capital letter means, as other environments write it: `name` for
-    /// `Name`. `None` if some table has the name with its capital letter.
-    fn field_in_lower_case(&self, name: &str) -> Option<String> {
-        let first = name.chars().next().filter(|first| first.is_uppercase())?;
-        let lower = format!("{}{}", first.to_lowercase(), &name[first.len_utf8()..]);
-        let mut kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
-        let is_member = kinds.any(|kind| kind.members().any(|member| member == lower));
+    /// `Name`. `None` if a kind has the name itself, or if a table may have it and what it is read off may be a table.
+    fn member_in_other_case(&self, of: Expression<'_>, name: &str) -> Option<String> {
+        if !name.starts_with(char::is_uppercase) {
+            return None;
+        }
+        let members =
+            || self.known.schema().into_iter().flat_map(|schema| &schema.kinds).flat_map(|kind| kind.members());
         let names = &self.known.names;
-        let is_own = names.is_key(name) || names.is_assigned(name) || self.is_spec();
-        (is_member && !is_own).then_some(lower)
+        let is_own = || names.is_key(name) || names.is_assigned(name) || self.is_spec();
+        let is_wrong = members().all(|member| member != name) && (self.is_entity_by_name(of) || !is_own());
+        members().find(|member| is_wrong && member.eq_ignore_ascii_case(name)).map(str::to_owned)
     }
 
     /// Reports a key of the scenario in the play file that no scenario has, if the scenarios have one of a similar name that
@@ -107,6 +109,14 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// Reports a member that what a conversion is given does not have.
+    pub(crate) fn member_of_change(&mut self, name: &str, at: Location) {
+        if members_of_change().all(|(known, _)| known != name) {
+            let known = members_of_change().map(|(known, _)| known);
+            self.problem(&LINT, at, (format!("the change of a conversion has no `{name}`"), instead(name, known)));
+        }
+    }
+
     /// Reports a member that a question does not have.
     pub(crate) fn member_of_question(&mut self, name: &str, at: Location) {
         let own = api::QUESTIONS.iter().flat_map(|(_, own)| own.iter()).copied();
@@ -117,4 +127,18 @@ impl ScriptReader<'_> {
             self.problem(&LINT, at, (format!("a question has no `{name}`"), cure));
         }
     }
+}
+
+/// Whether a name is that of a function of what a conversion is given.
+pub(crate) fn is_function_of_change(name: &str) -> bool {
+    members_of_change().any(|(known, is_function)| is_function && known == name)
+}
+
+/// The members of what a conversion is given, and whether each is a function.
+fn members_of_change() -> impl Iterator<Item = (&'static str, bool)> {
+    let ty = common_type("Change").unwrap_or_default().trim_start_matches("{ ").trim_end_matches(" }");
+    pieces_of_type(ty, ',').into_iter().filter_map(|piece| {
+        let (name, ty) = piece.split_once(':')?;
+        Some((name.trim(), ty.contains("->")))
+    })
 }

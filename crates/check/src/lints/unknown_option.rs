@@ -1,9 +1,11 @@
 //! An answer or a default is none of the options.
 
+use crate::inference::call::Called;
 use crate::lint::{Example, Lint, Severity};
 use crate::misspelling::LETTERS;
 use crate::reader::ScriptReader;
 use crate::syntax::literal;
+use riskbreaker_ruleset::instead;
 use riskbreaker_script::syntax::{Expression, Location};
 
 pub(crate) static LINT: Lint = Lint {
@@ -45,6 +47,27 @@ impl ScriptReader<'_> {
         self.problem(&LINT, answer.location(), (wrong, self.known.instead(&word, &cards)));
     }
 
+    /// Reports a text that is no id, where all other calls of the function give ids of cards, items or options.
+    pub(crate) fn no_id_in_call(&mut self, called: &Called, arg: Expression<'_>, at: usize) {
+        let Some((word, rules)) = literal(arg).zip(self.known.rules).filter(|_| !self.is_spec()) else { return };
+        let names = &self.known.names;
+        let Some(given) = called.known_as().and_then(|name| names.given_to(&name)) else { return };
+        let others: Vec<&str> = given.texts_at(at).map(|(text, _)| text).filter(|text| *text != word).collect();
+        let ids = names.ids();
+        let is_named_otherwise = ids.contains(&word)
+            || names.said(&word) > 0
+            || names.is_key(&word) && !rules.has_entry(&word)
+            || ["item", "hook", "policy", "cast", "kind"]
+                .iter()
+                .any(|sort| rules.names_of(sort).is_some_and(|known| known.contains(&&*word)));
+        if others.len() < FEWEST_IDS || is_named_otherwise || !others.iter().all(|other| ids.contains(*other)) {
+            return;
+        }
+        let wrong = format!("`{word}` is the id of no card and no option");
+        let cure = instead(&word, others);
+        self.problem(&LINT, arg.location(), (wrong, cure));
+    }
+
     /// Reports a comparison of an answer with a text that is the id of no option.
     pub(crate) fn answer_is_never(&mut self, given: &str, ids: &[String], at: Location) {
         let wrong = format!("the answer is never \"{given}\": it is the id of an option");
@@ -59,3 +82,6 @@ impl ScriptReader<'_> {
         }
     }
 }
+
+/// The number of different ids that other calls of a function give from which on a text that is no id is reported.
+const FEWEST_IDS: usize = 3;

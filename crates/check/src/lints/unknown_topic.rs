@@ -126,7 +126,14 @@ pub(crate) fn words_for_nothing(
     for part in &stack.parts()[own..] {
         for (word, topic) in &part.manifest().words {
             let is_near = || known.nearest(topic, topics.iter().map(String::as_str)).is_some();
-            if topics.contains(topic) || rules.may_ask(topic) || (!is_near() && is_extended(library, part.id())) {
+            // Where play.luau lists the topics, a text in some script is not enough.
+            let may_ask = || match rules.declared_topics() {
+                [] => rules.may_ask(topic),
+                declared => declared.iter().any(|param| param.name == **topic),
+            };
+            // The word may be meant for a card.
+            let is_asked = topics.contains(topic) || may_ask() || rules.card(topic).is_some();
+            if is_asked || (!is_near() && is_extended(library, part.id())) {
                 continue;
             }
             let path = part.manifest_path();

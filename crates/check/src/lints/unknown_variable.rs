@@ -84,7 +84,7 @@ impl ScriptReader<'_> {
     /// What to write where an enclosing function is handed a value of that name and does not take it, or calls it otherwise.
     fn instead_of_parameter(&self, name: &str) -> Option<(Cure, Option<TextChange>)> {
         let is_given = |scope: &&FunctionScope| scope.given.iter().any(|given| given == name);
-        let scope = self.scopes.iter().rev().find(is_given)?;
+        let scope = self.enclosing.iter().rev().find(is_given)?;
         let place = scope.given.iter().position(|given| given == name)?;
         // Facts of cards are functions with parameters of their own.
         if name == "ctx" && !scope.params.is_empty() {
@@ -110,7 +110,7 @@ impl ScriptReader<'_> {
 
     /// What to write where parameters of the enclosing functions have a member of that name: `self.mugs`, `ctx.risk`.
     fn instead_of_member(&self, name: &str, at: Location) -> Option<(Cure, Option<TextChange>)> {
-        let params = self.scopes.iter().flat_map(|scope| &scope.params);
+        let params = self.enclosing.iter().flat_map(|function| &function.params);
         let is_called = self.text.get(self.offset_of(at.end)..).is_some_and(|rest| rest.starts_with('('));
         let mut found: Vec<String> =
             params.filter_map(|(id, param)| self.read_off_param(*id, param, name, is_called)).collect();
@@ -143,7 +143,7 @@ impl ScriptReader<'_> {
             Some(Symbol::Question) => api::QUESTION_FIELDS.contains(&name),
             Some(Symbol::Holder) if matches!(name, "owner" | "id" | "hook" | "data") => true,
             Some(Symbol::Holder) => {
-                let Some(Symbol::HookData(hook)) = self.data_here() else { return None };
+                let hook = self.hook_of_variable(id)?;
                 let has = declared(self.known.rules?.hook_data(&hook)?, name).is_some();
                 return has.then(|| format!("{param}.data.{name}"));
             }

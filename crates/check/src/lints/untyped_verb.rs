@@ -53,7 +53,15 @@ impl ScriptReader<'_> {
         let entries: Vec<String> = names.iter().enumerate().map(|(at, _)| self.entry(&verb, &names, at, run)).collect();
         let at = params.location();
         let line = format!("{{ {} }}", entries.join(", "));
-        self.rewrites.push((self.bytes_of(at), self.written_out(&line, &entries, at)));
+        if self.text[self.bytes_of(at)].contains("--") {
+            // The comments between the names stay where they are.
+            let places: Vec<Location> = listed_texts(params).map(|(_, at)| at).collect();
+            let changed: Vec<_> =
+                places.iter().zip(&entries).map(|(at, new)| (self.bytes_of(*at), new.clone())).collect();
+            self.rewrites.extend(changed);
+        } else {
+            self.rewrites.push((self.bytes_of(at), self.written_out(&line, &entries, at)));
+        }
         let message = format!("the parameters of the verb `{verb}` have no types");
         let place = crate::syntax::place_in(self.text, at.begin);
         let cure = format!("write rb.verb({line}, ...)");
@@ -65,7 +73,7 @@ impl ScriptReader<'_> {
         let above = self.text.lines().take(at.begin.line as usize);
         let above: Vec<&str> = above.collect::<Vec<_>>().into_iter().rev().map_while(comment).collect();
         let comment = above.into_iter().rev().collect::<Vec<_>>().join(" ");
-        let sentence = comment.split_once(". ").map_or(comment.trim_end_matches('.'), |(first, _)| first);
+        let sentence = sentence_of(&comment);
         if sentence.is_empty() {
             return line.to_string();
         }
@@ -81,10 +89,38 @@ impl ScriptReader<'_> {
     }
 }
 
+/// The first sentence of a comment, without its full stop; the ids of rules are no sentence.
+fn sentence_of(comment: &str) -> &str {
+    let is_id = |word: &str| {
+        word.contains('-') && word.chars().all(|letter| letter.is_ascii_uppercase() || "-0123456789".contains(letter))
+    };
+    let are_ids = |piece: &&str| piece.split([' ', ',']).filter(|word| !word.is_empty()).all(is_id);
+    let sentences = comment.split(". ").map(|piece| piece.trim().trim_end_matches('.'));
+    sentences.into_iter().find(|piece| !piece.is_empty() && !are_ids(piece)).unwrap_or_default()
+}
+
 /// A line with more columns is split.
 const WIDEST: usize = 100;
 
 /// What a line says, if it is a comment.
 fn comment(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix("--").map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ids_of_rules_are_no_sentence() {
+        for (comment, sentence) in [
+            ("MG-4. Harms somebody. And more.", "Harms somebody"),
+            ("MG-4, MG-5.", ""),
+            ("Moves the rope.", "Moves the rope"),
+            ("By A-1 it moves", "By A-1 it moves"),
+            ("", ""),
+        ] {
+            assert_eq!(sentence_of(comment), sentence, "{comment}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Nothing reads a local variable.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::reader::ScriptReader;
+use crate::reader::{Scope, ScriptReader};
 use crate::syntax::text;
 use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Local, Location};
@@ -30,7 +30,7 @@ impl ScriptReader<'_> {
         let last = names.iter().rposition(is_needed).map_or(0, |last| last + 1);
         for name in &names[last..] {
             let written = text(name.name);
-            if let Some(line) = self.set_above(&written, declaration) {
+            if let Some(line) = self.set_above(&written) {
                 let begin = self.offset_of(declaration.begin);
                 let is_local = self.text[begin..].starts_with("local ");
                 let change = TextChange { begin, end: begin + "local ".len(), text: String::new() };
@@ -55,18 +55,12 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// The line of a variable of the same name that an outer block of the function declares.
-    fn set_above(&self, name: &str, declaration: Location) -> Option<usize> {
-        let own = self.indent_of(declaration.begin).len();
-        let above: Vec<&str> = self.text.lines().take(declaration.begin.line as usize).collect();
-        let is_of_function = |line: &str| line.trim().is_empty() || line.starts_with(['\t', ' ']);
-        let function = above.iter().enumerate().rev().take_while(|(_, line)| is_of_function(line));
-        let declares = |line: &str| {
-            let code = line.trim_start();
-            let names = code.strip_prefix("local ").and_then(|rest| rest.split('=').next());
-            line.len() - code.len() < own && names.is_some_and(|names| names.split(',').any(|one| one.trim() == name))
-        };
-        function.filter(|(_, line)| declares(line)).map(|(number, _)| number + 1).next()
+    /// The line of a variable of the same name in a block around this one, within the functions of the file.
+    fn set_above(&self, name: &str) -> Option<u32> {
+        let (_, around) = self.scopes.split_last()?;
+        let (_, inside) = around.split_first()?;
+        let same = |scope: &Scope| scope.iter().rev().find(|other| other.name == name).map(|other| other.line);
+        inside.iter().rev().find_map(same)
     }
 
     /// The change that removes whole lines; `None` if something else is in them.

@@ -17,6 +17,8 @@ pub(crate) enum Collection {
     Texts,
     /// Parts of texts in data files.
     Said,
+    /// Ids of cards, items and options.
+    Ids,
     /// Topics of questions.
     Topics,
     /// Members with the name of their owner.
@@ -27,6 +29,8 @@ pub(crate) enum Collection {
     Attached,
     /// Whether the members of `ctx` are known.
     Context,
+    /// The dice in texts.
+    Dice,
 }
 
 /// The names that were looked up since the last [`AskedNames::take`], as hashes: if two names have the same hash, a file

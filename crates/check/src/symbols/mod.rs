@@ -4,4 +4,6 @@ pub(crate) mod asked;
 pub(crate) mod file_names;
 pub(crate) mod known;
 pub(crate) mod names;
+pub(crate) mod result_type;
 pub(crate) mod signature;
+pub(crate) mod surroundings;

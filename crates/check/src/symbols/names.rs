@@ -6,7 +6,9 @@ use std::sync::Arc;
 use crate::inference::evidence::FieldEvidence;
 use crate::inference::value_type::{ValueType, orders, reckons};
 use crate::symbols::asked::{AskedNames, ChangedNames, Collection};
-use crate::symbols::signature::{Callee, Signature, Surroundings, is_vocabulary, result_of_derived};
+use crate::symbols::result_type::{DerivedResult, ResultType};
+use crate::symbols::signature::{Signature, TestedValues};
+use crate::symbols::surroundings::{Callee, Surroundings, is_vocabulary};
 use crate::syntax::{
     is_list, is_text_map, listed, literal, local_id, member, named, path_of, possible_texts, text, value_of,
 };
@@ -24,6 +26,12 @@ pub(crate) const WORK_OF_COMPARISON: u64 = 100;
 
 /// The most bytes of a text that may be a word of the ruleset.
 const LONGEST_WORD: usize = 40;
+
+/// The number of calls of methods of entities from which on the name of a variable says that it holds an entity.
+const FEWEST_CALLS: usize = 3;
+
+/// The number of places that test the result of a function from which on another use needs a test, too.
+const FEWEST_TESTS: usize = 3;
 
 /// How many levels of callers learn what a function needs of its arguments.
 const CALLS_DEEP: usize = 4;
@@ -47,6 +55,9 @@ pub(crate) struct NamesOfFiles {
     entity_members: BTreeSet<String>,
     /// Hooks that scripts attach by name; `None` if a script computes a name.
     attached: Option<BTreeSet<String>>,
+    /// What the data of attachments hold where hooks are attached by name, by the hook: the names of a table that is
+    /// written down, none if there are no data. Other data are left out.
+    attached_data: BTreeMap<String, Vec<BTreeSet<String>>>,
     /// How often `attach` is named without being called. If it is, a hook may be attached under another name.
     handed_on: i64,
     /// Keys of tables in scripts and data. Specs do not count.
@@ -71,6 +82,11 @@ pub(crate) struct NamesOfFiles {
     texts: BTreeMap<String, usize>,
     /// How often a part of a text occurs in data files, in lower case.
     said: BTreeMap<String, usize>,
+    /// How often the result of a function of the ruleset is tested, and how often it is used without a test. Specs do
+    /// not count.
+    searches: BTreeMap<String, (usize, usize)>,
+    /// The ids that tables give: of cards, items and options.
+    ids: BTreeSet<String>,
     /// The topics of questions.
     topics: BTreeSet<String>,
     /// The words of the vocabulary that ask a topic, such as `number`.
@@ -87,8 +103,11 @@ pub(crate) struct NamesOfFiles {
     handed: BTreeMap<(String, usize), BTreeSet<String>>,
     /// What calls of verbs and of functions of other files give, by the function. Specs do not count.
     calls: BTreeMap<String, GivenValues>,
-    /// The types of derived values by their names; `None` if they are not known, or not the same in all kinds.
-    derived: BTreeMap<String, Option<ValueType>>,
+    /// What the functions of derived values return, by their names, in all kinds.
+    derived_results: BTreeMap<String, Vec<DerivedResult>>,
+    /// The types of derived values by their names, if they are known and the same in all kinds. A sum counts as a number,
+    /// which is what callers get.
+    derived: BTreeMap<String, ValueType>,
     /// How many scenarios have a key at their top.
     scenario_keys: BTreeMap<String, usize>,
     /// How often a text occurs under a key of data files, by the key.
@@ -103,6 +122,13 @@ pub(crate) struct NamesOfFiles {
     filled: BTreeMap<(String, String), BTreeSet<String>>,
     /// How often a member, with the name of its owner (`ctx.targets`), occurs. Specs do not count.
     paths: BTreeMap<String, usize>,
+    /// How often a method of an entity is called on a variable of that name. Specs do not count.
+    entity_variables: BTreeMap<String, usize>,
+    /// Names of variables that hold a table of the ruleset's own somewhere: a table literal, a copy, or a table that
+    /// gets names.
+    own_variables: BTreeSet<String>,
+    /// The largest die that occurs in a text, and whether some die has a computed number of faces.
+    dice: DiceInTexts,
     /// Whether scripts make a table called `ctx`.
     makes_context: bool,
     /// Whether a table called `ctx` has computed names or comes from elsewhere.
@@ -142,6 +168,56 @@ impl GivenValues {
     pub fn texts_at(&self, at: usize) -> impl Iterator<Item = (&str, usize)> {
         self.texts.get(&at).into_iter().flatten().map(|(text, times)| (text.as_str(), *times))
     }
+}
+
+/// The dice that occur in texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct DiceInTexts {
+    /// The number of faces of the largest die; 0 if there is none.
+    largest: u32,
+    /// Whether some die has a computed number of faces, or faces of its own.
+    is_open: bool,
+}
+
+impl DiceInTexts {
+    /// Finds each `d` with a number behind it, also in other texts: a die that is none only makes the largest one larger.
+    fn of(text: &str) -> DiceInTexts {
+        let mut found = DiceInTexts::default();
+        for (at, _) in text.match_indices(['d', 'D']) {
+            let before = text[..at].chars().next_back();
+            // `%d` is a class of letters in a pattern.
+            if before.is_some_and(|letter| letter.is_alphabetic() || matches!(letter, '_' | '%')) {
+                continue;
+            }
+            let rest = &text[at + 1..];
+            if let Some(sides) = constant_in_braces(rest, text) {
+                found.largest = found.largest.max(sides);
+                continue;
+            }
+            let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+            match rest[..digits].parse::<u32>() {
+                Ok(sides) => found.largest = found.largest.max(sides),
+                // `d%`, `dF`, `d[0,1]`, `d{sides}` and `"d" .. sides`.
+                Err(_) => found.is_open |= rest.starts_with(['%', 'F', 'f', '[', '{']) || rest.starts_with("\" .."),
+            }
+        }
+        found
+    }
+
+    fn add(&mut self, other: DiceInTexts) {
+        self.largest = self.largest.max(other.largest);
+        self.is_open |= other.is_open;
+    }
+}
+
+/// The number that a text in braces names: `{SIDES}...` in a script with `local DICE, SIDES = 2, 6`.
+fn constant_in_braces(rest: &str, script: &str) -> Option<u32> {
+    let (name, _) = rest.strip_prefix('{')?.split_once('}')?;
+    script.lines().find_map(|line| {
+        let (names, values) = line.strip_prefix("local ")?.split_once(" = ")?;
+        let at = names.split(',').position(|one| one.trim() == name)?;
+        values.split(',').nth(at)?.split_whitespace().next()?.parse().ok()
+    })
 }
 
 /// The table that a file returns, as far as it is known.
@@ -190,6 +266,9 @@ impl NamesOfFiles {
     /// Returns the names of one file.
     pub fn of_file(path: &str, source: &Source, fields: &Arc<FieldEvidence>) -> NamesOfFiles {
         let mut names = NamesOfFiles::without_names(fields);
+        if !path.starts_with("specs/") {
+            names.dice = DiceInTexts::of(&source.text);
+        }
         match source.kind() {
             Some(SourceKind::Script) => names.script(path, &source.path, &source.text),
             Some(SourceKind::Data) => match Data::read(source) {
@@ -217,6 +296,7 @@ impl NamesOfFiles {
             constants,
             entity_members,
             attached,
+            attached_data,
             handed_on,
             keys,
             listed,
@@ -229,6 +309,8 @@ impl NamesOfFiles {
             facts,
             texts,
             said,
+            searches,
+            ids,
             topics,
             asks,
             modules,
@@ -237,7 +319,8 @@ impl NamesOfFiles {
             functions,
             handed,
             calls,
-            derived,
+            derived_results,
+            derived: _,
             scenario_keys,
             data_texts,
             own_keys,
@@ -245,6 +328,9 @@ impl NamesOfFiles {
             tables,
             filled,
             paths,
+            entity_variables,
+            own_variables,
+            dice,
             makes_context,
             open_context,
             fields: _,
@@ -259,21 +345,21 @@ impl NamesOfFiles {
             (Some(attached), Some(more)) => attached.extend(more.iter().cloned()),
             (attached, _) => *attached = None,
         }
+        add_lists(&mut self.attached_data, attached_data);
         self.handed_on += *handed_on;
         self.keys.extend(keys.iter().cloned());
         self.listed.extend(listed.iter().cloned());
         self.parted.extend(parted.iter().cloned());
         add_counts(&mut self.reckoned, reckoned);
-        for (name, (giving, silent)) in of_cards {
-            let known = self.of_cards.entry(name.clone()).or_default();
-            *known = (known.0 + giving, known.1 + silent);
-        }
+        add_pairs(&mut self.of_cards, of_cards);
         self.ordered.extend(ordered.iter().cloned());
         self.assigned.extend(assigned.iter().cloned());
         add_counts(&mut self.written, written);
         self.facts.extend(facts.iter().cloned());
         add_counts(&mut self.texts, texts);
         add_counts(&mut self.said, said);
+        add_pairs(&mut self.searches, searches);
+        self.ids.extend(ids.iter().cloned());
         self.topics.extend(topics.iter().cloned());
         add_sets(&mut self.asks, asks);
         self.modules.extend(modules.iter().map(|(path, module)| (path.clone(), module.clone())));
@@ -282,7 +368,7 @@ impl NamesOfFiles {
         for (name, given) in calls {
             self.calls.entry(name.clone()).or_default().add(given);
         }
-        add_types(&mut self.derived, derived);
+        add_lists(&mut self.derived_results, derived_results);
         add_counts(&mut self.scenario_keys, scenario_keys);
         for (key, texts) in data_texts {
             add_counts(self.data_texts.entry(key.clone()).or_default(), texts);
@@ -292,6 +378,9 @@ impl NamesOfFiles {
         self.tables.extend(tables.iter().cloned());
         add_sets(&mut self.filled, filled);
         add_counts(&mut self.paths, paths);
+        add_counts(&mut self.entity_variables, entity_variables);
+        self.own_variables.extend(own_variables.iter().cloned());
+        self.dice.add(*dice);
         self.makes_context |= *makes_context;
         self.open_context |= *open_context;
     }
@@ -335,6 +424,7 @@ impl NamesOfFiles {
             constants,
             entity_members,
             attached,
+            attached_data,
             handed_on,
             keys,
             listed,
@@ -347,6 +437,8 @@ impl NamesOfFiles {
             facts,
             texts,
             said,
+            searches,
+            ids,
             topics,
             asks,
             modules,
@@ -355,6 +447,7 @@ impl NamesOfFiles {
             functions,
             handed,
             calls,
+            derived_results,
             derived,
             scenario_keys,
             data_texts,
@@ -363,6 +456,9 @@ impl NamesOfFiles {
             tables,
             filled,
             paths,
+            entity_variables,
+            own_variables,
+            dice,
             makes_context,
             open_context,
             fields: _,
@@ -374,6 +470,7 @@ impl NamesOfFiles {
         changed.in_map(read, &self.read, Some(Collection::Read));
         changed.in_map(constants, &self.constants, None);
         changed.in_set(entity_members, &self.entity_members, None);
+        changed.in_map(attached_data, &self.attached_data, None);
         changed.in_set(keys, &self.keys, None);
         changed.in_set(listed, &self.listed, None);
         changed.in_set(parted, &self.parted, None);
@@ -385,6 +482,8 @@ impl NamesOfFiles {
         changed.in_set(facts, &self.facts, None);
         changed.in_map(texts, &self.texts, Some(Collection::Texts));
         changed.in_map(said, &self.said, Some(Collection::Said));
+        changed.in_map(searches, &self.searches, None);
+        changed.in_set(ids, &self.ids, Some(Collection::Ids));
         changed.in_set(topics, &self.topics, Some(Collection::Topics));
         changed.in_map(asks, &self.asks, None);
         changed.in_map(modules, &self.modules, None);
@@ -393,12 +492,16 @@ impl NamesOfFiles {
         changed.in_map_by(functions, &self.functions, |(file, _)| file);
         changed.in_map_by(handed, &self.handed, |(verb, _)| verb);
         changed.in_map(calls, &self.calls, None);
+        changed.in_map(derived_results, &self.derived_results, None);
         changed.in_map(derived, &self.derived, None);
         changed.in_map(scenario_keys, &self.scenario_keys, Some(Collection::Said));
         changed.in_map(data_texts, &self.data_texts, None);
         changed.in_set(own_keys, &self.own_keys, Some(Collection::Own));
         changed.in_set(computed, &self.computed, None);
         changed.in_map(paths, &self.paths, Some(Collection::Paths));
+        changed.in_map(entity_variables, &self.entity_variables, None);
+        changed.in_set(own_variables, &self.own_variables, None);
+        changed.if_differ(dice, &self.dice, Collection::Dice);
         changed.if_differ(tables, &self.tables, Collection::Tables);
         changed.if_differ(filled, &self.filled, Collection::Tables);
         changed.if_differ(&(attached, handed_on), &(&self.attached, &self.handed_on), Collection::Attached);
@@ -418,10 +521,12 @@ impl NamesOfFiles {
     fn propagate(&mut self, stack: &Stack) {
         for _ in 0..CALLS_DEEP {
             let mut changed = false;
+            let known = self.derived.clone();
+            let derived = |name: &str| known.get(name).copied();
             for path in self.modules.keys().cloned().collect::<Vec<_>>() {
                 for name in self.modules[&path].members.keys().cloned().collect::<Vec<_>>() {
                     let Some(mut signature) = self.modules[&path].members[&name].clone() else { continue };
-                    changed |= signature.propagate(&|callee| self.called(stack, &path, callee));
+                    changed |= signature.propagate(&|callee| self.called(stack, &path, callee), &derived);
                     if let Some(module) = self.modules.get_mut(&path) {
                         module.members.insert(name, Some(signature));
                     }
@@ -429,18 +534,36 @@ impl NamesOfFiles {
             }
             for name in self.verbs.keys().cloned().collect::<Vec<_>>() {
                 let (mut signature, file) = self.verbs[&name].clone();
-                changed |= signature.propagate(&|callee| self.called(stack, &file, callee));
+                changed |= signature.propagate(&|callee| self.called(stack, &file, callee), &derived);
                 self.verbs.insert(name, (signature, file));
             }
             for key in self.functions.keys().cloned().collect::<Vec<_>>() {
                 let mut signature = self.functions[&key].clone();
-                changed |= signature.propagate(&|callee| self.called(stack, &key.0, callee));
+                changed |= signature.propagate(&|callee| self.called(stack, &key.0, callee), &derived);
                 self.functions.insert(key, signature);
             }
+            changed |= self.resolve_derived(stack);
             if !changed {
                 break;
             }
         }
+    }
+
+    /// Works out the types of derived values from what is known so far. Returns whether a new one is known.
+    fn resolve_derived(&mut self, stack: &Stack) -> bool {
+        let before = self.derived.len();
+        let called = |callee: &Callee, file: &str| self.called(stack, file, callee)?.gives;
+        let resolve = |results: &Vec<DerivedResult>| {
+            let mut types =
+                results.iter().map(|result| result.ty.resolved(&|name| self.derived.get(name).copied(), &called));
+            let plain = |ty: ValueType| if ty == ValueType::Sum { ValueType::Number } else { ty };
+            let first = plain(types.next()??);
+            types.all(|ty| ty.map(plain) == Some(first)).then_some(first)
+        };
+        let found = self.derived_results.iter().filter_map(|(name, results)| Some((name.clone(), resolve(results)?)));
+        let found: BTreeMap<String, ValueType> = found.collect();
+        self.derived = found;
+        self.derived.len() != before
     }
 
     /// Returns the function that a call in a file names. The file's path includes the ruleset's id.
@@ -486,7 +609,9 @@ impl NamesOfFiles {
         let modules = modules_of(root.as_slice());
         let fields = self.fields.clone();
         let around = Surroundings { fields: &fields, modules: &modules };
-        let mut gatherer = Gatherer { names: self, handed: BTreeSet::new(), file: full, kinds, spec, around };
+        let TestedValues { locals, places, .. } = TestedValues::of(root);
+        let tested = (locals, places.iter().map(|at| at.begin).collect());
+        let mut gatherer = Gatherer { names: self, handed: BTreeSet::new(), file: full, kinds, spec, around, tested };
         root.visit(&mut gatherer);
         if let Some(module) = module_of(root.as_slice(), around) {
             self.modules.insert(full.to_string(), module);
@@ -536,7 +661,13 @@ impl NamesOfFiles {
     /// Returns the type of a derived value, whatever its kind; `None` if it is not known.
     pub fn type_of_derived(&self, name: &str) -> Option<ValueType> {
         self.asked.note(name);
-        self.derived.get(name).copied().flatten()
+        self.derived.get(name).copied()
+    }
+
+    /// Returns the derived values whose type is known, with whether they may be nil.
+    pub fn derived_values(&self) -> impl Iterator<Item = (&str, ValueType, bool)> {
+        let may_lack = |name: &str| self.derived_results.get(name).into_iter().flatten().any(|result| result.may_lack);
+        self.derived.iter().map(move |(name, ty)| (name.as_str(), *ty, may_lack(name)))
     }
 
     /// Returns how many scenarios have a key at their top, and the keys that several have.
@@ -637,6 +768,34 @@ impl NamesOfFiles {
         paths.filter(|member| !member.contains('.'))
     }
 
+    /// Whether variables of that name hold entities, as far as the scripts show: methods of entities are called on several,
+    /// and none is a table of the ruleset's own.
+    pub fn is_entity_variable(&self, name: &str) -> bool {
+        self.asked.note(name);
+        let calls = self.entity_variables.get(name).copied().unwrap_or_default();
+        calls >= FEWEST_CALLS && !self.own_variables.contains(name)
+    }
+
+    /// Returns the number of faces of the largest die of the ruleset; `None` if there are no dice, or if some die has a
+    /// computed number of faces or faces of its own.
+    pub fn largest_die(&self) -> Option<u32> {
+        self.asked.note_all([Collection::Dice]);
+        (self.dice.largest > 0 && !self.dice.is_open).then_some(self.dice.largest)
+    }
+
+    /// Whether a table that is a context, as far as its other members show, gets a member of that name.
+    pub fn may_context_get(&self, name: &str) -> bool {
+        self.asked.note_all([Collection::Paths, Collection::Tables]);
+        let named = |path: &str| self.paths.get(path).copied().unwrap_or_default();
+        let of_context = |other: &&String| named(&format!("ctx.{other}")) > 0;
+        let may_be_one = |names: &BTreeSet<String>| {
+            let others = names.iter().filter(|other| *other != name);
+            names.contains(name) && others.clone().filter(of_context).count() * 2 >= others.count()
+        };
+        self.filled.iter().any(|((_, of), names)| of == "ctx" && names.contains(name) || may_be_one(names))
+            || self.tables.iter().any(may_be_one)
+    }
+
     /// Returns the member of the context that has that name instead of the context itself: `actor` for `seat`, if
     /// scripts read `actor.seat` and `ctx.actor`.
     ///
@@ -652,15 +811,7 @@ impl NamesOfFiles {
         if named(&format!("ctx.{name}")) != 1 || !self.fields.types.contains_key(name) {
             return None;
         }
-        self.asked.note_all([Collection::Paths, Collection::Tables]);
-        let of_context = |other: &&String| named(&format!("ctx.{other}")) > 0;
-        let may_be_one = |names: &BTreeSet<String>| {
-            let others = names.iter().filter(|other| *other != name);
-            names.contains(name) && others.clone().filter(of_context).count() * 2 >= others.count()
-        };
-        let filled =
-            self.filled.iter().any(|((_, of), names)| of == "ctx" && names.contains(name) || may_be_one(names));
-        if filled || self.tables.iter().any(may_be_one) {
+        if self.may_context_get(name) {
             return None;
         }
         let owners = self.paths.iter().filter_map(|(path, times)| Some((path.split_once('.')?, times)));
@@ -821,6 +972,13 @@ impl NamesOfFiles {
         near.min().map(|(_, _, other)| other)
     }
 
+    /// Whether some script attaches a hook without data, or without a name in them.
+    pub fn is_attached_without(&self, hook: &str, name: Option<&str>) -> bool {
+        self.asked.note(hook);
+        let lacks = |given: &BTreeSet<String>| name.map_or(given.is_empty(), |name| !given.contains(name));
+        self.attached_data.get(hook).is_some_and(|sites| sites.iter().any(lacks))
+    }
+
     /// Whether some script may attach a hook.
     pub fn is_attached(&self, hook: &str) -> bool {
         self.asked.note_all([Collection::Attached]);
@@ -837,6 +995,18 @@ impl NamesOfFiles {
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.asked.note_all([Collection::Texts]);
         self.texts.keys().map(String::as_str)
+    }
+
+    /// Whether scripts test the result of a function in many places, and use it without a test in one place at most.
+    pub fn is_tested_elsewhere(&self, search: &str) -> bool {
+        self.asked.note(search);
+        self.searches.get(search).is_some_and(|(tested, untested)| *tested >= FEWEST_TESTS && *untested <= 1)
+    }
+
+    /// Returns the ids that tables of scripts give: of cards, items and options.
+    pub fn ids(&self) -> &BTreeSet<String> {
+        self.asked.note_all([Collection::Ids]);
+        &self.ids
     }
 
     pub fn topics(&self) -> &BTreeSet<String> {
@@ -872,6 +1042,19 @@ impl NamesOfFiles {
 fn add_counts(counts: &mut BTreeMap<String, usize>, more: &BTreeMap<String, usize>) {
     for (name, times) in more {
         *counts.entry(name.clone()).or_default() += times;
+    }
+}
+
+fn add_pairs(pairs: &mut BTreeMap<String, (usize, usize)>, more: &BTreeMap<String, (usize, usize)>) {
+    for (name, (one, other)) in more {
+        let known = pairs.entry(name.clone()).or_default();
+        *known = (known.0 + one, known.1 + other);
+    }
+}
+
+fn add_lists<T: Clone>(lists: &mut BTreeMap<String, Vec<T>>, more: &BTreeMap<String, Vec<T>>) {
+    for (name, list) in more {
+        lists.entry(name.clone()).or_default().extend(list.iter().cloned());
     }
 }
 
@@ -923,6 +1106,8 @@ struct Gatherer<'n> {
     kinds: bool,
     spec: bool,
     around: Surroundings<'n>,
+    /// What conditions of the file ask for: local variables, and where other expressions begin.
+    tested: (BTreeSet<u64>, BTreeSet<TextPosition>),
 }
 
 impl Gatherer<'_> {
@@ -1000,18 +1185,20 @@ impl<'ast> Gatherer<'_> {
     pub(crate) fn record(&mut self, name: String, value: Expression<'_>) {
         if name == "derived" && self.kinds {
             for (derived, _, value) in named(value) {
-                let ty = match value.kind() {
-                    ExpressionKind::FunctionLiteral(function) => result_of_derived(function, self.around),
-                    _ => None,
+                let result = match value.kind() {
+                    ExpressionKind::FunctionLiteral(function) => DerivedResult::of(function, self.around, self.file),
+                    _ => DerivedResult { ty: ResultType::Unknown, may_lack: true },
                 };
-                let known = self.names.derived.entry(derived).or_insert(ty);
-                if *known != ty {
-                    *known = None;
-                }
+                self.names.derived_results.entry(derived).or_default().push(result);
             }
         }
         if name == "topic" {
             self.names.topics.extend(possible_texts(value));
+        }
+        match &*name {
+            "id" if !self.spec => self.names.ids.extend(possible_texts(value)),
+            "options" if !self.spec => self.names.ids.extend(listed(value).filter_map(literal)),
+            _ => {}
         }
         let wraps = matches!(value.kind(), ExpressionKind::Call { func, .. }
             if matches!(func.kind(), ExpressionKind::IndexName { index, .. } if index == "wrapped"));
@@ -1051,7 +1238,25 @@ impl Gatherer<'_> {
             self.names.open_context |= opens_context(statement);
         }
         match statement.view() {
+            StatementView::Local(local) if !self.spec => {
+                let given = || local.bindings.iter().zip(local.values);
+                let made = given().filter(|(_, value)| makes_table(**value));
+                self.names.own_variables.extend(made.map(|(binding, _)| text(binding.name)));
+                for (binding, value) in given() {
+                    self.searched(*value, self.tested.0.contains(&binding.id));
+                }
+            }
             StatementView::Assign(assign) => {
+                let owner = |var: &Expression<'_>| match var.kind() {
+                    ExpressionKind::IndexName { expr, .. } | ExpressionKind::IndexExpr { expr, .. } => {
+                        match expr.kind() {
+                            ExpressionKind::Local { local, .. } => Some(text(local.name)),
+                            _ => None,
+                        }
+                    }
+                    _ => None,
+                };
+                self.names.own_variables.extend(assign.vars.iter().filter_map(owner).filter(|_| !self.spec));
                 for path in assign.vars.iter().filter_map(|var| path_of(*var)).filter(|_| !self.spec) {
                     if let Some((of, name)) = path.split_once('.') {
                         let of = (self.file.to_string(), of.to_string());
@@ -1087,6 +1292,16 @@ impl Gatherer<'_> {
             if let Some(text) = literal(*arg).filter(|text| text.len() <= LONGEST_WORD) {
                 *given.texts.entry(at).or_default().entry(text).or_default() += 1;
             }
+        }
+    }
+
+    /// Notes whether the result of a search is tested.
+    fn searched(&mut self, call: Expression<'_>, is_tested: bool) {
+        let ExpressionKind::Call { func, self_call: false, .. } = call.kind() else { return };
+        if let Some(name) = self.around.called_name(func, self.file) {
+            let (tested, untested) = self.names.searches.entry(name).or_default();
+            *tested += usize::from(is_tested);
+            *untested += usize::from(!is_tested);
         }
     }
 
@@ -1132,6 +1347,9 @@ impl Gatherer<'_> {
                 self.give(name);
             }
             ExpressionKind::Call { func, args, self_call, .. } => {
+                if !self.spec && self.tested.1.contains(&expression.location().begin) {
+                    self.searched(expression, true);
+                }
                 if let (ExpressionKind::Global(name), Some(list)) = (func.kind(), args.first())
                     && name == "ipairs"
                 {
@@ -1164,6 +1382,11 @@ impl Gatherer<'_> {
                 self.names.parted.extend(member(expr));
                 if self_call && api::ENTITY_METHODS.contains(&&*text(index)) {
                     self.names.entity_members.extend(member(expr));
+                    if let ExpressionKind::Local { local, .. } = expr.kind()
+                        && !self.spec
+                    {
+                        *self.names.entity_variables.entry(text(local.name)).or_default() += 1;
+                    }
                 }
                 if index == "fact" {
                     self.names.facts.extend(args.get(1).and_then(|arg| literal(*arg)));
@@ -1171,9 +1394,19 @@ impl Gatherer<'_> {
                 if index == "attach" && !self.spec {
                     self.names.handed_on -= 1;
                     match args.first().and_then(|arg| literal(*arg)) {
-                        Some(hook) => self.names.attached.iter_mut().for_each(|attached| {
-                            attached.insert(hook.clone());
-                        }),
+                        Some(hook) => {
+                            let given = match args.get(2).map(|data| data.kind()) {
+                                None => (args.len() == 2).then(BTreeSet::new),
+                                Some(ExpressionKind::Table { .. }) => {
+                                    Some(named(args[2]).map(|(name, ..)| name).collect())
+                                }
+                                Some(_) => None,
+                            };
+                            self.names.attached_data.entry(hook.clone()).or_default().extend(given);
+                            self.names.attached.iter_mut().for_each(|attached| {
+                                attached.insert(hook.clone());
+                            });
+                        }
                         None => self.names.attached = None,
                     }
                 }
@@ -1181,6 +1414,7 @@ impl Gatherer<'_> {
             ExpressionKind::IndexName { expr, index, .. } => {
                 self.names.parted.extend(member(expr));
                 if !self.spec {
+                    self.searched(expr, false);
                     self.names.handed_on += i64::from(index == "attach");
                     self.names.note_read(text(index), 1);
                     if let Some(path) = path_of(expression) {
@@ -1200,6 +1434,16 @@ impl Gatherer<'_> {
             ExpressionKind::Binary { lhs, op: BinaryOp::Or, .. } => self.ordered(lhs),
             _ => {}
         }
+    }
+}
+
+/// Whether a value is a new table: a literal or a copy.
+fn makes_table(value: Expression<'_>) -> bool {
+    match value.kind() {
+        ExpressionKind::Table { .. } => true,
+        ExpressionKind::Call { func, .. } => matches!(func.kind(), ExpressionKind::IndexName { expr, index, .. }
+            if index == "clone" && matches!(expr.kind(), ExpressionKind::Global(name) if name == "table")),
+        _ => false,
     }
 }
 

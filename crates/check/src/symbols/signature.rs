@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::control_flow::{falls_through, promised_type};
-use crate::inference::evidence::{Evidence, FieldEvidence, is_arithmetic_with, is_math};
-use crate::inference::value_type::{ValueType, params_of, reckons, result_of, type_named};
+use crate::inference::evidence::{Evidence, is_arithmetic_with, is_math};
+use crate::inference::value_type::{ValueType, params_of, result_of, type_named};
+use crate::symbols::result_type::{ResultType, certain_result};
+use crate::symbols::surroundings::{Callee, Surroundings, is_vocabulary};
 use crate::syntax::{local_id, returned, text};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{
-    AstNode, AstVisitor, BinaryOp, Expression, ExpressionKind, Function, Local, Location, Statement, StatementView,
-    TableItem, TypeNode, UnaryOp,
+    AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Local, Location, Statement,
+    StatementView, TableItem, TypeNode, UnaryOp,
 };
 
 /// The parameters of a function of a script, and what it returns and does.
@@ -33,8 +35,12 @@ pub(crate) struct Signature {
     pub silent: Option<Location>,
     /// The type of its result, by its annotation or because all its returns agree.
     pub gives: Option<ValueType>,
+    /// The type of its result, as long as `gives` is not known.
+    pub result: Option<ResultType>,
     /// The functions whose results it returns, if it returns nothing else.
     pub gives_of: Vec<Callee>,
+    /// Whether it returns what it searches, or nil on some path and a value on others.
+    pub gives_nil: bool,
     /// Whether it returns a value on some path.
     pub answers_at_times: bool,
     /// Whether it returns a value on every path.
@@ -47,16 +53,6 @@ pub(crate) struct Signature {
     pub passes: Vec<Pass>,
 }
 
-/// A function of the ruleset, as a script names it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Callee {
-    /// A function of the same file, by the number of its variable.
-    Local(u64),
-    /// `module.name`: the name in `require` and the function's name. An empty module is the file's own table.
-    Member(String, String),
-    Verb(String),
-}
-
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pass {
     param: usize,
@@ -65,59 +61,6 @@ pub(crate) struct Pass {
     at: usize,
     /// Whether the call is on every path.
     certain: bool,
-}
-
-/// What reading the functions of a file needs to know of the rest.
-#[derive(Clone, Copy)]
-pub(crate) struct Surroundings<'f> {
-    pub fields: &'f FieldEvidence,
-    /// The local variables that hold modules, with the name in `require`.
-    pub modules: &'f BTreeMap<u64, String>,
-}
-
-impl Surroundings<'_> {
-    fn callee(&self, func: Expression<'_>) -> Option<Callee> {
-        match func.kind() {
-            ExpressionKind::Local { local, .. } => Some(Callee::Local(local.id)),
-            ExpressionKind::IndexName { expr, index, .. } => match expr.kind() {
-                ExpressionKind::Local { local, .. } => {
-                    Some(Callee::Member(self.modules.get(&local.id)?.clone(), text(index)))
-                }
-                ExpressionKind::IndexName { expr, index: word, .. } if word == "act" && is_vocabulary(expr) => {
-                    Some(Callee::Verb(text(index)))
-                }
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-}
-
-impl Surroundings<'_> {
-    /// Returns the name of a called function under which [`NamesOfFiles::given_to`] keeps what calls give; `None` for
-    /// a function of the file itself that is no member of the table it returns, and for an unknown function.
-    ///
-    /// [`NamesOfFiles::given_to`]: crate::symbols::names::NamesOfFiles::given_to
-    pub fn called_name(&self, func: Expression<'_>, file: &str) -> Option<String> {
-        match self.callee(func)? {
-            Callee::Local(_) => None,
-            Callee::Verb(name) => Some(format!("act.{name}")),
-            Callee::Member(module, name) if module.is_empty() => member_name(file, &name),
-            Callee::Member(module, name) => {
-                Some(format!("{}.{name}", module.strip_prefix("@parent/").unwrap_or(&module)))
-            }
-        }
-    }
-}
-
-/// Returns the name of a function in the table that a file returns, without the ruleset's id: `lib/aim.at`.
-pub(crate) fn member_name(file: &str, name: &str) -> Option<String> {
-    let (_, inside) = file.split_once('/')?;
-    Some(format!("{}.{name}", inside.strip_suffix(".luau")?))
-}
-
-pub(crate) fn is_vocabulary(expression: Expression<'_>) -> bool {
-    matches!(expression.kind(), ExpressionKind::Local { local, .. } if local.name == "rb")
 }
 
 /// Returns the function that a word of the vocabulary runs, and its arguments: `f` and `a` in `rb.openly(f, a)`.
@@ -135,7 +78,8 @@ pub(crate) fn run_by<'a, 'b>(
 impl Signature {
     pub fn of(function: &Function<'_>, around: Surroundings<'_>) -> Signature {
         let params = function.args.iter().map(|arg| text(arg.name)).collect();
-        let asked = TestedLocals::of(function);
+        let TestedValues { locals: mut asked, compared, .. } = TestedValues::of(function.body);
+        asked.extend(compared);
         let mut certain = CertainUses { around, used: BTreeSet::new(), read: BTreeMap::new(), calls: Vec::new() };
         certain.block(function.body.as_slice());
         let used = |arg: &Local<'_>| certain.used.contains(&arg.id) && !asked.contains(&arg.id);
@@ -162,10 +106,17 @@ impl Signature {
             _ => None,
         };
         let gives_of: Option<Vec<Callee>> = returns.iter().map(handed_on).collect();
-        let mut acts = FunctionActs { around, acts: false, own: BTreeSet::new(), calls: Vec::new(), filled: None };
+        let mut acts = FunctionActs::new(around);
         function.body.visit(&mut acts);
         let place = |id: u64| function.args.iter().position(|arg| arg.id == id);
         let fills = acts.filled.and_then(place).filter(|at| at + 1 == function.args.len() && function.vararg);
+        let is_found = |value: &Expression<'_>| {
+            is_search(*value) || local_id(*value).is_some_and(|id| acts.searched.contains(&id) && !asked.contains(&id))
+        };
+        let is_nil =
+            |values: &&[Expression<'_>]| matches!(values.first().map(|first| first.kind()), Some(ExpressionKind::Nil));
+        let gives_nil = returns.iter().filter_map(|values| values.first()).any(is_found)
+            || answers_at_times && returns.iter().any(is_nil);
         let mut passes = Vec::new();
         for (callee, args) in &acts.calls {
             for (at, id) in args.iter().enumerate() {
@@ -185,7 +136,9 @@ impl Signature {
             fills,
             silent,
             gives: given_by(function, &returns, &acts.own, &evidence),
+            result: certain_result(function, around),
             gives_of: gives_of.unwrap_or_default(),
+            gives_nil,
             answers_at_times,
             answers,
             pure: !acts.acts,
@@ -196,8 +149,12 @@ impl Signature {
 
     /// Takes over what is known of the called functions: what they need of its parameters, what they return, and
     /// whether they are pure. Returns whether anything has changed.
-    pub fn propagate(&mut self, known: &dyn Fn(&Callee) -> Option<Signature>) -> bool {
-        let before = (self.needed, self.uses.clone(), self.pure, self.gives);
+    pub fn propagate(
+        &mut self,
+        known: &dyn Fn(&Callee) -> Option<Signature>,
+        derived: &dyn Fn(&str) -> Option<ValueType>,
+    ) -> bool {
+        let before = (self.needed, self.uses.clone(), self.pure, self.gives, self.gives_nil);
         let read_before = self.reads.clone();
         self.pure &= self.calls.iter().all(|callee| known(callee).is_some_and(|called| called.pure));
         for param in 0..self.params.len() {
@@ -228,8 +185,22 @@ impl Signature {
             let first = given.next().flatten();
             self.gives = first.filter(|_| given.all(|other| other == first));
         }
-        before != (self.needed, self.uses.clone(), self.pure, self.gives) || read_before != self.reads
+        if self.gives.is_none()
+            && let Some(result) = &self.result
+        {
+            let ty = result.resolved(derived, &|callee, _| known(callee)?.gives);
+            self.gives = ty.filter(|ty| ty.is_constant() || *ty == ValueType::Sum);
+        }
+        self.gives_nil |= self.gives_of.iter().any(|callee| known(callee).is_some_and(|called| called.gives_nil));
+        before != (self.needed, self.uses.clone(), self.pure, self.gives, self.gives_nil) || read_before != self.reads
     }
+}
+
+/// Whether a value is a search that may find nothing: `rb.relation(...)`, or `rb.first` with a filter.
+fn is_search(value: Expression<'_>) -> bool {
+    let ExpressionKind::Call { func, args, .. } = value.kind() else { return false };
+    let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return false };
+    is_vocabulary(expr) && (index == "relation" || index == "first" && args.len() > 1)
 }
 
 /// Returns which argument of a word of the vocabulary is a text that the arguments behind it fill, from 0.
@@ -286,56 +257,6 @@ fn given_by(
     all.or(promised)
 }
 
-/// Returns the type of a derived value: that of all values that its function returns. `None` if it is not known, or if it
-/// is a sum, with which scripts calculate as with a number.
-pub(crate) fn result_of_derived(function: &Function<'_>, around: Surroundings<'_>) -> Option<ValueType> {
-    let returns = returned(function.body);
-    let values = returns.iter().filter_map(|values| values.first()).copied();
-    let values = values.filter(|value| !matches!(value.kind(), ExpressionKind::Nil));
-    let types: Vec<Option<ValueType>> = values.map(|value| plain_type(value, around.fields)).collect();
-    let first = types.first().copied().flatten();
-    let first = first.filter(|first| *first != ValueType::Sum && types.iter().all(|ty| *ty == Some(*first)));
-    promised_type(function).or(first)
-}
-
-/// Returns the type of an expression that its own form shows; `None` if it depends on the rest of the script.
-fn plain_type(expression: Expression<'_>, fields: &FieldEvidence) -> Option<ValueType> {
-    use BinaryOp::{And, Concat, Or};
-    match expression.kind() {
-        ExpressionKind::Grouped(inner) => plain_type(inner, fields),
-        ExpressionKind::Number { .. } => Some(ValueType::Number),
-        ExpressionKind::String { .. } | ExpressionKind::InterpString { .. } => Some(ValueType::Text),
-        ExpressionKind::Boolean(_) | ExpressionKind::Unary { op: UnaryOp::Not, .. } => Some(ValueType::Truth),
-        ExpressionKind::Unary { op: UnaryOp::Length, .. } => Some(ValueType::Number),
-        ExpressionKind::Unary { op: UnaryOp::Negate, rhs } => plain_type(rhs, fields),
-        ExpressionKind::Binary { op: Concat, .. } => Some(ValueType::Text),
-        ExpressionKind::Binary { op: And | Or, .. } => None,
-        ExpressionKind::Binary { lhs, op, rhs } if reckons(op) => {
-            match (plain_type(lhs, fields)?, plain_type(rhs, fields)?) {
-                (ValueType::Number, ValueType::Number) => Some(ValueType::Number),
-                (ValueType::Sum, _) | (_, ValueType::Sum) => Some(ValueType::Sum),
-                _ => None,
-            }
-        }
-        ExpressionKind::Binary { .. } => Some(ValueType::Truth),
-        ExpressionKind::If { then_expression, else_expression, .. } => {
-            let ty = plain_type(then_expression, fields)?;
-            (plain_type(else_expression, fields) == Some(ty)).then_some(ty)
-        }
-        ExpressionKind::IndexName { expr, index, .. } if local_id(expr).is_some() => fields
-            .type_of(&text(index))
-            .filter(|ty| matches!(ty, ValueType::Number | ValueType::Text | ValueType::Truth)),
-        ExpressionKind::Call { func, self_call: false, .. } => match func.kind() {
-            ExpressionKind::IndexName { expr, .. } if is_math(expr) => Some(ValueType::Number),
-            ExpressionKind::IndexName { expr, index, .. } if is_vocabulary(expr) => {
-                result_of(api::word(&text(index))?.ty)
-            }
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
 /// Collects whether a function changes, asks or reports anything, and the functions that it calls.
 struct FunctionActs<'f> {
     around: Surroundings<'f>,
@@ -346,9 +267,16 @@ struct FunctionActs<'f> {
     calls: Vec<(Callee, Vec<Option<u64>>)>,
     /// The local variable that a word of the vocabulary takes as a text, with `...` behind it to fill its places.
     filled: Option<u64>,
+    /// The local variables that hold what was searched.
+    searched: BTreeSet<u64>,
 }
 
 impl FunctionActs<'_> {
+    fn new(around: Surroundings<'_>) -> FunctionActs<'_> {
+        let (own, searched) = (BTreeSet::new(), BTreeSet::new());
+        FunctionActs { around, acts: false, own, calls: Vec::new(), filled: None, searched }
+    }
+
     fn writes(&mut self, target: Expression<'_>) {
         match target.kind() {
             ExpressionKind::Local { upvalue, .. } => self.acts |= upvalue,
@@ -414,6 +342,7 @@ impl<'ast> AstVisitor<'ast> for FunctionActs<'_> {
                         if made {
                             self.own.insert(binding.id);
                         }
+                        self.searched.extend(is_search(*value).then_some(binding.id));
                     }
                 }
                 StatementView::Assign(assign) => assign.vars.iter().for_each(|var| self.writes(*var)),
@@ -554,28 +483,39 @@ impl CertainUses<'_> {
     }
 }
 
-/// The local variables that a script tests or assigns.
-struct TestedLocals(BTreeSet<u64>);
+/// What a script tests or assigns.
+#[derive(Default)]
+pub(crate) struct TestedValues {
+    /// The local variables.
+    pub locals: BTreeSet<u64>,
+    /// The local variables that are only compared with others.
+    pub compared: BTreeSet<u64>,
+    /// The places of tested members, elements and calls.
+    pub places: Vec<Location>,
+}
 
-impl TestedLocals {
-    fn of(function: &Function<'_>) -> BTreeSet<u64> {
-        let mut asked = TestedLocals(BTreeSet::new());
-        function.body.visit(&mut asked);
-        asked.0
+impl TestedValues {
+    pub fn of(block: Block<'_>) -> TestedValues {
+        let mut tested = TestedValues::default();
+        block.visit(&mut tested);
+        tested
     }
 
     fn about(&mut self, expression: Expression<'_>) {
         match expression.kind() {
             ExpressionKind::Local { local, .. } => {
-                self.0.insert(local.id);
+                self.locals.insert(local.id);
             }
             ExpressionKind::Grouped(inner) => self.about(inner),
+            ExpressionKind::IndexName { .. } | ExpressionKind::IndexExpr { .. } | ExpressionKind::Call { .. } => {
+                self.places.push(expression.location());
+            }
             _ => {}
         }
     }
 }
 
-impl<'ast> AstVisitor<'ast> for TestedLocals {
+impl<'ast> AstVisitor<'ast> for TestedValues {
     fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
         match node {
             AstNode::Statement(statement) => match statement.view() {
@@ -600,8 +540,13 @@ impl<'ast> AstVisitor<'ast> for TestedLocals {
                     self.about(rhs);
                 }
                 ExpressionKind::Binary { lhs, op: BinaryOp::Equal | BinaryOp::NotEqual, rhs } => {
-                    self.about(lhs);
-                    self.about(rhs);
+                    match local_id(lhs).zip(local_id(rhs)) {
+                        Some((one, other)) => self.compared.extend([one, other]),
+                        None => {
+                            self.about(lhs);
+                            self.about(rhs);
+                        }
+                    }
                 }
                 ExpressionKind::If { condition, .. } => self.about(condition),
                 ExpressionKind::Call { func, args, .. } => {

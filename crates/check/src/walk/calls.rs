@@ -78,6 +78,7 @@ impl ScriptReader<'_> {
                 return;
             }
             self.misspelt_in_call(called, *arg, at);
+            self.no_id_in_call(called, *arg, at);
             if let Some(declared) = called.declared.get(at)
                 && self.misfits_declaration(*arg, declared, &called.name)
             {

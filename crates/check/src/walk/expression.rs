@@ -2,7 +2,7 @@
 
 use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{ValueType, type_named};
-use crate::reader::{FunctionScope, ScriptReader};
+use crate::reader::{FunctionScope, Scope, ScriptReader};
 use crate::symbols::signature::Signature;
 use crate::syntax::{literal, text, value_of};
 use riskbreaker_script::api;
@@ -61,6 +61,8 @@ impl ScriptReader<'_> {
                 self.words.insert(text(index));
                 self.by_name(expr, index_location);
                 self.base(expr);
+                self.read_off_nil(expr);
+                self.read_off_function(expr);
                 self.member(expr, &text(index), index_location);
                 self.uncalled(expr, &text(index), index_location);
                 self.has_no_names(expr, &text(index), index_location, false);
@@ -74,6 +76,7 @@ impl ScriptReader<'_> {
                     ExpressionKind::IndexName { expr, index, index_location, .. } => {
                         self.words.insert(text(index));
                         self.base(expr);
+                        self.read_off_nil(expr);
                         self.has_no_names(expr, &text(index), index_location, self_call);
                         self.member(expr, &text(index), index_location);
                     }
@@ -109,7 +112,6 @@ impl ScriptReader<'_> {
                 self.function_compared(rhs, lhs);
                 self.never_equal(lhs, rhs);
                 self.roll_compared(lhs, op, rhs);
-                self.roll_compared(rhs, op, lhs);
             }
             _ => {
                 self.base(lhs);
@@ -177,6 +179,7 @@ impl ScriptReader<'_> {
                 // The function around a verb takes the verb's own function before the holder.
                 if let Some(holder) = function.args.get(given + if phase == "wrap" { 2 } else { 1 }) {
                     self.inference.symbols.insert(holder.id, Symbol::Holder);
+                    self.inference.own_holders.insert(holder.id);
                 }
                 // The second value of a function around a verb runs the verb, with the event.
                 if let Some(proceed) = function.args.get(given + 1).filter(|_| phase == "wrap") {
@@ -189,6 +192,12 @@ impl ScriptReader<'_> {
                 if let Some(ctx) = function.args.get(given).filter(|arg| arg.name == "ctx") {
                     self.inference.symbols.insert(ctx.id, Symbol::Context);
                 }
+            }
+            // A conversion hands it to functions of its file.
+            ("convert", keys) => {
+                let is_run = matches!(keys, [key] if key == "run");
+                let change = function.args.iter().find(|arg| is_run || arg.name == "change");
+                self.inference.symbols.extend(change.map(|change| (change.id, Symbol::Change)));
             }
             ("policies", [key]) if key == "answer" => {
                 if let Some(question) = function.args.first() {
@@ -215,7 +224,7 @@ impl ScriptReader<'_> {
         }
         let asked = std::mem::replace(&mut self.asked, false);
         self.depth += 1;
-        self.scopes.push(scope);
+        self.enclosing.push(scope);
         self.pure.extend(pure);
         // The path of a function does not include the keys of the tables inside it.
         let keys = std::mem::take(&mut self.keys);
@@ -224,7 +233,10 @@ impl ScriptReader<'_> {
         }
         self.promised(function);
         self.last_statements.extend(function.body.as_slice().last().map(|last| last.location().begin));
+        self.scopes.push(Scope::new());
+        self.declares(function.args);
         self.block(function.body);
+        self.scopes.pop();
         if let Some((phase, verb)) = hooked {
             self.hooked(&phase, &verb, function);
         }
@@ -235,7 +247,7 @@ impl ScriptReader<'_> {
             self.pure.pop();
         }
         self.depth -= 1;
-        self.scopes.pop();
+        self.enclosing.pop();
     }
 
     /// The parameters of a function, and what it is handed.
@@ -283,7 +295,6 @@ impl ScriptReader<'_> {
         }
         self.dot_or_colon(func, args, self_call);
         self.is_function(func);
-        self.pattern(func, args, self_call);
         self.lacks_context(func, args, self_call);
         args.iter().for_each(|arg| self.has_come_back(*arg));
         self.handed_over(func, args, self_call, at);

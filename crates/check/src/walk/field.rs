@@ -50,7 +50,10 @@ impl ScriptReader<'_> {
         if types.is_empty() {
             return self.slip(value);
         }
-        let certain = kind.is_some();
+        let certain = kind.is_some() || self.is_entity_by_name(expr);
+        if certain && types.iter().all(|ty| matches!(ty, Type::Ref(_))) {
+            return self.reference_is_no_text(&name, value.location());
+        }
         self.field_is_never(&name, given, &types, certain, value.location());
     }
 

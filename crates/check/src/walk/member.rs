@@ -13,7 +13,7 @@ impl ScriptReader<'_> {
             self.members = self.members_of(of);
             return;
         }
-        if self.member_of_change(of, name, at) || self.no_key_of_scenarios(of, name, at) {
+        if self.no_key_of_scenarios(of, name, at) {
             return;
         }
         let symbol = self.symbol(of);
@@ -34,9 +34,14 @@ impl ScriptReader<'_> {
             Some(Symbol::Module(path)) => self.member_of_module(&path, name, at),
             Some(Symbol::Event(verb)) => self.member_of_event(&verb, name, at),
             Some(Symbol::HookData(hook)) => self.member_of_data(&hook, name, at),
+            Some(Symbol::AnyHookData) => self.in_no_data(name, at),
             Some(Symbol::Question) => self.member_of_question(name, at),
+            Some(Symbol::Change) => self.member_of_change(name, at),
             Some(Symbol::Spec | Symbol::Switch(_) | Symbol::Entities(_) | Symbol::Context) => {}
             Some(Symbol::Holder) if self.always && matches!(name, "owner" | "id") => self.holder_of_nobody(name, at),
+            Some(Symbol::Holder) if !matches!(name, "id" | "hook" | "owner" | "data") => {
+                self.no_holder_member(name, at)
+            }
             None if self.is_no_context_member(of, name) => self.no_context_member(name, at),
             None if let Some(owner) = self.has_instead_of_context(of, name) => self.member_of_another(name, &owner, at),
             Some(Symbol::Entity(None) | Symbol::Holder) | None => self.nothing_has(of, name, at),
@@ -81,8 +86,12 @@ impl ScriptReader<'_> {
         let names = &self.known.names;
         // What a file calls by a colon on its own `self` may be a function of its own table.
         let is_self = matches!(of.kind(), ExpressionKind::Local { local, .. } if local.name == "self");
-        let is_value = names.type_everywhere(name).is_some() || !is_self && names.is_no_function(name);
-        if is_field && args.is_empty() && is_value {
+        let is_value = || {
+            names.type_everywhere(name).is_some()
+                || !is_self && names.is_no_function(name)
+                || self.is_entity_by_name(of)
+        };
+        if is_field && args.is_empty() && is_value() {
             return self.called_field(name, at);
         }
         let of_cards = matches!(name, "when" | "resolve") && !matches!(symbol, Some(Symbol::Entity(_)));

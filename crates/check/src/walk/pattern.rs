@@ -32,6 +32,7 @@ impl SyntaxLints<'_> {
     pub(crate) fn block(&mut self, block: Block<'_>) {
         self.unreachable(block);
         self.read_too_early(block);
+        self.returned_before(block);
         self.defined_twice(block);
     }
 
@@ -143,6 +144,9 @@ impl SyntaxLints<'_> {
             ExpressionKind::Binary { lhs, op, rhs } => self.binary(lhs, op, rhs, at),
             ExpressionKind::Table { items } => self.keys(items),
             ExpressionKind::FunctionLiteral(function) => self.function(function),
+            ExpressionKind::If { condition, else_expression, .. } => {
+                self.same_condition_of_value(condition, else_expression);
+            }
             ExpressionKind::Call { func, args, self_call, .. } => self.call(func, args, self_call),
             _ => {}
         }
@@ -162,6 +166,8 @@ impl SyntaxLints<'_> {
             _ => String::new(),
         };
         match (library.as_str(), text(index).as_str(), args) {
+            ("string", "match" | "gmatch" | "find" | "gsub", [_, pattern, ..]) => self.regular_expression(*pattern),
+            ("", "match" | "gmatch" | "gsub" | "find", [pattern, ..]) if self_call => self.regular_expression(*pattern),
             ("string", "format", [pattern, values @ ..]) => self.format(*pattern, values),
             ("table", name @ ("insert" | "remove"), [_, place, ..]) => {
                 let inserts = name == "insert";

@@ -4,6 +4,7 @@ use super::{pattern, spec};
 use crate::inference::evidence::Evidence;
 use crate::inference::symbol::Symbol;
 use crate::reader::ScriptReader;
+use crate::symbols::signature::TestedValues;
 use crate::syntax::local_id;
 use crate::syntax_lints::PatternFinding;
 use riskbreaker_script::syntax::{Arena, Block, StatementView, parse};
@@ -16,6 +17,7 @@ impl ScriptReader<'_> {
             Ok(root) => {
                 root.visit(&mut self.locals);
                 self.evidence = Evidence::of(root, self.known.names.fields());
+                self.tested = TestedValues::of(root);
                 if self.is_spec() {
                     self.spec_texts = spec::texts_of(root);
                 }

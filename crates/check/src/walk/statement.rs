@@ -1,8 +1,10 @@
 //! Checks the statements of a script.
 
+use crate::control_flow::falls_through;
+use crate::inference::absent::AbsentValue;
 use crate::inference::symbol::Symbol;
 use crate::inference::value_type::ValueType;
-use crate::reader::ScriptReader;
+use crate::reader::{Scope, ScopeVariable, ScriptReader};
 use crate::syntax::{is_list, is_text_map, literal, text};
 use riskbreaker_script::syntax::{
     BinaryOp, Block, Expression, ExpressionKind, Local, Statement, StatementLocal, StatementView,
@@ -18,11 +20,23 @@ impl ScriptReader<'_> {
     }
 
     pub(crate) fn block(&mut self, block: Block<'_>) {
+        self.scopes.push(Scope::new());
         for statement in block.as_slice() {
             if self.is_over() {
-                return;
+                break;
             }
             self.statement(*statement);
+        }
+        self.scopes.pop();
+    }
+
+    /// Notes variables of the innermost block.
+    pub(crate) fn declares(&mut self, names: &[&Local<'_>]) {
+        let variables = names
+            .iter()
+            .map(|variable| ScopeVariable { name: text(variable.name), line: variable.location.begin.line + 1 });
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.extend(variables);
         }
     }
 
@@ -58,6 +72,7 @@ impl ScriptReader<'_> {
             }
             StatementView::GenericFor(generic) => {
                 generic.values.iter().for_each(|value| self.expression(*value));
+                self.inference.loop_keys.extend(generic.names.first().map(|name| name.id));
                 if let Some(value) = generic.values.first() {
                     self.loops_over(*value, generic.names);
                 }
@@ -78,17 +93,27 @@ impl ScriptReader<'_> {
                 let topic = self.topic_compared(branch.condition);
                 let answered = self.answered.len();
                 self.answered.extend(topic);
+                let held = self.hook_compared(branch.condition, false);
+                self.inference.holder_hooks.extend(held.clone());
                 self.block(branch.then_body);
+                held.iter().for_each(|(id, _)| drop(self.inference.holder_hooks.remove(id)));
                 self.answered.truncate(answered);
                 branch.else_body.into_iter().for_each(|body| self.statement(body));
+                // `if held.hook ~= "watch" then continue end`
+                if branch.else_body.is_none() && !falls_through(branch.then_body) {
+                    let held = self.hook_compared(branch.condition, true);
+                    self.inference.holder_hooks.extend(held);
+                }
             }
             StatementView::LocalFunction(local) => {
                 self.local_function(local.name.id);
                 self.unused_variables(&[local.name], &[local.function], statement.location());
+                self.declares(&[local.name]);
                 self.expression(local.function);
             }
             StatementView::Local(local) => {
                 self.unused_variables(local.bindings, local.values, statement.location());
+                self.declares(local.bindings);
                 self.local(local);
             }
             StatementView::Repeat(repeat) => {
@@ -124,10 +149,21 @@ impl ScriptReader<'_> {
     /// Notes what is known of new local variables.
     pub(crate) fn local(&mut self, local: &StatementLocal<'_>) {
         local.values.iter().for_each(|value| self.expression(*value));
+        // `rb.draw` gives an element of a list, and the list without it.
+        if let ([_, rest], [draw]) = (local.bindings, local.values)
+            && let ExpressionKind::Call { func, .. } = draw.kind()
+            && self.symbol(func) == Some(Symbol::Word("draw"))
+            && !self.locals.changing.contains(&rest.id)
+        {
+            self.value_types.insert(rest.id, ValueType::List);
+        }
         for (binding, value) in local.bindings.iter().zip(local.values) {
             let id = binding.id;
             if let Some(thing) = self.symbol(*value) {
                 self.symbols.insert(id, thing);
+            }
+            if self.value_type(*value).is_some_and(ValueType::is_table) {
+                self.made_tables.insert(id);
             }
             if let Some(silent) = self.silent_call(*value) {
                 self.silent.insert(id, silent);
@@ -151,7 +187,7 @@ impl ScriptReader<'_> {
             if let Some(constant) = literal(*value) {
                 self.constants.insert(id, constant);
             }
-            if let Some(ids) = self.chosen_ids(*value) {
+            if let Some(ids) = self.chosen_ids(*value).or_else(|| self.words_of_answer(*value)) {
                 self.choices.insert(id, ids);
             }
             if !self.locals.filled.contains(&id) && is_text_map(*value) {
@@ -168,6 +204,9 @@ impl ScriptReader<'_> {
             }
             if self.is_always_there(*value) {
                 self.always_there.insert(id);
+            }
+            if let Some(why) = self.why_absent(*value) {
+                self.absent.insert(id, AbsentValue { why, at: value.location() });
             }
             if matches!(value.kind(), ExpressionKind::FunctionLiteral(_)) {
                 self.local_function(id);

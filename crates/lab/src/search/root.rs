@@ -21,8 +21,12 @@ pub(super) struct Root {
 
 /// An answer is tried only if each of those that are tried can have this number of playouts.
 const LEAST: u32 = 3;
-/// An answer replaces that of the policy if it is better by more than this number of standard errors.
+/// An answer replaces that of the policy only if it is better by more than this number of standard errors.
 const CLEARLY: f64 = 1.0;
+/// What is expected of another answer before any playout, on the scale from 0 to 1: that it is worse than that of the policy by this
+/// much, with a standard deviation of [`SPREAD`].
+const WORSE: f64 = 0.1;
+const SPREAD: f64 = 0.1;
 
 impl Root {
     /// With few playouts, only some answers are tried: that of the policy, `usual`, and others by chance.
@@ -87,8 +91,11 @@ impl Root {
     fn is_clearly_better(&self, one: usize, other: usize, scale: &Scale) -> bool {
         let pairs = self.scores[one].iter().zip(&self.scores[other]);
         let differences = pairs.map(|(one, other)| scale.value(one) - scale.value(other));
-        let difference = Difference::of_values(differences, CLEARLY);
-        difference.average > difference.margin
+        let difference = Difference::of_values(differences, 1.0);
+        let error = difference.margin;
+        // By Bayes' rule, the expected difference is above zero if the average is above this multiple of the variance.
+        let expected = error * error * WORSE / (SPREAD * SPREAD);
+        difference.average > expected.max(CLEARLY * error)
     }
 }
 

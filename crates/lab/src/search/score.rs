@@ -9,6 +9,8 @@ pub(super) struct Score {
     pub won: Option<f64>,
     /// The value to the seat minus the highest value to another one.
     pub lead: f64,
+    /// The value to the seat.
+    pub own: f64,
 }
 
 /// The share of the lead in the score of a game that is over; the rest is won, drawn or lost.
@@ -22,7 +24,8 @@ impl Score {
             std::cmp::Ordering::Equal => 0.5,
             std::cmp::Ordering::Less => 0.0,
         };
-        Score { won: is_over.then_some(won), lead: own.saturating_sub(others.unwrap_or(0)) as f64 }
+        let lead = own.saturating_sub(others.unwrap_or(0)) as f64;
+        Score { won: is_over.then_some(won), lead, own: own as f64 }
     }
 }
 
@@ -31,32 +34,53 @@ pub(super) fn others(worth: &[(Arc<str>, i64)], seat: &Arc<str>) -> Option<i64> 
     worth.iter().filter(|(other, _)| other != seat).map(|(_, worth)| *worth).max()
 }
 
-/// The lowest and the highest lead that any seat had in any playout of a search.
+/// The lowest and the highest number of some kind in all playouts of a search.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Scale(Option<(f64, f64)>);
+struct Range(Option<(f64, f64)>);
+
+impl Range {
+    fn widen(&mut self, number: f64) {
+        let (low, high) = self.0.unwrap_or((number, number));
+        self.0 = Some((low.min(number), high.max(number)));
+    }
+
+    fn low(&self) -> f64 {
+        self.0.map_or(0.0, |(low, _)| low)
+    }
+
+    /// A sum of numbers, each taken from 0, the lowest, to 1, the highest. `None` if all are equal.
+    fn share(&self, sum: f64, numbers: f64) -> Option<f64> {
+        self.0.filter(|(low, high)| high > low).map(|(low, high)| (sum - numbers * low) / (high - low))
+    }
+}
+
+/// The range of the leads, and that of the values, that any seat had in any playout of a search.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Scale {
+    leads: Range,
+    own: Range,
+}
 
 impl Scale {
     pub fn widen(&mut self, score: &Score) {
-        let (low, high) = self.0.unwrap_or((score.lead, score.lead));
-        self.0 = Some((low.min(score.lead), high.max(score.lead)));
+        self.leads.widen(score.lead);
+        self.own.widen(score.own);
     }
 
     /// The score of a playout that failed.
     pub fn lost(&self) -> Score {
-        Score { won: Some(0.0), lead: self.0.map_or(0.0, |(low, _)| low) }
+        Score { won: Some(0.0), lead: self.leads.low(), own: self.own.low() }
     }
 
-    /// The sum of leads in a number of games, each from 0 to 1.
-    fn of_leads(&self, sum: f64, games: f64) -> f64 {
-        match self.0 {
-            Some((low, high)) if high > low => (sum - games * low) / (high - low),
-            _ => 0.5 * games,
-        }
+    /// The sum of the leads in a number of games, each from 0 to 1. Where all leads are equal, as in a game that all seats win or
+    /// lose together, that of the values.
+    fn of_leads(&self, leads: f64, own: f64, games: f64) -> f64 {
+        self.leads.share(leads, games).or_else(|| self.own.share(own, games)).unwrap_or(0.5 * games)
     }
 
     /// A score as a number from 0 to 1: the lead, or mostly the result if the game is over.
     pub fn value(&self, score: &Score) -> f64 {
-        let lead = self.of_leads(score.lead, 1.0);
+        let lead = self.of_leads(score.lead, score.own, 1.0);
         score.won.map_or(lead, |won| (1.0 - LEAD_AT_END) * won + LEAD_AT_END * lead)
     }
 }
@@ -80,9 +104,11 @@ pub(super) struct Sums {
     over: u32,
     won: f64,
     lead_at_end: f64,
+    own_at_end: f64,
     /// Games that stopped before.
     open: u32,
     lead: f64,
+    own: f64,
 }
 
 impl Sums {
@@ -92,10 +118,12 @@ impl Sums {
                 self.over += 1;
                 self.won += won;
                 self.lead_at_end += score.lead;
+                self.own_at_end += score.own;
             }
             None => {
                 self.open += 1;
                 self.lead += score.lead;
+                self.own += score.own;
             }
         }
     }
@@ -106,9 +134,9 @@ impl Sums {
 
     /// The average value, from 0 to 1.
     pub fn average(&self, scale: &Scale) -> f64 {
-        let over =
-            (1.0 - LEAD_AT_END) * self.won + LEAD_AT_END * scale.of_leads(self.lead_at_end, f64::from(self.over));
-        (over + scale.of_leads(self.lead, f64::from(self.open))) / f64::from(self.games().max(1))
+        let at_end = scale.of_leads(self.lead_at_end, self.own_at_end, f64::from(self.over));
+        let over = (1.0 - LEAD_AT_END) * self.won + LEAD_AT_END * at_end;
+        (over + scale.of_leads(self.lead, self.own, f64::from(self.open))) / f64::from(self.games().max(1))
     }
 }
 
@@ -121,10 +149,19 @@ mod tests {
         let worth: Vec<(Arc<str>, i64)> =
             [("ann", 3), ("bea", 5), ("cid", 3)].map(|(seat, own)| (seat.into(), own)).into();
         let of = |at: usize| Score::new(worth[at].1, others(&worth, &worth[at].0), true);
-        assert_eq!((of(0), of(1)), (Score { won: Some(0.0), lead: -2.0 }, Score { won: Some(1.0), lead: 2.0 }));
-        assert_eq!(Score::new(4, Some(4), true), Score { won: Some(0.5), lead: 0.0 });
+        assert_eq!(of(0), Score { won: Some(0.0), lead: -2.0, own: 3.0 });
+        assert_eq!(of(1), Score { won: Some(1.0), lead: 2.0, own: 5.0 });
+        assert_eq!(Score::new(4, Some(4), true), Score { won: Some(0.5), lead: 0.0, own: 4.0 });
         // A seat alone has a lead over nobody; a game that is not over has no winner.
-        assert_eq!(Score::new(4, None, false), Score { won: None, lead: 4.0 });
+        assert_eq!(Score::new(4, None, false), Score { won: None, lead: 4.0, own: 4.0 });
+    }
+
+    #[test]
+    fn if_all_seats_win_together_the_higher_value_is_better() {
+        let (mut scale, scores) = (Scale::default(), [2, 8, 5].map(|both| Score::new(both, Some(both), true)));
+        scores.iter().for_each(|score| scale.widen(score));
+        let [low, high, middle] = scores.map(|score| scale.value(&score));
+        assert!(low < middle && middle < high, "{low} {middle} {high}");
     }
 
     #[test]

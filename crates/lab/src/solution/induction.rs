@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::graph::{Decision, GameGraph, Point, StateNode};
+use super::leverage::Leverage;
 use super::regret::CutPayoff;
 use riskbreaker_play::Edge;
 use riskbreaker_work::is_set;
@@ -158,8 +159,9 @@ impl<'g> Induction<'g> {
     }
 
     /// Every reached decision with several answers: its seat's best answer, the value of each answer, and the chance that it is
-    /// reached. With the chance of each result.
-    pub fn play(&self, cut: CutPayoff) -> (Vec<SolvedDecision<'g>>, Vec<(u32, f64)>) {
+    /// reached. With the chance of each result, and how much answers and dice move the payoff.
+    pub fn play(&self, cut: CutPayoff) -> (Vec<SolvedDecision<'g>>, Vec<(u32, f64)>, Leverage) {
+        let mut leverage = Leverage::default();
         let mut mass = vec![0.0; self.points.len()];
         let mut results: Vec<(u32, f64)> = Vec::new();
         let mut decisions: Vec<Option<SolvedDecision<'g>>> = (0..self.points.len()).map(|_| None).collect();
@@ -183,6 +185,8 @@ impl<'g> Induction<'g> {
                 let (point, targets) = (self.points[at].0, &self.points[at].1);
                 match point {
                     Point::Chance { edges } => {
+                        let payoff = |target: &Target| value_of(*target, &self.low, cut.least);
+                        leverage.roll(here, edges.iter().zip(targets).map(|((chance, _), to)| (*chance, payoff(to))));
                         for ((chance, _), target) in edges.iter().zip(targets) {
                             arrive(&mut mass, *target, here * chance);
                         }
@@ -190,6 +194,7 @@ impl<'g> Induction<'g> {
                     Point::Decision(decision) => {
                         let solved = decisions[at].get_or_insert_with(|| self.solved(decision, targets, cut));
                         solved.reach += here;
+                        leverage.decide(here, solved.values.iter().copied());
                         let chosen = targets[solved.chosen];
                         arrive(&mut mass, chosen, here);
                     }
@@ -200,7 +205,7 @@ impl<'g> Induction<'g> {
             }
         }
         let decisions = decisions.into_iter().flatten().filter(|solved| solved.decision.edges.len() > 1);
-        (decisions.collect(), results)
+        (decisions.collect(), results, leverage)
     }
 
     fn solved(&self, decision: &'g Decision, targets: &[Target], cut: CutPayoff) -> SolvedDecision<'g> {

@@ -2,6 +2,7 @@
 
 mod graph;
 mod induction;
+mod leverage;
 mod regret;
 mod tree;
 
@@ -13,6 +14,8 @@ use serde::Serialize;
 
 use self::graph::GameGraph;
 use self::induction::{Induction, SolvedDecision};
+use self::leverage::Leverage;
+pub use self::leverage::SkillAndLuck;
 use self::regret::{CutPayoff, Strategy, equilibrium};
 use self::tree::{GameTree, InfoSet, TreeNode};
 use super::whole_game::{GameLimits, restarted};
@@ -64,6 +67,8 @@ pub struct Solution {
     pub limit: Option<String>,
     /// Whether somebody interrupted the work.
     pub interrupted: bool,
+    /// How much answers and dice move the payoff under this play; `None` if the game was not followed to its end.
+    pub skill_and_luck: Option<SkillAndLuck>,
 }
 
 /// What a seat answers to a question, by what it knows.
@@ -169,6 +174,7 @@ fn places_of(prepared: &Prepared, seats: &[Arc<str>]) -> Result<Vec<usize>, Refu
     match (places, seats.len()) {
         (Some(places), 1) => Ok(places),
         (Some(places), 2) if all.len() == 2 && places[0] != places[1] => Ok(places),
+        (Some(places), 2) if places[0] == places[1] => Err(Refusal::new(format!("{} is named twice", seats[0]))),
         (Some(_), 2) => Err(Refusal::new(
             "the best play of two seats at once is known only for games of two: name one seat, and policies for the others",
         )),
@@ -196,6 +202,13 @@ impl Solving {
         if let [one, other] = solving.places[..] {
             let sums: BTreeSet<i64> =
                 solving.graph.payoffs(one).zip(solving.graph.payoffs(other)).map(|(one, other)| one + other).collect();
+            let ends = || solving.graph.payoffs(one).zip(solving.graph.payoffs(other));
+            if sums.len() > 1 && ends().all(|(one, other)| one == other) {
+                return Err(Refusal::new(
+                    "in every end both seats have the same `value`: they win or lose together, and neither plays against the \
+                     other. Name one seat whose best play is sought, and a policy for the other one",
+                ));
+            }
             // Shares of games won always sum to 1.
             solving.counts_won = payoff == Payoff::Value && sums.len() > 1;
             if solving.counts_won {
@@ -277,6 +290,7 @@ impl Solving {
             iterations: 0,
             limit: self.graph.limit.clone(),
             interrupted: self.graph.interrupted,
+            skill_and_luck: None,
         }
     }
 
@@ -285,11 +299,11 @@ impl Solving {
         let minimises = self.places.get(1).copied();
         let found = Induction::solve(&self.graph, minimises, &payoff, self.cut, interrupt);
         let (low, high) = found.bounds(self.cut);
-        let (decisions, results) = found.play(self.cut);
+        let (decisions, results, leverage) = found.play(self.cut);
         let interrupted = self.graph.interrupted || found.interrupted;
         let decisions = decisions.into_iter().map(|solved| self.answered(solved)).collect();
         let solution = Solution { low, high, interrupted, ..self.solution() };
-        self.finished(solution, results, decisions)
+        self.finished(solution, results, decisions, leverage)
     }
 
     fn answered(&self, solved: SolvedDecision) -> BestAnswer {
@@ -355,16 +369,24 @@ impl Solving {
                 reach: set.nodes.iter().map(|node| reach[*node as usize]).sum(),
             }
         });
-        self.finished(solution, results.into_iter().collect(), decisions.collect())
+        let leverage = Leverage::of_tree(&tree, &strategy, &reach, self.cut.least);
+        self.finished(solution, results.into_iter().collect(), decisions.collect(), leverage)
     }
 
-    fn finished(&self, solution: Solution, results: Vec<(u32, f64)>, mut decisions: Vec<BestAnswer>) -> Solution {
+    fn finished(
+        &self,
+        solution: Solution,
+        results: Vec<(u32, f64)>,
+        mut decisions: Vec<BestAnswer>,
+        leverage: Leverage,
+    ) -> Solution {
         let named = results.into_iter().map(|(result, chance)| (self.graph.results[result as usize].clone(), chance));
         let mut results: Vec<(String, f64)> = named.collect();
         results.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
         leave_out_what_is_equal(&mut decisions);
         decisions.sort_by(|one, other| other.reach.total_cmp(&one.reach));
-        Solution { results, decisions, ..solution }
+        let skill_and_luck = (!solution.is_partial()).then(|| leverage.found());
+        Solution { results, decisions, skill_and_luck, ..solution }
     }
 }
 

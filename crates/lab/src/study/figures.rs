@@ -6,12 +6,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::super::paired::Difference;
-use super::super::tally::{Rate, ranks};
+use super::super::tally::{Average, Rate, Z, ranks};
 use super::facts::{CardOffer, GameEnd, GameFacts, TopicUse};
 use super::recorder::Recorded;
-
-/// The standard errors on each side of an average for an interval that holds in 95 of 100 cases.
-const Z: f64 = 1.959_963_984_540_054;
 
 /// A percentile of a number over games, with its interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -85,6 +82,8 @@ pub struct TopicFigures {
     pub topic: Arc<str>,
     /// The counts.
     pub asked: TopicUse,
+    /// The average number of open answers of the counted questions.
+    pub open: Average,
     /// The share of counted questions with only one open answer.
     pub single: Rate,
 }
@@ -148,11 +147,13 @@ pub struct StudyFigures {
     pub topics: Vec<TopicFigures>,
     /// The share of the games with a winner in which the winner trailed at some time; `None` without `value`.
     pub comebacks: Option<Rate>,
-    /// The average number of changes of the lead in games with a winner, with its margin of error.
-    pub lead_changes: Option<(f64, f64)>,
-    /// The average share of the actions after which the winner led for good, 0 to 1, in games with a winner, with its margin of
-    /// error.
-    pub decided_at: Option<(f64, f64)>,
+    /// The average of the lowest lead that the winner had at any time of a game with a winner, in units of `value`: negative
+    /// if it was behind; `None` with fewer than two such games.
+    pub lowest_lead: Option<Difference>,
+    /// The average number of changes of the lead in games with a winner.
+    pub lead_changes: Option<Average>,
+    /// The average share of the actions after which the winner led for good, 0 to 1, in games with a winner.
+    pub decided_at: Option<Average>,
     /// Figures that are missing, each with the line of the ruleset that adds it.
     pub missing: Vec<String>,
 }
@@ -173,13 +174,12 @@ impl Recorded {
         let of = whole.len() as u64;
         let won: Vec<&&GameFacts> = whole.iter().filter(|game| game.winner().is_some()).collect();
         let has_value = self.games.iter().any(|game| !game.course.is_empty());
-        let average = |number: &dyn Fn(&GameFacts) -> f64| {
-            let found = Difference::of_values(won.iter().map(|game| number(game)), Z);
-            (found.pairs > 1).then_some((found.average, found.margin))
-        };
+        let has_won = !won.is_empty();
+        let lowest = Difference::of_values(won.iter().filter_map(|game| Some(game.lowest_lead()? as f64)), Z);
         let behind = won.iter().filter(|game| game.lowest_lead().is_some_and(|lead| lead < 0)).count() as u64;
-        let missing = missing(has_value, self.seats.len());
-        let cards = self.cards(has_value && self.seats.len() > 1);
+        let is_cooperative = self.is_cooperative();
+        let missing = missing(has_value, self.seats.len(), is_cooperative);
+        let cards = self.cards(has_value && self.seats.len() > 1 && !is_cooperative);
         let [never_named, never_offered, never_chosen] = unused(&self.cards, &cards);
         StudyFigures {
             games: self.games.len() as u64,
@@ -197,9 +197,10 @@ impl Recorded {
             never_chosen,
             cards,
             topics: self.topics(),
-            comebacks: (!won.is_empty()).then(|| Rate::of(behind, won.len() as u64)),
-            lead_changes: average(&|game| game.lead_changes() as f64),
-            decided_at: average(&|game| game.decided_at().unwrap_or_default()),
+            comebacks: has_won.then(|| Rate::of(behind, won.len() as u64)),
+            lowest_lead: Some(lowest).filter(|lowest| lowest.margin.is_finite()),
+            lead_changes: has_won.then(|| Average::of_counts(won.iter().map(|game| game.lead_changes()))),
+            decided_at: has_won.then(|| Average::of_shares(won.iter().filter_map(|game| game.decided_at()))),
             missing,
         }
     }
@@ -253,22 +254,27 @@ impl Recorded {
                 asked.open += more.open;
                 asked.single += more.single;
             }
+            let open = Average::of_groups(of_games.clone().map(|of_game| (of_game.open, of_game.counted)));
             let single = Rate::of_groups(of_games.map(|of_game| (of_game.single, of_game.counted)));
-            TopicFigures { seat: seat.clone(), topic: topic.clone(), asked, single }
+            TopicFigures { seat: seat.clone(), topic: topic.clone(), asked, open, single }
         });
         figures.collect()
     }
 }
 
 /// The figures that a ruleset or a game does not allow, each with what would add them.
-fn missing(has_value: bool, seats: usize) -> Vec<String> {
-    const NEED_WINNERS: &str = "fairness, win shares and the worth of cards, drama, luck and skill";
+fn missing(has_value: bool, seats: usize, is_cooperative: bool) -> Vec<String> {
+    const NEED_WINNERS: &str = "fairness, win shares of cards, drama, luck and skill";
     match (has_value, seats) {
         (false, _) => vec![format!(
-            "{NEED_WINNERS}, and the comparison of cards (no difference, never better): no number says what a state is worth to \
+            "{NEED_WINNERS}, the worth of cards, and the comparison of cards (no difference, never better): no number says what a state is worth to \
              each seat; add `value = function(seat) return ... end` to play.luau, a higher number where the seat stands better"
         )],
         (true, 0 | 1) => vec![format!("{NEED_WINNERS}: they need two seats, of which one can win against the other")],
+        (true, _) if is_cooperative => vec![format!(
+            "{NEED_WINNERS}: in every recorded game `value` was the same for all seats from the start to the end, so they win or \
+             lose together"
+        )],
         (true, _) => Vec::new(),
     }
 }

@@ -14,7 +14,9 @@ use super::facts::{GameEnd, GameFacts};
 use super::known::GameStore;
 use super::runner::Run;
 use riskbreaker_dice::DiceRng;
-use riskbreaker_play::{Answer, Ask, Choice, Driver, Event, Game, Halt, MASTER, Machine, Question, Refusal, Setup};
+use riskbreaker_play::{
+    Answer, Ask, Choice, Driver, Event, Fault, Game, Halt, MASTER, Machine, Question, Refusal, Setup,
+};
 
 /// A study: the trials of one scenario under one set of rules.
 #[derive(Clone, Debug)]
@@ -63,6 +65,12 @@ impl Recorded {
         Difference::of_scores(scores)
     }
 
+    /// True if all seats win or lose together: there are several, and in every state of every game all have the same value.
+    pub fn is_cooperative(&self) -> bool {
+        let mut states = self.games.iter().flat_map(|game| &game.course).peekable();
+        self.seats.len() > 1 && states.peek().is_some() && states.all(|worth| worth.iter().all(|one| *one == worth[0]))
+    }
+
     /// The index of a seat among those that can win; 0 for any other seat.
     pub(super) fn place_of(&self, seat: &str) -> usize {
         self.seats.iter().position(|known| **known == *seat).unwrap_or_default()
@@ -81,7 +89,7 @@ const POLICY_STREAM: u64 = 1 << 63;
 /// The number of policy streams reserved for each game.
 const DECISIONS: u64 = 1 << 24;
 
-/// The most answers of a question that are counted.
+/// The most answers of a question that are listed.
 const MOST_ANSWERS: usize = 1_000;
 
 /// The driver name of a seat that chooses any open answer with equal chance, unless a policy of the ruleset has this
@@ -296,7 +304,9 @@ impl StudyTable<'_> {
             told(game.take_events());
             // A game that ends since nothing is left to do has no new state.
             if measures && (game.actions > before || matches!(halt, Halt::Over(_)) && facts.course.is_empty()) {
-                self.measure(vm, game, &mut facts);
+                if let Err(fault) = self.measure(vm, game, &mut facts) {
+                    break GameEnd::by_fault(&fault);
+                }
             }
             match halt {
                 Halt::Paused | Halt::Boundary => {}
@@ -322,11 +332,19 @@ impl StudyTable<'_> {
     }
 
     /// Records the value of the state to each seat. Records nothing if only some seats have a value.
-    fn measure(&self, vm: &mut dyn Machine, game: &mut Game, facts: &mut GameFacts) {
-        let worth = self.seats.iter().map(|seat| vm.worth(&mut game.context, seat).ok().flatten());
-        if let Some(worth) = worth.collect::<Option<Vec<i64>>>() {
+    ///
+    /// # Errors
+    ///
+    /// That of the `value` of the ruleset.
+    fn measure(&self, vm: &mut dyn Machine, game: &mut Game, facts: &mut GameFacts) -> Result<(), Fault> {
+        let mut worth = Vec::with_capacity(self.seats.len());
+        for seat in self.seats {
+            worth.extend(vm.worth(&mut game.context, seat)?);
+        }
+        if worth.len() == self.seats.len() {
             facts.course.push(worth);
         }
+        Ok(())
     }
 
     /// Answers the first open question as its seat's driver would. Records what was open and what was chosen.
@@ -341,14 +359,18 @@ impl StudyTable<'_> {
         let question = game.open.as_ref().and_then(|open| open.questions.first()).cloned();
         let question = question.ok_or_else(|| GameEnd::Stuck("it waits, and asks nothing".into()))?;
         facts.decisions += 1;
-        if facts.begins.is_none() && &*question.seat != MASTER {
+        let is_first = &*question.seat != MASTER && facts.topics.keys().all(|seat| **seat == *MASTER);
+        let asked = game.open.iter().flat_map(|open| &open.questions).map(|question| &question.seat);
+        // Of seats that are asked at the same time, none is the first.
+        if is_first && asked.filter(|seat| ***seat != *MASTER).all(|seat| *seat == question.seat) {
             facts.begins = Some(question.seat.clone());
         }
-        let answers = question.answers(MOST_ANSWERS);
-        if answers.as_ref().is_some_and(Vec::is_empty) {
+        let count = question.answer_count();
+        if count == Some(0) {
             return Err(GameEnd::Stuck(format!("`{}` has no open answer", question.topic)));
         }
-        self.note_question(&question, answers.as_deref(), facts);
+        self.note_question(&question, count, facts);
+        let answers = question.answers(MOST_ANSWERS);
         let closed = self.closed(&question, facts);
         let is_open = |answer: &Answer| !matches!(answer, Answer::Choice(id) if closed.contains(id));
         let first_open = match closed.is_empty() {
@@ -369,14 +391,17 @@ impl StudyTable<'_> {
                 None => Ok(None),
             },
         };
-        let chosen = chosen.map_err(|refusal| GameEnd::Failed(refusal.to_string()))?;
+        let chosen = chosen.map_err(|refusal| GameEnd::Failed(refusal.to_string()));
         // A policy may choose a banned card if the ruleset lists the options itself; the default may be banned, too.
         let usual = || question.default.clone().filter(is_open).or(first_open);
-        let chosen = chosen.filter(is_open).or_else(usual).ok_or_else(|| {
-            let (seat, topic) = (&question.seat, &question.topic);
-            GameEnd::Failed(format!("{seat} gives no answer to `{topic}`, which has no default"))
-        })?;
-        self.note_cards(&question, &chosen, facts);
+        let chosen = chosen.and_then(|chosen| {
+            chosen.filter(is_open).or_else(usual).ok_or_else(|| {
+                let (seat, topic) = (&question.seat, &question.topic);
+                GameEnd::Failed(format!("{seat} gives no answer to `{topic}`, which has no default"))
+            })
+        });
+        self.note_cards(&question, chosen.as_ref().ok(), facts);
+        let chosen = chosen?;
         game.answer_by_program(question.id, chosen).map_err(|refusal| GameEnd::Failed(refusal.to_string()))
     }
 
@@ -401,7 +426,8 @@ impl StudyTable<'_> {
         banned.into_iter().cloned().collect()
     }
 
-    /// Returns the answer of a policy, asked in a copy of the game in which these cards are closed.
+    /// Returns the answer of a policy, asked in a copy of the game in which these cards are closed. `None` if it answers
+    /// nothing, or a card that is closed only here.
     fn choose(
         &self,
         vm: &mut dyn Machine,
@@ -411,19 +437,30 @@ impl StudyTable<'_> {
         closed: &[Arc<str>],
         facts: &GameFacts,
     ) -> Result<Option<Answer>, Refusal> {
-        let mut copy = game.fork();
-        copy.context.dice.rng = self.dice_of_decision(facts);
-        for card in closed {
-            copy.context.state.leave_out(card.clone(), true);
+        let mut suggested = |closed: &[Arc<str>]| {
+            let mut copy = game.fork();
+            copy.context.dice.rng = self.dice_of_decision(facts);
+            for card in closed {
+                copy.context.state.leave_out(card.clone(), true);
+            }
+            copy.context.state.settle_unread();
+            if let Some(open) = &mut copy.open {
+                open.questions = vec![question.clone()];
+            }
+            copy.suggest(vm, question.id, policy.clone())
+        };
+        match suggested(closed) {
+            // A policy may name a card without a look at what is open.
+            Err(refusal) if !closed.is_empty() => match suggested(&[]) {
+                Ok(Some(Answer::Choice(card))) if closed.contains(&card) => Ok(None),
+                _ => Err(refusal),
+            },
+            found => found,
         }
-        copy.context.state.settle_unread();
-        if let Some(open) = &mut copy.open {
-            open.questions = vec![question.clone()];
-        }
-        copy.suggest(vm, question.id, policy.clone())
     }
 
-    /// Chooses an answer at random; `None` if there are too many to list.
+    /// Draws an answer, each open one with equal chance. `None` if any text is one, or if all are closed. `answers`: all
+    /// of them if they can be listed.
     fn at_random(
         &self,
         question: &Question,
@@ -432,22 +469,26 @@ impl StudyTable<'_> {
         facts: &GameFacts,
     ) -> Option<Answer> {
         let is_closed = |answer: &Answer| matches!(answer, Answer::Choice(id) if closed.contains(id));
-        let mut answers = answers.unwrap_or_else(|| question.usual_answer().into_iter().collect());
+        let mut dice = self.dice_of_decision(facts);
+        let Some(mut answers) = answers else {
+            // Few of many answers are closed, and some are open: an open one is soon drawn.
+            let mut drawn = (0..100).filter_map(|_| question.drawn_answer(&mut |sides| dice.face(sides)));
+            return drawn.find(|answer| !is_closed(answer)).or_else(|| question.usual_answer());
+        };
         answers.retain(|answer| !is_closed(answer));
         let sides = u32::try_from(answers.len()).ok().filter(|sides| *sides > 0)?;
-        let face = self.dice_of_decision(facts).face(sides);
-        Some(answers.swap_remove(face as usize - 1))
+        Some(answers.swap_remove(dice.face(sides) as usize - 1))
     }
 
-    /// Records the open answers of a question.
-    fn note_question(&self, question: &Question, answers: Option<&[Answer]>, facts: &mut GameFacts) {
+    /// Records the number of open answers of a question, if it is known.
+    fn note_question(&self, question: &Question, count: Option<u64>, facts: &mut GameFacts) {
         let topics = facts.topics.entry(question.seat.clone()).or_default();
         let topic = topics.entry(question.topic.clone()).or_default();
         topic.asked += 1;
-        let Some(answers) = answers else { return };
+        let Some(count) = count else { return };
         topic.counted += 1;
-        topic.open += answers.len() as u64;
-        topic.single += u64::from(answers.len() == 1);
+        topic.open = topic.open.saturating_add(count);
+        topic.single += u64::from(count == 1);
         match self.study.kind_of_question(question) {
             Some(KindOfChoice::Cards) => facts.card_choices += 1,
             Some(KindOfChoice::Other) => facts.other_choices += 1,
@@ -455,16 +496,21 @@ impl StudyTable<'_> {
         }
     }
 
-    /// Records the cards that a question names. Only the options of single choices are cards.
-    fn note_cards(&self, question: &Question, chosen: &Answer, facts: &mut GameFacts) {
-        let Ask::Choose { options, .. } = &question.ask else { return };
+    /// Records the cards that a question names: options of a choice whose id is that of a card.
+    fn note_cards(&self, question: &Question, chosen: Option<&Answer>, facts: &mut GameFacts) {
+        let (Ask::Choose { options, .. } | Ask::ChooseMany { options, .. }) = &question.ask else { return };
+        let is_chosen = |id: &Arc<str>| match chosen {
+            Some(Answer::Choice(chosen)) => chosen == id,
+            Some(Answer::Choices(chosen)) => chosen.contains(id),
+            _ => false,
+        };
         let rules = &self.study.variant.rules;
         for option in options.iter().filter(|option| rules.card(&option.id).is_some()) {
             let cards = facts.cards.entry(question.seat.clone()).or_default();
             let card = cards.entry(option.id.clone()).or_default();
             card.named += 1;
             card.offered += u64::from(option.enabled);
-            card.chosen += u64::from(matches!(chosen, Answer::Choice(id) if *id == option.id));
+            card.chosen += u64::from(is_chosen(&option.id));
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::super::paired::Difference;
+use super::super::tally::Z;
 use super::super::{Progress, SimulationError};
 use super::facts::GameFacts;
 use super::recorder::{Recorded, Study, Task, played_again};
@@ -19,8 +20,10 @@ pub struct CardWorth {
     /// The id of the card.
     pub card: Arc<str>,
     /// The share of games that the seat loses without the card, -1 to 1; a draw is half a game won. Negative if it wins
-    /// more games without the card.
+    /// more games without the card. If `in_value`, how much lower the seat's value is at the end of the game without it.
     pub worth: Difference,
+    /// True where no seat wins against another: with one seat, or if all win or lose together.
+    pub in_value: bool,
     /// The number of questions in which the banned card was allowed because nothing else was open.
     pub forced: u64,
     /// The number of pairs that do not count because one of the two games has no end.
@@ -54,9 +57,14 @@ impl Study {
             tasks.extend(open.map(|at| Task::again(at, game)));
         }
         let place = |seat: &Arc<str>| recorded.seats.iter().position(|known| known == seat);
+        let in_value = recorded.seats.len() == 1 || recorded.is_cooperative();
+        let score_of = |facts: &GameFacts, seat: usize| match in_value {
+            true => facts.course.last().filter(|_| facts.is_whole()).map(|worth| worth[seat] as f64),
+            false => facts.score(seat),
+        };
         // For each game: the score of the seat without the card, and how often the banned card was allowed.
         let read = |task: Task, facts: &GameFacts| {
-            (place(&wanted[task.study].0).and_then(|seat| facts.score(seat)), facts.forced)
+            (place(&wanted[task.study].0).and_then(|seat| score_of(facts, seat)), facts.forced)
         };
         let played = played_again(&studies, &tasks, threads, told, &read)?;
         // If the work ended early, only the first trials were played again with every card.
@@ -67,7 +75,7 @@ impl Study {
             let place = place(seat)?;
             let (mut forced, mut left_out, mut differences) = (0, 0, Vec::new());
             for game in recorded.games.iter().filter(|game| game.trial < known) {
-                let score = game.score(place);
+                let score = score_of(game, place);
                 let (restricted, used) = without.get(&(at, game.trial)).copied().unwrap_or((score, 0));
                 forced += used;
                 match (score, restricted) {
@@ -75,8 +83,11 @@ impl Study {
                     _ => left_out += 1,
                 }
             }
-            let worth = Difference::of_scores(differences.into_iter());
-            (worth.pairs > 0).then(|| CardWorth { seat: seat.clone(), card: card.clone(), worth, forced, left_out })
+            let worth = match in_value {
+                true => Difference::of_values(differences.into_iter(), Z),
+                false => Difference::of_scores(differences.into_iter()),
+            };
+            Some(CardWorth { seat: seat.clone(), card: card.clone(), worth, in_value, forced, left_out })
         });
         Ok(found.collect())
     }

@@ -437,19 +437,38 @@ impl Seat<'_> {
     /// Formats everything that the viewer can read now, except look-aheads, as one text: for tests of secrecy.
     pub fn everything(&mut self) -> String {
         let mut text = String::new();
-        let mut add = |what: &str, found: serde_json::Result<String>| {
-            text.push_str(what);
-            text.push_str(": ");
-            text.push_str(&found.unwrap_or_default());
-            text.push('\n');
-        };
-        add("snapshot", serde_json::to_string(&self.snapshot()));
-        add("events", serde_json::to_string(&self.events_since(0).unwrap_or_default()));
-        add("prompt", serde_json::to_string(&self.prompt()));
+        self.parts_of_everything(&mut |part| {
+            text.push_str(&part);
+            false
+        });
+        text
+    }
+
+    /// True if [`Seat::everything`] has a line that contains a text. Looks no further than that line.
+    #[doc(hidden)]
+    pub fn reads(&mut self, text: &str) -> bool {
+        self.parts_of_everything(&mut |part| part.contains(text))
+    }
+
+    /// Gives one line of [`Seat::everything`] after the other until `is_enough` returns true. Returns false if it never
+    /// does.
+    fn parts_of_everything(&mut self, is_enough: &mut dyn FnMut(String) -> bool) -> bool {
+        let mut add = |what: &str, found: String| is_enough(format!("{what}: {found}\n"));
+        let snapshot = serde_json::to_string(&self.snapshot()).unwrap_or_default();
+        if add("snapshot", snapshot) {
+            return true;
+        }
+        let events = serde_json::to_string(&self.events_since(0).unwrap_or_default()).unwrap_or_default();
+        let prompt = serde_json::to_string(&self.prompt()).unwrap_or_default();
+        if add("events", events) || add("prompt", prompt) {
+            return true;
+        }
         let views: Vec<String> = self.session.ruleset().views().iter().map(|view| view.name.to_string()).collect();
         for view in views {
             let seat = self.own_seat();
-            add(&view, Ok(format!("{:?}", self.show(&view, &seat))));
+            if add(&view, format!("{:?}", self.show(&view, &seat))) {
+                return true;
+            }
         }
         let view = self.view();
         let names_of = |id| {
@@ -458,17 +477,18 @@ impl Seat<'_> {
             (id, view.title(id), fields, derived)
         };
         let known: Vec<_> = view.entities().map(names_of).collect();
-        for (id, title, fields, derived) in known {
-            add(&format!("sheet of {title}"), Ok(format!("{:?}", self.sheet(id))));
-            add(&format!("overview of {title}"), Ok(format!("{:?}", self.overview(id))));
-            for name in &derived {
-                add(&format!("{name} of {title}"), Ok(format!("{:?}", self.derived(id, name, &[]))));
-            }
-            for name in fields.iter().chain(&derived) {
-                add(&format!("why {name} of {title}"), Ok(format!("{:?}", self.why(id, name))));
-            }
-        }
-        text
+        known.into_iter().any(|(id, title, fields, derived)| {
+            let mut parts_of = |seat: &mut Self| {
+                add(&format!("sheet of {title}"), format!("{:?}", seat.sheet(id)))
+                    || add(&format!("overview of {title}"), format!("{:?}", seat.overview(id)))
+                    || derived
+                        .iter()
+                        .any(|name| add(&format!("{name} of {title}"), format!("{:?}", seat.derived(id, name, &[]))))
+                    || (fields.iter().chain(&derived))
+                        .any(|name| add(&format!("why {name} of {title}"), format!("{:?}", seat.why(id, name))))
+            };
+            parts_of(self)
+        })
     }
 
     // Requests of the viewer
