@@ -1,7 +1,6 @@
 //! Code actions that write something new: a declaration that is missing, a spec of a card, a change of a declaration in a
 //! layer.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,32 +49,28 @@ impl NewAction {
     }
 }
 
-/// The most kinds of which a field is offered.
-const MOST_KINDS: usize = 4;
-
 /// The folders whose files declare something that a layer can extend, with the word that does it.
 const EXTENDED: [(&str, &str); 3] = [("maneuvers/", "maneuver"), ("items/", "item"), ("hooks/", "hook")];
 
 impl Workspace {
-    /// The actions that declare the unknown name of a problem: a verb, a switch, or a field of each kind that it can be of.
-    pub fn missing_declarations(&self, uri: &Uri, problem: &Problem) -> Vec<NewAction> {
-        let Some(file) = of_uri(uri) else { return Vec::new() };
-        let Some(lookup) = FileLookup::new(self, &file) else { return Vec::new() };
+    /// The action that declares the unknown name of a problem: a verb, a field or a switch.
+    pub fn missing_declaration(&self, uri: &Uri, problem: &Problem) -> Option<NewAction> {
+        let file = of_uri(uri)?;
+        let lookup = FileLookup::new(self, &file)?;
         let text = self.text_of(&file);
         let at = range_of(problem, &text);
-        let Some(name) = quoted_names(&problem.message).next() else { return Vec::new() };
+        let names: Vec<&str> = quoted_names(&problem.message).collect();
         let begins = |begin: &str| problem.message.starts_with(begin);
-        if begins("there is no verb `") {
-            return self.new_verb(&lookup, &text, name, &at).into_iter().collect();
+        match names.as_slice() {
+            [verb, ..] if begins("there is no verb `") => self.new_verb(&lookup, &text, verb, &at),
+            [switch, ..] if begins("there is no switch `") => Some(self.new_switch(&lookup, &text, switch, &at)),
+            [field, ..] if begins("a ") => {
+                let kind = problem.message.strip_prefix("a ")?.split(" has no ").next()?;
+                let is_kind = lookup.books().any(|book| book.schema().kind_named(kind).is_some());
+                if is_kind { self.new_field(&lookup, &text, (kind, field), &at) } else { None }
+            }
+            _ => None,
         }
-        if begins("there is no switch `") {
-            return vec![self.new_switch(&lookup, &text, name, &at)];
-        }
-        let kinds: BTreeSet<&str> =
-            lookup.books().flat_map(|book| &book.schema().kinds).map(|kind| &*kind.name).collect();
-        let is_meant = |kind: &&str| begins("no kind has a field `") || begins(&format!("a {kind} has no "));
-        let meant = kinds.into_iter().filter(is_meant).take(MOST_KINDS);
-        meant.filter_map(|kind| self.new_field(&lookup, &text, (kind, name), &at)).collect()
     }
 
     /// An action on a file of the ruleset that inserts an entry into the table of a word, or writes the file.
