@@ -505,18 +505,21 @@ fn name_mentions(inside: &str, text: &str, name: &str, sense: NameSense) -> Vec<
                 let before = |back: usize| index.checked_sub(back).map_or("", |at| tokens[at].text(text));
                 let is_word = before(1) == "." && before(2) == "rb" || before(1) == ":" && before(2) == "t";
                 match token.kind {
-                    TokenKind::Name if token.text(text) == name && !is_word && is_mentioned(&tokens, index, text) => {
-                        if !scopes.has(token.begin) && is_it(index) {
-                            found.push(token.begin..token.end);
-                        }
+                    TokenKind::Name
+                        if token.text(text) == name
+                            && !is_word
+                            && is_mentioned(&tokens, index, text)
+                            && !scopes.has(token.begin)
+                            && is_it(index) =>
+                    {
+                        found.push(token.begin..token.end);
                     }
                     TokenKind::Text
                         if text[token.inner(text)] == *name
-                            && !(before(1) == "=" && PROSE_KEYS.contains(&before(2))) =>
+                            && !(before(1) == "=" && PROSE_KEYS.contains(&before(2)))
+                            && is_it(index) =>
                     {
-                        if is_it(index) {
-                            found.push(token.inner(text));
-                        }
+                        found.push(token.inner(text));
                     }
                     TokenKind::Text if sense.can_be(NameSense::Any) => {
                         found.extend(in_path(text, token.inner(text), name));
