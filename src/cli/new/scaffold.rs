@@ -201,7 +201,11 @@ impl Scaffold {
         if self.folder.join(types::DEFINITION).is_file()
             && let Ok(rules) = Ruleset::load(&self.library, &self.ways[0])
         {
-            types::write_inside(&self.folder, types::DEFINITION, &type_module(&rules))?;
+            types::write_inside(
+                &self.folder,
+                types::DEFINITION,
+                &type_module(&rules, &riskbreaker::check::derived_types(&rules)),
+            )?;
         }
         Ok(())
     }
