@@ -143,8 +143,6 @@ fn hovering_tells_what_a_word_a_rule_a_card_or_a_field_is() {
         ("rb.hook", 4, "A condition or a house rule that hangs on verbs"),
         ("HOUSE-1", 3, "A tired puller pulls less"),
         ("rests", 2, "rests: number"),
-        ("rests", 2, "at least 0"),
-        ("\"tired\"", 2, "hook `tired`"),
         ("move_rope", 2, "rb.act.move_rope(rope, by, who)"),
     ] {
         let hover = editor.at("textDocument/hover", TIRED, piece, within, json!({}));
@@ -785,7 +783,7 @@ fn what_is_missing_is_declared_by_an_action() {
             "\tshake = rb.verb({\n\t\ttext = \"What it does.\",\n\t\t{ \"value\", rb.ref(\"puller\") },\n\t\t{ \"amount\", rb.int() },\n",
         ),
         (
-            "ctx.actor:set(\"mood\", \"sad\")",
+            "for _, one in rb.each(\"puller\") do one:set(\"mood\", \"sad\") end",
             "Declare the field `mood` of `puller`",
             "tug/kinds.luau",
             "\t\t\tmood = rb.text(),\n",

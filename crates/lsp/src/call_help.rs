@@ -26,12 +26,6 @@ const METHODS: [(&str, &str); 5] = [
     ("entity:exists()", "True if the entity is still in the game."),
 ];
 
-/// The usage and the description of a method of every entity.
-pub(super) fn method_of_entities(name: &str) -> Option<(&'static str, &'static str)> {
-    let is_it = |(usage, _): &&(&str, &str)| usage["entity:".len()..].split('(').next() == Some(name);
-    METHODS.iter().find(is_it).copied()
-}
-
 /// The signature of the call around a byte of a script, with the active parameter.
 pub(super) fn call_help(lookup: &FileLookup<'_>, text: &str, at: usize) -> Option<Json> {
     let tokens: Vec<Token> = code(text).into_iter().take_while(|token| token.begin < at).collect();
@@ -100,8 +94,9 @@ fn form_of(lookup: &FileLookup<'_>, text: &str, tokens: &[Token]) -> Option<Call
             Some(CallForm { label: method.usage.into(), text: method.text.into() })
         }
         (_, _, _, ":") => {
-            let (usage, text) = method_of_entities(name)?;
-            Some(CallForm { label: usage.into(), text: text.into() })
+            let is_it = |(usage, _): &&(&str, &str)| usage["entity:".len()..].split('(').next() == Some(name);
+            let (usage, text) = METHODS.iter().find(is_it)?;
+            Some(CallForm { label: (*usage).into(), text: (*text).into() })
         }
         (_, _, _, ".") => {
             let Some(Members::Module(members)) = lookup.members_before(text, &tokens[..tokens.len() - 1]) else {

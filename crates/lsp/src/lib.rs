@@ -15,7 +15,6 @@ mod card_odds;
 mod checker;
 mod completion;
 mod data_completion;
-mod description;
 mod document;
 mod expected;
 mod finding;

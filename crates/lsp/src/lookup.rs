@@ -3,7 +3,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::description::{described, held};
 use super::outline::{OutlineItem, OutlineSort, outline, rule_text, rules_of};
 use super::scopes::{Scopes, VariableSort};
 use super::target::{NameSense, NameTarget, code, is_mentioned, is_rule_id, sense_at};
@@ -11,8 +10,8 @@ use super::token::TokenKind;
 use super::workspace::{RulesetFile, Workspace};
 use riskbreaker_check::{Analysis, Members};
 use riskbreaker_play::Ruleset;
-use riskbreaker_ruleset::{Library, Rulebook, Stack};
-use riskbreaker_script::{DerivedTypes, api};
+use riskbreaker_ruleset::{Fact, Library, Param, Rulebook, Stack, Verb};
+use riskbreaker_script::{DerivedTypes, api, luau_type};
 use riskbreaker_work::WorkBudget;
 
 /// Looks up names from one file: its ruleset with all lower layers, and the texts as the editor shows them.
@@ -314,6 +313,25 @@ impl<'w> FileLookup<'w> {
 /// The uses of a variable that are read to find what it holds.
 const MOST_USES: usize = 3;
 
+/// Describes a value by what can be read off it.
+fn held(members: &Members) -> Option<String> {
+    let listed = |names: &[String]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    Some(match members {
+        Members::Entity(Some(kind)) => format!("a `{kind}`"),
+        Members::Entity(None) => "an entity".into(),
+        Members::Event(names) => format!("what the verb is given: {}", listed(names)),
+        Members::Attached => "what is attached: `id`, `hook`, `owner`, `data`".into(),
+        Members::Question => "the question that the policy answers".into(),
+        Members::Context(names) => format!("the context of a card: {}", listed(names)),
+        Members::Data(names) => format!("the data of the attachment: {}", listed(names)),
+        Members::Module(names) => {
+            let names: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
+            format!("what the file returns: {}", listed(&names))
+        }
+        _ => return None,
+    })
+}
+
 /// The places in a file where something is declared.
 fn declared_in(file: &Path, inside: &str, text: &str, target: &NameTarget) -> Vec<Spot> {
     let stem = inside.rsplit_once('.').map_or(inside, |(stem, _)| stem);
@@ -359,6 +377,114 @@ pub(super) fn is_declaration(stem: &str, around: &[String], sense: NameSense) ->
     }
 }
 
+/// Describes everything that a ruleset declares under a name, a paragraph each. `derived`: what a derived value of that
+/// name is, if that is known.
+fn described(book: &Rulebook, name: &str, sense: NameSense, derived: Option<&str>) -> Vec<String> {
+    let verb = || book.verb(name).map(verb_description);
+    let context = || {
+        let param = book.context().iter().find(|param| param.name == name)?;
+        Some(format!("in `ctx` of a card\n\n{}", param_description(param)))
+    };
+    let switch = || book.switch(name).map(|switch| format!("switch `{name}`\n\n{}", switch.text));
+    let by_place = match sense {
+        NameSense::Any => None,
+        NameSense::Verb => verb(),
+        NameSense::Context => context(),
+        NameSense::Switch => switch(),
+        NameSense::Fact => return facts_described(book, name),
+    };
+    if let Some(told) = by_place {
+        return vec![told];
+    }
+    let mut told = Vec::new();
+    for (sort, cards) in [("card", book.cards()), ("item", book.items())] {
+        if let Some(card) = cards.iter().find(|card| *card.id == *name) {
+            let rules = if card.rules.is_empty() { String::new() } else { format!("\n\n{}", card.rules.join(", ")) };
+            told.push(format!("**{}** ({sort} `{name}`)\n\n{}{rules}", card.title, card.text));
+        }
+    }
+    for kind in &book.schema().kinds {
+        if *kind.name == *name {
+            let fields: Vec<String> =
+                kind.fields.iter().map(|field| format!("{}: {}", field.name, luau_type(&field.ty))).collect();
+            told.push(format!("kind `{name}`\n```luau\n{{ {} }}\n```", fields.join(", ")));
+        }
+        if let Some(field) = kind.fields.iter().find(|field| *field.name == *name) {
+            let label = if field.label == field.name { String::new() } else { format!(", {}", field.label) };
+            told.push(format!("field of `{}`{label}\n```luau\n{name}: {}\n```", kind.name, luau_type(&field.ty)));
+        }
+        if kind.has_derived(name) {
+            let ty = derived.map_or(String::new(), |ty| format!(": {ty}"));
+            told.push(format!("derived value of `{}`{ty}", kind.name));
+        }
+    }
+    told.extend(verb());
+    told.extend(context());
+    if let Some(param) = book.declared_topic(name) {
+        told.push(format!("topic of a question\n\n{}", param_description(param)));
+    }
+    told.extend(switch());
+    if book.has_entry(name) {
+        told.push(format!("entry of the agenda `{name}`"));
+    }
+    if let Some(title) = book.seats().get(name) {
+        told.push(format!("seat `{name}`: {title}"));
+    }
+    told
+}
+
+/// Describes a fact of cards and of items: its declared type, and the values that it has on some of them.
+fn facts_described(book: &Rulebook, name: &str) -> Vec<String> {
+    let declarations = book.declarations();
+    let sorts = [("cards", &declarations.card_facts, book.cards()), ("items", &declarations.item_facts, book.items())];
+    let mut told = Vec::new();
+    for (sort, declared, cards) in sorts {
+        let declared = declared.iter().find(|(known, _)| known == name).map(|(_, ty)| ty);
+        let mut values: Vec<String> = Vec::new();
+        for fact in cards.iter().filter_map(|card| card.facts.get(name)) {
+            let value = match fact {
+                Fact::Plain(value) => format!("`{value}`"),
+                Fact::Function => "computed".to_owned(),
+            };
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        if declared.is_none() && values.is_empty() {
+            continue;
+        }
+        let ty = declared.map_or(String::new(), |ty| format!("\n```luau\n{name}: {ty}\n```"));
+        let more = if values.len() > MOST_VALUES { ", ..." } else { "" };
+        values.truncate(MOST_VALUES);
+        let values = if values.is_empty() { String::new() } else { format!("\n\nvalues: {}{more}", values.join(", ")) };
+        told.push(format!("fact `{name}` of {sort}{ty}{values}"));
+    }
+    told
+}
+
+/// The most values of a fact in its description.
+const MOST_VALUES: usize = 8;
+
+/// Describes a verb: its sentence, and each parameter.
+fn verb_description(verb: &Verb) -> String {
+    let mut told = format!("verb\n```luau\nrb.act.{}\n```", verb.signature());
+    if !verb.text.is_empty() {
+        told = format!("{told}\n{}", verb.text);
+    }
+    if verb.is_typed && !verb.params.is_empty() {
+        let params = verb.params.iter().map(|param| format!("- {}", param_description(param)));
+        told = format!("{told}\n\n{}", params.collect::<Vec<_>>().join("\n"));
+    }
+    told
+}
+
+/// Describes a parameter with its type and purpose: "`cause`: a text, can be left out. Why it happens."
+fn param_description(param: &Param) -> String {
+    let left_out = if param.optional { ", can be left out" } else { "" };
+    let text = if param.text.is_empty() { String::new() } else { format!(". {}", param.text) };
+    format!("`{}`: {}{left_out}{text}", param.name, param.ty)
+}
+
 fn rule_mentions(text: &str, id: &str) -> Vec<Range<usize>> {
     let part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     let found = text.match_indices(id).map(|(at, _)| at..at + id.len());
@@ -384,18 +510,21 @@ fn name_mentions(inside: &str, text: &str, name: &str, sense: NameSense) -> Vec<
                 let before = |back: usize| index.checked_sub(back).map_or("", |at| tokens[at].text(text));
                 let is_word = before(1) == "." && before(2) == "rb" || before(1) == ":" && before(2) == "t";
                 match token.kind {
-                    TokenKind::Name if token.text(text) == name && !is_word && is_mentioned(&tokens, index, text) => {
-                        if !scopes.has(token.begin) && is_it(index) {
-                            found.push(token.begin..token.end);
-                        }
+                    TokenKind::Name
+                        if token.text(text) == name
+                            && !is_word
+                            && is_mentioned(&tokens, index, text)
+                            && !scopes.has(token.begin)
+                            && is_it(index) =>
+                    {
+                        found.push(token.begin..token.end);
                     }
                     TokenKind::Text
                         if text[token.inner(text)] == *name
-                            && !(before(1) == "=" && PROSE_KEYS.contains(&before(2))) =>
+                            && !(before(1) == "=" && PROSE_KEYS.contains(&before(2)))
+                            && is_it(index) =>
                     {
-                        if is_it(index) {
-                            found.push(token.inner(text));
-                        }
+                        found.push(token.inner(text));
                     }
                     TokenKind::Text if sense.can_be(NameSense::Any) => {
                         found.extend(in_path(text, token.inner(text), name));

@@ -1,7 +1,6 @@
 //! Code actions that write something new: a declaration that is missing, a spec of a card, a change of a declaration in a
 //! layer.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,32 +49,34 @@ impl NewAction {
     }
 }
 
-/// The most kinds of which a field is offered.
-const MOST_KINDS: usize = 4;
-
 /// The folders whose files declare something that a layer can extend, with the word that does it.
 const EXTENDED: [(&str, &str); 3] = [("maneuvers/", "maneuver"), ("items/", "item"), ("hooks/", "hook")];
 
+/// The index of the token of a name in a range; of the token at its start if no token has that name.
+fn place_of(tokens: &[Token], text: &str, name: &str, at: &Range<usize>) -> Option<usize> {
+    let named = |token: &Token| at.start <= token.begin && token.begin < at.end && token.text(text) == name;
+    let first = |token: &Token| token.begin <= at.start && at.start < token.end;
+    tokens.iter().position(named).or_else(|| tokens.iter().position(first))
+}
+
 impl Workspace {
-    /// The actions that declare the unknown name of a problem: a verb, a switch, or a field of each kind that it can be of.
-    pub fn missing_declarations(&self, uri: &Uri, problem: &Problem) -> Vec<NewAction> {
-        let Some(file) = of_uri(uri) else { return Vec::new() };
-        let Some(lookup) = FileLookup::new(self, &file) else { return Vec::new() };
+    /// The action that declares the unknown name of a problem: a verb, a field or a switch.
+    pub fn missing_declaration(&self, uri: &Uri, problem: &Problem) -> Option<NewAction> {
+        let file = of_uri(uri)?;
+        let lookup = FileLookup::new(self, &file)?;
         let text = self.text_of(&file);
         let at = range_of(problem, &text);
-        let Some(name) = problem.message.split('`').nth(1).filter(|name| !name.is_empty()) else { return Vec::new() };
+        let name = problem.message.split('`').nth(1).filter(|name| !name.is_empty())?;
         let begins = |begin: &str| problem.message.starts_with(begin);
         if begins("there is no verb `") {
-            return self.new_verb(&lookup, &text, name, &at).into_iter().collect();
+            return self.new_verb(&lookup, &text, name, &at);
         }
         if begins("there is no switch `") {
-            return vec![self.new_switch(&lookup, &text, name, &at)];
+            return Some(self.new_switch(&lookup, &text, name, &at));
         }
-        let kinds: BTreeSet<&str> =
-            lookup.books().flat_map(|book| &book.schema().kinds).map(|kind| &*kind.name).collect();
-        let is_meant = |kind: &&str| begins("no kind has a field `") || begins(&format!("a {kind} has no "));
-        let meant = kinds.into_iter().filter(is_meant).take(MOST_KINDS);
-        meant.filter_map(|kind| self.new_field(&lookup, &text, (kind, name), &at)).collect()
+        let kind = problem.message.strip_prefix("a ")?.split(" has no ").next()?;
+        let is_kind = lookup.books().any(|book| book.schema().kind_named(kind).is_some());
+        if is_kind { self.new_field(&lookup, &text, (kind, name), &at) } else { None }
     }
 
     /// An action on a file of the ruleset that inserts an entry into the table of a word, or writes the file.
@@ -99,7 +100,7 @@ impl Workspace {
 
     fn new_verb(&self, lookup: &FileLookup<'_>, text: &str, verb: &str, at: &Range<usize>) -> Option<NewAction> {
         let tokens = code(text);
-        let named = tokens.iter().position(|token| token.begin == at.start)?;
+        let named = place_of(&tokens, text, verb, at)?;
         let params = parameters(lookup, text, &arguments(text, &tokens, named + 1));
         let names: Vec<&str> = params.iter().map(|(name, _)| name.as_str()).collect();
         let mut entry = format!("\t{verb} = rb.verb({{\n\t\ttext = \"What it does.\",\n");
@@ -118,7 +119,7 @@ impl Workspace {
         at: &Range<usize>,
     ) -> Option<NewAction> {
         let tokens = code(text);
-        let named = tokens.iter().position(|token| token.begin <= at.start && at.start < token.end)?;
+        let named = place_of(&tokens, text, field, at)?;
         let after = tokens.get(named + 1).map_or("", |token| token.text(text));
         if tokens[named].kind == TokenKind::Name && after == "(" {
             let title = format!("Declare the derived value `{field}` of `{kind}`");
@@ -168,7 +169,7 @@ impl Workspace {
         let file = lookup.place.folder.join(Manifest::FILE);
         let manifest = self.text_of(&file);
         let tokens = code(text);
-        let named = tokens.iter().position(|token| token.begin == at.start);
+        let named = place_of(&tokens, text, switch, at);
         let word = |on: usize| named.and_then(|named| tokens.get(named + on)).map_or("", |token| token.text(text));
         let values = match (word(1), word(2), word(3)) {
             ("=" | "~", "=", value) if value.starts_with('"') => match value {

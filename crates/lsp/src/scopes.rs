@@ -306,10 +306,8 @@ impl<'t> ScopeReader<'t> {
 
     fn branch(&mut self, word: &str, begin: usize) {
         match self.blocks.last() {
-            Some(top) if top.sort == BlockSort::IfExpression => {
-                if word == "else" {
-                    self.blocks.pop();
-                }
+            Some(top) if top.sort == BlockSort::IfExpression && word == "else" => {
+                self.blocks.pop();
             }
             Some(top) if top.sort == BlockSort::If => self.shrink_to(top.active, begin),
             _ => {}

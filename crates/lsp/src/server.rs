@@ -506,7 +506,7 @@ impl<W: Write> LanguageServer<W> {
             if let Some(fix) = allowance(&problem, &text) {
                 offer(fix, false);
             }
-            for new in self.workspace.missing_declarations(uri, &problem) {
+            if let Some(new) = self.workspace.missing_declaration(uri, &problem) {
                 let (edit, diagnostics) = (self.workspace.edit_of(&new), [diagnostic(&problem, &text)]);
                 actions
                     .push(json!({ "title": new.title, "kind": "quickfix", "edit": edit, "diagnostics": diagnostics }));

@@ -594,7 +594,7 @@ return rb.play({
             "same exact value up to the next `turn` (the `horizon` of the ruleset)",
             "average value up to the next `turn`",
             "a draw included: there, dice (and random choices) and seat alone decided",
-            "after 100.00 % of the actions",
+            "leads for good after 100.00 % (",
             "of 100 games</text>",
         ] {
             assert!(text.contains(wanted), "{wanted}: {text}");

@@ -303,10 +303,12 @@ impl StudyTable<'_> {
             let halt = game.advance_to(vm, 1, rounds.boundary());
             told(game.take_events());
             // A game that ends since nothing is left to do has no new state.
-            if measures && (game.actions > before || matches!(halt, Halt::Over(_)) && facts.course.is_empty()) {
-                if let Err(fault) = self.measure(vm, game, &mut facts) {
-                    break GameEnd::by_fault(&fault);
-                }
+            let is_new = game.actions > before || matches!(halt, Halt::Over(_)) && facts.course.is_empty();
+            if measures
+                && is_new
+                && let Err(fault) = self.measure(vm, game, &mut facts)
+            {
+                break GameEnd::by_fault(&fault);
             }
             match halt {
                 Halt::Paused | Halt::Boundary => {}
