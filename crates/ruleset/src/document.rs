@@ -107,8 +107,13 @@ fn change_of(message: &str, span: &Range<usize>, text: &str) -> Option<(&'static
     let indent = written.len() - written.trim_start().len();
     let column = match written.trim_start() {
         code if code.starts_with("--") || code.starts_with("//") => indent,
-        // After a value, which may be a text with such a mark in it.
-        _ => span.start.checked_sub(line).filter(|at| written.get(*at..).is_some_and(|rest| rest.starts_with("--")))?,
+        // After a number or a truth value: in a text, the mark is a part of the text.
+        _ => {
+            let begin = span.start.checked_sub(line)?;
+            let (value, _) = written.get(begin..)?.split_once("--")?;
+            let is_plain = matches!(value.trim(), "" | "true" | "false") || value.trim().parse::<i64>().is_ok();
+            is_plain.then_some(begin + value.len())?
+        }
     };
     let begin = line + column;
     Some(("a comment in TOML begins with `#`", TextChange { begin, end: begin + 2, text: "#".into() }))
