@@ -204,20 +204,25 @@ fn warnings_do_not_fail_a_check() {
     assert!(report.is_passed() && !report.problems.is_empty());
 }
 
-/// Each cure that names a change, applied to the bad example of its lint, takes the finding away.
+/// Each cure that names a change, applied to the bad example of its lint, takes the finding away and adds none.
 #[test]
-fn each_cure_that_is_a_change_takes_the_finding_away() {
+fn each_cure_that_is_a_change_takes_the_finding_away_and_adds_none() {
     let applied = on_every_core(LINTS, |lint| {
         let (mut applied, mut wrong) = (0, Vec::new());
         let files = with(&lint.bad);
-        for problem in found(files.clone()) {
+        let before = found(files.clone());
+        for problem in &before {
             let Some(text) = files.get(&problem.path) else { continue };
-            for fix in fixes(&problem, text) {
+            for fix in fixes(problem, text) {
                 let mut fixed = files.clone();
                 fixed.get_mut(&problem.path).unwrap().replace_range(fix.range.clone(), &fix.new_text);
                 let left = found(fixed);
                 if left.iter().any(|other| other.lint == problem.lint && other.message == problem.message) {
                     wrong.push(format!("{}: {} leaves {left:#?}", lint.name, fix.title));
+                }
+                let is_spoilt = is_broken_by(&left, &before) || left.len() > before.len();
+                if is_spoilt {
+                    wrong.push(format!("{}: {} leads to {left:#?}", lint.name, fix.title));
                 }
                 applied += 1;
             }
@@ -228,6 +233,159 @@ fn each_cure_that_is_a_change_takes_the_finding_away() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let applied: usize = applied.iter().map(|(applied, _)| applied).sum();
     assert!(applied >= 50, "only {applied} changes");
+}
+
+/// Mistakes in files of `tug`: the file, a text in it, the text with the mistake, and the text after the only change that
+/// the first finding names.
+const EDITED: &[(&str, &str, &str, &str)] = &[
+    // The owner of a member is forgotten, or a parameter.
+    (
+        "kinds.luau",
+        "rb.sum(\"strength\", self.strength)",
+        "rb.sum(\"strength\", strength)",
+        "rb.sum(\"strength\", self.strength)",
+    ),
+    ("maneuvers/pull.luau", "\"{} pulls\", ctx.actor)", "\"{} pulls\", actor)", "\"{} pulls\", ctx.actor)"),
+    ("maneuvers/pull.luau", "ctx.actor:need(), \"", "actor:need(), \"", "ctx.actor:need(), \""),
+    ("maneuvers/pull.luau", "resolve = function(ctx)", "resolve = function()", "resolve = function(ctx)"),
+    ("verbs.luau", "function(rope, by, who)", "function(rope, by)", "function(rope, by, who)"),
+    // A text is still put in quotes where one fits.
+    ("play.luau", "rb.first(\"rope\").at else", "rb.first(rope).at else", "rb.first(\"rope\").at else"),
+    (
+        "play.luau",
+        "rope = rb.spawn(\"rope\", {})",
+        "rope = rb.spawn(\"rope\", {}) function named() end",
+        "rope = rb.spawn(\"rope\", {}) local function named() end",
+    ),
+    // Conditions
+    (
+        "play.luau",
+        "rb.finish(\"{} let go\", seat)",
+        "if not #rb.each(\"puller\") then rb.finish(\"{} let go\", seat) end",
+        "if #rb.each(\"puller\") == 0 then rb.finish(\"{} let go\", seat) end",
+    ),
+    (
+        "play.luau",
+        "rb.finish(\"{} let go\", seat)",
+        "if #rb.each(\"puller\") < 0 then rb.finish(\"{} let go\", seat) end",
+        "if #rb.each(\"puller\") > 0 then rb.finish(\"{} let go\", seat) end",
+    ),
+    (
+        "play.luau",
+        "rb.finish(\"{} let go\", seat)",
+        "if rb.roll(\"1d6\", \"luck\") > 6 then rb.finish(\"{} let go\", seat) end",
+        "if rb.roll(\"1d6\", \"luck\") >= 6 then rb.finish(\"{} let go\", seat) end",
+    ),
+    ("verbs.luau", "math.abs(rope.at)", "math.max(0, rb.each(\"rope\"))", "math.max(0, #rb.each(\"rope\"))"),
+    // A member or a function of another environment
+    ("play.luau", "\"What does \" .. puller.name", "\"What does \" .. puller.Name", "\"What does \" .. puller.name"),
+    ("play.luau", "\"What does \" .. puller.name", "\"What does \" .. puller:name()", "\"What does \" .. puller.name"),
+    (
+        "play.luau",
+        "about = puller,",
+        "about = table.join({ puller }, \"\"),",
+        "about = table.concat({ puller }, \"\"),",
+    ),
+    // Data and specs
+    ("scenarios/two.toml", "left = \"Ann\"", "-- who\nleft = \"Ann\"", "# who\nleft = \"Ann\""),
+    ("ruleset.toml", "scenario = ", "scenari = ", "scenario = "),
+    (
+        "specs/maneuvers/rest.luau",
+        "\tt:given(\"two\")\n",
+        "\tt:given(\"two\")\n\tt:given(\"two\")\n",
+        "\tt:given(\"two\")\n",
+    ),
+];
+
+#[test]
+fn a_mistake_is_edited_to_what_was_meant() {
+    let wrong = on_every_core(EDITED, |(path, from, mistake, meant)| {
+        let path = format!("tug/{path}");
+        let mut files = tug();
+        let sound = files[&path].clone();
+        assert!(sound.contains(from), "{path}: {from}");
+        files.insert(path.clone(), sound.replacen(from, mistake, 1));
+        let problems = found(files.clone());
+        let Some(first) = problems.iter().find(|one| one.path == path) else {
+            return Some(format!("{mistake}: {problems:#?}"));
+        };
+        let edits = fixes(first, &files[&path]);
+        let [edit] = edits.as_slice() else { return Some(format!("{mistake}: {first}: {edits:?}")) };
+        let text = files.get_mut(&path).unwrap();
+        text.replace_range(edit.range.clone(), &edit.new_text);
+        let is_meant = *text == sound.replacen(from, meant, 1);
+        (!is_meant).then(|| format!("{mistake}: {first}: {edits:?}"))
+    });
+    assert_eq!(wrong.into_iter().flatten().collect::<Vec<_>>(), Vec::<String>::new());
+}
+
+/// Mistakes without an edit: the file, a text in it, the text with the mistake, the lint, and a part of the finding.
+const TOLD: &[(&str, &str, &str, &str, &str)] = &[
+    ("verbs.luau", "math.abs(rope.at) >=", "rope.at > rope.at and math.abs(rope.at) >=", "same-operands", "never true"),
+    (
+        "maneuvers/pull.luau",
+        "rb.under(\"1d10\", ctx.actor:need(),",
+        "rb.at_least(\"1d10\", 11,",
+        "impossible-value",
+        "never succeeds",
+    ),
+    (
+        "specs/maneuvers/rest.luau",
+        "\tt:given(\"two\")\n",
+        "\tt:given(\"two\")\n\tt:hidden(\"lfet\", \"x\")\n",
+        "unknown-name",
+        "did you mean `left`?",
+    ),
+    (
+        "specs/maneuvers/rest.luau",
+        "\tt:given(\"two\")\n",
+        "\tt:seat(\"left\", \"nobdy\")\n\tt:given(\"two\")\n",
+        "unknown-name",
+        "no policy",
+    ),
+    ("specs/maneuvers/rest.luau", "\tt:given(\"two\")\n", "", "spec-position", "without a position"),
+];
+
+#[test]
+fn a_mistake_without_an_edit_is_told() {
+    for (path, from, mistake, lint, part) in TOLD {
+        let path = format!("tug/{path}");
+        let mut files = tug();
+        let text = files.get_mut(&path).unwrap();
+        assert!(text.contains(from), "{path}: {from}");
+        *text = text.replacen(from, mistake, 1);
+        let problems = found(files);
+        let is_told = |one: &Problem| one.path == path && one.lint == Some(lint) && one.to_string().contains(part);
+        assert!(problems.iter().any(is_told), "{mistake}: {problems:#?}");
+    }
+}
+
+/// A row of `rb.cases` whose key the function of the cases does not read, and a `return` in the first round of a loop.
+#[test]
+fn rows_of_cases_and_returns_in_loops_are_read() {
+    let spec = |key: &str| {
+        let mut files = tug();
+        let text = format!(
+            "local rb = require(\"@riskbreaker\")\n\nrb.cases(\"TUG-2: {{rests}} rests\", {{ \"TUG-2\" }}, {{\n\t{{ rests = 1, at = 0 }},\n\t{{ rests = 2, {key} = 0 \
+             }},\n}}, function(t, case)\n\tt:given(\"two\")\n\tt:expect({{ rope = {{ at = case.at }} }})\nend)\n"
+        );
+        files.insert("tug/specs/rows.luau".into(), text);
+        found(files)
+    };
+    assert_eq!(spec("at"), []);
+    let told = spec("ta");
+    assert_eq!(names(&told), ["tug/specs/rows.luau:5 unread-key"]);
+    assert!(told[0].cure.as_ref().is_some_and(|cure| *cure == "did you mean `at`?"), "{told:?}");
+    let early = "\t\tlocal all = {}\n\t\tfor _, who in ipairs(rb.each(\"puller\")) do\n\t\t\ttable.insert(all, who)\n\t\t\treturn all\n\t\tend";
+    let files = with_line(early);
+    let told = found(files.clone());
+    assert_eq!(names(&told), ["tug/maneuvers/example.luau:11 return-in-loop"], "{told:#?}");
+    let text = &files["tug/maneuvers/example.luau"];
+    let edits = fixes(&told[0], text);
+    assert_eq!(edits.len(), 1);
+    let mut text = text.clone();
+    text.replace_range(edits[0].range.clone(), &edits[0].new_text);
+    assert!(text.contains("table.insert(all, who)\n\t\tend\n\t\treturn all\n"), "{text}");
 }
 
 /// The lints whose cures are advice: what to write depends on what the author means. Their good example is the bad one
@@ -271,7 +429,6 @@ const ADVICE: &[&str] = &[
     "outer-change",
     "parameter-order",
     "result-of-sort",
-    "return-in-loop",
     "rule-id",
     "same-condition",
     "same-operands",
@@ -293,6 +450,11 @@ const ADVICE: &[&str] = &[
 /// Whether a finding says that a file cannot be read or loaded.
 fn is_broken(problem: &Problem) -> bool {
     matches!(problem.lint, Some("syntax" | "load" | "unexamined"))
+}
+
+/// Whether a change has made a file unreadable that was valid before.
+fn is_broken_by(after: &[Problem], before: &[Problem]) -> bool {
+    after.iter().any(is_broken) && !before.iter().any(is_broken)
 }
 
 /// A bad example after the first change that each finding of the lint names, one after the other; `None` if one of them

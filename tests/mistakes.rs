@@ -496,7 +496,12 @@ const MISTAKES: &[Mistake] = &[
     ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(\"at\")", "is missing"),
     ("tug/play.luau", "else -rb.first(\"rope\").at", "else -rb.first(\"rope\")", "`-` wants a number"),
     ("tug/kinds.luau", "rb.sum(\"strength\", self.strength) +", "self.name +", "`+` wants numbers"),
-    ("tug/kinds.luau", "rb.sum(\"strength\", self.strength)", "rb.sum(self.strength, \"strength\")", "has no number"),
+    (
+        "tug/kinds.luau",
+        "rb.sum(\"strength\", self.strength)",
+        "rb.sum(self.strength, \"strength\")",
+        "comes before its number",
+    ),
     ("tug/maneuvers/rest.luau", "return true", "return #2 > 1", "`#` counts"),
     (
         "tug/maneuvers/rest.luau",
@@ -676,7 +681,12 @@ const MISTAKES: &[Mistake] = &[
     ("riskbreaker-0.0.3/hooks/watch.luau", "e.actor) then", "e.acter) then", "did you mean `actor`?"),
     ("riskbreaker-0.0.3/kinds.luau", "rb.ref(\"place\", {", "rb.ref(\"palce\", {", "did you mean `place`?"),
     ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(by, \"at\")", "the name of the field comes first"),
-    ("tug/maneuvers/rest.luau", "rb.say(\"{} rests\", ctx.actor)", "rb.say(ctx.actor, \"{} rests\")", "it comes first"),
+    (
+        "tug/maneuvers/rest.luau",
+        "rb.say(\"{} rests\", ctx.actor)",
+        "rb.say(ctx.actor, \"{} rests\")",
+        "is the first value",
+    ),
     (
         "tug/maneuvers/rest.luau",
         "resolve = function(ctx)",
@@ -1049,23 +1059,29 @@ fn each_mistake_is_reported_at_its_place_with_a_correction() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), MISTAKES.len(), wrong.join("\n"));
 }
 
-/// The changes that the cures of a mistake name, and those of them that leave what they are to take away.
+/// The changes that the cures of a mistake name, and those of them that leave what they are to take away, lead to more
+/// findings or to a file that is not valid.
 #[cfg(feature = "lsp")]
 fn changes((path, from, to, _): &Mistake) -> (usize, Vec<String>) {
     let (ruleset, mut files) = sound_files(path, from);
     let text = files.get_mut(*path).unwrap();
     *text = text.replacen(from, to, 1);
     let (mut applied, mut wrong) = (0, Vec::new());
-    for problem in all_findings(files.clone(), &ruleset) {
+    let found = all_findings(files.clone(), &ruleset);
+    let is_broken = |found: &[riskbreaker::ruleset::Problem]| found.iter().any(|one| one.lint == Some("syntax"));
+    for problem in &found {
         let Some(text) = files.get(&problem.path) else { continue };
-        for fix in riskbreaker::lsp::fixes(&problem, text) {
+        for fix in riskbreaker::lsp::fixes(problem, text) {
             let mut fixed = files.clone();
             fixed.get_mut(&problem.path).unwrap().replace_range(fix.range.clone(), &fix.new_text);
             let is_left = |other: &riskbreaker::ruleset::Problem| {
                 (&other.path, other.lint, &other.message) == (&problem.path, problem.lint, &problem.message)
             };
-            if all_findings(fixed, &ruleset).iter().any(is_left) {
+            let left = all_findings(fixed, &ruleset);
+            if left.iter().any(is_left) {
                 wrong.push(format!("{}: it is left: {problem}", fix.title));
+            } else if left.len() > found.len() || is_broken(&left) && !is_broken(&found) {
+                wrong.push(format!("{}: {problem}\n  leads to {left:#?}", fix.title));
             }
             applied += 1;
         }
@@ -1075,7 +1091,7 @@ fn changes((path, from, to, _): &Mistake) -> (usize, Vec<String>) {
 
 #[cfg(feature = "lsp")]
 #[test]
-fn each_cure_that_is_a_change_takes_the_mistake_away() {
+fn each_cure_that_is_a_change_takes_the_mistake_away_and_adds_none() {
     let applied = on_every_core(MISTAKES, changes);
     let wrong: Vec<String> = applied.iter().flat_map(|(_, wrong)| wrong.clone()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

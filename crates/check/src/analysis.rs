@@ -214,6 +214,7 @@ pub(crate) fn find(
     let collected = FileNames::collect(&stack, book.map(Rulebook::schema), budget, last.map(|last| &last.file_names));
     let Some((names, file_names)) = collected else { return nothing_examined(found, cache) };
     let known = KnownNames::with_names(&stack, book, Arc::new(names), budget);
+    found.iter_mut().for_each(|problem| load::blame_misspelt_field(problem, &known));
     let mut to_read = ScriptsToRead::new(&known, last);
     let Scripts { used, read, mut unreadable, mut idle, mut unexamined } =
         read_scripts(&stack, own, &known, &mut to_read, &mut found);

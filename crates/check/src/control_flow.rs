@@ -2,9 +2,9 @@
 
 use crate::inference::value_type::ValueType;
 use crate::inference::value_type::type_named;
-use crate::syntax::any_of_loop;
+use crate::syntax::{any_of_loop, local_id};
 use riskbreaker_script::syntax::{
-    Block, Expression, ExpressionKind, Function, Location, Statement, StatementView, TextPosition, TypeNode,
+    AstNode, Block, Expression, ExpressionKind, Function, Location, Statement, StatementView, TextPosition, TypeNode,
 };
 
 /// Returns the position of a function's `end`.
@@ -38,6 +38,70 @@ pub(crate) fn goes_on(statement: Statement<'_>) -> bool {
         StatementView::Expression(called) => !ends_action(called.expr),
         _ => true,
     }
+}
+
+/// A `return` at the end of a loop's body that gives back what the loop collects.
+pub(crate) struct EarlyReturn {
+    /// The place of the `return`.
+    pub at: Location,
+    /// The end of the statement before it.
+    pub before: TextPosition,
+    /// The place of the loop.
+    pub of_loop: Location,
+}
+
+/// Returns the first `return` of a function, without inner ones, that ends a loop in its first round although it gives
+/// back a variable that is declared before the loop and changed in it.
+pub(crate) fn early_return(function: &Function<'_>) -> Option<EarlyReturn> {
+    let mut found = None;
+    function.body.visit(&mut |node: AstNode<'_>| {
+        let AstNode::Statement(statement) = node else { return false };
+        let body = match statement.view() {
+            StatementView::GenericFor(looped) => looped.body,
+            StatementView::NumericFor(looped) => looped.body,
+            _ => return true,
+        };
+        if let [.., before, last] = body.as_slice()
+            && let StatementView::Return(returned) = last.view()
+            && let [value] = returned.expressions
+            && let ExpressionKind::Local { local, .. } = value.kind()
+            && local.location.begin < statement.location().begin
+            && changes(body, local.id)
+            && !any_of_loop(body, &|inner: Statement<'_>| matches!(inner.view(), StatementView::Continue))
+        {
+            let (at, before) = (last.location(), before.location().end);
+            found = found.take().or(Some(EarlyReturn { at, before, of_loop: statement.location() }));
+        }
+        true
+    });
+    found
+}
+
+/// Whether a block assigns a variable, assigns something in it, or adds something to it by `table.insert`.
+fn changes(block: Block<'_>, id: u64) -> bool {
+    let is_it = |target: Expression<'_>| match target.kind() {
+        ExpressionKind::IndexName { expr, .. } | ExpressionKind::IndexExpr { expr, .. } => local_id(expr) == Some(id),
+        _ => local_id(target) == Some(id),
+    };
+    let mut changes = false;
+    block.visit(&mut |node: AstNode<'_>| {
+        changes |= match node {
+            AstNode::Statement(statement) => match statement.view() {
+                StatementView::Assign(assign) => assign.vars.iter().any(|var| is_it(*var)),
+                StatementView::CompoundAssign(assign) => is_it(assign.var),
+                _ => false,
+            },
+            AstNode::Expression(expression) => match expression.kind() {
+                ExpressionKind::Call { func, args, .. } => {
+                    let inserts = matches!(func.kind(), ExpressionKind::IndexName { index, .. } if index == "insert");
+                    inserts && args.first().is_some_and(|table| local_id(*table) == Some(id))
+                }
+                _ => false,
+            },
+        };
+        !changes
+    });
+    changes
 }
 
 /// Whether a call never returns: `rb.cut` or `error`. After `rb.finish` the action goes on to its end.

@@ -105,7 +105,9 @@ fn names_value(message: &str, value: &Value) -> bool {
     message.ends_with(&format!("({value})"))
         || match value {
             Value::Int(number) => ends(format!(" not {number}")) || ends(format!("this is the number {number}")),
-            Value::Text(text) => ends(format!("this is the text \"{text}\"")),
+            Value::Text(text) => {
+                ends(format!("this is the text \"{text}\"")) || message.ends_with(&format!(", not {text}"))
+            }
             _ => false,
         }
 }

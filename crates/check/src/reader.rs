@@ -9,10 +9,20 @@ use crate::members::Members;
 use crate::symbols::known::{KnownNames, Mistake};
 use crate::syntax::place_in;
 use riskbreaker_ruleset::{Problem, Source, TextChange};
-use riskbreaker_script::syntax::Location;
+use riskbreaker_script::syntax::{Location, TextPosition};
 
 /// The highest number of problems that are reported for one file.
 const MOST_PROBLEMS: usize = 200;
+
+/// A function whose body is being read.
+pub(crate) struct FunctionScope {
+    /// The position of the word `function`.
+    pub begin: TextPosition,
+    /// The parameters: their numbers in the file and their names.
+    pub params: Vec<(u64, String)>,
+    /// What the host or the verb hands to the function, by the usual names, in order. Empty if that is not known.
+    pub given: Vec<String>,
+}
 
 /// The variables of a block or the parameters of a function, in the order of their declarations.
 pub(crate) type Scope = Vec<ScopeVariable>;
@@ -20,7 +30,6 @@ pub(crate) type Scope = Vec<ScopeVariable>;
 /// A variable that a block declares, or a parameter.
 pub(crate) struct ScopeVariable {
     pub name: String,
-    pub id: u64,
     /// The line of its declaration, from 1.
     pub line: u32,
 }
@@ -48,14 +57,22 @@ pub(crate) struct ScriptReader<'r> {
     pub spec_texts: BTreeMap<String, (usize, String)>,
     /// Whether the current expression is a condition, where nil is allowed.
     pub asked: bool,
+    /// The enclosing functions with their parameters, the outermost first.
+    pub enclosing: Vec<FunctionScope>,
+    /// The names of the parameters that verbs declare, by the places of their functions.
+    pub declared_params: BTreeMap<TextPosition, Vec<String>>,
+    /// Local variables that hold a roll, with its dice, its least and its greatest total.
+    pub rolled: BTreeMap<u64, (String, i64, i64)>,
+    /// The places of the last statements of functions.
+    pub last_statements: BTreeSet<TextPosition>,
+    /// The places of values that cannot be texts.
+    pub no_texts: BTreeSet<TextPosition>,
     /// The number of enclosing functions.
     pub depth: usize,
     /// The enclosing functions that may only read, by their names in messages.
     pub pure: Vec<&'static str>,
     /// The variables of the enclosing blocks and the parameters of the enclosing functions, the outermost first.
     pub scopes: Vec<Scope>,
-    /// The names that the enclosing verbs declare.
-    pub verb_params: Vec<Vec<String>>,
     /// The keys of the enclosing tables, the outermost first.
     pub keys: Vec<String>,
     /// The topics of the questions that the enclosing branches of a policy answer.
@@ -92,10 +109,14 @@ impl<'r> ScriptReader<'r> {
             told: BTreeSet::new(),
             spec_texts: BTreeMap::new(),
             asked: false,
+            enclosing: Vec::new(),
+            declared_params: BTreeMap::new(),
+            rolled: BTreeMap::new(),
+            last_statements: BTreeSet::new(),
+            no_texts: BTreeSet::new(),
             depth: 0,
             pure: Vec::new(),
             scopes: Vec::new(),
-            verb_params: Vec::new(),
             keys: Vec::new(),
             answered: Vec::new(),
             members: None,

@@ -5,7 +5,7 @@ use std::thread;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::problem::Problem;
+use super::problem::{Problem, TextChange};
 use super::source::Source;
 use riskbreaker_state::LARGEST_NUMBER;
 
@@ -61,7 +61,10 @@ impl<'s> Document<'s> {
                 Some(span) => document.problem(&span, message),
                 None => Problem::new(&*source.path, message),
             };
-            problem.with_cure(cure_of(error.message()))
+            match error.span().and_then(|span| change_of(error.message(), &span, &source.text)) {
+                Some((cure, change)) => problem.with_cure(cure).with_change(change),
+                None => problem.with_cure(cure_of(error.message())),
+            }
         };
         // After the first error, further ones may be consequences.
         let first = errors.iter().min_by_key(|error| error.span().map(|span| span.start));
@@ -86,6 +89,29 @@ impl<'s> Document<'s> {
     pub fn source(&self) -> &'s Source {
         self.source
     }
+}
+
+/// The cure of a TOML error whose line shows what was meant, and the change that carries it out: a comment that begins as in
+/// a script, a comma that is missing.
+fn change_of(message: &str, span: &Range<usize>, text: &str) -> Option<(&'static str, TextChange)> {
+    let before = text.get(..span.start)?;
+    if message.contains("missing comma") {
+        let begin = before.trim_end().len();
+        return Some((
+            "write a comma after the value before this one",
+            TextChange { begin, end: begin, text: ",".into() },
+        ));
+    }
+    let line = before.rfind('\n').map_or(0, |end| end + 1);
+    let written = text[line..].lines().next()?;
+    let indent = written.len() - written.trim_start().len();
+    let column = match written.trim_start() {
+        code if code.starts_with("--") || code.starts_with("//") => indent,
+        // After a value, which may be a text with such a mark in it.
+        _ => span.start.checked_sub(line).filter(|at| written.get(*at..).is_some_and(|rest| rest.starts_with("--")))?,
+    };
+    let begin = line + column;
+    Some(("a comment in TOML begins with `#`", TextChange { begin, end: begin + 2, text: "#".into() }))
 }
 
 /// Advice for a TOML error.
@@ -153,6 +179,23 @@ mod tests {
         let source = source("a = 1\nb = 2\nb = 3\nc = [1,\n");
         let problems = Document::parse(&source).err().unwrap();
         assert!(problems.len() == 1 && problems[0].line == Some(3), "{problems:?}");
+    }
+
+    #[test]
+    fn comments_and_commas_of_other_languages_are_changed() {
+        for (text, right) in [
+            ("a = 1\n-- why\nb = 2\n", "a = 1\n# why\nb = 2\n"),
+            ("a = 1 -- why\n", "a = 1 # why\n"),
+            ("// why\n[b]\n", "# why\n[b]\n"),
+            ("a = [\"x\" \"y\"]\n", "a = [\"x\", \"y\"]\n"),
+        ] {
+            let problems = Document::parse(&source(text)).err().unwrap();
+            let change = problems[0].change.clone().unwrap_or_else(|| panic!("{text}: {problems:?}"));
+            let mut changed = text.to_owned();
+            changed.replace_range(change.begin..change.end, &change.text);
+            assert_eq!(changed, right);
+            assert!(Document::parse(&source(&changed)).is_ok(), "{changed}");
+        }
     }
 
     #[test]

@@ -490,9 +490,9 @@ impl ManifestReader<'_, '_> {
     fn known_keys(&mut self, entries: &[KeyValue<'_>], known: &[&str]) {
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key)) {
             let cure = if known != KEYS && KEYS.contains(&entry.key) {
-                "it belongs at the top of the file, above the first [section]".to_owned()
+                "it belongs at the top of the file, above the first [section]".into()
             } else {
-                instead(entry.key, known.iter().copied()).to_string()
+                instead(entry.key, known.iter().copied())
             };
             self.wrong(&entry.key_span, format!("unknown key {}", quoted(entry.key)), cure);
         }

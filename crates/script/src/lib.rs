@@ -61,5 +61,5 @@ pub use ruleset_reference::ruleset_reference;
 pub use spec_file::{SpecFile, SpecMethods};
 pub use table::{Advise, Evaluated, LookAhead, Table};
 #[doc(hidden)]
-pub use types::luau_type;
+pub use types::{common_type, luau_type};
 pub use types::{reference_page, type_module};

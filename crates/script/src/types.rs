@@ -7,6 +7,12 @@ use super::derived_types::DerivedTypes;
 use riskbreaker_ruleset::{Param, ParamType, Rulebook, SwitchKind, Verb};
 use riskbreaker_state::{Field, Kind, Type};
 
+/// Returns the Luau type of that name which all rulesets have; `None` if there is none.
+pub fn common_type(name: &str) -> Option<&'static str> {
+    let declared = |line: &'static str| line.strip_prefix("export type ")?.strip_prefix(name)?.strip_prefix(" = ");
+    COMMON.lines().find_map(declared)
+}
+
 /// The types common to all rulesets.
 pub(super) const COMMON: &str = r#"export type Declaration = { [string]: any }
 export type Verb = { [string]: any }

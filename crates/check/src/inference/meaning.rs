@@ -95,11 +95,15 @@ impl Inference<'_> {
 
     /// The id of the hook or item of an attachment: that of this file, or that with which a condition compares it.
     pub(crate) fn hook_of(&self, holder: Expression<'_>) -> Option<String> {
-        let ExpressionKind::Local { local, .. } = holder.kind() else { return None };
-        if let Some(hook) = self.holder_hooks.get(&local.id) {
+        self.hook_of_variable(local_id(holder)?)
+    }
+
+    /// The same for a variable, by its number in the file.
+    pub(crate) fn hook_of_variable(&self, id: u64) -> Option<String> {
+        if let Some(hook) = self.holder_hooks.get(&id) {
             return Some(hook.clone());
         }
-        let (folder, file) = self.path.split_once('/').filter(|_| self.own_holders.contains(&local.id))?;
+        let (folder, file) = self.path.split_once('/').filter(|_| self.own_holders.contains(&id))?;
         let id = file.rsplit('/').next()?.split('.').next()?;
         matches!(folder, "hooks" | "items").then(|| id.to_owned())
     }

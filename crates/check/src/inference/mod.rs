@@ -64,8 +64,6 @@ pub(crate) struct Inference<'r> {
     pub always_there: BTreeSet<u64>,
     /// Local variables that are always nil.
     pub nothing: BTreeSet<u64>,
-    /// Local variables that keep a roll, with its least and its highest result.
-    pub rolls: BTreeMap<u64, (i64, i64)>,
     /// Parameters of the functions of this file's hook or item that are its own attachments.
     pub own_holders: BTreeSet<u64>,
     /// Local variables that are attachments of a known hook here, with its id.
@@ -111,7 +109,6 @@ impl<'r> Inference<'r> {
             lists: BTreeSet::new(),
             always_there: BTreeSet::new(),
             nothing: BTreeSet::new(),
-            rolls: BTreeMap::new(),
             own_holders: BTreeSet::new(),
             holder_hooks: BTreeMap::new(),
             made_tables: BTreeSet::new(),

@@ -42,7 +42,7 @@ impl ValueType {
             ValueType::Record => "a table with names",
             ValueType::Function => "a function",
             ValueType::Entity => "an entity",
-            ValueType::Attached => "what is attached",
+            ValueType::Attached => "an attachment",
         }
     }
 

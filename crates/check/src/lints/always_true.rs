@@ -4,9 +4,8 @@ use crate::inference::symbol::Symbol;
 use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::{is_length, literal, number, text};
+use crate::syntax::{is_length, number, text};
 use crate::syntax_lints::SyntaxLints;
-use riskbreaker_dice::Dice;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, UnaryOp};
 
 pub(crate) static LINT: Lint = Lint {
@@ -30,7 +29,7 @@ end"#,
 impl ScriptReader<'_> {
     /// Reports a condition that is always true: a function, or a value that is never nil.
     pub(crate) fn condition(&mut self, condition: Expression<'_>) {
-        self.condition_of(condition, false);
+        self.condition_of(condition, None);
     }
 
     /// Reports a function behind `not`, which is never true.
@@ -41,20 +40,15 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Checks a condition. `negated`: it follows `not`.
-    fn condition_of(&mut self, condition: Expression<'_>, negated: bool) {
+    /// Checks a condition. `denied` is the place of the `not` with the condition that it stands before.
+    fn condition_of(&mut self, condition: Expression<'_>, denied: Option<Location>) {
+        let negated = denied.is_some();
         match condition.kind() {
-            ExpressionKind::Grouped(inner) => self.condition_of(inner, false),
-            ExpressionKind::Unary { op: UnaryOp::Not, rhs } if is_length(rhs) => {
-                let wrong = "a number counts as true, also 0, so this is never true".to_owned();
-                let meant = format!("{} == 0", self.source(rhs));
-                let change = self.replaced(condition.location(), &*meant);
-                self.cured(&LINT, condition.location(), (wrong, format!("write `{meant}`").into()), change);
-            }
-            ExpressionKind::Unary { op: UnaryOp::Not, rhs } => self.condition_of(rhs, true),
+            ExpressionKind::Grouped(inner) => self.condition_of(inner, None),
+            ExpressionKind::Unary { op: UnaryOp::Not, rhs } => self.condition_of(rhs, Some(condition.location())),
             ExpressionKind::Binary { lhs, op: BinaryOp::And | BinaryOp::Or, rhs } => {
-                self.condition_of(lhs, false);
-                self.condition_of(rhs, false);
+                self.condition_of(lhs, None);
+                self.condition_of(rhs, None);
             }
             ExpressionKind::Number { .. } | ExpressionKind::Integer { .. } | ExpressionKind::String { .. } => {
                 let wrong = "this condition is a value that is always true".to_string();
@@ -98,8 +92,11 @@ impl ScriptReader<'_> {
             }
             _ if self.is_always_there(condition) => {
                 let Some(sort) = self.value_type(condition) else { return };
+                if sort == ValueType::Number {
+                    return self.number_as_condition(condition, denied);
+                }
                 let cure = match sort {
-                    ValueType::Number => "compare it, such as `> 0`",
+                    ValueType::Number => return,
                     ValueType::Text => "compare it with a text",
                     ValueType::Truth | ValueType::Function | ValueType::Entity => return,
                     _ => "count a list: `#` before it, and `> 0` behind it",
@@ -113,60 +110,19 @@ impl ScriptReader<'_> {
 }
 
 impl ScriptReader<'_> {
-    /// Reports a comparison of a roll with a number that all or none of its results fulfil.
-    pub(crate) fn roll_compared(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>, at: Location) {
-        use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
-        let exchanged = match op {
-            Less => Greater,
-            LessEqual => GreaterEqual,
-            Greater => Less,
-            GreaterEqual => LessEqual,
-            Equal | NotEqual => op,
-            _ => return,
+    /// Reports a number in the place of a condition; `denied` is the place of the `not` before it.
+    fn number_as_condition(&mut self, number: Expression<'_>, denied: Option<Location>) {
+        let written = match number.kind() {
+            ExpressionKind::Binary { .. } => format!("({})", self.source(number)),
+            _ => self.source(number).to_owned(),
         };
-        let found = match (self.results_of(lhs), number(rhs), self.results_of(rhs), number(lhs)) {
-            (Some(results), Some(bound), ..) => (results, op, bound),
-            (.., Some(results), Some(bound)) => (results, exchanged, bound),
-            _ => return,
+        let (word, meant) = match denied {
+            Some(_) => ("never", format!("{written} == 0")),
+            None => ("always", format!("{written} > 0")),
         };
-        let ((least, most), op, bound) = found;
-        let (least, most) = (least as f64, most as f64);
-        let is_always = match op {
-            Greater => (least > bound, most <= bound),
-            GreaterEqual => (least >= bound, most < bound),
-            Less => (most < bound, least >= bound),
-            LessEqual => (most <= bound, least > bound),
-            Equal => (false, bound < least || bound > most),
-            NotEqual => (bound < least || bound > most, false),
-            _ => return,
-        };
-        let always = match is_always {
-            (true, _) => "always",
-            (_, true) => "never",
-            _ => return,
-        };
-        let wrong = format!("this roll gives {least} to {most}, so this is {always} true");
-        self.problem(&LINT, at, (wrong, format!("compare it with a number from {least} to {most}").into()));
-    }
-
-    /// The least and the highest result of `rb.roll("1d6", ...)`, also of one that a variable keeps; `None` for other
-    /// expressions and for dice that are no plain sum.
-    fn results_of(&self, roll: Expression<'_>) -> Option<(i64, i64)> {
-        match roll.kind() {
-            ExpressionKind::Grouped(inner) => self.results_of(inner),
-            ExpressionKind::Local { local, .. } => self.rolls.get(&local.id).copied(),
-            _ => self.results_of_call(roll),
-        }
-    }
-
-    /// The least and the highest result of a call of `rb.roll` with plain dice.
-    pub(crate) fn results_of_call(&self, roll: Expression<'_>) -> Option<(i64, i64)> {
-        let ExpressionKind::Call { func, args, .. } = roll.kind() else { return None };
-        if self.symbol(func) != Some(Symbol::Word("roll")) {
-            return None;
-        }
-        let (count, sides, more) = Dice::parse(&literal(*args.first()?)?).ok()?.simple()?;
-        Some((i64::from(count) + more, i64::from(count) * i64::from(sides) + more))
+        let wrong = format!("0 counts as true, too, so this condition is {word} true");
+        let change = self.replaced(denied.unwrap_or(number.location()), &*meant);
+        self.cured(&LINT, number.location(), (wrong, format!("write `{meant}`").into()), change);
     }
 }
 
@@ -181,11 +137,10 @@ impl SyntaxLints<'_> {
     ) {
         if matches!(op, BinaryOp::GreaterEqual | BinaryOp::Less) && is_length(lhs) && number(rhs) == Some(0.0) {
             let always = if op == BinaryOp::Less { "never" } else { "always" };
-            let cure = "write `> 0` for a list with something in it, `== 0` for an empty one";
-            let wrong = format!("a list has 0 places or more, so this is {always} true");
+            let cure = "write `> 0` for a list with elements, `== 0` for an empty one";
+            let wrong = format!("a list has 0 elements or more, so this is {always} true");
             self.tell(&LINT, at, wrong, cure);
-            let behind = Location::new(lhs.location().end, rhs.location().end);
-            self.changes(behind, " > 0");
+            self.changes(Location::new(lhs.location().end, rhs.location().end), " > 0");
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::inference::symbol::Symbol;
 use crate::inference::value_type::Param as DeclaredParam;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::{gives_many, text};
+use crate::syntax::{gives_many, literal, text};
 use riskbreaker_ruleset::{Param, TextChange};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
@@ -86,6 +86,17 @@ impl ScriptReader<'_> {
         if !lacks && (args.len() <= params.len() || spread) {
             return false;
         }
+        if let ("t:expect", [name, fields]) = (usage.split('(').next().unwrap_or_default(), args)
+            && let (Some(named), ExpressionKind::Table { .. }) = (literal(*name), fields.kind())
+        {
+            let is_word = named.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+            let key = if is_word { named } else { format!("[\"{named}\"]") };
+            let meant = format!("{{ {key} = {} }}", self.source(*fields));
+            let change = self.replaced(Location::new(name.location().begin, fields.location().end), &*meant);
+            let wrong = "`t:expect` takes one table of entities by name".to_string();
+            self.cured(&LINT, at, (wrong, format!("write `t:expect({{ {key} = {{ ... }} }})`").into()), change);
+            return true;
+        }
         let wanted = if spread || least == params.len() { least } else { params.len() };
         let bound = if spread {
             "at least "
@@ -142,8 +153,14 @@ impl ScriptReader<'_> {
     }
 
     /// Reports a label of `rb.sum` that no number follows.
-    pub(crate) fn part_without_number(&mut self, label: Expression<'_>, usage: &str) {
-        let wrong = "this part has no number".to_string();
+    pub(crate) fn part_without_number(&mut self, label: Expression<'_>, before: Option<Expression<'_>>, usage: &str) {
+        if let Some(number) = before {
+            let wrong = "the label of a part comes before its number".to_string();
+            let cure = format!("exchange {} and {}", self.source(number), self.source(label));
+            let change = self.exchanged_with(number, label);
+            return self.cured(&LINT, label.location(), (wrong, cure.into()), change);
+        }
+        let wrong = "no number follows this label".to_string();
         self.problem(&LINT, label.location(), (wrong, format!("it is written {usage}").into()));
     }
 }

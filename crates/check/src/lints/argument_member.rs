@@ -70,11 +70,22 @@ return tired
 impl ScriptReader<'_> {
     /// Reports an entity or a context without a member that the function reads off its parameter on every path. Returns
     /// whether it did.
-    pub(crate) fn lacks_members(&mut self, called: &Called, arg: Expression<'_>, at: usize) -> bool {
+    pub(crate) fn lacks_members(&mut self, called: &Called, args: &[Expression<'_>], at: usize) -> bool {
+        let arg = args[at];
         let Some(read) = called.signature.reads.get(at).filter(|read| !read.is_empty()) else { return false };
         let wanted: Vec<String> = self.kinds_with(read).map(str::to_owned).collect();
         if wanted.is_empty() || called.declared.get(at).is_some() || self.elsewhere {
             return false;
+        }
+        if let Some(other) = self.belongs_there(called, args, at, &wanted) {
+            let (one, two) = (args[at.min(other)], args[at.max(other)]);
+            let change = self.exchanged_with(one, two);
+            let (first, second) = (self.source(one), self.source(two));
+            let param = &called.signature.params[at];
+            let wrong = format!("`{param}` of `{}` stands in another place", called.name);
+            let cure = format!("exchange {first} and {second}; {}", called.written());
+            self.cured(&LINT, arg.location(), (wrong, cure.into()), change);
+            return true;
         }
         let mistake = match self.symbol(arg) {
             Some(Symbol::Context) => self.no_member_of_context(called, (arg, at), &wanted),
@@ -86,6 +97,25 @@ impl ScriptReader<'_> {
         let change = meant.map(|meant| self.replaced(arg.location(), meant));
         self.problem_with(&LINT, arg.location(), mistake, change);
         true
+    }
+
+    /// The argument in whose place an entity belongs: its kind fits here, and the kind of the entity fits there.
+    fn belongs_there(&self, called: &Called, args: &[Expression<'_>], at: usize, wanted: &[String]) -> Option<usize> {
+        let kind_of = |arg: Expression<'_>| match self.symbol(arg) {
+            Some(Symbol::Entity(Some(kind))) => Some(kind),
+            _ => None,
+        };
+        let given = kind_of(args[at]).filter(|given| !wanted.contains(given))?;
+        (0..args.len()).filter(|other| *other != at).find(|other| {
+            let is_named = called.signature.params.get(*other).is_some_and(|param| *param == given);
+            let fits_here = match self.symbol(args[*other]) {
+                Some(Symbol::Entity(Some(kind))) => wanted.contains(&kind),
+                Some(Symbol::Entity(None)) => is_named,
+                _ => false,
+            };
+            let read = called.signature.reads.get(*other).filter(|read| !read.is_empty());
+            fits_here && (is_named || read.is_some_and(|read| self.kinds_with(read).any(|kind| *kind == *given)))
+        })
     }
 
     /// The mistake of a context that is given for one of its entities, and that entity.
@@ -108,7 +138,7 @@ impl ScriptReader<'_> {
         let named = |name: &str| entities.iter().find(|member| member.name == name);
         let meant = named(param).or_else(|| named("actor")).or(entities.first());
         let meant = meant.map(|member| format!("{}.{}", self.source(arg), member.name));
-        let wrong = format!("`{param}` of `{}` has a `{missing}`, and `ctx` has none", called.name);
+        let wrong = format!("`{}` reads `{param}.{missing}`, and `ctx` has no `{missing}`", called.name);
         let cure = match &meant {
             Some(meant) => Cure::meant(self.source(arg), meant.as_str()),
             None => "name the entity that is meant".into(),
@@ -131,7 +161,7 @@ impl ScriptReader<'_> {
             _ => return None,
         };
         let missing = read.iter().find(|name| !of_plain.contains(&name.as_str()))?;
-        let wrong = format!("`{param}` of `{}` has a `{missing}`, and this is {}", called.name, given.words());
+        let wrong = format!("`{}` reads `{param}.{missing}`, and this is {}", called.name, given.words());
         Some(((wrong, called.written().into()), None))
     }
 
@@ -150,7 +180,7 @@ impl ScriptReader<'_> {
         let written = self.source_of(arg)?;
         let meant = wanted.iter().find_map(|wanted| field_to(kind, wanted));
         let meant = meant.map(|field| format!("{written}.{field}"));
-        let wrong = format!("`{param}` of `{}` has a `{missing}`, and a {given} has none", called.name);
+        let wrong = format!("`{}` reads `{param}.{missing}`, and a {given} has no `{missing}`", called.name);
         let cure = match &meant {
             Some(meant) => Cure::meant(written, meant.as_str()),
             None => format!("name an entity of the kind `{}`", wanted.join("` or `")).into(),

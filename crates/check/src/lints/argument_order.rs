@@ -10,7 +10,7 @@ use crate::syntax::{constant, literal, name_of};
 use riskbreaker_dice::Dice;
 use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::api;
-use riskbreaker_script::syntax::{Expression, Location};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 use riskbreaker_state::Type;
 
 pub(crate) static LINT: Lint = Lint {
@@ -93,10 +93,12 @@ impl ScriptReader<'_> {
     }
 
     /// Reports a text with `{}` in another argument than the one that takes the text. `label`: the index of that one, from 0.
-    pub(crate) fn text_elsewhere(&mut self, label: usize, at: Location) {
+    pub(crate) fn text_elsewhere(&mut self, label: usize, args: &[Expression<'_>], found: usize) {
         let place = ["first", "second", "third"][label.min(2)];
-        let wrong = format!("the text with `{{}}` stands in the wrong place: it comes {place}");
-        self.problem(&LINT, at, (wrong, "the values that fill it follow it".into()));
+        let wrong = format!("the text with `{{}}` is the {place} value of this call, before those that fill it");
+        let cure = format!("exchange {} and {}", self.source(args[label]), self.source(args[found]));
+        let change = self.in_other_order(args[label], args[found]);
+        self.cured(&LINT, args[found].location(), (wrong, cure.into()), change);
     }
 
     /// Reports an argument of a verb or a function that has changed places with another one. Returns whether it did.
@@ -151,9 +153,16 @@ impl ScriptReader<'_> {
         let other = (at + 1..args.len().min(params.len())).find(|other| {
             fits(*other, *other) == Some(false) && fits(at, *other) == Some(true) && fits(*other, at) == Some(true)
         });
-        let Some(other) = other else { return false };
+        // A variable of an unknown type stands in the place of a table or a text that comes later.
+        let is_open = |other: usize| {
+            let is_read = matches!(args[other].kind(), ExpressionKind::Local { .. } | ExpressionKind::IndexName { .. });
+            is_read && sorts[other].is_none() && fits(other, at) == Some(true)
+        };
+        let Some(other) = other.or_else(|| (0..at.min(params.len())).find(|other| is_open(*other))) else {
+            return false;
+        };
         let wrong = format!("`{}` stands in another place", params[at].name);
-        let change = self.exchanged_with(arg, args[other]);
+        let change = self.in_other_order(arg, args[other]);
         self.cured(&LINT, arg.location(), (wrong, format!("it is written {usage}").into()), change);
         true
     }

@@ -124,17 +124,18 @@ impl ScriptReader<'_> {
                 continue;
             }
             let wrong = format!("`{name}` takes {}, and this is {}", wanted.words(), given.words());
+            let counts = wanted == ValueType::Number && given == ValueType::List;
             let cure = match digits {
                 true => "write the number without quotes",
                 false if given == ValueType::Sum => {
                     "write its number: sum.total; `sum:least(0, \"at least 0\")` and `sum:most(9, ...)` bound a sum"
                 }
-                false if given == ValueType::List => "`#` before it counts it",
+                false if counts => "`#` before it counts it",
                 false => "name what is meant",
             };
-            let change = match given {
-                ValueType::List => Some(self.inserted(arg.location().begin, "#")),
-                _ => self.unquoted(*arg).filter(|_| digits),
+            let change = match counts {
+                true => Some(self.inserted(arg.location().begin, "#")),
+                false => self.unquoted(*arg).filter(|_| digits),
             };
             return self.problem_with(&LINT, arg.location(), (wrong, cure.into()), change);
         }

@@ -94,6 +94,14 @@ impl ScriptReader<'_> {
             return false;
         }
         let wrong = format!("the field `{field}` takes {}, not {}", list_of(types[0]), sort.words());
+        if let ([Type::Ref(_), ..], ExpressionKind::IndexName { expr, .. }) = (types.as_slice(), value.kind())
+            && matches!(self.symbol(expr), Some(Symbol::Entity(_)))
+        {
+            let meant = self.source(expr);
+            let change = self.replaced(value.location(), meant);
+            self.cured(&LINT, value.location(), (wrong, format!("write `{meant}`").into()), change);
+            return true;
+        }
         self.problem(&LINT, value.location(), (wrong, "write a value that it takes, or change its declaration".into()));
         true
     }

@@ -2,8 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use riskbreaker_ruleset::TextChange;
-use riskbreaker_script::syntax::Location;
+use riskbreaker_script::syntax::{Location, TextPosition};
 
 pub(crate) static LINT: Lint = Lint {
     name: "global-variable",
@@ -26,12 +25,15 @@ impl ScriptReader<'_> {
     pub(crate) fn global_written(&mut self, name: String, at: Location) {
         self.told.insert(name.clone());
         let wrong = format!("`{name}` is written as a global, and a ruleset has none");
-        // `local` stands before the word `function`.
-        let before = self.text.get(..self.offset_of(at.begin)).unwrap_or_default().trim_end();
-        let function = before.strip_suffix("function").map(str::len);
-        let begin = function.unwrap_or_else(|| self.offset_of(at.begin));
-        let what = if function.is_some() { "local function" } else { "local" };
-        let change = TextChange { begin, end: begin, text: "local ".into() };
-        self.cured(&LINT, at, (wrong, format!("write `{what} {name}`").into()), change);
+        let change = self.inserted(at.begin, "local ");
+        self.cured(&LINT, at, (wrong, format!("write `local {name}`").into()), change);
+    }
+
+    /// Reports a function that is declared as a global; its statement begins at `begin`.
+    pub(crate) fn global_function(&mut self, name: String, begin: TextPosition, at: Location) {
+        self.told.insert(name.clone());
+        let wrong = format!("`{name}` is declared as a global, and a ruleset has none");
+        let change = self.inserted(begin, "local ");
+        self.cured(&LINT, at, (wrong, format!("write `local function {name}`").into()), change);
     }
 }

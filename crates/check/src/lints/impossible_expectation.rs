@@ -3,9 +3,8 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::lints::field_type::value_instead;
 use crate::reader::ScriptReader;
-use crate::syntax::{listed, literal, local_id, named, number};
-use riskbreaker_ruleset::Cure;
-use riskbreaker_script::syntax::{Expression, ExpressionKind, Function, Location, Statement, StatementView, TableItem};
+use crate::syntax::{literal, named, number};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 use riskbreaker_spec::{EVENT_SORTS, REFUSAL_KINDS};
 use riskbreaker_state::{Type, Value};
 
@@ -123,47 +122,6 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reports a second `t:given` in a spec, which is refused when the spec runs.
-    pub(crate) fn given_twice(&mut self, function: &Function<'_>, t: u64) {
-        let gives = |statement: &&Statement<'_>| match statement.view() {
-            StatementView::Expression(called) => match called.expr.kind() {
-                ExpressionKind::Call { func, .. } => {
-                    matches!(func.kind(), ExpressionKind::IndexName { expr, index, .. }
-                    if index == "given" && local_id(expr) == Some(t))
-                }
-                _ => false,
-            },
-            _ => false,
-        };
-        if let Some(second) = function.body.as_slice().iter().filter(gives).nth(1).filter(|_| !self.elsewhere) {
-            let wrong = "the position is given twice".to_owned();
-            self.problem(&LINT, second.location(), (wrong, "call `t:given` once in a spec".into()));
-        }
-    }
-
-    /// Reports a misspelt key in one of several cases of a spec: no other case has it, and the case lacks a similar key that
-    /// all others have.
-    pub(crate) fn odd_case(&mut self, cases: Expression<'_>) {
-        let rows: Vec<Vec<(String, Location)>> =
-            listed(cases).map(|row| named(row).map(|(key, at, _)| (key, at)).collect()).collect();
-        if rows.len() < FEWEST_CASES {
-            return;
-        }
-        for (at, row) in rows.iter().enumerate() {
-            let has = |row: &[(String, Location)], key: &str| row.iter().any(|(other, _)| other == key);
-            let others = || rows.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, row)| row);
-            let Some(first) = others().next() else { return };
-            for (key, place) in row.iter().filter(|(key, _)| !others().any(|other| has(other, key))) {
-                let lacking = first.iter().map(|(key, _)| key.as_str());
-                let lacking = lacking.filter(|other| !has(row, other) && others().all(|row| has(row, other)));
-                if let Some(meant) = self.known.nearest(key, lacking) {
-                    let wrong = format!("no other case has `{key}`");
-                    self.problem(&LINT, *place, (wrong, Cure::meant(key.as_str(), meant)));
-                }
-            }
-        }
-    }
-
     /// Reports a face of `t:dice` that no die of the ruleset has.
     pub(crate) fn no_such_face(&mut self, face: Expression<'_>) {
         let Some(shown) = number(face).filter(|_| !self.elsewhere) else { return };
@@ -180,6 +138,3 @@ impl ScriptReader<'_> {
         }
     }
 }
-
-/// The number of cases from which on the keys of all others count as those of each.
-const FEWEST_CASES: usize = 3;

@@ -1,18 +1,21 @@
-//! A comparison with a value that a field or a switch never has.
+//! A comparison with a value that a field, a switch or a roll never has.
 
+use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::literal;
-use riskbreaker_ruleset::{SwitchKind, SwitchValue, instead};
-use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
+use crate::syntax::{constant, literal};
+use riskbreaker_dice::Dice;
+use riskbreaker_ruleset::{SwitchKind, SwitchValue, TextChange, instead};
+use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
 use riskbreaker_state::{Type, Value};
 
 pub(crate) static LINT: Lint = Lint {
     name: "impossible-value",
     severity: Severity::Error,
-    summary: "a comparison with a value that a field or a switch never has",
+    summary: "a comparison with a value that a field, a switch or a roll never has",
     explanation: "A switch and a field of words have the values that their declarations list. A comparison with \
-                  another value is never true. Name one of the values, or add it to the declaration.",
+                  another value is never true. Name one of the values, or add it to the declaration. A roll is \
+                  compared with a number that its dice can give.",
     bad: Example::Resolve(
         r#"if rb.switches.wins_at == "five" then
 	rb.say("to five")
@@ -87,6 +90,91 @@ impl ScriptReader<'_> {
             || self.known.nearest(given, values.iter().map(String::as_str)).is_some();
         if is_meant && !values.iter().any(|value| value == given) {
             self.problem(&LINT, at, (format!("`{name}` is never \"{given}\""), self.known.instead(given, &values)));
+        }
+    }
+}
+
+impl ScriptReader<'_> {
+    /// The dice of a roll, with the least and the greatest total; `None` if they are not written there, or explode.
+    pub(crate) fn range_of_roll(&self, roll: Expression<'_>) -> Option<(String, i64, i64)> {
+        match roll.kind() {
+            ExpressionKind::Grouped(inner) => self.range_of_roll(inner),
+            ExpressionKind::Local { local, .. } => self.rolled.get(&local.id).cloned(),
+            ExpressionKind::Call { func, args, .. } if self.symbol(func) == Some(Symbol::Word("roll")) => {
+                self.range_of_dice(*args.first()?)
+            }
+            _ => None,
+        }
+    }
+
+    fn range_of_dice(&self, dice: Expression<'_>) -> Option<(String, i64, i64)> {
+        let written = self.text_of(dice)?;
+        let (count, sides, constant) = Dice::parse(&written).ok()?.simple()?;
+        let (count, sides) = (i64::from(count), i64::from(sides));
+        Some((written, count + constant, count * sides + constant))
+    }
+
+    /// Reports a comparison of a roll with a number, in either order, that all or none of its results fulfil.
+    pub(crate) fn roll_compared(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>) {
+        use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+        let exchanged = match op {
+            Less => Greater,
+            LessEqual => GreaterEqual,
+            Greater => Less,
+            GreaterEqual => LessEqual,
+            _ => op,
+        };
+        let found = match (self.range_of_roll(lhs), constant(rhs), self.range_of_roll(rhs), constant(lhs)) {
+            (Some(range), Some(Value::Int(than)), ..) => (range, op, than, rhs),
+            (.., Some(range), Some(Value::Int(than))) => (range, exchanged, than, lhs),
+            _ => return,
+        };
+        let ((dice, least, most), of_roll, than, number) = found;
+        let (always, never) = match of_roll {
+            Greater => (least > than, most <= than),
+            GreaterEqual => (least >= than, most < than),
+            Less => (most < than, least >= than),
+            LessEqual => (most <= than, least > than),
+            Equal => (false, than < least || than > most),
+            NotEqual => (than < least || than > most, false),
+            _ => return,
+        };
+        if !always && !never {
+            return;
+        }
+        let word = if always { "always" } else { "never" };
+        let wrong = format!("{dice} gives {least} to {most}, so this is {word} true");
+        // The border itself was most likely meant: `> 6` of a die.
+        let is_border = of_roll == Greater && than == most || of_roll == Less && than == least;
+        let between = self.offset_of(lhs.location().end)..self.offset_of(rhs.location().begin);
+        let sign = self.text.get(between.clone()).and_then(|text| text.find(op.symbol())).filter(|_| is_border);
+        let change = sign.map(|at| {
+            let end = between.start + at + op.symbol().len();
+            TextChange { begin: end, end, text: "=".into() }
+        });
+        let cure = match is_border {
+            true => format!("write `{}=` instead of `{}`", op.symbol(), op.symbol()),
+            false => format!("compare it with a number from {least} to {most}"),
+        };
+        self.problem_with(&LINT, number.location(), (wrong, cure.into()), change);
+    }
+
+    /// Reports `rb.at_least("1d6", 7, ...)` and the like, which always or never succeed.
+    pub(crate) fn need_of_roll(&mut self, word: &str, args: &[Expression<'_>]) {
+        let [dice, need, ..] = args else { return };
+        let Some((dice, least, most)) = self.range_of_dice(*dice) else { return };
+        let Some(Value::Int(need_of)) = constant(*need) else { return };
+        let (always, never) = match word {
+            "at_least" => (need_of <= least, need_of > most),
+            "at_most" => (need_of >= most, need_of < least),
+            "under" => (need_of > most, need_of <= least),
+            _ => return,
+        };
+        if always || never {
+            let word = if always { "always" } else { "never" };
+            let wrong = format!("{dice} gives {least} to {most}, so this {word} succeeds");
+            let cure = format!("write a number from {least} to {most} with which it can succeed and fail");
+            self.problem(&LINT, need.location(), (wrong, cure.into()));
         }
     }
 }

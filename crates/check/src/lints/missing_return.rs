@@ -1,12 +1,13 @@
 //! A function whose value is used can end without one.
 
-use crate::control_flow::{end_of, falls_through, promised_type};
+use crate::control_flow::{early_return, end_of, falls_through, promised_type};
 use crate::inference::silent::Silent;
 use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::symbols::signature::Signature;
 use crate::syntax::{empty_return, place_in, returned, text};
+use riskbreaker_ruleset::Problem;
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Block, Expression, ExpressionKind, Function, Location, StatementView};
 
@@ -49,8 +50,12 @@ return rb.policy({
 };
 
 impl ScriptReader<'_> {
-    /// Reports a function with a result type that can end without `return`.
+    /// Reports a function that returns in the first round of a loop what the loop collects, or a function with a result
+    /// type that can end without `return`.
     pub(crate) fn promised(&mut self, function: &Function<'_>) {
+        if let Some(found) = early_return(function) {
+            return self.returns_in_first_round(&found);
+        }
         if promised_type(function).is_none() || !falls_through(function.body) {
             return;
         }
@@ -114,7 +119,7 @@ impl ScriptReader<'_> {
         let gives = returns
             .iter()
             .any(|values| values.first().is_some_and(|first| !matches!(first.kind(), ExpressionKind::Nil)));
-        if gives && falls_through(function.body) {
+        if gives && falls_through(function.body) && early_return(function).is_none() {
             let wrong = format!("{what} returns a value in some cases, and can end without one");
             if let Some(last) = self.dropped_value(function) {
                 let change = self.inserted(last.begin, "return ");
@@ -161,6 +166,12 @@ impl ScriptReader<'_> {
             return self.problem(&LINT, expression.location(), (format!("`{name}` returns nothing"), cure.into()));
         }
         let place = place_in(self.known.text_of(&file), end.begin);
+        // The statement before the `end` is reported: its value is what the function returns.
+        let is_dropped =
+            |found: &Problem| found.path == file && found.line == Some(end.begin.line) && found.change.is_some();
+        if self.found.iter().any(is_dropped) {
+            return;
+        }
         if !self
             .found
             .iter()

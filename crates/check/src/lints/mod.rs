@@ -73,6 +73,7 @@ pub(crate) mod rule_id;
 pub(crate) mod same_condition;
 pub(crate) mod same_operands;
 pub(crate) mod scenario_fails;
+pub(crate) mod spec_position;
 pub(crate) mod switch_assignment;
 pub(crate) mod syntax;
 pub(crate) mod text_places;
@@ -184,6 +185,7 @@ pub static LINTS: &[&Lint] = &[
     &same_condition::LINT,
     &same_operands::LINT,
     &scenario_fails::LINT,
+    &spec_position::LINT,
     &switch_assignment::LINT,
     &syntax::LINT,
     &text_places::LINT,

@@ -40,7 +40,7 @@ impl ScriptReader<'_> {
         let named = |side: Expression<'_>| matches!(side.kind(), ExpressionKind::IndexName { .. });
         for (one, other) in [(lhs, rhs), (rhs, lhs)] {
             if holder(one) && named(other) && !holder(other) {
-                let wrong = "this is what is attached, and no entity".to_string();
+                let wrong = "this is an attachment, and no entity".to_string();
                 let change = self.inserted(one.location().end, ".owner");
                 let cure = "name whom it is attached to: `.owner`".into();
                 return self.cured(&LINT, one.location(), (wrong, cure), change);
@@ -58,7 +58,7 @@ impl ScriptReader<'_> {
             }
         }
         for (field, nil) in [(lhs, rhs), (rhs, lhs)] {
-            if matches!(nil.kind(), ExpressionKind::Nil) && self.never_nil(field) {
+            if matches!(nil.kind(), ExpressionKind::Nil) && self.never_nil(field, nil) {
                 return;
             }
         }
@@ -79,7 +79,7 @@ impl ScriptReader<'_> {
         let cure = match (one, other) {
             (table, ValueType::Number) | (ValueType::Number, table) if table.is_table() => "count a list with `#`",
             (ValueType::Text, ValueType::Number) | (ValueType::Number, ValueType::Text) => {
-                "write a number without quotes, or name the field that holds one"
+                "compare it with a number, or name the member that holds a text"
             }
             (ValueType::Entity, _) | (_, ValueType::Entity) => "name the field that is meant: entity.field",
             (ValueType::Sum, _) | (_, ValueType::Sum) => "compare the number of the sum: sum.total",

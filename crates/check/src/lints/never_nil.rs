@@ -29,7 +29,7 @@ end"#,
 
 impl ScriptReader<'_> {
     /// Reports a comparison with nil of a field or another value that is never nil. Returns whether it did.
-    pub(crate) fn never_nil(&mut self, value: Expression<'_>) -> bool {
+    pub(crate) fn never_nil(&mut self, value: Expression<'_>, nil: Expression<'_>) -> bool {
         let field = match value.kind() {
             ExpressionKind::IndexName { expr, index, .. } => {
                 matches!(self.symbol(expr), Some(Symbol::Entity(_))).then(|| format!("the field `{}`", text(index)))
@@ -48,7 +48,10 @@ impl ScriptReader<'_> {
             Some(ValueType::List) => "count it: `#` before it",
             _ => return false,
         };
-        self.problem(&LINT, value.location(), (format!("{named} always has a value and is never nil"), cure.into()));
+        let is_text = self.value_type(value) == Some(ValueType::Text);
+        let change = is_text.then(|| self.replaced(nil.location(), "\"\""));
+        let wrong = format!("{named} always has a value and is never nil");
+        self.problem_with(&LINT, value.location(), (wrong, cure.into()), change);
         true
     }
 }

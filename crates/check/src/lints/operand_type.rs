@@ -4,8 +4,9 @@ use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{ValueType, orders, reckons};
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
+use crate::syntax::text;
 use riskbreaker_ruleset::TextChange;
-use riskbreaker_script::syntax::{BinaryOp, Expression, Location, UnaryOp};
+use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, UnaryOp};
 use riskbreaker_state::Type;
 
 pub(crate) static LINT: Lint = Lint {
@@ -52,7 +53,12 @@ impl ScriptReader<'_> {
                 let change = match (sort, number) {
                     (_, Some(number)) => Some(self.inserted(side.location().end, format!(".{number}"))),
                     (ValueType::List, _) => Some(self.inserted(side.location().begin, "#")),
-                    (ValueType::Text, _) if op == BinaryOp::Add && !is_number_in_quotes(side) => {
+                    // A sum cannot be put together with a text.
+                    (ValueType::Text, _)
+                        if op == BinaryOp::Add
+                            && !is_number_in_quotes(side)
+                            && ![sorts.0, sorts.1].contains(&Some(ValueType::Sum)) =>
+                    {
                         let between = self.bytes_of(Location::new(lhs.location().end, rhs.location().begin));
                         let plus = self.text[between.clone()].find('+').map(|at| between.start + at);
                         plus.map(|at| TextChange { begin: at, end: at + 1, text: "..".into() })
@@ -92,7 +98,7 @@ impl ScriptReader<'_> {
             let wrong = format!("`{sign}` compares two numbers, and here are {} and {}", one.words(), other.words());
             let cure = match (one, other) {
                 (ValueType::Text, _) | (_, ValueType::Text) => {
-                    "write a number without quotes, or name the field that holds one"
+                    "write a number without quotes, or name the field that holds a number"
                 }
                 (ValueType::Sum, _) | (_, ValueType::Sum) => "compare the number of the sum: sum.total",
                 (table, _) | (_, table) if table.is_table() => "count a list with `#`",
@@ -142,8 +148,50 @@ impl ScriptReader<'_> {
         self.problem(&LINT, side.location(), (wrong, "write a number, such as 0".into()));
     }
 
+    /// Whether an expression is a table with texts as keys: a map field, a literal, or a table of the scenarios.
+    fn is_map(&self, of: Expression<'_>) -> bool {
+        match of.kind() {
+            ExpressionKind::Grouped(inner) => self.is_map(inner),
+            ExpressionKind::TypeAssertion { expr, .. } => self.is_map(expr),
+            ExpressionKind::Binary { lhs, op: BinaryOp::Or, rhs } => {
+                self.is_map(lhs) && matches!(rhs.kind(), ExpressionKind::Table { items: [] })
+            }
+            ExpressionKind::Local { local, .. } => self.text_maps.contains(&local.id),
+            ExpressionKind::IndexName { expr, index, .. } => {
+                let name = text(index);
+                let is_scenario =
+                    matches!(expr.kind(), ExpressionKind::Local { local, .. } if local.name == "scenario");
+                let is_map = |ty: &Type| matches!(ty, Type::Map(_));
+                match self.symbol(expr) {
+                    Some(Symbol::Entity(Some(kind))) => self
+                        .known
+                        .kind(&kind)
+                        .and_then(|kind| Some(is_map(&kind.field(kind.field_named(&name)?).ty)))
+                        .unwrap_or_default(),
+                    None if is_scenario && self.path.starts_with("play") => self.is_table_of_scenarios(&name),
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether scenarios have a table with names under a key, `[key]`, and none has a list there.
+    fn is_table_of_scenarios(&self, key: &str) -> bool {
+        let scenarios = self.known.stack.files_in("scenarios");
+        let texts = || scenarios.values().map(|(_, source)| self.known.text_of(&source.path));
+        let has = |begin: &str| texts().flat_map(str::lines).any(|line| line.trim_start().starts_with(begin));
+        let is_list = has(&format!("[[{key}]]")) || has(&format!("{key} = [")) || has(&format!("{key}=["));
+        !is_list && (has(&format!("[{key}]")) || has(&format!("{key} = {{")))
+    }
+
     /// Reports a value to which `#` or `-` cannot be applied.
     pub(crate) fn one_operand(&mut self, op: UnaryOp, of: Expression<'_>) {
+        if op == UnaryOp::Length && self.is_map(of) {
+            let wrong = format!("`#` counts a list, and `{}` is a table with names, so this is 0", self.source(of));
+            let cure = "write `next(TABLE) == nil` to ask whether it is empty, or count in a loop";
+            return self.problem(&LINT, of.location(), (wrong, cure.into()));
+        }
         let Some(sort) = self.value_type(of) else { return };
         let wrong = match (op, sort) {
             (UnaryOp::Length, ValueType::Text) | (UnaryOp::Negate, ValueType::Number | ValueType::Sum) => return,

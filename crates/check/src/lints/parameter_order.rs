@@ -64,6 +64,8 @@ impl ScriptReader<'_> {
         };
         self.handed_to_verbs.extend(function.args.iter().map(|arg| arg.id));
         let named: Vec<_> = listed(*names).filter_map(name_of_param).collect();
+        let declared = named.iter().map(|(name, _)| name.clone()).collect();
+        self.declared_params.insert(function.location.begin, declared);
         for (param, arg) in listed(*names).zip(function.args) {
             if let Some(symbol) = symbol_of_param(param) {
                 self.symbols.insert(arg.id, symbol);
@@ -83,11 +85,6 @@ impl ScriptReader<'_> {
         }
         self.ends_without(function, "this verb");
     }
-}
-
-/// The names that a verb declares.
-pub(crate) fn names_of_params(params: Expression<'_>) -> Vec<String> {
-    listed(params).filter_map(name_of_param).map(|(name, _)| name).collect()
 }
 
 /// The name of a parameter of a verb: a text, or the first value of its table.

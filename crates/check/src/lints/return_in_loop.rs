@@ -1,9 +1,9 @@
 //! A `return` ends a loop in its first round.
 
+use crate::control_flow::EarlyReturn;
 use crate::lint::{Example, Lint, Severity};
-use crate::syntax::local_id;
-use crate::syntax_lints::SyntaxLints;
-use riskbreaker_script::syntax::{AstNode, Block, ExpressionKind, StatementView};
+use crate::reader::ScriptReader;
+use riskbreaker_ruleset::TextChange;
 
 pub(crate) static LINT: Lint = Lint {
     name: "return-in-loop",
@@ -34,48 +34,18 @@ rb.say("{} pull", #strong(rb.each("puller")))"#,
     ),
 };
 
-impl SyntaxLints<'_> {
+impl ScriptReader<'_> {
     /// Reports a `return` at the end of a loop's body that gives what the loop collects.
-    pub(crate) fn returns_in_first_round(&mut self, body: Block<'_>) {
-        let Some((last, before)) = body.as_slice().split_last() else { return };
-        let StatementView::Return(returned) = last.view() else { return };
-        let [value] = returned.expressions else { return };
-        let Some(id) = local_id(*value) else { return };
-        let mut is_collected = false;
-        for statement in before {
-            statement.visit(&mut |node: AstNode<'_>| {
-                is_collected |= collects(node, id);
-                !is_collected
-            });
-        }
-        let is_declared_inside = before.iter().any(|statement| match statement.view() {
-            StatementView::Local(local) => local.bindings.iter().any(|binding| binding.id == id),
-            _ => false,
-        });
-        if is_collected && !is_declared_inside {
-            let wrong = "this `return` ends the loop in its first round";
-            self.tell(&LINT, last.location(), wrong, "write it behind the `end` of the loop");
-        }
-    }
-}
-
-/// Whether a piece of code adds something to a variable: `table.insert(found, x)`, `sum += 1`, `found[n] = x`.
-fn collects(node: AstNode<'_>, id: u64) -> bool {
-    match node {
-        AstNode::Statement(statement) => match statement.view() {
-            StatementView::CompoundAssign(assign) => local_id(assign.var) == Some(id),
-            StatementView::Assign(assign) => assign.vars.iter().any(|var| match var.kind() {
-                ExpressionKind::IndexExpr { expr, .. } => local_id(expr) == Some(id),
-                _ => false,
-            }),
-            _ => false,
-        },
-        AstNode::Expression(expression) => match expression.kind() {
-            ExpressionKind::Call { func, args, .. } => {
-                let inserts = matches!(func.kind(), ExpressionKind::IndexName { index, .. } if index == "insert");
-                inserts && args.first().is_some_and(|list| local_id(*list) == Some(id))
-            }
-            _ => false,
-        },
+    pub(crate) fn returns_in_first_round(&mut self, found: &EarlyReturn) {
+        let (before, at) = (self.offset_of(found.before), self.bytes_of(found.at));
+        let end = self.offset_of(found.of_loop.end);
+        let (kept, closing) = (self.text[before..at.start].trim_end(), &self.text[at.end..end]);
+        let (written, indent) = (&self.text[at], self.indent_of(found.of_loop.begin));
+        let wrong = "this `return` ends the loop in its first round".to_owned();
+        let (text, cure) = match self.text[end..].trim_start().starts_with(written) {
+            true => (format!("{kept}{closing}"), "remove it: the same stands below the `end` of the loop"),
+            false => (format!("{kept}{closing}\n{indent}{written}"), "move it below the `end` of the loop"),
+        };
+        self.cured(&LINT, found.at, (wrong, cure.into()), TextChange { begin: before, end, text });
     }
 }

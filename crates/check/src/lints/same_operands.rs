@@ -3,13 +3,13 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::syntax::{literal, number};
 use crate::syntax_lints::SyntaxLints;
-use riskbreaker_script::syntax::{BinaryOp, Expression, Location};
+use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "same-operands",
     severity: Severity::Error,
-    summary: "both sides of `and`, `or` or a comparison are the same",
-    explanation: "`a and a` and `a or a` are `a`, and a comparison of a value with itself is always true, or never. One of \
+    summary: "both sides of an operator are the same",
+    explanation: "`a and a` and `a or a` are `a`, `a.x == a.x` is always true, `a.x > a.x` never, and `a - a` is 0. One of \
                   the two is a copy that was not changed.",
     bad: Example::Resolve(
         r#"local at = ctx.rope.at
@@ -26,18 +26,27 @@ end"#,
 };
 
 impl SyntaxLints<'_> {
-    /// Reports `a or a`, `a and a` and a comparison of a value with itself.
+    /// Reports an operator whose two sides are the same: `a or a`, `a.x > a.x`.
     pub(crate) fn same_operands(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>, at: Location) {
-        use BinaryOp::{And, Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual, Or};
-        let is_constant = number(lhs).is_some() || literal(lhs).is_some();
-        let is_meant = match op {
-            Or | And => true,
-            Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual => !is_constant,
-            _ => false,
+        let wrong = match op {
+            BinaryOp::Or | BinaryOp::And => "both sides are the same",
+            // `x ~= x` asks whether a value is no number.
+            BinaryOp::NotEqual if matches!(lhs.kind(), ExpressionKind::Local { .. }) => return,
+            BinaryOp::Equal | BinaryOp::LessEqual | BinaryOp::GreaterEqual => {
+                "both sides are the same, so this is always true"
+            }
+            BinaryOp::NotEqual | BinaryOp::Less | BinaryOp::Greater => "both sides are the same, so this is never true",
+            BinaryOp::Subtract => "both sides are the same, so this is 0",
+            _ => return,
         };
-        if is_meant && self.same(lhs, rhs) {
-            let cure = "remove one of the two, or write what was meant";
-            self.tell(&LINT, at, "both sides are the same", cure);
+        let is_constant =
+            (number(lhs).is_some() || literal(lhs).is_some()) && !matches!(op, BinaryOp::Or | BinaryOp::And);
+        if !is_constant && self.same(lhs, rhs) {
+            let cure = match op {
+                BinaryOp::Or | BinaryOp::And => "remove one of the two, or write what was meant",
+                _ => "one of the two is a copy: write the other value in its place",
+            };
+            self.tell(&LINT, at, wrong, cure);
         }
     }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::data_words::blamed;
+use crate::data_words::{blamed, entries_of};
 use crate::lint::{Example, Lint, Severity};
+use crate::place::pieces;
 use riskbreaker_play::{Driver, Ruleset, Scenario, Session, Setup, Step};
-use riskbreaker_ruleset::{Cure, Problem};
+use riskbreaker_ruleset::{Cure, Problem, Rulebook, Source, nearest};
 use riskbreaker_script::meant;
 use riskbreaker_work::WorkBudget;
 
@@ -64,8 +65,8 @@ pub(crate) fn scenarios_that_fail(
             }
             Ok(Ok(Step::Fault(fault))) => {
                 let (message, meant) = meant(fault.message);
-                let problem = match blamed(rules, name, &message) {
-                    Some((path, at)) => LINT.problem(path, message).at(at),
+                let problem = match blamed(rules, name, without_place(&message)) {
+                    Some((path, at)) => of_data(rules, LINT.problem(path, without_place(&message)).at(at)),
                     None => {
                         let at = fault.path.unwrap_or_else(|| path.clone());
                         let message = format!("scenario `{name}`: {message}");
@@ -74,10 +75,18 @@ pub(crate) fn scenarios_that_fail(
                         problem
                     }
                 };
-                // In a data file, the cure of a script does not help.
-                let of_script = fault.cure.map(Cure::from).filter(|_| !problem.path.ends_with(".toml"));
-                let meant = meant.or(of_script).or_else(|| cure_of_value(&problem.message));
-                let cure = meant.unwrap_or_else(|| format!("the scenario `{name}` cannot be set up").into());
+                // How a call is written helps in a script, and not in a file of data.
+                let is_data = problem.path.ends_with(".toml");
+                let of_call = fault.cure.filter(|_| !is_data).map(Cure::from);
+                let own = problem.cure.clone().or_else(|| cure_of_value(&problem.message));
+                let known = own.or(meant).or(of_call).or_else(|| cure_of_key(rules, &problem));
+                let otherwise = || match is_data {
+                    true => "write a value that the message allows",
+                    false => {
+                        "correct the value in this line, or where it comes from; it runs when the scenario is set up"
+                    }
+                };
+                let cure = known.unwrap_or_else(|| otherwise().into());
                 found.push(problem.with_cure(cure));
             }
             Ok(_) => {}
@@ -89,15 +98,95 @@ pub(crate) fn scenarios_that_fail(
     found
 }
 
-/// The cure for a number in quotes, by the message of a value that a field does not take.
-fn cure_of_value(message: &str) -> Option<Cure> {
-    let of_field =
-        || message.split_once(", not a text (").and_then(|(wanted, given)| Some((wanted, given.strip_suffix(')')?)));
-    let of_call = || {
-        let (wanted, given) = message.split_once(", and this is the text \"")?;
-        Some((wanted, given.strip_suffix('"')?))
+/// A message without the line of a script in brackets at its end: the value is in a file of data.
+fn without_place(message: &str) -> &str {
+    let place = message.rsplit_once(" (in ").filter(|(_, place)| place.contains(".luau:") && place.ends_with(')'));
+    place.map_or(message, |(message, _)| message)
+}
+
+/// The file of a path that begins with the ruleset's id.
+fn source_of<'r>(rules: &'r Rulebook, path: &str) -> Option<&'r Source> {
+    let (part, inside) = rules.stack().part_of(path)?;
+    rules.stack().parts()[part].folder.file(inside)
+}
+
+/// A problem at a key of a file of data. If a script has looked for an entity of the name that the file gives and has found
+/// none, the problem says so.
+fn of_data(rules: &Rulebook, mut problem: Problem) -> Problem {
+    let Some((verb, rest)) = problem.message.split_once(" needs `") else { return problem };
+    let Some((param, rest)) = rest.split_once("`, which is ") else { return problem };
+    let (Some(wanted), Some(source)) = (rest.strip_suffix(" and is not given"), source_of(rules, &problem.path)) else {
+        return problem;
     };
-    let (wanted, given) = of_field().or_else(of_call)?;
-    let is_number = wanted.contains("a whole number") && given.parse::<i64>().is_ok();
-    is_number.then(|| Cure::rewrite(format!("\"{given}\""), given, format!("write {given} without quotes")))
+    let line = problem.line.unwrap_or_default();
+    let entry = entries_of(source).into_iter().find(|entry| entry.key == param && entry.at.0 == line);
+    let Some(given) = entry.and_then(|entry| entry.value.as_text().map(str::to_owned)) else { return problem };
+    let message = format!("no entity is found for \"{given}\"; {verb} needs `{param}`, {wanted}");
+    // The names that other values of the file give: one that has the word in it, or one that is near.
+    let names: Vec<String> = entries_of(source)
+        .iter()
+        .filter(|entry| entry.key != param)
+        .filter_map(|entry| entry.value.as_text())
+        .flat_map(|text| pieces(text).map(str::to_owned).collect::<Vec<_>>())
+        .filter(|name| *name != given)
+        .collect();
+    let whole = names.iter().find(|name| name.split(' ').any(|word| word == given)).map(String::as_str);
+    let near = whole.or_else(|| nearest(&given, names.iter().map(String::as_str)));
+    problem.cure = Some(match near {
+        Some(near) => Cure::meant_text(given.as_str(), near),
+        None => format!("write the name of somebody who is there instead of \"{given}\"").into(),
+    });
+    problem.message = message;
+    problem
+}
+
+/// The cure for a value of another type or range than the one that is wanted, by the message.
+fn cure_of_value(message: &str) -> Option<Cure> {
+    let (wanted, given) = message
+        .split_once(", and this is the ")
+        .and_then(|(before, given)| Some((before.split_once(" must be ")?.1, given.split_once(' ')?.1)))
+        .or_else(|| message.rsplit_once(" takes ").and_then(|(_, rest)| rest.split_once(", not ")))?;
+    let given = given.strip_prefix("a text (").and_then(|given| given.strip_suffix(')')).unwrap_or(given);
+    if !wanted.starts_with("a whole number") {
+        return None;
+    }
+    if given.trim_matches('"').parse::<i64>().is_err() {
+        return Some(format!("write {wanted}").into());
+    }
+    let is_text = given.starts_with('"') || message.ends_with(&format!("a text ({given})"));
+    let number = given.trim_matches('"');
+    match is_text {
+        true => Some(Cure::rewrite(format!("\"{number}\""), number, format!("write {number} without quotes"))),
+        false => Some(format!("write {wanted}").into()),
+    }
+}
+
+/// The cure for a step of `rb.recur` that is no key: an entity in its place.
+fn cure_of_key(rules: &Rulebook, problem: &Problem) -> Option<Cure> {
+    let text = rules.stack().text_of(&problem.path)?;
+    let line = text.lines().nth(problem.line?.checked_sub(1)? as usize)?;
+    let is_step = line.contains("rb.recur(") && problem.message.contains("a key has 1 to");
+    is_step
+        .then(|| "it is written rb.recur(\"ENTRY\", key, step, entity): the step is missing before the entity".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_is_wanted_is_the_cure() {
+        let told = |message: &str| cure_of_value(message).map(|cure| cure.to_string());
+        let number = "`coins` of `rb.act.owe` must be a whole number of at least 1, and this is";
+        assert_eq!(told(&format!("{number} the text \"2\"")).unwrap(), "write 2 without quotes");
+        assert_eq!(told(&format!("{number} the number 0")).unwrap(), "write a whole number of at least 1");
+        assert_eq!(told("the field `x` takes a whole number, not a text (8)").unwrap(), "write 8 without quotes");
+        assert_eq!(
+            told("the field `level` of a new character takes a whole number of at least 1, not 0").unwrap(),
+            "write a whole number of at least 1"
+        );
+        assert_eq!(told("the field `x` takes a text, not a number (8)"), None);
+        assert_eq!(without_place("takes 1, not 0 (in g/lib/x.luau:93)"), "takes 1, not 0");
+        assert_eq!(without_place("a (in the morning)"), "a (in the morning)");
+    }
 }

@@ -35,7 +35,7 @@ impl ScriptReader<'_> {
                 && found != label
                 && !matches!(first.kind(), ExpressionKind::FunctionLiteral(_))
             {
-                self.text_elsewhere(label, args[found].location());
+                self.text_elsewhere(label, args, found);
             }
             return;
         };

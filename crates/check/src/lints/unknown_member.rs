@@ -2,9 +2,10 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
+use crate::type_pieces::pieces_of_type;
 use riskbreaker_ruleset::{Cure, instead, instead_or, slips};
-use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
+use riskbreaker_script::{api, common_type};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-member",
@@ -24,11 +25,15 @@ impl ScriptReader<'_> {
         let names = &self.known.names;
         // Values from another ruleset have names of their own.
         let foreign = self.elsewhere || self.path.starts_with("convert/");
-        if !foreign && let Some(meant) = self.member_in_other_case(of, name) {
+        if foreign || matches!(of.kind(), ExpressionKind::Global(_)) {
+            return;
+        }
+        if let Some(meant) = self.member_in_other_case(of, name) {
             return self.problem(&LINT, at, (format!("no entity has a `{name}`"), Cure::meant(name, meant)));
         }
-        // `table.pack` gives the number of its values as `n`.
-        if foreign || name == "n" || names.is_given(name) || matches!(of.kind(), ExpressionKind::Global(_)) {
+        // `table.pack` counts its values in `n`.
+        let is_packed = name == "n" && self.text.contains("table.pack(");
+        if names.is_given(name) || is_packed {
             return;
         }
         // The name is compared with all known names and with all that are read.
@@ -38,7 +43,10 @@ impl ScriptReader<'_> {
         if self.known.stack.scenario().is_none() && !names.given().any(is_near) {
             return;
         }
-        let given = || self.known.nearest(name, names.given().filter(|given| !given.contains(' ')));
+        // Texts with a capital letter are titles, such as those of a spec's expectation.
+        let is_title = |word: &str| word.starts_with(char::is_uppercase);
+        let like_it = |given: &&str| !given.contains(' ') && is_title(given) == is_title(name);
+        let given = || self.known.nearest(name, names.given().filter(like_it));
         // A declared member that nothing reads is not among the names that are read.
         let distance = |other: &str| slips(name, other, 4);
         let of_others = names.meant(name).and_then(distance);
@@ -60,16 +68,33 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// The field or derived value of entities that differs from a name only by capital letters, if the name is read off a
-    /// variable that stands for entities and no kind has it.
+    /// The field or derived value that a name with a capital letter means, as other environments write it: `name` for
+    /// `Name`. `None` if a kind has the name itself, or if a table may have it and what it is read off may be a table.
     fn member_in_other_case(&self, of: Expression<'_>, name: &str) -> Option<String> {
-        if !name.starts_with(char::is_uppercase) || !self.is_entity_by_name(of) {
+        if !name.starts_with(char::is_uppercase) {
             return None;
         }
         let members =
             || self.known.schema().into_iter().flat_map(|schema| &schema.kinds).flat_map(|kind| kind.members());
-        let has_none = members().all(|member| member != name);
-        members().find(|member| has_none && member.eq_ignore_ascii_case(name)).map(str::to_owned)
+        let names = &self.known.names;
+        let is_own = || names.is_key(name) || names.is_assigned(name) || self.is_spec();
+        let is_wrong = members().all(|member| member != name) && (self.is_entity_by_name(of) || !is_own());
+        members().find(|member| is_wrong && member.eq_ignore_ascii_case(name)).map(str::to_owned)
+    }
+
+    /// Reports a key of the scenario in the play file that no scenario has, if the scenarios have one of a similar name that
+    /// no script reads. Returns whether it did.
+    pub(crate) fn no_key_of_scenarios(&mut self, of: Expression<'_>, name: &str, at: Location) -> bool {
+        let is_scenario = matches!(of.kind(), ExpressionKind::Local { local, .. } if local.name == "scenario");
+        let names = &self.known.names;
+        if !is_scenario || !self.path.starts_with("play") || names.scenario_keys().any(|key| key == name) {
+            return false;
+        }
+        let is_read = |key: &str| names.read_off("scenario").any(|read| read == key);
+        let mut near = names.scenario_keys().filter(|key| slips(name, key, 1) == Some(1) && !is_read(key));
+        let Some(near) = near.next().map(str::to_owned) else { return false };
+        self.problem(&LINT, at, (format!("no scenario has a `{name}`"), Cure::meant(name, near)));
+        true
     }
 
     /// Reports a member that a file does not give.
@@ -86,8 +111,8 @@ impl ScriptReader<'_> {
 
     /// Reports a member that what a conversion is given does not have.
     pub(crate) fn member_of_change(&mut self, name: &str, at: Location) {
-        if !is_function_of_change(name) && !CHANGE_VALUES.contains(&name) {
-            let known = CHANGE_VALUES.iter().chain(&CHANGE_FUNCTIONS).copied();
+        if members_of_change().all(|(known, _)| known != name) {
+            let known = members_of_change().map(|(known, _)| known);
             self.problem(&LINT, at, (format!("the change of a conversion has no `{name}`"), instead(name, known)));
         }
     }
@@ -106,25 +131,14 @@ impl ScriptReader<'_> {
 
 /// Whether a name is that of a function of what a conversion is given.
 pub(crate) fn is_function_of_change(name: &str) -> bool {
-    CHANGE_FUNCTIONS.contains(&name)
+    members_of_change().any(|(known, is_function)| is_function && known == name)
 }
 
-/// The values of what a conversion is given.
-const CHANGE_VALUES: [&str; 4] = ["from", "version", "switches", "agenda"];
-
-/// The functions of what a conversion is given.
-const CHANGE_FUNCTIONS: [&str; 13] = [
-    "was",
-    "each",
-    "carried",
-    "defaulted",
-    "dormant",
-    "returned",
-    "decide",
-    "refused",
-    "breach",
-    "shelve",
-    "keep",
-    "kept",
-    "forget",
-];
+/// The members of what a conversion is given, and whether each is a function.
+fn members_of_change() -> impl Iterator<Item = (&'static str, bool)> {
+    let ty = common_type("Change").unwrap_or_default().trim_start_matches("{ ").trim_end_matches(" }");
+    pieces_of_type(ty, ',').into_iter().filter_map(|piece| {
+        let (name, ty) = piece.split_once(':')?;
+        Some((name.trim(), ty.contains("->")))
+    })
+}

@@ -3,7 +3,8 @@
 use crate::elsewhere::GLOBALS;
 use crate::inference::symbol::{Symbol, declared};
 use crate::lint::{Example, Lint, Severity};
-use crate::reader::ScriptReader;
+use crate::members::Members;
+use crate::reader::{FunctionScope, ScriptReader};
 use crate::type_pieces::closing_bracket;
 use riskbreaker_ruleset::{Cure, TextChange, slips};
 use riskbreaker_script::api;
@@ -36,6 +37,9 @@ impl ScriptReader<'_> {
         {
             return ("leave out the `f`: a text between backquotes fills its braces".into(), Some(change));
         }
+        if let Some(found) = self.instead_of_parameter(name) {
+            return found;
+        }
         if let Some((_, cure)) = api::NOT_HERE.iter().chain(&ELSEWHERE).chain(GLOBALS).find(|(not, _)| *not == name) {
             return ((*cure).into(), self.instead_of_foreign(name, at));
         }
@@ -44,14 +48,13 @@ impl ScriptReader<'_> {
             let change = self.required_at_top(&code);
             return (format!("write `{code}` at the top").into(), Some(change));
         }
-        if let Some(owner) = self.owner_of(name) {
-            let owned = format!("{owner}.{name}");
-            return (Cure::meant(name, &*owned), Some(self.replaced(at, owned)));
+        if self.declared_below(name, at).is_none()
+            && !self.is_in_closed_block(name, at)
+            && let Some(found) = self.instead_of_member(name, at)
+        {
+            return found;
         }
-        if let Some(params) = self.verb_params.last().filter(|params| params.iter().any(|param| param == name)) {
-            return (format!("write `function({})`", params.join(", ")).into(), None);
-        }
-        if self.is_declared_name(name) && !self.is_slip_of_a_local(name) && name != "act" {
+        if self.is_declared_name(name) && self.can_be_text(at) && !self.is_slip_of_a_local(name) && name != "act" {
             let quoted = format!("\"{name}\"");
             return (format!("write it in quotes: {quoted}").into(), Some(self.replaced(at, quoted)));
         }
@@ -70,28 +73,106 @@ impl ScriptReader<'_> {
                 format!("`{name}` is known in another part of the file: hand it to this function, `function({name})`")
                     .into()
             }
-            None => "declare it by `local`, put it in quotes if it is a text, or correct the name".into(),
+            None if self.can_be_text(at) => {
+                "declare it by `local`, put it in quotes if it is a text, or correct the name".into()
+            }
+            None => "declare it by `local` above this line, or correct the name".into(),
         };
         (cure, None)
     }
 
-    /// The parameter of an enclosing function off which a name is read: `ctx`, `self`, `e`, `q` or `holder`. Of several,
-    /// that of the innermost function.
-    fn owner_of(&self, name: &str) -> Option<String> {
-        let variables = self.scopes.iter().rev().flat_map(|scope| scope.iter().rev());
-        let mut owners = variables.filter(|variable| match self.symbols.get(&variable.id) {
-            Some(Symbol::Context) => self.known.rules.is_some_and(|rules| declared(rules.context(), name).is_some()),
-            Some(Symbol::Entity(Some(kind))) if variable.name == "self" => {
-                self.known.kind(kind).is_some_and(|kind| kind.field_named(name).is_some())
+    /// What to write where an enclosing function is handed a value of that name and does not take it, or calls it otherwise.
+    fn instead_of_parameter(&self, name: &str) -> Option<(Cure, Option<TextChange>)> {
+        let is_given = |scope: &&FunctionScope| scope.given.iter().any(|given| given == name);
+        let scope = self.enclosing.iter().rev().find(is_given)?;
+        let place = scope.given.iter().position(|given| given == name)?;
+        // Facts of cards are functions with parameters of their own.
+        if name == "ctx" && !scope.params.is_empty() {
+            return None;
+        }
+        if let Some((_, other)) = scope.params.get(place).filter(|(_, other)| !scope.given.contains(other)) {
+            return Some((format!("the function calls it `{other}`").into(), None));
+        }
+        let taken = scope.params.iter().map(|(_, name)| name);
+        let is_beginning = taken.eq(scope.given.iter().take(scope.params.len())) && place >= scope.params.len();
+        let written = scope.given[..=place].join(", ");
+        let cure = format!("the function is handed `{name}`: write `function({written})`");
+        let change = || {
+            let begin = self.offset_of(scope.begin);
+            let opened = begin + self.text.get(begin..)?.find('(')? + 1;
+            let end = opened + closing_bracket(&self.text[opened..])?;
+            let missing = scope.given[scope.params.len()..=place].join(", ");
+            let text = if scope.params.is_empty() { missing } else { format!(", {missing}") };
+            Some(TextChange { begin: end, end, text })
+        };
+        is_beginning.then(|| (cure.into(), change()))
+    }
+
+    /// What to write where parameters of the enclosing functions have a member of that name: `self.mugs`, `ctx.risk`.
+    fn instead_of_member(&self, name: &str, at: Location) -> Option<(Cure, Option<TextChange>)> {
+        let params = self.enclosing.iter().flat_map(|function| &function.params);
+        let is_called = self.text.get(self.offset_of(at.end)..).is_some_and(|rest| rest.starts_with('('));
+        let mut found: Vec<String> =
+            params.filter_map(|(id, param)| self.read_off_param(*id, param, name, is_called)).collect();
+        found.dedup();
+        match found.as_slice() {
+            [] => None,
+            [only] => Some((Cure::meant(name, only.as_str()), Some(self.replaced(at, only.as_str())))),
+            several => {
+                let written: Vec<String> = several.iter().map(|one| format!("`{one}`")).collect();
+                Some((format!("write {}", written.join(" or ")).into(), None))
             }
-            Some(Symbol::Event(verb)) => {
-                self.known.rules.and_then(|rules| rules.verb(verb)).is_some_and(|verb| verb.param(name).is_some())
+        }
+    }
+
+    /// The code that reads a member of that name off a parameter; `None` if it has none, or if it is not known.
+    fn read_off_param(&self, id: u64, param: &str, name: &str, is_called: bool) -> Option<String> {
+        let symbol = self.symbols.get(&id).cloned();
+        let of_kind = |kind: &str| {
+            let kind = self.known.kind(kind)?;
+            let is_derived = kind.has_derived(name);
+            match (is_derived, is_called) {
+                (true, true) => Some(format!("{param}:{name}")),
+                (true, false) => Some(format!("{param}:{name}()")),
+                (false, _) => (kind.field_named(name).is_some() && !is_called).then(|| format!("{param}.{name}")),
             }
-            Some(Symbol::Question) => matches!(name, "topic" | "about" | "seat" | "options" | "min" | "max" | "total"),
-            Some(Symbol::Holder) => matches!(name, "owner" | "data"),
-            _ => false,
-        });
-        owners.next().map(|variable| variable.name.clone())
+        };
+        let has = match symbol {
+            Some(Symbol::Entity(Some(kind))) => return of_kind(&kind),
+            Some(Symbol::Event(verb)) => self.known.rules?.verb(&verb)?.param(name).is_some(),
+            Some(Symbol::Question) => api::QUESTION_FIELDS.contains(&name),
+            Some(Symbol::Holder) if matches!(name, "owner" | "id" | "hook" | "data") => true,
+            Some(Symbol::Holder) => {
+                let hook = self.hook_of_variable(id)?;
+                let has = declared(self.known.rules?.hook_data(&hook)?, name).is_some();
+                return has.then(|| format!("{param}.data.{name}"));
+            }
+            Some(Symbol::Context) => self.is_of_context(name),
+            None if param == "ctx" => self.is_of_context(name),
+            None if param == "case" && self.is_spec() => self.known.names.read_off("case").any(|read| read == name),
+            Some(Symbol::Entity(None)) | None => return of_kind(param),
+            Some(_) => false,
+        };
+        has.then(|| format!("{param}.{name}"))
+    }
+
+    /// Whether the context of a card has a member: one that is declared, or that scripts read.
+    fn is_of_context(&self, name: &str) -> bool {
+        matches!(self.members_of_context(), Members::Context(names) if names.iter().any(|known| known == name))
+    }
+
+    /// Whether a text can stand in a place: it is no operand of a calculation, nothing is read off it, it is not called, and
+    /// no verb or function wants something else there.
+    fn can_be_text(&self, at: Location) -> bool {
+        let (begin, end) = (self.offset_of(at.begin), self.offset_of(at.end));
+        let before = self.text.get(..begin).unwrap_or_default().trim_end();
+        let behind = self.text.get(end..).unwrap_or_default().trim_start();
+        let is_base = behind.starts_with(['.', ':', '(', '[']) && !behind.starts_with("..");
+        let reckons = behind.starts_with(['+', '-', '*', '/', '%', '^', '<', '>']) && !behind.starts_with("--")
+            || before.ends_with(['+', '-', '*', '/', '%', '^', '<', '>', '#'])
+            || before.ends_with(">=")
+            || before.ends_with("<=");
+        !is_base && !reckons && !self.no_texts.contains(&at.begin)
     }
 
     /// The change of a name of another language or environment.

@@ -65,16 +65,29 @@ impl ScriptReader<'_> {
 
     /// The call that is written instead of one of another Lua: `#list`, `a % b`, a roll of one die.
     fn instead_of_function(&self, of: Expression<'_>, library: &str, name: &str, at: Location) -> Option<TextChange> {
+        // Another name for the same arguments.
+        let renamed = match (library, name) {
+            ("table", "join") => Some("table.concat"),
+            ("table", "push" | "append" | "add") => Some("table.insert"),
+            ("table", "indexOf") => Some("table.find"),
+            ("table", "pop") => Some("table.remove"),
+            ("table", "copy") => Some("table.clone"),
+            ("table", "shuffle") => Some("rb.shuffle"),
+            ("table", "filter") => Some("rb.filter"),
+            ("string", "toUpperCase") => Some("string.upper"),
+            ("string", "toLowerCase") => Some("string.lower"),
+            _ => None,
+        };
+        if let Some(renamed) = renamed {
+            return Some(self.replaced(Location::new(of.location().begin, at.end), renamed));
+        }
         let (inside, end) = self.arguments_behind(at)?;
         let values: Vec<&str> = inside.split(',').map(str::trim).collect();
         let text = match (library, name, values.as_slice()) {
-            ("table", "getn" | "length" | "size" | "count", [list]) => format!("#{list}"),
-            ("table", "push" | "append" | "add", [list, value]) => format!("table.insert({list}, {value})"),
-            ("table", "join", [list]) => format!("table.concat({list})"),
-            ("table", "join", [list, _]) => format!("table.concat({list}{}", &inside[list.len()..]) + ")",
-            ("table", "contains", [list, value]) => format!("table.find({list}, {value}) ~= nil"),
-            ("table", "indexOf", [list, value]) => format!("table.find({list}, {value})"),
+            ("table", "getn" | "length" | "size" | "count" | "len", [list]) => format!("#{list}"),
             ("math", "mod" | "fmod", [a, b]) => format!("{a} % {b}"),
+            ("table", "contains" | "includes", [list, value]) => format!("table.find({list}, {value}) ~= nil"),
+            ("string", "length", [text]) => format!("#{text}"),
             ("math", "random", ["1", faces] | [faces]) if faces.parse::<u32>().is_ok_and(|faces| faces > 1) => {
                 format!("rb.roll(\"1d{faces}\", \"what for\")")
             }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::lint::{Example, Lint, Severity};
 use crate::misspelling::is_slip;
 use crate::reader::ScriptReader;
-use crate::syntax::named;
-use riskbreaker_ruleset::Cure;
+use crate::syntax::{listed, literal, members_of, named};
+use riskbreaker_ruleset::{Cure, slips};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 
 pub(crate) static LINT: Lint = Lint {
@@ -52,6 +52,36 @@ impl ScriptReader<'_> {
                 let wrong = format!("every other row has `{meant}`, and this one `{key}`");
                 self.problem(&LINT, *at, (wrong, Cure::meant(key.as_str(), meant.as_str())));
             }
+        }
+    }
+
+    /// Reports a key in a row of `rb.cases` that the function of the cases does not read, if it reads one of a similar name
+    /// which the row lacks.
+    pub(crate) fn rows_of_cases(&mut self, args: &[Expression<'_>]) {
+        let function = args.iter().find_map(|arg| match arg.kind() {
+            ExpressionKind::FunctionLiteral(function) => Some(function),
+            _ => None,
+        });
+        let Some((function, case)) = function.and_then(|function| Some((function, function.args.get(1)?))) else {
+            return;
+        };
+        let read = members_of(function, case.id);
+        let title = args.first().and_then(|title| literal(*title)).unwrap_or_default();
+        let is_read = |key: &str| read.contains(key) || title.contains(&format!("{{{key}}}"));
+        let mut found = Vec::new();
+        for row in args.iter().flat_map(|arg| listed(*arg)) {
+            let keys: Vec<(String, Location)> = named(row).map(|(key, at, _)| (key, at)).collect();
+            for (key, at) in keys.iter().filter(|(key, _)| !is_read(key)) {
+                let is_missing = |other: &&String| !keys.iter().any(|(key, _)| key == *other);
+                let near = read.iter().filter(is_missing).filter(|other| slips(key, other, 2).is_some());
+                if let Some(meant) = near.min_by_key(|other| slips(key, other, 2)) {
+                    found.push((*at, key.clone(), meant.clone()));
+                }
+            }
+        }
+        for (at, key, meant) in found {
+            let wrong = format!("nothing reads `{key}`, and the row has no `{meant}`");
+            self.problem(&LINT, at, (wrong, Cure::meant(key, meant)));
         }
     }
 

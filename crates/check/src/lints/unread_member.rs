@@ -32,6 +32,10 @@ impl ScriptReader<'_> {
         if !complete || self.path.starts_with("convert/") || !self.known.names.is_only_written(name) {
             return;
         }
+        // A copy of a scenario may lose a key before it is handed on.
+        if self.known.names.keys_of_scenarios(name).0 > 0 {
+            return;
+        }
         let cure = match table.kind() {
             ExpressionKind::Local { local, .. } if local.function_depth > 0 => {
                 self.known.names.read_and_near(name).map(|meant| Cure::meant(name, meant))

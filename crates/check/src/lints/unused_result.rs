@@ -39,12 +39,11 @@ impl ScriptReader<'_> {
             },
         };
         let wrong = format!("`{name}` changes nothing, and what it gives back is not used");
-        // The answer is the only effect of a policy.
-        let cure = match self.path.starts_with("policies/") {
-            true => "write `return` before it",
-            false => "write `local NAME = ` or `return` before it",
-        };
-        let change = self.path.starts_with("policies/").then(|| self.inserted(statement.location().begin, "return "));
+        // The answer is the only effect of a policy, and a function ends with its result.
+        let is_result =
+            self.path.starts_with("policies/") || self.last_statements.contains(&statement.location().begin);
+        let cure = if is_result { "write `return` before it" } else { "write `local NAME = ` or `return` before it" };
+        let change = is_result.then(|| self.inserted(statement.location().begin, "return "));
         self.problem_with(&LINT, statement.location(), (wrong, cure.into()), change);
     }
 

@@ -124,6 +124,14 @@ impl<'r> KnownNames<'r> {
         if self.ids.contains(id) || self.texts.iter().any(|text| mentions(text, id)) {
             return None;
         }
+        // An id without its hyphen is reported in the rule text.
+        if self
+            .texts
+            .iter()
+            .any(|text| ["", " ", "_"].iter().any(|mark| text.contains(&format!("**{}**", id.replace('-', mark)))))
+        {
+            return None;
+        }
         let cure = match self.nearest(id, self.ids.iter().map(String::as_str)) {
             Some(near) => Cure::MeantRule { written: id.to_owned(), meant: near.to_owned() },
             None => "add the rule to RULES.md, as `- **ID** text`".into(),

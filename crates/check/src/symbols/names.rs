@@ -678,6 +678,12 @@ impl NamesOfFiles {
         (self.scenario_keys.get(key).copied().unwrap_or_default(), several)
     }
 
+    /// Returns the keys at the top of all scenarios.
+    pub fn scenario_keys(&self) -> impl Iterator<Item = &str> {
+        self.asked.note_all([Collection::Said]);
+        self.scenario_keys.keys().map(String::as_str)
+    }
+
     /// Returns the texts under a key of data files, with how often each occurs.
     pub fn texts_under(&self, key: &str) -> impl Iterator<Item = (&str, usize)> {
         self.asked.note(key);
@@ -715,6 +721,15 @@ impl NamesOfFiles {
             _ => false,
         };
         (certain && !other && !self.computed.contains(name)).then_some(field)
+    }
+
+    /// Whether no table of the ruleset has a function under that name: it is assigned nowhere, and all values that tables
+    /// give it are constants of one type.
+    pub fn is_no_function(&self, name: &str) -> bool {
+        self.asked.note(name);
+        // A name that is assigned as a function is noted, and not counted among the values.
+        let is_declared = self.assigned.contains(name) && !self.written.contains_key(name);
+        !is_declared && !matches!(self.constants.get(name), Some(None))
     }
 
     /// Whether a table that is no entity may have a member of that name: scripts write it as a key or assign it. Fields

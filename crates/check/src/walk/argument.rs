@@ -20,7 +20,9 @@ impl ScriptReader<'_> {
         }
         let missing =
             params.iter().find(|param| param.is_needed() && !given.iter().any(|(name, ..)| *name == param.name));
-        if let Some(param) = missing {
+        // A name that the hook does not declare is reported, and is most likely this one.
+        let is_misspelt = given.iter().any(|(name, ..)| !params.iter().any(|param| param.name == *name));
+        if let Some(param) = missing.filter(|_| !is_misspelt) {
             self.missing_data(&hook, param, data.location());
         }
     }

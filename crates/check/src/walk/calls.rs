@@ -4,7 +4,7 @@ use crate::inference::call::Called;
 use crate::inference::value_type::{ValueType, params_of};
 use crate::reader::ScriptReader;
 use crate::symbols::signature::run_by;
-use riskbreaker_script::syntax::{Expression, Location};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
 impl ScriptReader<'_> {
     /// Reports wrong arguments of a call: too few or too many, in the wrong order, or of the wrong type.
@@ -25,6 +25,7 @@ impl ScriptReader<'_> {
             return;
         }
         for (arg, param) in args.iter().zip(&params) {
+            self.note_no_text(*arg, matches!(param.ty.trim_end_matches('?'), "Entity" | "number" | "Sum" | "boolean"));
             if self.misfits_word(*arg, param, (&params, args), &usage) {
                 return;
             }
@@ -34,17 +35,29 @@ impl ScriptReader<'_> {
     /// Reports a label of `rb.sum` without a number after it. A number or a sum needs no label.
     fn parts_of_sum(&mut self, args: &[Expression<'_>], usage: &str) {
         let mut rest = args.iter();
+        let mut before = None;
         while let Some(label) = rest.next() {
             match self.value_type(*label) {
                 Some(ValueType::Text) => {}
-                Some(ValueType::Number | ValueType::Sum) => continue,
+                Some(ValueType::Number | ValueType::Sum) => {
+                    before = Some(*label);
+                    continue;
+                }
                 // The type is unknown, so whether a number belongs to it is unknown too.
                 _ => return,
             }
-            let Some(number) = rest.next() else { return self.part_without_number(*label, usage) };
+            let Some(number) = rest.next() else { return self.part_without_number(*label, before, usage) };
             if self.part_is_no_number(*number, usage) {
                 return;
             }
+            before = None;
+        }
+    }
+
+    /// Notes that an unknown variable stands where a text does not fit, so that quotes around it would be wrong.
+    fn note_no_text(&mut self, arg: Expression<'_>, is_no_text: bool) {
+        if is_no_text && matches!(arg.kind(), ExpressionKind::Global(_)) {
+            self.no_texts.insert(arg.location().begin);
         }
     }
 
@@ -59,7 +72,9 @@ impl ScriptReader<'_> {
             self.filled(args, text);
         }
         for (at, (arg, param)) in args.iter().zip(params).enumerate() {
-            if self.in_another_place(called, args, at, &written) || self.lacks_members(called, *arg, at) {
+            let used = called.signature.uses.get(at).copied().flatten();
+            self.note_no_text(*arg, used.is_some_and(|used| used != ValueType::Text));
+            if self.in_another_place(called, args, at, &written) || self.lacks_members(called, args, at) {
                 return;
             }
             self.misspelt_in_call(called, *arg, at);

@@ -2,8 +2,7 @@
 
 use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{ValueType, type_named};
-use crate::lints::parameter_order::names_of_params;
-use crate::reader::{Scope, ScriptReader};
+use crate::reader::{FunctionScope, Scope, ScriptReader};
 use crate::symbols::signature::Signature;
 use crate::syntax::{literal, text, value_of};
 use riskbreaker_script::api;
@@ -26,10 +25,7 @@ impl ScriptReader<'_> {
                 self.expression(rhs);
                 self.one_operand(op, rhs);
             }
-            ExpressionKind::Binary { lhs, op, rhs } => {
-                self.binary(lhs, op, rhs);
-                self.roll_compared(lhs, op, rhs, at);
-            }
+            ExpressionKind::Binary { lhs, op, rhs } => self.binary(lhs, op, rhs),
             ExpressionKind::If { condition, then_expression, else_expression, .. } => {
                 self.asking(condition);
                 self.condition(condition);
@@ -115,10 +111,12 @@ impl ScriptReader<'_> {
                 self.function_compared(lhs, rhs);
                 self.function_compared(rhs, lhs);
                 self.never_equal(lhs, rhs);
+                self.roll_compared(lhs, op, rhs);
             }
             _ => {
                 self.base(lhs);
                 self.base(rhs);
+                self.roll_compared(lhs, op, rhs);
                 self.operands(lhs, op, rhs);
             }
         }
@@ -167,6 +165,7 @@ impl ScriptReader<'_> {
     pub(crate) fn function(&mut self, function: &Function<'_>, pure: Option<&'static str>, given: usize) {
         let folder = self.path.split(['/', '.']).next().unwrap_or_default();
         let mut hooked = None;
+        let scope = self.scope_of(function, folder, given);
         match (folder, self.keys.as_slice()) {
             ("kinds", [kind, place, ..]) if matches!(&**place, "derived" | "sheet" | "overview") => {
                 if let (Some(entity), Some(_)) = (function.args.get(given), self.known.kind(kind)) {
@@ -225,6 +224,7 @@ impl ScriptReader<'_> {
         }
         let asked = std::mem::replace(&mut self.asked, false);
         self.depth += 1;
+        self.enclosing.push(scope);
         self.pure.extend(pure);
         // The path of a function does not include the keys of the tables inside it.
         let keys = std::mem::take(&mut self.keys);
@@ -232,6 +232,7 @@ impl ScriptReader<'_> {
             self.keys.push("()".into());
         }
         self.promised(function);
+        self.last_statements.extend(function.body.as_slice().last().map(|last| last.location().begin));
         self.scopes.push(Scope::new());
         self.declares(function.args);
         self.block(function.body);
@@ -246,6 +247,22 @@ impl ScriptReader<'_> {
             self.pure.pop();
         }
         self.depth -= 1;
+        self.enclosing.pop();
+    }
+
+    /// The parameters of a function, and what it is handed.
+    fn scope_of(&self, function: &Function<'_>, folder: &str, given: usize) -> FunctionScope {
+        let usual: &[&str] = match (folder, self.keys.as_slice()) {
+            ("kinds", [_, place, ..]) if matches!(&**place, "derived" | "sheet" | "overview") => &["self"],
+            ("hooks" | "items", [phase, _]) if matches!(&**phase, "before" | "after") => &["e", "holder"],
+            ("maneuvers", [_]) => &["ctx"],
+            ("policies", [key]) if key == "answer" => &["q"],
+            _ => &[],
+        };
+        let usual = || usual.iter().filter(|_| given == 0).map(|name| (*name).to_owned()).collect();
+        let params = function.args.iter().map(|arg| (arg.id, text(arg.name))).collect();
+        let begin = function.location.begin;
+        FunctionScope { begin, params, given: self.declared_params.get(&begin).cloned().unwrap_or_else(usual) }
     }
 
     pub(crate) fn call(&mut self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool, at: Location) {
@@ -293,29 +310,21 @@ impl ScriptReader<'_> {
         }
         // The path of keys in a declaration starts at the declaration's own table.
         let keys = if word.is_some_and(declares) { std::mem::take(&mut self.keys) } else { Vec::new() };
-        let params = args.first().filter(|_| word == Some("verb")).map(|names| names_of_params(*names));
-        let is_verb = params.is_some();
-        self.verb_params.extend(params);
         args.iter().for_each(|arg| self.expression(*arg));
-        if is_verb {
-            self.verb_params.pop();
-        }
         if word.is_some_and(declares) {
             self.keys = keys;
         }
     }
 
     fn spec(&mut self, args: &[Expression<'_>]) {
+        self.rows_of_cases(args);
         for arg in args {
             match arg.kind() {
-                ExpressionKind::Table { .. } => {
-                    self.rule_ids(*arg);
-                    self.odd_case(*arg);
-                }
+                ExpressionKind::Table { .. } => self.rule_ids(*arg),
                 ExpressionKind::FunctionLiteral(function) => {
                     if let Some(t) = function.args.first() {
                         self.inference.symbols.insert(t.id, Symbol::Spec);
-                        self.given_twice(function, t.id);
+                        self.positions_given(function, t.id);
                     }
                 }
                 _ => {}

@@ -13,6 +13,9 @@ impl ScriptReader<'_> {
             self.members = self.members_of(of);
             return;
         }
+        if self.no_key_of_scenarios(of, name, at) {
+            return;
+        }
         let symbol = self.symbol(of);
         let is_context = symbol == Some(Symbol::Context);
         if is_context && self.known.rules.is_some_and(|rules| declared(rules.context(), name).is_some()) {
@@ -80,8 +83,15 @@ impl ScriptReader<'_> {
             return;
         }
         let is_field = self.known.types_of(name).next().is_some();
-        let is_certain = || self.known.names.type_everywhere(name).is_some() || self.is_entity_by_name(of);
-        if is_field && args.is_empty() && is_certain() {
+        let names = &self.known.names;
+        // What a file calls by a colon on its own `self` may be a function of its own table.
+        let is_self = matches!(of.kind(), ExpressionKind::Local { local, .. } if local.name == "self");
+        let is_value = || {
+            names.type_everywhere(name).is_some()
+                || !is_self && names.is_no_function(name)
+                || self.is_entity_by_name(of)
+        };
+        if is_field && args.is_empty() && is_value() {
             return self.called_field(name, at);
         }
         let of_cards = matches!(name, "when" | "resolve") && !matches!(symbol, Some(Symbol::Entity(_)));

@@ -49,12 +49,10 @@ impl SyntaxLints<'_> {
             StatementView::Repeat(looped) => self.block(looped.body),
             StatementView::GenericFor(looped) => {
                 self.does_something(looped.body, "for", at);
-                self.returns_in_first_round(looped.body);
                 self.block(looped.body);
             }
             StatementView::NumericFor(looped) => {
                 self.does_something(looped.body, "for", at);
-                self.returns_in_first_round(looped.body);
                 self.range(looped);
                 self.block(looped.body);
             }
@@ -169,7 +167,7 @@ impl SyntaxLints<'_> {
         };
         match (library.as_str(), text(index).as_str(), args) {
             ("string", "match" | "gmatch" | "find" | "gsub", [_, pattern, ..]) => self.regular_expression(*pattern),
-            ("", "match" | "gmatch" | "gsub", [pattern, ..]) if self_call => self.regular_expression(*pattern),
+            ("", "match" | "gmatch" | "gsub" | "find", [pattern, ..]) if self_call => self.regular_expression(*pattern),
             ("string", "format", [pattern, values @ ..]) => self.format(*pattern, values),
             ("table", name @ ("insert" | "remove"), [_, place, ..]) => {
                 let inserts = name == "insert";

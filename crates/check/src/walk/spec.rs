@@ -74,15 +74,9 @@ impl ScriptReader<'_> {
             "titles" => self.sorted("kind", args.first()),
             "seat" => {
                 self.sorted("seat", args.first());
-                if let Some(policy) =
-                    args.get(1).filter(|policy| literal(**policy).is_some_and(|name| !is_driver(&name)))
-                {
-                    self.sorted("policy", Some(policy));
-                }
+                self.driver_named(args.get(1));
             }
-            "sees" | "hidden" if args.first().and_then(|seat| literal(*seat)).is_some_and(|seat| seat != "nobody") => {
-                self.sorted("seat", args.first());
-            }
+            "hidden" | "sees" => self.watcher_named(args.first()),
             "given" if args.len() == 1 => {
                 self.sorted("scenario", args.first());
                 self.position(args.first());
@@ -99,6 +93,26 @@ impl ScriptReader<'_> {
                 self.no_event(&sort, at);
             }
             _ => {}
+        }
+    }
+
+    /// Checks who plays a seat: a policy, `human` or `absent`.
+    fn driver_named(&mut self, arg: Option<&Expression<'_>>) {
+        let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
+        let Some(rules) = self.known.rules else { return };
+        let policies = rules.policies().iter().map(ToString::to_string);
+        let drivers: Vec<String> = policies.chain(["human".to_owned(), "absent".to_owned()]).collect();
+        if !drivers.contains(&name) {
+            let mistake = (format!("there is no policy `{name}`"), self.known.instead(&name, &drivers));
+            self.problem(&crate::lints::unknown_name::LINT, at, mistake);
+        }
+    }
+
+    /// Checks the seat that sees something; `nobody` is a watcher.
+    fn watcher_named(&mut self, arg: Option<&Expression<'_>>) {
+        let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
+        if name != "nobody" {
+            self.unknown_name(at, "seat", &name);
         }
     }
 
@@ -154,9 +168,4 @@ impl ScriptReader<'_> {
         };
         self.switch_is_never_set(&name, &switch.kind, &value, at);
     }
-}
-
-/// Whether a name is that of who answers for a seat without a policy.
-fn is_driver(name: &str) -> bool {
-    matches!(name, "human" | "absent")
 }

@@ -32,11 +32,9 @@ impl ScriptReader<'_> {
 
     /// Notes variables of the innermost block.
     pub(crate) fn declares(&mut self, names: &[&Local<'_>]) {
-        let variables = names.iter().map(|variable| ScopeVariable {
-            name: text(variable.name),
-            id: variable.id,
-            line: variable.location.begin.line + 1,
-        });
+        let variables = names
+            .iter()
+            .map(|variable| ScopeVariable { name: text(variable.name), line: variable.location.begin.line + 1 });
         if let Some(scope) = self.scopes.last_mut() {
             scope.extend(variables);
         }
@@ -81,7 +79,12 @@ impl ScriptReader<'_> {
                 self.block(generic.body);
             }
             StatementView::FunctionDeclaration(declaration) => {
-                self.written(declaration.name, None, None);
+                match declaration.name.kind() {
+                    ExpressionKind::Global(name) => {
+                        self.global_function(text(name), statement.location().begin, declaration.name.location());
+                    }
+                    _ => self.written(declaration.name, None, None),
+                }
                 self.expression(declaration.function);
             }
             StatementView::If(branch) => {
@@ -174,13 +177,13 @@ impl ScriptReader<'_> {
             if self.locals.changing.contains(&id) {
                 continue;
             }
-            if let Some(results) = self.results_of_call(*value) {
-                self.rolls.insert(id, results);
-            }
             if !self.value_types.contains_key(&id) && self.known_by_uses(binding) == Some(ValueType::List) {
                 self.value_types.insert(id, ValueType::List);
             }
             self.named_dice(&text(binding.name), *value);
+            if let Some(rolled) = self.range_of_roll(*value) {
+                self.rolled.insert(id, rolled);
+            }
             if let Some(constant) = literal(*value) {
                 self.constants.insert(id, constant);
             }

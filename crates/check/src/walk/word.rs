@@ -32,6 +32,7 @@ impl ScriptReader<'_> {
         match (name, args) {
             ("say", [words, ..]) => self.changes_nothing_outside(*words, "the text of rb.say"),
             ("whisper", [audience, ..]) => self.audience(*audience),
+            ("at_least" | "at_most" | "under", _) => self.need_of_roll(name, args),
             ("verb", _) => self.verb_values(args),
             ("attach", [hook, _, data, ..]) => self.attached_data(*hook, *data),
             ("set_data", [_, data, ..]) => self.replaced_data(*data),
