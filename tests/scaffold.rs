@@ -137,7 +137,7 @@ fn types_and_cards_are_written() {
         types.contains("export type Character = {")
             && types.contains("hurt: (target: Character, amount: number, by: Character?) -> ...any")
     );
-    assert!(types.contains("need: (self: Character, ...any) -> any"));
+    assert!(types.contains("need: (self: Character, ...any) -> number"));
     place.well(&["cards", "my-game", "--out", "cards.html"]);
     let page = fs::read_to_string(place.0.join("cards.html")).unwrap();
     for (class, count) in [("page cards", 1), ("page cards backs", 1), ("page sheets quarter", 1)] {

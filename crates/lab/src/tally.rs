@@ -429,7 +429,7 @@ mod tests {
         // 100 games of ten questions each, with 2 or 4 open answers: as 100 questions.
         let alike = Average::of_groups((0..100).map(|game| (if game < 50 { 20 } else { 40 }, 10)));
         let single = Difference::of_values((0..100).map(|game| if game < 50 { 2.0 } else { 4.0 }), Z);
-        assert_eq!((alike.value, single.average), (3.0, 3.0));
+        assert!(alike.value == 3.0 && (single.average - 3.0).abs() < 1e-12, "{alike:?} {single:?}");
         assert!((alike.high - single.high()).abs() < 1e-12, "{alike:?} {single:?}");
         assert!((alike.low - single.low()).abs() < 1e-12, "{alike:?} {single:?}");
         // Long games weigh more; a game without such a question counts for nothing.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
-use riskbreaker::check::{CheckReport, check, first_and_count};
+use riskbreaker::check::{CheckReport, check, derived_types, first_and_count};
 use riskbreaker::ruleset::Fact;
 use riskbreaker::script::type_module;
 use riskbreaker::spec::{SpecRun, run_specs};
@@ -201,11 +201,7 @@ impl Scaffold {
         if self.folder.join(types::DEFINITION).is_file()
             && let Ok(rules) = Ruleset::load(&self.library, &self.ways[0])
         {
-            types::write_inside(
-                &self.folder,
-                types::DEFINITION,
-                &type_module(&rules, &riskbreaker::check::derived_types(&rules)),
-            )?;
+            types::write_inside(&self.folder, types::DEFINITION, &type_module(&rules, &derived_types(&rules)))?;
         }
         Ok(())
     }

@@ -35,7 +35,43 @@ pub(crate) struct DerivedResult {
     pub may_lack: bool,
 }
 
+/// The most values of which a type is kept. A variable that takes more is unknown.
+const MOST_VALUES: usize = 24;
+
 impl ResultType {
+    /// One of several values. Each is kept once, however often a variable takes it.
+    fn one_of(types: Vec<ResultType>) -> ResultType {
+        let parts = types.into_iter().flat_map(|ty| match ty {
+            ResultType::OneOf(types) => types,
+            ty => vec![ty],
+        });
+        match distinct(parts).as_mut_slice() {
+            [] => ResultType::Unknown,
+            [one] => std::mem::replace(one, ResultType::Unknown),
+            types if types.contains(&ResultType::Unknown) || types.len() > MOST_VALUES => ResultType::Unknown,
+            types => ResultType::OneOf(types.to_vec()),
+        }
+    }
+
+    /// A calculation. Only the values that it is made of count, each once: so a sum in a loop stays small.
+    fn calculated(types: Vec<ResultType>) -> ResultType {
+        fn add_values(ty: ResultType, values: &mut Vec<ResultType>) {
+            match ty {
+                ResultType::Calculated(types) | ResultType::OneOf(types) => {
+                    types.into_iter().for_each(|ty| add_values(ty, values));
+                }
+                ty => values.push(ty),
+            }
+        }
+        let mut values = Vec::new();
+        types.into_iter().for_each(|ty| add_values(ty, &mut values));
+        let values = distinct(values.into_iter());
+        match values.contains(&ResultType::Unknown) || values.len() > MOST_VALUES {
+            true => ResultType::Unknown,
+            false => ResultType::Calculated(values),
+        }
+    }
+
     /// Returns the type, if what the called functions give is known. `known` answers for a name of a derived value and for a
     /// function in a file.
     pub fn resolved(
@@ -66,6 +102,17 @@ impl ResultType {
     }
 }
 
+/// The types without repetitions, in their order.
+fn distinct(types: impl Iterator<Item = ResultType>) -> Vec<ResultType> {
+    let mut kept: Vec<ResultType> = Vec::new();
+    for ty in types {
+        if !kept.contains(&ty) {
+            kept.push(ty);
+        }
+    }
+    kept
+}
+
 impl DerivedResult {
     /// What the function of a derived value returns.
     pub fn of(function: &Function<'_>, around: Surroundings<'_>, file: &str) -> DerivedResult {
@@ -82,7 +129,7 @@ impl DerivedResult {
             Some(ty) if ty != ValueType::Table => ResultType::Known(ty),
             promised => match types.as_slice() {
                 [] => promised.map_or(ResultType::Unknown, ResultType::Known),
-                _ => ResultType::OneOf(types),
+                _ => ResultType::one_of(types),
             },
         };
         DerivedResult { ty, may_lack }
@@ -133,14 +180,14 @@ fn locals_of(function: &Function<'_>, around: Surroundings<'_>, file: &str) -> B
             StatementView::CompoundAssign(assign) if assign.op != BinaryOp::Concat => {
                 if let Some(id) = local_id(assign.var) {
                     let types = vec![reader.read(assign.var), reader.read(assign.value)];
-                    reader.locals.insert(id, ResultType::Calculated(types));
+                    reader.locals.insert(id, ResultType::calculated(types));
                 }
             }
             StatementView::Assign(assign) => {
                 for (id, at) in assign.vars.iter().enumerate().filter_map(|(at, var)| Some((local_id(*var)?, at))) {
                     let value = assign.values.get(at).map_or(ResultType::Unknown, |value| reader.read(*value));
                     let before = reader.locals.remove(&id).unwrap_or(ResultType::Unknown);
-                    reader.locals.insert(id, ResultType::OneOf(vec![before, value]));
+                    reader.locals.insert(id, ResultType::one_of(vec![before, value]));
                 }
             }
             _ => {}
@@ -171,7 +218,7 @@ impl ResultReader<'_> {
             ExpressionKind::If { then_expression, else_expression, .. } => {
                 let branches = [then_expression, else_expression].into_iter();
                 let given = branches.filter(|branch| !matches!(branch.kind(), ExpressionKind::Nil));
-                return ResultType::OneOf(given.map(|branch| self.read(branch)).collect());
+                return ResultType::one_of(given.map(|branch| self.read(branch)).collect());
             }
             ExpressionKind::Call { func, args, self_call, .. } => return self.call(func, args, self_call),
             ExpressionKind::Number { .. } | ExpressionKind::Unary { op: UnaryOp::Length, .. } => ValueType::Number,
@@ -198,13 +245,13 @@ impl ResultReader<'_> {
             BinaryOp::Concat => ResultType::Known(ValueType::Text),
             BinaryOp::Equal | BinaryOp::NotEqual => ResultType::Known(ValueType::Truth),
             op if orders(op) => ResultType::Known(ValueType::Truth),
-            op if reckons(op) => ResultType::Calculated(vec![self.read(lhs), self.read(rhs)]),
+            op if reckons(op) => ResultType::calculated(vec![self.read(lhs), self.read(rhs)]),
             BinaryOp::And | BinaryOp::Or => match (self.read(lhs), self.read(rhs)) {
                 // A default has the type of the value that it replaces.
                 (ResultType::Unknown, default) if op == BinaryOp::Or && is_default(rhs) => default,
-                (one, other) if op == BinaryOp::Or => ResultType::OneOf(vec![one, other]),
+                (one, other) if op == BinaryOp::Or => ResultType::one_of(vec![one, other]),
                 (ResultType::Known(ValueType::Truth), other) => {
-                    ResultType::OneOf(vec![ResultType::Known(ValueType::Truth), other])
+                    ResultType::one_of(vec![ResultType::Known(ValueType::Truth), other])
                 }
                 _ => ResultType::Unknown,
             },
@@ -249,5 +296,27 @@ impl ResultReader<'_> {
             },
             _ => ResultType::Unknown,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_stays_small_however_often_a_variable_is_assigned() {
+        let number = ResultType::Known(ValueType::Number);
+        let mut ty = ResultType::Derived("weight".into());
+        for _ in 0..1_000 {
+            ty = ResultType::one_of(vec![ty.clone(), ResultType::calculated(vec![ty, number.clone()])]);
+        }
+        let weight = ResultType::Derived("weight".into());
+        assert_eq!(ty, ResultType::OneOf(vec![weight.clone(), ResultType::Calculated(vec![weight, number.clone()])]));
+        let resolved = |found: Option<ValueType>| ty.resolved(&move |_| found, &|_, _| None);
+        assert_eq!((resolved(Some(ValueType::Number)), resolved(None)), (Some(ValueType::Number), None));
+        assert_eq!(resolved(Some(ValueType::Text)), None);
+        // What is not known stays so.
+        assert_eq!(ResultType::calculated(vec![ResultType::Unknown, number.clone()]), ResultType::Unknown);
+        assert_eq!(ResultType::one_of(vec![number.clone(), number.clone()]), number);
     }
 }
