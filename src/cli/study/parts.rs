@@ -12,8 +12,8 @@ use indicatif::ProgressBar;
 use super::super::call_error;
 use super::super::meter::{WHOLE, meter_of_parts};
 use riskbreaker::lab::{
-    AHEAD, CardWorth, Exchange, FirstBias, LadderPair, Progress, Recorded, SeatBias, SeatExchange, SimulationError,
-    Study, StudyFigures, WeighedPositions,
+    AHEAD, CardWorth, Exchange, FirstBias, GameFacts, LadderPair, Progress, Recorded, SeatBias, SeatExchange,
+    SimulationError, Study, StudyFigures, WeighedPositions,
 };
 
 /// A part of a study that plays its own games, in addition to those recorded for all parts.
@@ -158,7 +158,11 @@ pub fn find(study: &Study, parts: &[StudyPart], work: &StudyWork) -> Result<Stud
     let share = if parts.is_empty() { 1.0 } else { RECORDED_BY };
     work.begin("recorded games", 0.0, share);
     let (recorded, _) = work.until(share, |threads, told| study.record(threads, told))?;
-    let figures = recorded.figures();
+    let mut figures = recorded.figures();
+    let has_ends = recorded.games.iter().any(GameFacts::is_whole);
+    if study.variant.rules.measures() && !has_ends {
+        figures.missing = vec!["all that needs games with an end: no recorded game came to one".to_owned()];
+    }
     let seats = study.compared_seats(&recorded);
     let is_cooperative = recorded.is_cooperative();
     let is_contest = study.variant.rules.measures() && seats.len() > 1 && !is_cooperative;
@@ -183,7 +187,7 @@ pub fn find(study: &Study, parts: &[StudyPart], work: &StudyWork) -> Result<Stud
     if games < study.trials {
         found.notes.push(format!("{games} of {} games were recorded before the work ended.", study.trials));
     }
-    let has_value = study.variant.rules.measures();
+    let has_value = study.variant.rules.measures() && has_ends;
     let mut from = RECORDED_BY;
     for part in StudyPart::ALL.into_iter().filter(|part| parts.contains(part) && has_value) {
         // Where no seat wins against another, the figures name what is missing.

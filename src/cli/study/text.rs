@@ -169,6 +169,9 @@ fn fairness(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFinding
         return Ok(());
     }
     sheet.heading("Fairness")?;
+    if found.biases.iter().all(|bias| bias.ahead.pairs == 0) {
+        return sheet.plain("No recorded game came to an end, so no seat is compared.");
+    }
     sheet.note("How many of 100 games more one wins than the other; a draw is half a game won. As recorded:")?;
     let others = |seat: &str| -> String {
         let others: Vec<&str> = found.seats.iter().map(|other| &**other).filter(|other| *other != seat).collect();
@@ -294,7 +297,7 @@ fn never_better(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFin
     sheet.note(&format!(
         "Never better: in every position in which the same actor could play both cards, the best use of the first had no higher \
          average value {} than the best use of the second. More positions may show one. Closest: where it was least below, by \
-         trial and decision. Worth: by play without the first card, in 100 games.",
+         trial and decision. Worth: by play without the first card, as under Cards.",
         horizon(&positions.horizon)
     ))?;
     let rows = positions.never_better.iter().take(PAIRS).map(|pair| {
@@ -390,7 +393,8 @@ fn cards(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
         };
         sheet.note(&format!("Worth, from {pairs} pairs of games: {what}."))?;
     }
-    let has_draws = found.figures.drawn > 0;
+    let has_wins = figures.cards.iter().any(|card| card.won_when_used.is_some());
+    let has_draws = has_wins && figures.drawn > 0;
     let worth_of =
         |seat: &str, card: &str| found.worth.iter().find(|worth| *worth.seat == *seat && *worth.card == *card);
     let rows = figures.cards.iter().filter(|card| card.offer.offered > 0).map(|card| {
@@ -400,13 +404,14 @@ fn cards(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
             readable_name(&card.card),
             card.offer.offered.to_string(),
             rate_text(&card.chosen_when_offered),
-            rate(&card.won_when_used),
         ];
+        row.extend(has_wins.then(|| rate(&card.won_when_used)));
         row.extend(has_draws.then(|| rate(&card.drawn_when_used)));
         row.push(worth_of(&card.seat, &card.card).map_or_else(|| "-".to_owned(), worth_text));
         row
     });
-    let mut header = vec!["seat", "card", "offered", "chosen", "won when used"];
+    let mut header = vec!["seat", "card", "offered", "chosen"];
+    header.extend(has_wins.then_some("won when used"));
     header.extend(has_draws.then_some("drawn when used"));
     header.push("worth");
     sheet.table(&header, rows.collect())?;
@@ -543,6 +548,10 @@ return rb.play({
 })"#;
 
     fn job() -> StudyJob {
+        job_with(PLAY.to_owned())
+    }
+
+    fn job_with(play: String) -> StudyJob {
         let card = |id: &str| {
             let text = format!(
                 r#"local rb = require("@riskbreaker") return rb.maneuver({{ id = "{id}", title = "{id}", rules = {{ "P-1" }}, text = "Play it.", resolve = function() end }})"#
@@ -560,7 +569,7 @@ return rb.play({
         let files = [
             ("ruleset.toml".into(), manifest.into()),
             ("kinds.luau".into(), kinds.into()),
-            ("play.luau".into(), PLAY.into()),
+            ("play.luau".into(), play),
             ("scenarios/hall.toml".into(), "title = \"Hall\"\n".into()),
             card("cut"),
             card("jab"),
@@ -573,6 +582,29 @@ return rb.play({
         let (bans, random, store, known_only) = Default::default();
         let study = Study { variant, first: 1, trials: 60, seed: 1, actions: 200, bans, random, store, known_only };
         StudyJob { study, scenario: "hall".into(), seats: Vec::new(), folder: None }
+    }
+
+    fn page_of(asked: &StudyJob) -> String {
+        let work = StudyWork::new(None, Default::default(), 2);
+        let found = parts::find(&asked.study, &StudyPart::ALL, &work).unwrap();
+        let mut page = Html::new();
+        report(&mut page, asked, &found).unwrap();
+        page.page()
+    }
+
+    #[test]
+    fn a_study_in_which_no_game_ends_says_why_and_compares_nothing() {
+        let text = page_of(&job_with(PLAY.replace("return purse.coins", "return \"rich\"")));
+        assert!(text.contains("must return a whole number: a string is no number"), "{text}");
+        assert!(text.contains("no seat is compared") && text.contains("no recorded game came to one"), "{text}");
+        assert!(!text.contains("wins -") && !text.contains("add `value"), "{text}");
+    }
+
+    #[test]
+    fn a_game_that_all_win_together_has_no_shares_of_games_won() {
+        let text = page_of(&job_with(PLAY.replace("if purse.seat == seat then", "if purse.seat == \"left\" then")));
+        assert!(text.contains("win or lose together") && text.contains("how much higher `value`"), "{text}");
+        assert!(!text.contains("won when used</th>") && !text.contains("<h2>Fairness"), "{text}");
     }
 
     #[test]
