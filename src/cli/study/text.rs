@@ -456,9 +456,14 @@ fn worth_text(found: &CardWorth) -> String {
     match (worth.pairs, found.in_value) {
         (0, _) => "-".to_owned(),
         (1, true) => format!("{:+.2}", worth.average),
-        (_, true) => format!("{:+.2} ({:.2} to {:.2})", worth.average, worth.low(), worth.high()),
+        (_, true) => in_value(worth),
         (_, false) => points(worth),
     }
+}
+
+/// Formats a difference in units of `value`: `+2.30 (0.10 to 4.50)`.
+fn in_value(found: &Difference) -> String {
+    format!("{:+.2} ({:.2} to {:.2})", found.average, found.low(), found.high())
 }
 
 /// Formats a difference of shares in percentage points: `+2.3 (0.1 to 4.5)`; `-` without pairs.
@@ -482,10 +487,8 @@ fn drama(sheet: &mut dyn ReportOutput, figures: &StudyFigures) -> Result<()> {
     sheet.plain(&format!("The winner was behind at some time in {} of these games.", rate_text(rate)))?;
     if let Some(lowest) = &figures.lowest_lead {
         sheet.plain(&format!(
-            "Where the winner stood worst, its `value` minus the best of the others was {:+.2} ({:.2} to {:.2}) on average.",
-            lowest.average,
-            lowest.low(),
-            lowest.high()
+            "Where the winner stood worst, its `value` minus the best of the others was {} on average.",
+            in_value(lowest)
         ))?;
     }
     if let Some(changes) = &figures.lead_changes {
@@ -584,17 +587,18 @@ return rb.play({
         StudyJob { study, scenario: "hall".into(), seats: Vec::new(), folder: None }
     }
 
-    fn page_of(asked: &StudyJob) -> String {
+    /// The report of a study as a page, with what it was made from.
+    fn page_of(asked: &StudyJob) -> (String, StudyFindings) {
         let work = StudyWork::new(None, Default::default(), 2);
         let found = parts::find(&asked.study, &StudyPart::ALL, &work).unwrap();
         let mut page = Html::new();
         report(&mut page, asked, &found).unwrap();
-        page.page()
+        (page.page(), found)
     }
 
     #[test]
     fn a_study_in_which_no_game_ends_says_why_and_compares_nothing() {
-        let text = page_of(&job_with(PLAY.replace("return purse.coins", "return \"rich\"")));
+        let (text, _) = page_of(&job_with(PLAY.replace("return purse.coins", "return \"rich\"")));
         assert!(text.contains("must return a whole number: a string is no number"), "{text}");
         assert!(text.contains("no seat is compared") && text.contains("no recorded game came to one"), "{text}");
         assert!(!text.contains("wins -") && !text.contains("add `value"), "{text}");
@@ -602,19 +606,15 @@ return rb.play({
 
     #[test]
     fn a_game_that_all_win_together_has_no_shares_of_games_won() {
-        let text = page_of(&job_with(PLAY.replace("if purse.seat == seat then", "if purse.seat == \"left\" then")));
+        let (text, _) =
+            page_of(&job_with(PLAY.replace("if purse.seat == seat then", "if purse.seat == \"left\" then")));
         assert!(text.contains("win or lose together") && text.contains("how much higher `value`"), "{text}");
         assert!(!text.contains("won when used</th>") && !text.contains("<h2>Fairness"), "{text}");
     }
 
     #[test]
     fn the_report_names_players_reasons_the_horizon_and_calls_that_play_trials_again() {
-        let asked = job();
-        let work = StudyWork::new(None, Default::default(), 2);
-        let found = parts::find(&asked.study, &StudyPart::ALL, &work).unwrap();
-        let mut page = Html::new();
-        report(&mut page, &asked, &found).unwrap();
-        let text = page.page();
+        let (text, found) = page_of(&job());
         for wanted in [
             "<h1>hall · pool",
             "Players: left: dull, right: dull (dull, the first policy,",
