@@ -200,9 +200,8 @@ impl Solving {
         let mut solving =
             Solving { graph, places, payoff, counts_won: false, sum: None, cut: CutPayoff { least: 0.0, most: 0.0 } };
         if let [one, other] = solving.places[..] {
-            let sums: BTreeSet<i64> =
-                solving.graph.payoffs(one).zip(solving.graph.payoffs(other)).map(|(one, other)| one + other).collect();
             let ends = || solving.graph.payoffs(one).zip(solving.graph.payoffs(other));
+            let sums: BTreeSet<i64> = ends().map(|(one, other)| one + other).collect();
             if sums.len() > 1 && ends().all(|(one, other)| one == other) {
                 return Err(Refusal::new(
                     "in every end both seats have the same `value`: they win or lose together, and neither plays against the \
