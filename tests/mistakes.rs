@@ -66,6 +66,37 @@ const MISTAKES: &[Mistake] = &[
         "returns a value in other cases, and nothing here",
     ),
     ("house-second-roll/hooks/second_roll.luau", "return roll(e)\n\t\tend", "return roll()\n\t\tend", "needs `e`"),
+    // Names of an event: those of its verb, `result` once it has run, and what hooks write into it
+    ("house-armour/hooks/armour.luau", "e.amount", "e.bonus", "is given no `bonus`"),
+    ("house-armour/hooks/armour.luau", "e.amount", "e.result", "is there only after"),
+    // An order in which equal elements come before each other
+    ("rbf/lib/catalog.luau", "return a.id < b.id", "return a.id <= b.id", "write `<`"),
+    // The same field twice in a row
+    ("contest/verbs.luau", "unit:set(\"y\", y)", "unit:set(\"x\", y)", "is written twice in a row"),
+    // A conversion that asks
+    (
+        "riskbreaker-0.0.1/convert/riskbreaker-0.0.3.luau",
+        "local quiet = not fights.any_running()",
+        "local quiet = rb.confirm({ seat = \"gm\", topic = \"declare\", why = \"Well?\", default = true })",
+        "can neither ask nor roll",
+    ),
+    // Facts that no script knows, dice that are none, and a title that was copied
+    ("contest/items/sword.luau", "row = \"cutting\"", "row = \"slashing\"", "no script knows the row"),
+    ("rbf/maneuvers/telekinesis.luau", "cost = \"bonus\"", "cost = \"bonus action\"", "no script knows the cost"),
+    ("silent-winter/items/healing_draught.luau", "heals = \"2d6\"", "heals = \"2w6\"", "is rolled and is no dice"),
+    ("contest/items/spear.luau", "title = \"Spear\"", "title = \"Sword\"", "has the title"),
+    // Parameters of a card, exchanged
+    (
+        "silent-winter/maneuvers/treat.luau",
+        "resolve = function(who, plan)",
+        "resolve = function(plan, who)",
+        "write function(who, plan)",
+    ),
+    // A scenario whose first entry fails
+    ("silent-winter/scenarios/wall.toml", "does = \"spark\"", "does = \"sparc\"", "sparc"),
+    // Rule texts
+    ("silent-winter/RULES.md", "- **SW-160** ", "- **SW-990** ", "the rule `SW-160` is in no RULES.md"),
+    ("house-critical/RULES.md", "(switch `critical", "(switch `critics", "there is no switch"),
     // Values that may be nil
     (
         "contest/lib/plan.luau",

@@ -11,7 +11,7 @@ use crate::lints::conflict_copy::conflict_copies;
 use crate::lints::rule_id::wrong_rule_ids;
 use crate::lints::scenario_fails::scenarios_that_fail;
 use crate::lints::unattached_hook::unattached;
-use crate::lints::unknown_rule::no_rule_text;
+use crate::lints::unknown_rule::{no_rule_text, unknown_in_rule_texts};
 use crate::lints::unknown_topic::words_for_nothing;
 use crate::lints::unread_file::unread_files;
 use crate::lints::unread_switch::wrong_switches;
@@ -236,9 +236,12 @@ pub(crate) fn find(
     }
     found.extend(no_rule_text(&known));
     found.extend(wrong_rule_ids(&stack, own));
+    found.extend(unknown_in_rule_texts(&stack, own, &known));
     if let Some(rules) = &rules {
         found.extend(words_for_nothing(library, &stack, own, (rules, &known)));
-        found.extend(facts::findings(&stack, own, rules));
+        let told: HashSet<_> = found.iter().map(|one| (one.path.clone(), one.line)).collect();
+        let facts = facts::findings(&stack, own, (rules, &known.names));
+        found.extend(facts.into_iter().filter(|problem| !told.contains(&(problem.path.clone(), problem.line))));
     }
     found.extend(wrong_switches(&stack, own, &known, &found, is_word, unreadable));
     // If a file cannot be read, what other files lack because of it is not their mistake.
@@ -248,10 +251,14 @@ pub(crate) fn find(
     if let Some(rules) = &rules {
         // A line that already has a problem gets no second one.
         let of_data = of_data(&stack, own, rules, &known, &mut unexamined);
-        let scenarios = match depth {
+        let mut scenarios = match depth {
             Depth::Everything => scenarios_that_fail(rules, budget, &mut unexamined),
             Depth::Files => Vec::new(),
         };
+        // A script that fails in a scenario may fail because of what is wrong in another file.
+        if found.iter().any(|problem| !problem.is_warning) {
+            scenarios.retain(|problem| problem.path.ends_with(".toml"));
+        }
         let cast = match depth {
             Depth::Everything => cast_that_fails(rules, (&stack, own), budget, &mut unexamined),
             Depth::Files => Vec::new(),

@@ -1,23 +1,34 @@
 //! Reports facts of cards, items and `cast/` files that differ from all other facts of the same name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data_words::{DataEntry, entries_of};
 use crate::fact::{AGREEING, problem};
 use crate::lints::odd_fact::{self, odd_shapes, odd_types};
+use crate::lints::same_title::same_titles;
 use crate::lints::unknown_topic::unasked_topics;
-use crate::lints::{misspelt_text, unknown_name};
+use crate::lint::Lint;
+use crate::lints::{invalid_dice, misspelt_text, unknown_name};
 use crate::misspelling::is_slip;
+use crate::symbols::names::NamesOfFiles;
 use crate::place::is_from;
 use riskbreaker_dice::Dice;
 use riskbreaker_ruleset::{Card, Cure, Fact, Problem, Rulebook, Stack, instead_or};
 use riskbreaker_state::Value;
 
-pub(crate) fn findings(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
+pub(crate) fn findings(
+    stack: &Stack,
+    own: usize,
+    (rules, names): (&Rulebook, &NamesOfFiles),
+) -> Vec<Problem> {
     let mut found = odd_facts(stack, rules.items());
     found.extend(odd_facts(stack, rules.cards()));
     found.extend(odd_shapes(stack, rules.items()));
     found.extend(odd_shapes(stack, rules.cards()));
+    for cards in [rules.items(), rules.cards()] {
+        found.extend(unknown_to_scripts(stack, cards, names));
+        found.extend(same_titles(stack, cards));
+    }
     found.extend(unasked_topics(stack, rules));
     found.retain(|problem| is_from(stack, own, &problem.path));
     found.extend(odd_names(stack, own, rules));
@@ -57,6 +68,75 @@ fn odd_facts(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
                 let place = (*name, &*format!("\"{text}\""));
                 found.extend(problem(&misspelt_text::LINT, (stack, card), place, (message, cure)));
             }
+        }
+    }
+    found
+}
+
+/// A text among the facts of a card, also within lists and tables, with the name of the fact and the name next to the text.
+struct TextFact<'c> {
+    card: &'c Card,
+    fact: &'c str,
+    text: &'c str,
+}
+
+/// Collects the texts of a value by the name that is next to each.
+fn texts_in<'c>(
+    found: &mut BTreeMap<&'c str, Vec<TextFact<'c>>>,
+    (card, fact): (&'c Card, &'c str),
+    name: &'c str,
+    value: &'c Value,
+) {
+    match value {
+        Value::Text(text) => found.entry(name).or_default().push(TextFact { card, fact, text }),
+        Value::List(list) => list.iter().for_each(|one| texts_in(found, (card, fact), name, one)),
+        Value::Map(map) => map.iter().for_each(|(name, one)| texts_in(found, (card, fact), name, one)),
+        _ => {}
+    }
+}
+
+/// Returns problems of text facts that no script knows, where scripts know the values that other cards have for the same fact: as a
+/// text that is compared, or as a key of a table. A fact that scripts roll must be dice.
+fn unknown_to_scripts(stack: &Stack, cards: &[Card], names: &NamesOfFiles) -> Vec<Problem> {
+    let mut facts: BTreeMap<&str, Vec<TextFact<'_>>> = BTreeMap::new();
+    for card in cards {
+        for (name, fact) in &card.facts {
+            if let Fact::Plain(value) = fact {
+                texts_in(&mut facts, (card, name), name, value);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    let mut tell = |lint, one: &TextFact<'_>, told| {
+        let Some(path) = one.card.origins.get(one.fact) else { return };
+        let said = format!("\"{}\"", one.text);
+        let line = stack.text_of(path).and_then(|text| text.lines().position(|line| line.contains(&said)));
+        let problem = |(message, cure): (String, Cure)| Lint::problem(lint, path.as_str(), message).with_cure(cure);
+        found.extend(line.map(|line| problem(told).at((line as u32 + 1, 1))));
+    };
+    for (name, facts) in &facts {
+        if names.is_rolled(name) {
+            for one in facts {
+                if let Err(error) = Dice::parse(one.text) {
+                    let told = (format!("`{name}` is rolled and is no dice: {error}"), "write it like 2d6".into());
+                    tell(&invalid_dice::LINT, one, told);
+                }
+            }
+            continue;
+        }
+        let times = |text: &str| facts.iter().filter(|other| other.text == text).count();
+        let is_known = |text: &str| names.is_key(text) || names.times(text) > times(text);
+        let values: BTreeSet<&str> = facts.iter().map(|one| one.text).collect();
+        let (known, unknown): (Vec<&str>, Vec<&str>) = values.into_iter().partition(|text| is_known(text));
+        let [unknown] = unknown.as_slice() else { continue };
+        let others = facts.len() - times(unknown);
+        // Few cards, or values that differ from card to card, do not show that scripts tell the values apart.
+        if times(unknown) > 1 || others < AGREEING || known.len() * 2 > others || names.said(unknown) > 0 {
+            continue;
+        }
+        for one in facts.iter().filter(|one| one.text == *unknown) {
+            let cure = instead_or(unknown, known.iter().copied(), "write a value that a script compares it with");
+            tell(&misspelt_text::LINT, one, (format!("no script knows the {name} \"{unknown}\""), cure));
         }
     }
     found

@@ -28,7 +28,7 @@ pub(crate) struct SyntaxLints<'s> {
     pub read: BTreeSet<u64>,
 }
 
-impl SyntaxLints<'_> {
+impl<'s> SyntaxLints<'s> {
     pub(crate) fn tell(
         &mut self,
         lint: &'static Lint,
@@ -47,7 +47,7 @@ impl SyntaxLints<'_> {
     }
 
     /// Returns the source text of a node; `None` if it spans several lines.
-    pub(crate) fn written(&self, at: Location) -> Option<&str> {
+    pub(crate) fn written(&self, at: Location) -> Option<&'s str> {
         let line = self.lines.get(at.begin.line as usize).filter(|_| at.begin.line == at.end.line)?;
         line.get(at.begin.column as usize..at.end.column as usize)
     }
@@ -60,7 +60,7 @@ impl SyntaxLints<'_> {
 }
 
 /// Whether an expression contains a call.
-fn calls(expression: Expression<'_>) -> bool {
+pub(crate) fn calls(expression: Expression<'_>) -> bool {
     let mut calls = false;
     expression.visit(&mut |node: AstNode<'_>| {
         if let AstNode::Expression(expression) = node {

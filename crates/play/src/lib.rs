@@ -43,7 +43,6 @@ pub use migration::{Migration, MigrationError};
 pub use model::AnswerSource as Source;
 #[doc(hidden)]
 pub use model::Former;
-#[cfg(feature = "serve")]
 #[doc(hidden)]
 pub use model::push_sparing;
 pub use model::{

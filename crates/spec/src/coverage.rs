@@ -122,7 +122,7 @@ pub fn leading_ids(line: &str) -> Vec<String> {
 
 /// True for the form of a rule id: capital letters and digits in parts joined by `-`, the last one a number:
 /// `RB1-A-07`.
-pub(super) fn is_id(text: &str) -> bool {
+pub fn is_id(text: &str) -> bool {
     let Some((before, number)) = text.rsplit_once('-') else { return false };
     !number.is_empty()
         && number.bytes().all(|b| b.is_ascii_digit())

@@ -18,7 +18,7 @@ mod report;
 mod runner;
 
 #[doc(hidden)]
-pub use coverage::leading_ids;
+pub use coverage::{is_id, leading_ids};
 pub use coverage::{Coverage, RuleLine, RuleStatus};
 #[doc(hidden)]
 pub use events::SORTS as EVENT_SORTS;

@@ -116,6 +116,7 @@ impl Inference<'_> {
     fn declared_member(&self, of: Expression<'_>, name: &str) -> Option<&Param> {
         match self.symbol(of)? {
             Symbol::HookData(hook) => declared(self.known.rules?.hook_data(&hook)?, name),
+            Symbol::Event { verb, .. } => self.known.rules?.verb(&verb).filter(|verb| verb.is_typed)?.param(name),
             _ => None,
         }
     }

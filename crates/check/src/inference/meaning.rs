@@ -48,7 +48,7 @@ impl Inference<'_> {
                     Symbol::Holder if name == "data" => self.data_of(expr),
                     Symbol::Context => symbol_of_param(declared(self.known.rules?.context(), &name)?),
                     Symbol::HookData(hook) => symbol_of_param(declared(self.known.rules?.hook_data(&hook)?, &name)?),
-                    Symbol::Event(verb) => self.given_to_hook(&verb, &name),
+                    Symbol::Event { verb, .. } => self.given_to_hook(&verb, &name),
                     _ => None,
                 }
             }
@@ -158,7 +158,7 @@ impl<'r> Inference<'r> {
         let rules = self.known.rules?;
         let param = match of {
             Symbol::Context => declared(rules.context(), name)?,
-            Symbol::Event(verb) => rules.verb(verb)?.param(name)?,
+            Symbol::Event { verb, .. } => rules.verb(verb)?.param(name)?,
             Symbol::HookData(hook) => declared(rules.hook_data(hook)?, name)?,
             _ => return None,
         };

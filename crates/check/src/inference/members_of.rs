@@ -22,9 +22,10 @@ impl Inference<'_> {
                     .map(|(name, function)| (name.clone(), function.as_ref().map(|function| function.params.clone())));
                 Some(Members::Module(named.collect()))
             }
-            Some(Symbol::Event(verb)) => {
-                let verb = self.known.rules?.verb(&verb)?;
-                Some(Members::Event(verb.names().map(str::to_owned).chain(["result".to_owned()]).collect()))
+            Some(Symbol::Event { verb, may_be_over }) => {
+                let result = may_be_over.then_some("result");
+                let names = self.known.rules?.verb(&verb)?.names().chain(result);
+                Some(Members::Event(names.map(str::to_owned).collect()))
             }
             Some(Symbol::Holder) => Some(Members::Attached),
             Some(Symbol::Question) => Some(Members::Question),

@@ -25,7 +25,7 @@ use crate::symbols::known::KnownNames;
 use crate::symbols::signature::{Signature, TestedValues};
 use crate::syntax::{Locals, literal};
 use riskbreaker_ruleset::Source;
-use riskbreaker_script::syntax::{Expression, ExpressionKind};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
 /// What is known of the variables of one script. Reading the script fills it, and lints ask it.
 pub(crate) struct Inference<'r> {
@@ -70,6 +70,8 @@ pub(crate) struct Inference<'r> {
     pub holder_hooks: BTreeMap<u64, String>,
     /// Local variables that get a table when they are declared.
     pub made_tables: BTreeSet<u64>,
+    /// Local variables that hold a list or map of an entity itself: where it is read, and the name of the field.
+    pub entity_tables: BTreeMap<u64, (Location, String)>,
     /// Local variables whose value may be nil.
     pub absent: BTreeMap<u64, AbsentValue>,
     /// What conditions of the file ask for.
@@ -113,6 +115,7 @@ impl<'r> Inference<'r> {
             holder_hooks: BTreeMap::new(),
             made_tables: BTreeSet::new(),
             absent: BTreeMap::new(),
+            entity_tables: BTreeMap::new(),
             tested: TestedValues::default(),
             tested_texts: OnceCell::new(),
             lines: OnceCell::new(),

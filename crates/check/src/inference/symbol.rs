@@ -15,8 +15,12 @@ pub(crate) enum Symbol {
     Module(String),
     /// The value of a house rule, by its name.
     Switch(String),
-    /// The event that a hook takes, by its verb.
-    Event(String),
+    /// The event that a hook takes.
+    Event {
+        verb: String,
+        /// Whether the verb may have run, so that the event has a `result`.
+        may_be_over: bool,
+    },
     /// What a card is given, where the ruleset declares it.
     Context,
     /// The data of an attachment, of a hook that declares them.

@@ -99,6 +99,7 @@ impl ScriptReader<'_> {
                     ValueType::Number => return,
                     ValueType::Text => "compare it with a text",
                     ValueType::Truth | ValueType::Function | ValueType::Entity => return,
+                    ValueType::Record => "read the name that is meant off it",
                     _ => "count a list: `#` before it, and `> 0` behind it",
                 };
                 let wrong = format!("this condition is {}, and so is always true", sort.words());

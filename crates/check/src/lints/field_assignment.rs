@@ -4,7 +4,7 @@ use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::symbols::known::Mistake;
-use crate::syntax::{is_one_of_a_list, text};
+use crate::syntax::{is_one_of_a_list, local_id, text};
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
 use riskbreaker_state::Type;
 
@@ -96,12 +96,24 @@ impl ScriptReader<'_> {
     /// Reports a list of an entity that a function of the library changes: `table.insert(actor.friends, other)`.
     pub(crate) fn changes_table_of_entity(&mut self, table: Expression<'_>) {
         if let Some((_, name)) = self.table_of_entity(table) {
-            self.problem(&LINT, table.location(), replaced_whole(&name));
+            return self.problem(&LINT, table.location(), replaced_whole(&name));
         }
+        let Some((at, name)) = local_id(table).and_then(|id| self.entity_tables.get(&id)).cloned() else { return };
+        let wrong = format!("this is `{name}` of an entity itself, and it is changed like a table");
+        let copied = format!("table.clone({})", self.text.get(self.bytes_of(at)).unwrap_or_default());
+        // The copy must be written back.
+        let written = format!(":set(\"{name}\", {})", self.source(table));
+        let is_written = self.text.contains(&written);
+        let cure = match is_written {
+            true => format!("write `{copied}` where the variable is declared"),
+            false => format!("write `{copied}` where the variable is declared, and `{written}` behind the change"),
+        };
+        let change = is_written.then(|| self.replaced(at, copied));
+        self.problem_with(&LINT, table.location(), (wrong, cure.into()), change);
     }
 
     /// The source of the entity and the name of the field, if an expression is a list or map of an entity.
-    fn table_of_entity(&self, table: Expression<'_>) -> Option<(String, String)> {
+    pub(crate) fn table_of_entity(&self, table: Expression<'_>) -> Option<(String, String)> {
         let ExpressionKind::IndexName { expr, index, .. } = table.kind() else { return None };
         let name = text(index);
         let owner = match self.symbol(expr) {

@@ -66,7 +66,7 @@ impl ScriptReader<'_> {
     fn assigned_instead(&self, value: Expression<'_>) -> Option<TextChange> {
         let ExpressionKind::Binary { lhs, .. } = value.kind() else { return None };
         let ExpressionKind::IndexName { expr, .. } = lhs.kind() else { return None };
-        let Some(Symbol::Event(_)) = self.symbol(expr) else { return None };
+        let Some(Symbol::Event { .. }) = self.symbol(expr) else { return None };
         let place = self.bytes_of(value.location());
         let begin = self.text.get(..place.start)?.trim_end().strip_suffix("return")?.len();
         let text = format!("{} = {}", self.source(lhs), self.source(value));

@@ -11,6 +11,7 @@ pub(crate) mod build_result;
 pub(crate) mod call_of_value;
 pub(crate) mod call_while_loading;
 pub(crate) mod called_field;
+pub(crate) mod card_parameters;
 pub(crate) mod cast_fails;
 pub(crate) mod change_while_reading;
 pub(crate) mod conflict_copy;
@@ -43,6 +44,7 @@ pub(crate) mod list_index;
 pub(crate) mod load;
 pub(crate) mod loop_bound;
 pub(crate) mod loop_index;
+pub(crate) mod lost_value;
 pub(crate) mod may_be_nil;
 pub(crate) mod member_of_plain_value;
 pub(crate) mod missing_actor;
@@ -72,7 +74,9 @@ pub(crate) mod reversed_operator;
 pub(crate) mod rule_id;
 pub(crate) mod same_condition;
 pub(crate) mod same_operands;
+pub(crate) mod same_title;
 pub(crate) mod scenario_fails;
+pub(crate) mod sort_order;
 pub(crate) mod spec_position;
 pub(crate) mod switch_assignment;
 pub(crate) mod syntax;
@@ -124,6 +128,7 @@ pub static LINTS: &[&Lint] = &[
     &call_of_value::LINT,
     &call_while_loading::LINT,
     &called_field::LINT,
+    &card_parameters::LINT,
     &cast_fails::LINT,
     &change_while_reading::LINT,
     &conflict_copy::LINT,
@@ -156,6 +161,7 @@ pub static LINTS: &[&Lint] = &[
     &load::LINT,
     &loop_bound::LINT,
     &loop_index::LINT,
+    &lost_value::LINT,
     &may_be_nil::LINT,
     &member_of_plain_value::LINT,
     &missing_actor::LINT,
@@ -184,7 +190,9 @@ pub static LINTS: &[&Lint] = &[
     &rule_id::LINT,
     &same_condition::LINT,
     &same_operands::LINT,
+    &same_title::LINT,
     &scenario_fails::LINT,
+    &sort_order::LINT,
     &spec_position::LINT,
     &switch_assignment::LINT,
     &syntax::LINT,

@@ -1,9 +1,10 @@
 //! A verb names its parameters in another order than its function.
 
+use crate::inference::absent::{Absent, AbsentValue};
 use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::{listed, literal, text};
+use crate::syntax::{listed, literal, named, text};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {
@@ -70,6 +71,10 @@ impl ScriptReader<'_> {
             if let Some(symbol) = symbol_of_param(param) {
                 self.symbols.insert(arg.id, symbol);
             }
+            if is_optional(param) {
+                let why = Absent::LeftOut(text(arg.name));
+                self.absent.insert(arg.id, AbsentValue { why, at: param.location() });
+            }
         }
         let params: Vec<String> = function.args.iter().map(|arg| text(arg.name)).collect();
         for ((name, at), param) in named.iter().zip(&params) {
@@ -91,6 +96,11 @@ impl ScriptReader<'_> {
 fn name_of_param(param: Expression<'_>) -> Option<(String, Location)> {
     let name = listed(param).next().unwrap_or(param);
     literal(name).map(|text| (text, name.location()))
+}
+
+/// Whether a parameter of a verb may be left out.
+fn is_optional(param: Expression<'_>) -> bool {
+    named(param).any(|(name, _, value)| name == "optional" && matches!(value.kind(), ExpressionKind::Boolean(true)))
 }
 
 /// What the function of a verb finds in a parameter, as far as its declaration says: an entity of a kind, or a list of them.

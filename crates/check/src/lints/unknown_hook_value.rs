@@ -3,7 +3,7 @@
 use crate::inference::symbol::declared;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::named;
+use crate::syntax::name_of;
 use riskbreaker_ruleset::{Cure, Param, instead, instead_or};
 use riskbreaker_script::syntax::{Expression, Location};
 
@@ -47,21 +47,28 @@ return rb.hook({
 };
 
 impl ScriptReader<'_> {
-    /// Checks a member of the event that a hook takes: a parameter of its verb, or `result`.
-    pub(crate) fn member_of_event(&mut self, verb: &str, name: &str, at: Location) {
+    /// Checks a member of an event, of which `of` is the variable: a parameter of the verb, what a hook has written into the
+    /// event, or `result` where the verb may be over.
+    pub(crate) fn member_of_event(
+        &mut self,
+        of: Expression<'_>,
+        (verb, may_be_over): (&str, bool),
+        name: &str,
+        at: Location,
+    ) {
         let declared = self.known.rules.and_then(|rules| rules.verb(verb));
-        if let Some(declared) = declared.filter(|verb| verb.is_typed || !verb.params.is_empty())
-            && name != "result"
-            && declared.param(name).is_none()
-            && !self.known.names.is_assigned(name)
-        {
-            let names: Vec<String> = declared.names().chain(["result"]).map(str::to_owned).collect();
-            self.problem(
-                &LINT,
-                at,
-                (format!("a hook at `{verb}` is given no `{name}`"), self.known.instead(name, &names)),
-            );
+        let Some(declared) = declared.filter(|verb| verb.is_typed || !verb.params.is_empty()) else { return };
+        let is_given = declared.param(name).is_some() || name == "result" && may_be_over;
+        if is_given || self.known.names.is_written_to_event(name_of(of).as_deref(), name) {
+            return;
         }
+        if name == "result" {
+            let wrong = format!("`{name}` is there only after `{verb}` has run, and this function runs before it");
+            return self.problem(&LINT, at, (wrong, "move it to a function of `after`".into()));
+        }
+        let names: Vec<String> = declared.names().chain(may_be_over.then_some("result")).map(str::to_owned).collect();
+        let wrong = format!("a hook at `{verb}` is given no `{name}`");
+        self.problem(&LINT, at, (wrong, self.known.instead(name, &names)));
     }
 
     /// Checks a member of the data of an attachment: one that its hook declares.
@@ -94,14 +101,6 @@ impl ScriptReader<'_> {
         let wrong = format!("a hook that is always on hangs on nobody, and has no `{name}`");
         let cure = "take it from what the verb is given, or attach the hook where it begins, without `always`";
         self.problem(&LINT, at, (wrong, cure.into()));
-    }
-
-    /// Reports names in the data that replace those of an attachment: each is declared by some hook, or near to none that
-    /// is.
-    pub(crate) fn replaced_data(&mut self, data: Expression<'_>) {
-        for (name, at, _) in named(data) {
-            self.in_no_data(&name, at);
-        }
     }
 
     /// Reports a name that the data of no hook have, and that is near to one of theirs.

@@ -81,13 +81,23 @@ impl ScriptReader<'_> {
     }
 
     /// Reports an unknown agenda entry under a key of a table, if scripts name it at most `most` times.
-    pub(crate) fn entry_under(&mut self, table: Expression<'_>, wanted: &str, most: usize) {
+    pub(crate) fn entry_under(&mut self, table: Expression<'_>) {
         let ExpressionKind::Table { items } = table.kind() else { return };
-        if let Some(value) = value_of(items, wanted)
+        if let Some(value) = value_of(items, "what")
             && let Some(entry) = literal(value)
-            && self.known.names.times(&entry) <= most
         {
             self.tell(&LINT, value.location(), self.known.wrong_name("entry", &entry));
+        }
+    }
+
+    /// Reports a moment that is neither an entry of the agenda nor one that some script announces.
+    pub(crate) fn moment_under(&mut self, table: Expression<'_>) {
+        let ExpressionKind::Table { items } = table.kind() else { return };
+        if let Some(value) = value_of(items, "moment")
+            && let Some(moment) = literal(value)
+            && !self.known.names.may_come(&moment)
+        {
+            self.tell(&LINT, value.location(), self.known.wrong_name("entry", &moment));
         }
     }
 

@@ -53,6 +53,10 @@ impl ScriptReader<'_> {
         let others = self.spec_texts.iter().filter(|(other, _)| **other != lower).map(|(_, (_, other))| other.as_str());
         if let Some(near) = self.known.nearest(&lower, others) {
             self.problem(&LINT, at, (format!("nobody is called `{name}` here"), Cure::meant(name, near)));
+        } else if !name.contains(' ') && !self.text.contains(['`']) && !self.text.contains(" .. ") {
+            // A name that is put together occurs nowhere as a whole, and neither does a title such as `turn of Ann`.
+            let cure = "set it up in the position, or write the name of somebody who is there";
+            self.problem(&LINT, at, (format!("nobody is called `{name}` here"), cure.into()));
         }
     }
 }

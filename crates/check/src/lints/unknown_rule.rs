@@ -1,11 +1,13 @@
 //! A rule id is in no RULES.md.
 
 use crate::lint::{Example, Lint, Severity};
+use crate::lints::unknown_name;
 use crate::reader::ScriptReader;
 use crate::symbols::known::KnownNames;
 use crate::syntax::listed_texts;
-use riskbreaker_ruleset::Problem;
+use riskbreaker_ruleset::{Problem, Source, Stack, instead};
 use riskbreaker_script::syntax::{Expression, Location};
+use riskbreaker_spec::is_id;
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-rule",
@@ -37,4 +39,68 @@ pub(crate) fn no_rule_text(known: &KnownNames<'_>) -> Option<Problem> {
     let message = format!("there is no RULES.md, and {} rules are named", unwritten.len());
     let problem = LINT.problem(known.stack.main().id(), message);
     Some(problem.with_cure(format!("write the numbered rules there, as `- **{first}** text`")))
+}
+
+/// Returns the problems of what the rule texts of a stack name, from a part on: rules of a known stem that no text has, and house
+/// rules, written as "switch `name`", that no manifest declares.
+pub(crate) fn unknown_in_rule_texts(stack: &Stack, own: usize, known: &KnownNames<'_>) -> Vec<Problem> {
+    let texts = stack.parts()[own..].iter().filter_map(|part| part.folder.file("RULES.md"));
+    texts.flat_map(|source| unknown_in_rule_text(source, stack, known)).collect()
+}
+
+fn unknown_in_rule_text(source: &Source, stack: &Stack, known: &KnownNames<'_>) -> Vec<Problem> {
+    let mut found = Vec::new();
+    for (number, line) in (1..).zip(source.text.lines()) {
+        if !known.spend_on_text(line) {
+            break;
+        }
+        let place = |at: usize| (number, line[..at].chars().count() as u32 + 1);
+        for (at, id) in ids_in(line).filter(|(_, id)| known.is_numbered_like(id)) {
+            if let Some((message, cure)) = known.wrong_rule(id) {
+                found.push(LINT.problem(&*source.path, message).at(place(at)).with_cure(cure));
+            }
+        }
+        for (at, name) in switches_in(line) {
+            let switches = stack.switches();
+            if switches.iter().all(|switch| switch.name != name) {
+                let cure = instead(name, switches.iter().map(|switch| &*switch.name));
+                let message = format!("there is no switch `{name}`");
+                found.push(unknown_name::LINT.problem(&*source.path, message).at(place(at)).with_cure(cure));
+            }
+        }
+    }
+    found
+}
+
+/// The rule ids in a line, each with its place in bytes.
+fn ids_in(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    line.split(move |letter| !is_part(letter))
+        .filter(|word| is_id(word))
+        .map(|word| (word.as_ptr() as usize - line.as_ptr() as usize, word))
+}
+
+/// The names in "switch `name`", each with its place in bytes.
+fn switches_in(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    line.match_indices("switch `").filter_map(|(at, before)| {
+        let begin = at + before.len();
+        let (name, _) = line[begin..].split_once('`')?;
+        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        is_name.then_some((begin, name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_and_switches_are_found_in_sentences() {
+        let line = "- **AB-1** Who pulls (AB-20, X-1-2; switch `long_rope`) counts `switch` and a-1.";
+        assert_eq!(ids_in(line).map(|(_, id)| id).collect::<Vec<_>>(), ["AB-1", "AB-20", "X-1-2"]);
+        assert_eq!(switches_in(line).map(|(at, name)| (&line[at..at + 4], name)).collect::<Vec<_>>(), [(
+            "long",
+            "long_rope"
+        )]);
+    }
 }

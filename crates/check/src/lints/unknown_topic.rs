@@ -99,11 +99,17 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reports a comparison of a topic with almost the topic of a question.
+    /// Reports a comparison of a topic with a text that is the topic of no question. Where play.luau does not list the topics, the
+    /// text must be near to one, since a topic may be computed.
     pub(crate) fn topic_is_never(&mut self, given: &str, at: Location) {
-        let topics: Vec<String> = self.known.names.topics().iter().cloned().collect();
-        let is_near = self.known.nearest(given, topics.iter().map(String::as_str)).is_some();
-        if is_near && !topics.iter().any(|topic| topic == given) {
+        let names = &self.known.names;
+        let declared = self.known.rules.map(|rules| rules.declared_topics()).unwrap_or_default();
+        let declared = declared.iter().map(|param| param.name.clone());
+        let topics: Vec<String> = names.topics().iter().cloned().chain(declared.clone()).collect();
+        // A layer may compute a topic of its own, which then stands in another place.
+        let is_listed = declared.count() > 0 && names.times(given) <= 1;
+        let is_never = is_listed || self.known.nearest(given, topics.iter().map(String::as_str)).is_some();
+        if is_never && !topics.iter().any(|topic| topic == given) {
             self.problem(
                 &LINT,
                 at,

@@ -139,7 +139,7 @@ impl ScriptReader<'_> {
         };
         let has = match symbol {
             Some(Symbol::Entity(Some(kind))) => return of_kind(&kind),
-            Some(Symbol::Event(verb)) => self.known.rules?.verb(&verb)?.param(name).is_some(),
+            Some(Symbol::Event { verb, .. }) => self.known.rules?.verb(&verb)?.param(name).is_some(),
             Some(Symbol::Question) => api::QUESTION_FIELDS.contains(&name),
             Some(Symbol::Holder) if matches!(name, "owner" | "id" | "hook" | "data") => true,
             Some(Symbol::Holder) => {

@@ -54,7 +54,12 @@ impl<'r> KnownNames<'r> {
 
     /// Spends the work of reading a file. False if the budget is spent.
     pub fn spend_on(&self, source: &Source) -> bool {
-        self.budget.spend(source.text.len() as u64 * CheckReport::WORK_OF_BYTE)
+        self.spend_on_text(&source.text)
+    }
+
+    /// Spends the work of reading a text. False if the budget is spent.
+    pub fn spend_on_text(&self, text: &str) -> bool {
+        self.budget.spend(text.len() as u64 * CheckReport::WORK_OF_BYTE)
     }
 
     /// Spends the work of comparing an unknown name with that many others. False if the budget is spent.
@@ -121,7 +126,11 @@ impl<'r> KnownNames<'r> {
             }
             return None;
         }
-        if self.ids.contains(id) || self.texts.iter().any(|text| mentions(text, id)) {
+        if self.ids.contains(id) || self.texts.iter().any(|text| heads(text, id)) {
+            return None;
+        }
+        // Where all rules are written in some other form, a mention is all that can be found.
+        if !self.is_numbered_like(id) && self.texts.iter().any(|text| mentions(text, id)) {
             return None;
         }
         // An id without its hyphen is reported in the rule text.
@@ -132,11 +141,20 @@ impl<'r> KnownNames<'r> {
         {
             return None;
         }
-        let cure = match self.nearest(id, self.ids.iter().map(String::as_str)) {
+        // What several places name is most likely right there, and wrong in the rule text.
+        let near = self.nearest(id, self.ids.iter().map(String::as_str)).filter(|_| self.names.times(id) <= 1);
+        let cure = match near {
             Some(near) => Cure::MeantRule { written: id.to_owned(), meant: near.to_owned() },
             None => "add the rule to RULES.md, as `- **ID** text`".into(),
         };
         Some((format!("the rule `{id}` is in no RULES.md"), cure))
+    }
+
+    /// Whether rules of the stack have ids of the same stem: `ABC-1` is numbered like `ABC-20`.
+    pub fn is_numbered_like(&self, id: &str) -> bool {
+        let stem = |id: &str| id.rsplit_once('-').map(|(stem, _)| stem.to_owned());
+        let own = stem(id);
+        own.is_some() && self.ids.iter().any(|known| stem(known) == own)
     }
 
     /// Returns the names of a sort, such as `seat`; `None` if they cannot be known.
@@ -223,9 +241,23 @@ fn mentions(text: &str, id: &str) -> bool {
     text.match_indices(id).any(|(at, _)| !text[..at].ends_with(part) && !text[at + id.len()..].starts_with(part))
 }
 
+/// Whether a line of a text begins with an id, behind the signs of a heading or of bold letters.
+fn heads(text: &str, id: &str) -> bool {
+    let is_end = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-');
+    text.lines().any(|line| {
+        line.trim_start_matches(['#', '*', '_', '`', '[', ' ', '\t']).strip_prefix(id).is_some_and(is_end)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_id_heads_a_line_behind_signs() {
+        assert!(heads("x\n## X-1: a rule", "X-1") && heads("**X-1**", "X-1"));
+        assert!(!heads("see X-1", "X-1") && !heads("## X-12", "X-1"));
+    }
 
     #[test]
     fn an_id_is_mentioned_whole() {

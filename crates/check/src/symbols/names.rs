@@ -33,8 +33,18 @@ const FEWEST_CALLS: usize = 3;
 /// The number of places that test the result of a function from which on another use needs a test, too.
 const FEWEST_TESTS: usize = 3;
 
+/// The name of `rb.comes` among the functions whose calls are noted.
+const MOMENTS: &str = "rb.comes";
+/// The name of `rb.roll` among the verbs to which members are handed.
+const ROLLS: &str = "rb.roll";
+
 /// How many levels of callers learn what a function needs of its arguments.
 const CALLS_DEEP: usize = 4;
+
+/// The name of the function of cards under a key, among the functions whose calls are noted: its parameters are noted there.
+fn function_of_cards(key: &str) -> String {
+    format!("maneuvers.{key}")
+}
 
 /// The names in all files of a ruleset, including those of its parents.
 ///
@@ -867,6 +877,44 @@ impl NamesOfFiles {
         self.assigned.contains(name)
     }
 
+    /// Whether some script writes a name into the event of a hook: into any variable of a file that may declare hooks, or into a
+    /// variable called `e` or like that of the event, which is handed to functions of other files.
+    pub fn is_written_to_event(&self, event: Option<&str>, name: &str) -> bool {
+        self.asked.note_all([Collection::Tables]);
+        self.filled.iter().any(|((file, variable), names)| {
+            let folder = file.split('/').nth(1);
+            let may_be_event = matches!(folder, Some("hooks" | "items")) || variable == "e" || Some(&**variable) == event;
+            may_be_event && names.contains(name)
+        })
+    }
+
+    /// How many functions that cards have under a key call their parameter at a position so.
+    pub fn cards_that_take(&self, key: &str, at: usize, name: &str) -> usize {
+        let functions = self.given_to(&function_of_cards(key));
+        functions.and_then(|given| given.texts_at(at).find(|(param, _)| *param == name)).map_or(0, |(_, times)| times)
+    }
+
+    /// Whether scripts roll a member of that name.
+    pub fn is_rolled(&self, name: &str) -> bool {
+        self.asked.note(ROLLS);
+        self.handed.get(&(ROLLS.to_owned(), 0)).is_some_and(|rolled| rolled.contains(name))
+    }
+
+    /// Whether scripts say that a moment comes, or may say so under a name that they compute.
+    pub fn may_come(&self, moment: &str) -> bool {
+        self.given_to(MOMENTS).is_some_and(|given| {
+            let (calls, _) = given.calls_with(usize::MAX - 1);
+            let named: usize = given.texts_at(0).map(|(_, times)| times).sum();
+            named < calls || given.texts_at(0).any(|(text, _)| text == moment)
+        })
+    }
+
+    /// Whether a verb is declared or wrapped in more than one place.
+    pub fn is_declared_again(&self, verb: &str) -> bool {
+        self.asked.note(verb);
+        self.again.contains(verb)
+    }
+
     /// Whether a name is only assigned, and never read.
     pub fn is_only_written(&self, name: &str) -> bool {
         self.asked.note(name);
@@ -1218,6 +1266,11 @@ impl<'ast> Gatherer<'_> {
             let (giving, silent) = self.names.of_cards.entry(name.clone()).or_default();
             *giving += usize::from(signature.answers_at_times);
             *silent += usize::from(signature.silent.is_some());
+            let params = self.names.calls.entry(function_of_cards(&name)).or_default();
+            *params.counts.entry(function.args.len()).or_default() += 1;
+            for (at, param) in function.args.iter().enumerate() {
+                *params.texts.entry(at).or_default().entry(text(param.name)).or_default() += 1;
+            }
         }
         if !self.spec && !self.kinds {
             self.names.note_constant(&name, value);
@@ -1363,6 +1416,13 @@ impl Gatherer<'_> {
                     (is_vocabulary(expr), self.spec, args.first().map(|table| table.kind()))
                 {
                     self.asks_for(&text(index), items);
+                }
+                if index == "comes" && is_vocabulary(expr) && !self.spec {
+                    self.given_in_call(MOMENTS.to_owned(), args);
+                }
+                if index == "roll" && is_vocabulary(expr) && !self.spec {
+                    let rolled = args.first().and_then(|dice| member(*dice));
+                    self.names.handed.entry((ROLLS.to_owned(), 0)).or_default().extend(rolled);
                 }
                 // `rb.options` and `rb.fact` take contexts. A table that another word takes is a question, an entity or
                 // a declaration.

@@ -1,5 +1,6 @@
 //! Arguments of verbs, compared with what the verbs declare.
 
+use crate::inference::symbol::Symbol;
 use crate::reader::ScriptReader;
 use crate::syntax::{literal, named};
 use riskbreaker_script::syntax::{Expression, ExpressionKind};
@@ -7,15 +8,35 @@ use riskbreaker_script::syntax::{Expression, ExpressionKind};
 impl ScriptReader<'_> {
     /// Data that are written down where a hook is attached, compared with what the hook declares.
     pub(crate) fn attached_data(&mut self, hook: Expression<'_>, data: Expression<'_>) {
-        let Some((hook, rules)) = literal(hook).zip(self.known.rules) else { return };
-        let (Some(params), ExpressionKind::Table { .. }) = (rules.hook_data(&hook), data.kind()) else { return };
+        if let Some(hook) = literal(hook) {
+            self.data_for(&hook, data);
+        }
+    }
+
+    /// Data that are written down in the place of those of an attachment, which `number` names: compared with what its hook
+    /// declares, if the hook is known.
+    pub(crate) fn replaced_data(&mut self, number: Expression<'_>, data: Expression<'_>) {
+        let holder = match number.kind() {
+            ExpressionKind::IndexName { expr, index, .. } if index == "id" => Some(expr),
+            _ => None,
+        };
+        let hook = holder.filter(|holder| self.symbol(*holder) == Some(Symbol::Holder));
+        match hook.and_then(|holder| self.hook_of(holder)) {
+            Some(hook) => self.data_for(&hook, data),
+            None => named(data).for_each(|(name, at, _)| self.in_no_data(&name, at)),
+        }
+    }
+
+    fn data_for(&mut self, hook: &str, data: Expression<'_>) {
+        let Some(rules) = self.known.rules else { return };
+        let (Some(params), ExpressionKind::Table { .. }) = (rules.hook_data(hook), data.kind()) else { return };
         let given: Vec<_> = named(data).collect();
         for (name, at, value) in &given {
             match params.iter().find(|param| param.name == *name) {
                 Some(param) => {
                     self.misfits_declaration(*value, param, &format!("the data of {hook}"));
                 }
-                None => self.undeclared_data(&hook, params, name, *at),
+                None => self.undeclared_data(hook, params, name, *at),
             }
         }
         let missing =
@@ -23,7 +44,7 @@ impl ScriptReader<'_> {
         // A name that the hook does not declare is reported, and is most likely this one.
         let is_misspelt = given.iter().any(|(name, ..)| !params.iter().any(|param| param.name == *name));
         if let Some(param) = missing.filter(|_| !is_misspelt) {
-            self.missing_data(&hook, param, data.location());
+            self.missing_data(hook, param, data.location());
         }
     }
 }

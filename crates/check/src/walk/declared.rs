@@ -75,6 +75,7 @@ impl ScriptReader<'_> {
         self.keys.push(name.to_string());
         match value.kind() {
             ExpressionKind::FunctionLiteral(function) => {
+                self.parameters_of_card(name, function);
                 if name == "when" {
                     self.never_open(function);
                     if pure.is_some() {

@@ -174,7 +174,8 @@ impl ScriptReader<'_> {
             }
             ("hooks" | "items", [phase, verb]) if matches!(&**phase, "before" | "after" | "wrap") => {
                 if let Some(event) = function.args.get(given) {
-                    self.inference.symbols.insert(event.id, Symbol::Event(verb.clone()));
+                    let event_of = Symbol::Event { verb: verb.clone(), may_be_over: phase != "before" };
+                    self.inference.symbols.insert(event.id, event_of);
                 }
                 // The function around a verb takes the verb's own function before the holder.
                 if let Some(holder) = function.args.get(given + if phase == "wrap" { 2 } else { 1 }) {
@@ -183,7 +184,12 @@ impl ScriptReader<'_> {
                 }
                 // The second value of a function around a verb runs the verb, with the event.
                 if let Some(proceed) = function.args.get(given + 1).filter(|_| phase == "wrap") {
-                    let signature = Signature { params: vec!["e".into()], needed: 1, ..Signature::default() };
+                    let verbs = &self.known.names;
+                    let signature = match verbs.verb(verb).filter(|_| !verbs.is_declared_again(verb)) {
+                        Some(run) => Signature { gives: run.gives, answers: run.answers, ..Signature::default() },
+                        None => Signature::default(),
+                    };
+                    let signature = Signature { params: vec!["e".into()], needed: 1, ..signature };
                     self.inference.functions.insert(proceed.id, signature);
                 }
                 hooked = Some((phase.clone(), verb.clone()));

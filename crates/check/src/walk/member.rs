@@ -32,7 +32,7 @@ impl ScriptReader<'_> {
                 }
             }
             Some(Symbol::Module(path)) => self.member_of_module(&path, name, at),
-            Some(Symbol::Event(verb)) => self.member_of_event(&verb, name, at),
+            Some(Symbol::Event { verb, may_be_over }) => self.member_of_event(of, (&verb, may_be_over), name, at),
             Some(Symbol::HookData(hook)) => self.member_of_data(&hook, name, at),
             Some(Symbol::AnyHookData) => self.in_no_data(name, at),
             Some(Symbol::Question) => self.member_of_question(name, at),

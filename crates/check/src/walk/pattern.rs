@@ -34,6 +34,7 @@ impl SyntaxLints<'_> {
         self.read_too_early(block);
         self.returned_before(block);
         self.defined_twice(block);
+        self.overwritten(block);
     }
 
     pub(crate) fn statement(&mut self, statement: Statement<'_>) {
@@ -169,6 +170,7 @@ impl SyntaxLints<'_> {
             ("string", "match" | "gmatch" | "find" | "gsub", [_, pattern, ..]) => self.regular_expression(*pattern),
             ("", "match" | "gmatch" | "gsub" | "find", [pattern, ..]) if self_call => self.regular_expression(*pattern),
             ("string", "format", [pattern, values @ ..]) => self.format(*pattern, values),
+            ("table", "sort", [_, order]) => self.sorts_by(*order),
             ("table", name @ ("insert" | "remove"), [_, place, ..]) => {
                 let inserts = name == "insert";
                 if (!inserts || args.len() == 3) && number(*place) == Some(0.0) {

@@ -205,6 +205,9 @@ impl ScriptReader<'_> {
             if self.is_always_there(*value) {
                 self.always_there.insert(id);
             }
+            if let Some((_, name)) = self.table_of_entity(*value) {
+                self.entity_tables.insert(id, (value.location(), name));
+            }
             if let Some(why) = self.why_absent(*value) {
                 self.absent.insert(id, AbsentValue { why, at: value.location() });
             }

@@ -35,17 +35,17 @@ impl ScriptReader<'_> {
             ("at_least" | "at_most" | "under", _) => self.need_of_roll(name, args),
             ("verb", _) => self.verb_values(args),
             ("attach", [hook, _, data, ..]) => self.attached_data(*hook, *data),
-            ("set_data", [_, data, ..]) => self.replaced_data(*data),
+            ("set_data", [number, data, ..]) => self.replaced_data(*number, *data),
             ("build_sheet", [sheet, ..]) => self.sheet(*sheet),
             ("recur", [_, _, step, ..]) if is_zero(*step) => {
                 self.endless_repeat(*step);
             }
             ("options", [ids, ..]) => self.tables_for_ids(*ids),
-            ("agenda", [filter, ..]) => self.entry_under(*filter, "what", usize::MAX),
+            ("agenda", [filter, ..]) => self.entry_under(*filter),
             // A name that is no entry of the agenda is a moment that some rule names with `rb.comes`.
             ("lasts", [_, how, ..]) => {
                 self.keys_of(*how, "rb.lasts", &["at", "moment", "of", "times"]);
-                self.entry_under(*how, "moment", 1);
+                self.moment_under(*how);
             }
             ("open", [_, option, ..]) => {
                 if let Some(card) = literal(*option).filter(|card| self.known.names.times(card) <= 1) {

@@ -1,0 +1,155 @@
+//! A function of a card takes its values in another order, or under another name, than those of all other cards.
+
+use crate::inference::symbol::declared;
+use crate::lint::{Example, Lint, Severity};
+use crate::reader::ScriptReader;
+use crate::syntax::text;
+use riskbreaker_script::syntax::{Function, Location};
+
+pub(crate) static LINT: Lint = Lint {
+    name: "card-parameters",
+    severity: Severity::Error,
+    summary: "a function of a card takes its values in another order or under another name than other cards",
+    explanation: "Whoever calls `resolve`, `when` or `note` hands all cards the same values in the same order. A function \
+                  that names them in another order, or calls the context by a name that the context contains, takes one \
+                  value for another.",
+    bad: Example::Files(&[
+        ("maneuvers/a.luau", A),
+        ("maneuvers/b.luau", B),
+        ("maneuvers/c.luau", C),
+        (
+            "maneuvers/d.luau",
+            r#"local rb = require("@riskbreaker")
+
+return rb.maneuver({
+	id = "d",
+	title = "D",
+	text = "Pull.",
+	note = function(actor)
+		return `{actor.pull} metres`
+	end,
+	resolve = function(ctx)
+		rb.act.move_rope(ctx.rope, ctx.actor.pull, ctx.actor)
+	end,
+})
+"#,
+        ),
+    ]),
+    good: Example::Files(&[
+        ("maneuvers/a.luau", A),
+        ("maneuvers/b.luau", B),
+        ("maneuvers/c.luau", C),
+        (
+            "maneuvers/d.luau",
+            r#"local rb = require("@riskbreaker")
+
+return rb.maneuver({
+	id = "d",
+	title = "D",
+	text = "Pull.",
+	note = function(ctx)
+		return `{ctx.actor.pull} metres`
+	end,
+	resolve = function(ctx)
+		rb.act.move_rope(ctx.rope, ctx.actor.pull, ctx.actor)
+	end,
+})
+"#,
+        ),
+    ]),
+};
+
+const A: &str = r#"local rb = require("@riskbreaker")
+
+return rb.maneuver({
+	id = "a",
+	title = "A",
+	text = "Pull.",
+	note = function(ctx)
+		return `{ctx.actor.pull} metres`
+	end,
+	resolve = function(ctx)
+		rb.act.move_rope(ctx.rope, ctx.actor.pull, ctx.actor)
+	end,
+})
+"#;
+
+const B: &str = r#"local rb = require("@riskbreaker")
+
+return rb.maneuver({
+	id = "b",
+	title = "B",
+	text = "Pull.",
+	note = function(ctx)
+		return `{ctx.actor.pull} metres`
+	end,
+	resolve = function(ctx)
+		rb.act.move_rope(ctx.rope, ctx.actor.pull, ctx.actor)
+	end,
+})
+"#;
+
+const C: &str = r#"local rb = require("@riskbreaker")
+
+return rb.maneuver({
+	id = "c",
+	title = "C",
+	text = "Pull.",
+	note = function(ctx)
+		return `{ctx.actor.pull} metres`
+	end,
+	resolve = function(ctx)
+		rb.act.move_rope(ctx.rope, ctx.actor.pull, ctx.actor)
+	end,
+})
+"#;
+
+/// The number of cards that must agree before another one is reported.
+const AGREEING: usize = 3;
+
+impl ScriptReader<'_> {
+    /// Checks the parameters of a function under a key of a card.
+    pub(crate) fn parameters_of_card(&mut self, key: &str, function: &Function<'_>) {
+        if self.path.starts_with("maneuvers/") && self.is_fact_of_a_card() && !self.exchanged_params(key, function) {
+            self.misnamed_context(key, function);
+        }
+    }
+
+    /// Reports two parameters that all other cards have in each other's places. Returns whether it did.
+    fn exchanged_params(&mut self, key: &str, function: &Function<'_>) -> bool {
+        let names: Vec<String> = function.args.iter().map(|arg| text(arg.name)).collect();
+        let times = |at: usize, name: &String| self.known.names.cards_that_take(key, at, name);
+        let exchanged = |first: usize, second: usize| {
+            let (one, other) = (&names[first], &names[second]);
+            let is_usual = times(first, other) >= AGREEING && times(second, one) >= AGREEING;
+            is_usual && times(first, one) <= 1 && times(second, other) <= 1
+        };
+        let pairs = (1..names.len()).flat_map(|second| (0..second).map(move |first| (first, second)));
+        let Some((first, second)) = pairs.into_iter().find(|(first, second)| exchanged(*first, *second)) else {
+            return false;
+        };
+        let (one, other) = (&function.args[first], &function.args[second]);
+        let wrong = format!("`{key}` of other cards takes `{}` before `{}`", names[second], names[first]);
+        let mut right = names.clone();
+        right.swap(first, second);
+        let whole = Location::new(one.location.begin, other.location.end);
+        let change = self.replaced(whole, right[first..=second].join(", "));
+        let is_plain = function.args[first..=second].iter().all(|arg| arg.annotation.is_none());
+        let cure = format!("write function({})", right.join(", "));
+        self.problem_with(&LINT, one.location, (wrong, cure.into()), is_plain.then_some(change));
+        true
+    }
+
+    /// Reports a context that is called like a member of the context.
+    fn misnamed_context(&mut self, key: &str, function: &Function<'_>) {
+        let Some((first, rules)) = function.args.first().zip(self.known.rules) else { return };
+        let name = text(first.name);
+        let is_member = declared(rules.context(), &name).is_some();
+        let is_usual = self.known.names.cards_that_take(key, 0, "ctx") >= AGREEING;
+        if is_member && is_usual && self.known.names.cards_that_take(key, 0, &name) <= 1 {
+            let wrong = format!("the first value of `{key}` is the context, and here it is called `{name}`");
+            let cure = format!("write function(ctx), and ctx.{name} for {name}");
+            self.problem(&LINT, first.location, (wrong, cure.into()));
+        }
+    }
+}
