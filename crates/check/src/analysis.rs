@@ -235,7 +235,7 @@ pub(crate) fn find(
         unreadable = true;
     }
     found.extend(no_rule_text(&known));
-    found.extend(wrong_rule_ids(&stack, own));
+    found.extend(wrong_rule_ids(&stack, own, &known));
     found.extend(unknown_in_rule_texts(&stack, own, &known));
     if let Some(rules) = &rules {
         found.extend(words_for_nothing(library, &stack, own, (rules, &known)));
@@ -251,14 +251,12 @@ pub(crate) fn find(
     if let Some(rules) = &rules {
         // A line that already has a problem gets no second one.
         let of_data = of_data(&stack, own, rules, &known, &mut unexamined);
-        let mut scenarios = match depth {
-            Depth::Everything => scenarios_that_fail(rules, budget, &mut unexamined),
+        // A script that fails in play may fail because of what is wrong in another file.
+        let is_sound = found.iter().all(|problem| problem.is_warning);
+        let scenarios = match depth {
+            Depth::Everything => scenarios_that_fail(rules, is_sound, budget, &mut unexamined),
             Depth::Files => Vec::new(),
         };
-        // A script that fails in a scenario may fail because of what is wrong in another file.
-        if found.iter().any(|problem| !problem.is_warning) {
-            scenarios.retain(|problem| problem.path.ends_with(".toml"));
-        }
         let cast = match depth {
             Depth::Everything => cast_that_fails(rules, (&stack, own), budget, &mut unexamined),
             Depth::Files => Vec::new(),

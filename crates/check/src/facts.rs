@@ -4,23 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data_words::{DataEntry, entries_of};
 use crate::fact::{AGREEING, problem};
+use crate::lint::Lint;
 use crate::lints::odd_fact::{self, odd_shapes, odd_types};
 use crate::lints::same_title::same_titles;
 use crate::lints::unknown_topic::unasked_topics;
-use crate::lint::Lint;
 use crate::lints::{invalid_dice, misspelt_text, unknown_name};
 use crate::misspelling::is_slip;
-use crate::symbols::names::NamesOfFiles;
 use crate::place::is_from;
+use crate::symbols::names::NamesOfFiles;
 use riskbreaker_dice::Dice;
 use riskbreaker_ruleset::{Card, Cure, Fact, Problem, Rulebook, Stack, instead_or};
 use riskbreaker_state::Value;
 
-pub(crate) fn findings(
-    stack: &Stack,
-    own: usize,
-    (rules, names): (&Rulebook, &NamesOfFiles),
-) -> Vec<Problem> {
+pub(crate) fn findings(stack: &Stack, own: usize, (rules, names): (&Rulebook, &NamesOfFiles)) -> Vec<Problem> {
     let mut found = odd_facts(stack, rules.items());
     found.extend(odd_facts(stack, rules.cards()));
     found.extend(odd_shapes(stack, rules.items()));

@@ -17,9 +17,9 @@ mod refusals;
 mod report;
 mod runner;
 
+pub use coverage::{Coverage, RuleLine, RuleStatus};
 #[doc(hidden)]
 pub use coverage::{is_id, leading_ids};
-pub use coverage::{Coverage, RuleLine, RuleStatus};
 #[doc(hidden)]
 pub use events::SORTS as EVENT_SORTS;
 pub use from_game::{spec_of_fault, spec_of_game, spec_of_unended};

@@ -14,19 +14,19 @@ pub(crate) static LINT: Lint = Lint {
                   that names them in another order, or calls the context by a name that the context contains, takes one \
                   value for another.",
     bad: Example::Files(&[
-        ("maneuvers/a.luau", A),
-        ("maneuvers/b.luau", B),
-        ("maneuvers/c.luau", C),
+        ("maneuvers/haul.luau", HAUL),
+        ("maneuvers/heave.luau", HEAVE),
+        ("maneuvers/tow.luau", TOW),
         (
-            "maneuvers/d.luau",
+            "maneuvers/drag.luau",
             r#"local rb = require("@riskbreaker")
 
 return rb.maneuver({
-	id = "d",
-	title = "D",
-	text = "Pull.",
-	note = function(actor)
-		return `{actor.pull} metres`
+	id = "drag",
+	title = "Drag",
+	text = "Pull that often.",
+	repeats = function(plan, ctx)
+		return if plan then 1 else ctx.actor.pull
 	end,
 	resolve = function(ctx)
 		rb.act.move_rope(ctx.rope, ctx.actor.pull, ctx.actor)
@@ -36,19 +36,19 @@ return rb.maneuver({
         ),
     ]),
     good: Example::Files(&[
-        ("maneuvers/a.luau", A),
-        ("maneuvers/b.luau", B),
-        ("maneuvers/c.luau", C),
+        ("maneuvers/haul.luau", HAUL),
+        ("maneuvers/heave.luau", HEAVE),
+        ("maneuvers/tow.luau", TOW),
         (
-            "maneuvers/d.luau",
+            "maneuvers/drag.luau",
             r#"local rb = require("@riskbreaker")
 
 return rb.maneuver({
-	id = "d",
-	title = "D",
-	text = "Pull.",
-	note = function(ctx)
-		return `{ctx.actor.pull} metres`
+	id = "drag",
+	title = "Drag",
+	text = "Pull that often.",
+	repeats = function(ctx, plan)
+		return if plan then 1 else ctx.actor.pull
 	end,
 	resolve = function(ctx)
 		rb.act.move_rope(ctx.rope, ctx.actor.pull, ctx.actor)
@@ -59,14 +59,14 @@ return rb.maneuver({
     ]),
 };
 
-const A: &str = r#"local rb = require("@riskbreaker")
+const HAUL: &str = r#"local rb = require("@riskbreaker")
 
 return rb.maneuver({
-	id = "a",
-	title = "A",
-	text = "Pull.",
-	note = function(ctx)
-		return `{ctx.actor.pull} metres`
+	id = "haul",
+	title = "Haul",
+	text = "Pull that often.",
+	repeats = function(ctx, plan)
+		return if plan then 1 else ctx.actor.pull
 	end,
 	resolve = function(ctx)
 		rb.act.move_rope(ctx.rope, ctx.actor.pull, ctx.actor)
@@ -74,14 +74,14 @@ return rb.maneuver({
 })
 "#;
 
-const B: &str = r#"local rb = require("@riskbreaker")
+const HEAVE: &str = r#"local rb = require("@riskbreaker")
 
 return rb.maneuver({
-	id = "b",
-	title = "B",
-	text = "Pull.",
-	note = function(ctx)
-		return `{ctx.actor.pull} metres`
+	id = "heave",
+	title = "Heave",
+	text = "Pull that often.",
+	repeats = function(ctx, plan)
+		return if plan then 1 else ctx.actor.pull
 	end,
 	resolve = function(ctx)
 		rb.act.move_rope(ctx.rope, ctx.actor.pull, ctx.actor)
@@ -89,14 +89,14 @@ return rb.maneuver({
 })
 "#;
 
-const C: &str = r#"local rb = require("@riskbreaker")
+const TOW: &str = r#"local rb = require("@riskbreaker")
 
 return rb.maneuver({
-	id = "c",
-	title = "C",
-	text = "Pull.",
-	note = function(ctx)
-		return `{ctx.actor.pull} metres`
+	id = "tow",
+	title = "Tow",
+	text = "Pull that often.",
+	repeats = function(ctx, plan)
+		return if plan then 1 else ctx.actor.pull
 	end,
 	resolve = function(ctx)
 		rb.act.move_rope(ctx.rope, ctx.actor.pull, ctx.actor)

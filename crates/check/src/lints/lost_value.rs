@@ -12,11 +12,11 @@ pub(crate) static LINT: Lint = Lint {
     explanation: "The first of the two statements has no effect. Most often one of them is a copy whose name was not \
                   changed.",
     bad: Example::Resolve(
-        r#"ctx.actor:set("grip", 1)
-ctx.actor:set("grip", 2)"#,
+        r#"ctx.actor:set("rests", 1)
+ctx.actor:set("rests", 2)"#,
     ),
     good: Example::Resolve(
-        r#"ctx.actor:set("grip", 1)
+        r#"ctx.actor:set("rests", 1)
 ctx.rope:set("at", 2)"#,
     ),
 };

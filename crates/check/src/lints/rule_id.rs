@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::lint::{Example, Lint, Severity};
+use crate::symbols::known::KnownNames;
+use crate::symbols::misnumbered::{Misnumbered, misnumbered};
 use riskbreaker_ruleset::{Problem, Source, Stack, TextChange};
 use riskbreaker_spec::leading_ids;
 
@@ -23,9 +25,21 @@ pub(crate) static LINT: Lint = Lint {
 };
 
 /// Returns the problems of the rule ids in the rule texts of a stack, from a part on.
-pub(crate) fn wrong_rule_ids(stack: &Stack, own: usize) -> Vec<Problem> {
+pub(crate) fn wrong_rule_ids(stack: &Stack, own: usize, known: &KnownNames<'_>) -> Vec<Problem> {
     let texts = stack.parts()[own..].iter().filter_map(|part| part.folder.file("RULES.md"));
-    texts.flat_map(wrong_ids_of).collect()
+    texts.flat_map(|source| wrong_ids_of(source).into_iter().chain(out_of_order(source, known))).collect()
+}
+
+fn out_of_order(source: &Source, known: &KnownNames<'_>) -> Vec<Problem> {
+    let rules = misnumbered(&source.text, |id| known.misnumbered.iter().any(|rule| rule.meant == id));
+    let told = |Misnumbered { line, at, between: [before, after], meant }: Misnumbered| {
+        let id = &source.text[at.clone()];
+        let message = format!("the rule `{id}` stands between `{before}` and `{after}`, and scripts name `{meant}`");
+        let change = TextChange { begin: at.start, end: at.end, text: meant.clone() };
+        let problem = LINT.problem(&*source.path, message).at((line, 1));
+        problem.with_cure(format!("write `{meant}`")).with_change(change)
+    };
+    rules.into_iter().map(told).collect()
 }
 
 fn wrong_ids_of(source: &Source) -> Vec<Problem> {

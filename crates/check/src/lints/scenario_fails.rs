@@ -38,9 +38,11 @@ const FIRST_ACTIONS: u64 = 12;
 /// The work of setting up a scenario, without its scripts.
 const WORK_OF_SCENARIO: u64 = 200_000;
 
-/// Returns the problems of scenarios that cannot be set up.
+/// Returns the problems of scenarios that cannot be set up. In a ruleset without other errors (`is_sound`), their first actions are
+/// played as well.
 pub(crate) fn scenarios_that_fail(
     rules: &Arc<Ruleset>,
+    is_sound: bool,
     budget: &WorkBudget,
     unexamined: &mut Vec<String>,
 ) -> Vec<Problem> {
@@ -56,7 +58,7 @@ pub(crate) fn scenarios_that_fail(
             setup = setup.seat(seat, Driver::Human);
         }
         let started = Session::start(rules, setup).map(|mut session| {
-            let step = session.advance_by(FIRST_ACTIONS);
+            let step = session.advance_by(if is_sound { FIRST_ACTIONS } else { 1 });
             budget.spend(session.work());
             step
         });

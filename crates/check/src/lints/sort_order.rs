@@ -3,9 +3,7 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::syntax::text;
 use crate::syntax_lints::SyntaxLints;
-use riskbreaker_script::syntax::{
-    BinaryOp, Expression, ExpressionKind, Location, StatementView,
-};
+use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, StatementView};
 
 pub(crate) static LINT: Lint = Lint {
     name: "sort-order",
@@ -51,10 +49,7 @@ impl SyntaxLints<'_> {
             if self.is_same_of_the_other(lhs, rhs, &names) {
                 let wrong = "of two equal elements, each comes before the other by this order";
                 self.tell(&LINT, result.location(), wrong, format!("write `{strict}`"));
-                self.changes(
-                    Location::new(lhs.location().end, rhs.location().begin),
-                    format!(" {strict} "),
-                );
+                self.changes(Location::new(lhs.location().end, rhs.location().begin), format!(" {strict} "));
             }
         }
     }

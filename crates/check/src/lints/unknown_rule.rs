@@ -98,9 +98,9 @@ mod tests {
     fn ids_and_switches_are_found_in_sentences() {
         let line = "- **AB-1** Who pulls (AB-20, X-1-2; switch `long_rope`) counts `switch` and a-1.";
         assert_eq!(ids_in(line).map(|(_, id)| id).collect::<Vec<_>>(), ["AB-1", "AB-20", "X-1-2"]);
-        assert_eq!(switches_in(line).map(|(at, name)| (&line[at..at + 4], name)).collect::<Vec<_>>(), [(
-            "long",
-            "long_rope"
-        )]);
+        assert_eq!(
+            switches_in(line).map(|(at, name)| (&line[at..at + 4], name)).collect::<Vec<_>>(),
+            [("long", "long_rope")]
+        );
     }
 }

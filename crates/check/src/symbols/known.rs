@@ -3,6 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::report::CheckReport;
+use crate::symbols::misnumbered::{Misnumbered, misnumbered};
 use crate::symbols::names::{NamesOfFiles, WORK_OF_COMPARISON};
 use riskbreaker_ruleset::{Cure, Rulebook, Source, Stack, nearest};
 use riskbreaker_spec::leading_ids;
@@ -16,6 +17,8 @@ pub(crate) struct KnownNames<'r> {
     pub names: Arc<NamesOfFiles>,
     /// The ids of the rule texts.
     ids: BTreeSet<String>,
+    /// The rules with another id than their place in the text says, if scripts name that one.
+    pub misnumbered: Vec<Misnumbered>,
     /// The rule texts, which may mention more ids.
     texts: Vec<&'r str>,
     dynamic_switches: AtomicBool,
@@ -38,9 +41,21 @@ impl<'r> KnownNames<'r> {
     ) -> KnownNames<'r> {
         let texts: Vec<&str> =
             stack.parts().iter().filter_map(|part| part.folder.file("RULES.md")).map(|source| &*source.text).collect();
-        let ids = texts.iter().flat_map(|text| text.lines()).flat_map(leading_ids).collect();
+        let ids: BTreeSet<String> = texts.iter().flat_map(|text| text.lines()).flat_map(leading_ids).collect();
+        let missing = |id: &str| names.times(id) > 0 && !ids.contains(id);
+        let misnumbered = texts.iter().flat_map(|text| misnumbered(text, missing)).collect();
         let (dynamic_switches, budget) = (AtomicBool::new(false), budget.clone());
-        KnownNames { stack, rules, names, ids, texts, dynamic_switches, budget, unwritten: Mutex::default() }
+        KnownNames {
+            stack,
+            rules,
+            names,
+            ids,
+            misnumbered,
+            texts,
+            dynamic_switches,
+            budget,
+            unwritten: Mutex::default(),
+        }
     }
 
     pub fn schema(&self) -> Option<&'r Schema> {
@@ -127,6 +142,10 @@ impl<'r> KnownNames<'r> {
             return None;
         }
         if self.ids.contains(id) || self.texts.iter().any(|text| heads(text, id)) {
+            return None;
+        }
+        // The rule that has another id is reported.
+        if self.misnumbered.iter().any(|rule| rule.meant == id) {
             return None;
         }
         // Where all rules are written in some other form, a mention is all that can be found.
@@ -244,9 +263,8 @@ fn mentions(text: &str, id: &str) -> bool {
 /// Whether a line of a text begins with an id, behind the signs of a heading or of bold letters.
 fn heads(text: &str, id: &str) -> bool {
     let is_end = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-');
-    text.lines().any(|line| {
-        line.trim_start_matches(['#', '*', '_', '`', '[', ' ', '\t']).strip_prefix(id).is_some_and(is_end)
-    })
+    text.lines()
+        .any(|line| line.trim_start_matches(['#', '*', '_', '`', '[', ' ', '\t']).strip_prefix(id).is_some_and(is_end))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub(crate) mod asked;
 pub(crate) mod file_names;
 pub(crate) mod known;
+pub(crate) mod misnumbered;
 pub(crate) mod names;
 pub(crate) mod result_type;
 pub(crate) mod signature;

@@ -883,7 +883,8 @@ impl NamesOfFiles {
         self.asked.note_all([Collection::Tables]);
         self.filled.iter().any(|((file, variable), names)| {
             let folder = file.split('/').nth(1);
-            let may_be_event = matches!(folder, Some("hooks" | "items")) || variable == "e" || Some(&**variable) == event;
+            let may_be_event =
+                matches!(folder, Some("hooks" | "items")) || variable == "e" || Some(&**variable) == event;
             may_be_event && names.contains(name)
         })
     }
