@@ -158,15 +158,11 @@ pub fn find(study: &Study, parts: &[StudyPart], work: &StudyWork) -> Result<Stud
     let share = if parts.is_empty() { 1.0 } else { RECORDED_BY };
     work.begin("recorded games", 0.0, share);
     let (recorded, _) = work.until(share, |threads, told| study.record(threads, told))?;
-    let mut figures = recorded.figures();
-    let has_ends = recorded.games.iter().any(GameFacts::is_whole);
-    if study.variant.rules.measures() && !has_ends {
-        figures.missing = vec!["all that needs games with an end: no recorded game came to one".to_owned()];
-    }
+    let figures = recorded.figures();
     let seats = study.compared_seats(&recorded);
-    let is_cooperative = recorded.is_cooperative();
-    let is_contest = study.variant.rules.measures() && seats.len() > 1 && !is_cooperative;
-    let is_common = recorded.seats.len() == 1 || is_cooperative;
+    let is_contest = recorded.has_value && seats.len() > 1 && !figures.is_cooperative;
+    let is_common = recorded.seats.len() == 1 || figures.is_cooperative;
+    let can_be_compared = recorded.has_value && recorded.games.iter().any(GameFacts::is_whole);
     let (biases, first) = match is_contest {
         true => (recorded.biases(&seats), recorded.first_bias(&seats)),
         false => (Vec::new(), None),
@@ -187,9 +183,8 @@ pub fn find(study: &Study, parts: &[StudyPart], work: &StudyWork) -> Result<Stud
     if games < study.trials {
         found.notes.push(format!("{games} of {} games were recorded before the work ended.", study.trials));
     }
-    let has_value = study.variant.rules.measures() && has_ends;
     let mut from = RECORDED_BY;
-    for part in StudyPart::ALL.into_iter().filter(|part| parts.contains(part) && has_value) {
+    for part in StudyPart::ALL.into_iter().filter(|part| parts.contains(part) && can_be_compared) {
         // Where no seat wins against another, the figures name what is missing.
         let is_possible = match part {
             StudyPart::Dominated => true,
