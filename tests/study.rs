@@ -724,7 +724,7 @@ fn games_that_loop_or_have_no_open_answer_are_endless_and_stuck_and_have_their_r
         };
         assert!(game.why.contains(reason), "{game:?}");
         // The same game alone ends in the same way. Its log has all actions but the one that failed.
-        let watched = study.watch(game.trial, None).unwrap();
+        let watched = study.watch(game.trial, None, &Arc::default()).unwrap();
         assert_eq!(watched.facts.end.why_unended(), Some(&*game.why));
         let rolled = watched.events.iter().any(|event| event.happening.line().contains("rolled"));
         assert_eq!(rolled, game.how == "endless", "{game:?}");
@@ -736,7 +736,7 @@ fn a_trial_stops_at_a_decision_and_shows_the_value_of_each_answer() {
     let study = study(&cards(), 20, 1);
     let games = recorded(&study, 2).games;
     let game = games.iter().find(|game| game.card_choices == 1).expect("several cards are open in some game");
-    let watched = study.watch(game.trial, Some(1)).unwrap();
+    let watched = study.watch(game.trial, Some(1), &Arc::default()).unwrap();
     assert!(watched.is_at_decision && watched.session.questions().len() == 1);
     let found: Vec<String> = watched
         .answers
@@ -745,7 +745,7 @@ fn a_trial_stops_at_a_decision_and_shows_the_value_of_each_answer() {
         .collect();
     assert_eq!(found, ["fair 1/2", "poor 1/5", "sure 4/5"]);
     // Played to its end, it is the recorded game; it has no second decision.
-    let watched = study.watch(game.trial, Some(2)).unwrap();
+    let watched = study.watch(game.trial, Some(2), &Arc::default()).unwrap();
     assert!(!watched.is_at_decision && watched.answers.is_empty());
     assert_eq!(watched.facts, *game);
 }
