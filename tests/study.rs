@@ -450,6 +450,18 @@ fn a_ladder_of_players_separates_skill_from_luck() {
     assert!(unknown.unwrap_err().to_string().contains("nobody"));
 }
 
+#[test]
+fn a_search_among_the_players_is_the_same_for_any_number_of_threads() {
+    let study = study(&cards(), 12, 1);
+    let recorded = recorded(&study, 2);
+    let pairs = [("zany".to_owned(), "search:30".to_owned())];
+    let found = |threads| study.ladder(&recorded, &seats(), &pairs, threads, &mut |_| true).unwrap();
+    let one = found(1);
+    assert_eq!(format!("{one:?}"), format!("{:?}", found(3)));
+    // It knows the best card, which `zany` never plays.
+    assert!(one[0].ahead_by.pairs == 12 && one[0].ahead_by.average < 0.0, "{one:?}");
+}
+
 /// A game of four cards in which each card is the best one after one face of a die, and both sides and both places are alike:
 /// sound, unless a fault is planted. In each turn a die chooses the seat that plays a card; its chance to win is in tenths.
 #[derive(Clone, Debug)]
