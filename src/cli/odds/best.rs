@@ -208,7 +208,8 @@ impl BestPlay<'_> {
     /// How the figures are meant, and what they leave out.
     fn notes(&self, found: &Solution) -> Vec<String> {
         let mut notes = Vec::new();
-        const WON: &str = "Maximised: the share of games won, by the highest `value` at the end; a draw is half a game won.";
+        const WON: &str =
+            "Maximised: the share of games won, by the highest `value` at the end; a draw is half a game won.";
         notes.push(match (found.payoff, found.counts_won, found.seats.len()) {
             (Payoff::Value, ..) => {
                 "Maximised: the average of what `value` of the ruleset gives at the end. `--payoff won` maximises games won."

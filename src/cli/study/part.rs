@@ -104,7 +104,10 @@ fn range(trials: u64, shard: Shard) -> Result<(u64, u64)> {
     let before = |index: u64| (u128::from(trials) * u128::from(index) / u128::from(shard.count)) as u64;
     let (first, last) = (before(shard.index - 1) + 1, before(shard.index));
     if first > last {
-        return Err(call_error(format!("{trials} trials do not suffice for {} parts", shard.count)));
+        let count = shard.count;
+        return Err(call_error(format!(
+            "{trials} trials do not suffice for {count} parts: write `--trials {count}` or more"
+        )));
     }
     Ok((first, last))
 }
@@ -164,12 +167,20 @@ fn play_part(args: &Args, asked: StudyJob, shard: &ShardArg, threads: usize) -> 
 pub fn read(path: &Path) -> Result<PartFile> {
     let name = path.display();
     let text = file::read(path).map_err(|error| call_error(format!("{name}: {}", system_message(&error))))?;
-    let part: PartFile =
-        serde_json::from_str(&text).map_err(|error| call_error(format!("{name} is no part of a study: {error}")))?;
-    match part.study_part {
-        FORMAT => Ok(part),
-        other => Err(call_error(format!("{name} has format {other}; this program reads format {FORMAT}"))),
+    // Another format has other keys, so its version is read first.
+    let version: Option<PartVersion> = serde_json::from_str(&text).ok();
+    if let Some(PartVersion { study_part }) = version.filter(|version| version.study_part != FORMAT) {
+        return Err(call_error(format!("{name} has format {study_part}; this program reads format {FORMAT}")));
     }
+    serde_json::from_str(&text).map_err(|error| {
+        call_error(format!("{name} is no whole part of a study ({error}); `study --shard I/N --save FILE` writes one"))
+    })
+}
+
+/// The version of the format of a part.
+#[derive(Deserialize)]
+struct PartVersion {
+    study_part: u32,
 }
 
 /// The bytes at the start of a file that tell whether it is a part of a study.

@@ -139,7 +139,7 @@ impl StudyWork {
         let done = progress.done as f64 / progress.of.max(1) as f64;
         self.meter.set_position((WHOLE as f64 * (from + (to - from) * done)) as u64);
         let left = self.longest.map(|longest| longest.saturating_sub(self.began.elapsed()).as_secs());
-        let left = left.map_or_else(String::new, |left| format!(" · at most {left}s left"));
+        let left = left.map_or_else(String::new, |left| format!(" · {left} s left"));
         self.meter.set_message(format!("{name}: {} of {}{left}", progress.done, progress.of));
     }
 
@@ -232,9 +232,15 @@ pub fn find(asked: &StudyJob, parts: &[StudyPart], work: &StudyWork) -> Result<S
         }
         let whole = found.add(asked, part, work)?;
         if !whole {
-            let text = format!("{} ended early, with fewer games; `--trials` sets no limit of time.", part.name());
-            found.notes.push(capital(&text));
+            let why = match work.is_interrupted() {
+                true => "was interrupted, and has fewer games.",
+                false => "ended early, with fewer games; `--trials` sets no limit of time.",
+            };
+            found.notes.push(capital(&format!("{} {why}", part.name())));
         }
+    }
+    if work.is_interrupted() {
+        found.notes.insert(0, "The study was interrupted: the figures are those that were known by then.".to_owned());
     }
     work.finish();
     Ok(found)

@@ -32,13 +32,13 @@ pub struct Args {
 
     /// Plays trial N alone and shows its log
     #[arg(
-        long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
+        long, value_name = "N", value_parser = super::super::least_one,
         conflicts_with_all = ["trials", "only", "specs", "html"]
     )]
     pub trial: Option<u64>,
 
     /// With `--trial`: stops at decision N and shows the position, the question and what each answer is worth
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "trial")]
+    #[arg(long, value_name = "N", value_parser = super::super::least_one, requires = "trial")]
     pub decision: Option<u64>,
 
     /// The seed of the dice
@@ -170,7 +170,8 @@ pub fn check_bans(variant: &Variant, bans: &[(String, String)]) -> Result<()> {
     for (seat, card) in bans {
         if rules.card(card).is_none() {
             let near = nearest(card, rules.cards().iter().map(|card| &*card.id));
-            let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let list = || format!("; `riskbreaker reference {}` lists its cards", rules.id());
+            let near = near.map_or_else(list, |near| format!("; did you mean `{near}`?"));
             return Err(call_error(format!("`{card}` is no card of {}{near}", rules.name())));
         }
         if !variant.setup.seats.contains_key(seat.as_str()) {

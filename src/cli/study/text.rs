@@ -10,7 +10,7 @@ use riskbreaker::lab::{
 };
 use riskbreaker::state::readable_name;
 
-use super::super::figures::percent;
+use super::super::figures::{counted, percent};
 use super::super::tallies::rate_text;
 use super::job::StudyJob;
 use super::ladder::SearchUse;
@@ -23,7 +23,8 @@ const NAMED: usize = 5;
 /// Writes the report: each figure with its interval, each part with an explanation.
 pub fn report(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFindings) -> Result<()> {
     let (study, figures) = (&asked.study, &found.figures);
-    sheet.title(&format!("{} · {} games · seed {}", asked.title(), figures.games, study.seed))?;
+    let games = counted(figures.games, "game", "games");
+    sheet.title(&format!("{} · {games} · seed {}", asked.title(), study.seed))?;
     sheet.plain(&players(asked))?;
     sheet.note("Each figure has its 95 % confidence interval.")?;
     results(sheet, asked, figures)?;
@@ -53,7 +54,8 @@ fn players(asked: &StudyJob) -> String {
     let how = match policies.first() {
         None => "the ruleset has no policy; `--seat SEAT=ahead` looks ahead".to_owned(),
         Some(first) => format!(
-            "{first}, the first policy, plays each seat for which `--seat SEAT=POLICY` names no other; policies: {}",
+            "{first}, the first policy, plays each seat for which neither the scenario nor `--seat SEAT=POLICY` names another; \
+             policies: {}",
             policies.iter().map(|policy| &**policy).collect::<Vec<_>>().join(", ")
         ),
     };
@@ -242,6 +244,12 @@ fn exchanges(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFindin
             ]
         });
         sheet.picture(&Chart::Differences(pictured.collect()))?;
+        if allowed.iter().any(|(found, _)| found.exchange == Exchange::Sides) {
+            sheet.note(
+                "With `sides`, what a list has first stays first and belongs to the other seat. So what a seat has is measured \
+                 together with its place.",
+            )?;
+        }
     }
     for SeatExchange { exchange, seats: [first, second], found: mirrored } in &found.fairness {
         let between = if found.seats.len() > 2 { format!(" of {first} and {second}") } else { String::new() };
@@ -275,7 +283,7 @@ fn what_is_exchanged(asked: &StudyJob, exchange: Exchange, seats: &[Arc<str>; 2]
             format!("{} over {}", player(first), player(second))
         }
         Exchange::Order => "listed first over second".to_owned(),
-        Exchange::Sides => format!("what {first} has over what {second} has"),
+        Exchange::Sides => format!("what {first} has, with its place in lists, over what {second} has"),
     }
 }
 

@@ -53,7 +53,8 @@ pub fn watch(asked: &StudyJob, trial: u64, decision: Option<u64>, json: bool) ->
         }))?;
     }
     if found.is_interrupted {
-        let text = format!("interrupted after {decisions} and {actions}; the same command plays the trial from its start");
+        let text =
+            format!("interrupted after {decisions} and {actions}; the same command plays the trial from its start");
         screen.row(&Row::prose(0).plain(text))?;
         return Ok(code());
     }
