@@ -167,11 +167,14 @@ return rb.play({
 	end,
 })"#
     .replace("VALUE", value);
-    let kinds =
-        r#"local rb = require("@riskbreaker") return rb.kinds({ board = { fields = { left = rb.int(), right = rb.int() } } })"#;
-    let policy = r#"local rb = require("@riskbreaker") return rb.policy({ id = "any", answer = function() return nil end })"#;
+    let kinds = r#"local rb = require("@riskbreaker") return rb.kinds({ board = { fields = { left = rb.int(), right = rb.int() } } })"#;
+    let policy =
+        r#"local rb = require("@riskbreaker") return rb.policy({ id = "any", answer = function() return nil end })"#;
     let files = [
-        ("ruleset.toml", "id = \"gift\"\ntitle = \"Gift\"\nversion = \"1\"\n[seats]\nleft = \"one\"\nright = \"other\"\n"),
+        (
+            "ruleset.toml",
+            "id = \"gift\"\ntitle = \"Gift\"\nversion = \"1\"\n[seats]\nleft = \"one\"\nright = \"other\"\n",
+        ),
         ("kinds.luau", kinds),
         ("play.luau", &play),
         ("policies/any.luau", policy),

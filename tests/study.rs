@@ -5,6 +5,9 @@ use std::sync::Arc;
 use riskbreaker::lab::{Difference, Exchange, Foresight, Mirrored, Recorded, Study, Variant};
 use riskbreaker::{Driver, Library, Ruleset, Setup};
 
+#[path = "study/intervals.rs"]
+mod intervals;
+
 const KINDS: &str = r#"local rb = require("@riskbreaker") return rb.kinds({ purse = { fields = { seat = rb.text({ show = false }), coins = rb.int() } } })"#;
 
 /// A state is worth the coins of a seat to it.
