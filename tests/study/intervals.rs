@@ -542,6 +542,7 @@ fn the_intervals_of_all_figures_contain_the_true_ones_in_about_95_of_100_studies
     let least = 0.95 * studies as f64 - 4.0 * (0.95 * 0.05 * studies as f64).sqrt();
     let failing: Vec<_> = holds.iter().filter(|(_, holds)| (**holds as f64) < least).collect();
     assert!(failing.is_empty(), "of {studies}: {failing:?}");
-    let all: u64 = holds.values().sum();
-    assert!(all as f64 >= 0.94 * (studies * holds.len() as u64) as f64, "{all} {holds:?}");
+    // The figures of one study resemble each other, so the share of all intervals has a standard error of at most 5 of 100 in one.
+    let (all, of) = (holds.values().sum::<u64>() as f64, (studies * holds.len() as u64) as f64);
+    assert!(all / of >= 0.95 - 3.0 * 0.05 / (studies as f64).sqrt(), "{all} of {of}: {holds:?}");
 }
