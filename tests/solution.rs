@@ -192,7 +192,7 @@ fn one_seat_and_two_seats_maximise_the_same() {
         solve_game(rules, setup(), &seats, payoff, GameLimits::default(), None).unwrap_or_else(|why| panic!("{why}"))
     };
     // The values of both seats do not sum to the same number: 7 or 1. The seat with more coins wins.
-    let coins = gift("board[seat]");
+    let coins = gift("if seat == \"left\" then board.left else board.right");
     for seats in [&["left"][..], &["left", "right"]] {
         let found = solve(&coins, seats, None);
         assert_eq!((found.payoff, found.counts_won, found.low, found.high), (Payoff::Won, true, 1.0, 1.0), "{seats:?}");

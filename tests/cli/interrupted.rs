@@ -155,13 +155,13 @@ fn a_terminated_command_prints_what_is_known_and_has_its_own_exit_code() {
         &["sim", "two", "--rules", "tug", "--ban", "left:rest", "--trials", "100000"],
         &["sim", "two", "--rules", "tug", "--sweep", "wins_at=2..4", "--target", "left 50 %", "--trials", "10000000"],
         &["odds", "--game", "four-against-four", "--rules", "riskbreaker-0.0.1"],
-        &["study", "duel", "--rules", "riskbreaker-0.0.1", "--trial", "1", "--seat", "players=search:100000"],
+        &["study", "duel", "--ruleset", "riskbreaker-0.0.1", "--trial", "1", "--seat", "players=search:100000"],
     ];
     let texts = [
         "pairs were played before the work ended",
         "before the work was interrupted",
         "interrupted after",
-        "interrupted after 0 decisions",
+        "the same command plays the trial from its start",
     ];
     for (call, known) in calls.iter().zip(texts) {
         let folder = if call.contains(&"tug") { "tests/rulesets" } else { "rulesets" };

@@ -53,8 +53,9 @@ pub fn watch(asked: &StudyJob, trial: u64, decision: Option<u64>, json: bool) ->
         }))?;
     }
     if found.is_interrupted {
+        let at = facts.decisions;
         let text =
-            format!("interrupted after {decisions} and {actions}; the same command plays the trial from its start");
+            format!("interrupted after {actions}, at decision {at}; the same command plays the trial from its start");
         screen.row(&Row::prose(0).plain(text))?;
         return Ok(code());
     }
