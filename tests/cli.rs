@@ -172,6 +172,31 @@ fn merged_parts_of_a_study_are_the_study_of_one_process() {
     assert!(before == std::fs::read(&files[0]).unwrap());
 }
 
+#[test]
+fn parts_of_a_study_have_the_games_of_its_search() {
+    let file = |index: u32| Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("searched-part-{index}.json"));
+    let files: Vec<String> = (1..=2).map(|index| file(index).display().to_string()).collect();
+    let call = ["study", "two", "--ruleset", "tug", "--rulesets", "tests/rulesets", "--only", "skill", "--trials", "6"];
+    let played = |more: &[&str]| play_anywhere(&[&call[..], more].concat(), "");
+    for (shard, file) in ["1/2", "2/2"].iter().zip(&files) {
+        let _ = std::fs::remove_file(file);
+        let part = played(&["--search", "5", "--shard", shard, "--save", file]);
+        assert!(part.status.success(), "{part:?}");
+    }
+    let whole = played(&["--search", "5"]);
+    let text = String::from_utf8_lossy(&whole.stdout).into_owned();
+    let merged = play_anywhere(&["merge", &files[0], &files[1]], "");
+    assert_eq!(String::from_utf8_lossy(&merged.stdout), text);
+    assert!(text.contains("it played the first 6 trials") && text.contains("--trials 6 --search 5"), "{text}");
+    // Without named playouts it plays a tenth of the trials, two at least.
+    let usual = played(&["--json"]);
+    let usual: serde_json::Value = serde_json::from_slice(&usual.stdout).unwrap();
+    assert_eq!((&usual["search"]["trials"], &usual["search"]["is_fitted"]), (&2.into(), &false.into()), "{usual}");
+    let refused = played(&["--search", "none"]);
+    let why = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && why.contains("a number of playouts from 1 to"), "{why}");
+}
+
 /// A field and a derived number of one of two sides: with `edge` faces of ten, left wins in 10 times that of 100 games.
 #[test]
 fn a_sweep_of_a_field_or_a_derived_number_finds_the_value_whose_share_is_known() {

@@ -17,7 +17,7 @@ fn solved(rules: &Arc<Ruleset>, scenario: &str, policies: &[(&str, &str)], best:
     let setup = policies.iter().fold(Setup::scenario(scenario), |setup, (seat, policy)| {
         setup.seat(seat, riskbreaker::Driver::Policy(Arc::from(*policy)))
     });
-    solve_game(rules, setup, &seats, Payoff::Value, GameLimits::default(), None).unwrap_or_else(|why| panic!("{why}"))
+    solve_game(rules, setup, &seats, None, GameLimits::default(), None).unwrap_or_else(|why| panic!("{why}"))
 }
 
 /// The share of an answer in the only decision that has all these words in what its seat sees.
@@ -145,12 +145,79 @@ fn answers_that_are_given_at_the_same_time_are_not_seen() {
     assert_eq!((best.low, share(&best, "right", &[], "paper")), (1.0, 1.0));
 }
 
+/// `left` takes many coins and gives more away, or takes one.
+fn gift(value: &str) -> Arc<Ruleset> {
+    let play = r#"local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.spawn("board", {})
+		rb.schedule("take", 1)
+	end,
+	entries = {
+		take = function()
+			local is_much = rb.choose({ seat = "left", topic = "way", options = { "much", "little" } }) == "much"
+			rb.first("board"):set("left", if is_much then 3 else 1)
+			rb.first("board"):set("right", if is_much then 4 else 0)
+			rb.finish("over")
+		end,
+	},
+	value = function(seat)
+		local board = rb.first("board")
+		return VALUE
+	end,
+})"#
+    .replace("VALUE", value);
+    let kinds = r#"local rb = require("@riskbreaker") return rb.kinds({ board = { fields = { left = rb.int(), right = rb.int() } } })"#;
+    let policy =
+        r#"local rb = require("@riskbreaker") return rb.policy({ id = "any", answer = function() return nil end })"#;
+    let files = [
+        (
+            "ruleset.toml",
+            "id = \"gift\"\ntitle = \"Gift\"\nversion = \"1\"\n[seats]\nleft = \"one\"\nright = \"other\"\n",
+        ),
+        ("kinds.luau", kinds),
+        ("play.luau", &play),
+        ("policies/any.luau", policy),
+        ("scenarios/hall.toml", "title = \"Hall\"\n"),
+    ];
+    let files = files.iter().map(|(path, text)| (format!("gift/{path}"), text.as_bytes().to_vec()));
+    Ruleset::load(&Library::from_files(files), "gift").unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn one_seat_and_two_seats_maximise_the_same() {
+    let setup = || Setup::scenario("hall").seat("right", riskbreaker::Driver::Policy("any".into()));
+    let solve = |rules: &Arc<Ruleset>, seats: &[&str], payoff| {
+        let seats: Vec<Arc<str>> = seats.iter().map(|seat| Arc::from(*seat)).collect();
+        solve_game(rules, setup(), &seats, payoff, GameLimits::default(), None).unwrap_or_else(|why| panic!("{why}"))
+    };
+    // The values of both seats do not sum to the same number: 7 or 1. The seat with more coins wins.
+    let coins = gift("if seat == \"left\" then board.left else board.right");
+    for seats in [&["left"][..], &["left", "right"]] {
+        let found = solve(&coins, seats, None);
+        assert_eq!((found.payoff, found.counts_won, found.low, found.high), (Payoff::Won, true, 1.0, 1.0), "{seats:?}");
+        assert_eq!(share(&found, "left", &[], "little"), 1.0);
+    }
+    let found = solve(&coins, &["left"], Some(Payoff::Value));
+    assert_eq!((found.payoff, found.counts_won, found.low), (Payoff::Value, false, 3.0));
+    assert_eq!(share(&found, "left", &[], "much"), 1.0);
+    // The lead sums to 0 in every end.
+    let lead = gift("if seat == \"left\" then board.left - board.right else board.right - board.left");
+    for seats in [&["left"][..], &["left", "right"]] {
+        let found = solve(&lead, seats, None);
+        assert_eq!((found.payoff, found.counts_won, found.low), (Payoff::Value, false, 1.0), "{seats:?}");
+    }
+    // Both win or lose together.
+    let found = solve(&gift("board.left + board.right"), &["left"], None);
+    assert_eq!((found.payoff, found.low), (Payoff::Value, 7.0));
+}
+
 #[test]
 fn what_cannot_be_solved_is_refused_with_a_reason() {
     let (rules, limits) = (fingers(), GameLimits::default());
     let solve = |seats: &[&str]| {
         let seats: Vec<Arc<str>> = seats.iter().map(|seat| Arc::from(*seat)).collect();
-        let solved = solve_game(&rules, Setup::scenario("hall"), &seats, Payoff::Value, limits, None);
+        let solved = solve_game(&rules, Setup::scenario("hall"), &seats, None, limits, None);
         solved.err().map(|why| why.to_string()).unwrap_or_default()
     };
     assert!(solve(&["left"]).contains("nobody plays right"), "{}", solve(&["left"]));
@@ -158,10 +225,10 @@ fn what_cannot_be_solved_is_refused_with_a_reason() {
     // At a limit there are bounds, and the reason.
     let few = GameLimits { states: 40, ..limits };
     let seats = ["x", "o"].map(Arc::from);
-    let found = solve_game(&known_game("tic-tac-toe"), Setup::scenario("board"), &seats, Payoff::Value, few, None);
+    let found = solve_game(&known_game("tic-tac-toe"), Setup::scenario("board"), &seats, None, few, None);
     assert!(found.is_err_and(|why| why.to_string().contains("more states")));
     let found = GameLimits { states: 2_000, ..limits };
-    let found = solve_game(&known_game("tic-tac-toe"), Setup::scenario("board"), &seats, Payoff::Value, found, None);
+    let found = solve_game(&known_game("tic-tac-toe"), Setup::scenario("board"), &seats, None, found, None);
     let found = found.unwrap_or_else(|why| panic!("{why}"));
     assert!(found.is_partial() && found.low <= 0.0 && 0.0 <= found.high, "{} {}", found.low, found.high);
 }

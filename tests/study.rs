@@ -5,6 +5,9 @@ use std::sync::Arc;
 use riskbreaker::lab::{Difference, Exchange, Foresight, Mirrored, Recorded, Study, Variant};
 use riskbreaker::{Driver, Library, Ruleset, Setup};
 
+#[path = "study/intervals.rs"]
+mod intervals;
+
 const KINDS: &str = r#"local rb = require("@riskbreaker") return rb.kinds({ purse = { fields = { seat = rb.text({ show = false }), coins = rb.int() } } })"#;
 
 /// A state is worth the coins of a seat to it.
@@ -450,6 +453,18 @@ fn a_ladder_of_players_separates_skill_from_luck() {
     assert!(unknown.unwrap_err().to_string().contains("nobody"));
 }
 
+#[test]
+fn a_search_among_the_players_is_the_same_for_any_number_of_threads() {
+    let study = study(&cards(), 12, 1);
+    let recorded = recorded(&study, 2);
+    let pairs = [("zany".to_owned(), "search:30".to_owned())];
+    let found = |threads| study.ladder(&recorded, &seats(), &pairs, threads, &mut |_| true).unwrap();
+    let one = found(1);
+    assert_eq!(format!("{one:?}"), format!("{:?}", found(3)));
+    // It knows the best card, which `zany` never plays.
+    assert!(one[0].ahead_by.pairs == 12 && one[0].ahead_by.average < 0.0, "{one:?}");
+}
+
 /// A game of four cards in which each card is the best one after one face of a die, and both sides and both places are alike:
 /// sound, unless a fault is planted. In each turn a die chooses the seat that plays a card; its chance to win is in tenths.
 #[derive(Clone, Debug)]
@@ -724,7 +739,7 @@ fn games_that_loop_or_have_no_open_answer_are_endless_and_stuck_and_have_their_r
         };
         assert!(game.why.contains(reason), "{game:?}");
         // The same game alone ends in the same way. Its log has all actions but the one that failed.
-        let watched = study.watch(game.trial, None).unwrap();
+        let watched = study.watch(game.trial, None, &Arc::default()).unwrap();
         assert_eq!(watched.facts.end.why_unended(), Some(&*game.why));
         let rolled = watched.events.iter().any(|event| event.happening.line().contains("rolled"));
         assert_eq!(rolled, game.how == "endless", "{game:?}");
@@ -736,7 +751,7 @@ fn a_trial_stops_at_a_decision_and_shows_the_value_of_each_answer() {
     let study = study(&cards(), 20, 1);
     let games = recorded(&study, 2).games;
     let game = games.iter().find(|game| game.card_choices == 1).expect("several cards are open in some game");
-    let watched = study.watch(game.trial, Some(1)).unwrap();
+    let watched = study.watch(game.trial, Some(1), &Arc::default()).unwrap();
     assert!(watched.is_at_decision && watched.session.questions().len() == 1);
     let found: Vec<String> = watched
         .answers
@@ -745,7 +760,7 @@ fn a_trial_stops_at_a_decision_and_shows_the_value_of_each_answer() {
         .collect();
     assert_eq!(found, ["fair 1/2", "poor 1/5", "sure 4/5"]);
     // Played to its end, it is the recorded game; it has no second decision.
-    let watched = study.watch(game.trial, Some(2)).unwrap();
+    let watched = study.watch(game.trial, Some(2), &Arc::default()).unwrap();
     assert!(!watched.is_at_decision && watched.answers.is_empty());
     assert_eq!(watched.facts, *game);
 }

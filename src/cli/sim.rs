@@ -106,7 +106,7 @@ pub struct Args {
 
     /// Goes through values of a house rule, a fact of a card, a field at the start or a derived number, on the same dice, to
     /// find the one that fits `--target`
-    #[arg(long, value_name = "SWITCH=1..5 or CARD.FACT=1..5 or NAME.FIELD=1..5", value_parser = pair, requires = "target", conflicts_with_all = NO_PAIRS, conflicts_with_all = ["ban", "mirror"])]
+    #[arg(long, value_name = "SWITCH=1..5 or CARD.FACT=1..5 or NAME.FIELD=1..5", value_parser = tune::values, requires = "target", conflicts_with_all = NO_PAIRS, conflicts_with_all = ["ban", "mirror"])]
     sweep: Option<(String, String)>,
 
     /// With `--sweep`: a result and the share of games that it is to have, such as "players 50 %"

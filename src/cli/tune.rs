@@ -17,6 +17,7 @@ use super::figures::{bar, percent};
 use super::interrupt::{interrupted_code, watched};
 use super::meter::meter;
 use super::odds::values_of;
+use super::play::pair;
 use super::row::Row;
 use super::rules::find_card;
 use super::screen::Screen;
@@ -76,6 +77,14 @@ pub fn variants(
     values_of(values)?.iter().map(of).collect()
 }
 
+/// Parses what is swept, and its values: `growth=stake,flat_one`, `strike.max_risk=1..3`.
+pub fn values(text: &str) -> Result<(String, String), String> {
+    pair(text).map_err(|_| {
+        "write what is varied and its values, such as growth=stake,flat_one, strike.max_risk=1..3 or Ann.skill=3,5"
+            .to_owned()
+    })
+}
+
 /// What `name` means: a house rule, a fact of a card, or a field or derived number of an entity that exists from the start.
 fn swept(rules: &Arc<Ruleset>, name: &str, setup: &dyn Fn() -> Result<Setup>) -> Result<Swept> {
     if rules.switch(name).is_some() {
@@ -87,7 +96,10 @@ fn swept(rules: &Arc<Ruleset>, name: &str, setup: &dyn Fn() -> Result<Setup>) ->
             "write SWITCH=1..5, CARD.FACT=1..5 or NAME.FIELD=1..5; its house rules are {}",
             switches.join(", ")
         );
-        let meant = instead_or(name, switches.iter().copied(), usage);
+        let meant = match rules.card(name).and_then(|card| card.facts.keys().next()) {
+            Some(fact) => format!("it is a card: write `{name}.FACT=1..5` with one of its facts, such as `{fact}`"),
+            None => instead_or(name, switches.iter().copied(), usage).to_string(),
+        };
         return Err(call_error(format!("`{name}` is no house rule of {}; {meant}", rules.name())));
     };
     let card = find_card(rules, whose);
@@ -164,12 +176,17 @@ fn result_named(findings: &Findings, typed: &str) -> Result<String> {
     let lower = typed.to_lowercase();
     let exact = results.iter().find(|name| name.to_lowercase() == lower);
     let mut parts = results.iter().filter(|name| name.to_lowercase().contains(&lower));
+    let several = parts.clone().nth(1).is_some();
     let found = exact.copied().or_else(|| parts.next().copied().filter(|_| parts.next().is_none()));
     found.cloned().ok_or_else(|| match results.is_empty() {
         true => call_error("no game came to an end: `sim` with one of these values says why"),
         false => {
             let names: Vec<&str> = results.iter().map(|name| name.as_str()).collect();
-            call_error(format!("`{typed}` is not one result; the games ended with {}", names.join(", ")))
+            let names = names.join(", ");
+            match several {
+                true => call_error(format!("`{typed}` is a part of several results; name one of {names}")),
+                false => call_error(format!("no game ended with `{typed}`; the results are {names}")),
+            }
         }
     })
 }

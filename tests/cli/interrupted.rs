@@ -151,12 +151,18 @@ fn an_interrupted_simulation_with_look_ahead_prints_its_counts() {
 /// SIGTERM prints what is known, like Ctrl-C.
 #[test]
 fn a_terminated_command_prints_what_is_known_and_has_its_own_exit_code() {
-    let calls: [&[&str]; 3] = [
+    let calls: [&[&str]; 4] = [
         &["sim", "two", "--rules", "tug", "--ban", "left:rest", "--trials", "100000"],
         &["sim", "two", "--rules", "tug", "--sweep", "wins_at=2..4", "--target", "left 50 %", "--trials", "10000000"],
         &["odds", "--game", "four-against-four", "--rules", "riskbreaker-0.0.1"],
+        &["study", "duel", "--ruleset", "riskbreaker-0.0.1", "--trial", "1", "--seat", "players=search:100000"],
     ];
-    let texts = ["pairs were played before the work ended", "before the work was interrupted", "interrupted after"];
+    let texts = [
+        "pairs were played before the work ended",
+        "before the work was interrupted",
+        "interrupted after",
+        "the same command plays the trial from its start",
+    ];
     for (call, known) in calls.iter().zip(texts) {
         let folder = if call.contains(&"tug") { "tests/rulesets" } else { "rulesets" };
         let output = ended_by("-TERM", 75, A_WHILE, &[call, &["--rulesets", folder][..]].concat());

@@ -24,10 +24,9 @@ use super::refused;
 use super::show::table_of_chances;
 
 /// What an end of the game counts for a seat.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum PayoffChoice {
     /// What `value` in play.luau gives
-    #[default]
     Value,
     /// 1 for a game won, 1/2 for a draw, 0 for a game lost
     Won,
@@ -45,7 +44,7 @@ pub struct BestPlay<'a> {
     pub rules: &'a Arc<Ruleset>,
     pub setup: Setup,
     pub seats: &'a [String],
-    pub payoff: PayoffChoice,
+    pub payoff: Option<PayoffChoice>,
 }
 
 /// What a policy gives away: the play of both seats, if it is known, and by how much the best response gains on it.
@@ -97,10 +96,10 @@ impl BestPlay<'_> {
         seats: &[Arc<str>],
         interrupt: Arc<AtomicBool>,
     ) -> impl FnOnce() -> Result<Solution, Refusal> + Send + 'static {
-        let payoff = match self.payoff {
+        let payoff = self.payoff.map(|payoff| match payoff {
             PayoffChoice::Value => Payoff::Value,
             PayoffChoice::Won => Payoff::Won,
-        };
+        });
         let (rules, setup, seats) = (self.rules.clone(), self.setup.clone(), seats.to_vec());
         move || solve_game(&rules, setup, &seats, payoff, GameLimits::default(), Some(interrupt))
     }
@@ -209,16 +208,22 @@ impl BestPlay<'_> {
     /// How the figures are meant, and what they leave out.
     fn notes(&self, found: &Solution) -> Vec<String> {
         let mut notes = Vec::new();
-        notes.push(match (found.payoff, found.counts_won) {
-            (Payoff::Value, _) => {
-                "A payoff is what `value` of the ruleset gives at the end, on the average.".to_owned()
-            }
-            (Payoff::Won, false) => "A payoff is the share of games won; a draw is half a game won.".to_owned(),
-            (Payoff::Won, true) => {
-                "A payoff is the share of games won; a draw is half a game won. What `value` gives is not \
-                                    used: it does not sum to the same number in all ends."
+        const WON: &str =
+            "Maximised: the share of games won, by the highest `value` at the end; a draw is half a game won.";
+        notes.push(match (found.payoff, found.counts_won, found.seats.len()) {
+            (Payoff::Value, ..) => {
+                "Maximised: the average of what `value` of the ruleset gives at the end. `--payoff won` maximises games won."
                     .to_owned()
             }
+            (Payoff::Won, false, _) => WON.to_owned(),
+            (Payoff::Won, true, 1) => format!(
+                "{WON} The values of both seats do not sum to the same number in all ends, so a higher `value` need not win: \
+                 `--payoff value` maximises it."
+            ),
+            (Payoff::Won, true, _) => format!(
+                "{WON} The values of both seats do not sum to the same number in all ends, so they cannot be the payoff of two \
+                 seats against each other."
+            ),
         });
         notes.push(match (found.hidden, found.seats.len()) {
             (false, _) => format!("Nothing is hidden: value iteration over {} states of the game.", found.states),

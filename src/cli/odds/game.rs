@@ -33,8 +33,8 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
     // Seats without a given driver are played as in a simulation.
     let setup = Variant::new(rules.id(), &rules, setup).map_err(|error| call_error(error.to_string()))?.setup;
     if !args.best.is_empty() {
-        let payoff = args.payoff.unwrap_or_default();
-        return BestPlay { scenario, rules: &rules, setup, seats: &args.best, payoff }.show(args.json);
+        let best = BestPlay { scenario, rules: &rules, setup, seats: &args.best, payoff: args.payoff };
+        return best.show(args.json);
     }
     let played: Vec<String> = setup.seats.iter().map(|(seat, driver)| format!("{seat} {}", told(driver))).collect();
     let interrupt = watched_briefly();

@@ -49,7 +49,7 @@ pub struct Args {
     #[arg(long, value_name = "SEAT", requires = "game")]
     best: Vec<String>,
 
-    /// With `--best`: what an end of the game counts
+    /// With `--best`: what is maximised; games won where the values of two seats do not sum to the same number in all ends
     #[arg(long, value_name = "WHAT", requires = "best", value_enum)]
     payoff: Option<best::PayoffChoice>,
 

@@ -137,7 +137,7 @@ pub fn values_of(text: &str) -> Result<Vec<String>> {
             Ok((from..=to).map(|n| n.to_string()).collect())
         }
         Some((from, to)) if from > to => Err(call_error(format!("`{text}` is empty: write `{to}..{from}`"))),
-        Some(_) => Err(call_error(format!("`{text}` has more than {MOST} values"))),
+        Some(_) => Err(call_error(format!("`{text}` has more than {MOST} values: write fewer, such as 1,5,10"))),
         None if text.contains("..") => Err(call_error(format!(
             "`{text}` is no range: write whole numbers, such as 1..5, or a list, such as 1,3,5"
         ))),

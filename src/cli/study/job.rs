@@ -9,12 +9,14 @@ use riskbreaker::lab::{RANDOM, Study};
 use riskbreaker::play::MASTER;
 
 use super::super::call::quoted;
+use super::ladder::SearchPlan;
 
 /// A study with its options.
 pub struct StudyJob {
     pub study: Study,
     pub scenario: String,
     pub seats: Vec<(String, String)>,
+    pub search: SearchPlan,
     pub folder: Option<PathBuf>,
 }
 
@@ -47,6 +49,13 @@ impl StudyJob {
 
     /// The call that plays one trial again up to a decision.
     pub fn replay_to(&self, trial: u64, decision: Option<u64>) -> String {
+        let mut more = vec!["--trial".to_owned(), trial.to_string()];
+        more.extend(decision.into_iter().flat_map(|decision| ["--decision".into(), decision.to_string()]));
+        self.call(&more)
+    }
+
+    /// The call of a study of the same games, with these options added.
+    pub fn call(&self, more: &[String]) -> String {
         let study = &self.study;
         let mut words = vec!["riskbreaker".to_owned(), "study".into()];
         words.extend(Some(self.scenario.clone()).filter(|name| !name.is_empty()));
@@ -59,8 +68,7 @@ impl StudyJob {
             words.extend(["--ban".into(), format!("{seat}:{card}")]);
         }
         words.extend(["--seed".into(), study.seed.to_string(), "--actions".into(), study.actions.to_string()]);
-        words.extend(["--trial".into(), trial.to_string()]);
-        words.extend(decision.into_iter().flat_map(|decision| ["--decision".into(), decision.to_string()]));
+        words.extend_from_slice(more);
         words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
     }
 }

@@ -3,6 +3,7 @@
 pub mod compared;
 mod html;
 mod job;
+mod ladder;
 pub mod part;
 pub mod parts;
 pub mod plan;
@@ -32,7 +33,7 @@ use super::shard::threads;
 pub use self::plan::Args;
 
 /// The time after which no game begins without `--trials`. Unfinished games are dropped.
-const LONGEST: Duration = Duration::from_secs(40);
+const LONGEST: Duration = Duration::from_secs(42);
 
 pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
     let asked = planned(args, folder, None)?;
@@ -58,7 +59,7 @@ pub fn study(args: &Args, folder: Option<&Path>) -> Result<ExitCode> {
         let names = [&asked.study, &other].map(|study| study.variant.rules.id().to_string());
         return Columns { title: asked.scenario, names, studies: [asked.study, other] }.show(&work, args.json);
     }
-    let found = parts::find(&asked.study, &StudyPart::chosen(args), &work)?;
+    let found = parts::find(&asked, &StudyPart::chosen(args), &work)?;
     let mut screen = show(&asked, &found, args.json, args.html.as_deref())?;
     if let Some(folder) = &args.specs {
         let files = specs::write(&asked, &found, folder)?;

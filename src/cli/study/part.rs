@@ -18,9 +18,9 @@ use super::super::shard::{ReportForm, ShardArg, end_part, tell_cost};
 use super::super::{call_error, file};
 use super::job::StudyJob;
 use super::parts::{self, StudyPart, StudyWork};
-use super::plan::{Args, planned};
+use super::plan::{Args, planned, search};
 use super::show::show;
-use riskbreaker::lab::{GameStore, KnownGames, Shard};
+use riskbreaker::lab::{Foresight, GameStore, KnownGames, Shard};
 use riskbreaker::ruleset::system_message;
 
 /// The file of a part: its games, and the call that they belong to.
@@ -49,6 +49,8 @@ struct PartPlan {
     seats: Vec<(String, String)>,
     bans: Vec<(String, String)>,
     only: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    search: Option<String>,
     trials: u64,
     seed: u64,
     actions: u64,
@@ -66,6 +68,7 @@ impl PartPlan {
             seats: args.seat.clone(),
             bans: args.ban.clone(),
             only: args.only.iter().map(|part| part.id()).collect(),
+            search: args.search.map(|search| Foresight::Search(search).to_string()),
             trials: asked.study.trials,
             seed: args.seed,
             actions: args.actions,
@@ -83,6 +86,7 @@ impl PartPlan {
             seat: self.seats.clone(),
             ban: self.bans.clone(),
             only: self.only.iter().map(|name| StudyPart::named(name)).collect::<Result<_>>()?,
+            search: self.search.as_deref().map(search).transpose().map_err(call_error)?,
             threads,
             actions: self.actions,
             ..Args::default()
@@ -100,7 +104,10 @@ fn range(trials: u64, shard: Shard) -> Result<(u64, u64)> {
     let before = |index: u64| (u128::from(trials) * u128::from(index) / u128::from(shard.count)) as u64;
     let (first, last) = (before(shard.index - 1) + 1, before(shard.index));
     if first > last {
-        return Err(call_error(format!("{trials} trials do not suffice for {} parts", shard.count)));
+        let count = shard.count;
+        return Err(call_error(format!(
+            "{trials} trials do not suffice for {count} parts: write `--trials {count}` or more"
+        )));
     }
     Ok((first, last))
 }
@@ -131,13 +138,14 @@ fn play_part(args: &Args, asked: StudyJob, shard: &ShardArg, threads: usize) -> 
         let name = save.display();
         return Err(call_error(format!("{name} is a part of another study; save to another file, or delete this one")));
     }
-    let mut study = asked.study;
+    let mut asked = asked;
+    let study = &mut asked.study;
     study.store = GameStore::new(before.map(|before| before.known).unwrap_or_default());
     (study.first, study.trials) = (trials.0, trials.1 - trials.0 + 1);
     let work = StudyWork::new(None, watched(), threads);
-    parts::find(&study, &StudyPart::chosen(args), &work)?;
+    parts::find(&asked, &StudyPart::chosen(args), &work)?;
     let complete = !work.is_interrupted();
-    let part = PartFile { study_part: FORMAT, plan, trials, complete, known: study.store.known() };
+    let part = PartFile { study_part: FORMAT, plan, trials, complete, known: asked.study.store.known() };
     let text = serde_json::to_string(&part)?;
     // A full disk may have room later, so this is not a call error.
     file::replace(save, text).map_err(|error| anyhow::anyhow!("{}", unwritable(save, &error)))?;
@@ -159,12 +167,20 @@ fn play_part(args: &Args, asked: StudyJob, shard: &ShardArg, threads: usize) -> 
 pub fn read(path: &Path) -> Result<PartFile> {
     let name = path.display();
     let text = file::read(path).map_err(|error| call_error(format!("{name}: {}", system_message(&error))))?;
-    let part: PartFile =
-        serde_json::from_str(&text).map_err(|error| call_error(format!("{name} is no part of a study: {error}")))?;
-    match part.study_part {
-        FORMAT => Ok(part),
-        other => Err(call_error(format!("{name} has format {other}; this program reads format {FORMAT}"))),
+    // Another format has other keys, so its version is read first.
+    let version: Option<PartVersion> = serde_json::from_str(&text).ok();
+    if let Some(PartVersion { study_part }) = version.filter(|version| version.study_part != FORMAT) {
+        return Err(call_error(format!("{name} has format {study_part}; this program reads format {FORMAT}")));
     }
+    serde_json::from_str(&text).map_err(|error| {
+        call_error(format!("{name} is no whole part of a study ({error}); `study --shard I/N --save FILE` writes one"))
+    })
+}
+
+/// The version of the format of a part.
+#[derive(Deserialize)]
+struct PartVersion {
+    study_part: u32,
 }
 
 /// The bytes at the start of a file that tell whether it is a part of a study.
@@ -204,7 +220,7 @@ pub fn merge(files: &[PathBuf], partial: bool, output: &ReportForm, folder: Opti
     asked.study.store = GameStore::new(known);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let work = StudyWork::new(None, watched(), threads);
-    let found = parts::find(&asked.study, &StudyPart::chosen(&args), &work)?;
+    let found = parts::find(&asked, &StudyPart::chosen(&args), &work)?;
     show(&asked, &found, output.json, output.html.as_deref())?;
     if !missing.is_empty() {
         eprintln!("missing: trials {}", missing.join(", "));

@@ -11,9 +11,11 @@ use indicatif::ProgressBar;
 
 use super::super::call_error;
 use super::super::meter::{WHOLE, meter_of_parts};
+use super::job::StudyJob;
+use super::ladder::SearchUse;
 use riskbreaker::lab::{
-    AHEAD, CardWorth, Exchange, FirstBias, GameFacts, LadderPair, Progress, Recorded, SeatBias, SeatExchange,
-    SimulationError, Study, StudyFigures, WeighedPositions,
+    CardWorth, Exchange, FirstBias, GameFacts, LadderPair, Progress, Recorded, SeatBias, SeatExchange, SimulationError,
+    Study, StudyFigures, WeighedPositions,
 };
 
 /// A part of a study that plays its own games, in addition to those recorded for all parts.
@@ -56,19 +58,29 @@ impl StudyPart {
         }
     }
 
-    /// The share of the total time at which the part ends at the latest.
-    fn ends_at(self) -> f64 {
+    /// The name at the progress bar: short enough for a line of 80 columns.
+    pub fn short_name(self) -> &'static str {
         match self {
-            StudyPart::Fairness => 0.4,
-            StudyPart::Worth => 0.65,
-            StudyPart::Dominated => 0.8,
+            StudyPart::Fairness => "fairness",
+            StudyPart::Worth => "worth of cards",
+            StudyPart::Dominated => "comparison of cards",
+            StudyPart::Skill => "players",
+        }
+    }
+
+    /// The share of the total time at which the part ends at the latest.
+    pub fn ends_at(self) -> f64 {
+        match self {
+            StudyPart::Fairness => 0.38,
+            StudyPart::Worth => 0.6,
+            StudyPart::Dominated => 0.72,
             StudyPart::Skill => 1.0,
         }
     }
 }
 
 /// The share of the time after which no more games are recorded.
-const RECORDED_BY: f64 = 0.3;
+const RECORDED_BY: f64 = 0.28;
 
 /// All results of a study.
 pub struct StudyFindings {
@@ -88,6 +100,8 @@ pub struct StudyFindings {
     pub positions: Option<WeighedPositions>,
     /// The comparisons of players.
     pub ladder: Vec<LadderPair>,
+    /// The search among the players; `None` if it played no game.
+    pub search: Option<SearchUse>,
     /// Sentences about what was left out.
     pub notes: Vec<String>,
 }
@@ -125,8 +139,23 @@ impl StudyWork {
         let done = progress.done as f64 / progress.of.max(1) as f64;
         self.meter.set_position((WHOLE as f64 * (from + (to - from) * done)) as u64);
         let left = self.longest.map(|longest| longest.saturating_sub(self.began.elapsed()).as_secs());
-        let left = left.map_or_else(String::new, |left| format!(" · at most {left}s left"));
+        let left = left.map_or_else(String::new, |left| format!(" · {left} s left"));
         self.meter.set_message(format!("{name}: {} of {}{left}", progress.done, progress.of));
+    }
+
+    /// True if the study has a limit of time.
+    pub fn is_limited(&self) -> bool {
+        self.longest.is_some()
+    }
+
+    /// The number of threads.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The time until this share of the total time has passed; zero without a limit.
+    pub fn left(&self, share: f64) -> Duration {
+        self.longest.unwrap_or_default().mul_f64(share).saturating_sub(self.began.elapsed())
     }
 
     /// Removes the progress bar.
@@ -154,19 +183,16 @@ impl StudyWork {
 }
 
 /// Records the games of a study and runs the parts, in their order.
-pub fn find(study: &Study, parts: &[StudyPart], work: &StudyWork) -> Result<StudyFindings> {
+pub fn find(asked: &StudyJob, parts: &[StudyPart], work: &StudyWork) -> Result<StudyFindings> {
+    let study = &asked.study;
     let share = if parts.is_empty() { 1.0 } else { RECORDED_BY };
     work.begin("recorded games", 0.0, share);
     let (recorded, _) = work.until(share, |threads, told| study.record(threads, told))?;
-    let mut figures = recorded.figures();
-    let has_ends = recorded.games.iter().any(GameFacts::is_whole);
-    if study.variant.rules.measures() && !has_ends {
-        figures.missing = vec!["all that needs games with an end: no recorded game came to one".to_owned()];
-    }
+    let figures = recorded.figures();
     let seats = study.compared_seats(&recorded);
-    let is_cooperative = recorded.is_cooperative();
-    let is_contest = study.variant.rules.measures() && seats.len() > 1 && !is_cooperative;
-    let is_common = recorded.seats.len() == 1 || is_cooperative;
+    let is_contest = recorded.has_value && seats.len() > 1 && !figures.is_cooperative;
+    let is_common = recorded.seats.len() == 1 || figures.is_cooperative;
+    let can_be_compared = recorded.has_value && recorded.games.iter().any(GameFacts::is_whole);
     let (biases, first) = match is_contest {
         true => (recorded.biases(&seats), recorded.first_bias(&seats)),
         false => (Vec::new(), None),
@@ -181,15 +207,15 @@ pub fn find(study: &Study, parts: &[StudyPart], work: &StudyWork) -> Result<Stud
         fairness: Vec::new(),
         positions: None,
         ladder: Vec::new(),
+        search: None,
         notes: Vec::new(),
     };
     let games = found.recorded.games.len() as u64;
     if games < study.trials {
         found.notes.push(format!("{games} of {} games were recorded before the work ended.", study.trials));
     }
-    let has_value = study.variant.rules.measures() && has_ends;
     let mut from = RECORDED_BY;
-    for part in StudyPart::ALL.into_iter().filter(|part| parts.contains(part) && has_value) {
+    for part in StudyPart::ALL.into_iter().filter(|part| parts.contains(part) && can_be_compared) {
         // Where no seat wins against another, the figures name what is missing.
         let is_possible = match part {
             StudyPart::Dominated => true,
@@ -199,16 +225,22 @@ pub fn find(study: &Study, parts: &[StudyPart], work: &StudyWork) -> Result<Stud
         if !is_possible {
             continue;
         }
-        work.begin(part.name(), std::mem::replace(&mut from, part.ends_at()), part.ends_at());
+        work.begin(part.short_name(), std::mem::replace(&mut from, part.ends_at()), part.ends_at());
         if work.is_interrupted() {
             found.notes.push(format!("Not begun: {}.", part.name()));
             continue;
         }
-        let whole = found.add(study, part, work)?;
+        let whole = found.add(asked, part, work)?;
         if !whole {
-            let text = format!("{} ended early, with fewer games; `--trials` sets no limit of time.", part.name());
-            found.notes.push(capital(&text));
+            let why = match work.is_interrupted() {
+                true => "was interrupted, and has fewer games.",
+                false => "ended early, with fewer games; `--trials` sets no limit of time.",
+            };
+            found.notes.push(capital(&format!("{} {why}", part.name())));
         }
+    }
+    if work.is_interrupted() {
+        found.notes.insert(0, "The study was interrupted: the figures are those that were known by then.".to_owned());
     }
     work.finish();
     Ok(found)
@@ -216,7 +248,8 @@ pub fn find(study: &Study, parts: &[StudyPart], work: &StudyWork) -> Result<Stud
 
 impl StudyFindings {
     /// Runs a part. False if the time or Ctrl-C ended it.
-    fn add(&mut self, study: &Study, part: StudyPart, work: &StudyWork) -> Result<bool> {
+    fn add(&mut self, asked: &StudyJob, part: StudyPart, work: &StudyWork) -> Result<bool> {
+        let study: &Study = &asked.study;
         let (recorded, until) = (&self.recorded, part.ends_at());
         let seats = &self.seats;
         let whole = match part {
@@ -239,22 +272,7 @@ impl StudyFindings {
                 self.fairness = fairness;
                 whole
             }
-            StudyPart::Skill => {
-                // Looking ahead takes longest, so it gets half of the time.
-                let (slow, fast): (Vec<_>, Vec<_>) =
-                    pairs_of(&study.players()).into_iter().partition(|(_, other)| other == AHEAD);
-                let middle = f64::midpoint(StudyPart::Dominated.ends_at(), until);
-                let mut whole = true;
-                let halves = [(fast, StudyPart::Dominated.ends_at(), middle), (slow, middle, until)];
-                for (pairs, from, until) in halves.iter().filter(|(pairs, ..)| !pairs.is_empty()) {
-                    work.begin(part.name(), *from, *until);
-                    let (ladder, all) =
-                        work.until(*until, |threads, told| study.ladder(recorded, seats, pairs, threads, told))?;
-                    self.ladder.extend(ladder);
-                    whole &= all;
-                }
-                whole
-            }
+            StudyPart::Skill => self.play_ladder(asked, work)?,
         };
         Ok(whole)
     }
@@ -274,15 +292,6 @@ fn pairs_of_seats(seats: &[Arc<str>]) -> Vec<[Arc<str>; 2]> {
         return all;
     }
     seats.windows(2).map(|pair| [pair[0].clone(), pair[1].clone()]).collect()
-}
-
-/// All pairs of two players.
-fn pairs_of(players: &[String]) -> Vec<(String, String)> {
-    let pairs = players
-        .iter()
-        .enumerate()
-        .flat_map(|(at, one)| players[at + 1..].iter().map(move |other| (one.clone(), other.clone())));
-    pairs.collect()
 }
 
 /// The text with a capital first letter.

@@ -8,8 +8,9 @@ use super::super::play::{pair, with_pairs};
 use super::super::shard::{ShardArg, shard};
 use super::super::{call_error, library};
 use super::job::StudyJob;
+use super::ladder::SearchPlan;
 use super::parts::StudyPart;
-use riskbreaker::lab::{SimulationError, Study, Variant};
+use riskbreaker::lab::{Foresight, Search, SimulationError, Study, Variant};
 use riskbreaker::ruleset::nearest;
 use riskbreaker::{Scenario, Setup};
 
@@ -31,13 +32,13 @@ pub struct Args {
 
     /// Plays trial N alone and shows its log
     #[arg(
-        long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
+        long, value_name = "N", value_parser = super::super::least_one,
         conflicts_with_all = ["trials", "only", "specs", "html"]
     )]
     pub trial: Option<u64>,
 
     /// With `--trial`: stops at decision N and shows the position, the question and what each answer is worth
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "trial")]
+    #[arg(long, value_name = "N", value_parser = super::super::least_one, requires = "trial")]
     pub decision: Option<u64>,
 
     /// The seed of the dice
@@ -55,6 +56,10 @@ pub struct Args {
     /// Plays the games of these parts only; every report has results, choices, cards and drama
     #[arg(long, value_name = "PART,PART...", value_delimiter = ',', value_enum)]
     pub only: Vec<StudyPart>,
+
+    /// How far the player `search` looks ahead, over all trials: N, N:horizon or N:horizon:K, as for a seat that searches
+    #[arg(long, value_name = "N", value_parser = search, conflicts_with_all = ["trial", "against"])]
+    pub search: Option<Search>,
 
     /// Compares with another ruleset, on the same dice
     #[arg(long, value_name = "ID", conflicts_with_all = ["trial", "only"])]
@@ -103,6 +108,19 @@ pub fn ban(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// A search by its playouts, with or without the word `search:` before them.
+pub fn search(text: &str) -> Result<Search, String> {
+    let name = format!("search:{}", text.strip_prefix("search:").unwrap_or(text));
+    match Foresight::named(&name) {
+        Ok(Some(Foresight::Search(search))) => Ok(search),
+        Ok(_) | Err(_) => Err(format!(
+            "write a number of playouts from 1 to {}, such as 50, or 50:horizon:3 for playouts that stop where they reach the \
+             horizon of the ruleset for the third time",
+            Search::MOST
+        )),
+    }
+}
+
 /// The study that the command line describes. `instead`: another ruleset and scenario.
 pub fn planned(args: &Args, folder: Option<&Path>, instead: Option<(&String, &String)>) -> Result<StudyJob> {
     let library = library::open(folder)?;
@@ -131,11 +149,15 @@ pub fn planned(args: &Args, folder: Option<&Path>, instead: Option<(&String, &St
     if trials > Study::MOST_TRIALS {
         return Err(call_error(SimulationError::TooManyTrials(trials).to_string()));
     }
+    if args.search.is_some() && !StudyPart::chosen(args).contains(&StudyPart::Skill) {
+        return Err(call_error("`--search` is for luck and skill, which `--only` leaves out: add `skill` to it"));
+    }
+    let search = SearchPlan::of(args.search, trials);
     let random = Default::default();
     let (store, known_only) = Default::default();
     let study =
         Study { variant, first, trials, seed: args.seed, actions: args.actions, bans, random, store, known_only };
-    Ok(StudyJob { study, scenario, seats: args.seat.clone(), folder: folder.map(Path::to_owned) })
+    Ok(StudyJob { study, scenario, seats: args.seat.clone(), search, folder: folder.map(Path::to_owned) })
 }
 
 /// Checks that bans name cards and seats of the rules.
@@ -148,7 +170,8 @@ pub fn check_bans(variant: &Variant, bans: &[(String, String)]) -> Result<()> {
     for (seat, card) in bans {
         if rules.card(card).is_none() {
             let near = nearest(card, rules.cards().iter().map(|card| &*card.id));
-            let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let list = || format!("; `riskbreaker reference {}` lists its cards", rules.id());
+            let near = near.map_or_else(list, |near| format!("; did you mean `{near}`?"));
             return Err(call_error(format!("`{card}` is no card of {}{near}", rules.name())));
         }
         if !variant.setup.seats.contains_key(seat.as_str()) {

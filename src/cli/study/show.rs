@@ -54,7 +54,7 @@ fn as_json(asked: &StudyJob, found: &StudyFindings) -> Json {
         "scenario": asked.scenario, "ruleset": rules.id().to_string(), "players": asked.players(),
         "policies": rules.policies(), "seats": found.seats, "biases": found.biases,
         "first_bias": found.first, "seed": asked.study.seed, "trials": asked.study.trials, "figures": figures,
-        "worth": found.worth, "fairness": fairness, "positions": found.positions, "ladder": found.ladder,
+        "worth": found.worth, "fairness": fairness, "positions": found.positions, "ladder": found.ladder, "search": found.search,
         "forced": found.recorded.forced(), "replays": replays, "notes": found.notes,
     })
 }

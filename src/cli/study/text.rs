@@ -10,9 +10,10 @@ use riskbreaker::lab::{
 };
 use riskbreaker::state::readable_name;
 
-use super::super::figures::percent;
+use super::super::figures::{counted, percent};
 use super::super::tallies::rate_text;
 use super::job::StudyJob;
+use super::ladder::SearchUse;
 use super::parts::StudyFindings;
 use super::sheet::{Chart, ReportOutput};
 
@@ -22,7 +23,8 @@ const NAMED: usize = 5;
 /// Writes the report: each figure with its interval, each part with an explanation.
 pub fn report(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFindings) -> Result<()> {
     let (study, figures) = (&asked.study, &found.figures);
-    sheet.title(&format!("{} · {} games · seed {}", asked.title(), figures.games, study.seed))?;
+    let games = counted(figures.games, "game", "games");
+    sheet.title(&format!("{} · {games} · seed {}", asked.title(), study.seed))?;
     sheet.plain(&players(asked))?;
     sheet.note("Each figure has its 95 % confidence interval.")?;
     results(sheet, asked, figures)?;
@@ -52,7 +54,8 @@ fn players(asked: &StudyJob) -> String {
     let how = match policies.first() {
         None => "the ruleset has no policy; `--seat SEAT=ahead` looks ahead".to_owned(),
         Some(first) => format!(
-            "{first}, the first policy, plays each seat for which `--seat SEAT=POLICY` names no other; policies: {}",
+            "{first}, the first policy, plays each seat for which neither the scenario nor `--seat SEAT=POLICY` names another; \
+             policies: {}",
             policies.iter().map(|policy| &**policy).collect::<Vec<_>>().join(", ")
         ),
     };
@@ -241,6 +244,12 @@ fn exchanges(sheet: &mut dyn ReportOutput, asked: &StudyJob, found: &StudyFindin
             ]
         });
         sheet.picture(&Chart::Differences(pictured.collect()))?;
+        if allowed.iter().any(|(found, _)| found.exchange == Exchange::Sides) {
+            sheet.note(
+                "With `sides`, what a list has first stays first and belongs to the other seat. So what a seat has is measured \
+                 together with its place.",
+            )?;
+        }
     }
     for SeatExchange { exchange, seats: [first, second], found: mirrored } in &found.fairness {
         let between = if found.seats.len() > 2 { format!(" of {first} and {second}") } else { String::new() };
@@ -274,7 +283,7 @@ fn what_is_exchanged(asked: &StudyJob, exchange: Exchange, seats: &[Arc<str>; 2]
             format!("{} over {}", player(first), player(second))
         }
         Exchange::Order => "listed first over second".to_owned(),
-        Exchange::Sides => format!("what {first} has over what {second} has"),
+        Exchange::Sides => format!("what {first} has, with its place in lists, over what {second} has"),
     }
 }
 
@@ -354,6 +363,9 @@ fn ladder(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
          a draw included: there, dice (and random choices) and seat alone decided. `ahead` takes the answer with the best odds \
          one step ahead, and uses only what the seat knows."
     ))?;
+    if let Some(search) = &found.search {
+        sheet.note(&search_in_words(search))?;
+    }
     let rows = found.ladder.iter().map(|pair| {
         vec![
             pair.player.clone(),
@@ -365,7 +377,32 @@ fn ladder(sheet: &mut dyn ReportOutput, found: &StudyFindings) -> Result<()> {
     });
     sheet.table(&["player", "against", "wins more", "dice alone decide", "pairs"], rows.collect())?;
     let pictured = found.ladder.iter().map(|pair| (format!("{} against {}", pair.player, pair.against), pair.ahead_by));
-    sheet.picture(&Chart::Differences(pictured.collect()))
+    sheet.picture(&Chart::Differences(pictured.collect()))?;
+    if let Some(again) = found.search.as_ref().and_then(|search| search.again.as_ref()) {
+        sheet.plain("The pairs of the search again; more trials and more playouts tell more:")?;
+        sheet.call(again)?;
+    }
+    Ok(())
+}
+
+/// Sentences that say what a search does, how often it played, and how to measure it longer.
+fn search_in_words(search: &SearchUse) -> String {
+    let SearchUse { player, trials, is_fitted, not_met, .. } = search;
+    let fitted = if *is_fitted { ", as many as fit into the time" } else { "" };
+    let played = match trials {
+        0 => "no pair of it came to an end in the time".to_owned(),
+        1 => "it played the first trial alone".to_owned(),
+        trials => format!("it played the first {trials} trials"),
+    };
+    let against = match not_met.as_slice() {
+        [] => String::new(),
+        others => format!(", and had no time to play against {}", others.join(", ")),
+    };
+    format!(
+        "`{player}` plays games ahead for each decision{fitted}, from what the seat knows. It is slow: {played}{against}. \
+         With few playouts it mostly answers as the first policy does. `--search N` sets the playouts and plays all trials; \
+         `--trials N` sets no limit of time."
+    )
 }
 
 /// Writes the table of cards, and the names of unused cards.
@@ -506,6 +543,7 @@ fn drama(sheet: &mut dyn ReportOutput, figures: &StudyFigures) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::html::Html;
+    use super::super::ladder::SearchPlan;
     use super::super::parts::{self, StudyPart, StudyWork};
     use super::*;
     use riskbreaker::lab::{Study, Variant};
@@ -584,13 +622,14 @@ return rb.play({
         let variant = Variant::new("pool", &rules, Setup::scenario("hall")).expect("it starts");
         let (bans, random, store, known_only) = Default::default();
         let study = Study { variant, first: 1, trials: 60, seed: 1, actions: 200, bans, random, store, known_only };
-        StudyJob { study, scenario: "hall".into(), seats: Vec::new(), folder: None }
+        let search = SearchPlan::of(None, study.trials);
+        StudyJob { study, scenario: "hall".into(), seats: Vec::new(), search, folder: None }
     }
 
     /// The report of a study as a page, with what it was made from.
     fn page_of(asked: &StudyJob) -> (String, StudyFindings) {
         let work = StudyWork::new(None, Default::default(), 2);
-        let found = parts::find(&asked.study, &StudyPart::ALL, &work).unwrap();
+        let found = parts::find(asked, &StudyPart::ALL, &work).unwrap();
         let mut page = Html::new();
         report(&mut page, asked, &found).unwrap();
         (page.page(), found)
@@ -631,6 +670,12 @@ return rb.play({
         ] {
             assert!(text.contains(wanted), "{wanted}: {text}");
         }
+        // The coins change in the last action, so playouts go to the end. The first tenth of the trials is played.
+        for wanted in ["`search:10` plays games ahead", "it played the first 6 trials", "The pairs of the search again"]
+        {
+            assert!(text.contains(wanted), "{wanted}: {text}");
+        }
+        assert!(text.contains("--only skill --trials 6 --search 10</code>"), "{text}");
         let near = &found.positions.as_ref().unwrap().never_better[0].closest[0];
         let call = format!("--trial {} --decision {}", near.trial, near.decision);
         assert!(text.contains(&call), "{call}: {text}");

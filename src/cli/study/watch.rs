@@ -1,6 +1,7 @@
 //! Plays one trial of a study again with its log, to its end or to one of its decisions: `study --trial N --decision D`.
 
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use riskbreaker::dice::Fraction;
@@ -10,18 +11,22 @@ use serde_json::json;
 
 use super::super::call_error;
 use super::super::figures::{chance_json, change, counted};
+use super::super::interrupt::{interrupted_code, watched};
 use super::super::row::{Row, Span};
 use super::super::screen::Screen;
 use super::job::StudyJob;
 use super::text::horizon;
 
-/// Plays a trial and prints its log; with `decision`, up to that one, with the position and the open question.
+/// Plays a trial and prints its log; with `decision`, up to that one, with the position and the open question. After Ctrl-C or
+/// SIGTERM, the log until then.
 ///
 /// # Errors
 ///
 /// A call error: the trial has no such decision. An error: the game has no end; its reason.
 pub fn watch(asked: &StudyJob, trial: u64, decision: Option<u64>, json: bool) -> Result<ExitCode> {
-    let found = asked.study.watch(trial, decision).map_err(|error| call_error(error.to_string()))?;
+    let stop = watched();
+    let found = asked.study.watch(trial, decision, &stop).map_err(|error| call_error(error.to_string()))?;
+    let code = || if stop.load(Ordering::Relaxed) { ExitCode::from(interrupted_code()) } else { ExitCode::SUCCESS };
     let mut screen = Screen::stdout(json);
     screen.row(&Row::at(0).strong(format!("{} · seed {} · trial {trial}", asked.title(), asked.study.seed)))?;
     for event in &found.events {
@@ -35,17 +40,27 @@ pub fn watch(asked: &StudyJob, trial: u64, decision: Option<u64>, json: bool) ->
         let question = found.session.questions().first().cloned();
         let question = question.ok_or_else(|| anyhow::anyhow!("the game asks nothing at decision {decision}"))?;
         show_decision(&mut screen, asked, &found, decision, &question)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(code());
     }
     let facts = &found.facts;
+    let decisions = counted(facts.decisions, "decision", "decisions");
+    let actions = counted(facts.actions, "action", "actions");
     if json {
         let (actions, decisions) = (facts.actions, facts.decisions);
-        screen.object(&json!({ "trial": trial, "end": facts.end, "actions": actions, "decisions": decisions }))?;
+        let end = Some(&facts.end).filter(|_| !found.is_interrupted);
+        screen.object(&json!({
+            "trial": trial, "end": end, "interrupted": found.is_interrupted, "actions": actions, "decisions": decisions,
+        }))?;
+    }
+    if found.is_interrupted {
+        let at = facts.decisions;
+        let text =
+            format!("interrupted after {actions}, at decision {at}; the same command plays the trial from its start");
+        screen.row(&Row::prose(0).plain(text))?;
+        return Ok(code());
     }
     match &facts.end {
         GameEnd::Result(result) => {
-            let decisions = counted(facts.decisions, "decision", "decisions");
-            let actions = counted(facts.actions, "action", "actions");
             screen.row(&Row::at(0).plain(format!("Result: {result}, after {decisions} and {actions}.")))?;
         }
         end => {
@@ -57,7 +72,7 @@ pub fn watch(asked: &StudyJob, trial: u64, decision: Option<u64>, json: bool) ->
         Some(decision) => {
             Err(call_error(format!("trial {trial} has no decision {decision}: it has {}", facts.decisions)))
         }
-        None => Ok(ExitCode::SUCCESS),
+        None => Ok(code()),
     }
 }
 

@@ -39,7 +39,8 @@ pub struct Solution {
     pub seats: Vec<Arc<str>>,
     /// What an end counts.
     pub payoff: Payoff,
-    /// Whether the payoff was changed to games won, since the worths of the two seats do not sum to a constant.
+    /// Whether games won are the payoff because `value` does not fit: in a game of two seats, the values of both do not sum to
+    /// the same number in all ends, so a seat that maximises its own does not play to win.
     pub counts_won: bool,
     /// The value of the game to the first of the seats: it lies between these bounds. With one seat, what its best response
     /// gets; with two, what each can enforce against the other.
@@ -122,6 +123,10 @@ const STACK: usize = 512 << 20;
 /// Solves a game for one seat against the players of all others, or for two seats against each other. `setup` puts a policy, or
 /// nobody, on every other seat.
 ///
+/// `payoff`: what an end counts. `None` chooses [`Payoff::Value`], but [`Payoff::Won`] in a game of two seats whose values do not sum
+/// to the same number in all ends; in a game that both win or lose together, it is [`Payoff::Value`]. Two seats against each other
+/// have [`Payoff::Won`] there even if [`Payoff::Value`] is wanted.
+///
 /// # Errors
 ///
 /// A sentence: a setup that does not fit; a ruleset without `value`; more than two seats, or two among three; a script that
@@ -130,7 +135,7 @@ pub fn solve_game(
     rules: &Arc<Ruleset>,
     mut setup: Setup,
     seats: &[Arc<str>],
-    payoff: Payoff,
+    payoff: Option<Payoff>,
     limits: GameLimits,
     interrupt: Option<Arc<AtomicBool>>,
 ) -> Result<Solution, Refusal> {
@@ -196,27 +201,32 @@ struct Solving {
 }
 
 impl Solving {
-    fn new(graph: GameGraph, places: Vec<usize>, payoff: Payoff) -> Result<Solving, Refusal> {
+    fn new(graph: GameGraph, places: Vec<usize>, wanted: Option<Payoff>) -> Result<Solving, Refusal> {
+        let payoff = wanted.unwrap_or_default();
         let mut solving =
             Solving { graph, places, payoff, counts_won: false, sum: None, cut: CutPayoff { least: 0.0, most: 0.0 } };
-        if let [one, other] = solving.places[..] {
-            let ends = || solving.graph.payoffs(one).zip(solving.graph.payoffs(other));
+        if solving.graph.seats.len() == 2 {
+            let ends = || solving.graph.payoffs(0).zip(solving.graph.payoffs(1));
             let sums: BTreeSet<i64> = ends().map(|(one, other)| one + other).collect();
-            if sums.len() > 1 && ends().all(|(one, other)| one == other) {
+            let is_common = sums.len() > 1 && ends().all(|(one, other)| one == other);
+            let is_for_two = solving.places.len() == 2;
+            if is_common && is_for_two {
                 return Err(Refusal::new(
                     "in every end both seats have the same `value`: they win or lose together, and neither plays against the \
                      other. Name one seat whose best play is sought, and a policy for the other one",
                 ));
             }
             // Shares of games won always sum to 1.
-            solving.counts_won = payoff == Payoff::Value && sums.len() > 1;
+            let may_change = payoff == Payoff::Value && (is_for_two || wanted.is_none());
+            solving.counts_won = may_change && sums.len() > 1 && !is_common;
             if solving.counts_won {
                 solving.payoff = Payoff::Won;
             }
-            solving.sum = Some(match solving.payoff {
+            let sum = match solving.payoff {
                 Payoff::Value => sums.first().map_or(0.0, |sum| *sum as f64),
                 Payoff::Won => 1.0,
-            });
+            };
+            solving.sum = is_for_two.then_some(sum);
         }
         // Where the game was followed to its end, only the payoffs of the first seat count. Else what was not followed may pay as
         // much as any end paid to any seat.

@@ -67,7 +67,7 @@ mod tests {
             GameFacts { end, begins, course: vec![worth.to_vec()], ..GameFacts::of_trial(trial) }
         };
         let games = vec![game(1, [1, 0, 0], 0), game(2, [1, 0, 0], 0), game(3, [0, 1, 0], 1), game(4, [1, 1, 0], 1)];
-        let recorded = Recorded { seats: seats.clone(), cards: Vec::new(), games };
+        let recorded = Recorded { seats: seats.clone(), cards: Vec::new(), has_value: true, games };
         let found: Vec<f64> = recorded.biases(&seats).iter().map(|one| one.ahead.average).collect();
         // Left wins two of the four, mid one, and one is drawn.
         assert_eq!(found, [(1.0 + 1.0 - 0.5) / 4.0, (-0.5 - 0.5 + 1.0) / 4.0, (-0.5 - 0.5 - 0.5) / 4.0]);

@@ -154,7 +154,9 @@ pub struct StudyFigures {
     pub lead_changes: Option<Average>,
     /// The average share of the actions after which the winner led for good, 0 to 1, in games with a winner.
     pub decided_at: Option<Average>,
-    /// Figures that are missing, each with the line of the ruleset that adds it.
+    /// True if all seats win or lose together; see [`Recorded::is_cooperative`].
+    pub is_cooperative: bool,
+    /// Figures that are missing, each with the reason, or with the line of the ruleset that adds it.
     pub missing: Vec<String>,
 }
 
@@ -173,13 +175,16 @@ impl Recorded {
         }
         let of = whole.len() as u64;
         let won: Vec<&&GameFacts> = whole.iter().filter(|game| game.winner().is_some()).collect();
-        let has_value = self.games.iter().any(|game| !game.course.is_empty());
+        let has_course = self.games.iter().any(|game| !game.course.is_empty());
         let has_won = !won.is_empty();
         let lowest = Difference::of_values(won.iter().filter_map(|game| Some(game.lowest_lead()? as f64)), Z);
         let behind = won.iter().filter(|game| game.lowest_lead().is_some_and(|lead| lead < 0)).count() as u64;
         let is_cooperative = self.is_cooperative();
-        let missing = missing(has_value, self.seats.len(), is_cooperative);
-        let cards = self.cards(has_value && self.seats.len() > 1 && !is_cooperative);
+        let missing = match self.has_value && whole.is_empty() {
+            true => vec!["all that needs games with an end: no recorded game came to one".to_owned()],
+            false => missing(has_course, self.seats.len(), is_cooperative),
+        };
+        let cards = self.cards(has_course && self.seats.len() > 1 && !is_cooperative);
         let [never_named, never_offered, never_chosen] = unused(&self.cards, &cards);
         StudyFigures {
             games: self.games.len() as u64,
@@ -201,6 +206,7 @@ impl Recorded {
             lowest_lead: Some(lowest).filter(|lowest| lowest.margin.is_finite()),
             lead_changes: has_won.then(|| Average::of_counts(won.iter().map(|game| game.lead_changes()))),
             decided_at: has_won.then(|| Average::of_shares(won.iter().filter_map(|game| game.decided_at()))),
+            is_cooperative,
             missing,
         }
     }
@@ -324,7 +330,8 @@ mod tests {
         // Used in five games, of which the seat wins two and nobody two; not used in the last.
         let games = [([1, 0], 1), ([3, 0], 2), ([0, 1], 1), ([2, 2], 1), ([0, 0], 1), ([1, 0], 0)];
         let games = (1..).zip(games).map(|(trial, (worth, chosen))| game(trial, worth, chosen)).collect();
-        let figures = Recorded { seats: seats.clone(), cards: vec!["push".into(), "pull".into()], games }.figures();
+        let cards = vec!["push".into(), "pull".into()];
+        let figures = Recorded { seats: seats.clone(), cards, has_value: true, games }.figures();
         let card = &figures.cards[0];
         assert_eq!((card.offer.offered, card.offer.chosen), (12, 6));
         assert_eq!(figures.never_named, [Arc::<str>::from("pull")]);

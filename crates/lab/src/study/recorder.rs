@@ -48,6 +48,8 @@ pub struct Recorded {
     pub seats: Vec<Arc<str>>,
     /// The ids of all cards of the rules.
     pub cards: Vec<Arc<str>>,
+    /// True if the ruleset has a `value`.
+    pub has_value: bool,
     /// The facts of the games, by trial.
     pub games: Vec<GameFacts>,
 }
@@ -138,7 +140,8 @@ impl Study {
             return Err(SimulationError::TooManyTrials(self.trials));
         }
         let cards = self.variant.rules.cards().iter().map(|card| card.id.clone()).collect();
-        let mut recorded = Recorded { seats: self.contenders()?, cards, games: Vec::new() };
+        let has_value = self.variant.rules.measures();
+        let mut recorded = Recorded { seats: self.contenders()?, cards, has_value, games: Vec::new() };
         let first = |trial| Task { study: 0, trial, actions: self.actions };
         let mut tasks: Vec<Task> = (0..self.trials).map(|at| first(self.first.saturating_add(at))).collect();
         if self.known_only {
