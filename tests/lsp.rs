@@ -243,7 +243,7 @@ fn a_call_shows_its_parameters() {
         ("rb.each(", "rb.each(\"coin\"", 0),
         ("rb.act.move_rope(e.rope, ", "rb.act.move_rope(rope, by, who)", 1),
         ("rb.act.move_rope(e.rope, rb.sum({ 1, 2 }), ", "rb.act.move_rope(rope, by, who)", 2),
-        ("e.who:add(\"rests\", ", "entity:add(field, amount)", 1),
+        ("e.who:add(\"rests\", ", "entity:add(field, amount", 1),
         ("near.by(e.who, ", "near.by(one, other)", 1),
     ] {
         editor.replace(TIRED, "e.by = 0", typed);
@@ -261,18 +261,7 @@ fn words_of_the_ruleset_have_their_sorts() {
     let mut editor = Editor::before_initialize(&["tug"]);
     let legend = editor.initialize();
     let legend = &legend["capabilities"]["semanticTokensProvider"]["legend"]["tokenTypes"];
-    editor.open(PULL);
-    let params = json!({ "textDocument": { "uri": editor.uri(PULL) } });
-    let numbers = editor.request("textDocument/semanticTokens/full", params);
-    let numbers: Vec<u64> = numbers["data"].as_array().unwrap().iter().map(|one| one.as_u64().unwrap()).collect();
-    let (mut line, mut column, mut found) = (0, 0, Vec::new());
-    for one in numbers.chunks(5) {
-        column = if one[0] == 0 { column + one[1] } else { one[1] };
-        line += one[0];
-        let place = |character: u64| json!({ "line": line, "character": character });
-        let word = editor.text_in(PULL, &json!({ "start": place(column), "end": place(column + one[2]) }));
-        found.push((word, legend[one[3] as usize].as_str().unwrap()));
-    }
+    let found = sorts_of(&mut editor, PULL, legend);
     for (word, sort) in [
         ("maneuver", "macro"),
         ("pull", "enumMember"),
@@ -281,7 +270,7 @@ fn words_of_the_ruleset_have_their_sorts() {
         ("move_rope", "function"),
         ("seat", "property"),
     ] {
-        assert!(found.contains(&(word.to_owned(), sort)), "{word}: {found:?}");
+        assert!(found.contains(&(word.to_owned(), sort.to_owned())), "{word}: {found:?}");
     }
     assert!(found.iter().all(|(word, _)| word != "Pull" && word != "local"), "{found:?}");
     editor.end();
@@ -864,5 +853,169 @@ fn comments_between_the_names_of_a_verb_stay() {
     let (entry, _) = rope.split_once(", --").unwrap();
     assert!(entry.starts_with("{ \"rope\", rb.") && message.contains(entry), "{message}\n{text}");
     assert_eq!(editor.diagnostics(VERBS), Vec::<Json>::new());
+    editor.end();
+}
+
+#[test]
+fn hovering_tells_what_the_host_and_the_rules_name() {
+    let mut editor = with_house();
+    editor.open(TIRED);
+    for path in ["tug/kinds.luau", "tug/scenarios/two.toml", "tug/policies/hasty.luau", PULL, REST] {
+        editor.open(path);
+    }
+    editor.replace("tug/scenarios/two.toml", "right = \"Bob\"", "right = \"Bob\"\n\n[seats]\nleft = \"hasty\"");
+    for (path, piece, told) in [
+        (TIRED, "before =", "they get its parameters in `e`"),
+        (TIRED, "always =", "in force without being attached"),
+        (TIRED, "\"tired\"", "hook `tired`"),
+        (TIRED, "by = 0", "parameter of the verb `move_rope`"),
+        (REST, "add(\"rests\"", "returns the new value"),
+        ("tug/kinds.luau", "min = -50", "The least number"),
+        ("tug/kinds.luau", "at = rb", "a whole number from -50 to 50, at first 0"),
+        ("tug/kinds.luau", "derived =", "called like methods"),
+        ("tug/policies/hasty.luau", "answer =", "a seat without a person"),
+        ("tug/scenarios/two.toml", "hasty", "policy `hasty`"),
+        (PULL, "topic =", "The name of the question"),
+    ] {
+        let hover = editor.at("textDocument/hover", path, piece, 1, json!({}));
+        assert!(hover["contents"]["value"].as_str().unwrap_or_default().contains(told), "{piece}: {hover}");
+    }
+    editor.end();
+}
+
+/// The changes of a rename: the path, and the lines that change.
+fn renamed(editor: &mut Editor, path: &str, piece: &str, new: &str) -> Result<Json, String> {
+    let answer = editor.at_raw("textDocument/rename", path, piece, 1, json!({ "newName": new }));
+    match answer["error"]["message"].as_str() {
+        Some(refused) => Err(refused.to_owned()),
+        None => Ok(answer["result"].clone()),
+    }
+}
+
+#[test]
+fn a_parameter_of_a_verb_is_renamed_with_its_function_and_the_hooks() {
+    const VERBS: &str = "tug/verbs.luau";
+    for (path, piece) in [(VERBS, "\"by\""), (VERBS, "by, who"), (TIRED, "by = 0")] {
+        let mut editor = with_house();
+        editor.open(TIRED);
+        editor.open(VERBS);
+        let edit = renamed(&mut editor, path, piece, "pace").unwrap();
+        editor.apply(&edit);
+        let verbs = editor.text(VERBS);
+        assert!(verbs.contains("{ \"rope\", \"pace\", \"who\" }, function(rope, pace, who)"), "{verbs}");
+        assert!(verbs.contains("rope:add(\"at\", pace)"), "{verbs}");
+        assert!(editor.text(TIRED).contains("e.pace = 0"), "{}", editor.text(TIRED));
+        assert_eq!(editor.diagnostics(TIRED), Vec::<Json>::new());
+        editor.end();
+    }
+    let mut editor = with_house();
+    editor.open(TIRED);
+    editor.open(VERBS);
+    for (new, why) in
+        [("who", "has a parameter `who` already"), ("end", "a keyword"), ("result", "what a verb returns")]
+    {
+        let refused = renamed(&mut editor, TIRED, "by = 0", new).unwrap_err();
+        assert!(refused.contains(why), "{new}: {refused}");
+    }
+    // The hook gives the event to another function, which may read any of its members.
+    editor.replace(TIRED, "e.by = 0", "e.by = 0\n\t\t\t\thalve(e)");
+    let refused = renamed(&mut editor, TIRED, "by = 0", "pace").unwrap_err();
+    assert!(refused.contains("hooks/tired.luau:11 gives what the verb"), "{refused}");
+    editor.end();
+}
+
+/// A house rule with an enum and a character.
+fn with_moods() -> Editor {
+    let mut editor = Editor::before_initialize(&["tug"]);
+    editor.write("house/ruleset.toml", "id = \"house\"\ntitle = \"House\"\nversion = \"1\"\nextends = \"tug\"\n");
+    editor.write(
+        "house/kinds.luau",
+        "local rb = require(\"@riskbreaker\")\n\nreturn rb.kinds({\n\tpuller = rb.extend({ fields = { mood = rb.enum({ \"calm\", \"risk\" }) } }),\n})\n",
+    );
+    editor.write(
+        "house/hooks/moody.luau",
+        "local rb = require(\"@riskbreaker\")\n\nreturn rb.hook({\n\tid = \"moody\",\n\talways = true,\n\tbefore = {\n\t\tmove_rope = function(e)\n\t\t\t\
+         if e.who.mood == \"calm\" then\n\t\t\t\te.who:set(\"mood\", \"risk\")\n\t\t\tend\n\t\tend,\n\t},\n})\n",
+    );
+    editor.write("house/cast/giant.toml", "name = \"Giant\"\nmood = \"calm\"\n");
+    editor.write("house/scenarios/yard.toml", "title = \"Yard\"\nleft = \"giant\"\nright = \"giant at 3, 4\"\n");
+    editor.initialize();
+    editor
+}
+
+#[test]
+fn values_of_enums_and_characters_are_renamed_in_scripts_and_data() {
+    let (kinds, moody) = ("house/kinds.luau", "house/hooks/moody.luau");
+    let mut editor = with_moods();
+    for path in [kinds, moody, "house/cast/giant.toml", "house/scenarios/yard.toml"] {
+        editor.open(path);
+    }
+    let edit = renamed(&mut editor, moody, "\"calm\"", "at ease").unwrap();
+    editor.apply(&edit);
+    assert!(editor.text(kinds).contains("rb.enum({ \"at ease\", \"risk\" })"), "{}", editor.text(kinds));
+    assert!(editor.text(moody).contains("mood == \"at ease\""), "{}", editor.text(moody));
+    assert!(editor.text("house/cast/giant.toml").contains("mood = \"at ease\""));
+    editor.diagnostics(kinds);
+    for (new, why) in [("risk", "a value of `mood` already"), ("a \"b\"", "is no value")] {
+        let refused = renamed(&mut editor, moody, "\"at ease\"", new).unwrap_err();
+        assert!(refused.contains(why), "{new}: {refused}");
+    }
+    // `risk` is a topic of a question, too: its answers in specs do not show what is meant.
+    let refused = renamed(&mut editor, moody, "\"risk\"", "bold").unwrap_err();
+    assert!(refused.contains("several meanings"), "{refused}");
+    let edit = renamed(&mut editor, "house/scenarios/yard.toml", "giant\"", "ogre").unwrap();
+    let moved = edit["documentChanges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|change| change["kind"] == "rename" && editor.path_of(&change["newUri"]) == "house/cast/ogre.toml");
+    assert!(moved, "{edit}");
+    editor.apply(&edit);
+    let yard = editor.text("house/scenarios/yard.toml");
+    assert!(yard.contains("left = \"ogre\"") && yard.contains("right = \"ogre at 3, 4\""), "{yard}");
+    editor.end();
+}
+
+/// The words of a file with their sorts.
+fn sorts_of(editor: &mut Editor, path: &str, legend: &Json) -> Vec<(String, String)> {
+    editor.open(path);
+    let params = json!({ "textDocument": { "uri": editor.uri(path) } });
+    let numbers = editor.request("textDocument/semanticTokens/full", params);
+    let numbers: Vec<u64> = numbers["data"].as_array().unwrap().iter().map(|one| one.as_u64().unwrap()).collect();
+    let (mut line, mut column, mut found) = (0, 0, Vec::new());
+    for one in numbers.chunks(5) {
+        column = if one[0] == 0 { column + one[1] } else { one[1] };
+        line += one[0];
+        let place = |character: u64| json!({ "line": line, "character": character });
+        let word = editor.text_in(path, &json!({ "start": place(column), "end": place(column + one[2]) }));
+        found.push((word, legend[one[3] as usize].as_str().unwrap().to_owned()));
+    }
+    found
+}
+
+#[test]
+fn topics_titles_and_rulesets_have_their_sorts() {
+    let mut editor = Editor::before_initialize(&["tug"]);
+    editor.write("house/ruleset.toml", "id = \"house\"\ntitle = \"House\"\nversion = \"1\"\nover = [\"tug\"]\n");
+    editor.write(
+        "house/policies/slow.luau",
+        "local rb = require(\"@riskbreaker\")\n\nreturn rb.policy({ id = \"slow\", base = \"hasty\" })\n",
+    );
+    let answer = editor.initialize();
+    let legend = &answer["capabilities"]["semanticTokensProvider"]["legend"]["tokenTypes"];
+    for (path, word, sort) in [
+        (PULL, "risk", "event"),
+        ("tug/specs/maneuvers/pull.luau", "risk", "event"),
+        ("tug/specs/maneuvers/pull.luau", "Ann", "parameter"),
+        ("tug/specs/maneuvers/pull.luau", "rope", "parameter"),
+        ("tug/specs/maneuvers/pull.luau", "need", "method"),
+        ("house/ruleset.toml", "tug", "namespace"),
+        ("house/policies/slow.luau", "hasty", "enumMember"),
+        ("tug/ruleset.toml", "wins_at", "variable"),
+        ("tug/ruleset.toml", "two", "enumMember"),
+    ] {
+        let found = sorts_of(&mut editor, path, legend);
+        assert!(found.contains(&(word.to_owned(), sort.to_owned())), "{path}: {word}: {found:?}");
+    }
     editor.end();
 }

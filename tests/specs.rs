@@ -7,7 +7,7 @@ mod together;
 use mutants::mutants;
 use parallel::on_every_core;
 use riskbreaker::spec::{RuleStatus, SpecChoice, SpecReach, SpecReport, SpecRun, SpecSource, run_specs};
-use riskbreaker::{Library, Ruleset};
+use riskbreaker::{Library, Ruleset, WorkBudget};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,9 @@ fn run_only(library: &Library, id: &str, further: Vec<SpecSource>, filter: Optio
 fn is_proved(library: &Library) {
     let ids: Vec<String> = library.ids().iter().flat_map(|id| library.ways_to_play(id)).collect();
     let all_wrong = on_every_core(&ids, |id| {
-        let report = run_specs(library, id, &[], Vec::new(), None).unwrap_or_else(|error| panic!("{error}"));
+        // The specs below a layer are run for the ruleset that they belong to.
+        let run = SpecRun { only_layers: true, budget: WorkBudget::new(SpecRun::WORK), ..SpecRun::default() };
+        let report = run.of(library, id, &[]).unwrap_or_else(|error| panic!("{error}"));
         let mut wrong: Vec<String> = report.broken.iter().map(|fault| fault.to_string()).collect();
         wrong.extend(report.results.iter().filter_map(|result| {
             let failure = result.failure.as_ref()?;
@@ -211,7 +213,7 @@ fn the_readmes_card_works_in_both_versions() {
             end)"#
         );
         let source = SpecSource { path: "taunt.luau".into(), text };
-        let report = run_specs(&library, &name, &[], vec![source], None).unwrap();
+        let report = run_only(&library, &name, vec![source], None);
         assert!(report.is_green() && report.passed() == 1, "{name}: {:?}", report.results);
     }
 }
@@ -722,6 +724,57 @@ fn house_rules_overrule_specs_of_lower_rulesets() {
         "local rb = require(\"@riskbreaker\")\nrb.spec(\"own\", {}, function(t) t:given(\"two\") t:equal(1, 2) end)";
     let own = vec![SpecSource { path: "own.luau".into(), text: text.into() }];
     assert_eq!(run(&hook("return"), own), (1, 0, false));
+}
+
+/// The specs of all parts below a layer run, and those that hold in the stack of their own part are overruled.
+#[test]
+fn layers_overrule_specs_of_every_part_below() {
+    let manifest = |id: &str, more: &str| format!("id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1\"\n{more}\n");
+    let hook = |id: &str, by: u32| {
+        format!(
+            "local rb = require(\"@riskbreaker\")\nreturn rb.hook({{ id = \"{id}\", rules = {{}}, always = true, \
+             priority = {by}, before = {{ move_rope = function(e)\ne.by = {by}\nend }} }})"
+        )
+    };
+    let spec = |name: &str, at: i32| {
+        format!(
+            "local rb = require(\"@riskbreaker\")\nrb.spec(\"{name}\", {{}}, function(t)\nt:given(\"two\")\nt:dice(1)\n\
+             t:play(\"Ann\", \"pull\", {{ risk = 1 }})\nt:expect({{ rope = {{ at = {at} }} }})\nend)"
+        )
+    };
+    let over = "over = [\"tug\"]";
+    let files = [
+        ("low/ruleset.toml", manifest("low", over)),
+        ("low/hooks/low.luau", hook("low", 2)),
+        ("low/specs/low.luau", spec("the rope moves by 2", 2)),
+        ("high/ruleset.toml", manifest("high", &format!("{over}\nafter = [\"low\"]"))),
+        ("high/hooks/high.luau", hook("high", 3)),
+        ("high/specs/high.luau", spec("the rope moves by 3", 3)),
+        ("child/ruleset.toml", manifest("child", "extends = \"tug\"")),
+        ("child/hooks/child.luau", hook("child", 2)),
+        ("grandchild/ruleset.toml", manifest("grandchild", "extends = \"child\"")),
+        ("grandchild/specs/wrong.luau", spec("it is not so", 5)),
+    ];
+    let library = Library::from_files(files).backed_by(folder("tests/rulesets"));
+    let run = |id: &str, only_layers: bool| {
+        let run = SpecRun { only_layers, ..SpecRun::default() };
+        let report = run.of(&library, id, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let names = |is_it: &dyn Fn(&riskbreaker::spec::SpecResult) -> bool| -> Vec<String> {
+            report.results.iter().filter(|result| is_it(result)).map(|result| result.path.clone()).collect()
+        };
+        (names(&|result| result.has_failed()), names(&|result| result.overruled), report.results.len())
+    };
+    let tug = run("tug", false).2;
+    let (failed, overruled, all) = run("tug+low+high", false);
+    assert!(failed.is_empty() && all == tug + 2, "{failed:?}, {all} specs");
+    assert!(overruled.contains(&"low/specs/low.luau".to_owned()), "{overruled:?}");
+    assert!(overruled.iter().any(|path| path.starts_with("tug/")), "{overruled:?}");
+    assert!(!overruled.iter().any(|path| path.starts_with("high/")), "{overruled:?}");
+    assert_eq!(run("tug+low", true), (Vec::new(), Vec::new(), 1));
+    // A spec that the child overrules is overruled in its child, too.
+    let (failed, overruled, all) = run("grandchild", false);
+    assert_eq!(failed, ["grandchild/specs/wrong.luau"]);
+    assert!(all == tug + 1 && overruled.iter().all(|path| path.starts_with("tug/")) && !overruled.is_empty());
 }
 
 /// Outcomes omit a hidden field that changes in the same way in all of them.

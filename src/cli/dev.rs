@@ -149,7 +149,7 @@ impl Room {
         let loaded = std::mem::take(&mut self.loaded).into_iter().chain(std::iter::repeat(None));
         let run = |(((way, loaded), choice), reach): (((&String, _), SpecChoice), &mut SpecReach)| {
             let budget = WorkBudget::new(SpecRun::WORK);
-            let run = SpecRun { only: Some(choice), loaded, budget, ..SpecRun::default() };
+            let run = SpecRun { only: Some(choice), only_layers: true, loaded, budget, ..SpecRun::default() };
             run.with_reach(library, way, layers, reach)
         };
         let reports: Result<Vec<SpecReport>, LoadError> =
@@ -178,7 +178,8 @@ impl Room {
         let (mut reports, mut reach) = (Vec::new(), Vec::new());
         let loaded = std::mem::take(&mut self.loaded).into_iter().chain(std::iter::repeat(None));
         for (way, loaded) in self.ways.clone().iter().zip(loaded) {
-            let run = SpecRun { loaded, budget: WorkBudget::new(SpecRun::WORK), ..SpecRun::default() };
+            let budget = WorkBudget::new(SpecRun::WORK);
+            let run = SpecRun { only_layers: true, loaded, budget, ..SpecRun::default() };
             let mut ran = SpecReach::default();
             let told = match self.once {
                 true => run.of(&self.library, way, &self.layers),

@@ -1,10 +1,11 @@
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
 use riskbreaker::check::first_and_count;
-use riskbreaker::ruleset::system_message;
+use riskbreaker::ruleset::{Stack, system_message};
 use riskbreaker::spec::{
     Coverage, LineCoverage, RuleStatus, SpecReport, SpecResult, SpecRun, SpecSource, spec_of_fault,
 };
@@ -96,6 +97,8 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let run = SpecRun {
         further,
         only_further: args.only.is_some(),
+        // The rulesets below the layers are in the list themselves.
+        only_layers: ids.len() > 1,
         filter: args.filter.clone(),
         only: None,
         loaded: None,
@@ -103,6 +106,7 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         measured: args.coverage,
         budget: budget.clone(),
     };
+    tell_copies(&library, &ways, &args.layers, &mut screen)?;
     for id in &ways {
         if budget.is_spent() {
             unexamined.push(id.clone());
@@ -143,6 +147,21 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(if green { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Prints a notice about each copy that a program for synchronization has made of a file, since no spec in it runs.
+fn tell_copies(library: &Library, ways: &[String], layers: &[String], screen: &mut Screen) -> Result<()> {
+    // A ruleset that cannot be read is reported when its specs are to run.
+    let stacks = ways.iter().filter_map(|way| Stack::resolve(library, way, layers).ok());
+    let notices: BTreeSet<String> = stacks.flat_map(|stack| stack.copy_notices().collect::<Vec<_>>()).collect();
+    for notice in notices {
+        if screen.json() {
+            screen.event("notice", &json!({ "text": notice }))?;
+        } else {
+            screen.row(&Row::at(0).with("notice  ", Tone::Note).plain(notice))?;
+        }
+    }
+    Ok(())
+}
+
 /// The specs in the given folder, if any.
 fn specs_in(folder: Option<&PathBuf>) -> Result<Vec<SpecSource>> {
     folder.map_or(Ok(Vec::new()), |folder| SpecSource::read_folder(folder).map_err(call_error))
@@ -174,7 +193,8 @@ fn watch(args: &Args, library: &Library, id: &str, screen: &mut Screen) -> Resul
         }
         let further = specs_in(args.specs.as_ref())?;
         let budget = WorkBudget::new(SpecRun::WORK);
-        let run = SpecRun { further, filter: args.filter.clone(), traced: args.trace, budget, ..SpecRun::default() };
+        let (filter, traced) = (args.filter.clone(), args.trace);
+        let run = SpecRun { further, filter, traced, budget, only_layers: true, ..SpecRun::default() };
         for way in &ways {
             match run.of(library, way, &args.layers) {
                 Ok(told) => tell(&told, screen)?,

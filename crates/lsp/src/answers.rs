@@ -19,7 +19,9 @@ use super::call_help::call_help;
 use super::card_odds::HoveredCard;
 use super::completion::completions;
 use super::document::{offset_in, span_in};
+use super::field_values::value_at;
 use super::finding::range_of;
+use super::host_keys::host_key_at;
 use super::lookup::{FileLookup, Spot, is_declaration};
 use super::outline::{OutlineItem, OutlineSort, outline};
 use super::path::{of_uri, to_uri};
@@ -48,14 +50,27 @@ impl Workspace {
         let file = of_uri(uri)?;
         let text = self.text_of(&file);
         let lookup = FileLookup::new(self, &file)?;
-        let (target, range) = target_at(&lookup.place.inside, &text, offset_in(&text, position))?;
+        let at = offset_in(&text, position);
+        let (target, range) = target_at(&lookup.place.inside, &text, at)?;
+        let target = lookup.refined(target, &text, at);
+        // A value may have spaces.
+        let range = match (&target, value_at(&lookup.place.inside, &text, at)) {
+            (NameTarget::Value { .. }, Some(value)) => value.range,
+            _ => range,
+        };
         Some((lookup, target, span_in(&text, range)))
     }
 
     pub fn hover(&self, uri: &Uri, position: Position) -> Option<Hover> {
-        let described = self.pointed_at(uri, position).and_then(|(lookup, target, range)| {
-            let description = lookup.description(&target)?;
-            Some((description, range))
+        let is_script = |file: &PathBuf| self.place_of(file).is_some_and(|place| place.inside.ends_with(".luau"));
+        let of_host = of_uri(uri).filter(is_script).and_then(|file| {
+            let text = self.text_of(&file);
+            let (description, range) = host_key_at(&text, offset_in(&text, position))?;
+            Some((description, span_in(&text, range)))
+        });
+        let described = of_host.or_else(|| {
+            let (lookup, target, range) = self.pointed_at(uri, position)?;
+            Some((lookup.description(&target)?, range))
         });
         let lints = self.lints_at(uri, position);
         let (value, range) = match described {
@@ -134,12 +149,13 @@ impl Workspace {
         Some(completions(&lookup, &text, offset_in(&text, position)))
     }
 
-    /// The semantic tokens of a script: the words that have a meaning in its ruleset.
+    /// The semantic tokens of a script or a data file: the words that have a meaning in its ruleset.
     pub fn semantic_tokens(&self, uri: &Uri) -> Option<Json> {
         let file = of_uri(uri)?;
         let text = self.text_of(&file);
         let lookup = FileLookup::new(self, &file)?;
-        lookup.place.inside.ends_with(".luau").then(|| json!({ "data": semantic_tokens(&lookup, &text) }))
+        let is_known = [".luau", ".toml"].iter().any(|ending| lookup.place.inside.ends_with(ending));
+        is_known.then(|| json!({ "data": semantic_tokens(&lookup, &text) }))
     }
 
     /// The signature of the call around a position, with the active parameter.
@@ -162,6 +178,8 @@ impl Workspace {
             NameTarget::Word { .. } => return Err("a word of the vocabulary has the same name in every ruleset".into()),
             NameTarget::File(_) => return Err("a file is renamed by moving it".into()),
             NameTarget::Rule(_) | NameTarget::Variable { .. } => {}
+            NameTarget::Param { verb, name } => lookup.may_rename_param(verb, name)?,
+            NameTarget::Value { of, value } => lookup.may_rename_value(of, value)?,
             NameTarget::Name(name, _) => {
                 if api::known_members().any(|known| known == name) {
                     return Err(format!("`{name}` is also a name of the host, so its places cannot be told apart"));

@@ -3,6 +3,7 @@ use std::ops::Range;
 use serde_json::{Value as Json, json};
 
 use super::completion::operand_before;
+use super::host_keys::METHODS;
 use super::lookup::FileLookup;
 use super::target::code;
 use super::token::{Token, TokenKind};
@@ -16,15 +17,6 @@ struct CallForm {
     label: String,
     text: String,
 }
-
-/// The methods of every entity, with their descriptions.
-const METHODS: [(&str, &str); 5] = [
-    ("entity:set(field, value)", "Gives a field another value."),
-    ("entity:add(field, amount)", "Adds to a number, within its bounds. Returns the change."),
-    ("entity:shift(field, amount)", "Adds to a number, within its bounds, and tells the change."),
-    ("entity:reaches(other, distance)", "True if the other entity is within the distance."),
-    ("entity:exists()", "True if the entity is still in the game."),
-];
 
 /// The signature of the call around a byte of a script, with the active parameter.
 pub(super) fn call_help(lookup: &FileLookup<'_>, text: &str, at: usize) -> Option<Json> {

@@ -3,15 +3,19 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::expected::call_place;
+use super::field_values::{FieldValue, field_value, value_at, values_of_data};
 use super::outline::{OutlineItem, OutlineSort, outline, rule_text, rules_of};
 use super::scopes::{Scopes, VariableSort};
 use super::target::{NameSense, NameTarget, code, is_mentioned, is_rule_id, sense_at};
-use super::token::TokenKind;
+use super::token::{Token, TokenKind};
+use super::verb_params::{ParamRole, VerbParams};
 use super::workspace::{RulesetFile, Workspace};
 use riskbreaker_check::{Analysis, Members};
 use riskbreaker_play::Ruleset;
-use riskbreaker_ruleset::{Fact, Library, Param, Rulebook, Stack, Verb};
+use riskbreaker_ruleset::{Fact, Library, Param, ParamType, Rulebook, Stack, Verb};
 use riskbreaker_script::{DerivedTypes, api, luau_type};
+use riskbreaker_state::{Field, Type, Value};
 use riskbreaker_work::WorkBudget;
 
 /// Looks up names from one file: its ruleset with all lower layers, and the texts as the editor shows them.
@@ -148,6 +152,17 @@ impl<'w> FileLookup<'w> {
         Some(source.path.to_string())
     }
 
+    /// The path of a built-in file that declares something, which no edit can change.
+    pub fn built_in_file(&self, target: &NameTarget) -> Option<String> {
+        let parts = self.stacks.iter().flat_map(|stack| stack.parts());
+        let mut built_in =
+            parts.filter(|part| self.library.folder_of(part.id()).is_none()).flat_map(|part| &part.folder.files);
+        let declares = |(inside, source): &(&String, &riskbreaker_ruleset::Source)| {
+            !declared_in(Path::new(&*source.path), inside, &source.text, target).is_empty()
+        };
+        built_in.find(declares).map(|(_, source)| source.path.to_string())
+    }
+
     /// Like [`FileLookup::declarations`], with the places in rulesets that are in no folder, of which it writes copies.
     pub fn definitions(&self, target: &NameTarget) -> Vec<Spot> {
         let mut found = self.declarations(target);
@@ -181,7 +196,17 @@ impl<'w> FileLookup<'w> {
                 NameTarget::Rule(id) => rule_mentions(&text, id),
                 NameTarget::Name(name, sense) => name_mentions(&inside, &text, name, *sense),
                 NameTarget::File(name) => text_mentions(&text, name),
-                NameTarget::Word { .. } | NameTarget::Variable { .. } => Vec::new(),
+                NameTarget::Param { verb, name } if inside.ends_with(".luau") => {
+                    let places = VerbParams::of(&text).places.into_iter();
+                    let is_it = places.filter(|place| place.verb == *verb && place.name == *name);
+                    is_it.map(|place| place.range).collect()
+                }
+                NameTarget::Value { of, value } => {
+                    let found =
+                        value_mentions(&inside, &text, (of.as_str(), value.as_str()), &|of| self.is_value(of, value));
+                    if self.has_one_meaning(of, value) { found.all() } else { found.sure }
+                }
+                NameTarget::Word { .. } | NameTarget::Variable { .. } | NameTarget::Param { .. } => Vec::new(),
             };
             found.extend(ranges.into_iter().map(|range| Spot {
                 file: file.clone(),
@@ -206,18 +231,95 @@ impl<'w> FileLookup<'w> {
             NameTarget::Rule(id) => self.rule(id),
             NameTarget::File(_) => None,
             NameTarget::Variable { declared, .. } => self.variable(*declared),
-            NameTarget::Name(name, sense) => {
-                let mut told: Vec<String> = Vec::new();
-                for book in self.books() {
-                    for line in described(book, name, *sense, self.derived_type(name)) {
-                        if !told.contains(&line) {
-                            told.push(line);
+            NameTarget::Param { verb, name } => {
+                let param = |book: &Rulebook| {
+                    let known = book.verb(verb)?;
+                    match (known.param(name), &**name) {
+                        (Some(param), _) => {
+                            Some(format!("parameter of the verb `{verb}`\n\n{}", param_description(param)))
                         }
+                        (None, "result") => Some(format!("what the verb `{verb}` returned, in `after` and `wrap`")),
+                        (None, _) => None,
                     }
-                }
-                (!told.is_empty()).then(|| told.join("\n\n---\n\n"))
+                };
+                all_of(self.books().filter_map(param))
+            }
+            NameTarget::Value { of, value } => {
+                let owners = self.books().flat_map(|book| owners_of_value(book, of, value));
+                all_of(owners.map(|owner| format!("value of {owner}")))
+            }
+            NameTarget::Name(name, sense) => {
+                let told = self.books().flat_map(|book| described(book, name, *sense, self.derived_type(name)));
+                let files = if *sense == NameSense::Any { self.files_described(name) } else { Vec::new() };
+                all_of(told.chain(files))
             }
         }
+    }
+
+    /// Describes the policies, hooks, characters and scenarios of a name by their files, and the rulesets of that id.
+    fn files_described(&self, name: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for stack in &self.stacks {
+            for (folder, sort) in DESCRIBED_FILES {
+                let file = ["luau", "toml"].iter().find_map(|ending| stack.file(&format!("{folder}/{name}.{ending}")));
+                found.extend(file.map(|(_, source)| format!("{sort} `{name}`{}", head_of(&source.path, &source.text))));
+            }
+        }
+        if self.library.contains(name)
+            && let Ok(manifest) = self.library.manifest(name)
+        {
+            let summary = manifest.summary.as_deref().map_or(String::new(), |summary| format!("\n\n{summary}"));
+            found.push(format!("ruleset `{name}`: {}{summary}", manifest.title));
+        }
+        found
+    }
+
+    /// Makes a target of a text more exact: a value of an enum, if the rules know it as one.
+    pub fn refined(&self, target: NameTarget, text: &str, at: usize) -> NameTarget {
+        let NameTarget::Name(value, NameSense::Any) = &target else { return target };
+        match value_at(&self.place.inside, text, at) {
+            Some(found) if text[found.range.clone()] == *value && self.is_value(&found.of, value) => {
+                NameTarget::Value { of: found.of, value: value.clone() }
+            }
+            _ => target,
+        }
+    }
+
+    /// True if a text is a value of the enum of a field, a topic, a parameter or a member of that name.
+    fn is_value(&self, of: &str, value: &str) -> bool {
+        self.books().any(|book| !owners_of_value(book, of, value).is_empty())
+    }
+
+    /// True if a value of an enum is no other name in the rules, and no value of an enum with another name.
+    pub fn has_one_meaning(&self, of: &str, value: &str) -> bool {
+        self.books().all(|book| {
+            let sorts =
+                ["kind", "field", "verb", "card", "item", "hook", "entry", "free act", "switch", "cast", "scenario"];
+            let is_named = sorts.iter().any(|sort| book.names_of(sort).is_some_and(|names| names.contains(&value)));
+            let is_derived = book.schema().kinds.iter().any(|kind| kind.has_derived(value));
+            let is_other = is_named
+                || is_derived
+                || book.declared_topic(value).is_some()
+                || book.topics().contains(value)
+                || book.context().iter().any(|param| param.name == value)
+                || book.policies().iter().any(|policy| **policy == *value);
+            !is_other
+                && enums(book).iter().all(|(name, _, values)| *name == of || !values.iter().any(|one| **one == *value))
+        })
+    }
+
+    /// The places that may name a value of an enum but may mean something else.
+    pub fn unsure_of_value(&self, of: &str, value: &str) -> Vec<Spot> {
+        let mut found = Vec::new();
+        for (file, (inside, text)) in self.files_of_all() {
+            let places = value_mentions(&inside, &text, (of, value), &|of| self.is_value(of, value)).unsure;
+            found.extend(places.into_iter().map(|range| Spot {
+                file: file.clone(),
+                begin: range.start,
+                end: range.end,
+            }));
+        }
+        found
     }
 
     /// Describes the local variable that is declared at a byte: its line, the comment above, and what it holds.
@@ -356,7 +458,23 @@ fn declared_in(file: &Path, inside: &str, text: &str, target: &NameTarget) -> Ve
                 Vec::new()
             }
         }
-        NameTarget::Rule(_) | NameTarget::File(_) | NameTarget::Word { .. } | NameTarget::Variable { .. } => Vec::new(),
+        NameTarget::Param { verb, name } if inside.ends_with(".luau") => {
+            let declared = VerbParams::of(text).places.into_iter().filter(|place| place.role == ParamRole::Declared);
+            declared.filter(|place| place.verb == *verb && place.name == *name).map(|place| place.range).collect()
+        }
+        NameTarget::Value { of, value } if inside.ends_with(".luau") => {
+            let tokens = code(text);
+            let values = (0..tokens.len()).filter_map(|index| field_value(text, &tokens, index));
+            let is_it =
+                |found: &FieldValue| found.is_declared && found.of == *of && text[found.range.clone()] == **value;
+            values.filter(is_it).map(|found| found.range).collect()
+        }
+        NameTarget::Rule(_)
+        | NameTarget::File(_)
+        | NameTarget::Word { .. }
+        | NameTarget::Variable { .. }
+        | NameTarget::Param { .. }
+        | NameTarget::Value { .. } => Vec::new(),
     };
     ranges.into_iter().map(|range| Spot { file: file.to_owned(), begin: range.start, end: range.end }).collect()
 }
@@ -411,7 +529,9 @@ fn described(book: &Rulebook, name: &str, sense: NameSense, derived: Option<&str
         }
         if let Some(field) = kind.fields.iter().find(|field| *field.name == *name) {
             let label = if field.label == field.name { String::new() } else { format!(", {}", field.label) };
-            told.push(format!("field of `{}`{label}\n```luau\n{name}: {}\n```", kind.name, luau_type(&field.ty)));
+            let ty = luau_type(&field.ty);
+            let words = words_of_field(field);
+            told.push(format!("field of `{}`{label}\n```luau\n{name}: {ty}\n```\n{words}", kind.name));
         }
         if kind.has_derived(name) {
             let ty = derived.map_or(String::new(), |ty| format!(": {ty}"));
@@ -431,6 +551,176 @@ fn described(book: &Rulebook, name: &str, sense: NameSense, derived: Option<&str
         told.push(format!("seat `{name}`: {title}"));
     }
     told
+}
+
+/// The folders whose files are described by their first lines, with what a file of them is.
+const DESCRIBED_FILES: [(&str, &str); 4] =
+    [("policies", "policy"), ("hooks", "hook"), ("cast", "character of `cast/`"), ("scenarios", "scenario")];
+
+/// The description at the head of a file: of a script, its first comment; of a data file, its title and text.
+fn head_of(path: &str, text: &str) -> String {
+    if path.ends_with(".toml") {
+        let of = |key: &str| {
+            let value = text.lines().find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix('='))?;
+            Some(value.trim().trim_matches('"').to_owned())
+        };
+        let title = of("title").or_else(|| of("name")).map_or(String::new(), |title| format!(": {title}"));
+        return format!("{title}{}", of("text").map_or(String::new(), |text| format!("\n\n{text}")));
+    }
+    let lines = text.lines().skip_while(|line| line.starts_with("--!"));
+    let comment: Vec<&str> = lines.map_while(|line| line.strip_prefix("--")).map(str::trim).collect();
+    if comment.is_empty() { String::new() } else { format!("\n\n{}", comment.join(" ")) }
+}
+
+/// Joins descriptions, each once; `None` if there are none.
+fn all_of(lines: impl Iterator<Item = String>) -> Option<String> {
+    let mut told: Vec<String> = Vec::new();
+    for line in lines {
+        if !told.contains(&line) {
+            told.push(line);
+        }
+    }
+    (!told.is_empty()).then(|| told.join("\n\n---\n\n"))
+}
+
+/// What a field takes and its value at first, in words: `a whole number from 0 to 10, at first 4`.
+fn words_of_field(field: &Field) -> String {
+    match &field.default {
+        Value::None => field.ty.wanted(),
+        Value::Text(text) if text.is_empty() => field.ty.wanted(),
+        Value::List(items) if items.is_empty() => field.ty.wanted(),
+        Value::Map(items) if items.is_empty() => field.ty.wanted(),
+        value => format!("{}, at first {value}", field.ty.wanted()),
+    }
+}
+
+/// The enums that a ruleset declares: the name, what has it in words, and the values.
+fn enums(book: &Rulebook) -> Vec<(&str, String, &[Arc<str>])> {
+    let mut found: Vec<(&str, String, &[Arc<str>])> = Vec::new();
+    for kind in &book.schema().kinds {
+        for field in &kind.fields {
+            if let Some(values) = values_of(&field.ty) {
+                found.push((&*field.name, format!("the field `{}` of `{}`", field.name, kind.name), values));
+            }
+        }
+    }
+    let all = book.verbs().iter().map(|verb| (&*verb.params, format!("the verb `{}`", verb.name)));
+    let hooks = book.hooks().iter().chain(book.items().iter().map(|item| &item.id));
+    let data = hooks.filter_map(|hook| Some((book.hook_data(hook)?, format!("the data of `{hook}`"))));
+    let rest = [(book.context(), "`ctx` of a card".to_owned()), (book.declared_topics(), "the questions".to_owned())];
+    for (params, owner) in all.chain(data).chain(rest) {
+        for param in params {
+            let ParamType::Value(ty) = &param.ty else { continue };
+            if let Some(values) = values_of(ty) {
+                found.push((&*param.name, format!("`{}` of {owner}", param.name), values));
+            }
+        }
+    }
+    found
+}
+
+/// The values of an enum, also of a list or a map of them.
+fn values_of(ty: &Type) -> Option<&[Arc<str>]> {
+    match ty {
+        Type::Enum(values) => Some(values),
+        Type::List(element) | Type::Map(element) => values_of(element),
+        _ => None,
+    }
+}
+
+/// What has a name and takes a text as a value of its enum: the field, the topic or the parameter, with all its values.
+fn owners_of_value(book: &Rulebook, of: &str, value: &str) -> Vec<String> {
+    let has = |values: &[Arc<str>]| values.iter().any(|one| **one == *value);
+    let listed = |values: &[Arc<str>]| values.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", ");
+    let found = enums(book).into_iter().filter(|(name, _, values)| *name == of && has(values));
+    found.map(|(_, owner, values)| format!("{owner}: {}", listed(values))).collect()
+}
+
+/// The places of a text that is a value of an enum.
+#[derive(Default)]
+struct ValueMentions {
+    /// Beside the name of the field, topic or parameter.
+    sure: Vec<Range<usize>>,
+    /// Elsewhere: in a list, in a variable, as a key of a table.
+    unsure: Vec<Range<usize>>,
+    /// In prose, between backquotes.
+    prose: Vec<Range<usize>>,
+}
+
+impl ValueMentions {
+    fn all(self) -> Vec<Range<usize>> {
+        let mut found = self.sure;
+        found.extend(self.unsure);
+        found.extend(self.prose);
+        found.sort_by_key(|range| range.start);
+        found
+    }
+}
+
+/// The places in a file that may name a value: `of` is the name that it is a value of. `is_value`: whether it is also a
+/// value of another name.
+fn value_mentions(
+    inside: &str,
+    text: &str,
+    (of, value): (&str, &str),
+    is_value: &dyn Fn(&str) -> bool,
+) -> ValueMentions {
+    let mut found = ValueMentions::default();
+    if !text.contains(value) {
+        return found;
+    }
+    let named = |range: &Range<usize>| text[range.clone()] == *value;
+    match inside.rsplit('.').next() {
+        Some("luau" | "lua") => {
+            let (tokens, scopes) = (code(text), Scopes::of(text));
+            for (index, token) in tokens.iter().enumerate() {
+                let before = |back: usize| index.checked_sub(back).map_or("", |at| tokens[at].text(text));
+                match token.kind {
+                    TokenKind::Text if named(&token.inner(text)) => {
+                        let range = token.inner(text);
+                        match field_value(text, &tokens, index).map(|found| found.of) {
+                            Some(name) if name == of => found.sure.push(range),
+                            Some(name) if is_value(&name) || PROSE_KEYS.contains(&&*name) => {}
+                            None if is_topic_of_spec(&tokens, index, text) => {}
+                            _ => found.unsure.push(range),
+                        }
+                    }
+                    TokenKind::Name
+                        if token.text(text) == value
+                            && !(before(1) == "." && before(2) == "rb" || before(1) == ":")
+                            && is_mentioned(&tokens, index, text)
+                            && !scopes.has(token.begin) =>
+                    {
+                        found.unsure.push(token.begin..token.end);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Some("toml") => {
+            for place in values_of_data(text).into_iter().filter(|place| named(&place.range)) {
+                match &*place.of {
+                    name if name == of => found.sure.push(place.range),
+                    name if is_value(name) || PROSE_KEYS.contains(&name) => {}
+                    _ => found.unsure.push(place.range),
+                }
+            }
+        }
+        _ => {
+            let quoted = format!("`{value}`");
+            found.prose.extend(text.match_indices(&quoted).map(|(at, _)| at + 1..at + 1 + value.len()));
+        }
+    }
+    found
+}
+
+/// True if the text at an index is the topic that a method of a spec takes first.
+fn is_topic_of_spec(tokens: &[Token], index: usize, text: &str) -> bool {
+    let before = |back: usize| index.checked_sub(back).map_or("", |at| tokens[at].text(text));
+    before(1) == "("
+        && before(3) == ":"
+        && before(4) == "t"
+        && ["answer", "asked", "refused_answer"].contains(&before(2))
 }
 
 /// Describes a fact of cards and of items: its declared type, and the values that it has on some of them.
@@ -528,6 +818,10 @@ fn name_mentions(inside: &str, text: &str, name: &str, sense: NameSense) -> Vec<
                     }
                     TokenKind::Text if sense.can_be(NameSense::Any) => {
                         found.extend(in_path(text, token.inner(text), name));
+                        if begins_with_id(&text[token.inner(text)], name) && is_in_position(&tokens, index, text) {
+                            let begin = token.inner(text).start;
+                            found.push(begin..begin + name.len());
+                        }
                     }
                     _ => {}
                 }
@@ -546,6 +840,10 @@ fn name_mentions(inside: &str, text: &str, name: &str, sense: NameSense) -> Vec<
                 if !is_prose {
                     let values = line.match_indices(&quoted).map(|(at, _)| begin + at + 1..begin + at + 1 + name.len());
                     found.extend(values);
+                    if inside.starts_with("scenarios/") {
+                        let texts = line.match_indices('"').filter(|(at, _)| begins_with_id(&line[at + 1..], name));
+                        found.extend(texts.map(|(at, _)| begin + at + 1..begin + at + 1 + name.len()));
+                    }
                 }
             }
             found.sort_by_key(|range| range.start);
@@ -558,6 +856,17 @@ fn name_mentions(inside: &str, text: &str, name: &str, sense: NameSense) -> Vec<
             text.match_indices(&quoted).map(|(at, _)| at + 1..at + 1 + name.len()).collect()
         }
     }
+}
+
+/// True if a text begins with an id and goes on after a space, as in `guard at 3, 4`.
+fn begins_with_id(text: &str, id: &str) -> bool {
+    text.strip_prefix(id).is_some_and(|rest| rest.starts_with(' '))
+}
+
+/// True if the text at an index belongs to a position that a spec gives.
+fn is_in_position(tokens: &[Token], index: usize, text: &str) -> bool {
+    let place = call_place(text, &tokens[..index]);
+    place.is_some_and(|place| matches!(&*place.callee, "t:given" | "t:given_refused"))
 }
 
 /// The places of a name in a text that is a path of fields or several, such as `side.seat`, `-foe.hits` and `scar.bearer

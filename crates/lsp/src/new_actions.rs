@@ -9,16 +9,17 @@ use gen_lsp_types::{Position, Uri};
 use serde_json::{Value as Json, json};
 
 use super::document::{offset_in, span_in};
+use super::expected::call_place;
 use super::finding::range_of;
 use super::lookup::FileLookup;
 use super::outline::{OutlineItem, OutlineSort, outline};
 use super::path::{of_uri, to_uri};
-use super::target::{NameSense, NameTarget, code, target_at};
+use super::target::{NameSense, NameTarget, code, sense_at, target_at};
 use super::token::{Token, TokenKind, is_keyword};
 use super::workspace::Workspace;
 use riskbreaker_check::Members;
 use riskbreaker_play::{Ruleset, Session, Setup, Step};
-use riskbreaker_ruleset::{Manifest, Problem};
+use riskbreaker_ruleset::{Cure, Manifest, Problem};
 use riskbreaker_spec::spec_of_game;
 use riskbreaker_state::Value;
 
@@ -54,9 +55,32 @@ const EXTENDED: [(&str, &str); 3] = [("maneuvers/", "maneuver"), ("items/", "ite
 
 /// The index of the token of a name in a range; of the token at its start if no token has that name.
 fn place_of(tokens: &[Token], text: &str, name: &str, at: &Range<usize>) -> Option<usize> {
-    let named = |token: &Token| at.start <= token.begin && token.begin < at.end && token.text(text) == name;
+    let is_named = |token: &Token| match token.kind {
+        TokenKind::Text => text[token.inner(text)] == *name,
+        _ => token.text(text) == name,
+    };
+    let named = |token: &Token| at.start < token.end && token.begin < at.end && is_named(token);
     let first = |token: &Token| token.begin <= at.start && at.start < token.end;
     tokens.iter().position(named).or_else(|| tokens.iter().position(first))
+}
+
+/// The kind of the entity whose member is named by a token: `foe.hits`, `foe:set("hits", 1)`, `rb.spawn("foe", { hits = 1
+/// })`. `None` if it is not known.
+fn kind_around(lookup: &FileLookup<'_>, text: &str, tokens: &[Token], index: usize) -> Option<String> {
+    let before = |back: usize| index.checked_sub(back).map_or("", |at| tokens[at].text(text));
+    let after_mark = match (before(1), before(3)) {
+        ("." | ":", _) => index,
+        ("(", ":") => index - 2,
+        _ => {
+            let place = call_place(text, &tokens[..index])?;
+            let takes_kind = matches!(&*place.callee, "rb.spawn" | "rb.each" | "rb.first") && place.argument == 1;
+            return place.texts.into_iter().next().flatten().filter(|_| takes_kind);
+        }
+    };
+    match lookup.members_before(text, &tokens[..after_mark])? {
+        Members::Entity(kind) => kind,
+        _ => None,
+    }
 }
 
 impl Workspace {
@@ -66,17 +90,35 @@ impl Workspace {
         let lookup = FileLookup::new(self, &file)?;
         let text = self.text_of(&file);
         let at = range_of(problem, &text);
-        let name = problem.message.split('`').nth(1).filter(|name| !name.is_empty())?;
-        let begins = |begin: &str| problem.message.starts_with(begin);
-        if begins("there is no verb `") {
-            return self.new_verb(&lookup, &text, name, &at);
+        if !matches!(problem.lint, Some("unknown-name" | "unknown-field")) {
+            return None;
         }
-        if begins("there is no switch `") {
-            return Some(self.new_switch(&lookup, &text, name, &at));
+        let tokens = code(&text);
+        let written = problem.cure.as_ref().and_then(Cure::written);
+        let index = match written {
+            Some(name) => place_of(&tokens, &text, name, &at),
+            None => tokens.iter().rposition(|token| at.start < token.end && token.begin < at.end),
+        }?;
+        let token = tokens[index];
+        let name = match token.kind {
+            TokenKind::Name => token.text(&text),
+            TokenKind::Text => &text[token.inner(&text)],
+            _ => return None,
+        };
+        match sense_at(&tokens, index, &text) {
+            _ if name.is_empty() => None,
+            NameSense::Verb if lookup.books().all(|book| book.verb(name).is_none()) => {
+                self.new_verb(&lookup, &text, name, &at)
+            }
+            NameSense::Switch if lookup.books().all(|book| book.switch(name).is_none()) => {
+                Some(self.new_switch(&lookup, &text, name, &at))
+            }
+            NameSense::Any => {
+                let kind = kind_around(&lookup, &text, &tokens, index)?;
+                self.new_field(&lookup, &text, (&kind, name), &at)
+            }
+            _ => None,
         }
-        let kind = problem.message.strip_prefix("a ")?.split(" has no ").next()?;
-        let is_kind = lookup.books().any(|book| book.schema().kind_named(kind).is_some());
-        if is_kind { self.new_field(&lookup, &text, (kind, name), &at) } else { None }
     }
 
     /// An action on a file of the ruleset that inserts an entry into the table of a word, or writes the file.

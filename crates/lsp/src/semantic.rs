@@ -1,9 +1,10 @@
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use super::document::position_in;
 use super::expected::call_place;
-use super::lookup::FileLookup;
+use super::lookup::{FileLookup, PROSE_KEYS};
+use super::outline::{OutlineSort, outline};
 use super::target::{NameSense, is_mentioned, is_rule_id, sense_at};
 use super::token::{Token, TokenKind, tokens};
 use riskbreaker_script::api;
@@ -22,18 +23,38 @@ pub(super) enum SemanticSort {
     /// The id of a card, an item, a hook, an entry of the agenda, a character, a scenario or a policy.
     Id,
     Rule,
+    /// The topic of a question.
+    Topic,
+    /// The id of a ruleset or a layer.
+    Ruleset,
+    /// The title of an entity in a spec.
+    Title,
 }
 
 impl SemanticSort {
     /// The token types of the protocol for them.
-    pub const LEGEND: [&str; 8] =
-        ["macro", "function", "class", "property", "method", "variable", "enumMember", "label"];
+    pub const LEGEND: [&str; 11] = [
+        "macro",
+        "function",
+        "class",
+        "property",
+        "method",
+        "variable",
+        "enumMember",
+        "label",
+        "event",
+        "namespace",
+        "parameter",
+    ];
 }
 
-/// The semantic tokens of a script in the encoding of the protocol: five numbers each, with lines and columns relative
-/// to the previous token.
+/// The semantic tokens of a script or a data file in the encoding of the protocol: five numbers each, with lines and
+/// columns relative to the previous token.
 pub(super) fn semantic_tokens(lookup: &FileLookup<'_>, text: &str) -> Vec<u32> {
     let names = KnownWords::of(lookup);
+    if lookup.place.inside.ends_with(".toml") {
+        return encoded(text, &of_data(lookup, &names, text));
+    }
     let all = tokens(text);
     let code: Vec<Token> = all.iter().filter(|token| token.kind != TokenKind::Comment).copied().collect();
     let mut found: Vec<(Range<usize>, SemanticSort)> = Vec::new();
@@ -55,6 +76,8 @@ pub(super) fn semantic_tokens(lookup: &FileLookup<'_>, text: &str) -> Vec<u32> {
 struct KnownWords {
     quoted: HashMap<String, SemanticSort>,
     members: HashMap<String, SemanticSort>,
+    topics: HashSet<String>,
+    rulesets: BTreeSet<String>,
 }
 
 impl KnownWords {
@@ -73,8 +96,10 @@ impl KnownWords {
             ("card", SemanticSort::Id),
             ("kind", SemanticSort::Kind),
         ];
-        let mut known = KnownWords::default();
+        let mut known = KnownWords { rulesets: lookup.ruleset_ids(), ..KnownWords::default() };
         for book in lookup.books() {
+            known.topics.extend(book.declared_topics().iter().map(|topic| topic.name.to_string()));
+            known.topics.extend(book.topics());
             for (sort, of) in sorts {
                 let names = match sort {
                     "policy" => book.policies().iter().map(|policy| &**policy).collect(),
@@ -110,8 +135,19 @@ fn sort_of(
                 return Some(SemanticSort::Rule);
             }
             // A text for people may consist of one word that is also an id.
-            let is_prose = before(1) == "=" && super::lookup::PROSE_KEYS.contains(&before(2));
-            names.quoted.get(said).copied().filter(|_| !is_prose)
+            let is_prose = before(1) == "=" && PROSE_KEYS.contains(&before(2));
+            if is_prose {
+                return None;
+            }
+            if is_topic(code, index, text) && names.topics.contains(said) {
+                return Some(SemanticSort::Topic);
+            }
+            let in_spec = lookup.place.inside.starts_with("specs/");
+            if in_spec && is_title(code, index, text) {
+                return Some(SemanticSort::Title);
+            }
+            let of_ruleset = || names.rulesets.contains(said).then_some(SemanticSort::Ruleset);
+            names.quoted.get(said).copied().or_else(of_ruleset)
         }
         TokenKind::Name => {
             let name = token.text(text);
@@ -124,6 +160,12 @@ fn sort_of(
                 }
                 (_, _, library, ".") if api::library(library).is_some() => None,
                 (.., ":") if api::ENTITY_METHODS.contains(&name) => Some(SemanticSort::Method),
+                _ if lookup.place.inside.starts_with("specs/") && is_title(code, index, text) => {
+                    Some(SemanticSort::Title)
+                }
+                _ if names.topics.contains(name) && is_topic_key(lookup, code, index, text) => {
+                    Some(SemanticSort::Topic)
+                }
                 _ if is_mentioned(code, index, text) => match sense_at(code, index, text) {
                     NameSense::Verb => Some(SemanticSort::Verb),
                     NameSense::Switch => Some(SemanticSort::Switch),
@@ -135,6 +177,83 @@ fn sort_of(
         }
         TokenKind::Number | TokenKind::Comment | TokenKind::Sign => None,
     }
+}
+
+/// True for the text of a topic: `topic = "risk"`, `q.topic == "risk"`, `t:answer("risk", 2)`.
+fn is_topic(code: &[Token], index: usize, text: &str) -> bool {
+    let before = |back: usize| index.checked_sub(back).map_or("", |at| code[at].text(text));
+    let named = before(1) == "=" && (before(2) == "topic" || matches!(before(2), "=" | "~") && before(3) == "topic");
+    named || is_first_argument(code, index, text, &["answer", "asked", "refused_answer"])
+}
+
+/// True for the key of a table of answers by topic, or of the declared topics.
+fn is_topic_key(lookup: &FileLookup<'_>, code: &[Token], index: usize, text: &str) -> bool {
+    if !is_mentioned(code, index, text) || matches!(code[index.max(1) - 1].text(text), "." | ":") {
+        return false;
+    }
+    let Some(place) = call_place(text, &code[..index]) else { return false };
+    let keys: Vec<&str> = place.keys.iter().map(|key| key.as_deref().unwrap_or_default()).collect();
+    match (&*place.callee, place.argument, &*keys) {
+        ("rb.play", 0, ["topics"]) => true,
+        ("t:play" | "t:refused" | "t:odds", 2, [])
+        | ("t:turn" | "t:free", 1 | 2, [])
+        | ("t:refused_because", 3, []) => lookup.place.inside.starts_with("specs/"),
+        _ => false,
+    }
+}
+
+/// True for the title of an entity in a spec: the first text of a method that takes one, or a key of `t:expect`.
+fn is_title(code: &[Token], index: usize, text: &str) -> bool {
+    const METHODS: [&str; 9] =
+        ["play", "turn", "refused", "refused_because", "greyed", "enabled", "edit", "value", "odds"];
+    let is_text = code[index].kind == TokenKind::Text;
+    if is_text && is_first_argument(code, index, text, &METHODS) {
+        return true;
+    }
+    let word = |at: usize| code.get(at).map_or("", |token| token.text(text));
+    let before = |back: usize| index.checked_sub(back).map_or("", word);
+    let is_key = !is_text && matches!(before(1), "{" | "," | ";") && word(index + 1) == "=" && word(index + 2) != "=";
+    let is_quoted_key = is_text && before(1) == "[" && word(index + 1) == "]" && word(index + 2) == "=";
+    let end = if is_quoted_key { index - 1 } else { index };
+    (is_key || is_quoted_key)
+        && call_place(text, &code[..end])
+            .is_some_and(|place| place.callee == "t:expect" && place.argument == 0 && place.keys.is_empty())
+}
+
+/// True for the first argument of one of these methods of specs.
+fn is_first_argument(code: &[Token], index: usize, text: &str, methods: &[&str]) -> bool {
+    let before = |back: usize| index.checked_sub(back).map_or("", |at| code[at].text(text));
+    before(1) == "(" && methods.contains(&before(2)) && before(3) == ":" && before(4) == "t"
+}
+
+/// The words of a data file that have a meaning: the names in quotes, and the keys that are fields or switches.
+fn of_data(lookup: &FileLookup<'_>, names: &KnownWords, text: &str) -> Vec<(Range<usize>, SemanticSort)> {
+    let mut found: Vec<(Range<usize>, SemanticSort)> = Vec::new();
+    for key in outline(&lookup.place.inside, text).into_iter().filter(|item| item.sort == OutlineSort::Key) {
+        let around: Vec<&str> = key.around.iter().map(String::as_str).collect();
+        let sort = match (&*lookup.place.inside, &*around) {
+            (_, ["switches"]) => Some(SemanticSort::Switch),
+            ("ruleset.toml", _) => None,
+            _ => names.members.get(&key.name).copied().filter(|sort| *sort == SemanticSort::Field),
+        };
+        found.extend(sort.map(|sort| (key.range, sort)));
+    }
+    let mut begin = 0;
+    for line in text.split_inclusive('\n') {
+        let is_prose = line.split('=').next().is_some_and(|key| PROSE_KEYS.contains(&key.trim()));
+        let code = line.split('#').next().unwrap_or_default();
+        let mut quotes = code.match_indices('"').map(|(at, _)| at);
+        while let (false, Some(open), Some(close)) = (is_prose, quotes.next(), quotes.next()) {
+            let said = &code[open + 1..close];
+            let of_ruleset = || names.rulesets.contains(said).then_some(SemanticSort::Ruleset);
+            let sort = names.quoted.get(said).copied().filter(|sort| *sort == SemanticSort::Id).or_else(of_ruleset);
+            found.extend(sort.map(|sort| (begin + open + 1..begin + close, sort)));
+        }
+        begin += line.len();
+    }
+    found.sort_by_key(|(range, _)| range.start);
+    found.dedup_by_key(|(range, _)| range.start);
+    found
 }
 
 /// True for a key that a word of the vocabulary itself takes, such as `seat` in a question.

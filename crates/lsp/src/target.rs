@@ -3,6 +3,7 @@ use std::ops::Range;
 use super::expected::call_place;
 use super::scopes::Scopes;
 use super::token::{Token, TokenKind, tokens};
+use super::verb_params::VerbParams;
 
 /// The name at a position of a text.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +18,11 @@ pub(super) enum NameTarget {
     Name(String, NameSense),
     /// A local variable of the script, by the byte of its declaration.
     Variable { name: String, declared: usize },
+    /// A parameter of a verb.
+    Param { verb: String, name: String },
+    /// A value of an enum, by the name of its field, topic or parameter. [`target_at`] does not know which texts are one:
+    /// see [`FileLookup::refined`](super::lookup::FileLookup::refined).
+    Value { of: String, value: String },
 }
 
 /// The meaning of a declared name, as far as its place shows it.
@@ -100,6 +106,10 @@ pub(super) fn target_at(inside: &str, text: &str, at: usize) -> Option<(NameTarg
     if !(inside.ends_with(".luau") || inside.ends_with(".lua")) {
         let range = word_around(text, 0..text.len(), at, |letter| letter.is_alphanumeric() || letter == '_')?;
         return Some((NameTarget::Name(text[range.clone()].to_owned(), NameSense::Any), range));
+    }
+    if let Some(place) = VerbParams::of(text).at(at) {
+        let target = NameTarget::Param { verb: place.verb.clone(), name: place.name.clone() };
+        return Some((target, place.range.clone()));
     }
     let tokens: Vec<Token> = code(text);
     let index =

@@ -95,6 +95,6 @@ pub use source::is_litter;
 pub use source::{SCRIPT_FILES, SCRIPT_FOLDERS};
 pub use source::{Source, SourceKind};
 #[doc(hidden)]
-pub use stack::{PartRole, Stack};
+pub use stack::{PartRole, Stack, StackPart};
 pub use switch::{Switch, SwitchKind, SwitchRefusal, SwitchValue};
 pub use verb::{Param, ParamType, Verb};

@@ -450,15 +450,18 @@ impl Rulebook {
         self.hooks().iter().any(|hook| **hook == *id) || self.items().iter().any(|item| *item.id == *id)
     }
 
-    /// Its spec files, by path. With layers on top, only theirs, since the specs below may fail under them.
+    /// The spec files of all its parts, by path. Specs of lower parts may fail under the parts above them.
     ///
     /// For a layer over several rulesets, `specs/ID/` is only for the ruleset with that id.
     pub fn specs(&self) -> impl Iterator<Item = (&str, &str)> {
-        let parts = self.stack.parts();
-        self.stack
-            .scripts()
-            .filter(|(part, path, _)| path.starts_with("specs/") && self.is_proved_here(parts[*part].id()))
-            .map(|(_, _, source)| (&*source.path, &*source.text))
+        let specs = self.stack.scripts().filter(|(_, path, _)| path.starts_with("specs/"));
+        specs.map(|(_, _, source)| (&*source.path, &*source.text))
+    }
+
+    /// The spec files that prove its own rules: all, or those of the layers on top.
+    #[doc(hidden)]
+    pub fn own_specs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.specs().filter(|(path, _)| path.split('/').next().is_some_and(|part| self.is_proved_here(part)))
     }
 
     /// The rule texts that its own specs cover: all, or those of the layers on top.

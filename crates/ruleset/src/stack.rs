@@ -108,6 +108,16 @@ impl Stack {
         here.find(|here| *here != id).unwrap_or(id)
     }
 
+    /// A sentence about each copy of a file that a program for synchronization has made, which is not read.
+    pub fn copy_notices(&self) -> impl Iterator<Item = String> {
+        let copies =
+            self.parts.iter().flat_map(|part| part.folder.conflict_copies.iter().map(|path| (part.id(), path)));
+        copies.map(|(id, path)| {
+            let what = "is a copy that a program for synchronisation has made, and is not read";
+            format!("{id}/{path} {what}; put what is right into the file and delete the copy")
+        })
+    }
+
     /// True if a file is for another ruleset: in a layer over several rulesets, `maneuvers/ID/` and the subfolders with that
     /// name in the other folders of [`FOLDERS_BY_RULESET`] belong to the ruleset with that id, and are ignored above others.
     pub fn is_for_another(&self, part: usize, path: &str) -> bool {

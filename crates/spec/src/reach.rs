@@ -87,7 +87,7 @@ impl SpecReach {
             if old == Some(text) {
                 continue;
             }
-            if rules.specs().any(|(spec, _)| *spec == **path) {
+            if rules.own_specs().any(|(spec, _)| *spec == **path) {
                 choice.files.insert(path.to_string());
                 continue;
             }

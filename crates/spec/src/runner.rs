@@ -17,7 +17,7 @@ use super::case::Case;
 use super::lines::{LineCoverage, play_at_random};
 use super::reach::{RanBySpec, RanLines, SpecChoice, SpecReach, lines_between};
 use riskbreaker_play::{DICE_RUN_OUT, Fault, Hits, MACHINE_STACK, Machines, Ruleset};
-use riskbreaker_ruleset::{Library, LoadError, Problem, Source, read_regular};
+use riskbreaker_ruleset::{Library, LoadError, PartRole, Problem, Source, StackPart, read_regular};
 use riskbreaker_script::SpecFile;
 use riskbreaker_work::WorkBudget;
 
@@ -83,6 +83,8 @@ pub struct SpecRun {
     pub further: Vec<SpecSource>,
     /// Runs only the further specs, not those of the ruleset.
     pub only_further: bool,
+    /// Of a ruleset with layers on top, runs only the specs of the layers.
+    pub only_layers: bool,
     /// Runs only the specs whose name or path contains this text; `=` before it: whose name is this text, in which braces
     /// match any text.
     pub filter: Option<String>,
@@ -162,11 +164,16 @@ impl SpecRun {
         };
         let shelf = |rules| Arc::new(SpecRulesets::new(library, rules, &self.budget));
         let machines = [shelf(first), shelf(second)];
-        let own = machines[0].rules.specs().filter(|_| !self.only_further);
-        let own = own.map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() });
+        let rules = &machines[0].rules;
+        let own: Vec<(&str, &str)> = match (self.only_further, self.only_layers) {
+            (true, _) => Vec::new(),
+            (false, true) => rules.own_specs().collect(),
+            (false, false) => rules.specs().collect(),
+        };
+        let own = own.into_iter().map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() });
         let mut sources: Vec<SpecSource> = own.chain(self.further.iter().cloned()).collect();
         sources.retain(|source| self.only.as_ref().is_none_or(|only| only.has_file(&source.path)));
-        let (mut report, ran) = run_all(id, layers, &machines, sources, self, reach.is_some());
+        let (mut report, ran) = run_all(id, &machines, sources, self, reach.is_some());
         if let Some(reach) = reach {
             reach.note(&machines[0].rules, ran);
         }
@@ -217,7 +224,6 @@ fn is_named(name: &str, text: &str) -> bool {
 
 fn run_all(
     id: &str,
-    layers: &[String],
     machines: &[Arc<SpecRulesets>; 2],
     sources: Vec<SpecSource>,
     run: &SpecRun,
@@ -253,7 +259,7 @@ fn run_all(
         broken.extend(of_file.broken);
         unexamined.extend(of_file.unexamined);
     }
-    mark_overruled(&mut results, &machines[0].library, &machines[0].rules, layers, &machines[0].budget);
+    mark_overruled(&mut results, &machines[0].library, &machines[0].rules, &machines[0].budget);
     let mut coverage = Coverage::of(machines[0].rules.own_rule_texts(), &results);
     coverage.unknown = Coverage::of(machines[0].rules.rule_texts(), &results).unknown;
     let interrupted = machines[0].budget.is_interrupted();
@@ -307,47 +313,69 @@ impl SpecRulesets {
     }
 }
 
-/// Marks failed specs of lower rulesets that pass there as overruled. A failed script of the rules on top stays a
-/// failure, unless only the written dice were too few.
-fn mark_overruled(
-    results: &mut [SpecResult],
-    library: &Library,
-    rules: &Ruleset,
-    layers: &[String],
-    budget: &WorkBudget,
-) {
-    if results.iter().all(|result| result.failure.is_none()) {
-        return;
-    }
-    let below = match library.read(rules.id()) {
-        _ if !layers.is_empty() => rules.id().to_owned(),
-        Ok(folder) => match folder.manifest.extends {
-            Some(parent) => parent.id,
-            None => return,
-        },
-        Err(_) => return,
-    };
-    let Ok(below) = Ruleset::load_on(Machines::CallersThread, library, &below, &[]) else { return };
-    let (lower, sources) = (below.parts(), below.specs().collect::<Vec<_>>());
-    let on_top: Vec<String> =
-        rules.parts().into_iter().filter(|part| !lower.contains(part)).map(|part| format!("{part}/")).collect();
-    let shelf = || Arc::new(SpecRulesets::new(library, below.clone(), budget));
-    let machines = [shelf(), shelf()];
+/// Marks failed specs of lower parts that pass in the stack of their own part as overruled. A failed script of a part
+/// above it stays a failure, unless only the written dice were too few.
+fn mark_overruled(results: &mut [SpecResult], library: &Library, rules: &Ruleset, budget: &WorkBudget) {
+    let mut stacks: BTreeMap<String, Option<OwnStack>> = BTreeMap::new();
     for result in results {
         let Some(failure) = &result.failure else { continue };
-        let Some(&(path, text)) = sources.iter().find(|(path, _)| *path == result.path) else { continue };
-        let message = &failure.fault.message;
-        let place = failure.fault.path.as_deref().unwrap_or_default();
-        let broken = on_top.iter().any(|part| place.starts_with(part)) && !message.contains(DICE_RUN_OUT);
-        if failure.fault.fatal || broken {
+        let Some((part, _)) = result.path.split_once('/') else { continue };
+        if failure.fault.fatal {
             continue;
         }
-        let source = SpecSource { path: path.to_owned(), text: text.to_owned() };
+        let own = stacks.entry(part.to_owned()).or_insert_with(|| OwnStack::of(part, library, rules, budget));
+        let Some(own) = own else { continue };
+        let place = failure.fault.path.as_deref().and_then(|path| path.split('/').next()).unwrap_or_default();
+        let is_broken = own.above.iter().any(|above| above == place);
+        if is_broken && !failure.fault.message.contains(DICE_RUN_OUT) {
+            continue;
+        }
+        let Some(source) = own.sources.iter().find(|source| source.path == result.path) else { continue };
         let wanted = |_: &str, name: &str| name == result.name;
-        let found = run_file(&source, &machines, &wanted, false, false).results;
+        let found = run_file(source, &own.machines, &wanted, false, false).results;
         let mut there = found.iter().filter(|spec| spec.name == result.name).peekable();
         result.overruled = there.peek().is_some() && there.all(|spec| spec.failure.is_none());
     }
+}
+
+/// The rules that a part of a stack is written for: the parts below it and itself.
+struct OwnStack {
+    machines: [Arc<SpecRulesets>; 2],
+    sources: Vec<SpecSource>,
+    /// The ids of the parts above it.
+    above: Vec<String>,
+}
+
+impl OwnStack {
+    /// Loads the stack of a part; `None` if nothing is above the part, or if the stack cannot be loaded.
+    fn of(part: &str, library: &Library, rules: &Ruleset, budget: &WorkBudget) -> Option<OwnStack> {
+        let (id, layers) = name_of_own_stack(part, rules)?;
+        let own = Ruleset::load_on(Machines::CallersThread, library, &id, &layers).ok()?;
+        let lower = own.parts();
+        let above = rules.parts().into_iter().filter(|part| !lower.contains(part)).collect();
+        let sources = own.specs().map(|(path, text)| SpecSource { path: path.to_owned(), text: text.to_owned() });
+        let sources = sources.collect();
+        let shelf = || Arc::new(SpecRulesets::new(library, own.clone(), budget));
+        Some(OwnStack { machines: [shelf(), shelf()], sources, above })
+    }
+}
+
+/// The id and the further layers of the stack of a part. The layers that a ruleset names in its manifest belong to that
+/// ruleset. `None` if no other part is above that stack.
+fn name_of_own_stack(part: &str, rules: &Ruleset) -> Option<(String, Vec<String>)> {
+    let book = rules.book();
+    let (parts, main) = (book.stack().parts(), book.stack().main().index);
+    let at = parts.iter().position(|known| known.id() == part)?;
+    let layers = book.extra_layers();
+    let is_extra = |part: &StackPart| layers.iter().any(|layer| layer == part.id());
+    if is_extra(&parts[at]) {
+        let below: Vec<String> =
+            parts[..=at].iter().filter(|part| is_extra(part)).map(|part| part.id().into()).collect();
+        return (below.len() < layers.len()).then(|| (parts[main].id().to_owned(), below));
+    }
+    let is_base = |part: &&StackPart| part.role == PartRole::Base;
+    let base = parts[..=at].iter().rev().find(is_base).or_else(|| parts.iter().find(is_base))?;
+    (base.index != main || !layers.is_empty()).then(|| (base.id().to_owned(), Vec::new()))
 }
 
 /// The results of a file.

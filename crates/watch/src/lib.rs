@@ -428,13 +428,9 @@ impl Watch {
 
     /// Reports each conflict copy once.
     fn tell_copies(&mut self, stack: &Stack) {
-        for part in stack.parts() {
-            for path in &part.folder.conflict_copies {
-                let path = format!("{}/{path}", part.id());
-                if self.told_copies.insert(path.clone()) {
-                    let what = "is a copy that a program for synchronisation has made, and is not read";
-                    self.news.notice(format!("{path} {what}; put what is right into the file and delete the copy"));
-                }
+        for notice in stack.copy_notices() {
+            if self.told_copies.insert(notice.clone()) {
+                self.news.notice(notice);
             }
         }
     }

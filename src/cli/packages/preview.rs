@@ -110,7 +110,7 @@ impl Preview {
             self.changes(&way, &rules, library, before);
             self.try_beside_others(package, &way, combined);
             let budget = WorkBudget::new(SpecRun::WORK).until(&stop);
-            let specs = SpecRun { budget, ..SpecRun::default() }.of(combined, &way, &[]);
+            let specs = SpecRun { budget, only_layers: true, ..SpecRun::default() }.of(combined, &way, &[]);
             let specs = specs.map_err(|error| unreadable(&error))?;
             let name = |path: &str, name: &str| format!("{path}: {name}");
             for result in specs.results.iter().filter(|result| result.has_failed()) {
