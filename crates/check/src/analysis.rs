@@ -25,7 +25,7 @@ use crate::symbols::known::KnownNames;
 use crate::symbols::names::NamesOfFiles;
 use crate::{data, facts};
 use riskbreaker_play::{MACHINE_STACK, Ruleset};
-use riskbreaker_ruleset::{Library, Problem, Rulebook, Source, SourceKind, Stack, with_layers};
+use riskbreaker_ruleset::{Library, Problem, Rulebook, Source, SourceKind, Stack, TextChange, with_layers};
 use riskbreaker_work::WorkBudget;
 
 /// The result of a check and what it has read, so that one file can be checked again without reading the others.
@@ -135,6 +135,20 @@ impl Analysis {
         found.extend(allowances.unknown());
         found.sort();
         Some(found)
+    }
+}
+
+impl Analysis {
+    /// True if a change of a file removes a problem that the check has found in it, and causes no other; `None` if only a
+    /// check of the whole ruleset can tell.
+    pub fn helps(&self, problem: &Problem, text: &str, change: &TextChange, budget: &WorkBudget) -> Option<bool> {
+        let mut fixed = text.to_owned();
+        text.get(change.begin..change.end)?;
+        fixed.replace_range(change.begin..change.end, &change.text);
+        let before = self.read_again(&problem.path, text, budget)?;
+        before.iter().find(|found| found.message == problem.message && found.line == problem.line)?;
+        let after = self.read_again(&problem.path, &fixed, budget)?;
+        Some(after.len() < before.len())
     }
 }
 
