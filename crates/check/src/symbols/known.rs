@@ -132,11 +132,33 @@ impl<'r> KnownNames<'r> {
         {
             return None;
         }
+        if let Some(twice) = self.id_that_stands_twice(id) {
+            let cure = format!("RULES.md has `{twice}` twice: one of them may be `{id}`");
+            return Some((format!("the rule `{id}` is in no RULES.md"), cure.into()));
+        }
         let cure = match self.nearest(id, self.ids.iter().map(String::as_str)) {
             Some(near) => Cure::MeantRule { written: id.to_owned(), meant: near.to_owned() },
             None => "add the rule to RULES.md, as `- **ID** text`".into(),
         };
         Some((format!("the rule `{id}` is in no RULES.md"), cure))
+    }
+
+    /// Whether some rule text has the id.
+    pub fn is_rule(&self, id: &str) -> bool {
+        self.ids.contains(id)
+    }
+
+    /// The id that two rules have which begin like this one.
+    fn id_that_stands_twice(&self, id: &str) -> Option<String> {
+        let (prefix, _) = id.rsplit_once('-')?;
+        let twice_in = |text: &&str| {
+            let mut seen = BTreeSet::new();
+            let mut ids = text.lines().flat_map(leading_ids);
+            ids.find(|other| {
+                other.rsplit_once('-').is_some_and(|(other, _)| other == prefix) && !seen.insert(other.clone())
+            })
+        };
+        self.texts.iter().find_map(twice_in)
     }
 
     /// Returns the names of a sort, such as `seat`; `None` if they cannot be known.
