@@ -2,8 +2,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::check::{self, CheckReport, Lint, first_and_count};
-use riskbreaker::ruleset::Problem;
+use riskbreaker::check::{self, Analysis, CheckReport, Lint, first_and_count};
+use riskbreaker::ruleset::{Changes, Problem};
 use riskbreaker::{Library, Ruleset, WorkBudget};
 use serde_json::json;
 
@@ -47,10 +47,12 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let ways: Vec<Vec<String>> = ids.iter().map(|id| library.ways_to_play(id)).collect();
     let budget = WorkBudget::new(for_several(CheckReport::WORK, ways.concat().len())).until(&watched_briefly());
     for (id, is_one_of_several) in ways.iter().flat_map(|ways| ways.iter().map(|id| (id, ways.len() > 1))) {
-        let mut report = check::check(&library, id, &[], &budget);
+        let analysis = Analysis::new(&library, id, &budget);
+        let mut report = analysis.report.clone();
         report.problems.iter_mut().for_each(|problem| denied.apply(problem));
         let found = &report.problems;
         for problem in found {
+            let problem = &with_proved_edit(problem, &analysis, &library, args.json);
             let same = |other: &Problem| {
                 (&other.path, other.line, other.column, &other.message)
                     == (&problem.path, problem.line, problem.column, &problem.message)
@@ -92,6 +94,24 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     // An interrupted check is partial, too.
     Ok(if errors == 0 && !is_partial { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The work of trying the edit of one problem.
+const WORK_OF_TRIAL: u64 = CheckReport::WORK / 40;
+
+/// A problem whose preferred edit is only a choice if it leaves the problem, or leads to another one. Only the edits of
+/// `--json` are tried.
+fn with_proved_edit(problem: &Problem, analysis: &Analysis, library: &Library, is_json: bool) -> Problem {
+    let mut proved = problem.clone();
+    let Some(text) = report::text_of(library, &problem.path).filter(|_| is_json) else { return proved };
+    let changes = problem.changes_in(&text);
+    if let Some(edit) = &changes.preferred
+        && analysis.helps(problem, &text, edit, &WorkBudget::new(WORK_OF_TRIAL)) == Some(false)
+    {
+        proved.change = None;
+        proved.choices = changes.all().collect();
+    }
+    proved
 }
 
 /// The warnings that fail a check.
@@ -155,10 +175,13 @@ fn tell_unexamined(id: &str, report: &CheckReport, screen: &mut Screen) -> Resul
 pub fn tell(id: &str, problem: &Problem, library: &Library, screen: &mut Screen) -> Result<()> {
     if screen.json() {
         let text = report::text_of(library, &problem.path);
-        let edits = text.map(|text| problem.changes_in(&text)).unwrap_or_default();
+        let Changes { preferred, choices } = text.map(|text| problem.changes_in(&text)).unwrap_or_default();
         let mut told = json!({ "ruleset": id, "problem": problem });
-        if !edits.is_empty() {
-            told["edits"] = json!(edits);
+        if let Some(edit) = preferred {
+            told["edits"] = json!([edit]);
+        }
+        if !choices.is_empty() {
+            told["choices"] = json!(choices.iter().map(|edit| [edit]).collect::<Vec<_>>());
         }
         screen.object(&told)?;
     } else if screen.width().is_some() {

@@ -16,6 +16,7 @@ use crate::lints::unknown_topic::words_for_nothing;
 use crate::lints::unread_file::unread_files;
 use crate::lints::unread_switch::wrong_switches;
 use crate::lints::{load, unexamined, unknown_name};
+use crate::message_cures::cure_by_message;
 use crate::place::{DATA_PLACES, is_in_folder, place};
 use crate::reader::ScriptReader;
 use crate::reading::{CheckCache, ReadFiles, Reading, ScriptsToRead};
@@ -25,7 +26,7 @@ use crate::symbols::known::KnownNames;
 use crate::symbols::names::NamesOfFiles;
 use crate::{data, facts};
 use riskbreaker_play::{MACHINE_STACK, Ruleset};
-use riskbreaker_ruleset::{Library, Problem, Rulebook, Source, SourceKind, Stack, with_layers};
+use riskbreaker_ruleset::{Library, Problem, Rulebook, Source, SourceKind, Stack, TextChange, with_layers};
 use riskbreaker_work::WorkBudget;
 
 /// The result of a check and what it has read, so that one file can be checked again without reading the others.
@@ -138,6 +139,20 @@ impl Analysis {
     }
 }
 
+impl Analysis {
+    /// True if a change of a file removes a problem that the check has found in it, and causes no other; `None` if only a
+    /// check of the whole ruleset can tell.
+    pub fn helps(&self, problem: &Problem, text: &str, change: &TextChange, budget: &WorkBudget) -> Option<bool> {
+        let mut fixed = text.to_owned();
+        text.get(change.begin..change.end)?;
+        fixed.replace_range(change.begin..change.end, &change.text);
+        let before = self.read_again(&problem.path, text, budget)?;
+        before.iter().find(|found| found.message == problem.message && found.line == problem.line)?;
+        let after = self.read_again(&problem.path, &fixed, budget)?;
+        Some(after.len() < before.len())
+    }
+}
+
 /// Runs a recursive reader of nested code on a thread with a large stack; `None` if it returns `None` or panics.
 pub(crate) fn on_large_stack<T: Send>(read: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     thread::scope(|scope| {
@@ -192,8 +207,17 @@ pub(crate) fn find(
     let stack = match Stack::resolve(library, id, layers) {
         Ok(stack) => Arc::new(stack),
         Err(error) => {
-            let report = CheckReport { problems: of_loading(error.problems), ..CheckReport::default() };
-            return Analysis::of(report, cache);
+            let mut problems = of_loading(error.problems);
+            for problem in &mut problems {
+                let file = problem.path.split_once('/').map(|(id, inside)| (id.to_owned(), inside.to_owned()));
+                if let Some((id, inside)) = file
+                    && let Ok(folder) = library.read(&id)
+                    && let Some(source) = folder.file(&inside)
+                {
+                    cure_by_message(problem, &source.text, "");
+                }
+            }
+            return Analysis::of(CheckReport { problems, ..CheckReport::default() }, cache);
         }
     };
     // For `game+house`, only the house rules are checked.
@@ -268,6 +292,11 @@ pub(crate) fn find(
     }
     for problem in found.iter_mut().chain(&mut idle) {
         if let Some(text) = stack.text_of(&problem.path) {
+            if matches!(problem.lint, Some("load" | "cast-fails" | "scenario-fails" | "odd-fact")) {
+                let ruleset = problem.path.split('/').next().unwrap_or_default();
+                let kinds = stack.text_of(&format!("{ruleset}/kinds.luau")).unwrap_or_default();
+                cure_by_message(problem, text, kinds);
+            }
             place(problem, text);
         }
     }
@@ -295,8 +324,12 @@ pub(crate) fn find(
     Analysis { report, own, stack: Some(stack), rules, names: Some(names), cache }
 }
 
-/// Marks problems that loading has found.
-pub(crate) fn of_loading(problems: Vec<Problem>) -> Vec<Problem> {
+/// Marks problems that loading has found. What is missing because files require each other in a circle is left out.
+pub(crate) fn of_loading(mut problems: Vec<Problem>) -> Vec<Problem> {
+    let is_circle = |problem: &Problem| problem.message.starts_with("files require each other");
+    if problems.iter().any(is_circle) {
+        problems.retain(is_circle);
+    }
     problems.into_iter().map(|problem| load::LINT.finds(problem)).collect()
 }
 

@@ -20,6 +20,7 @@ mod inference;
 mod lint;
 mod lints;
 mod members;
+mod message_cures;
 mod misspelling;
 mod open_block;
 mod place;

@@ -73,6 +73,8 @@ pub(crate) struct ScriptReader<'r> {
     pub pure: Vec<&'static str>,
     /// The variables of the enclosing blocks and the parameters of the enclosing functions, the outermost first.
     pub scopes: Vec<Scope>,
+    /// The parameter that holds a row of `rb.cases`, with the keys of the rows, and those of them that the function reads.
+    pub row: Option<(u64, BTreeSet<String>, BTreeSet<String>)>,
     /// The keys of the enclosing tables, the outermost first.
     pub keys: Vec<String>,
     /// The topics of the questions that the enclosing branches of a policy answer.
@@ -117,6 +119,7 @@ impl<'r> ScriptReader<'r> {
             depth: 0,
             pure: Vec::new(),
             scopes: Vec::new(),
+            row: None,
             keys: Vec::new(),
             answered: Vec::new(),
             members: None,

@@ -15,16 +15,26 @@ pub struct Fix {
     pub range: Range<usize>,
     /// The new text.
     pub new_text: String,
+    /// Whether it is the likeliest of the fixes of its problem.
+    pub is_preferred: bool,
 }
 
-/// The edits that the cure of a problem names: several if it lists names. Empty if the cure is only advice.
+/// The edits that the cure of a problem names, each of them complete, the likeliest first. Empty if the cure is only
+/// advice.
 pub fn fixes(problem: &Problem, text: &str) -> Vec<Fix> {
     let titled = |change: TextChange| Fix {
         title: title_of(&change, problem.cure.as_ref(), text),
         range: change.begin..change.end,
         new_text: change.text,
+        is_preferred: false,
     };
-    problem.changes_in(text).into_iter().map(titled).collect()
+    let changes = problem.changes_in(text);
+    let is_preferred = changes.preferred.is_some();
+    let mut fixes: Vec<Fix> = changes.all().map(titled).collect();
+    if let Some(first) = fixes.first_mut() {
+        first.is_preferred = is_preferred;
+    }
+    fixes
 }
 
 /// The title of a change: the code that it changes, or the sentence of the cure if the code is long.
@@ -59,7 +69,7 @@ pub(super) fn allowance(problem: &Problem, text: &str) -> Option<Fix> {
     let line = text[begin..].lines().next().unwrap_or_default();
     let indent = &line[..line.len() - line.trim_start().len()];
     let new_text = format!("{indent}{mark} check: allow({lint})\n");
-    Some(Fix { title: format!("Allow `{lint}` in this line"), range: begin..begin, new_text })
+    Some(Fix { title: format!("Allow `{lint}` in this line"), range: begin..begin, new_text, is_preferred: false })
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ use super::path::{of_uri, to_uri};
 use super::semantic::SemanticSort;
 use super::source_copies::SourceCopies;
 use super::workspace::{RulesetFinder, Workspace};
-use riskbreaker_ruleset::Problem;
+use riskbreaker_ruleset::{Problem, TextChange};
 use riskbreaker_ruleset::typed_text::read_json_value;
 use riskbreaker_work::WorkBudget;
 
@@ -495,12 +495,11 @@ impl<W: Write> LanguageServer<W> {
             {
                 offer(fix, true);
             }
-            let found = fixes(&problem, &text);
-            let only = found.len() == 1;
-            for fix in found {
+            for fix in fixes(&problem, &text) {
                 let helps = self.helps(&file, &text, &problem, &fix);
                 if helps != Some(false) {
-                    offer(fix, only && helps == Some(true));
+                    let is_preferred = fix.is_preferred && helps == Some(true);
+                    offer(fix, is_preferred);
                 }
             }
             if let Some(fix) = allowance(&problem, &text) {
@@ -520,26 +519,18 @@ impl<W: Write> LanguageServer<W> {
         let place = self.workspace.place_of(file)?;
         let analysis = self.workspace.analyses(&place.folder).first()?;
         let new_text = analysis.in_new_form(&place.path(), text, &WorkBudget::new(WORK_OF_TRIAL))?;
-        Some(Fix { title: "Declare the types of all verbs in this file".into(), range: 0..text.len(), new_text })
+        Some(Fix { title: "Declare the types of all verbs in this file".into(), range: 0..text.len(), new_text, is_preferred: true })
     }
 
     /// True if a fix removes a problem and causes no other; `None` if only a check of the whole ruleset can tell.
     fn helps(&self, file: &Path, text: &str, problem: &Problem, fix: &Fix) -> Option<bool> {
         let place = self.workspace.place_of(file)?;
-        let mut fixed = text.to_owned();
-        fixed.replace_range(fix.range.clone(), &fix.new_text);
+        let change = TextChange { begin: fix.range.start, end: fix.range.end, text: fix.new_text.clone() };
         let analyses = self.workspace.analyses(&place.folder);
-        let read = |analysis: &Arc<riskbreaker_check::Analysis>, text: &str| {
-            analysis.read_again(&place.path(), text, &WorkBudget::new(WORK_OF_TRIAL))
+        let tried = |analysis: &Arc<riskbreaker_check::Analysis>| {
+            analysis.helps(problem, text, &change, &WorkBudget::new(WORK_OF_TRIAL))
         };
-        let mut helps = None;
-        for analysis in analyses {
-            let (before, after) = (read(analysis, text)?, read(analysis, &fixed)?);
-            if before.iter().any(|found| found.message == problem.message && found.line == problem.line) {
-                helps = Some(after.len() < before.len());
-            }
-        }
-        helps
+        analyses.iter().filter_map(tried).next_back()
     }
 }
 

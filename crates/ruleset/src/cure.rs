@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use serde::{Serialize, Serializer};
 
+use super::nearest::unlikeness;
 use super::problem::{Problem, TextChange};
 
 /// A suggestion how to fix a problem. It is printed as a sentence; an editor applies the names in it.
@@ -84,41 +85,72 @@ impl Cure {
         Cure::Rewrite { written: written.into(), code: code.into(), sentence: sentence.into() }
     }
 
-    /// Returns the changes of a text that carry the cure of a problem out; each of them is one way to do so. Empty if the
-    /// author has to decide something.
-    pub fn changes(&self, problem: &Problem, text: &str) -> Vec<TextChange> {
+    /// Returns the changes of a text that carry the cure of a problem out. Empty if the author has to decide something.
+    pub fn changes(&self, problem: &Problem, text: &str) -> Changes {
         let rest = rest_of_line(problem, text);
-        let exchanged = |written: &str, names: &[&str]| {
-            let found = rest.clone().and_then(|rest| Some((rest.start, find_whole(&text[rest], written)?)));
-            let change = |name: &str| {
-                found.map(|(start, at)| {
-                    let begin = start + at;
-                    TextChange { begin, end: begin + written.len(), text: name.to_owned() }
-                })
-            };
-            names.iter().filter_map(|name| change(name)).collect()
+        let exchanged = |written: &str, name: &str| {
+            let rest = rest.clone()?;
+            let begin = rest.start + find_whole(&text[rest], written)?;
+            Some(TextChange { begin, end: begin + written.len(), text: name.to_owned() })
         };
         match self {
-            Cure::Advice(_) => Vec::new(),
+            Cure::Advice(_) => Changes::default(),
             Cure::Meant { written, meant }
             | Cure::MeantText { written, meant }
-            | Cure::MeantRule { written, meant } => exchanged(written, &[meant]),
-            Cure::Known { known, more, .. } if *more > 0 || known.len() > Cure::MOST_OFFERED => Vec::new(),
+            | Cure::MeantRule { written, meant } => Changes::of(exchanged(written, meant)),
             // A name with a space is a title, and no name of a file or a key.
-            Cure::Known { known, .. } if known.iter().any(|name| name.contains(' ')) => Vec::new(),
+            Cure::Known { known, .. } if known.iter().any(|name| name.contains(' ')) => Changes::default(),
             Cure::Known { written, known, .. } => {
-                exchanged(written, &known.iter().map(String::as_str).collect::<Vec<_>>())
+                let mut names: Vec<&str> = known.iter().map(String::as_str).collect();
+                names.sort_by_key(|name| unlikeness(written, name));
+                // The only name, or of a few the only one with the same first letter, is likelier than the others.
+                let first = |name: &&str| known.len() == 1 || name.chars().next() == written.chars().next();
+                let alike: Vec<&str> = names.iter().copied().filter(first).collect();
+                let likeliest = alike.first().copied().filter(|_| alike.len() == 1 && known.len() <= Cure::MOST_OFFERED);
+                names.retain(|name| Some(*name) != likeliest);
+                let choices = names.into_iter().take(Cure::MOST_OFFERED).filter_map(|name| exchanged(written, name));
+                Changes {
+                    preferred: likeliest.and_then(|name| exchanged(written, name)),
+                    choices: choices.collect(),
+                }
             }
             // The problem may name a part of the code that is written anew.
-            Cure::Rewrite { written, code, .. } => match exchanged(written, &[code]) {
-                changes if changes.is_empty() && problem.column.is_some_and(|column| column > 1) => {
+            Cure::Rewrite { written, code, .. } => match exchanged(written, code) {
+                None if problem.column.is_some_and(|column| column > 1) => {
                     let mut of_line = problem.clone();
                     of_line.column = None;
                     self.changes(&of_line, text)
                 }
-                changes => changes,
+                change => Changes::of(change),
             },
         }
+    }
+}
+
+/// The changes that carry out a cure: the one that is most likely meant, and the others.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// The change that is most likely meant; `None` if none is likelier than the others.
+    pub preferred: Option<TextChange>,
+    /// The other ways to cure the problem, the likeliest first. Each of them is complete.
+    pub choices: Vec<TextChange>,
+}
+
+impl Changes {
+    /// Creates the only way to cure a problem.
+    pub fn of(preferred: Option<TextChange>) -> Changes {
+        Changes { preferred, choices: Vec::new() }
+    }
+
+    /// All ways to cure the problem, the likeliest first.
+    pub fn all(self) -> impl Iterator<Item = TextChange> {
+        self.preferred.into_iter().chain(self.choices)
+    }
+
+    /// Keeps the changes that fulfil a condition.
+    pub(super) fn retain(&mut self, fits: impl Fn(&TextChange) -> bool) {
+        self.preferred = self.preferred.take().filter(&fits);
+        self.choices.retain(fits);
     }
 }
 
@@ -213,7 +245,7 @@ mod tests {
             text.replace_range(change.begin..change.end, &change.text);
             text
         };
-        problem.changes_in(text).into_iter().map(apply).collect()
+        problem.changes_in(text).all().map(apply).collect()
     }
 
     #[test]
@@ -226,8 +258,11 @@ mod tests {
             let known = known.iter().map(ToString::to_string).collect();
             Cure::Known { written: "tittle".into(), known, more }
         };
-        assert_eq!(changed("tittle = 1", (1, 1), known(&["id", "title"], 0)), ["id = 1", "title = 1"]);
-        for unclear in [known(&["id"], 1), known(&["a b"], 0), known(&["id"; 13], 0), "write more".into()] {
+        assert_eq!(changed("tittle = 1", (1, 1), known(&["id", "title"], 0)), ["title = 1", "id = 1"]);
+        let choices = Problem::new("g/x.toml", "wrong").at((1, 1)).with_cure(known(&["id"; 13], 4)).changes_in("tittle");
+        assert_eq!((choices.preferred, choices.choices.len()), (None, Cure::MOST_OFFERED));
+        assert_eq!(changed("tittle = 1", (1, 1), known(&["id"], 0)), ["id = 1"]);
+        for unclear in [known(&["a b"], 0), "write more".into()] {
             assert_eq!(changed("tittle = 1", (1, 1), unclear), Vec::<String>::new());
         }
         let harm = Cure::rewrite("\"1\"", "1", "write harm = 1, without quotes");

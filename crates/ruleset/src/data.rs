@@ -96,7 +96,7 @@ impl DataReader<'_, '_> {
             DeValue::Float(_) => self
                 .document
                 .problem(span, "a number with a point; numbers are whole")
-                .with_cure("count in a smaller unit, or write it as a text"),
+                .with_cure("round it, or count in a smaller unit"),
             DeValue::Datetime(_) => self
                 .document
                 .problem(span, format!("{} is no data of a game", kind_of(value)))
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(places, [(1, 5), (2, 9), (3, 5), (4, 5), (5, 11)]);
         assert_eq!(
             problems[0].to_string(),
-            "g/cast/fox.toml:1:5: a number with a point; numbers are whole (count in a smaller unit, or write it as a text)"
+            "g/cast/fox.toml:1:5: a number with a point; numbers are whole (round it, or count in a smaller unit)"
         );
     }
 

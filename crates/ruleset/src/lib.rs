@@ -53,7 +53,7 @@ pub use contrast::{
     Contrast, ContrastSection, Differing, FileChange, changes_between, updates_between, version_changes,
 };
 pub use creation::{Breach, CreationPart, SheetForm, SheetPrice, SheetStep};
-pub use cure::Cure;
+pub use cure::{Changes, Cure};
 #[doc(hidden)]
 pub use cure::find_whole;
 #[doc(hidden)]
@@ -76,7 +76,7 @@ pub use manifest::{Manifest, Mention, Requirement};
 pub use nearest::instead_of_value;
 #[doc(hidden)]
 pub use nearest::slips;
-pub use nearest::{instead, instead_or, nearest};
+pub use nearest::{instead, instead_or, likeliest, nearest};
 #[doc(hidden)]
 pub use origin::Origin;
 #[doc(hidden)]

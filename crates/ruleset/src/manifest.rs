@@ -463,7 +463,8 @@ impl ManifestReader<'_, '_> {
             return None;
         };
         if min > max {
-            self.wrong(&around.key_span, format!("min {min} is more than max {max}"), "exchange them");
+            let span = find(entries, "min").map_or(&around.key_span, |entry| &entry.span);
+            self.wrong(span, format!("min {min} is more than max {max}"), "exchange them");
         } else if !(min..=max).contains(&default) {
             let span = find(entries, "default").map_or(&around.key_span, |entry| &entry.span);
             self.wrong(span, format!("default {default} is not from {min} to {max}"), "take one that is");

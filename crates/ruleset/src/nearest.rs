@@ -58,7 +58,8 @@ fn slips_within(one: &[char], other: &[char], most: usize) -> Option<usize> {
 
 /// Finds the candidate that was most likely meant by a misspelt word, if any is similar enough.
 ///
-/// A candidate is similar if its edit distance is at most one for each three letters of the word, at least one and at
+/// A candidate is similar if it has the same words in another order (`max_health` for `health_max`), if it is the same
+/// but for leading zeros in its numbers (`AB-1` for `AB-01`), or if its edit distance is at most one for each three letters of the word, at least one and at
 /// most four. An edit is a letter too many, missing or wrong, or two swapped; case does not count. A candidate that
 /// begins with the word is similar, too, if the word has three letters or more. Of equally similar ones, those that
 /// begin with the word go first, then those that are not in capitals if the word is not, then those with the same letters
@@ -82,7 +83,9 @@ where
         .filter_map(|candidate| {
             let lower = candidate.to_lowercase();
             let begins = letters >= 3 && lower.starts_with(&word);
-            let distance = if begins { lower.chars().count() - letters } else { slips(&word, &lower, most)? };
+            let distance = if is_rearranged(&word, &lower) {
+                0
+            } else if begins { lower.chars().count() - letters } else { slips(&word, &lower, most)? };
             // `actr` means `actor` rather than a constant `ACT`.
             let is_constant = is_small && !has_small(candidate);
             // `AB-21` means `AB-12` rather than `AB-20`.
@@ -93,6 +96,92 @@ where
         .map(|(.., candidate)| candidate)
 }
 
+/// Whether two words are equal but for the order of their parts, or for leading zeros in their numbers.
+fn is_rearranged(one: &str, other: &str) -> bool {
+    let parts = |text: &str| {
+        let mut parts: Vec<String> = words_of(text).map(without_zeros).collect();
+        parts.sort_unstable();
+        parts
+    };
+    if one == other || one.len().abs_diff(other.len()) > LONGEST {
+        return false;
+    }
+    let is_number = |text: &str| text.contains(|letter: char| letter.is_ascii_digit());
+    let in_order = |text: &str| words_of(text).map(without_zeros).collect::<Vec<_>>();
+    in_order(one) == in_order(other) || !is_number(one) && words_of(one).count() > 1 && parts(one) == parts(other)
+}
+
+/// The words of a name, without what separates them.
+fn words_of(name: &str) -> impl Iterator<Item = &str> {
+    name.split(['_', '-', ' ', '.']).filter(|word| !word.is_empty())
+}
+
+/// A number without its leading zeros; another word as it is.
+fn without_zeros(word: &str) -> String {
+    let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+    let short = word.trim_start_matches('0');
+    if is_number && !short.is_empty() { short.to_owned() } else { word.to_owned() }
+}
+
+/// The fewest letters that two words of one stem have in common.
+const STEM: usize = 4;
+
+/// A word without the ending of an inflected form: `brac` for `braced`, `bracing` and `brace`.
+fn stem(word: &str) -> &str {
+    const ENDINGS: [&str; 11] = ["ations", "ation", "ings", "ing", "ures", "ure", "ers", "er", "ed", "es", "s"];
+    let cut = ENDINGS.iter().find_map(|ending| word.strip_suffix(ending).filter(|rest| rest.len() >= STEM - 1));
+    let cut = cut.unwrap_or(word);
+    cut.strip_suffix('e').filter(|rest| rest.len() >= STEM - 1).unwrap_or(cut)
+}
+
+/// How a candidate is related to a word that it is not near to: of one stem, one a beginning of the other, or with a word
+/// in common. Lower is closer.
+fn relation(word: &str, other: &str) -> Option<(usize, usize)> {
+    let (word, other) = (word.to_lowercase(), other.to_lowercase());
+    let shorter = word.len().min(other.len());
+    let longer = word.len().max(other.len());
+    let common = word.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
+    let is_stem = shorter >= STEM - 1 && stem(&word) == stem(&other);
+    let begins = shorter >= STEM - 1 && (word.starts_with(&*other) || other.starts_with(&*word));
+    let shares = || words_of(&word).any(|one| one.len() >= STEM && words_of(&other).any(|two| stem(one) == stem(two)));
+    match (is_stem, begins) {
+        (true, _) => Some((0, longer - shorter)),
+        (_, true) => Some((1, longer - shorter)),
+        _ if common >= STEM && common * 2 > longer => Some((2, longer - common)),
+        _ if shares() => Some((3, longer - shorter)),
+        _ => None,
+    }
+}
+
+/// Finds the candidate that was most likely meant by a name that is certainly wrong: the result of [`nearest`], or else the
+/// one that is of the same stem, is a beginning of the word or begins with it, or has a word in common. `None` if several
+/// are equally likely.
+pub fn likeliest<'c, I>(word: &str, candidates: I) -> Option<&'c str>
+where
+    I: IntoIterator<Item = &'c str>,
+{
+    let all: Vec<&str> = candidates.into_iter().filter(|candidate| candidate.len() <= 4 * LONGEST).collect();
+    nearest(word, all.iter().copied()).or_else(|| {
+        if word.len() > 4 * LONGEST {
+            return None;
+        }
+        let mut related: Vec<_> = all.iter().filter_map(|other| Some((relation(word, other)?, *other))).collect();
+        related.sort_unstable();
+        related.dedup();
+        match related.as_slice() {
+            [(first, _), (second, _), ..] if first == second => None,
+            [(_, only), ..] => Some(only),
+            [] => None,
+        }
+    })
+}
+
+/// How unlike a word is to another one, to sort by: the edit distance, less for what both begin with.
+pub(super) fn unlikeness(word: &str, other: &str) -> (bool, usize) {
+    let related = nearest(word, [other]).is_some() || relation(word, other).is_some();
+    (!related, slips(word, other, LONGEST).unwrap_or(LONGEST))
+}
+
 /// The letters of a word in alphabetical order.
 fn sorted(word: &str) -> Vec<char> {
     let mut letters: Vec<char> = word.chars().collect();
@@ -100,7 +189,7 @@ fn sorted(word: &str) -> Vec<char> {
     letters
 }
 
-/// The correction of an unknown word: the most similar candidate, as `` did you mean `evening`? ``, or else the first
+/// The correction of an unknown word: the likeliest candidate, as `` did you mean `evening`? ``, or else the first
 /// twenty, as `known: evening, morning`.
 pub fn instead<'c, I>(word: &str, candidates: I) -> Cure
 where
@@ -119,12 +208,12 @@ where
     instead_or(word, all, known)
 }
 
-/// The correction of an unknown word: the most similar candidate, or else the text `otherwise`.
+/// The correction of an unknown word: the likeliest candidate, or else the text `otherwise`.
 pub fn instead_or<'c, I>(word: &str, candidates: I, otherwise: impl Into<Cure>) -> Cure
 where
     I: IntoIterator<Item = &'c str>,
 {
-    nearest(word, candidates).map_or_else(|| otherwise.into(), |near| Cure::meant(word, near))
+    likeliest(word, candidates).map_or_else(|| otherwise.into(), |near| Cure::meant(word, near))
 }
 
 /// The correction of a text that is no value of an enum. `None` for other types and values.
@@ -152,6 +241,24 @@ mod tests {
         assert_eq!(nearest("colour", KEYS), None);
         assert_eq!(nearest("x", KEYS), None);
         assert_eq!(nearest("", KEYS), None);
+    }
+
+    #[test]
+    fn words_in_another_order_and_leading_zeros_are_near() {
+        assert_eq!(nearest("speed_least", ["least_speed", "speed"]), Some("least_speed"));
+        assert_eq!(nearest("AB-03", ["AB-30", "AB-3"]), Some("AB-3"));
+        assert_eq!(nearest("AB-3", ["AB-30", "AB-003"]), Some("AB-003"));
+        assert_eq!(nearest("grim", ["girm", "brim"]), Some("girm"));
+    }
+
+    #[test]
+    fn a_wrong_name_means_the_one_of_its_stem() {
+        assert_eq!(likeliest("walking", ["walked", "talk", "wall"]), Some("walked"));
+        assert_eq!(likeliest("closure", ["close", "open"]), Some("close"));
+        assert_eq!(likeliest("long_rest", ["long", "short"]), Some("long"));
+        assert_eq!(likeliest("last_harm", ["old_harm", "speed"]), Some("old_harm"));
+        assert_eq!(likeliest("harm", ["old_harm", "new_harm"]), None, "both are as likely");
+        assert_eq!(likeliest("colour", KEYS), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::cure::Cure;
+use super::cure::{Changes, Cure};
 use super::quoted::printable;
 
 /// A mistake in a ruleset, reported to its author: place, message and correction.
@@ -29,6 +29,9 @@ pub struct Problem {
     /// the author has to decide something. See [`Problem::changes_in`].
     #[serde(skip)]
     pub change: Option<TextChange>,
+    /// Further changes, each of which cures the problem in another way, the likeliest first.
+    #[serde(skip)]
+    pub choices: Vec<TextChange>,
     /// True for a warning: the ruleset works, but there is a better form.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_warning: bool,
@@ -63,6 +66,7 @@ impl Problem {
             message,
             cure: None,
             change: None,
+            choices: Vec::new(),
             is_warning: false,
             lint: None,
         }
@@ -106,17 +110,23 @@ impl Problem {
         self
     }
 
-    /// Returns the changes of the file's text that carry the suggestion out. Each of them is one way to do so.
+    /// Returns the changes of the file's text that carry the suggestion out: the preferred one, and the choices besides.
     ///
     /// Empty if the author has to decide something, or if the text has changed too much since the check.
-    pub fn changes_in(&self, text: &str) -> Vec<TextChange> {
+    pub fn changes_in(&self, text: &str) -> Changes {
         let mut changes = match (&self.change, &self.cure) {
-            (Some(change), _) => vec![change.clone()],
-            (None, Some(cure)) => cure.changes(self, text),
-            (None, None) => Vec::new(),
+            (None, Some(cure)) if self.choices.is_empty() => cure.changes(self, text),
+            (change, _) => Changes { preferred: change.clone(), choices: self.choices.clone() },
         };
         changes.retain(|change| text.get(change.begin..change.end).is_some());
         changes
+    }
+
+    /// Adds another change of the file that cures the problem, less likely than those before.
+    #[must_use]
+    pub fn or_change(mut self, change: TextChange) -> Self {
+        self.choices.push(change);
+        self
     }
 
     /// Sets the change of the file that carries the suggestion out.

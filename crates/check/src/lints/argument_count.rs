@@ -112,7 +112,9 @@ impl ScriptReader<'_> {
             }
             None => format!("{bound}{} expected, {} given", count_of(wanted), count_of(args.len())),
         };
-        self.problem(&LINT, at, (wrong, format!("it is written {usage}").into()));
+        let missing: Vec<&str> = params.get(args.len()..least).unwrap_or_default().iter().map(|param| param.name).collect();
+        let change = self.more_arguments(at, args, &missing);
+        self.problem_with(&LINT, at, (wrong, format!("it is written {usage}").into()), change);
         true
     }
 
@@ -136,7 +138,9 @@ impl ScriptReader<'_> {
         } else {
             return false;
         };
-        self.problem(&LINT, at, (wrong, written.into()));
+        let needed = signature.needed.max(args.len() + 1);
+        let change = params.get(args.len()..needed).and_then(|missing| self.more_arguments(at, args, missing));
+        self.problem_with(&LINT, at, (wrong, written.into()), change);
         true
     }
 

@@ -6,7 +6,8 @@ use crate::inference::value_type::{Param as DeclaredParam, ValueType, list_of, w
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::symbols::known::Mistake;
-use crate::syntax::{constant, listed, literal, returned, text};
+use crate::inference::called::NoEntity;
+use crate::syntax::{constant, listed, literal, name_of, returned, text};
 use riskbreaker_ruleset::{Cure, Param, ParamType, instead};
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, TableItem};
 use riskbreaker_state::RelativeKey;
@@ -88,7 +89,9 @@ impl ScriptReader<'_> {
                     return Some((must("a text"), cure.into()));
                 };
                 let fits = min.is_none_or(|min| n >= min) && max.is_none_or(|max| n <= max);
-                (!fits).then(|| (must(&n.to_string()), format!("give {takes}").into()))
+                let bound = nearest_bound(n, (*min, *max));
+                let cure = Cure::rewrite(n.to_string(), bound.to_string(), format!("give {takes}"));
+                (!fits).then(|| (must(&n.to_string()), cure))
             }
             _ => None,
         }
@@ -259,8 +262,47 @@ impl ScriptReader<'_> {
         let Some(wanted) = wanted(param.ty, sort) else { return false };
         if !self.declared_elsewhere(params, args, arg, usage) {
             let wrong = format!("expected {wanted}, found {}", sort.words());
-            self.problem(&LINT, arg.location(), (wrong, format!("it is written {usage}").into()));
+            // Where a number is wanted, the number of what is attached is meant rather than its owner.
+            let change = match arg.kind() {
+                ExpressionKind::IndexName { expr, index, .. }
+                    if index == "owner" && ty == "number" && self.symbol(expr) == Some(Symbol::Holder) =>
+                {
+                    Some(self.replaced(arg.location(), format!("{}.id", self.source(expr))))
+                }
+                _ => None,
+            };
+            self.problem_with(&LINT, arg.location(), (wrong, format!("it is written {usage}").into()), change);
         }
+        true
+    }
+
+    /// Reports a list in the place of an entity where another argument has changed places with it: `ctx.targets` as `source`,
+    /// and somebody else as `target`. Returns whether it did.
+    pub(crate) fn list_in_another_place(&mut self, called: &Called, args: &[Expression<'_>], at: usize) -> bool {
+        let Called { name, signature, .. } = called;
+        let arg = args[at];
+        let takes_entity = |param: usize| signature.uses.get(param).copied().flatten() == Some(ValueType::Entity);
+        let Some(NoEntity::List(list)) = self.no_entity(arg).filter(|_| takes_entity(at)) else { return false };
+        let is_one = |param: &String| list.strip_suffix('s') == Some(param.as_str());
+        let place = signature.params.iter().position(is_one).filter(|other| *other != at && takes_entity(*other));
+        let Some((other, param)) = place.and_then(|place| Some((*args.get(place)?, &signature.params[place]))) else {
+            return false;
+        };
+        let is_right = |name: &str| list.strip_suffix('s') == Some(name);
+        if name_of(other).is_some_and(|name| is_right(&name)) {
+            return false;
+        }
+        let wrong = format!("`{list}` stands in the place of `{}` of `{name}`, and is a list", signature.params[at]);
+        let one = format!("{}[1]", self.source(arg));
+        let cure = format!("exchange {} and {}, and name one of the list: {one} is `{param}`", self.source(other), self.source(arg));
+        let (first, last, code) = match other.location().begin < arg.location().begin {
+            true => (other, arg, [one.as_str(), self.source(other)]),
+            false => (arg, other, [self.source(other), one.as_str()]),
+        };
+        let between = self.text.get(self.bytes_of(Location::new(first.location().end, last.location().begin)));
+        let text = [code[0], between.unwrap_or(", "), code[1]].concat();
+        let change = self.replaced(Location::new(first.location().begin, last.location().end), text);
+        self.cured(&LINT, arg.location(), (wrong, cure.into()), change);
         true
     }
 
@@ -299,6 +341,12 @@ impl ScriptReader<'_> {
         }
         sort.is_some()
     }
+}
+
+/// The number that is next to another one within bounds.
+pub(crate) fn nearest_bound(number: i64, (min, max): (Option<i64>, Option<i64>)) -> i64 {
+    let least = min.map_or(number, |min| number.max(min));
+    max.map_or(least, |max| least.min(max))
 }
 
 /// The field of a kind that refers to another kind: the only one, or the one that is called like that kind.

@@ -29,7 +29,8 @@ impl ScriptReader<'_> {
     pub(crate) fn verb(&mut self, name: &str, at: Location) {
         if let Some(what) = self.pure.last() {
             let wrong = format!("the verb `{name}` is called in {what}, which may only read");
-            self.problem(&LINT, at, (wrong, "call it in `resolve`, a verb or an agenda entry".into()));
+            let change = self.without_call(at);
+            self.problem_with(&LINT, at, (wrong, "call it in `resolve`, a verb or an agenda entry".into()), change);
         }
     }
 
@@ -37,7 +38,8 @@ impl ScriptReader<'_> {
     pub(crate) fn set_while_reading(&mut self, name: &str, at: Location) {
         if let Some(what) = self.pure.last().filter(|_| name != "reaches") {
             let wrong = format!(":{name} is called in {what}, which may only read");
-            self.problem(&LINT, at, (wrong, "move it to `resolve`, a verb or an agenda entry".into()));
+            let change = self.without_call(at);
+            self.problem_with(&LINT, at, (wrong, "move it to `resolve`, a verb or an agenda entry".into()), change);
         }
     }
 
@@ -56,7 +58,8 @@ impl ScriptReader<'_> {
         }
         if let Some(what) = self.pure.last() {
             let wrong = format!("rb.{name} is called in {what}, which may only read");
-            self.problem(&LINT, at, (wrong, "move it to `resolve`, a verb or an agenda entry".into()));
+            let change = self.without_call(at);
+            self.problem_with(&LINT, at, (wrong, "move it to `resolve`, a verb or an agenda entry".into()), change);
         }
     }
 }

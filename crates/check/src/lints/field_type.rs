@@ -3,6 +3,7 @@
 use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{ValueType, list_of};
 use crate::lint::{Example, Lint, Severity};
+use crate::lints::argument_type::nearest_bound;
 use crate::reader::ScriptReader;
 use crate::syntax::{constant, listed};
 use riskbreaker_ruleset::{Cure, instead};
@@ -128,6 +129,11 @@ pub(crate) fn value_instead(types: &[&Type], given: &Value) -> (Cure, Option<Str
         if let Some(Type::Enum(values)) = types.first() {
             return (instead(text, values.iter().map(|value| &**value)), None);
         }
+    }
+    if let (Some(Type::Int { min, max }), Value::Int(number)) = (types.first(), given) {
+        let bound = nearest_bound(*number, (*min, *max));
+        let cure = format!("write {}, or change the bounds in kinds.luau", types[0].wanted());
+        return (cure.into(), Some(bound.to_string()));
     }
     let cure = match types.first() {
         Some(Type::Int { .. }) => format!("write {}, or change the bounds in kinds.luau", types[0].wanted()),

@@ -2,10 +2,11 @@
 
 use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
+use crate::lints::argument_type::nearest_bound;
 use crate::reader::ScriptReader;
 use crate::syntax::{constant, literal};
 use riskbreaker_dice::Dice;
-use riskbreaker_ruleset::{SwitchKind, SwitchValue, TextChange, instead};
+use riskbreaker_ruleset::{Cure, SwitchKind, SwitchValue, TextChange, instead};
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
 use riskbreaker_state::{Type, Value};
 
@@ -51,11 +52,19 @@ impl ScriptReader<'_> {
         };
         if !fits {
             let cure = match (&switch.kind, constant) {
-                (SwitchKind::Choice { values }, Value::Text(text)) => self.known.instead(text, values),
+                (SwitchKind::Choice { values }, Value::Text(text)) => self.instead_of_choice(text, values),
+                (SwitchKind::Choice { values }, Value::Bool(truth)) => match word_of_truth(*truth, values) {
+                    Some(word) => {
+                        let sentence = format!("it is {}", switch.kind);
+                        Cure::rewrite(truth.to_string(), format!("\"{word}\""), sentence)
+                    }
+                    None => format!("it is {}", switch.kind).into(),
+                },
                 _ => format!("it is {}", switch.kind).into(),
             };
             let shown = match constant {
                 Value::Text(text) => format!("\"{text}\""),
+                Value::Bool(truth) => format!("`{truth}`"),
                 other => other.to_string(),
             };
             self.problem(&LINT, at, (format!("the switch `{name}` is never {shown}"), cure));
@@ -72,9 +81,33 @@ impl ScriptReader<'_> {
 
     /// Reports a value to which a spec cannot set a house rule.
     pub(crate) fn switch_is_never_set(&mut self, name: &str, kind: &SwitchKind, value: &SwitchValue, at: Location) {
-        if !kind.has(value) {
-            self.problem(&LINT, at, (format!("the switch `{name}` is never {value}"), format!("it is {kind}").into()));
+        if kind.has(value) {
+            return;
         }
+        let sentence = format!("it is {kind}");
+        let (shown, cure) = match (kind, value) {
+            (SwitchKind::Choice { values }, SwitchValue::Text(text)) => {
+                (format!("\"{text}\""), self.instead_of_choice(text, values))
+            }
+            (SwitchKind::Choice { values }, SwitchValue::Bool(truth)) => {
+                let word = word_of_truth(*truth, values);
+                let cure = word.map(|word| Cure::rewrite(truth.to_string(), format!("\"{word}\""), &*sentence));
+                (format!("`{truth}`"), cure.unwrap_or_else(|| sentence.into()))
+            }
+            (SwitchKind::Range { min, max }, SwitchValue::Int(number)) => {
+                let bound = nearest_bound(*number, (Some(*min), Some(*max)));
+                (number.to_string(), Cure::rewrite(number.to_string(), bound.to_string(), sentence))
+            }
+            _ => (value.to_string(), sentence.into()),
+        };
+        self.problem(&LINT, at, (format!("the switch `{name}` is never {shown}"), cure));
+    }
+
+    /// The cure for a word that a switch never is: the word of the same truth value, or else the likeliest value.
+    fn instead_of_choice(&self, word: &str, values: &[String]) -> Cure {
+        let of_truth = WORDS_OF_TRUTH.iter().position(|words| words.contains(&word));
+        let meant = of_truth.and_then(|truth| word_of_truth(truth == 1, values));
+        meant.map_or_else(|| self.known.instead(word, values), |meant| Cure::meant_text(word, meant))
     }
 
     /// Reports a text that a field with these types never has. `certain`: whether the kind of the entity is known; then a
@@ -181,3 +214,12 @@ impl ScriptReader<'_> {
 
 /// The states of a turn in the order of play.
 const TURN_STATES: [&str; 4] = ["acted", "now", "to_come", "out"];
+
+/// Words for false and for true.
+const WORDS_OF_TRUTH: [[&str; 4]; 2] = [["no", "off", "false", "never"], ["yes", "on", "true", "always"]];
+
+/// The only one of some values that is a word for true or for false.
+fn word_of_truth(truth: bool, values: &[String]) -> Option<&str> {
+    let mut words = values.iter().map(String::as_str).filter(|value| WORDS_OF_TRUTH[usize::from(truth)].contains(value));
+    words.next().filter(|_| words.next().is_none())
+}

@@ -7,9 +7,9 @@ use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::symbols::signature::Signature;
 use crate::syntax::{empty_return, place_in, returned, text};
-use riskbreaker_ruleset::Problem;
+use riskbreaker_ruleset::{Problem, TextChange};
 use riskbreaker_script::api;
-use riskbreaker_script::syntax::{Block, Expression, ExpressionKind, Function, Location, StatementView};
+use riskbreaker_script::syntax::{Block, Expression, ExpressionKind, Function, Location, StatementView, TextPosition};
 
 pub(crate) static LINT: Lint = Lint {
     name: "missing-return",
@@ -74,13 +74,82 @@ impl ScriptReader<'_> {
         let Some(last) = root.as_slice().last().filter(|_| self.path.starts_with("lib/")) else { return };
         let empty = matches!(last.view(), StatementView::Return(returned) if returned.expressions.is_empty());
         if crate::control_flow::goes_on(*last) || empty {
-            let cure = "add `return NAME` as its last line, with the table that the others are to have";
-            self.problem(
-                &LINT,
-                last.location(),
-                ("this file returns nothing to those that require it".into(), cure.into()),
-            );
+            let wrong = "this file returns nothing to those that require it".to_owned();
+            let Some(table) = self.filled_table() else {
+                let cure = "add `return NAME` as its last line, with the table that the others are to have";
+                return self.problem(&LINT, last.location(), (wrong, cure.into()));
+            };
+            let cure = format!("add `return {table}` as its last line");
+            if empty {
+                let change = self.replaced(last.location(), format!("return {table}"));
+                return self.cured(&LINT, last.location(), (wrong, cure.into()), change);
+            }
+            let end = self.text.trim_end().len();
+            let change = TextChange { begin: end, end: self.text.len(), text: format!("\n\nreturn {table}\n") };
+            let line = self.text.lines().count().saturating_sub(1) as u32;
+            let place = TextPosition::new(line, 0);
+            self.cured(&LINT, Location::new(place, place), (wrong, cure.into()), change);
         }
+    }
+
+    /// The one table at the top of the file that the file fills; `None` if there are several or none.
+    fn filled_table(&self) -> Option<&str> {
+        let declared = self.text.lines().filter_map(|line| {
+            let (name, value) = line.strip_prefix("local ")?.split_once('=')?;
+            value.trim_start().starts_with('{').then(|| name.trim())
+        });
+        let is_filled = |name: &&str| {
+            let begins = |line: &str| {
+                let line = line.strip_prefix("function ").unwrap_or(line);
+                line.strip_prefix(*name).is_some_and(|rest| rest.starts_with(['.', ':', '[']))
+            };
+            self.text.lines().any(begins)
+        };
+        let mut filled = declared.filter(is_filled);
+        filled.next().filter(|_| filled.next().is_none())
+    }
+
+    /// The variable that a function returns elsewhere, or the only list or table in its body that it fills.
+    fn returned_elsewhere(&self, function: &Function<'_>) -> Option<&str> {
+        let returns = returned(function.body);
+        let mut values: Vec<&str> =
+            returns.iter().filter(|values| values.len() == 1).map(|values| self.source(values[0])).collect();
+        values.sort_unstable();
+        values.dedup();
+        let body = self.text.get(self.bytes_of(function.location))?;
+        let depth_of = |line: &str| line.len() - line.trim_start().len();
+        let depth = body.lines().skip(1).find(|line| !line.trim().is_empty()).map(depth_of)?;
+        // A variable of the function itself, not of a block in it.
+        let locals = body.lines().filter_map(|line| {
+            let code = line.trim_start();
+            let name = code.strip_prefix("local ")?.split_once(" = ")?.0;
+            let is_name = name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+            (is_name && depth_of(line) == depth).then_some(name)
+        });
+        let locals: Vec<&str> = locals.collect();
+        match values.as_slice() {
+            [only] => locals.into_iter().find(|local| local == only),
+            [] => {
+                let fills = |name: &&str| {
+                    let code = |mark: &str| body.contains(&format!("{mark}{name}"));
+                    code("table.insert(") || body.contains(&format!("\t{name}[")) || body.contains(&format!("\t{name}."))
+                };
+                let mut filled = locals.into_iter().filter(fills);
+                filled.next().filter(|_| filled.next().is_none())
+            }
+            _ => None,
+        }
+    }
+
+    /// The change that returns a variable at the end of a function.
+    fn return_at_end(&self, function: &Function<'_>, name: &str) -> TextChange {
+        let end = end_of(function).begin;
+        if function.location.begin.line == end.line {
+            return self.inserted(end, format!("return {name} "));
+        }
+        let last = function.body.as_slice().last().map_or(end, |last| last.location().begin);
+        let indent = self.indent_of(last);
+        self.inserted(TextPosition::new(end.line, 0), format!("{indent}return {name}\n"))
     }
 
     /// Reports a function that must return a value and never does.
@@ -88,6 +157,13 @@ impl ScriptReader<'_> {
         let returns = returned(function.body);
         if returns.iter().all(|values| values.is_empty()) {
             let wrong = format!("{what} returns nothing");
+            if self.dropped_value(function).is_none()
+                && let Some(name) = self.returned_elsewhere(function)
+            {
+                let cure = format!("write `return {name}` before its `end`");
+                let change = self.return_at_end(function, name);
+                return self.cured(&LINT, function.location, (wrong, cure.into()), change);
+            }
             let change = self.dropped_value(function).map(|last| self.inserted(last.begin, "return "));
             let cure = "write `return` before the value at its end".into();
             self.problem_with(&LINT, function.location, (wrong, cure), change);
@@ -125,7 +201,9 @@ impl ScriptReader<'_> {
                 let change = self.inserted(last.begin, "return ");
                 return self.cured(&LINT, last, (wrong, "write `return` before it".into()), change);
             }
-            self.problem(&LINT, end_of(function), (wrong, "add `return ...` before this `end`".into()));
+            let change = self.returned_elsewhere(function).map(|name| self.return_at_end(function, name));
+            let cure = "add `return ...` before this `end`".into();
+            self.problem_with(&LINT, end_of(function), (wrong, cure), change);
         }
     }
 
@@ -134,7 +212,16 @@ impl ScriptReader<'_> {
         let gives = returned(function.body).iter().any(|values| !values.is_empty());
         if let Some(empty) = empty_return(function.body).filter(|_| gives) {
             let wrong = format!("{what} returns a value in other cases, and nothing here");
-            self.problem(&LINT, empty, (wrong, "write the value behind `return`".into()));
+            let returns = returned(function.body);
+            let mut values: Vec<&str> =
+                returns.iter().filter(|values| values.len() == 1).map(|values| self.source(values[0])).collect();
+            values.sort_unstable();
+            values.dedup();
+            let change = match values.as_slice() {
+                [only] => Some(self.replaced(empty, format!("return {only}"))),
+                _ => None,
+            };
+            self.problem_with(&LINT, empty, (wrong, "write the value behind `return`".into()), change);
         }
     }
 

@@ -5,7 +5,8 @@ use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::{listed, literal, named, text};
-use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
+use riskbreaker_ruleset::TextChange;
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Function, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "parameter-order",
@@ -81,14 +82,37 @@ impl ScriptReader<'_> {
             let known = |wanted: &String| named.iter().any(|(name, _)| name == wanted);
             if name != param && params.contains(name) && known(param) {
                 let wrong = format!("this value is named `{name}`, and its function takes `{param}` in this place");
-                return self.problem(
-                    &LINT,
-                    *at,
-                    (wrong, "name them in the order in which the function takes them".into()),
-                );
+                let change = self.params_in_order(*names, function, (name.as_str(), param.as_str()));
+                let cure = match change {
+                    Some(_) => "exchange them in the function, or name them in the order in which it takes them",
+                    None => "name them in the order in which the function takes them",
+                };
+                return self.problem_with(&LINT, *at, (wrong, cure.into()), change);
             }
         }
         self.ends_without(function, "this verb");
+    }
+}
+
+impl ScriptReader<'_> {
+    /// The change that exchanges two parameters of the function of a verb that declares their types; `None` if it declares
+    /// none, or if the function annotates its parameters.
+    fn params_in_order(
+        &self,
+        names: Expression<'_>,
+        function: &Function<'_>,
+        (one, other): (&str, &str),
+    ) -> Option<TextChange> {
+        let is_typed = listed(names).all(|param| listed(param).nth(1).is_some());
+        let place = |name: &str| function.args.iter().position(|arg| arg.name == name);
+        let (one, other) = (place(one)?, place(other)?);
+        let (first, second) = (function.args[one.min(other)], function.args[one.max(other)]);
+        if !is_typed || first.annotation.is_some() || second.annotation.is_some() {
+            return None;
+        }
+        let between = self.text.get(self.bytes_of(Location::new(first.location.end, second.location.begin)))?;
+        let written = format!("{}{between}{}", text(second.name), text(first.name));
+        Some(self.replaced(Location::new(first.location.begin, second.location.end), written))
     }
 }
 

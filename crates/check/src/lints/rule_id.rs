@@ -1,6 +1,6 @@
 //! A rule id in RULES.md is written twice, or not as an id.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lint::{Example, Lint, Severity};
 use crate::symbols::known::KnownNames;
@@ -27,7 +27,8 @@ pub(crate) static LINT: Lint = Lint {
 /// Returns the problems of the rule ids in the rule texts of a stack, from a part on.
 pub(crate) fn wrong_rule_ids(stack: &Stack, own: usize, known: &KnownNames<'_>) -> Vec<Problem> {
     let texts = stack.parts()[own..].iter().filter_map(|part| part.folder.file("RULES.md"));
-    texts.flat_map(|source| wrong_ids_of(source).into_iter().chain(out_of_order(source, known))).collect()
+    let scripts: Vec<&str> = stack.scripts().map(|(_, _, source)| &*source.text).collect();
+    texts.flat_map(|source| wrong_ids_of(source, &scripts).into_iter().chain(out_of_order(source, known))).collect()
 }
 
 fn out_of_order(source: &Source, known: &KnownNames<'_>) -> Vec<Problem> {
@@ -42,7 +43,29 @@ fn out_of_order(source: &Source, known: &KnownNames<'_>) -> Vec<Problem> {
     rules.into_iter().map(told).collect()
 }
 
-fn wrong_ids_of(source: &Source) -> Vec<Problem> {
+/// The id that a rule with an id that is taken should have: the only one that scripts cite and no rule has, or else the
+/// number after the greatest one.
+fn free_id(taken: &str, source: &Source, scripts: &[&str]) -> Option<String> {
+    let prefix = prefix_of(taken)?;
+    let ids: BTreeSet<String> = source.text.lines().flat_map(leading_ids).collect();
+    let begin = format!("\"{prefix}-");
+    let cited = scripts.iter().flat_map(|script| {
+        script.match_indices(&begin).map(|(at, _)| {
+            let rest = &script[at + 1..];
+            let end = rest.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-')).unwrap_or(rest.len());
+            rest[..end].to_owned()
+        })
+    });
+    let missing: BTreeSet<String> = cited.filter(|id| !ids.contains(id)).collect();
+    if missing.len() == 1 {
+        return missing.into_iter().next();
+    }
+    let number = |id: &String| id.strip_prefix(&prefix)?.strip_prefix('-')?.parse::<u32>().ok();
+    let last = ids.iter().filter_map(number).max()?;
+    missing.is_empty().then(|| format!("{prefix}-{}", last + 1))
+}
+
+fn wrong_ids_of(source: &Source, cited: &[&str]) -> Vec<Problem> {
     let mut lines: BTreeMap<String, u32> = BTreeMap::new();
     let mut found = Vec::new();
     let prefixes: Vec<String> = source.text.lines().flat_map(leading_ids).filter_map(|id| prefix_of(&id)).collect();
@@ -55,7 +78,15 @@ fn wrong_ids_of(source: &Source) -> Vec<Problem> {
             let place = (number, line[..column].chars().count() as u32 + 1);
             if let Some(first) = lines.get(name) {
                 let message = format!("the rule `{name}` is already in line {first}");
-                found.push(LINT.problem(&*source.path, message).at(place).with_cure("give one of them another id"));
+                let problem = LINT.problem(&*source.path, message).at(place);
+                found.push(match free_id(name, source, cited) {
+                    Some(meant) => {
+                        let (begin, end) = (begin + column, begin + column + name.len());
+                        let cure = format!("give one of them another id, such as `{meant}`");
+                        problem.with_cure(cure).with_change(TextChange { begin, end, text: meant })
+                    }
+                    None => problem.with_cure("give one of them another id"),
+                });
             } else if let Some(meant) = hyphened(name, &prefixes).or_else(|| with_digits(name, &prefixes)) {
                 let change =
                     TextChange { begin: begin + column, end: begin + column + name.len(), text: meant.clone() };

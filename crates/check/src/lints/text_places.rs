@@ -5,6 +5,7 @@ use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::literal;
 use crate::syntax_lints::SyntaxLints;
+use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
 
 pub(crate) static LINT: Lint = Lint {
@@ -55,7 +56,8 @@ impl ScriptReader<'_> {
                 let cure = "write `{}` for each value, instead of %s and %d".to_owned();
                 return self.cured(&LINT, at, (wrong, cure.into()), change);
             }
-            self.problem(&LINT, at, (wrong, "give one value for each `{}`".into()));
+            let change = self.unused_params(args, places.saturating_sub(given));
+            self.problem_with(&LINT, at, (wrong, "give one value for each `{}`".into()), change);
         }
     }
 }
@@ -70,6 +72,20 @@ impl ScriptReader<'_> {
             let cure = format!("write `{meant}`");
             self.problem_with(&LINT, at, (wrong.into(), cure.into()), Some(self.replaced(at, meant)));
         }
+    }
+
+    /// The change that adds the parameters of the enclosing function that a call leaves out, if it lacks as many values.
+    fn unused_params(&self, args: &[Expression<'_>], lacking: usize) -> Option<TextChange> {
+        const TABLES: [&str; 8] = ["t", "q", "e", "ctx", "self", "case", "below", "holder"];
+        let given: Vec<&str> = args.iter().map(|arg| self.source(*arg)).collect();
+        let is_word = |letter: char| !(letter.is_alphanumeric() || letter == '_');
+        let is_left_out = |name: &&String| !given.iter().any(|arg| arg.split(is_word).any(|word| word == **name));
+        let params = self.enclosing.last()?.params.iter().map(|(_, name)| name);
+        let missing: Vec<&String> =
+            params.filter(|name| !TABLES.contains(&name.as_str())).filter(is_left_out).collect();
+        let last = args.last().filter(|_| lacking > 0 && missing.len() == lacking)?;
+        let written: String = missing.iter().map(|name| format!(", {name}")).collect();
+        Some(self.inserted(last.location().end, written))
     }
 
     /// Whether a text comes from a call.

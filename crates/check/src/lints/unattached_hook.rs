@@ -2,7 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::symbols::known::KnownNames;
-use riskbreaker_ruleset::{Problem, Source};
+use riskbreaker_ruleset::{Problem, Source, TextChange};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unattached-hook",
@@ -51,5 +51,22 @@ pub(crate) fn unattached(known: &KnownNames<'_>, path: &str, source: &Source) ->
     let problem = LINT.problem(&*source.path, message);
     let line = 1 + source.text.lines().position(|line| line.contains("rb.hook"))?;
     let cure = format!("write `always = true` in it, or `rb.attach(\"{id}\", entity)` where it begins");
-    Some(problem.at((line as u32, 1)).with_cure(cure))
+    let problem = problem.at((line as u32, 1)).with_cure(cure);
+    // A hook that asks whom it hangs on has to be attached.
+    let change = always_on(&source.text).filter(|_| !source.text.contains("holder"));
+    Some(match change {
+        Some(change) => problem.with_change(change),
+        None => problem,
+    })
+}
+
+/// The change that puts `always = true` below the id of a hook.
+fn always_on(text: &str) -> Option<TextChange> {
+    let declared = text.find("rb.hook")?;
+    let id = declared + text[declared..].find("\n").map(|end| end + 1)?;
+    let line = text[id..].split_inclusive('\n').next().filter(|line| line.trim_start().starts_with("id ="))?;
+    let indent = &line[..line.len() - line.trim_start().len()];
+    let begin = id + line.len();
+    let is_whole = line.trim_end().ends_with(',');
+    is_whole.then(|| TextChange { begin, end: begin, text: format!("{indent}always = true,\n") })
 }

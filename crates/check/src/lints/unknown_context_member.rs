@@ -3,7 +3,7 @@
 use crate::inference::symbol::declared;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use riskbreaker_ruleset::{Cure, ParamType, instead_or};
+use riskbreaker_ruleset::{Cure, Param, ParamType, instead_or, likeliest};
 use riskbreaker_script::syntax::Location;
 use riskbreaker_state::Type;
 
@@ -32,11 +32,42 @@ impl ScriptReader<'_> {
                 .rules
                 .and_then(|rules| declared(rules.context(), &plural))
                 .is_some_and(|param| matches!(param.ty, ParamType::Value(Type::List(_))));
+        // What the card itself puts there goes before what others do.
+        let own: Vec<&str> = self.own_context_members().into_iter().filter(|own| *own != name).collect();
+        let near = likeliest(name, members.iter().map(String::as_str));
+        let has_targets = self.text.contains(&format!("{plural} ="));
         let cure = match members.contains(&plural) && is_list {
+            _ if let ([only], false, true) = (own.as_slice(), has_targets, near.is_none_or(|near| near == plural)) => {
+                Cure::meant(name, *only)
+            }
+            _ if let (true, None, Some(actor)) = (ACTORS.contains(&name), near, self.actor_of_context()) => {
+                Cure::meant(name, actor)
+            }
             true => Cure::meant(name, format!("{plural}[1]")),
             false => instead_or(name, members.iter().map(String::as_str), otherwise),
         };
         self.problem(&LINT, at, (format!("nothing puts a `{name}` into `ctx`"), cure));
+    }
+
+    /// The names that this file assigns in `ctx`.
+    fn own_context_members(&self) -> Vec<&str> {
+        let assigned = self.text.match_indices("ctx.").filter_map(|(at, mark)| {
+            let rest = &self.text[at + mark.len()..];
+            let end = rest.find(|letter: char| !(letter.is_alphanumeric() || letter == '_'))?;
+            let behind = rest[end..].trim_start();
+            (behind.starts_with('=') && !behind.starts_with("==")).then_some(&rest[..end])
+        });
+        let mut names: Vec<&str> = assigned.collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// The first entity that the ruleset declares for the context of a card: who plays it.
+    fn actor_of_context(&self) -> Option<&str> {
+        let context = self.known.rules?.context();
+        let is_entity = |param: &&Param| matches!(param.ty, ParamType::Value(Type::Ref(_)));
+        context.iter().find(is_entity).map(|param| &*param.name)
     }
 
     /// Reports a member of the context that one of its entities has.
@@ -47,3 +78,6 @@ impl ScriptReader<'_> {
         self.cured(&LINT, at, (wrong, cure), change);
     }
 }
+
+/// Names for who plays a card.
+const ACTORS: [&str; 8] = ["actor", "self", "player", "character", "who", "user", "hero", "me"];

@@ -2,8 +2,10 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
+use crate::syntax::member;
+use riskbreaker_ruleset::{Cure, TextChange, likeliest};
 use riskbreaker_script::api;
-use riskbreaker_script::syntax::Location;
+use riskbreaker_script::syntax::{Expression, Location};
 use riskbreaker_state::Kind;
 
 pub(crate) static LINT: Lint = Lint {
@@ -42,6 +44,28 @@ impl ScriptReader<'_> {
         self.problem(&LINT, at, (format!("a {} has no field `{name}`", kind.name), self.known.instead(name, &names)));
     }
 
+    /// Reports a field that a kind does not have, in a table with the fields `given`. The field that its value is read off,
+    /// or the only one that the table lacks, is meant.
+    pub(crate) fn no_field_beside(
+        &mut self,
+        kind: &Kind,
+        (name, at): (&str, Location),
+        value: Expression<'_>,
+        given: &[String],
+    ) {
+        let is_free = |field: &str| kind.field_named(field).is_some() && !given.iter().any(|given| given == field);
+        let names: Vec<String> = kind.fields.iter().map(|field| field.name.to_string()).collect();
+        let free: Vec<&str> = names.iter().map(String::as_str).filter(|name| is_free(name)).collect();
+        let of_value = member(value).filter(|member| is_free(member));
+        let meant = match (of_value, free.as_slice()) {
+            (Some(member), _) => Some(member),
+            (None, [only]) => Some((*only).to_owned()),
+            (None, free) => likeliest(name, free.iter().copied()).map(str::to_owned),
+        };
+        let cure = meant.map_or_else(|| self.known.instead(name, &names), |meant| Cure::meant(name, meant));
+        self.problem(&LINT, at, (format!("a {} has no field `{name}`", kind.name), cure));
+    }
+
     /// Reports a field that no kind has.
     pub(crate) fn no_field_of_any_kind(&mut self, name: &str, at: Location) {
         let wrong = self.known.wrong_name("field", name);
@@ -50,7 +74,31 @@ impl ScriptReader<'_> {
 
     /// Reports a member that an entity of a kind does not have.
     pub(crate) fn member_of_entity(&mut self, kind: &Kind, name: &str, at: Location) {
+        if let Some((code, change)) = self.as_addition(kind, name, at) {
+            let wrong = format!("a {} has no `{name}`", kind.name);
+            return self.cured(&LINT, at, (wrong, format!("write `:{code}`").into()), change);
+        }
         let more: Vec<&str> = api::ENTITY_METHODS.iter().chain(api::ENTITY_FIELDS).copied().collect();
         self.tell(&LINT, at, self.known.wrong_member(kind, name, &more));
+    }
+
+    /// The call of `:add` that is written instead of `:sub("field", n)` and the like, and the change to it.
+    fn as_addition(&self, kind: &Kind, name: &str, at: Location) -> Option<(String, TextChange)> {
+        let takes_away = matches!(name, "sub" | "subtract" | "minus" | "dec" | "decrease" | "reduce" | "lower");
+        if !takes_away && !matches!(name, "plus" | "inc" | "increase" | "raise" | "gain") {
+            return None;
+        }
+        let (inside, end) = self.arguments_behind(at)?;
+        let (field, number) = inside.split_once(',')?;
+        let (field, number) = (field.trim(), number.trim());
+        kind.field_named(field.trim_matches('"'))?;
+        let is_simple = number.chars().all(|letter| letter.is_alphanumeric() || "_.".contains(letter));
+        let number = match (takes_away, is_simple) {
+            (false, _) => number.to_owned(),
+            (true, true) => format!("-{number}"),
+            (true, false) => format!("-({number})"),
+        };
+        let code = format!("add({field}, {number})");
+        Some((code.clone(), TextChange { begin: self.offset_of(at.begin), end, text: code }))
     }
 }

@@ -3,7 +3,7 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::type_pieces::pieces_of_type;
-use riskbreaker_ruleset::{Cure, instead, instead_or, slips};
+use riskbreaker_ruleset::{Cure, instead, instead_or, likeliest, slips};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 use riskbreaker_script::{api, common_type};
 
@@ -31,6 +31,9 @@ impl ScriptReader<'_> {
         if let Some(meant) = self.member_in_other_case(of, name) {
             return self.problem(&LINT, at, (format!("no entity has a `{name}`"), Cure::meant(name, meant)));
         }
+        if let Some(cure) = self.instead_of_key(of, name) {
+            return self.problem(&LINT, at, (format!("no row has a `{name}`"), cure));
+        }
         // `table.pack` counts its values in `n`.
         let is_packed = name == "n" && self.text.contains("table.pack(");
         if names.is_given(name) || is_packed {
@@ -56,7 +59,8 @@ impl ScriptReader<'_> {
                 && distance(member).is_some_and(|slips| of_others.is_none_or(|others| slips <= others))
         });
         let near = if compared { names.meant(name).or_else(given) } else { None };
-        let near = declared.map(|member| &**member).or(near);
+        let members = || self.known.schema().into_iter().flat_map(|schema| &schema.kinds).flat_map(|kind| kind.members());
+        let near = declared.map(|member| &**member).or(near).or_else(|| likeliest(name, members().filter(|_| !self.asked)));
         let wrong = format!("nothing has a `{name}`");
         if api::library("table").is_some_and(|names| names.contains(&name)) {
             return self.problem(&LINT, at, (wrong, format!("write `table.{name}(list, ...)`").into()));
@@ -66,6 +70,24 @@ impl ScriptReader<'_> {
             None if self.asked => {}
             None => self.problem(&LINT, at, (wrong, "correct the name, or declare it as a field in kinds.luau".into())),
         }
+    }
+
+    /// The key of the rows of `rb.cases` to read instead of one that no row has: the only one that nothing reads, or a near
+    /// one. `None` if `of` holds no row, or if a row has the key.
+    fn instead_of_key(&self, of: Expression<'_>, name: &str) -> Option<Cure> {
+        let ExpressionKind::Local { local, .. } = of.kind() else { return None };
+        let (_, keys, read) = self.row.as_ref().filter(|(id, keys, _)| *id == local.id && !keys.is_empty())?;
+        // A misspelt key is reported in its row.
+        let is_misspelt = |key: &String| !read.contains(key) && slips(key, name, 2).is_some();
+        if keys.contains(name) || self.asked || keys.iter().any(is_misspelt) {
+            return None;
+        }
+        let mut unread = keys.iter().filter(|key| !read.contains(*key));
+        let only = unread.next().filter(|_| unread.next().is_none());
+        Some(match only {
+            Some(only) => Cure::meant(name, only.as_str()),
+            None => instead(name, keys.iter().map(String::as_str)),
+        })
     }
 
     /// The field or derived value that a name with a capital letter means, as other environments write it: `name` for

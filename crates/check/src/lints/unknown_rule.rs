@@ -4,8 +4,8 @@ use crate::lint::{Example, Lint, Severity};
 use crate::lints::unknown_name;
 use crate::reader::ScriptReader;
 use crate::symbols::known::KnownNames;
-use crate::syntax::listed_texts;
-use riskbreaker_ruleset::{Problem, Source, Stack, instead};
+use crate::syntax::{listed_texts, literal};
+use riskbreaker_ruleset::{Cure, Problem, Source, Stack, instead};
 use riskbreaker_script::syntax::{Expression, Location};
 use riskbreaker_spec::is_id;
 
@@ -24,6 +24,24 @@ impl ScriptReader<'_> {
     pub(crate) fn rule_ids(&mut self, list: Expression<'_>) {
         for (id, at) in listed_texts(list) {
             self.unknown_rule(&id, at);
+        }
+    }
+
+    /// Reports unknown ids in the list of a spec. The rule with which the name of the spec begins goes before a near one.
+    pub(crate) fn rule_ids_of_spec(&mut self, list: Expression<'_>, title: Option<Expression<'_>>) {
+        let title = title.and_then(literal).unwrap_or_default();
+        let end = title.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-')).unwrap_or(title.len());
+        let named = Some(&title[..end]).filter(|id| self.known.is_rule(id));
+        let ids: Vec<(String, Location)> = listed_texts(list).collect();
+        let is_listed = named.is_some_and(|named| ids.iter().any(|(id, _)| id == named));
+        for (id, at) in ids {
+            match (self.known.wrong_rule(&id), named.filter(|_| !is_listed)) {
+                (Some((wrong, _)), Some(meant)) => {
+                    let cure = Cure::MeantRule { written: id, meant: meant.to_owned() };
+                    self.problem(&LINT, at, (wrong, cure));
+                }
+                (wrong, _) => self.tell(&LINT, at, wrong),
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use crate::place::line_from;
 use crate::reader::ScriptReader;
 use crate::symbols::known::KnownNames;
 use crate::syntax::literal;
-use riskbreaker_ruleset::{Card, Cure, Library, Problem, Rulebook, Stack, instead, instead_or};
+use riskbreaker_ruleset::{Card, Cure, Library, Problem, Rulebook, Stack, instead, instead_or, likeliest};
 use riskbreaker_script::syntax::{Expression, Location};
 
 pub(crate) static LINT: Lint = Lint {
@@ -58,12 +58,14 @@ impl ScriptReader<'_> {
             && self.declares_topics()
         {
             if rules.declared_topic(&topic).is_none() {
-                let declared = rules.declared_topics().iter().map(|param| &*param.name);
-                let cure = instead_or(
-                    &topic,
-                    declared,
-                    format!("declare it in play.luau: topics = {{ {topic} = rb.text() }}"),
-                );
+                let declared = || rules.declared_topics().iter().map(|param| &*param.name);
+                // A declared topic that no question has is most likely the one that is meant.
+                let mut unasked = declared().filter(|other| !self.known.names.topics().contains(*other));
+                let only = unasked.next().filter(|_| unasked.next().is_none());
+                let cure = match (likeliest(&topic, declared()), only) {
+                    (Some(near), _) | (None, Some(near)) => Cure::meant(topic.as_str(), near),
+                    (None, None) => format!("declare it in play.luau: topics = {{ {topic} = rb.text() }}").into(),
+                };
                 self.problem(&LINT, place.location(), (format!("play.luau declares no topic `{topic}`"), cure));
             }
             return;
@@ -145,7 +147,12 @@ pub(crate) fn words_for_nothing(
             let path = part.manifest_path();
             let line = line_from(stack, &path, 1, &format!("{word} = \"{topic}\""));
             let message = format!("the word `{word}` answers `{topic}`, and no question has that topic");
-            let cure = instead(topic, topics.iter().map(String::as_str));
+            // A word that is itself a topic, which no other word answers, answers that.
+            let is_free = topics.contains(&**word) && part.manifest().words.iter().all(|(_, other)| **other != **word);
+            let cure = match is_free {
+                true => Cure::meant_text(&**topic, &**word),
+                false => instead(topic, topics.iter().map(String::as_str)),
+            };
             found.push(LINT.problem(path, message).at((line, 1)).with_cure(cure));
         }
     }
@@ -171,7 +178,12 @@ pub(crate) fn unasked_topics(stack: &Stack, rules: &Rulebook) -> Vec<Problem> {
         .filter_map(|(card, topic)| {
             let message = format!("`recap` names `{{{topic}}}`, and no question has this topic");
             let known = topics.iter().map(String::as_str).chain(["actor", "other"]);
-            let cure = instead_or(topic, known, "name the topic of a question of the card, `{actor}` or `{other}`");
+            let otherwise = "name the topic of a question of the card, `{actor}` or `{other}`";
+            let cure = match topic {
+                "player" | "character" | "self" | "who" | "name" | "user" => Cure::meant(topic, "actor"),
+                "target" | "foe" | "opponent" | "enemy" | "victim" => Cure::meant(topic, "other"),
+                _ => instead_or(topic, known, otherwise),
+            };
             let (path, said) = (card.origins.get("recap")?, format!("{{{topic}}}"));
             let line = 1 + stack.text_of(path)?.lines().position(|line| line.contains(&said))?;
             Some(LINT.problem(path.as_str(), message).at((line as u32, 1)).with_cure(cure))

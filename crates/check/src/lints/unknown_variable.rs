@@ -61,6 +61,18 @@ impl ScriptReader<'_> {
         if name == "act" || api::word(name).is_some() {
             return (Cure::meant(name, format!("rb.{name}")), None);
         }
+        let is_elsewhere = self.has_local(name) || name == "t" && self.is_spec();
+        if is_elsewhere
+            && self.nearest_local(name).is_none()
+            && self.declared_below(name, at).is_none()
+            && !self.is_in_closed_block(name, at)
+            && let Some(change) = self.as_only_parameter(name)
+        {
+            let cure = format!(
+                "`{name}` is known in another part of the file: hand it to this function, `function({name})`"
+            );
+            return (cure.into(), Some(change));
+        }
         let cure = match self.nearest_local(name) {
             Some(near) => Cure::meant(name, near),
             None if let Some(line) = self.declared_below(name, at) => {
@@ -106,6 +118,14 @@ impl ScriptReader<'_> {
             Some(TextChange { begin: end, end, text })
         };
         is_beginning.then(|| (cure.into(), change()))
+    }
+
+    /// The change that makes a name the parameter of the function around, if it has none: in a spec, of the outermost one.
+    fn as_only_parameter(&self, name: &str) -> Option<TextChange> {
+        let scope = if self.is_spec() { self.enclosing.first() } else { self.enclosing.last() };
+        let begin = self.offset_of(scope.filter(|scope| scope.params.is_empty())?.begin);
+        let opened = begin + self.text.get(begin..)?.find('(')? + 1;
+        self.text[opened..].starts_with(')').then(|| TextChange { begin: opened, end: opened, text: name.to_owned() })
     }
 
     /// What to write where parameters of the enclosing functions have a member of that name: `self.mugs`, `ctx.risk`.

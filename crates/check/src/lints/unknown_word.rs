@@ -49,6 +49,9 @@ impl ScriptReader<'_> {
         let names = api::library(library).unwrap_or_default();
         if !names.contains(&name) {
             let cure = match (library, name) {
+                ("math", "random" | "randomseed") if self.path.starts_with("policies/") => {
+                    "a policy rolls no dice: rb.pick(q, n) gives a number from 1 to n".into()
+                }
                 ("math", "random" | "randomseed") => "roll dice: rb.roll(\"1d6\", \"what for\")".into(),
                 _ if let Some((.., cure)) =
                     MEMBERS.iter().find(|(of, member, _)| *of == library && *member == name) =>
@@ -88,6 +91,9 @@ impl ScriptReader<'_> {
             ("math", "mod" | "fmod", [a, b]) => format!("{a} % {b}"),
             ("table", "contains" | "includes", [list, value]) => format!("table.find({list}, {value}) ~= nil"),
             ("string", "length", [text]) => format!("#{text}"),
+            ("math", "random", ["1", most] | [most]) if self.path.starts_with("policies/") && self.is_in_scope("q") => {
+                format!("rb.pick(q, {most})")
+            }
             ("math", "random", ["1", faces] | [faces]) if faces.parse::<u32>().is_ok_and(|faces| faces > 1) => {
                 format!("rb.roll(\"1d{faces}\", \"what for\")")
             }

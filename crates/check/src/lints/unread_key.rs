@@ -66,6 +66,8 @@ impl ScriptReader<'_> {
             return;
         };
         let read = members_of(function, case.id);
+        let rows = args.iter().flat_map(|arg| listed(*arg)).flat_map(|row| named(row).map(|(key, ..)| key));
+        self.row = Some((case.id, rows.collect(), read.clone()));
         let title = args.first().and_then(|title| literal(*title)).unwrap_or_default();
         let is_read = |key: &str| read.contains(key) || title.contains(&format!("{{{key}}}"));
         let mut found = Vec::new();

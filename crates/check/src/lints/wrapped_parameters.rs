@@ -4,7 +4,7 @@ use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::symbols::signature::Signature;
 use crate::syntax::{members_of, text};
-use riskbreaker_script::syntax::Function;
+use riskbreaker_script::syntax::{Function, Local, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "wrapped-parameters",
@@ -58,6 +58,19 @@ impl ScriptReader<'_> {
         if is_param || !members_of(function, below.id).is_empty() {
             let wrong =
                 format!("the first value of a wrapped function is the function below, and here it is called `{name}`");
+            if let Some(other) = own.iter().find(|arg| arg.name == "below") {
+                let order = |arg: &&Local<'_>| match (arg.id == below.id, arg.id == other.id) {
+                    (true, _) => "below".to_owned(),
+                    (_, true) => name.clone(),
+                    _ => text(arg.name),
+                };
+                let written: Vec<String> = function.args.iter().map(|arg| order(arg)).collect();
+                let between = self.bytes_of(Location::new(below.location.end, other.location.begin));
+                let exchanged = format!("below{}{name}", self.text.get(between).unwrap_or(", "));
+                let change = self.replaced(Location::new(below.location.begin, other.location.end), exchanged);
+                let cure = format!("write function({})", written.join(", "));
+                return self.cured(&LINT, below.location, (wrong, cure.into()), change);
+            }
             let own: Vec<String> = function.args.iter().map(|arg| text(arg.name)).collect();
             let change = self.inserted(below.location.begin, "below, ");
             let cure = format!("write function(below, {})", own.join(", "));

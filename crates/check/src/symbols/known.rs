@@ -160,6 +160,10 @@ impl<'r> KnownNames<'r> {
         {
             return None;
         }
+        if let Some(twice) = self.id_that_stands_twice(id) {
+            let cure = format!("RULES.md has `{twice}` twice: one of them may be `{id}`");
+            return Some((format!("the rule `{id}` is in no RULES.md"), cure.into()));
+        }
         // What several places name is most likely right there, and wrong in the rule text.
         let near = self.nearest(id, self.ids.iter().map(String::as_str)).filter(|_| self.names.times(id) <= 1);
         let cure = match near {
@@ -174,6 +178,24 @@ impl<'r> KnownNames<'r> {
         let stem = |id: &str| id.rsplit_once('-').map(|(stem, _)| stem.to_owned());
         let own = stem(id);
         own.is_some() && self.ids.iter().any(|known| stem(known) == own)
+    }
+
+    /// Whether some rule text has the id.
+    pub fn is_rule(&self, id: &str) -> bool {
+        self.ids.contains(id)
+    }
+
+    /// The id that two rules have which begin like this one.
+    fn id_that_stands_twice(&self, id: &str) -> Option<String> {
+        let (prefix, _) = id.rsplit_once('-')?;
+        let twice_in = |text: &&str| {
+            let mut seen = BTreeSet::new();
+            let mut ids = text.lines().flat_map(leading_ids);
+            ids.find(|other| {
+                other.rsplit_once('-').is_some_and(|(other, _)| other == prefix) && !seen.insert(other.clone())
+            })
+        };
+        self.texts.iter().find_map(twice_in)
     }
 
     /// Returns the names of a sort, such as `seat`; `None` if they cannot be known.

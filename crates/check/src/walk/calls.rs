@@ -74,7 +74,9 @@ impl ScriptReader<'_> {
         for (at, (arg, param)) in args.iter().zip(params).enumerate() {
             let used = called.signature.uses.get(at).copied().flatten();
             self.note_no_text(*arg, used.is_some_and(|used| used != ValueType::Text));
-            if self.in_another_place(called, args, at, &written) || self.lacks_members(called, args, at) {
+            if self.list_in_another_place(called, args, at)
+                || self.in_another_place(called, args, at, &written)
+                || self.lacks_members(called, args, at) {
                 return;
             }
             self.misspelt_in_call(called, *arg, at);

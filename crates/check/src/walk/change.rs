@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::inference::called::NoEntity;
 use crate::reader::ScriptReader;
 use crate::syntax::literal;
+use crate::type_pieces::closing_bracket;
 use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::syntax::{Expression, Location, TextPosition};
 
@@ -71,6 +72,44 @@ impl<'r> ScriptReader<'r> {
         let length = inside.find(')')?;
         let inside = &inside[..length];
         (!inside.contains(['(', '\n'])).then_some((inside, begin + length + 2))
+    }
+
+    /// Whether a variable or a parameter of that name can be read here.
+    pub(crate) fn is_in_scope(&self, name: &str) -> bool {
+        self.scopes.iter().flatten().any(|variable| variable.name == name)
+    }
+
+    /// The change that adds variables of these names to the arguments of a call; `None` if one of them cannot be read here.
+    /// `at`: the function that is called.
+    pub(crate) fn more_arguments(
+        &self,
+        at: Location,
+        args: &[Expression<'_>],
+        names: &[impl AsRef<str>],
+    ) -> Option<TextChange> {
+        if names.is_empty() || !names.iter().all(|name| self.is_in_scope(name.as_ref())) {
+            return None;
+        }
+        let written = names.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+        if let Some(last) = args.last() {
+            return Some(self.inserted(last.location().end, format!(", {written}")));
+        }
+        let begin = self.offset_of(at.begin);
+        let opened = begin + self.text.get(begin..)?.find('(')? + 1;
+        self.text[opened..].trim_start().starts_with(')').then(|| TextChange { begin: opened, end: opened, text: written })
+    }
+
+    /// The change that removes the line of a statement; `None` if the line has more than a call in it.
+    pub(crate) fn without_call(&self, at: Location) -> Option<TextChange> {
+        let begin = self.offset_of(TextPosition::new(at.begin.line, 0));
+        let line = self.text[begin..].split_inclusive('\n').next()?;
+        let code = line.trim();
+        let starts = code.starts_with(|letter: char| letter.is_ascii_lowercase());
+        let name = code.find('(').map(|opened| &code[..opened])?;
+        let is_call = name.chars().all(|letter| letter.is_alphanumeric() || "_.:".contains(letter));
+        let is_closed = closing_bracket(&code[name.len() + 1..]) == Some(code.len() - name.len() - 2);
+        let is_alone = starts && is_call && is_closed;
+        is_alone.then(|| TextChange { begin, end: begin + line.len(), text: String::new() })
     }
 
     /// The mark before a name, a dot or a colon, replaced by another one.

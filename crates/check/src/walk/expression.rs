@@ -326,7 +326,7 @@ impl ScriptReader<'_> {
         self.rows_of_cases(args);
         for arg in args {
             match arg.kind() {
-                ExpressionKind::Table { .. } => self.rule_ids(*arg),
+                ExpressionKind::Table { .. } => self.rule_ids_of_spec(*arg, args.first().copied()),
                 ExpressionKind::FunctionLiteral(function) => {
                     if let Some(t) = function.args.first() {
                         self.inference.symbols.insert(t.id, Symbol::Spec);

@@ -59,8 +59,12 @@ impl ScriptReader<'_> {
 
     /// Checks fields that are given by name, with their values.
     pub(crate) fn fields_of(&mut self, kind: &Kind, table: Expression<'_>) {
+        let given: Vec<String> = named(table).map(|(name, ..)| name).collect();
         for (name, at, value) in named(table) {
-            self.field(kind, &name, at, Some(value));
+            match kind.field_named(&name) {
+                None => self.no_field_beside(kind, (&name, at), value, &given),
+                Some(_) => self.field(kind, &name, at, Some(value)),
+            }
         }
     }
 
