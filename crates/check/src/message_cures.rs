@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::lints::argument_type::nearest_bound;
-use crate::type_pieces::closing_bracket;
 use riskbreaker_ruleset::{Cure, Problem, TextChange, find_whole, likeliest, slips};
 
 /// The edits of a problem, the likeliest first, and the sentence that says what to write if it is more exact than the
@@ -33,7 +32,9 @@ struct Place<'p> {
 /// Gives a problem without an edit the one that its message describes, as far as the place is certain. Moves the problem
 /// to the value that a script of the ruleset has named.
 pub(crate) fn cure_by_message(problem: &mut Problem, text: &str, kinds: &str) {
-    if problem.changes_in(text).all().next().is_some() {
+    // What the label of a number or the fields of a kind say is surer than a name that is near.
+    let is_of_profile = problem.message.contains(" names the number `") || problem.message.starts_with("`hit` names `");
+    if !is_of_profile && problem.changes_in(text).all().next().is_some() {
         return;
     }
     let place = Place { problem, text, kinds };
@@ -210,7 +211,7 @@ impl<'p> Place<'p> {
         match self.text[begin..].chars().next()? {
             '(' => Some(Found::told(sentence, TextChange { begin, end: begin, text: "rb.extend".into() })),
             '{' => {
-                let end = begin + 1 + closing_bracket(&self.text[begin + 1..])? + 1;
+                let end = begin + 1 + closing_brace(&self.text[begin + 1..])? + 1;
                 let text = format!("rb.extend({})", &self.text[begin..end]);
                 Some(Found::told(sentence, TextChange { begin, end, text }))
             }
@@ -264,7 +265,11 @@ impl<'p> Place<'p> {
         let label = label.and_then(|label| label.split('"').next()).unwrap_or_default();
         let label = label.to_lowercase().replace(' ', "_");
         let numbers = self.fields(kind, "rb.int(");
-        let meant = numbers.iter().find(|number| **number == label).copied();
+        let declares = |block: Range<usize>| {
+            let block = &self.kinds[block];
+            block.lines().any(|line| line.trim_start().strip_prefix(&*label).is_some_and(|rest| rest.starts_with(" =")))
+        };
+        let meant = (!label.is_empty() && block_of(self.kinds, kind).is_some_and(declares)).then_some(&*label);
         let meant = meant.or_else(|| likeliest(wrong, numbers.iter().copied())).or(match numbers.as_slice() {
             [only] => Some(*only),
             _ => None,
@@ -441,5 +446,19 @@ fn block_of(text: &str, kind: &str) -> Option<Range<usize>> {
     let line = text.lines().find(declares)?;
     let begin = line.as_ptr() as usize - text.as_ptr() as usize;
     let opened = begin + text[begin..].find('{')? + 1;
-    Some(opened..opened + closing_bracket(&text[opened..])?)
+    Some(opened..opened + closing_brace(&text[opened..])?)
+}
+
+/// The byte of the brace that closes the one before a text.
+fn closing_brace(text: &str) -> Option<usize> {
+    let mut depth = 0;
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth == 0 => return Some(at),
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
 }

@@ -103,16 +103,11 @@ impl Cure {
             Cure::Known { written, known, .. } => {
                 let mut names: Vec<&str> = known.iter().map(String::as_str).collect();
                 names.sort_by_key(|name| unlikeness(written, name));
-                // The only name, or of a few the only one with the same first letter, is likelier than the others.
-                let first = |name: &&str| known.len() == 1 || name.chars().next() == written.chars().next();
-                let alike: Vec<&str> = names.iter().copied().filter(first).collect();
-                let likeliest = alike.first().copied().filter(|_| alike.len() == 1 && known.len() <= Cure::MOST_OFFERED);
-                names.retain(|name| Some(*name) != likeliest);
-                let choices = names.into_iter().take(Cure::MOST_OFFERED).filter_map(|name| exchanged(written, name));
-                Changes {
-                    preferred: likeliest.and_then(|name| exchanged(written, name)),
-                    choices: choices.collect(),
+                if let [only] = names.as_slice() {
+                    return Changes::of(exchanged(written, only));
                 }
+                let choices = names.into_iter().take(Cure::MOST_OFFERED).filter_map(|name| exchanged(written, name));
+                Changes { preferred: None, choices: choices.collect() }
             }
             // The problem may name a part of the code that is written anew.
             Cure::Rewrite { written, code, .. } => match exchanged(written, code) {

@@ -217,6 +217,10 @@ impl ScriptReader<'_> {
                 returns.iter().filter(|values| values.len() == 1).map(|values| self.source(values[0])).collect();
             values.sort_unstable();
             values.dedup();
+            if values.len() > 1 {
+                // A variable goes before the calls that fill it.
+                values.retain(|value| value.chars().all(|letter| letter.is_alphanumeric() || letter == '_'));
+            }
             let change = match values.as_slice() {
                 [only] => Some(self.replaced(empty, format!("return {only}"))),
                 _ => None,
