@@ -110,7 +110,8 @@ impl<'p> Place<'p> {
             let rest = &wanted[wanted.find(mark)? + mark.len()..];
             rest.split([' ', ',']).next()?.parse::<i64>().ok()
         };
-        let (least, most) = (number("from ").or_else(|| number("at least ")), number(" to ").or_else(|| number("at most ")));
+        let (least, most) =
+            (number("from ").or_else(|| number("at least ")), number(" to ").or_else(|| number("at most ")));
         let bound = nearest_bound(given, (least, most));
         if bound == given {
             return None;
@@ -158,7 +159,9 @@ impl<'p> Place<'p> {
         let column = self.problem.column?.checked_sub(1)? as usize;
         let begin = line.start + self.text[line.clone()].char_indices().nth(column)?.0;
         let rest = &self.text[begin..line.end];
-        let end = rest.find(|letter: char| !(letter.is_ascii_digit() || matches!(letter, '.' | '-' | '_'))).unwrap_or(rest.len());
+        let end = rest
+            .find(|letter: char| !(letter.is_ascii_digit() || matches!(letter, '.' | '-' | '_')))
+            .unwrap_or(rest.len());
         let number: f64 = rest[..end].replace('_', "").parse().ok()?;
         let change = |number: f64| TextChange { begin, end: begin + end, text: format!("{number:.0}") };
         let (below, above) = (change(number.floor()), change(number.ceil()));
@@ -389,7 +392,8 @@ impl<'p> Place<'p> {
         let message = self.message();
         if let Some((before, meant)) = message.rsplit_once("did you mean ") {
             let meant = meant.split('?').next()?.trim_matches(['`', '"']);
-            let words: Vec<&str> = before.split([' ', ',', ':', ';', '`', '"']).filter(|word| !word.is_empty()).collect();
+            let words: Vec<&str> =
+                before.split([' ', ',', ':', ';', '`', '"']).filter(|word| !word.is_empty()).collect();
             let spans = (1..=3).flat_map(|length| words.windows(length).map(|words| words.join(" ")));
             let near = |word: String| Some((slips(&word, meant, 4)?, word)).filter(|(slips, _)| *slips > 0);
             let (distance, wrong) = spans.filter_map(near).filter(|(_, word)| self.only(word).is_some()).min()?;
@@ -397,14 +401,16 @@ impl<'p> Place<'p> {
             // A name of the same file that is about as near goes before others.
             let is_word = |letter: char| !(letter.is_alphanumeric() || letter == '_');
             let begins = |word: &str| word.chars().next() == wrong.chars().next();
-            let is_as_near = |word: &&str| **word != *wrong && begins(word) && slips(word, &wrong, distance + 1).is_some();
+            let is_as_near =
+                |word: &&str| **word != *wrong && begins(word) && slips(word, &wrong, distance + 1).is_some();
             let own = self.text.split(is_word).filter(|word| word.len() > 2).find(is_as_near);
             let own = own.filter(|_| !wrong.contains(' ') && !self.text.contains(meant));
             return Some((span, own.unwrap_or(meant).to_owned()));
         }
         let (before, list) = message.rsplit_once(": ")?;
         let list = list.split(" (").next()?;
-        let names = [" have ", " are ", "known "].iter().find_map(|mark| list.split_once(*mark).map(|(_, rest)| rest))?;
+        let names =
+            [" have ", " are ", "known "].iter().find_map(|mark| list.split_once(*mark).map(|(_, rest)| rest))?;
         let names: Vec<&str> = names.split(", ").flat_map(|name| name.split(" and ")).map(str::trim).collect();
         let wrong = before.rsplit(' ').next()?.trim_matches(['`', '"']);
         let span = self.only(wrong)?;
@@ -440,9 +446,8 @@ impl Found {
 
 /// The bytes of the declaration of a kind in `kinds.luau`, between its braces.
 fn block_of(text: &str, kind: &str) -> Option<Range<usize>> {
-    let declares = |line: &&str| {
-        line.trim_start().strip_prefix(kind).is_some_and(|rest| rest.trim_start().starts_with('='))
-    };
+    let declares =
+        |line: &&str| line.trim_start().strip_prefix(kind).is_some_and(|rest| rest.trim_start().starts_with('='));
     let line = text.lines().find(declares)?;
     let begin = line.as_ptr() as usize - text.as_ptr() as usize;
     let opened = begin + text[begin..].find('{')? + 1;

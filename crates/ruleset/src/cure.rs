@@ -254,7 +254,8 @@ mod tests {
             Cure::Known { written: "tittle".into(), known, more }
         };
         assert_eq!(changed("tittle = 1", (1, 1), known(&["id", "title"], 0)), ["title = 1", "id = 1"]);
-        let choices = Problem::new("g/x.toml", "wrong").at((1, 1)).with_cure(known(&["id"; 13], 4)).changes_in("tittle");
+        let choices =
+            Problem::new("g/x.toml", "wrong").at((1, 1)).with_cure(known(&["id"; 13], 4)).changes_in("tittle");
         assert_eq!((choices.preferred, choices.choices.len()), (None, Cure::MOST_OFFERED));
         assert_eq!(changed("tittle = 1", (1, 1), known(&["id"], 0)), ["id = 1"]);
         for unclear in [known(&["a b"], 0), "write more".into()] {

@@ -465,7 +465,8 @@ impl ManifestReader<'_, '_> {
         if min > max {
             let span = find(entries, "min").map_or(&around.key_span, |entry| &entry.span);
             let (message, meant) = (format!("min {min} is more than max {max}"), default.min(max).to_string());
-            let problem = self.document.problem(span, message).with_cure(format!("write min = {meant}, or exchange them"));
+            let problem =
+                self.document.problem(span, message).with_cure(format!("write min = {meant}, or exchange them"));
             self.push(problem.with_change(TextChange { begin: span.start, end: span.end, text: meant }));
         } else if !(min..=max).contains(&default) {
             let span = find(entries, "default").map_or(&around.key_span, |entry| &entry.span);

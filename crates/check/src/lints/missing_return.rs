@@ -132,7 +132,9 @@ impl ScriptReader<'_> {
             [] => {
                 let fills = |name: &&str| {
                     let code = |mark: &str| body.contains(&format!("{mark}{name}"));
-                    code("table.insert(") || body.contains(&format!("\t{name}[")) || body.contains(&format!("\t{name}."))
+                    code("table.insert(")
+                        || body.contains(&format!("\t{name}["))
+                        || body.contains(&format!("\t{name}."))
                 };
                 let mut filled = locals.into_iter().filter(fills);
                 filled.next().filter(|_| filled.next().is_none())

@@ -64,7 +64,8 @@ pub(crate) fn unattached(known: &KnownNames<'_>, path: &str, source: &Source) ->
 fn always_on(text: &str) -> Option<TextChange> {
     const PHASES: [&str; 4] = ["before = ", "after = ", "wrap = ", "data = "];
     let declared = text.find("rb.hook")?;
-    let line = text[declared..].lines().skip(1).find(|line| PHASES.iter().any(|phase| line.trim().starts_with(phase)))?;
+    let line =
+        text[declared..].lines().skip(1).find(|line| PHASES.iter().any(|phase| line.trim().starts_with(phase)))?;
     let begin = line.as_ptr() as usize - text.as_ptr() as usize;
     let indent = &line[..line.len() - line.trim_start().len()];
     Some(TextChange { begin, end: begin, text: format!("{indent}always = true,\n") })

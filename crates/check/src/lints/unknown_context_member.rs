@@ -68,7 +68,8 @@ impl ScriptReader<'_> {
         let context = self.known.rules?.context();
         let is_entity = |param: &&Param| matches!(param.ty, ParamType::Value(Type::Ref(_)));
         // It is called like its kind, or it is the only entity.
-        let is_own = |param: &&Param| matches!(&param.ty, ParamType::Value(Type::Ref(Some(kind))) if **kind == *param.name);
+        let is_own =
+            |param: &&Param| matches!(&param.ty, ParamType::Value(Type::Ref(Some(kind))) if **kind == *param.name);
         let mut entities = context.iter().filter(is_entity);
         let only = entities.next().filter(|_| entities.next().is_none());
         context.iter().find(is_own).or(only).map(|param| &*param.name)
