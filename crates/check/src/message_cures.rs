@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::lints::argument_type::nearest_bound;
-use crate::type_pieces::closing_bracket;
 use riskbreaker_ruleset::{Cure, Problem, TextChange, find_whole, likeliest, slips};
 
 /// The edits of a problem, the likeliest first, and the sentence that says what to write if it is more exact than the
@@ -33,7 +32,9 @@ struct Place<'p> {
 /// Gives a problem without an edit the one that its message describes, as far as the place is certain. Moves the problem
 /// to the value that a script of the ruleset has named.
 pub(crate) fn cure_by_message(problem: &mut Problem, text: &str, kinds: &str) {
-    if problem.changes_in(text).all().next().is_some() {
+    // What the label of a number or the fields of a kind say is surer than a name that is near.
+    let is_of_profile = problem.message.contains(" names the number `") || problem.message.starts_with("`hit` names `");
+    if !is_of_profile && problem.changes_in(text).all().next().is_some() {
         return;
     }
     let place = Place { problem, text, kinds };
@@ -109,7 +110,8 @@ impl<'p> Place<'p> {
             let rest = &wanted[wanted.find(mark)? + mark.len()..];
             rest.split([' ', ',']).next()?.parse::<i64>().ok()
         };
-        let (least, most) = (number("from ").or_else(|| number("at least ")), number(" to ").or_else(|| number("at most ")));
+        let (least, most) =
+            (number("from ").or_else(|| number("at least ")), number(" to ").or_else(|| number("at most ")));
         let bound = nearest_bound(given, (least, most));
         if bound == given {
             return None;
@@ -157,7 +159,9 @@ impl<'p> Place<'p> {
         let column = self.problem.column?.checked_sub(1)? as usize;
         let begin = line.start + self.text[line.clone()].char_indices().nth(column)?.0;
         let rest = &self.text[begin..line.end];
-        let end = rest.find(|letter: char| !(letter.is_ascii_digit() || matches!(letter, '.' | '-' | '_'))).unwrap_or(rest.len());
+        let end = rest
+            .find(|letter: char| !(letter.is_ascii_digit() || matches!(letter, '.' | '-' | '_')))
+            .unwrap_or(rest.len());
         let number: f64 = rest[..end].replace('_', "").parse().ok()?;
         let change = |number: f64| TextChange { begin, end: begin + end, text: format!("{number:.0}") };
         let (below, above) = (change(number.floor()), change(number.ceil()));
@@ -210,7 +214,7 @@ impl<'p> Place<'p> {
         match self.text[begin..].chars().next()? {
             '(' => Some(Found::told(sentence, TextChange { begin, end: begin, text: "rb.extend".into() })),
             '{' => {
-                let end = begin + 1 + closing_bracket(&self.text[begin + 1..])? + 1;
+                let end = begin + 1 + closing_brace(&self.text[begin + 1..])? + 1;
                 let text = format!("rb.extend({})", &self.text[begin..end]);
                 Some(Found::told(sentence, TextChange { begin, end, text }))
             }
@@ -264,7 +268,11 @@ impl<'p> Place<'p> {
         let label = label.and_then(|label| label.split('"').next()).unwrap_or_default();
         let label = label.to_lowercase().replace(' ', "_");
         let numbers = self.fields(kind, "rb.int(");
-        let meant = numbers.iter().find(|number| **number == label).copied();
+        let declares = |block: Range<usize>| {
+            let block = &self.kinds[block];
+            block.lines().any(|line| line.trim_start().strip_prefix(&*label).is_some_and(|rest| rest.starts_with(" =")))
+        };
+        let meant = (!label.is_empty() && block_of(self.kinds, kind).is_some_and(declares)).then_some(&*label);
         let meant = meant.or_else(|| likeliest(wrong, numbers.iter().copied())).or(match numbers.as_slice() {
             [only] => Some(*only),
             _ => None,
@@ -384,7 +392,8 @@ impl<'p> Place<'p> {
         let message = self.message();
         if let Some((before, meant)) = message.rsplit_once("did you mean ") {
             let meant = meant.split('?').next()?.trim_matches(['`', '"']);
-            let words: Vec<&str> = before.split([' ', ',', ':', ';', '`', '"']).filter(|word| !word.is_empty()).collect();
+            let words: Vec<&str> =
+                before.split([' ', ',', ':', ';', '`', '"']).filter(|word| !word.is_empty()).collect();
             let spans = (1..=3).flat_map(|length| words.windows(length).map(|words| words.join(" ")));
             let near = |word: String| Some((slips(&word, meant, 4)?, word)).filter(|(slips, _)| *slips > 0);
             let (distance, wrong) = spans.filter_map(near).filter(|(_, word)| self.only(word).is_some()).min()?;
@@ -392,14 +401,16 @@ impl<'p> Place<'p> {
             // A name of the same file that is about as near goes before others.
             let is_word = |letter: char| !(letter.is_alphanumeric() || letter == '_');
             let begins = |word: &str| word.chars().next() == wrong.chars().next();
-            let is_as_near = |word: &&str| **word != *wrong && begins(word) && slips(word, &wrong, distance + 1).is_some();
+            let is_as_near =
+                |word: &&str| **word != *wrong && begins(word) && slips(word, &wrong, distance + 1).is_some();
             let own = self.text.split(is_word).filter(|word| word.len() > 2).find(is_as_near);
             let own = own.filter(|_| !wrong.contains(' ') && !self.text.contains(meant));
             return Some((span, own.unwrap_or(meant).to_owned()));
         }
         let (before, list) = message.rsplit_once(": ")?;
         let list = list.split(" (").next()?;
-        let names = [" have ", " are ", "known "].iter().find_map(|mark| list.split_once(*mark).map(|(_, rest)| rest))?;
+        let names =
+            [" have ", " are ", "known "].iter().find_map(|mark| list.split_once(*mark).map(|(_, rest)| rest))?;
         let names: Vec<&str> = names.split(", ").flat_map(|name| name.split(" and ")).map(str::trim).collect();
         let wrong = before.rsplit(' ').next()?.trim_matches(['`', '"']);
         let span = self.only(wrong)?;
@@ -435,11 +446,24 @@ impl Found {
 
 /// The bytes of the declaration of a kind in `kinds.luau`, between its braces.
 fn block_of(text: &str, kind: &str) -> Option<Range<usize>> {
-    let declares = |line: &&str| {
-        line.trim_start().strip_prefix(kind).is_some_and(|rest| rest.trim_start().starts_with('='))
-    };
+    let declares =
+        |line: &&str| line.trim_start().strip_prefix(kind).is_some_and(|rest| rest.trim_start().starts_with('='));
     let line = text.lines().find(declares)?;
     let begin = line.as_ptr() as usize - text.as_ptr() as usize;
     let opened = begin + text[begin..].find('{')? + 1;
-    Some(opened..opened + closing_bracket(&text[opened..])?)
+    Some(opened..opened + closing_brace(&text[opened..])?)
+}
+
+/// The byte of the brace that closes the one before a text.
+fn closing_brace(text: &str) -> Option<usize> {
+    let mut depth = 0;
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth == 0 => return Some(at),
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
 }

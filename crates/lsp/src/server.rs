@@ -29,8 +29,8 @@ use super::path::{of_uri, to_uri};
 use super::semantic::SemanticSort;
 use super::source_copies::SourceCopies;
 use super::workspace::{RulesetFinder, Workspace};
-use riskbreaker_ruleset::{Problem, TextChange};
 use riskbreaker_ruleset::typed_text::read_json_value;
+use riskbreaker_ruleset::{Problem, TextChange};
 use riskbreaker_work::WorkBudget;
 
 /// The server of one editor.
@@ -519,7 +519,12 @@ impl<W: Write> LanguageServer<W> {
         let place = self.workspace.place_of(file)?;
         let analysis = self.workspace.analyses(&place.folder).first()?;
         let new_text = analysis.in_new_form(&place.path(), text, &WorkBudget::new(WORK_OF_TRIAL))?;
-        Some(Fix { title: "Declare the types of all verbs in this file".into(), range: 0..text.len(), new_text, is_preferred: true })
+        Some(Fix {
+            title: "Declare the types of all verbs in this file".into(),
+            range: 0..text.len(),
+            new_text,
+            is_preferred: true,
+        })
     }
 
     /// True if a fix removes a problem and causes no other; `None` if only a check of the whole ruleset can tell.

@@ -103,16 +103,11 @@ impl Cure {
             Cure::Known { written, known, .. } => {
                 let mut names: Vec<&str> = known.iter().map(String::as_str).collect();
                 names.sort_by_key(|name| unlikeness(written, name));
-                // The only name, or of a few the only one with the same first letter, is likelier than the others.
-                let first = |name: &&str| known.len() == 1 || name.chars().next() == written.chars().next();
-                let alike: Vec<&str> = names.iter().copied().filter(first).collect();
-                let likeliest = alike.first().copied().filter(|_| alike.len() == 1 && known.len() <= Cure::MOST_OFFERED);
-                names.retain(|name| Some(*name) != likeliest);
-                let choices = names.into_iter().take(Cure::MOST_OFFERED).filter_map(|name| exchanged(written, name));
-                Changes {
-                    preferred: likeliest.and_then(|name| exchanged(written, name)),
-                    choices: choices.collect(),
+                if let [only] = names.as_slice() {
+                    return Changes::of(exchanged(written, only));
                 }
+                let choices = names.into_iter().take(Cure::MOST_OFFERED).filter_map(|name| exchanged(written, name));
+                Changes { preferred: None, choices: choices.collect() }
             }
             // The problem may name a part of the code that is written anew.
             Cure::Rewrite { written, code, .. } => match exchanged(written, code) {
@@ -259,7 +254,8 @@ mod tests {
             Cure::Known { written: "tittle".into(), known, more }
         };
         assert_eq!(changed("tittle = 1", (1, 1), known(&["id", "title"], 0)), ["title = 1", "id = 1"]);
-        let choices = Problem::new("g/x.toml", "wrong").at((1, 1)).with_cure(known(&["id"; 13], 4)).changes_in("tittle");
+        let choices =
+            Problem::new("g/x.toml", "wrong").at((1, 1)).with_cure(known(&["id"; 13], 4)).changes_in("tittle");
         assert_eq!((choices.preferred, choices.choices.len()), (None, Cure::MOST_OFFERED));
         assert_eq!(changed("tittle = 1", (1, 1), known(&["id"], 0)), ["id = 1"]);
         for unclear in [known(&["a b"], 0), "write more".into()] {

@@ -53,9 +53,9 @@ pub use contrast::{
     Contrast, ContrastSection, Differing, FileChange, changes_between, updates_between, version_changes,
 };
 pub use creation::{Breach, CreationPart, SheetForm, SheetPrice, SheetStep};
-pub use cure::{Changes, Cure};
 #[doc(hidden)]
 pub use cure::find_whole;
+pub use cure::{Changes, Cure};
 #[doc(hidden)]
 pub use data::Data;
 pub use declarations::FreeName;

@@ -8,7 +8,7 @@ use toml::de::DeValue;
 use super::cure::Cure;
 use super::document::{Document, KeyValue, in_order, kind_of, whole_number};
 use super::nearest::instead;
-use super::problem::Problem;
+use super::problem::{Problem, TextChange};
 use super::quoted::{quoted, turns_direction};
 use super::rulebook::LONGEST_TITLE;
 use super::source::Source;
@@ -464,10 +464,22 @@ impl ManifestReader<'_, '_> {
         };
         if min > max {
             let span = find(entries, "min").map_or(&around.key_span, |entry| &entry.span);
-            self.wrong(span, format!("min {min} is more than max {max}"), "exchange them");
+            let (message, meant) = (format!("min {min} is more than max {max}"), default.min(max).to_string());
+            let problem =
+                self.document.problem(span, message).with_cure(format!("write min = {meant}, or exchange them"));
+            self.push(problem.with_change(TextChange { begin: span.start, end: span.end, text: meant }));
         } else if !(min..=max).contains(&default) {
             let span = find(entries, "default").map_or(&around.key_span, |entry| &entry.span);
-            self.wrong(span, format!("default {default} is not from {min} to {max}"), "take one that is");
+            let meant = default.clamp(min, max).to_string();
+            let key = if default > max { "max" } else { "min" };
+            let message = format!("default {default} is not from {min} to {max}");
+            let mut problem = self.document.problem(span, message).with_cure("take one that is");
+            problem = problem.with_change(TextChange { begin: span.start, end: span.end, text: meant });
+            if let Some(bound) = find(entries, key) {
+                let Range { start: begin, end } = bound.span.clone();
+                problem = problem.or_change(TextChange { begin, end, text: default.to_string() });
+            }
+            self.push(problem);
         }
         Some((SwitchKind::Range { min, max }, SwitchValue::Int(default)))
     }
@@ -577,6 +589,13 @@ impl ManifestReader<'_, '_> {
             self.wrong(&entry.span, message, "write a whole number without quotes");
         }
         number
+    }
+
+    /// Adds a problem, unless there are too many.
+    fn push(&mut self, problem: Problem) {
+        if self.problems.len() < Document::MOST_PROBLEMS {
+            self.problems.push(problem);
+        }
     }
 
     fn wrong(&mut self, span: &Range<usize>, message: impl Into<String>, cure: impl Into<Cure>) {

@@ -85,7 +85,11 @@ where
             let begins = letters >= 3 && lower.starts_with(&word);
             let distance = if is_rearranged(&word, &lower) {
                 0
-            } else if begins { lower.chars().count() - letters } else { slips(&word, &lower, most)? };
+            } else if begins {
+                lower.chars().count() - letters
+            } else {
+                slips(&word, &lower, most)?
+            };
             // `actr` means `actor` rather than a constant `ACT`.
             let is_constant = is_small && !has_small(candidate);
             // `AB-21` means `AB-12` rather than `AB-20`.
@@ -143,7 +147,11 @@ fn relation(word: &str, other: &str) -> Option<(usize, usize)> {
     let common = word.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
     let is_stem = shorter >= STEM - 1 && stem(&word) == stem(&other);
     let begins = shorter >= STEM - 1 && (word.starts_with(&*other) || other.starts_with(&*word));
-    let shares = || words_of(&word).any(|one| one.len() >= STEM && words_of(&other).any(|two| stem(one) == stem(two)));
+    // A sentence has words in common with too many names.
+    let shares = || {
+        !word.contains(' ')
+            && words_of(&word).any(|one| one.len() >= STEM && words_of(&other).any(|two| stem(one) == stem(two)))
+    };
     match (is_stem, begins) {
         (true, _) => Some((0, longer - shorter)),
         (_, true) => Some((1, longer - shorter)),

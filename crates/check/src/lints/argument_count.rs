@@ -112,7 +112,8 @@ impl ScriptReader<'_> {
             }
             None => format!("{bound}{} expected, {} given", count_of(wanted), count_of(args.len())),
         };
-        let missing: Vec<&str> = params.get(args.len()..least).unwrap_or_default().iter().map(|param| param.name).collect();
+        let missing: Vec<&str> =
+            params.get(args.len()..least).unwrap_or_default().iter().map(|param| param.name).collect();
         let change = self.more_arguments(at, args, &missing);
         self.problem_with(&LINT, at, (wrong, format!("it is written {usage}").into()), change);
         true

@@ -1,12 +1,12 @@
 //! A call gives a value of a type that the function does not take.
 
 use crate::inference::call::Called;
+use crate::inference::called::NoEntity;
 use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{Param as DeclaredParam, ValueType, list_of, wanted};
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::symbols::known::Mistake;
-use crate::inference::called::NoEntity;
 use crate::syntax::{constant, listed, literal, name_of, returned, text};
 use riskbreaker_ruleset::{Cure, Param, ParamType, instead};
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, TableItem};
@@ -294,7 +294,11 @@ impl ScriptReader<'_> {
         }
         let wrong = format!("`{list}` stands in the place of `{}` of `{name}`, and is a list", signature.params[at]);
         let one = format!("{}[1]", self.source(arg));
-        let cure = format!("exchange {} and {}, and name one of the list: {one} is `{param}`", self.source(other), self.source(arg));
+        let cure = format!(
+            "exchange {} and {}, and name one of the list: {one} is `{param}`",
+            self.source(other),
+            self.source(arg)
+        );
         let (first, last, code) = match other.location().begin < arg.location().begin {
             true => (other, arg, [one.as_str(), self.source(other)]),
             false => (arg, other, [self.source(other), one.as_str()]),

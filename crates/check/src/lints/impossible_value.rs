@@ -220,6 +220,7 @@ const WORDS_OF_TRUTH: [[&str; 4]; 2] = [["no", "off", "false", "never"], ["yes",
 
 /// The only one of some values that is a word for true or for false.
 fn word_of_truth(truth: bool, values: &[String]) -> Option<&str> {
-    let mut words = values.iter().map(String::as_str).filter(|value| WORDS_OF_TRUTH[usize::from(truth)].contains(value));
+    let mut words =
+        values.iter().map(String::as_str).filter(|value| WORDS_OF_TRUTH[usize::from(truth)].contains(value));
     words.next().filter(|_| words.next().is_none())
 }

@@ -132,7 +132,9 @@ impl ScriptReader<'_> {
             [] => {
                 let fills = |name: &&str| {
                     let code = |mark: &str| body.contains(&format!("{mark}{name}"));
-                    code("table.insert(") || body.contains(&format!("\t{name}[")) || body.contains(&format!("\t{name}."))
+                    code("table.insert(")
+                        || body.contains(&format!("\t{name}["))
+                        || body.contains(&format!("\t{name}."))
                 };
                 let mut filled = locals.into_iter().filter(fills);
                 filled.next().filter(|_| filled.next().is_none())
@@ -217,6 +219,10 @@ impl ScriptReader<'_> {
                 returns.iter().filter(|values| values.len() == 1).map(|values| self.source(values[0])).collect();
             values.sort_unstable();
             values.dedup();
+            if values.len() > 1 {
+                // A variable goes before the calls that fill it.
+                values.retain(|value| value.chars().all(|letter| letter.is_alphanumeric() || letter == '_'));
+            }
             let change = match values.as_slice() {
                 [only] => Some(self.replaced(empty, format!("return {only}"))),
                 _ => None,

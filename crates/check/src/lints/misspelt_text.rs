@@ -5,7 +5,7 @@ use crate::lint::{Example, Lint, Severity};
 use crate::misspelling::{LETTERS, is_slip};
 use crate::reader::ScriptReader;
 use crate::syntax::{listed, literal};
-use riskbreaker_ruleset::{Cure, Fact, slips};
+use riskbreaker_ruleset::{Cure, Fact, likeliest, slips};
 use riskbreaker_script::syntax::Expression;
 use riskbreaker_state::Value;
 
@@ -72,7 +72,11 @@ impl ScriptReader<'_> {
         if let Some(near) = self.known.nearest(&fact, words) {
             self.problem(&LINT, value.location(), (wrong, Cure::meant_text(fact.as_str(), near)));
         } else if let Some(others) = self.values_of_others(name, &fact) {
-            self.problem(&LINT, value.location(), (wrong, format!("other cards have {others}").into()));
+            let cure = match likeliest(&fact, others.split(", ")) {
+                Some(meant) => Cure::meant_text(fact.as_str(), meant),
+                None => format!("other cards have {others}").into(),
+            };
+            self.problem(&LINT, value.location(), (wrong, cure));
         }
     }
 

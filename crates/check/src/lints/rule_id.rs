@@ -52,7 +52,8 @@ fn free_id(taken: &str, source: &Source, scripts: &[&str]) -> Option<String> {
     let cited = scripts.iter().flat_map(|script| {
         script.match_indices(&begin).map(|(at, _)| {
             let rest = &script[at + 1..];
-            let end = rest.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-')).unwrap_or(rest.len());
+            let end =
+                rest.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-')).unwrap_or(rest.len());
             rest[..end].to_owned()
         })
     });

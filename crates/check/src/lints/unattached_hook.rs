@@ -60,13 +60,13 @@ pub(crate) fn unattached(known: &KnownNames<'_>, path: &str, source: &Source) ->
     })
 }
 
-/// The change that puts `always = true` below the id of a hook.
+/// The change that puts `always = true` before the first function of a hook.
 fn always_on(text: &str) -> Option<TextChange> {
+    const PHASES: [&str; 4] = ["before = ", "after = ", "wrap = ", "data = "];
     let declared = text.find("rb.hook")?;
-    let id = declared + text[declared..].find("\n").map(|end| end + 1)?;
-    let line = text[id..].split_inclusive('\n').next().filter(|line| line.trim_start().starts_with("id ="))?;
+    let line =
+        text[declared..].lines().skip(1).find(|line| PHASES.iter().any(|phase| line.trim().starts_with(phase)))?;
+    let begin = line.as_ptr() as usize - text.as_ptr() as usize;
     let indent = &line[..line.len() - line.trim_start().len()];
-    let begin = id + line.len();
-    let is_whole = line.trim_end().ends_with(',');
-    is_whole.then(|| TextChange { begin, end: begin, text: format!("{indent}always = true,\n") })
+    Some(TextChange { begin, end: begin, text: format!("{indent}always = true,\n") })
 }

@@ -63,11 +63,16 @@ impl ScriptReader<'_> {
         names
     }
 
-    /// The first entity that the ruleset declares for the context of a card: who plays it.
+    /// The entity that the ruleset declares for the context of a card as who plays it.
     fn actor_of_context(&self) -> Option<&str> {
         let context = self.known.rules?.context();
         let is_entity = |param: &&Param| matches!(param.ty, ParamType::Value(Type::Ref(_)));
-        context.iter().find(is_entity).map(|param| &*param.name)
+        // It is called like its kind, or it is the only entity.
+        let is_own =
+            |param: &&Param| matches!(&param.ty, ParamType::Value(Type::Ref(Some(kind))) if **kind == *param.name);
+        let mut entities = context.iter().filter(is_entity);
+        let only = entities.next().filter(|_| entities.next().is_none());
+        context.iter().find(is_own).or(only).map(|param| &*param.name)
     }
 
     /// Reports a member of the context that one of its entities has.

@@ -59,8 +59,10 @@ impl ScriptReader<'_> {
                 && distance(member).is_some_and(|slips| of_others.is_none_or(|others| slips <= others))
         });
         let near = if compared { names.meant(name).or_else(given) } else { None };
-        let members = || self.known.schema().into_iter().flat_map(|schema| &schema.kinds).flat_map(|kind| kind.members());
-        let near = declared.map(|member| &**member).or(near).or_else(|| likeliest(name, members().filter(|_| !self.asked)));
+        let members =
+            || self.known.schema().into_iter().flat_map(|schema| &schema.kinds).flat_map(|kind| kind.members());
+        let near =
+            declared.map(|member| &**member).or(near).or_else(|| likeliest(name, members().filter(|_| !self.asked)));
         let wrong = format!("nothing has a `{name}`");
         if api::library("table").is_some_and(|names| names.contains(&name)) {
             return self.problem(&LINT, at, (wrong, format!("write `table.{name}(list, ...)`").into()));

@@ -60,7 +60,7 @@ impl ScriptReader<'_> {
             if rules.declared_topic(&topic).is_none() {
                 let declared = || rules.declared_topics().iter().map(|param| &*param.name);
                 // A declared topic that no question has is most likely the one that is meant.
-                let mut unasked = declared().filter(|other| !self.known.names.topics().contains(*other));
+                let mut unasked = declared().filter(|other| self.known.names.asked_by(other).is_none());
                 let only = unasked.next().filter(|_| unasked.next().is_none());
                 let cure = match (likeliest(&topic, declared()), only) {
                     (Some(near), _) | (None, Some(near)) => Cure::meant(topic.as_str(), near),

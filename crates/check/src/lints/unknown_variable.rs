@@ -68,9 +68,8 @@ impl ScriptReader<'_> {
             && !self.is_in_closed_block(name, at)
             && let Some(change) = self.as_only_parameter(name)
         {
-            let cure = format!(
-                "`{name}` is known in another part of the file: hand it to this function, `function({name})`"
-            );
+            let cure =
+                format!("`{name}` is known in another part of the file: hand it to this function, `function({name})`");
             return (cure.into(), Some(change));
         }
         let cure = match self.nearest_local(name) {

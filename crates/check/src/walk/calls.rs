@@ -76,7 +76,8 @@ impl ScriptReader<'_> {
             self.note_no_text(*arg, used.is_some_and(|used| used != ValueType::Text));
             if self.list_in_another_place(called, args, at)
                 || self.in_another_place(called, args, at, &written)
-                || self.lacks_members(called, args, at) {
+                || self.lacks_members(called, args, at)
+            {
                 return;
             }
             self.misspelt_in_call(called, *arg, at);

@@ -96,7 +96,11 @@ impl<'r> ScriptReader<'r> {
         }
         let begin = self.offset_of(at.begin);
         let opened = begin + self.text.get(begin..)?.find('(')? + 1;
-        self.text[opened..].trim_start().starts_with(')').then(|| TextChange { begin: opened, end: opened, text: written })
+        self.text[opened..].trim_start().starts_with(')').then(|| TextChange {
+            begin: opened,
+            end: opened,
+            text: written,
+        })
     }
 
     /// The change that removes the line of a statement; `None` if the line has more than a call in it.
