@@ -39,6 +39,40 @@ fn a_valid_ruleset_has_no_problems() {
     assert!(found(files::of(&["tug"])).is_empty(), "{:?}", found(files::of(&["tug"])));
 }
 
+#[test]
+fn data_of_an_attachment_are_not_written_like_a_table() {
+    let hook = "local rb = require(\"@riskbreaker\")\n\nreturn rb.hook({\n\tid = \"tired\",\n\tdata = { less = rb.int() },\n\tbefore = {\n\t\tmove_rope = function(_e, holder)\n\t\t\tholder.data.less = 2\n\t\tend,\n\t},\n})\n";
+    let mut files = files::of(&["tug"]);
+    files.insert("tug/hooks/tired.luau".into(), hook.into());
+    let found = planted::all_findings(files, "tug");
+    let told = found.iter().find(|problem| problem.message.contains("written like a table's")).unwrap();
+    let change = told.change.as_ref().unwrap();
+    assert_eq!((told.line, &*change.text), (Some(8), "rb.set_data(holder.id, { less = 2 })"));
+}
+
+#[test]
+fn the_reason_of_when_is_filled_like_any_text() {
+    alone(
+        "maneuvers/rest.luau",
+        "`{ctx.actor.name} has rested twice (TUG-2)`",
+        "\"{} has rested {} times (TUG-2)\", ctx.actor",
+        "\"{} has rested {} times (TUG-2)\" has 2 `{}`, and 1 value to fill them (give one value for each `{}`)",
+    );
+}
+
+/// A list of data is drawn from by its place, which is a face of the spec's dice.
+#[test]
+fn a_draw_has_as_many_faces_as_its_list() {
+    let draw = "local _ = rb.draw({ \"a\", \"b\" }); rb.say(\"{} rests\", ctx.actor)";
+    let mut files = files::of(&["tug"]);
+    let rest = files.get_mut("tug/maneuvers/rest.luau").unwrap();
+    *rest = rest.replace("rb.say(\"{} rests\", ctx.actor)", draw);
+    let spec = "local rb = require(\"@riskbreaker\")\n\nrb.spec(\"TUG-2: draws\", { \"TUG-2\" }, function(t)\n\tt:given(\"two\")\n\tt:dice(14)\n\tt:play(\"Ann\", \"rest\")\nend)\n";
+    files.insert("tug/specs/draws.luau".into(), spec.into());
+    let dice: Vec<String> = found(files).into_iter().filter(|told| told.contains("die of these rules")).collect();
+    assert!(dice.is_empty(), "{dice:?}");
+}
+
 /// The parser counts bytes, but the column of a problem counts characters.
 #[test]
 fn a_column_is_counted_in_letters() {
@@ -384,7 +418,7 @@ fn unknown_names_are_reported() {
         "specs/maneuvers/rest.luau",
         "{ \"TUG-2\" }",
         "{ \"TUG-9\" }",
-        "the rule `TUG-9` is in no RULES.md (did you mean `TUG-1`? Or add the rule to RULES.md)",
+        "the rule `TUG-9` is in no RULES.md (did you mean `TUG-2`? Or add the rule to RULES.md)",
     );
     alone(
         "play.luau",

@@ -69,6 +69,13 @@ const MISTAKES: &[Mistake] = &[
     // Names of an event: those of its verb, `result` once it has run, and what hooks write into it
     ("house-armour/hooks/armour.luau", "e.amount", "e.bonus", "is given no `bonus`"),
     ("house-armour/hooks/armour.luau", "e.amount", "e.result", "is there only after"),
+    // A topic that no question has, in a spec
+    (
+        "riskbreaker-0.0.1/specs/play.luau",
+        "t:answer(\"caught\", { \"Y\" })",
+        "t:answer(\"inspected\", { \"Y\" })",
+        "no question has the topic `inspected`",
+    ),
     // An order in which equal elements come before each other
     ("rbf/lib/catalog.luau", "return a.id < b.id", "return a.id <= b.id", "write `<`"),
     // The same field twice in a row

@@ -36,6 +36,9 @@ impl ScriptReader<'_> {
         op: Option<BinaryOp>,
         value: Option<Expression<'_>>,
     ) {
+        if matches!(self.symbol(expr), Some(Symbol::HookData(_) | Symbol::AnyHookData)) {
+            return self.data_written(expr, name, target, op.is_none().then_some(value).flatten());
+        }
         let of_an_actor = matches!(expr.kind(), ExpressionKind::IndexName { expr: of, index, .. }
             if matches!(of.kind(), ExpressionKind::Local { .. })
                 && ["actor", "owner", "target", "side", "opponent", "holder"].iter().any(|known| index == *known));
@@ -64,6 +67,30 @@ impl ScriptReader<'_> {
             };
             let whole = Location::new(target.location().begin, value.location().end);
             self.replaced(whole, format!("{owner}{call}"))
+        });
+        self.problem_with(&LINT, target.location(), (wrong, cure.into()), change);
+    }
+
+    /// Reports a name of the data of an attachment that is assigned; `value` is what is plainly assigned.
+    fn data_written(
+        &mut self,
+        data: Expression<'_>,
+        name: &str,
+        target: Expression<'_>,
+        value: Option<Expression<'_>>,
+    ) {
+        let ExpressionKind::IndexName { expr: holder, .. } = data.kind() else { return };
+        let holder = self.source(holder);
+        let wrong = format!("`{name}` in the data of an attachment is written like a table's");
+        let cure = format!("write rb.set_data({holder}.id, {{ {name} = value }}), with all names of the data");
+        let declared = match self.symbol(data) {
+            Some(Symbol::HookData(hook)) => self.known.rules.and_then(|rules| rules.hook_data(&hook)),
+            _ => None,
+        };
+        let is_all = declared.is_some_and(|params| params.len() == 1 && params[0].name == name);
+        let change = value.filter(|_| is_all).map(|value| {
+            let whole = Location::new(target.location().begin, value.location().end);
+            self.replaced(whole, format!("rb.set_data({holder}.id, {{ {name} = {} }})", self.source(value)))
         });
         self.problem_with(&LINT, target.location(), (wrong, cure.into()), change);
     }

@@ -90,26 +90,41 @@ impl ScriptReader<'_> {
         part.is_some_and(|part| self.known.text_of(&format!("{}/play.luau", part.id())).contains("topics"))
     }
 
-    /// Reports an unknown topic that is almost a known one. Other unknown topics may be computed.
+    /// Reports a topic in a spec that no question has. Where play.luau does not list the topics, it must be near to one, since a
+    /// topic may be computed.
     pub(crate) fn topic(&mut self, topic: &str, at: Location) {
-        let names = &self.known.names;
-        if names.topics().contains(topic) || names.times(topic) > 0 {
+        let (names, topics) = (&self.known.names, self.topics());
+        if topics.iter().any(|known| known == topic) || names.times(topic) > 0 {
             return;
         }
-        if let Some(near) = self.known.nearest(topic, names.topics().iter().map(String::as_str)) {
-            self.problem(&LINT, at, (format!("no question has the topic `{topic}`"), Cure::meant(topic, near)));
+        let wrong = format!("no question has the topic `{topic}`");
+        match self.known.nearest(topic, topics.iter().map(String::as_str)) {
+            Some(near) => self.problem(&LINT, at, (wrong, Cure::meant(topic, near))),
+            None if self.lists_topics() && self.known.rules.is_some_and(|rules| !rules.may_ask(topic)) => {
+                self.problem(&LINT, at, (wrong, self.known.instead(topic, &topics)));
+            }
+            None => {}
         }
+    }
+
+    /// The topics that questions have, and those that are declared.
+    fn topics(&self) -> Vec<String> {
+        let declared = self.known.rules.map(|rules| rules.declared_topics()).unwrap_or_default();
+        self.known.names.topics().iter().cloned().chain(declared.iter().map(|param| param.name.clone())).collect()
+    }
+
+    /// Whether some play.luau lists the topics.
+    fn lists_topics(&self) -> bool {
+        self.known.rules.is_some_and(|rules| !rules.declared_topics().is_empty())
     }
 
     /// Reports a comparison of a topic with a text that is the topic of no question. Where play.luau does not list the topics, the
     /// text must be near to one, since a topic may be computed.
     pub(crate) fn topic_is_never(&mut self, given: &str, at: Location) {
         let names = &self.known.names;
-        let declared = self.known.rules.map(|rules| rules.declared_topics()).unwrap_or_default();
-        let declared = declared.iter().map(|param| param.name.clone());
-        let topics: Vec<String> = names.topics().iter().cloned().chain(declared.clone()).collect();
+        let topics = self.topics();
         // A layer may compute a topic of its own, which then stands in another place.
-        let is_listed = declared.count() > 0 && names.times(given) <= 1;
+        let is_listed = self.lists_topics() && names.times(given) <= 1;
         let is_never = is_listed || self.known.nearest(given, topics.iter().map(String::as_str)).is_some();
         if is_never && !topics.iter().any(|topic| topic == given) {
             self.problem(

@@ -34,6 +34,11 @@ impl ScriptReader<'_> {
     pub(crate) fn says_yes_by_a_text(&mut self, function: &Function<'_>) {
         let returns = returned(function.body);
         for values in &returns {
+            if let [first, _, ..] = values
+                && matches!(first.kind(), ExpressionKind::Boolean(false))
+            {
+                self.filled(values, 1);
+            }
             if let [first, second, ..] = values
                 && matches!(second.kind(), ExpressionKind::Boolean(false))
                 && !matches!(first.kind(), ExpressionKind::Boolean(_) | ExpressionKind::Nil)

@@ -211,6 +211,8 @@ impl DiceInTexts {
                 Err(_) => found.is_open |= rest.starts_with(['%', 'F', 'f', '[', '{']) || rest.starts_with("\" .."),
             }
         }
+        // A draw from a list, or its order, is a face as well: as many as the list has elements.
+        found.is_open |= ["rb.draw(", "rb.shuffle("].iter().any(|word| text.contains(word));
         found
     }
 
