@@ -189,9 +189,21 @@ impl Editor {
         self.notify("textDocument/didChange", &json!({ "textDocument": document, "contentChanges": changes }));
     }
 
-    /// Applies the edit of an action or of a rename.
+    /// Applies the edit of an action or of a rename, which may move files.
     pub fn apply(&mut self, edit: &Json) {
-        for (uri, edits) in edit["changes"].as_object().unwrap() {
+        for change in edit["documentChanges"].as_array().into_iter().flatten() {
+            if change["kind"] == "rename" {
+                let [from, to] = ["oldUri", "newUri"].map(|uri| self.path_of(&change[uri]));
+                fs::rename(self.folder.join(&from), self.folder.join(&to)).unwrap();
+                if let Some(open) = self.open.remove(&from) {
+                    self.open.insert(to, open);
+                }
+            } else {
+                let path = self.path_of(&change["textDocument"]["uri"]);
+                self.change(&path, change["edits"].as_array().unwrap());
+            }
+        }
+        for (uri, edits) in edit["changes"].as_object().into_iter().flatten() {
             let path = self.path_of(&json!(uri));
             self.change(&path, edits.as_array().unwrap());
         }

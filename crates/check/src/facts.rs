@@ -114,8 +114,8 @@ fn unknown_to_scripts(stack: &Stack, cards: &[Card], names: &NamesOfFiles) -> Ve
         if names.is_rolled(name) {
             for one in facts {
                 if let Err(error) = Dice::parse(one.text) {
-                    let told = (format!("`{name}` is rolled and is no dice: {error}"), "write it like 2d6".into());
-                    tell(&invalid_dice::LINT, one, told);
+                    let (_, cure) = invalid_dice::not_dice(one.text, &error);
+                    tell(&invalid_dice::LINT, one, (format!("`{name}` is rolled and is no dice: {error}"), cure));
                 }
             }
             continue;

@@ -5,7 +5,8 @@ use crate::reader::ScriptReader;
 use crate::symbols::known::Mistake;
 use crate::symbols::signature::told_at;
 use crate::syntax::{listed, literal};
-use riskbreaker_dice::Dice;
+use riskbreaker_dice::{Dice, NotationError};
+use riskbreaker_ruleset::Cure;
 use riskbreaker_script::syntax::{Expression, Location};
 
 pub(crate) static LINT: Lint = Lint {
@@ -25,7 +26,7 @@ impl ScriptReader<'_> {
             && !self.is_spec()
             && let Err(error) = Dice::parse(text)
         {
-            self.problem(&LINT, at, not_dice(text, &error.to_string()));
+            self.problem(&LINT, at, not_dice(text, &error));
         }
     }
 
@@ -39,7 +40,7 @@ impl ScriptReader<'_> {
             && faceless
             && let Err(error) = Dice::parse(&written)
         {
-            self.problem(&LINT, value.location(), not_dice(&written, &error.to_string()));
+            self.problem(&LINT, value.location(), not_dice(&written, &error));
         }
     }
 
@@ -62,7 +63,7 @@ impl ScriptReader<'_> {
         if let Some((text, at)) = first.cloned().or_else(|| self.listed_first(args))
             && let Err(error) = Dice::parse(&text)
         {
-            self.problem(&LINT, at, not_dice(&text, &error.to_string()));
+            self.problem(&LINT, at, not_dice(&text, &error));
         }
         self.dice_come_first((name, label), args, first, call);
     }
@@ -82,6 +83,12 @@ fn looks_like_dice(text: &str) -> bool {
         && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-*!<>=%".contains(letter))
 }
 
-pub(crate) fn not_dice(text: &str, error: &str) -> Mistake {
-    (format!("\"{text}\" are no dice: {error}"), "write them as 2d6, 1d10+1 or 4d6kh3".into())
+pub(crate) fn not_dice(text: &str, error: &NotationError) -> Mistake {
+    // The only expression that the correction names.
+    let meant = error.cure.strip_prefix("write `").and_then(|rest| rest.strip_suffix('`'));
+    let cure = match meant.filter(|meant| !meant.contains('`')) {
+        Some(meant) => Cure::meant_text(text, meant),
+        None => "write them as 2d6, 1d10+1 or 4d6kh3".into(),
+    };
+    (format!("\"{text}\" are no dice: {error}"), cure)
 }

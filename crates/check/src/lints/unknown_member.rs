@@ -61,8 +61,10 @@ impl ScriptReader<'_> {
         let near = if compared { names.meant(name).or_else(given) } else { None };
         let members =
             || self.known.schema().into_iter().flat_map(|schema| &schema.kinds).flat_map(|kind| kind.members());
-        let near =
-            declared.map(|member| &**member).or(near).or_else(|| likeliest(name, members().filter(|_| !self.asked)));
+        // What an entity has goes before what the host or a table has.
+        let of_entity = self.is_entity_by_name(of).then(|| likeliest(name, members())).flatten();
+        let near = declared.map(|member| &**member).or(of_entity).or(near);
+        let near = near.or_else(|| likeliest(name, members().filter(|_| !self.asked)));
         let wrong = format!("nothing has a `{name}`");
         if api::library("table").is_some_and(|names| names.contains(&name)) {
             return self.problem(&LINT, at, (wrong, format!("write `table.{name}(list, ...)`").into()));

@@ -1,5 +1,7 @@
 //! No question has that topic.
 
+use std::collections::BTreeSet;
+
 use crate::lint::{Example, Lint, Severity};
 use crate::misspelling::is_slip;
 use crate::place::line_from;
@@ -110,7 +112,9 @@ impl ScriptReader<'_> {
     /// The topics that questions have, and those that are declared.
     fn topics(&self) -> Vec<String> {
         let declared = self.known.rules.map(|rules| rules.declared_topics()).unwrap_or_default();
-        self.known.names.topics().iter().cloned().chain(declared.iter().map(|param| param.name.clone())).collect()
+        let asked = self.known.names.topics().iter().cloned();
+        let all: BTreeSet<String> = asked.chain(declared.iter().map(|param| param.name.clone())).collect();
+        all.into_iter().collect()
     }
 
     /// Whether some play.luau lists the topics.

@@ -49,8 +49,12 @@ impl ScriptReader<'_> {
                 }
                 self.called_so(args.first());
                 self.card_named(args.get(1));
-                let answers = if name == "refused_because" { args.get(3) } else { args.get(2) };
-                self.answers(answers);
+                self.answers(match name {
+                    "refused_because" => args.get(3),
+                    // The value behind the card is the reason.
+                    "greyed" => None,
+                    _ => args.get(2),
+                });
                 if name == "odds" {
                     self.expected(args.get(3));
                 }
