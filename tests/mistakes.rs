@@ -551,7 +551,7 @@ const MISTAKES: &[Mistake] = &[
     ("contest/verbs.luau", "unit:set(\"dead\", true)", "unit:set(\"dead\", \"yes\")", "true or false"),
     ("contest/verbs.luau", "unit:set(\"dead\", true)", "unit.set(\"dead\", true)", "a colon"),
     ("contest/play.luau", "unit:set(\"answer\", \"\")", "unit.answer = \"\"", "write :set(\"answer\", value)"),
-    ("contest/play.luau", "decisive_everywhere == \"on\"", "decisive_everywhere == \"no\"", "did you mean `on`?"),
+    ("contest/play.luau", "decisive_everywhere == \"on\"", "decisive_everywhere == \"no\"", "did you mean \"off\"?"),
     ("contest/play.luau", "decisive_everywhere == \"on\"", "decisive_everywhere == true", "it is off or on"),
     ("contest/lib/armour.luau", "\"none\"", "\"nonne\"", "did you mean `none`?"),
     // Calls
@@ -1097,8 +1097,8 @@ fn each_mistake_is_reported_at_its_place_with_a_correction() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), MISTAKES.len(), wrong.join("\n"));
 }
 
-/// The changes that the cures of a mistake name, and those of them that leave what they are to take away, lead to more
-/// findings or to a file that is not valid.
+/// The changes that the cures of a mistake name, and those of them that leave what they are to take away, lead to a file that is
+/// not valid, or, if they are what was most likely meant, to more findings.
 #[cfg(feature = "lsp")]
 fn changes((path, from, to, _): &Mistake) -> (usize, Vec<String>) {
     let (ruleset, mut files) = sound_files(path, from);
@@ -1118,7 +1118,7 @@ fn changes((path, from, to, _): &Mistake) -> (usize, Vec<String>) {
             let left = all_findings(fixed, &ruleset);
             if left.iter().any(is_left) {
                 wrong.push(format!("{}: it is left: {problem}", fix.title));
-            } else if left.len() > found.len() || is_broken(&left) && !is_broken(&found) {
+            } else if fix.is_preferred && left.len() > found.len() || is_broken(&left) && !is_broken(&found) {
                 wrong.push(format!("{}: {problem}\n  leads to {left:#?}", fix.title));
             }
             applied += 1;
