@@ -207,16 +207,7 @@ pub(crate) fn find(
     let stack = match Stack::resolve(library, id, layers) {
         Ok(stack) => Arc::new(stack),
         Err(error) => {
-            let mut problems = of_loading(error.problems);
-            for problem in &mut problems {
-                let file = problem.path.split_once('/').map(|(id, inside)| (id.to_owned(), inside.to_owned()));
-                if let Some((id, inside)) = file
-                    && let Ok(folder) = library.read(&id)
-                    && let Some(source) = folder.file(&inside)
-                {
-                    cure_by_message(problem, &source.text, "");
-                }
-            }
+            let problems = of_resolving(library, error.problems);
             return Analysis::of(CheckReport { problems, ..CheckReport::default() }, cache);
         }
     };
@@ -290,16 +281,7 @@ pub(crate) fn find(
             found.extend(more.into_iter().filter(|problem| !told.contains(&(problem.path.clone(), problem.line))));
         }
     }
-    for problem in found.iter_mut().chain(&mut idle) {
-        if let Some(text) = stack.text_of(&problem.path) {
-            if matches!(problem.lint, Some("load" | "cast-fails" | "scenario-fails" | "odd-fact")) {
-                let ruleset = problem.path.split('/').next().unwrap_or_default();
-                let kinds = stack.text_of(&format!("{ruleset}/kinds.luau")).unwrap_or_default();
-                cure_by_message(problem, text, kinds);
-            }
-            place(problem, text);
-        }
-    }
+    found.iter_mut().chain(&mut idle).for_each(|problem| cure_in_file(problem, &stack));
     let mut allowances = allowances(&stack, own);
     let mut is_reported = |problem: &Problem| !allowances.iter_mut().any(|file| file.allows(problem));
     found.retain(&mut is_reported);
@@ -322,6 +304,32 @@ pub(crate) fn find(
         cache.keep(ReadFiles::new((own, stack.clone()), rules.clone(), names.clone(), file_names, readings));
     }
     Analysis { report, own, stack: Some(stack), rules, names: Some(names), cache }
+}
+
+/// Marks problems of rulesets that cannot be put together, with the edits that their messages describe.
+fn of_resolving(library: &Library, problems: Vec<Problem>) -> Vec<Problem> {
+    let mut problems = of_loading(problems);
+    for problem in &mut problems {
+        let file = problem.path.split_once('/').map(|(id, inside)| (id.to_owned(), inside.to_owned()));
+        if let Some((id, inside)) = file
+            && let Ok(folder) = library.read(&id)
+            && let Some(source) = folder.file(&inside)
+        {
+            cure_by_message(problem, &source.text, "");
+        }
+    }
+    problems
+}
+
+/// Gives a problem the edit that its message describes, and the place that it is about.
+fn cure_in_file(problem: &mut Problem, stack: &Stack) {
+    let Some(text) = stack.text_of(&problem.path) else { return };
+    if matches!(problem.lint, Some("load" | "cast-fails" | "scenario-fails" | "odd-fact")) {
+        let ruleset = problem.path.split('/').next().unwrap_or_default();
+        let kinds = stack.text_of(&format!("{ruleset}/kinds.luau")).unwrap_or_default();
+        cure_by_message(problem, text, kinds);
+    }
+    place(problem, text);
 }
 
 /// Marks problems that loading has found. What is missing because files require each other in a circle is left out.

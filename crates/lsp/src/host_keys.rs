@@ -24,8 +24,11 @@ pub(super) const METHODS: [(&str, &str); 5] = [
     ("entity:exists()", "False once the entity is removed."),
 ];
 
-/// Keys by the words that take them, with a sentence each.
-const KEYS: &[(&[&str], &[(&str, &str)])] = &[
+/// The words that take some keys, and these keys with a sentence each.
+type KeysOfWords = (&'static [&'static str], &'static [(&'static str, &'static str)]);
+
+/// The keys of the tables that words of the vocabulary take.
+const KEYS: &[KeysOfWords] = &[
     (
         &["rb.hook", "rb.item"],
         &[

@@ -59,12 +59,12 @@ impl ScriptReader<'_> {
             let wrong =
                 format!("the first value of a wrapped function is the function below, and here it is called `{name}`");
             if let Some(other) = own.iter().find(|arg| arg.name == "below") {
-                let order = |arg: &&Local<'_>| match (arg.id == below.id, arg.id == other.id) {
+                let in_order = |arg: &&Local<'_>| match (arg.id == below.id, arg.id == other.id) {
                     (true, _) => "below".to_owned(),
                     (_, true) => name.clone(),
                     _ => text(arg.name),
                 };
-                let written: Vec<String> = function.args.iter().map(|arg| order(arg)).collect();
+                let written: Vec<String> = function.args.iter().map(in_order).collect();
                 let between = self.bytes_of(Location::new(below.location.end, other.location.begin));
                 let exchanged = format!("below{}{name}", self.text.get(between).unwrap_or(", "));
                 let change = self.replaced(Location::new(below.location.begin, other.location.end), exchanged);

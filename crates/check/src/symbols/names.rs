@@ -1361,6 +1361,21 @@ impl Gatherer<'_> {
         }
     }
 
+    /// Notes what a word of the vocabulary is given.
+    fn given_to_word(&mut self, word: &str, args: &[Expression<'_>]) {
+        if let Some(ExpressionKind::Table { items }) = args.first().map(|table| table.kind()) {
+            self.asks_for(word, items);
+        }
+        match word {
+            "comes" => self.given_in_call(MOMENTS.to_owned(), args),
+            "roll" => {
+                let rolled = args.first().and_then(|dice| member(*dice));
+                self.names.handed.entry((ROLLS.to_owned(), 0)).or_default().extend(rolled);
+            }
+            _ => {}
+        }
+    }
+
     /// Notes by which word a topic is asked.
     fn asks_for(&mut self, word: &str, items: &[TableItem<'_>]) {
         let Some(topic) = value_of(items, "topic") else { return };
@@ -1415,17 +1430,8 @@ impl Gatherer<'_> {
                     self.given_in_call(function, args);
                 }
                 let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return };
-                if let (true, false, Some(ExpressionKind::Table { items })) =
-                    (is_vocabulary(expr), self.spec, args.first().map(|table| table.kind()))
-                {
-                    self.asks_for(&text(index), items);
-                }
-                if index == "comes" && is_vocabulary(expr) && !self.spec {
-                    self.given_in_call(MOMENTS.to_owned(), args);
-                }
-                if index == "roll" && is_vocabulary(expr) && !self.spec {
-                    let rolled = args.first().and_then(|dice| member(*dice));
-                    self.names.handed.entry((ROLLS.to_owned(), 0)).or_default().extend(rolled);
+                if is_vocabulary(expr) && !self.spec {
+                    self.given_to_word(&text(index), args);
                 }
                 // `rb.options` and `rb.fact` take contexts. A table that another word takes is a question, an entity or
                 // a declaration.

@@ -96,11 +96,8 @@ impl<'r> ScriptReader<'r> {
         }
         let begin = self.offset_of(at.begin);
         let opened = begin + self.text.get(begin..)?.find('(')? + 1;
-        self.text[opened..].trim_start().starts_with(')').then(|| TextChange {
-            begin: opened,
-            end: opened,
-            text: written,
-        })
+        let is_empty = self.text[opened..].trim_start().starts_with(')');
+        is_empty.then_some(TextChange { begin: opened, end: opened, text: written })
     }
 
     /// The change that removes the line of a statement; `None` if the line has more than a call in it.
