@@ -9,9 +9,10 @@ use serde::Serialize;
 use super::job::StudyJob;
 use super::parts::{StudyFindings, StudyPart, StudyWork};
 
-/// The shares of the total time at which the games of the policies, and those of `ahead`, end at the latest.
+/// The shares of the total time at which the games of the policies, and those of the search, end at the latest. The games of `ahead`,
+/// which take longest in many games, come last.
 const POLICIES_BY: f64 = 0.79;
-const AHEAD_BY: f64 = 0.87;
+const SEARCH_BY: f64 = 0.91;
 
 /// How often a playout reaches the horizon of the ruleset before it stops there.
 const HORIZONS: u32 = 3;
@@ -79,26 +80,40 @@ impl StudyFindings {
         let study = &asked.study;
         let players = study.players();
         let (slow, fast): (Vec<_>, Vec<_>) = pairs_of(&players).into_iter().partition(|(_, other)| other == AHEAD);
-        let (mut whole, mut from) = (true, StudyPart::Dominated.ends_at());
-        for (pairs, until) in [(fast, POLICIES_BY), (slow, AHEAD_BY)] {
-            if !pairs.is_empty() {
-                work.begin(StudyPart::Skill.short_name(), from, until);
-                let (recorded, seats) = (&self.recorded, &self.seats);
-                let (ladder, all) =
-                    work.until(until, |threads, told| study.ladder(recorded, seats, &pairs, threads, told))?;
-                self.ladder.extend(ladder);
-                whole &= all;
-            }
-            from = until;
+        let fast = self.play_pairs(study, &fast, (StudyPart::Dominated.ends_at(), POLICIES_BY), work)?;
+        let searched = self.play_search(asked, &players, work)?;
+        let slow = self.play_pairs(study, &slow, (SEARCH_BY, StudyPart::Skill.ends_at()), work)?;
+        Ok(fast && searched && slow)
+    }
+
+    /// Plays pairs of players between two shares of the time. False if the time or Ctrl-C ended them.
+    fn play_pairs(
+        &mut self,
+        study: &Study,
+        pairs: &[(String, String)],
+        (from, until): (f64, f64),
+        work: &StudyWork,
+    ) -> Result<bool> {
+        if pairs.is_empty() {
+            return Ok(true);
         }
-        Ok(self.play_search(asked, &players, work)? && whole)
+        work.begin(StudyPart::Skill.short_name(), from, until);
+        let (recorded, seats) = (&self.recorded, &self.seats);
+        let (ladder, all) = work.until(until, |threads, told| study.ladder(recorded, seats, pairs, threads, told))?;
+        self.ladder.extend(ladder);
+        Ok(all)
     }
 
     /// Plays the pairs of a search against the others. False if the time or Ctrl-C ended them without a pair.
     fn play_search(&mut self, asked: &StudyJob, players: &[String], work: &StudyWork) -> Result<bool> {
         let study = &asked.study;
         let recorded = first_games(&self.recorded, asked.search.last);
-        let opponents = self.opponents(players);
+        let is_fitted = asked.search.wanted.is_none() && work.is_limited();
+        let mut opponents = self.opponents(players);
+        if is_fitted {
+            // A game of `ahead` may take longer than all the time that is left.
+            opponents.retain(|player| player != AHEAD);
+        }
         // Another part of the study may have all trials of the search.
         if recorded.games.is_empty() || opponents.is_empty() {
             return Ok(true);
@@ -106,7 +121,6 @@ impl StudyFindings {
         if work.is_interrupted() {
             return Ok(false);
         }
-        let is_fitted = asked.search.wanted.is_none() && work.is_limited();
         let (player, ladder) = match is_fitted {
             true => self.fitted(study, &recorded, &opponents, work)?,
             false => {
@@ -139,10 +153,8 @@ impl StudyFindings {
         work: &StudyWork,
     ) -> Result<Vec<LadderPair>> {
         let pairs: Vec<(String, String)> = opponents.iter().map(|other| (other.clone(), player.to_owned())).collect();
-        work.begin("search", AHEAD_BY, StudyPart::Skill.ends_at());
-        let run = work.until(StudyPart::Skill.ends_at(), |threads, told| {
-            study.ladder(recorded, &self.seats, &pairs, threads, told)
-        });
+        work.begin("search", POLICIES_BY, SEARCH_BY);
+        let run = work.until(SEARCH_BY, |threads, told| study.ladder(recorded, &self.seats, &pairs, threads, told));
         Ok(run?.0)
     }
 
@@ -160,7 +172,7 @@ impl StudyFindings {
         let first = self.searched(study, &first_games(recorded, study.first), &opponents[..1], &least, work)?;
         let took = began.elapsed().as_secs_f64();
         let is_played = first.iter().any(|pair| pair.ahead_by.pairs + pair.left_out > 0);
-        let left = work.left(StudyPart::Skill.ends_at()).as_secs_f64();
+        let left = work.left(SEARCH_BY).as_secs_f64();
         // Two threads play the games of one pair at the same time.
         let at_once = (work.threads() as f64 / 2.0).max(1.0);
         let fitting = left * at_once / took.max(f64::MIN_POSITIVE);
