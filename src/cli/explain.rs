@@ -44,15 +44,9 @@ fn one(lint: &Lint, screen: &mut Screen) -> Result<()> {
         Row::at(0),
         Row::prose(0).plain(lint.explanation),
     ];
-    for (heading, example) in [("Instead of", &lint.bad), ("write", &lint.good)] {
-        for (place, code) in example.shown() {
-            rows.extend([
-                Row::at(0),
-                Row::at(0).plain(format!("{heading} (in {}):", place.replace('`', ""))),
-                Row::at(0),
-            ]);
-            rows.extend(code.lines().map(|line| Row::at(4).plain(line.replace('\t', "    "))));
-        }
+    for (heading, place, code) in lint.shown() {
+        rows.extend([Row::at(0), Row::at(0).plain(format!("{heading} (in {}):", place.replace('`', ""))), Row::at(0)]);
+        rows.extend(code.lines().map(|line| Row::at(4).plain(line.replace('\t', "    "))));
     }
     if lint.can_be_allowed() {
         let how = format!(

@@ -14,10 +14,8 @@ impl Lint {
             wrapped(&format!("Severity: {}. Finds: {}.", self.severity.word(), self.summary)),
             wrapped(self.explanation)
         );
-        for (heading, example) in [("Instead of", &self.bad), ("write", &self.good)] {
-            for (place, text) in example.shown() {
-                page += &format!("\n{heading} (in {place})\n\n```text\n{}\n```\n", text.trim_end());
-            }
+        for (heading, place, text) in self.shown() {
+            page += &format!("\n{heading} (in {place})\n\n```text\n{}\n```\n", text.trim_end());
         }
         if self.can_be_allowed() {
             let how = format!(
@@ -28,6 +26,17 @@ impl Lint {
             page += &format!("\n{}\n", wrapped(&how));
         }
         page
+    }
+
+    /// Returns the pieces of code of both examples, each with its heading and its place in words: first the files that both have.
+    pub fn shown(&self) -> Vec<(&'static str, String, &'static str)> {
+        let (bad, good) = (self.bad.shown(), self.good.shown());
+        let (shared, wrong): (Vec<_>, Vec<_>) = bad.into_iter().partition(|piece| good.contains(piece));
+        let right = good.into_iter().filter(|piece| !shared.contains(piece)).collect::<Vec<_>>();
+        let headed = |heading, pieces: Vec<(String, &'static str)>| {
+            pieces.into_iter().map(move |(place, text)| (heading, place, text))
+        };
+        headed("With", shared).chain(headed("Instead of", wrong)).chain(headed("write", right)).collect()
     }
 }
 
