@@ -137,9 +137,7 @@ impl Analysis {
         found.sort();
         Some(found)
     }
-}
 
-impl Analysis {
     /// True if a change of a file removes a problem that the check has found in it, and causes no other; `None` if only a
     /// check of the whole ruleset can tell.
     pub fn helps(&self, problem: &Problem, text: &str, change: &TextChange, budget: &WorkBudget) -> Option<bool> {
@@ -254,9 +252,7 @@ pub(crate) fn find(
     found.extend(unknown_in_rule_texts(&stack, own, &known));
     if let Some(rules) = &rules {
         found.extend(words_for_nothing(library, &stack, own, (rules, &known)));
-        let told: HashSet<_> = found.iter().map(|one| (one.path.clone(), one.line)).collect();
-        let facts = facts::findings(&stack, own, (rules, &known.names));
-        found.extend(facts.into_iter().filter(|problem| !told.contains(&(problem.path.clone(), problem.line))));
+        add_on_other_lines(&mut found, facts::findings(&stack, own, (rules, &known.names)));
     }
     found.extend(wrong_switches(&stack, own, &known, &found, is_word, unreadable));
     // If a file cannot be read, what other files lack because of it is not their mistake.
@@ -264,7 +260,6 @@ pub(crate) fn find(
         found.retain(|problem| problem.line.is_some() || !problem.message.contains(" needs `"));
     }
     if let Some(rules) = &rules {
-        // A line that already has a problem gets no second one.
         let of_data = of_data(&stack, own, rules, &known, &mut unexamined);
         // A script that fails in play may fail because of what is wrong in another file.
         let is_sound = found.iter().all(|problem| problem.is_warning);
@@ -277,8 +272,7 @@ pub(crate) fn find(
             Depth::Files => Vec::new(),
         };
         for more in [of_data, scenarios, cast] {
-            let told: HashSet<_> = found.iter().map(|one| (one.path.clone(), one.line)).collect();
-            found.extend(more.into_iter().filter(|problem| !told.contains(&(problem.path.clone(), problem.line))));
+            add_on_other_lines(&mut found, more);
         }
     }
     found.iter_mut().chain(&mut idle).for_each(|problem| cure_in_file(problem, &stack));
@@ -304,6 +298,12 @@ pub(crate) fn find(
         cache.keep(ReadFiles::new((own, stack.clone()), rules.clone(), names.clone(), file_names, readings));
     }
     Analysis { report, own, stack: Some(stack), rules, names: Some(names), cache }
+}
+
+/// Adds problems to those that were found. A line that already has one gets none of them.
+fn add_on_other_lines(found: &mut Vec<Problem>, more: Vec<Problem>) {
+    let told: HashSet<_> = found.iter().map(|one| (one.path.clone(), one.line)).collect();
+    found.extend(more.into_iter().filter(|problem| !told.contains(&(problem.path.clone(), problem.line))));
 }
 
 /// Marks problems of rulesets that cannot be put together, with the edits that their messages describe.

@@ -1,6 +1,6 @@
 //! Reports facts of cards, items and `cast/` files that differ from all other facts of the same name.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::data_words::{DataEntry, entries_of};
 use crate::fact::{AGREEING, problem};
@@ -120,20 +120,20 @@ fn unknown_to_scripts(stack: &Stack, cards: &[Card], names: &NamesOfFiles) -> Ve
             }
             continue;
         }
-        let times = |text: &str| facts.iter().filter(|other| other.text == text).count();
-        let is_known = |text: &str| names.is_key(text) || names.times(text) > times(text);
-        let values: BTreeSet<&str> = facts.iter().map(|one| one.text).collect();
-        let (known, unknown): (Vec<&str>, Vec<&str>) = values.into_iter().partition(|text| is_known(text));
-        let [unknown] = unknown.as_slice() else { continue };
-        let others = facts.len() - times(unknown);
+        let mut values: BTreeMap<&str, Vec<&TextFact<'_>>> = BTreeMap::new();
+        facts.iter().for_each(|one| values.entry(one.text).or_default().push(one));
+        let is_known = |text: &str, times: usize| names.is_key(text) || names.times(text) > times;
+        let (known, unknown): (Vec<_>, Vec<_>) = values.iter().partition(|(text, of)| is_known(text, of.len()));
+        let [(unknown, of)] = unknown.as_slice() else { continue };
+        let [only] = of.as_slice() else { continue };
+        let others = facts.len() - 1;
         // Few cards, or values that differ from card to card, do not show that scripts tell the values apart.
-        if times(unknown) > 1 || others < AGREEING || known.len() * 2 > others || names.said(unknown) > 0 {
+        if others < AGREEING || known.len() * 2 > others || names.said(unknown) > 0 {
             continue;
         }
-        for one in facts.iter().filter(|one| one.text == *unknown) {
-            let cure = instead_or(unknown, known.iter().copied(), "write a value that a script compares it with");
-            tell(&misspelt_text::LINT, one, (format!("no script knows the {name} \"{unknown}\""), cure));
-        }
+        let known = known.into_iter().map(|(text, _)| *text);
+        let cure = instead_or(unknown, known, "write a value that a script compares it with");
+        tell(&misspelt_text::LINT, only, (format!("no script knows the {name} \"{unknown}\""), cure));
     }
     found
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::lints::argument_type::nearest_bound;
+use crate::syntax::is_of_name;
 use riskbreaker_ruleset::{Cure, Problem, TextChange, find_whole, likeliest, slips};
 
 /// The edits of a problem, the likeliest first, and the sentence that says what to write if it is more exact than the
@@ -227,7 +228,7 @@ impl<'p> Place<'p> {
         let Some(block) = block_of(self.kinds, kind) else { return Vec::new() };
         let declared = self.kinds[block].lines().filter_map(|line| {
             let (name, value) = line.trim().trim_start_matches("fields = {").trim().split_once('=')?;
-            let is_name = name.trim().chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+            let is_name = name.trim().chars().all(is_of_name);
             (is_name && value.trim_start().starts_with(ty)).then_some(name.trim())
         });
         declared.collect()
@@ -399,11 +400,10 @@ impl<'p> Place<'p> {
             let (distance, wrong) = spans.filter_map(near).filter(|(_, word)| self.only(word).is_some()).min()?;
             let span = self.only(&wrong)?;
             // A name of the same file that is about as near goes before others.
-            let is_word = |letter: char| !(letter.is_alphanumeric() || letter == '_');
             let begins = |word: &str| word.chars().next() == wrong.chars().next();
             let is_as_near =
                 |word: &&str| **word != *wrong && begins(word) && slips(word, &wrong, distance + 1).is_some();
-            let own = self.text.split(is_word).filter(|word| word.len() > 2).find(is_as_near);
+            let own = self.text.split(|letter| !is_of_name(letter)).filter(|word| word.len() > 2).find(is_as_near);
             let own = own.filter(|_| !wrong.contains(' ') && !self.text.contains(meant));
             return Some((span, own.unwrap_or(meant).to_owned()));
         }

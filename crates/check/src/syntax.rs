@@ -39,6 +39,11 @@ pub(crate) fn local_id(expression: Expression<'_>) -> Option<u64> {
     }
 }
 
+/// Whether a letter may be part of a name.
+pub(crate) fn is_of_name(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
 /// Returns the name of the member that an expression reads.
 pub(crate) fn member(expression: Expression<'_>) -> Option<String> {
     match expression.kind() {

@@ -6,6 +6,22 @@ use crate::reader::ScriptReader;
 use crate::syntax::text;
 use riskbreaker_script::syntax::{Function, Location};
 
+/// A card whose function `repeats` has these parameters.
+macro_rules! card {
+    ($id:literal, $title:literal, $params:literal) => {
+        concat!(
+            "local rb = require(\"@riskbreaker\")\n\nreturn rb.maneuver({\n\tid = \"",
+            $id,
+            "\",\n\ttitle = \"",
+            $title,
+            "\",\n\ttext = \"Pull that often.\",\n\trepeats = function(",
+            $params,
+            ")\n\t\treturn if plan then 1 else ctx.actor.pull\n\tend,\n\tresolve = function(ctx)\n",
+            "\t\trb.act.move_rope(ctx.rope, ctx.actor.pull, ctx.actor)\n\tend,\n})\n",
+        )
+    };
+}
+
 pub(crate) static LINT: Lint = Lint {
     name: "card-parameters",
     severity: Severity::Error,
@@ -14,95 +30,18 @@ pub(crate) static LINT: Lint = Lint {
                   that names them in another order, or calls the context by a name that the context contains, takes one \
                   value for another.",
     bad: Example::Files(&[
-        ("maneuvers/haul.luau", HAUL),
-        ("maneuvers/heave.luau", HEAVE),
-        ("maneuvers/tow.luau", TOW),
-        (
-            "maneuvers/drag.luau",
-            r#"local rb = require("@riskbreaker")
-
-return rb.maneuver({
-	id = "drag",
-	title = "Drag",
-	text = "Pull that often.",
-	repeats = function(plan, ctx)
-		return if plan then 1 else ctx.actor.pull
-	end,
-	resolve = function(ctx)
-		rb.act.move_rope(ctx.rope, ctx.actor.pull, ctx.actor)
-	end,
-})
-"#,
-        ),
+        ("maneuvers/haul.luau", card!("haul", "Haul", "ctx, plan")),
+        ("maneuvers/heave.luau", card!("heave", "Heave", "ctx, plan")),
+        ("maneuvers/tow.luau", card!("tow", "Tow", "ctx, plan")),
+        ("maneuvers/drag.luau", card!("drag", "Drag", "plan, ctx")),
     ]),
     good: Example::Files(&[
-        ("maneuvers/haul.luau", HAUL),
-        ("maneuvers/heave.luau", HEAVE),
-        ("maneuvers/tow.luau", TOW),
-        (
-            "maneuvers/drag.luau",
-            r#"local rb = require("@riskbreaker")
-
-return rb.maneuver({
-	id = "drag",
-	title = "Drag",
-	text = "Pull that often.",
-	repeats = function(ctx, plan)
-		return if plan then 1 else ctx.actor.pull
-	end,
-	resolve = function(ctx)
-		rb.act.move_rope(ctx.rope, ctx.actor.pull, ctx.actor)
-	end,
-})
-"#,
-        ),
+        ("maneuvers/haul.luau", card!("haul", "Haul", "ctx, plan")),
+        ("maneuvers/heave.luau", card!("heave", "Heave", "ctx, plan")),
+        ("maneuvers/tow.luau", card!("tow", "Tow", "ctx, plan")),
+        ("maneuvers/drag.luau", card!("drag", "Drag", "ctx, plan")),
     ]),
 };
-
-const HAUL: &str = r#"local rb = require("@riskbreaker")
-
-return rb.maneuver({
-	id = "haul",
-	title = "Haul",
-	text = "Pull that often.",
-	repeats = function(ctx, plan)
-		return if plan then 1 else ctx.actor.pull
-	end,
-	resolve = function(ctx)
-		rb.act.move_rope(ctx.rope, ctx.actor.pull, ctx.actor)
-	end,
-})
-"#;
-
-const HEAVE: &str = r#"local rb = require("@riskbreaker")
-
-return rb.maneuver({
-	id = "heave",
-	title = "Heave",
-	text = "Pull that often.",
-	repeats = function(ctx, plan)
-		return if plan then 1 else ctx.actor.pull
-	end,
-	resolve = function(ctx)
-		rb.act.move_rope(ctx.rope, ctx.actor.pull, ctx.actor)
-	end,
-})
-"#;
-
-const TOW: &str = r#"local rb = require("@riskbreaker")
-
-return rb.maneuver({
-	id = "tow",
-	title = "Tow",
-	text = "Pull that often.",
-	repeats = function(ctx, plan)
-		return if plan then 1 else ctx.actor.pull
-	end,
-	resolve = function(ctx)
-		rb.act.move_rope(ctx.rope, ctx.actor.pull, ctx.actor)
-	end,
-})
-"#;
 
 /// The number of cards that must agree before another one is reported.
 const AGREEING: usize = 3;

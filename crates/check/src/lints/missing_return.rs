@@ -6,7 +6,7 @@ use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::symbols::signature::Signature;
-use crate::syntax::{empty_return, place_in, returned, text};
+use crate::syntax::{empty_return, is_of_name, place_in, returned, text};
 use riskbreaker_ruleset::{Problem, TextChange};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Block, Expression, ExpressionKind, Function, Location, StatementView, TextPosition};
@@ -123,7 +123,7 @@ impl ScriptReader<'_> {
         let locals = body.lines().filter_map(|line| {
             let code = line.trim_start();
             let name = code.strip_prefix("local ")?.split_once(" = ")?.0;
-            let is_name = name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+            let is_name = name.chars().all(is_of_name);
             (is_name && depth_of(line) == depth).then_some(name)
         });
         let locals: Vec<&str> = locals.collect();
@@ -221,7 +221,7 @@ impl ScriptReader<'_> {
             values.dedup();
             if values.len() > 1 {
                 // A variable goes before the calls that fill it.
-                values.retain(|value| value.chars().all(|letter| letter.is_alphanumeric() || letter == '_'));
+                values.retain(|value| value.chars().all(is_of_name));
             }
             let change = match values.as_slice() {
                 [only] => Some(self.replaced(empty, format!("return {only}"))),

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lint::{Example, Lint, Severity};
-use crate::symbols::known::KnownNames;
-use crate::symbols::misnumbered::{Misnumbered, misnumbered};
+use crate::symbols::known::{KnownNames, stem_of};
+use crate::symbols::misnumbered::Misnumbered;
 use riskbreaker_ruleset::{Problem, Source, Stack, TextChange};
 use riskbreaker_spec::leading_ids;
 
@@ -32,21 +32,19 @@ pub(crate) fn wrong_rule_ids(stack: &Stack, own: usize, known: &KnownNames<'_>) 
 }
 
 fn out_of_order(source: &Source, known: &KnownNames<'_>) -> Vec<Problem> {
-    let rules = misnumbered(&source.text, |id| known.misnumbered.iter().any(|rule| rule.meant == id));
-    let told = |Misnumbered { line, at, between: [before, after], meant }: Misnumbered| {
-        let id = &source.text[at.clone()];
+    let told = |Misnumbered { line, at, id, between: [before, after], meant, .. }: &Misnumbered| {
         let message = format!("the rule `{id}` stands between `{before}` and `{after}`, and scripts name `{meant}`");
         let change = TextChange { begin: at.start, end: at.end, text: meant.clone() };
-        let problem = LINT.problem(&*source.path, message).at((line, 1));
+        let problem = LINT.problem(&*source.path, message).at((*line, 1));
         problem.with_cure(format!("write `{meant}`")).with_change(change)
     };
-    rules.into_iter().map(told).collect()
+    known.misnumbered.iter().filter(|rule| rule.path == source.path).map(told).collect()
 }
 
 /// The id that a rule with an id that is taken should have: the only one that scripts cite and no rule has, or else the
 /// number after the greatest one.
 fn free_id(taken: &str, source: &Source, scripts: &[&str]) -> Option<String> {
-    let prefix = prefix_of(taken)?;
+    let prefix = stem_of(taken)?;
     let ids: BTreeSet<String> = source.text.lines().flat_map(leading_ids).collect();
     let begin = format!("\"{prefix}-");
     let cited = scripts.iter().flat_map(|script| {
@@ -61,7 +59,7 @@ fn free_id(taken: &str, source: &Source, scripts: &[&str]) -> Option<String> {
     if missing.len() == 1 {
         return missing.into_iter().next();
     }
-    let number = |id: &String| id.strip_prefix(&prefix)?.strip_prefix('-')?.parse::<u32>().ok();
+    let number = |id: &String| id.strip_prefix(prefix)?.strip_prefix('-')?.parse::<u32>().ok();
     let last = ids.iter().filter_map(number).max()?;
     missing.is_empty().then(|| format!("{prefix}-{}", last + 1))
 }
@@ -69,7 +67,8 @@ fn free_id(taken: &str, source: &Source, scripts: &[&str]) -> Option<String> {
 fn wrong_ids_of(source: &Source, cited: &[&str]) -> Vec<Problem> {
     let mut lines: BTreeMap<String, u32> = BTreeMap::new();
     let mut found = Vec::new();
-    let prefixes: Vec<String> = source.text.lines().flat_map(leading_ids).filter_map(|id| prefix_of(&id)).collect();
+    let ids = source.text.lines().flat_map(leading_ids);
+    let prefixes: Vec<String> = ids.filter_map(|id| stem_of(&id).map(str::to_owned)).collect();
     let mut begin = 0;
     for (number, line) in (1..).zip(source.text.split_inclusive('\n')) {
         let bold =
@@ -101,11 +100,6 @@ fn wrong_ids_of(source: &Source, cited: &[&str]) -> Vec<Problem> {
         begin += line.len();
     }
     found
-}
-
-/// Returns `ABC` of `ABC-12`.
-fn prefix_of(id: &str) -> Option<String> {
-    id.rsplit_once('-').map(|(prefix, _)| prefix.to_owned())
 }
 
 /// Returns `ABC-107` for `ABC-1O7`: letters that look like digits between digits.

@@ -1,7 +1,7 @@
 //! A list is sorted by an order in which equal elements come before each other.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::syntax::text;
+use crate::syntax::{is_of_name, text};
 use crate::syntax_lints::SyntaxLints;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, StatementView};
 
@@ -57,12 +57,10 @@ impl SyntaxLints<'_> {
     /// Whether two sides have the same source text but for the two values that are compared.
     fn is_same_of_the_other(&self, lhs: Expression<'_>, rhs: Expression<'_>, names: &(String, String)) -> bool {
         let Some((left, right)) = self.written(lhs.location()).zip(self.written(rhs.location())) else { return false };
-        let words = |side: &str| {
-            let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-            side.split_inclusive(move |letter| !is_part(letter)).map(str::to_owned).collect::<Vec<_>>()
-        };
+        let words =
+            |side: &str| side.split_inclusive(|letter| !is_of_name(letter)).map(str::to_owned).collect::<Vec<_>>();
         let exchanged = |word: &String| {
-            let name = word.trim_end_matches(|letter: char| !letter.is_alphanumeric() && letter != '_');
+            let name = word.trim_end_matches(|letter| !is_of_name(letter));
             let rest = &word[name.len()..];
             match name {
                 _ if name == names.0 => format!("{}{rest}", names.1),

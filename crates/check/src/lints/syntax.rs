@@ -3,6 +3,7 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::symbols::known::Mistake;
+use crate::syntax::is_of_name;
 use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::syntax::{Arena, Location, SyntaxError, TextPosition, parse};
 
@@ -224,8 +225,7 @@ impl ScriptReader<'_> {
             None => (code.trim().strip_suffix("--")?, "-"),
         };
         let name = name.trim_end();
-        let is_name =
-            |part: &str| !part.is_empty() && part.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+        let is_name = |part: &str| !part.is_empty() && part.chars().all(is_of_name);
         if !name.split('.').all(is_name) {
             return None;
         }

@@ -3,7 +3,7 @@
 use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::literal;
+use crate::syntax::{is_of_name, literal};
 use crate::syntax_lints::SyntaxLints;
 use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
@@ -78,8 +78,9 @@ impl ScriptReader<'_> {
     fn unused_params(&self, args: &[Expression<'_>], lacking: usize) -> Option<TextChange> {
         const TABLES: [&str; 8] = ["t", "q", "e", "ctx", "self", "case", "below", "holder"];
         let given: Vec<&str> = args.iter().map(|arg| self.source(*arg)).collect();
-        let is_word = |letter: char| !(letter.is_alphanumeric() || letter == '_');
-        let is_left_out = |name: &&String| !given.iter().any(|arg| arg.split(is_word).any(|word| word == **name));
+        let is_left_out = |name: &&String| {
+            !given.iter().any(|arg| arg.split(|letter| !is_of_name(letter)).any(|word| word == **name))
+        };
         let params = self.enclosing.last()?.params.iter().map(|(_, name)| name);
         let missing: Vec<&String> =
             params.filter(|name| !TABLES.contains(&name.as_str())).filter(is_left_out).collect();

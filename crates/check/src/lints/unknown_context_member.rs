@@ -3,6 +3,7 @@
 use crate::inference::symbol::declared;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
+use crate::syntax::is_of_name;
 use riskbreaker_ruleset::{Cure, Param, ParamType, instead_or, likeliest};
 use riskbreaker_script::syntax::Location;
 use riskbreaker_state::Type;
@@ -53,7 +54,7 @@ impl ScriptReader<'_> {
     fn own_context_members(&self) -> Vec<&str> {
         let assigned = self.text.match_indices("ctx.").filter_map(|(at, mark)| {
             let rest = &self.text[at + mark.len()..];
-            let end = rest.find(|letter: char| !(letter.is_alphanumeric() || letter == '_'))?;
+            let end = rest.find(|letter| !is_of_name(letter))?;
             let behind = rest[end..].trim_start();
             (behind.starts_with('=') && !behind.starts_with("==")).then_some(&rest[..end])
         });

@@ -73,7 +73,7 @@ fn unknown_in_rule_text(source: &Source, stack: &Stack, known: &KnownNames<'_>) 
             break;
         }
         let place = |at: usize| (number, line[..at].chars().count() as u32 + 1);
-        for (at, id) in ids_in(line).filter(|(_, id)| known.is_numbered_like(id)) {
+        for (at, id) in ids_in(line).filter(|(_, id)| !known.is_rule(id) && known.is_numbered_like(id)) {
             if let Some((message, cure)) = known.wrong_rule(id) {
                 found.push(LINT.problem(&*source.path, message).at(place(at)).with_cure(cure));
             }

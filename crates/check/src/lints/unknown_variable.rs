@@ -5,6 +5,7 @@ use crate::inference::symbol::{Symbol, declared};
 use crate::lint::{Example, Lint, Severity};
 use crate::members::Members;
 use crate::reader::{FunctionScope, ScriptReader};
+use crate::syntax::is_of_name;
 use crate::type_pieces::closing_bracket;
 use riskbreaker_ruleset::{Cure, TextChange, slips};
 use riskbreaker_script::api;
@@ -286,7 +287,7 @@ impl ScriptReader<'_> {
 
 /// The word at the beginning of a text.
 fn word_at_start(text: &str) -> &str {
-    let end = text.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(text.len());
+    let end = text.find(|letter| !is_of_name(letter)).unwrap_or(text.len());
     &text[..end]
 }
 

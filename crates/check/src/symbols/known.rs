@@ -39,11 +39,11 @@ impl<'r> KnownNames<'r> {
         names: Arc<NamesOfFiles>,
         budget: &WorkBudget,
     ) -> KnownNames<'r> {
-        let texts: Vec<&str> =
-            stack.parts().iter().filter_map(|part| part.folder.file("RULES.md")).map(|source| &*source.text).collect();
+        let sources = || stack.parts().iter().filter_map(|part| part.folder.file("RULES.md"));
+        let texts: Vec<&str> = sources().map(|source| &*source.text).collect();
         let ids: BTreeSet<String> = texts.iter().flat_map(|text| text.lines()).flat_map(leading_ids).collect();
         let missing = |id: &str| names.times(id) > 0 && !ids.contains(id);
-        let misnumbered = texts.iter().flat_map(|text| misnumbered(text, missing)).collect();
+        let misnumbered = sources().flat_map(|source| misnumbered(&source.path, &source.text, missing)).collect();
         let (dynamic_switches, budget) = (AtomicBool::new(false), budget.clone());
         KnownNames {
             stack,
@@ -175,9 +175,8 @@ impl<'r> KnownNames<'r> {
 
     /// Whether rules of the stack have ids of the same stem: `ABC-1` is numbered like `ABC-20`.
     pub fn is_numbered_like(&self, id: &str) -> bool {
-        let stem = |id: &str| id.rsplit_once('-').map(|(stem, _)| stem.to_owned());
-        let own = stem(id);
-        own.is_some() && self.ids.iter().any(|known| stem(known) == own)
+        let own = stem_of(id);
+        own.is_some() && self.ids.iter().any(|known| stem_of(known) == own)
     }
 
     /// Whether some rule text has the id.
@@ -187,13 +186,11 @@ impl<'r> KnownNames<'r> {
 
     /// The id that two rules have which begin like this one.
     fn id_that_stands_twice(&self, id: &str) -> Option<String> {
-        let (prefix, _) = id.rsplit_once('-')?;
+        let own = stem_of(id)?;
         let twice_in = |text: &&str| {
             let mut seen = BTreeSet::new();
             let mut ids = text.lines().flat_map(leading_ids);
-            ids.find(|other| {
-                other.rsplit_once('-').is_some_and(|(other, _)| other == prefix) && !seen.insert(other.clone())
-            })
+            ids.find(|other| stem_of(other) == Some(own) && !seen.insert(other.clone()))
         };
         self.texts.iter().find_map(twice_in)
     }
@@ -280,6 +277,11 @@ impl<'r> KnownNames<'r> {
 fn mentions(text: &str, id: &str) -> bool {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '-';
     text.match_indices(id).any(|(at, _)| !text[..at].ends_with(part) && !text[at + id.len()..].starts_with(part))
+}
+
+/// Returns `ABC` of `ABC-12`.
+pub(crate) fn stem_of(id: &str) -> Option<&str> {
+    id.rsplit_once('-').map(|(stem, _)| stem)
 }
 
 /// Whether a line of a text begins with an id, behind the signs of a heading or of bold letters.
