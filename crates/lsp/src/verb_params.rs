@@ -81,22 +81,22 @@ impl ParamReader<'_> {
         self.before(index, 1) == "." && self.before(index, 2) == "rb"
     }
 
-    /// The index of the bracket that closes the one at an index; `None` if it is open.
-    fn closing(&self, open: usize) -> Option<usize> {
+    /// The indices from an opening bracket up to an end, each with the number of brackets that are open behind it.
+    fn nested(&self, open: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
         let mut depth = 0usize;
-        for at in open..self.tokens.len() {
+        (open..end).map(move |at| {
             match self.word(at) {
                 "(" | "{" | "[" => depth += 1,
-                ")" | "}" | "]" => {
-                    depth = depth.checked_sub(1)?;
-                    if depth == 0 {
-                        return Some(at);
-                    }
-                }
+                ")" | "}" | "]" => depth = depth.saturating_sub(1),
                 _ => {}
             }
-        }
-        None
+            (at, depth)
+        })
+    }
+
+    /// The index of the bracket that closes the one at an index; `None` if it is open.
+    fn closing(&self, open: usize) -> Option<usize> {
+        self.nested(open, self.tokens.len()).find(|(_, depth)| *depth == 0).map(|(at, _)| at)
     }
 
     /// The name of the verb whose value has `rb` of `rb.verb` at an index: `NAME = rb.verb(` or `NAME = rb.extend(rb.verb(`.
@@ -113,15 +113,9 @@ impl ParamReader<'_> {
         let (open, table) = (index + 1, index + 2);
         let Some(verb) = self.verb_named(index - 2) else { return };
         let Some(end) = self.closing(table).filter(|_| self.word(table) == "{") else { return };
-        let mut depth = 0usize;
         let first = found.places.len();
-        for at in table..end {
+        for (at, depth) in self.nested(table, end) {
             let token = self.tokens[at];
-            match token.text(self.text) {
-                "(" | "{" | "[" => depth += 1,
-                ")" | "}" | "]" => depth -= 1,
-                _ => {}
-            }
             let (before, after) = (self.word(at - 1), self.word(at + 1));
             let is_element = match depth {
                 1 => matches!(before, "{" | ",") && matches!(after, "," | "}"),
@@ -157,19 +151,11 @@ impl ParamReader<'_> {
     /// The indices of the names of the parameters in the brackets that open at an index.
     fn parameters(&self, open: usize) -> Vec<usize> {
         let Some(end) = self.closing(open).filter(|_| self.word(open) == "(") else { return Vec::new() };
-        let (mut found, mut depth) = (Vec::new(), 0usize);
-        for at in open..end {
-            match self.word(at) {
-                "(" | "{" | "[" => depth += 1,
-                ")" | "}" | "]" => depth -= 1,
-                _ => {}
-            }
-            let is_first = at == open + 1 || self.word(at - 1) == ",";
-            if depth == 1 && is_first && self.tokens[at].kind == TokenKind::Name {
-                found.push(at);
-            }
-        }
-        found
+        let is_name = |(at, depth): &(usize, usize)| {
+            let is_first = *at == open + 1 || self.word(at - 1) == ",";
+            *depth == 1 && is_first && self.tokens[*at].kind == TokenKind::Name
+        };
+        self.nested(open, end).skip(1).filter(is_name).map(|(at, _)| at).collect()
     }
 
     /// True if the name at an index is the key of a table of hooks.
@@ -185,13 +171,7 @@ impl ParamReader<'_> {
     fn hooks(&self, index: usize, found: &mut VerbParams) {
         let open = index + 2;
         let Some(end) = self.closing(open).filter(|_| self.word(open) == "{") else { return };
-        let mut depth = 0usize;
-        for at in open..end {
-            match self.word(at) {
-                "(" | "{" | "[" => depth += 1,
-                ")" | "}" | "]" => depth -= 1,
-                _ => {}
-            }
+        for (at, depth) in self.nested(open, end) {
             let is_key = depth == 1 && self.tokens[at].kind == TokenKind::Name && self.word(at + 1) == "=";
             if !is_key || !matches!(self.before(at, 1), "{" | "," | ";") {
                 continue;
