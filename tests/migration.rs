@@ -1,5 +1,7 @@
 //! Moving running games between rulesets and house rules: carried values, dormant values, and exact undo.
 
+mod versions;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

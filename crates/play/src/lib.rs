@@ -39,6 +39,8 @@ pub use machine::{Machines, Ruleset};
 #[doc(hidden)]
 pub use memo::{Memo, Query, Traces};
 pub use memo::{NewBranch, NotRecorded};
+#[doc(hidden)]
+pub use migration::renames;
 pub use migration::{Migration, MigrationError};
 pub use model::AnswerSource as Source;
 #[doc(hidden)]

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Card, CreationPart, Param, Verb};
+use super::{Card, Conversion, CreationPart, Param, Verb};
 use riskbreaker_state::{FieldId, KindId, OutcomeKind, Schema};
 
 /// The declarations of a ruleset, as plain data.
@@ -58,8 +58,8 @@ pub struct Declarations {
     pub hit: Vec<HitSign>,
     /// The decisions that a seat cannot undo.
     pub stands: LetStand,
-    /// Rulesets whose games can be converted to this one by a script in `convert/`.
-    pub converts: Vec<Arc<str>>,
+    /// The files in `convert/`.
+    pub converts: Vec<Conversion>,
 }
 
 impl Declarations {

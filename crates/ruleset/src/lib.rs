@@ -13,6 +13,7 @@
 mod checksum;
 mod content_hash;
 mod contrast;
+mod conversion;
 mod creation;
 mod cure;
 mod data;
@@ -52,6 +53,8 @@ pub use content_hash::ContentHash;
 pub use contrast::{
     Contrast, ContrastSection, Differing, FileChange, changes_between, updates_between, version_changes,
 };
+#[doc(hidden)]
+pub use conversion::{Conversion, ConversionStep, DroppedName, VersionRange};
 pub use creation::{Breach, CreationPart, SheetForm, SheetPrice, SheetStep};
 #[doc(hidden)]
 pub use cure::find_whole;
@@ -98,3 +101,5 @@ pub use source::{Source, SourceKind};
 pub use stack::{PartRole, Stack, StackPart};
 pub use switch::{Switch, SwitchKind, SwitchRefusal, SwitchValue};
 pub use verb::{Param, ParamType, Verb};
+#[doc(hidden)]
+pub use version::Version;

@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use semver::VersionReq;
 use serde::Serialize;
 use toml::de::DeValue;
 
+use super::conversion::VersionRange;
 use super::cure::Cure;
 use super::document::{Document, KeyValue, in_order, kind_of, whole_number};
 use super::nearest::instead;
@@ -65,16 +65,14 @@ pub struct Requirement {
     /// The ruleset, with its place in the manifest.
     #[serde(flatten)]
     pub ruleset: Mention,
-    /// The range of versions, such as `>=0.0.3, <0.1`.
-    pub range: String,
+    /// The range of versions.
+    pub range: VersionRange,
 }
 
 impl Requirement {
     /// True if a version is in the range; false for an invalid version.
     pub fn admits(&self, version: &str) -> bool {
-        let Ok(range) = VersionReq::parse(&self.range) else { return false };
-        let version = Version::parse(version).and_then(|version| semver::Version::parse(&version.to_string()).ok());
-        version.is_some_and(|version| range.matches(&version))
+        self.range.admits(version)
     }
 }
 
@@ -166,9 +164,11 @@ impl ManifestReader<'_, '_> {
         let document = self.document;
         let entries = in_order(document.root());
         self.known_keys(&entries, &KEYS);
+        let misplaced = self.keys_below_seats(&entries);
         let mut required = |key: &str, example: &str| -> Option<String> {
             match find(&entries, key) {
                 Some(entry) => self.text(entry),
+                None if misplaced.iter().any(|other| other == key) => None,
                 None => {
                     let problem = Problem::new(&*document.source().path, format!("`{key}` is missing"));
                     self.problems.push(problem.with_cure(format!("add {key} = \"{example}\"")));
@@ -231,16 +231,45 @@ impl ManifestReader<'_, '_> {
         })
     }
 
+    /// Reports keys of the manifest that are written in the section of the seats, and returns them. Moves the line above
+    /// the first section.
+    fn keys_below_seats(&mut self, entries: &[KeyValue<'_>]) -> Vec<String> {
+        let Some(DeValue::Table(seats)) = find(entries, "seats").map(|entry| entry.value) else { return Vec::new() };
+        let text = &self.document.source().text;
+        let mut starts = text.match_indices('\n').map(|(at, _)| at + 1);
+        let first = if text.starts_with('[') { Some(0) } else { starts.find(|at| text[*at..].starts_with('[')) };
+        let mut found = Vec::new();
+        for entry in in_order(seats) {
+            if !KEYS.contains(&entry.key) || find(entries, entry.key).is_some() {
+                continue;
+            }
+            let begin = text[..entry.key_span.start].rfind('\n').map_or(0, |at| at + 1);
+            let end = text[entry.span.end..].find('\n').map_or(text.len(), |at| entry.span.end + at + 1);
+            let message = format!("`{}` is a key of the manifest, and here it is a seat", entry.key);
+            let mut problem =
+                self.document.problem(&entry.key_span, message).with_cure("write it above the first section");
+            if let Some(first) = first.filter(|first| *first < begin) {
+                let moved = [text[begin..end].trim_end(), "\n", &text[first..begin]].concat();
+                problem = problem.with_change(TextChange { begin: first, end, text: moved });
+            }
+            self.problems.push(problem);
+            found.push(entry.key.to_owned());
+        }
+        found
+    }
+
     /// Parses a table of version ranges by ruleset.
     fn requirements(&mut self, entry: &KeyValue<'_>, own: &str) -> Vec<Requirement> {
         let mut requirements = Vec::new();
         for entry in self.table(entry).unwrap_or_default() {
             let Some(range) = self.text(&entry) else { continue };
-            if let Err(error) = VersionReq::parse(&range) {
-                let message = format!("{} is no range of versions: {error}", quoted(&range));
-                self.wrong(&entry.span, message, "write it like \">=1.2, <2\", or \"*\" for any version");
-                continue;
-            }
+            let range = match VersionRange::parse(&range) {
+                Ok(range) => range,
+                Err(message) => {
+                    self.wrong(&entry.span, message, VersionRange::CURE);
+                    continue;
+                }
+            };
             if let Some(ruleset) = self.mention(entry.key.to_owned(), &entry.key_span, own) {
                 requirements.push(Requirement { ruleset, range });
             }

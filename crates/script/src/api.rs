@@ -132,9 +132,9 @@ pub const WORDS: &[Word] = &[
     ),
     reads(
         Declaring,
-        "rb.convert({ id, text, run })",
+        "rb.convert({ id, from, renamed, dropped, run, steps, text })",
         "(convert: ConvertBody) -> Declaration",
-        "Converts a game that comes from the ruleset `id`, or from another version of the ruleset itself: what cannot be carried over by name. Is declared in `convert/`.",
+        "Converts a game that comes from the ruleset `id`, or from another version of the ruleset itself: what cannot be carried over by name. `from = \"<2\"`: versions of that ruleset; `renamed = { character = { hits = \"harm\" } }`: new names of fields, `{ hero = \"character\" }`: of a kind; `dropped`: what is lost on purpose; `steps`: a list of these. Is declared in `convert/`.",
     ),
     reads(
         Fields,

@@ -41,6 +41,8 @@ pub(super) fn former_table(former: &Former, lua: &Lua, handles: &Handles) -> Res
     let agenda = entry_tables(lua, former.state.agenda().entries(), handles)?;
     let table = lua.create_table()?;
     table.raw_set("version", &*former.version)?;
+    // Lists in scripts begin at 1.
+    table.raw_set("steps", lua.create_sequence_from(former.steps.iter().map(|at| at + 1))?)?;
     for (name, value) in [("rows", rows), ("kinds", kinds), ("switches", switches), ("agenda", agenda)] {
         value.set_readonly(true);
         table.raw_set(name, value)?;

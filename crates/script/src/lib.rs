@@ -17,6 +17,7 @@ mod continuation;
 mod conversion;
 mod convert;
 mod declaration_lines;
+mod declared_convert;
 mod declared_kinds;
 mod declared_play;
 mod declared_profile;

@@ -348,22 +348,6 @@ impl Loader<'_> {
         lineage
     }
 
-    fn converts(&mut self, declarations: &mut Declarations) -> Result<Table> {
-        let converts = self.lua.create_table()?;
-        for (id, convert) in self.merger.all("convert") {
-            self.known_keys("convert", &id, &convert, &["id", "title", "text", "rules", "run"], None)?;
-            match convert.raw_get::<Lv>("run")? {
-                Lv::Function(run) => {
-                    let from = self.stack.id_here(&id);
-                    declarations.converts.push(Arc::from(from));
-                    converts.raw_set(from, run)?;
-                }
-                _ => self.missing("convert", &id, "run", "a function(change)"),
-            }
-        }
-        Ok(converts)
-    }
-
     fn creation(&mut self, declarations: &mut Declarations) -> Result<Table> {
         let creation = self.merger.table("creation")?;
         self.known_keys("creation", "", &creation, &CreationPart::ALL.map(CreationPart::name), None)?;

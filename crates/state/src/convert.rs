@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::dormant::{Kept, Passage, Shelved, pass, put_aside};
-use super::{Entity, EntityId, FieldId, Kind, KindId, Schema, State, Type, Value};
+use super::{Entity, EntityId, FieldId, Kind, KindId, Renames, Schema, State, Type, Value};
 
 /// The effects of a conversion to another schema, by kind and field: each line once, for any number of entities.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -39,7 +39,7 @@ impl Schema {
 impl State {
     /// Converts the state to another schema, with kinds and fields matched by name. New fields get their defaults,
     /// values without a field become dormant, and dormant values with a field are restored. The journal must be
-    /// settled. `parts`: the rulesets of the new rules.
+    /// settled. `names`: the names that differ in the new rules. `parts`: the rulesets of the new rules.
     ///
     /// # Errors
     ///
@@ -48,16 +48,17 @@ impl State {
         &self,
         from: &Schema,
         to: &Schema,
+        names: &Renames,
         parts: &[String],
         orphans: Orphans,
     ) -> Result<(State, Converted), String> {
         let mut told = Converted::default();
         let mut base = self.clone();
-        base.part_with(from, to, orphans, &mut told)?;
+        base.part_with(from, to, names, orphans, &mut told)?;
         let returning = base.returning(to, parts);
         // References are checked against the entities that exist after the conversion.
         let mut there = base.rebuilt(|_, entity| {
-            let place = to.kind_named(&from.kind(entity.kind).name)?;
+            let place = to.kind_named(&names.kind(&from.kind(entity.kind).name))?;
             Some(to.kind(place).fresh(place))
         });
         for (id, shelved) in &returning {
@@ -66,14 +67,25 @@ impl State {
             }
         }
         let mut state = there.clone();
+        let is_secret = {
+            let back = names.reversed();
+            move |kind: &Arc<str>, field: &Arc<str>| {
+                let (kind, field) = back.field(kind, field);
+                from.has_secret(&kind, &field)
+            }
+        };
         for (id, _) in there.entities() {
+            let aside = state.dormant_mut().fields.entry(id).or_default();
             let values = match (base.entity(id), returning.get(&id)) {
-                (Some(entity), _) => named_values(from.kind(entity.kind), entity),
+                (Some(entity), _) => {
+                    let kind = from.kind(entity.kind);
+                    *aside = names.values(&kind.name, std::mem::take(aside));
+                    names.values(&kind.name, named_values(kind, entity))
+                }
                 (None, Some(shelved)) => shelved.fields.clone(),
                 (None, None) => continue,
             };
-            let aside = state.dormant_mut().fields.entry(id).or_default();
-            if let Some(filled) = there.filled(id, &values, from, to, aside, &mut told) {
+            if let Some(filled) = there.filled(id, &values, &is_secret, to, aside, &mut told) {
                 state.put_back(id, filled);
             }
         }
@@ -115,12 +127,19 @@ impl State {
     }
 
     /// Removes the entities whose kind does not exist in the other schema.
-    fn part_with(&mut self, from: &Schema, to: &Schema, orphans: Orphans, told: &mut Converted) -> Result<(), String> {
+    fn part_with(
+        &mut self,
+        from: &Schema,
+        to: &Schema,
+        names: &Renames,
+        orphans: Orphans,
+        told: &mut Converted,
+    ) -> Result<(), String> {
         let mut gone: BTreeMap<&str, Vec<EntityId>> = BTreeMap::new();
         let mut without_kind = Vec::new();
         for (id, entity) in self.entities() {
             let kind = from.kind(entity.kind);
-            if to.kind_named(&kind.name).is_none() {
+            if to.kind_named(&names.kind(&kind.name)).is_none() {
                 gone.entry(&kind.name).or_default().push(id);
                 without_kind.push(id);
             }
@@ -166,12 +185,13 @@ impl State {
         all.map(|(id, shelved)| (*id, shelved.clone())).collect()
     }
 
-    /// An entity of this state with values matched to fields by name. Values that do not fit become dormant.
+    /// An entity of this state with values matched to fields by name. Values that do not fit become dormant. `was_secret`:
+    /// whether the old rules had an audience for a field, by its names in the new ones.
     fn filled(
         &self,
         id: EntityId,
         values: &BTreeMap<Arc<str>, Value>,
-        from: &Schema,
+        was_secret: &dyn Fn(&Arc<str>, &Arc<str>) -> bool,
         schema: &Schema,
         aside: &mut BTreeMap<Arc<str>, Kept>,
         told: &mut Converted,
@@ -179,7 +199,7 @@ impl State {
         let place = self.entity(id)?.kind;
         let kind = schema.kind(place);
         for (name, value) in values.iter().filter(|(name, _)| kind.field_named(name).is_none()) {
-            match from.has_secret(&kind.name, name) {
+            match was_secret(&kind.name, name) {
                 true => note(&mut told.secret, format!("kept aside: {}.{name}", kind.name)),
                 false => note(&mut told.kept_aside, format!("{}.{name}", kind.name)),
             }
@@ -197,7 +217,7 @@ impl State {
             let now = values.get(&field.name);
             let (value, passage) = pass(aside, &field.name, now, |value| checked(value).ok(), nearest);
             let name = format!("{}.{}", kind.name, field.name);
-            let is_secret = from.has_secret(&kind.name, &field.name) || schema.has_secret(&kind.name, &field.name);
+            let is_secret = was_secret(&kind.name, &field.name) || schema.has_secret(&kind.name, &field.name);
             match passage {
                 Passage::Carried => {}
                 Passage::Returned if is_secret => note(&mut told.secret, format!("there again: {name}")),

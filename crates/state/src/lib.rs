@@ -28,6 +28,7 @@ mod outcome_kind;
 mod profile;
 mod readable_name;
 mod references;
+mod renames;
 mod schema;
 mod value;
 mod value_json;
@@ -57,6 +58,8 @@ pub use numbers::DrawnNumber;
 pub use outcome_kind::OutcomeKind;
 pub use profile::{MostRule, NumberRule, NumberSource, PositionRule, ProfileRule, SideRule};
 pub use readable_name::readable_name;
+#[doc(hidden)]
+pub use renames::{RenameStep, Renames};
 #[doc(hidden)]
 pub use schema::ENDING;
 pub use schema::{Field, FieldId, Kind, KindId, Schema, Type};

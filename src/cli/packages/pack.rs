@@ -94,7 +94,7 @@ fn pack_one(
     let Manifest { title, version, engine, license, summary, over, extends, requires, switches, .. } = preview.manifest;
     let mut parents: std::collections::BTreeMap<String, String> =
         over.into_iter().chain(extends).map(|base| (base.id, "*".to_owned())).collect();
-    parents.extend(requires.into_iter().map(|needed| (needed.ruleset.id, needed.range)));
+    parents.extend(requires.into_iter().map(|needed| (needed.ruleset.id, needed.range.to_string())));
     let label = Label {
         format: 1,
         id: package.id.clone(),

@@ -201,7 +201,7 @@ impl ScriptReader<'_> {
             }
             // A conversion hands it to functions of its file.
             ("convert", keys) => {
-                let is_run = matches!(keys, [key] if key == "run");
+                let is_run = matches!(keys, [.., key] if key == "run");
                 let change = function.args.iter().find(|arg| is_run || arg.name == "change");
                 self.inference.symbols.extend(change.map(|change| (change.id, Symbol::Change)));
             }

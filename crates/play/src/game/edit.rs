@@ -8,7 +8,7 @@ use super::undo_op::UndoOp;
 use crate::{ActionContext, Cause, DicePosition, DiceSource, Edit, Event, Events, Happening, Packed, Refusal, Slot};
 use riskbreaker_dice::Dice;
 use riskbreaker_state::{
-    Audience, Entity, EntityId, EntryId, FieldId, Kind, KindId, Schema, State, Value, readable_name,
+    Audience, Entity, EntityId, EntryId, FieldId, Kind, KindId, Renames, Schema, State, Value, readable_name,
 };
 
 impl Game {
@@ -223,7 +223,12 @@ impl Game {
             switches: context.switches.clone(),
             seats: context.answers.seats.clone(),
         };
-        Swap { schema: context.rules.schema().clone(), state: context.state.clone(), in_force: Some(in_force) }
+        Swap {
+            schema: context.rules.schema().clone(),
+            state: context.state.clone(),
+            names: Renames::default(),
+            in_force: Some(in_force),
+        }
     }
 
     /// Carries out an edit that passed [`Game::may_edit`]. Returns the event and its audience.

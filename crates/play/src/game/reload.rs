@@ -10,10 +10,13 @@ use super::open::Open;
 use super::stacked::Stacked;
 use super::swap::Swap;
 use super::undo_report::UndoReport;
+use crate::migration::renames;
 use crate::model::{Patch, patch_of_files};
 use crate::{Cause, Driver, Happening, Refusal, Ruleset};
 use riskbreaker_ruleset::{FileChange, changes_between};
-use riskbreaker_state::{Audience, Converted, EntityId, Kept, Orphans, Passage, Schema, State, Value, pass, put_aside};
+use riskbreaker_state::{
+    Audience, Converted, EntityId, Kept, Orphans, Passage, Renames, Schema, State, Value, pass, put_aside,
+};
 
 /// The effects of a reload on a running game.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -70,12 +73,13 @@ impl Game {
             return Ok(report);
         }
         let fits = from.schema().fits(to.schema());
+        let names = renames(&from, to);
         let mut converted = None;
         if !fits || self.context.state.dormant().holds_entities() {
             // The changes of the open action do not count. If the rules are refused, it stays as it is.
             let mut before = self.context.state.before_journal();
             before.settle_unread();
-            let over = converted_by(&before, from.schema(), to, Orphans::Refuse).map_err(Refusal::new)?;
+            let over = converted_by(&before, from.schema(), to, &names, Orphans::Refuse).map_err(Refusal::new)?;
             converted = Some(over).filter(|(state, _)| !fits || *state != before);
         }
         self.park();
@@ -83,7 +87,7 @@ impl Game {
         let mut swap = None;
         if let Some((state, told)) = converted {
             let state = std::mem::replace(&mut self.context.state, state);
-            swap = Some(Swap { schema: from.schema().clone(), state, in_force: None });
+            swap = Some(Swap { schema: from.schema().clone(), state, names, in_force: None });
             report.state = told;
         }
         let before = (self.context.switches.clone(), self.context.answers.seats.clone());
@@ -236,11 +240,14 @@ impl Game {
         let mut lines = Vec::new();
         let mut swap = None;
         if let Some(schema) = schema {
-            match converted_by(&self.context.state, &schema, &rules, Orphans::Shelve) {
+            let mut names = Renames::default();
+            let swaps = passed.iter().rev().filter_map(|done| done.swap.as_ref());
+            swaps.for_each(|swap| names.append(swap.names.clone()));
+            match converted_by(&self.context.state, &schema, &rules, &names, Orphans::Shelve) {
                 Ok((state, over)) => {
                     lines.extend(over.gone.iter().map(|gone| format!("kept aside: {gone}")));
                     let state = std::mem::replace(&mut self.context.state, state);
-                    swap = Some(Swap { schema, state, in_force: None });
+                    swap = Some(Swap { schema, state, names, in_force: None });
                 }
                 Err(message) => lines.push(message),
             }
@@ -292,8 +299,14 @@ impl Game {
 }
 
 /// Converts a state to another schema and restores dormant values that fit.
-fn converted_by(state: &State, from: &Schema, to: &Ruleset, orphans: Orphans) -> Result<(State, Converted), String> {
-    let (mut state, told) = state.converted(from, to.schema(), &to.parts(), orphans)?;
+fn converted_by(
+    state: &State,
+    from: &Schema,
+    to: &Ruleset,
+    names: &Renames,
+    orphans: Orphans,
+) -> Result<(State, Converted), String> {
+    let (mut state, told) = state.converted(from, to.schema(), names, &to.parts(), orphans)?;
     state.take_belongings_back(&|what| to.has_entry(what), &|hook| to.has_holder(hook));
     Ok((state, told))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::carried::{Migration, MigrationError};
 use super::comparison::StateComparison;
+use super::conversions::{PartConversion, conversions, renames};
 use crate::Former;
 use crate::game::{
     BeforeRules, InForce, Pending, Reasons, SavedOpen, Swap, UndoOp, UndoReport, events_of, notices, patch_between,
@@ -15,7 +16,7 @@ use crate::{
     Slot,
 };
 use riskbreaker_ruleset::Contrast;
-use riskbreaker_state::{Audience, EntityId, FieldId, Orphans, Passage, Schema, State, Value};
+use riskbreaker_state::{Audience, EntityId, FieldId, Orphans, Passage, Renames, Schema, State, Value};
 
 /// A game converted to other rules that have not taken effect yet.
 pub(crate) struct ReadyConversion {
@@ -25,14 +26,6 @@ pub(crate) struct ReadyConversion {
     pub said: Vec<(Audience, Happening)>,
     /// The reasons that the conversion gave, by field.
     pub reasons: Reasons,
-}
-
-/// The way in which a state is converted to another ruleset.
-enum ConversionWay {
-    /// Kinds and fields are matched by name, since they mean the same in both rulesets.
-    ByName,
-    /// A script in `convert/`, named after this ruleset, converts the state.
-    Convert(String),
 }
 
 impl Game {
@@ -104,7 +97,7 @@ impl Game {
         if to.hash() == from.hash() {
             return Err(MigrationError::Same(to.name()));
         }
-        let way = way(from, to)?;
+        let conversions = conversions(from, to)?;
         if let Some(ready) = self.straight_back(to, at_boundary) {
             return Ok(ready);
         }
@@ -117,7 +110,8 @@ impl Game {
         }
         state.settle_unread();
         let parts = to.parts();
-        let converted = state.converted(from.schema(), to.schema(), &parts, Orphans::Shelve);
+        let names = renames(from, to);
+        let converted = state.converted(from.schema(), to.schema(), &names, &parts, Orphans::Shelve);
         let (mut new, _) = converted.map_err(|message| MigrationError::Fault(Fault::new(message)))?;
         let belongings = new.sort_belongings(&|what| to.has_entry(what), &|hook| to.has_holder(hook));
         let mut notes = Vec::new();
@@ -126,10 +120,9 @@ impl Game {
         let mut context = ActionContext::new(to, Arc::new(switches), seats, self.context.dice.source.clone(), 0);
         context.state = new;
         let (mut said, mut reasons) = (Vec::new(), Reasons::new());
-        if let ConversionWay::Convert(ruleset) = way {
+        for PartConversion { ruleset, version, steps } in conversions {
             let (switches, schema) = (self.context.switches.clone(), from.schema().clone());
-            let version = version_of(from, &ruleset).to_owned();
-            let former = Former { ruleset, version, switches, state: state.clone(), schema };
+            let former = Former { ruleset, version, steps, switches, state: state.clone(), schema };
             let ran = to.run(move |vm| {
                 let result = vm.convert(&mut context, &former);
                 (context, result)
@@ -166,7 +159,8 @@ impl Game {
             let text = "nothing on it fits the new rules, so the game would be over at once".to_owned();
             notes.push(MigrationNote { fate: MigrationFate::Refused, topic: "agenda".into(), text, rule: None });
         }
-        StateComparison { old: &state, old_schema: from.schema(), context: &context }.tell(&belongings, &mut notes);
+        StateComparison { old: &state, old_schema: from.schema(), names: &names, context: &context }
+            .tell(&belongings, &mut notes);
         notes.sort_by_key(|note| note.fate);
         let changes = Contrast::between(from, to).sentences;
         let (from, to) = (from.name(), to.name());
@@ -280,7 +274,7 @@ impl Game {
             _ => None,
         });
         let lost = lost.collect();
-        let swap = Swap { schema: from.schema().clone(), state, in_force: Some(in_force) };
+        let swap = Swap { schema: from.schema().clone(), state, names: Renames::default(), in_force: Some(in_force) };
         self.note_first_rules(&from);
         let number = self.take_number();
         let line = format!("{} is in force, after {}", migration.to, migration.from);
@@ -365,32 +359,4 @@ impl Game {
         }
         told
     }
-}
-
-/// Decides how a game is converted from one ruleset to another.
-fn way(from: &Ruleset, to: &Ruleset) -> Result<ConversionWay, MigrationError> {
-    let (old, new) = (from.parts(), to.parts());
-    let converts = &to.declarations().converts;
-    // Another version of a ruleset may call a field otherwise.
-    let is_other_version = |part: &&String| new.contains(*part) && version_of(from, part) != version_of(to, part);
-    if let Some(part) = old.iter().rev().filter(is_other_version).find(|part| converts.iter().any(|id| **id == ***part))
-    {
-        return Ok(ConversionWay::Convert(part.clone()));
-    }
-    if old.iter().any(|part| part == to.id()) || new.iter().any(|part| part == from.id()) {
-        return Ok(ConversionWay::ByName);
-    }
-    if let Some(part) = old.iter().rev().find(|part| converts.iter().any(|known| **known == ***part)) {
-        return Ok(ConversionWay::Convert(part.clone()));
-    }
-    if old.iter().any(|part| new.contains(part)) {
-        return Ok(ConversionWay::ByName);
-    }
-    Err(MigrationError::NoWay { from: from.id().to_string(), to: to.id().to_string() })
-}
-
-/// The version of a part of a ruleset; empty if it has no such part.
-fn version_of<'r>(rules: &'r Ruleset, part: &str) -> &'r str {
-    let parts = rules.book().stack().parts();
-    parts.iter().find(|other| other.id() == part).map_or("", |part| &part.manifest().version)
 }

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{ActionContext, MigrationFate, MigrationNote};
-use riskbreaker_state::{Belongings, EntityId, Kept, Schema, State};
+use riskbreaker_state::{Belongings, EntityId, Kept, Kind, Renames, Schema, State};
 
 /// The states before and after a change of rules.
 pub(crate) struct StateComparison<'a> {
     pub old: &'a State,
     pub old_schema: &'a Schema,
+    /// The names that differ after the change.
+    pub names: &'a Renames,
     pub context: &'a ActionContext,
 }
 
@@ -19,6 +21,7 @@ impl StateComparison<'_> {
         self.tell_entities(notes);
         self.tell_values(notes);
         self.tell_new_fields(notes);
+        self.tell_new_names(notes);
         let mut note = |fate: MigrationFate, topic: &str, names: Vec<String>| {
             if !names.is_empty() {
                 notes.push(MigrationNote { fate, topic: topic.into(), text: names.join(", "), rule: None });
@@ -55,10 +58,11 @@ impl StateComparison<'_> {
         let known = |all: &BTreeMap<EntityId, BTreeMap<Arc<str>, Kept>>, id: EntityId, name: &str| {
             all.get(&id).and_then(|kept| kept.get(name)).is_some_and(|kept| !kept.is_same)
         };
+        let old_names = self.names.reversed();
         for (id, entity) in self.context.state.entities() {
             let kind = new_schema.kind(entity.kind);
             let topic = self.context.title(id).to_string();
-            let old_kind = self.old_schema.kind_named(&kind.name).map(|place| self.old_schema.kind(place));
+            let old_kind = self.old_kind(&old_names, kind);
             let mut aside = Vec::new();
             let away = now.get(&id).into_iter().flatten().filter(|(_, kept)| !kept.is_same);
             for (name, kept) in away.filter(|(name, _)| !known(was, id, name)) {
@@ -91,14 +95,13 @@ impl StateComparison<'_> {
     /// Adds notes on new fields that have their default in every entity.
     fn tell_new_fields(&self, notes: &mut Vec<MigrationNote>) {
         let schema = self.context.rules.schema();
+        let old_names = self.names.reversed();
         for (at, kind) in schema.kinds.iter().enumerate() {
             let here = || self.context.state.entities().filter(move |(_, entity)| entity.kind.0 as usize == at);
-            let Some(old) = self.old_schema.kind_named(&kind.name).map(|place| self.old_schema.kind(place)) else {
-                continue;
-            };
+            let Some(old) = self.old_kind(&old_names, kind) else { continue };
             let fields = kind.fields.iter().enumerate().filter(|(place, field)| {
                 field.show
-                    && old.field_named(&field.name).is_none()
+                    && old.field_named(&old_names.field(&kind.name, &field.name).1).is_none()
                     && here().all(|(_, entity)| entity.fields[*place] == field.default)
             });
             let fields: Vec<String> =
@@ -106,6 +109,31 @@ impl StateComparison<'_> {
             if !fields.is_empty() && here().next().is_some() {
                 let (fate, topic) = (MigrationFate::Defaulted, format!("every {}", kind.name));
                 notes.push(MigrationNote { fate, topic, text: fields.join(", "), rule: None });
+            }
+        }
+    }
+
+    /// The kind in the old rules; `None` if it is new. `old_names`: the names in the old rules.
+    fn old_kind(&self, old_names: &Renames, kind: &Kind) -> Option<&Kind> {
+        let place = self.old_schema.kind_named(&old_names.kind(&kind.name))?;
+        Some(self.old_schema.kind(place))
+    }
+
+    /// Adds notes on fields that have another label under their new name, for kinds of which there are entities.
+    fn tell_new_names(&self, notes: &mut Vec<MigrationNote>) {
+        let schema = self.context.rules.schema();
+        let old_names = self.names.reversed();
+        for (at, kind) in schema.kinds.iter().enumerate() {
+            let is_here = self.context.state.entities().any(|(_, entity)| entity.kind.0 as usize == at);
+            let Some(old) = self.old_kind(&old_names, kind).filter(|_| is_here) else { continue };
+            let names = kind.fields.iter().filter(|field| field.show && field.audience.is_none()).filter_map(|field| {
+                let was = old.field(old.field_named(&old_names.field(&kind.name, &field.name).1)?);
+                (was.name != field.name).then(|| format!("{} is called {}", was.label, field.label))
+            });
+            let names: Vec<String> = names.collect();
+            if !names.is_empty() {
+                let (fate, topic) = (MigrationFate::Carried, format!("every {}", kind.name));
+                notes.push(MigrationNote { fate, topic, text: names.join(", "), rule: None });
             }
         }
     }

@@ -4,5 +4,8 @@
 mod boundary;
 mod carried;
 mod comparison;
+mod conversions;
+
+pub use conversions::renames;
 
 pub use carried::{Migration, MigrationError};

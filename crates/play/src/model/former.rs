@@ -9,6 +9,8 @@ pub struct Former {
     pub ruleset: String,
     /// The version of that ruleset by which the game was played.
     pub version: String,
+    /// The places of the steps of the conversion that apply to it, from 0.
+    pub steps: Vec<usize>,
     pub switches: Arc<BTreeMap<String, Value>>,
     pub state: State,
     pub schema: Schema,
