@@ -99,8 +99,8 @@ fn list_file() -> Option<PathBuf> {
     Some(folder.join("campaigns"))
 }
 
-pub fn campaigns(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
-    let library = library::open(folder.as_deref())?;
+/// Returns the campaign files in the current folder, by name.
+pub fn here() -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(".").into_iter().flatten().flatten() {
         let path = entry.path();
@@ -109,6 +109,12 @@ pub fn campaigns(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         }
     }
     paths.sort();
+    paths
+}
+
+pub fn campaigns(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let library = library::open(folder.as_deref())?;
+    let mut paths = here();
     let here: Vec<PathBuf> = paths.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
     paths.extend(remembered().into_iter().filter(|path| !here.contains(path)));
     let mut screen = Screen::stdout(args.json);

@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::Result;
 use riskbreaker::check::{self, Analysis, CheckReport, Lint, first_and_count};
@@ -7,6 +8,7 @@ use riskbreaker::ruleset::{Changes, Problem};
 use riskbreaker::{Library, Ruleset, WorkBudget};
 use serde_json::json;
 
+use super::campaigns;
 use super::explain;
 use super::figures::counted;
 use super::interrupt::watched_briefly;
@@ -24,6 +26,11 @@ pub struct Args {
     #[arg(long, value_name = "LINT")]
     deny: Vec<String>,
 
+    /// Also reports the kinds and fields that an earlier version has and this one lacks: the folder of that version, or
+    /// a campaign. Without it, the campaigns in the current folder are compared
+    #[arg(long, value_name = "FOLDER|CAMPAIGN")]
+    since: Option<PathBuf>,
+
     /// Explains a lint with examples and checks nothing; without a name it lists all lints
     #[arg(long, value_name = "LINT", num_args = 0..=1, conflicts_with = "deny")]
     explain: Option<Option<String>>,
@@ -39,16 +46,27 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     let denied = Denied::of(&args.deny)?;
     let takes_all = args.path.as_deref().is_none_or(|path| path.is_dir() && !path.join("ruleset.toml").is_file());
-    let (library, ids) = chosen(args.path, folder)?;
+    let (library, ids) = chosen(args.path, folder.clone())?;
     let mut screen = Screen::stdout(args.json);
     // A problem of a layer occurs over each ruleset that it extends, and is reported once.
     let mut told: Vec<Problem> = Vec::new();
     let mut is_partial = false;
     let ways: Vec<Vec<String>> = ids.iter().map(|id| library.ways_to_play(id)).collect();
+    let earlier = match &args.since {
+        Some(since) => vec![earlier_rules(since, &library, folder)?],
+        None => rules_of_campaigns(&library),
+    };
     let budget = WorkBudget::new(for_several(CheckReport::WORK, ways.concat().len())).until(&watched_briefly());
     for (id, is_one_of_several) in ways.iter().flat_map(|ways| ways.iter().map(|id| (id, ways.len() > 1))) {
         let analysis = Analysis::new(&library, id, &budget);
         let mut report = analysis.report.clone();
+        if let Some(rules) = analysis.rules() {
+            // A game with other layers on top has fields of theirs.
+            let of_same = earlier.iter().filter(|(_, earlier)| earlier.parts() == rules.parts());
+            for (whose, earlier) in of_same.filter(|(_, earlier)| earlier.hash() != rules.hash()) {
+                report.problems.extend(check::lost_since(earlier, rules, whose));
+            }
+        }
         report.problems.iter_mut().for_each(|problem| denied.apply(problem));
         let found = &report.problems;
         for problem in found {
@@ -112,6 +130,48 @@ fn with_proved_edit(problem: &Problem, analysis: &Analysis, library: &Library, i
         proved.choices = changes.all().collect();
     }
     proved
+}
+
+/// The rules of an earlier version, with whose they are, in the words of a message.
+type Earlier = (String, Arc<Ruleset>);
+
+/// Reads the rules in a folder or in a campaign.
+///
+/// # Errors
+///
+/// There are none, or they do not load.
+fn earlier_rules(since: &Path, library: &Library, folder: Option<PathBuf>) -> Result<Earlier> {
+    if since.is_dir() {
+        let (earlier, ids) = chosen(Some(since.to_path_buf()), folder)?;
+        let [id] = ids.as_slice() else {
+            let message = format!("{} is not the folder of one ruleset", since.display());
+            return Err(call_error(format!("{message}; name the folder with its ruleset.toml")));
+        };
+        let rules = Ruleset::load(&earlier, id)?;
+        return Ok((format!("version {} in {}", rules.version(), since.display()), rules));
+    }
+    let path = campaigns::file_of(&since.to_string_lossy());
+    let session = campaigns::read(&path, library)?.whole()?;
+    Ok((words_of(&path, session.ruleset()), session.ruleset().clone()))
+}
+
+/// The rules of the campaigns in the current folder that can be read, as far as they differ.
+fn rules_of_campaigns(library: &Library) -> Vec<Earlier> {
+    let mut found: Vec<Earlier> = Vec::new();
+    for path in campaigns::here() {
+        let Some(session) = campaigns::read(&path, library).ok().and_then(|campaign| campaign.whole().ok()) else {
+            continue;
+        };
+        let rules = session.ruleset();
+        if found.iter().all(|(_, other)| other.hash() != rules.hash()) {
+            found.push((words_of(&path, rules), rules.clone()));
+        }
+    }
+    found
+}
+
+fn words_of(campaign: &Path, rules: &Ruleset) -> String {
+    format!("the campaign {}, which plays version {},", campaign.display(), rules.version())
 }
 
 /// The warnings that fail a check.

@@ -44,6 +44,7 @@ pub use self::analysis::Analysis;
 pub use self::derived::derived_types;
 pub use self::lint::{Example, Lint, Severity};
 pub use self::lints::LINTS;
+pub use self::lints::lost_field::lost_since;
 pub use self::members::Members;
 pub use self::report::{CheckReport, first_and_count};
 #[doc(hidden)]

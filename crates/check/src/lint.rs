@@ -48,7 +48,7 @@ pub enum Example {
     Card(&'static str),
     /// Whole files, by their paths in the folder of the ruleset.
     Files(&'static [(&'static str, &'static str)]),
-    /// No example: what the lint reports takes very large files.
+    /// No example: what the lint reports takes very large files, or an earlier version of the rules.
     None,
 }
 

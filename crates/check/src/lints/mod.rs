@@ -44,6 +44,7 @@ pub(crate) mod list_index;
 pub(crate) mod load;
 pub(crate) mod loop_bound;
 pub(crate) mod loop_index;
+pub(crate) mod lost_field;
 pub(crate) mod lost_value;
 pub(crate) mod may_be_nil;
 pub(crate) mod member_of_plain_value;
@@ -161,6 +162,7 @@ pub static LINTS: &[&Lint] = &[
     &load::LINT,
     &loop_bound::LINT,
     &loop_index::LINT,
+    &lost_field::LINT,
     &lost_value::LINT,
     &may_be_nil::LINT,
     &member_of_plain_value::LINT,
