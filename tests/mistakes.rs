@@ -26,6 +26,53 @@ macro_rules! in_resolve {
 }
 
 const MISTAKES: &[Mistake] = &[
+    // Specs: expectations of nobody, faces of no die, reasons that no card gives, the list of another spec
+    (
+        "contest/specs/cases/wounds.luau",
+        "t:expect({ Bob = { speed = 0 } })",
+        "t:expect({ speed = 0 })",
+        "`speed = 0` names nobody",
+    ),
+    ("contest/specs/cases/shots.luau", "t:dice(1)", "t:dice(0)", "no die shows 0"),
+    (
+        "silent-winter/specs/rules/mounts.luau",
+        "\"is mounted (SW-129)\"",
+        "\"is monted (SW-129)\"",
+        "did you mean \"is mounted (SW-129)\"?",
+    ),
+    (
+        "riskbreaker-0.0.1/specs/play.luau",
+        "rb.spec(\"RB1-A-43: the GM removes one of several obstacles\", { \"RB1-A-43\" }",
+        "rb.spec(\"RB1-A-43: the GM removes one of several obstacles\", { \"RB1-A-12\" }",
+        "did you mean \"RB1-A-43\"?",
+    ),
+    // A section instead of a list of sections, and a key below the seats
+    ("riskbreaker-0.0.1/scenarios/outside-combat.toml", "[[parties]]", "[parties]", "write [[parties]]"),
+    (
+        "silent-winter/ruleset.toml",
+        "foes = \"Their foes\"\n",
+        "foes = \"Their foes\"\nhomepage = \"https://example.org\"\n",
+        "`homepage` is a key of the manifest, and here it is a seat",
+    ),
+    // A breach without its list, and numbers that nobody can give
+    (
+        "silent-winter/creation.luau",
+        "return breaches",
+        "return { rule = \"SW-062\", text = \"Pain needs a normal maximum\", warning = true }",
+        "put it into braces",
+    ),
+    (
+        "rbf/lib/by_hand.luau",
+        "why = why, min = 0, max = 1000, default = default",
+        "why = why, min = 1000, max = 0, default = default",
+        "no number is at least 1000 and at most 0",
+    ),
+    (
+        "rbf/lib/by_hand.luau",
+        "min = 0, max = 100, default = item.tn",
+        "min = 5, max = 100, default = 3",
+        "from 5 to 100",
+    ),
     // Functions of other files: values too few, of another kind, and texts with places
     (
         "silent-winter/maneuvers/wait.luau",

@@ -225,6 +225,9 @@ impl DataWordReader<'_> {
         if letters < LETTERS || !like_a_word || names.said(word) > 1 || names.is_given(word) {
             return;
         }
+        if self.rules.names_of("cast").unwrap_or_default().contains(&word) {
+            return;
+        }
         let lower = word.to_lowercase();
         if names.given().any(|given| given.to_lowercase() == lower) {
             return;

@@ -13,7 +13,7 @@ use crate::misspelling::is_slip;
 use crate::place::is_from;
 use crate::symbols::names::NamesOfFiles;
 use riskbreaker_dice::Dice;
-use riskbreaker_ruleset::{Card, Cure, Fact, Problem, Rulebook, Stack, instead_or};
+use riskbreaker_ruleset::{Card, Cure, Fact, Problem, Rulebook, Stack, instead_or, nearest};
 use riskbreaker_state::Value;
 
 pub(crate) fn findings(stack: &Stack, own: usize, (rules, names): (&Rulebook, &NamesOfFiles)) -> Vec<Problem> {
@@ -132,6 +132,12 @@ fn unknown_to_scripts(stack: &Stack, cards: &[Card], names: &NamesOfFiles) -> Ve
             continue;
         }
         let known = known.into_iter().map(|(text, _)| *text);
+        // A list may have a word of its own beside those that scripts know.
+        let fact = only.card.facts.iter().find(|(name, _)| *name == only.fact).map(|(_, fact)| fact);
+        let is_one_of_several = matches!(fact, Some(Fact::Plain(Value::List(list))) if list.len() > 1);
+        if is_one_of_several && nearest(unknown, known.clone()).is_none() {
+            continue;
+        }
         let cure = instead_or(unknown, known, "write a value that a script compares it with");
         tell(&misspelt_text::LINT, only, (format!("no script knows the {name} \"{unknown}\""), cure));
     }

@@ -3,7 +3,7 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::lints::{unknown_name, unread_key};
 use crate::reader::ScriptReader;
-use crate::syntax::{listed, literal, named, returned};
+use crate::syntax::{listed, listed_texts, literal, named, returned, value_of};
 use riskbreaker_ruleset::{Cure, instead};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Function};
 
@@ -40,6 +40,14 @@ impl ScriptReader<'_> {
     /// Reports a `check` of the creation that returns something else than a list.
     pub(crate) fn finds_no_list(&mut self, function: &Function<'_>) {
         for first in returned(function.body).iter().filter_map(|values| values.first()) {
+            if let ExpressionKind::Table { items } = first.kind()
+                && ["text", "rule"].into_iter().all(|key| value_of(items, key).is_some())
+            {
+                let wrong = "`check` returns a list of breaches, and this is one breach".to_owned();
+                let change = self.replaced(first.location(), format!("{{ {} }}", self.source(*first)));
+                self.cured(&LINT, first.location(), (wrong, "put it into braces: a list of one".into()), change);
+                continue;
+            }
             let Some(given) = self.value_type(*first).filter(|given| !given.is_table()) else { continue };
             let wrong = format!("`check` returns a list of breaches, and this is {}", given.words());
             let (cure, change) = match first.kind() {
@@ -55,7 +63,9 @@ impl ScriptReader<'_> {
     /// Reports steps with a form that there is not, or with a key that no script reads off a sheet.
     pub(crate) fn steps_of_creation(&mut self, function: &Function<'_>) {
         let lists = returned(function.body).into_iter().filter_map(|values| values.first().copied());
-        let entries: Vec<_> = lists.flat_map(listed).flat_map(named).collect();
+        let steps: Vec<Expression<'_>> = lists.flat_map(listed).collect();
+        steps.iter().for_each(|step| self.option_of_no_sheet(*step));
+        let entries: Vec<_> = steps.into_iter().flat_map(named).collect();
         let keys: Vec<String> =
             entries.iter().filter(|(key, ..)| key == "key").filter_map(|(.., value)| literal(*value)).collect();
         for (key, _, value) in entries {
@@ -77,6 +87,25 @@ impl ScriptReader<'_> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Reports an option of a step that no sheet has, if sheets have a similar value that is no option.
+    fn option_of_no_sheet(&mut self, step: Expression<'_>) {
+        let ExpressionKind::Table { items } = step.kind() else { return };
+        let (Some(key), Some(list)) = (value_of(items, "key").and_then(literal), value_of(items, "options")) else {
+            return;
+        };
+        let options: Vec<_> = listed_texts(list).collect();
+        let names = &self.known.names;
+        let is_option = |text: &str| options.iter().any(|(option, _)| option == text);
+        let others: Vec<&str> = names.texts_under(&key).map(|(text, _)| text).filter(|text| !is_option(text)).collect();
+        let unused = options.iter().filter(|(option, _)| names.texts_under(&key).all(|(text, _)| text != option));
+        let meant = |option: &str| self.known.nearest(option, others.iter().copied()).map(str::to_owned);
+        let found: Vec<_> = unused.filter_map(|(option, at)| Some((option.clone(), *at, meant(option)?))).collect();
+        for (option, at, meant) in found {
+            let wrong = format!("no sheet has the {key} \"{option}\", and \"{meant}\" is no option");
+            self.problem(&unknown_name::LINT, at, (wrong, Cure::meant_text(option, meant)));
         }
     }
 

@@ -2,8 +2,10 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::lints::field_type::value_instead;
+use crate::misspelling::is_slip;
 use crate::reader::ScriptReader;
 use crate::syntax::{literal, named, number};
+use riskbreaker_ruleset::Cure;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 use riskbreaker_spec::{EVENT_SORTS, REFUSAL_KINDS};
 use riskbreaker_state::{Type, Value};
@@ -94,6 +96,12 @@ impl ScriptReader<'_> {
                     }
                 }
                 _ => {
+                    if number(*value).is_some() || matches!(value.kind(), ExpressionKind::Boolean(_)) {
+                        let (name, is) = (literal(*key).unwrap_or_default(), self.source(*value));
+                        let wrong = format!("an expectation names who has changed, and `{name} = {is}` names nobody");
+                        let cure = format!("write {{ NAME = {{ {name} = {is} }} }}");
+                        self.problem(&LINT, value.location(), (wrong, cure.into()));
+                    }
                     if let Some(word) = literal(*value).filter(|word| !matches!(&**word, "unchanged" | "gone")) {
                         let cure = self.known.instead(&word, &["unchanged".to_string(), "gone".to_string()]);
                         self.problem(&LINT, value.location(), (format!("nothing is expected by \"{word}\""), cure));
@@ -125,9 +133,35 @@ impl ScriptReader<'_> {
     /// Reports a face of `t:dice` that no die of the ruleset has.
     pub(crate) fn no_such_face(&mut self, face: Expression<'_>) {
         let Some(shown) = number(face).filter(|_| !self.elsewhere) else { return };
+        if shown < 1.0 || shown.fract() != 0.0 {
+            let wrong = format!("no die shows {shown}");
+            return self.problem(&LINT, face.location(), (wrong, "write a whole number of at least 1".into()));
+        }
         let Some(largest) = self.known.names.largest_die().filter(|sides| shown > f64::from(*sides)) else { return };
         let wrong = format!("no die of these rules shows {shown}: the largest one has {largest} faces");
         self.problem(&LINT, face.location(), (wrong, format!("write a face from 1 to {largest}").into()));
+    }
+
+    /// Reports a reason or a message that no script gives, if a script gives one that is nearly the same.
+    pub(crate) fn said_by_nobody(&mut self, arg: Option<&Expression<'_>>) {
+        let Some((text, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
+        let names = &self.known.names;
+        // Words of other texts, such as the title of a card, may be put together.
+        if self.elsewhere || !text.contains(' ') || names.times(&text) > 0 {
+            return;
+        }
+        // A part of a text is enough.
+        if names.texts().any(|other| other.contains(&*text) || fills(other, &text)) {
+            return;
+        }
+        // Scripts may put a text together, so only a slip of a letter is certain.
+        let near = names.texts().filter(|other| other.contains(' ') && self.known.may_compare(1));
+        let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+        let mut meant = near.filter(|other| is_slip(&text, other) && digits(&text) == digits(other));
+        if let Some(meant) = meant.next().map(str::to_owned) {
+            let wrong = format!("no script says \"{text}\"");
+            self.problem(&LINT, at, (wrong, Cure::meant_text(text, meant)));
+        }
     }
 
     /// Reports a sort of event that there is not.
@@ -136,5 +170,36 @@ impl ScriptReader<'_> {
         if !sorts.iter().any(|known| known == sort) {
             self.problem(&LINT, at, (format!("there is no kind of event `{sort}`"), self.known.instead(sort, &sorts)));
         }
+    }
+}
+
+/// Whether a text with values in the place of its `{}` can be another one.
+fn fills(pattern: &str, text: &str) -> bool {
+    if !pattern.contains('{') {
+        return false;
+    }
+    let mut rest = text;
+    let mut fixed = 0;
+    let parts = pattern.split('{').enumerate().map(|(at, part)| match at {
+        0 => part,
+        _ => part.split_once('}').map_or(part, |(_, fixed)| fixed),
+    });
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+        fixed += part.trim().len();
+    }
+    fixed > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fills;
+
+    #[test]
+    fn a_text_fills_a_pattern_whose_fixed_parts_it_has_in_order() {
+        assert!(fills("{} pulls {name}'s rope", "Ann pulls Bob's rope"));
+        assert!(!fills("{} pulls {}", "Ann rests"));
+        assert!(!fills("Ann rests", "Ann rests") && !fills("{}", "Ann rests"));
     }
 }

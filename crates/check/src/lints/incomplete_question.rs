@@ -2,8 +2,8 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::value_of;
-use riskbreaker_script::syntax::{Expression, TableItem};
+use crate::syntax::{number, value_of};
+use riskbreaker_script::syntax::{Expression, Location, TableItem};
 
 pub(crate) static LINT: Lint = Lint {
     name: "incomplete-question",
@@ -45,6 +45,29 @@ impl ScriptReader<'_> {
                     (format!("rb.{ask} lacks `{name}`"), format!("add {name} = a whole number").into()),
                 );
             }
+        }
+    }
+
+    /// Reports a number with bounds that leave no number, or with a default outside of them.
+    pub(crate) fn asks_for_no_number(&mut self, items: &[TableItem<'_>]) {
+        let value = |key: &str| value_of(items, key).and_then(|value| Some((value, number(value)?)));
+        let (Some((least_at, least)), Some((most_at, most))) = (value("min"), value("max")) else { return };
+        if least > most {
+            let wrong = format!("no number is at least {least} and at most {most}");
+            let place = Location::new(least_at.location().begin, most_at.location().end);
+            let is_in_order = place.begin < place.end;
+            let between = Location::new(least_at.location().end, most_at.location().begin);
+            let change = is_in_order.then(|| {
+                let between = self.text.get(self.bytes_of(between)).unwrap_or(", ");
+                self.replaced(place, [self.source(most_at), between, self.source(least_at)].concat())
+            });
+            return self.problem_with(&LINT, least_at.location(), (wrong, "exchange them".into()), change);
+        }
+        if let Some((at, usual)) = value("default").filter(|(_, usual)| *usual < least || *usual > most) {
+            let nearest = usual.clamp(least, most);
+            let wrong = format!("the default {usual} is not from {least} to {most}");
+            let change = self.replaced(at.location(), nearest.to_string());
+            self.cured(&LINT, at.location(), (wrong, format!("write {nearest}, or other bounds").into()), change);
         }
     }
 

@@ -1,12 +1,15 @@
 //! One card or character has a fact of another shape than all others.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use toml::de::DeValue;
 
 use crate::data_words::{DataEntry, entries_of};
 use crate::fact::{AGREEING, problem};
 use crate::lint::{Example, Lint, Severity};
 use crate::place::is_from;
-use riskbreaker_ruleset::{Card, Cure, Fact, Problem, Stack};
+use riskbreaker_ruleset::{Card, Cure, Document, Fact, Problem, Source, Stack, TextChange, in_order};
 use riskbreaker_state::Value;
 
 pub(crate) static LINT: Lint = Lint {
@@ -114,6 +117,7 @@ pub(crate) fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
         }
     }
     let mut found = odd_lists(stack, own);
+    found.extend(odd_sections(stack, own));
     for (key, said) in &said {
         for number in [true, false] {
             let sort = if number { "a number" } else { "true or false" };
@@ -135,6 +139,56 @@ pub(crate) fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
                 None => sentence.into(),
             };
             found.push(LINT.problem(*path, message).at(*at).with_cure(cure));
+        }
+    }
+    found
+}
+
+/// Returns a problem for the only scenario that has a table under a key where others have a list of tables, or a list
+/// of tables where others have a table.
+fn odd_sections(stack: &Stack, own: usize) -> Vec<Problem> {
+    struct Section<'s> {
+        source: &'s Source,
+        key: Range<usize>,
+        is_list: bool,
+    }
+    let mut sections: BTreeMap<String, Vec<Section<'_>>> = BTreeMap::new();
+    for (_, (_, source)) in stack.files_in("scenarios") {
+        let read = Document::read(source, |document| {
+            let found = in_order(document.root()).into_iter().filter_map(|entry| {
+                let is_list = match entry.value {
+                    DeValue::Table(_) => false,
+                    DeValue::Array(items) => items.iter().all(|item| matches!(item.get_ref(), DeValue::Table(_))),
+                    _ => return None,
+                };
+                Some((entry.key.to_owned(), entry.key_span, is_list))
+            });
+            Ok(found.collect::<Vec<_>>())
+        });
+        for (name, key, is_list) in read.unwrap_or_default() {
+            sections.entry(name).or_default().push(Section { source, key, is_list });
+        }
+    }
+    let mut found = Vec::new();
+    for (name, sections) in &sections {
+        for is_list in [true, false] {
+            let mut odd = sections.iter().filter(|section| section.is_list == is_list);
+            let (Some(Section { source, key, .. }), None) = (odd.next(), odd.next()) else { continue };
+            // Two of three are not many, but no file has both by chance.
+            let header = if is_list { format!("[[{name}]]") } else { format!("[{name}]") };
+            let other = if is_list { format!("[{name}]") } else { format!("[[{name}]]") };
+            let begin = key.start.saturating_sub(if is_list { 2 } else { 1 });
+            let is_header = source.text.get(begin..).is_some_and(|rest| rest.starts_with(&header));
+            if sections.len() < 3 || !is_header || !is_from(stack, own, &source.path) {
+                continue;
+            }
+            let (here, elsewhere) =
+                if is_list { ("a list of tables", "a table") } else { ("a table", "a list of tables") };
+            let line = source.text[..begin].matches('\n').count() as u32 + 1;
+            let change = TextChange { begin, end: begin + header.len(), text: other.clone() };
+            let message = format!("`{name}` is {here}, and {elsewhere} in every other scenario");
+            let problem = LINT.problem(&*source.path, message).at((line, 1));
+            found.push(problem.with_cure(format!("write {other}")).with_change(change));
         }
     }
     found

@@ -66,6 +66,12 @@ impl ScriptReader<'_> {
     pub(crate) fn card_named(&mut self, arg: Option<&Expression<'_>>) {
         let (Some(arg), Some(rules)) = (arg, self.known.rules) else { return };
         let Some(name) = literal(*arg) else { return };
+        if !self.is_card(&name) && rules.names_of("hook").unwrap_or_default().contains(&&*name) {
+            let names: Vec<String> = rules.cards().iter().map(|card| card.id.to_string()).collect();
+            let near = self.known.nearest(&name, names.iter().map(String::as_str));
+            let cure = near.map_or("name a card".into(), |near| Cure::meant(&*name, near));
+            return self.problem(&LINT, arg.location(), (format!("`{name}` is a hook, and no card"), cure));
+        }
         // An option that is no card is named in some script.
         if self.is_card(&name) || self.known.names.times(&name) > 0 || rules.cards().is_empty() {
             return;

@@ -43,6 +43,14 @@ impl ScriptReader<'_> {
                 (wrong, _) => self.tell(&LINT, at, wrong),
             }
         }
+        // The list of a copied spec.
+        let others: Vec<(String, Location)> = listed_texts(list).collect();
+        if let (Some(named), false, [(only, at)]) = (named, is_listed, others.as_slice())
+            && self.known.wrong_rule(only).is_none()
+        {
+            let wrong = format!("the title of this spec names the rule `{named}`, and its list has only `{only}`");
+            self.problem(&LINT, *at, (wrong, Cure::meant_text(only.as_str(), named)));
+        }
     }
 
     pub(crate) fn unknown_rule(&mut self, id: &str, at: Location) {

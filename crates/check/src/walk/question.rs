@@ -45,6 +45,9 @@ impl ScriptReader<'_> {
         // A question about cards may leave it to the host which of them are open.
         let cards = ask == "choose" && value("cards").is_some();
         self.lacks_bounds(ask, table, items, cards);
+        if ask == "number" {
+            self.asks_for_no_number(items);
+        }
         self.fields_fit(ask, items);
         if let Some(options) = value("options") {
             self.options(options, value("default"), value("other").is_some());

@@ -36,6 +36,7 @@ impl ScriptReader<'_> {
             _ => None,
         };
         self.refusal(refusal);
+        self.said_by_nobody(refusal);
         match name {
             "greyed" | "enabled" if args.len() > if name == "greyed" { 3 } else { 2 } => {
                 self.called_so(args.first());
