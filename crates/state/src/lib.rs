@@ -29,6 +29,7 @@ mod profile;
 mod readable_name;
 mod references;
 mod schema;
+mod unfit;
 mod value;
 mod value_json;
 mod weight;
@@ -55,11 +56,12 @@ pub use number_hash::NumberHash;
 #[doc(hidden)]
 pub use numbers::DrawnNumber;
 pub use outcome_kind::OutcomeKind;
-pub use profile::{MostRule, NumberRule, NumberSource, PositionRule, ProfileRule, SideRule};
+pub use profile::{MostRule, NumberRule, NumberSource, PositionRule, ProfileRule, SideRule, WrongSeat};
 pub use readable_name::readable_name;
 #[doc(hidden)]
 pub use schema::ENDING;
 pub use schema::{Field, FieldId, Kind, KindId, Schema, Type};
+pub use unfit::Unfit;
 #[doc(hidden)]
 pub use value::LARGEST_NUMBER;
 pub use value::{EntityId, Value};

@@ -4,6 +4,7 @@ use crate::lint::{Example, Lint, Severity};
 use crate::lints::field_type::value_instead;
 use crate::reader::ScriptReader;
 use crate::syntax::{literal, named, number};
+use riskbreaker_ruleset::Cure;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 use riskbreaker_spec::{EVENT_SORTS, REFUSAL_KINDS};
 use riskbreaker_state::{Type, Value};
@@ -95,7 +96,7 @@ impl ScriptReader<'_> {
                 }
                 _ => {
                     if let Some(word) = literal(*value).filter(|word| !matches!(&**word, "unchanged" | "gone")) {
-                        let cure = self.known.instead(&word, &["unchanged".to_string(), "gone".to_string()]);
+                        let cure = self.known.instead_alike(&word, &["unchanged".to_string(), "gone".to_string()]);
                         self.problem(&LINT, value.location(), (format!("nothing is expected by \"{word}\""), cure));
                     }
                 }
@@ -127,14 +128,19 @@ impl ScriptReader<'_> {
         let Some(shown) = number(face).filter(|_| !self.elsewhere) else { return };
         let Some(largest) = self.known.names.largest_die().filter(|sides| shown > f64::from(*sides)) else { return };
         let wrong = format!("no die of these rules shows {shown}: the largest one has {largest} faces");
-        self.problem(&LINT, face.location(), (wrong, format!("write a face from 1 to {largest}").into()));
+        let sentence = format!("write a face from 1 to {largest}");
+        self.problem(&LINT, face.location(), (wrong, Cure::rewrite(shown.to_string(), largest.to_string(), sentence)));
     }
 
     /// Reports a sort of event that there is not.
     pub(crate) fn no_event(&mut self, sort: &str, at: Location) {
         let sorts: Vec<String> = EVENT_SORTS.iter().map(|(sort, _)| sort.to_string()).collect();
         if !sorts.iter().any(|known| known == sort) {
-            self.problem(&LINT, at, (format!("there is no kind of event `{sort}`"), self.known.instead(sort, &sorts)));
+            self.problem(
+                &LINT,
+                at,
+                (format!("there is no kind of event `{sort}`"), self.known.instead_alike(sort, &sorts)),
+            );
         }
     }
 }
