@@ -45,6 +45,70 @@ fn a_saved_game_continues_where_it_was() {
     }
 }
 
+/// `edits` are what is most likely meant. Each of `choices` is a list of edits that is a cure alone.
+#[test]
+fn check_as_json_keeps_the_likeliest_edits_and_the_other_choices_apart() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("check-choices");
+    let copied = folder.join("tug");
+    let _ = std::fs::remove_dir_all(&folder);
+    copy_folder(Path::new("tests/rulesets/tug"), &copied);
+    let plant = |path: &str, from: &str, to: &str| {
+        let path = copied.join(path);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{from}");
+        std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
+    };
+    let checked = || {
+        let told = play_anywhere(&["check", "tug", "--json", "--rulesets", &folder.display().to_string()], "");
+        let lines = String::from_utf8(told.stdout).unwrap();
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<serde_json::Value>>()
+    };
+    let applied = |path: &str, edits: &serde_json::Value| {
+        let mut text = std::fs::read_to_string(copied.join(path)).unwrap();
+        let mut edits = edits.as_array().unwrap().clone();
+        edits.sort_by_key(|edit| std::cmp::Reverse(edit["begin"].as_u64()));
+        for edit in &edits {
+            let at = |key: &str| edit[key].as_u64().unwrap() as usize;
+            text.replace_range(at("begin")..at("end"), edit["text"].as_str().unwrap());
+        }
+        text
+    };
+    plant("kinds.luau", "default = 5", "default = 11");
+    let all = checked();
+    let found = all.iter().find(|found| found["problem"]["path"] == "tug/kinds.luau").unwrap();
+    assert!(applied("kinds.luau", &found["edits"]).contains("max = 10, default = 10"), "{found}");
+    let choices = found["choices"].as_array().unwrap();
+    assert_eq!(choices.len(), 1, "{found}");
+    assert!(applied("kinds.luau", &choices[0]).contains("max = 11, default = 11"), "{found}");
+    // Where none is likelier than the others, there are only choices.
+    plant("kinds.luau", "default = 11", "default = 5");
+    plant("maneuvers/pull.luau", "seat = ctx.actor.seat", "seat = \"zzz\"");
+    let all = checked();
+    let found = all.iter().find(|found| found["problem"]["lint"] == "unknown-name").unwrap();
+    assert!(found.get("edits").is_none(), "{found}");
+    let mut meant: Vec<String> = found["choices"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|edits| applied("maneuvers/pull.luau", edits))
+        .map(|text| text.split("seat = \"").nth(1).unwrap().split('"').next().unwrap().to_owned())
+        .collect();
+    meant.sort();
+    assert_eq!(meant, ["gm", "left", "right"], "{found}");
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let copy = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_folder(&entry.path(), &copy),
+            false => drop(std::fs::copy(entry.path(), &copy).unwrap()),
+        }
+    }
+}
+
 /// Each game is a row; the rows of shards are those of the whole simulation.
 #[test]
 fn each_game_of_a_simulation_is_a_row() {

@@ -491,7 +491,9 @@ fn open(
     let title = found.and_then(scenario_title).unwrap_or(called).to_owned();
     let about = found.and_then(scenario_text).unwrap_or(rules.summary()).to_owned();
     let wrong = |error: StartError| match error {
-        StartError::NoScenario { .. } | StartError::Switch(_) | StartError::Seat(_) => call_error(error.to_string()),
+        StartError::NoScenario { .. } | StartError::Switch(_) | StartError::SwitchValue(_) | StartError::Seat(_) => {
+            call_error(error.to_string())
+        }
         error => error.into(),
     };
     let mut session = Session::start(&rules, setup.clone()).map_err(wrong)?;

@@ -16,17 +16,17 @@ use crate::lints::unknown_topic::words_for_nothing;
 use crate::lints::unread_file::unread_files;
 use crate::lints::unread_switch::wrong_switches;
 use crate::lints::{load, unexamined, unknown_name};
-use crate::message_cures::cure_by_message;
 use crate::place::{DATA_PLACES, is_in_folder, place};
 use crate::reader::ScriptReader;
 use crate::reading::{CheckCache, ReadFiles, Reading, ScriptsToRead};
 use crate::report::CheckReport;
+use crate::script_messages::cure_by_message;
 use crate::symbols::file_names::FileNames;
 use crate::symbols::known::KnownNames;
 use crate::symbols::names::NamesOfFiles;
 use crate::{data, facts};
 use riskbreaker_play::{MACHINE_STACK, Ruleset};
-use riskbreaker_ruleset::{Library, Problem, Rulebook, Source, SourceKind, Stack, TextChange, with_layers};
+use riskbreaker_ruleset::{Library, Problem, Rulebook, Source, SourceKind, Stack, Subject, TextChange, with_layers};
 use riskbreaker_work::WorkBudget;
 
 /// The result of a check and what it has read, so that one file can be checked again without reading the others.
@@ -205,7 +205,7 @@ pub(crate) fn find(
     let stack = match Stack::resolve(library, id, layers) {
         Ok(stack) => Arc::new(stack),
         Err(error) => {
-            let problems = of_resolving(library, error.problems);
+            let problems = of_loading(error.problems);
             return Analysis::of(CheckReport { problems, ..CheckReport::default() }, cache);
         }
     };
@@ -257,7 +257,7 @@ pub(crate) fn find(
     found.extend(wrong_switches(&stack, own, &known, &found, is_word, unreadable));
     // If a file cannot be read, what other files lack because of it is not their mistake.
     if unreadable {
-        found.retain(|problem| problem.line.is_some() || !problem.message.contains(" needs `"));
+        found.retain(|problem| problem.subject != Subject::Undeclared);
     }
     if let Some(rules) = &rules {
         let of_data = of_data(&stack, own, rules, &known, &mut unexamined);
@@ -271,9 +271,17 @@ pub(crate) fn find(
             Depth::Everything => cast_that_fails(rules, (&stack, own), budget, &mut unexamined),
             Depth::Files => Vec::new(),
         };
-        for more in [of_data, scenarios, cast] {
-            add_on_other_lines(&mut found, more);
-        }
+        let is_of_data = |problem: &Problem| !problem.is_warning && problem.path.ends_with(".toml");
+        let has_wrong_data = found.iter().chain(&of_data).any(is_of_data);
+        add_on_other_lines(&mut found, of_data);
+        // A wrong value of a sheet or a scenario is reported at its place. What fails because of it is no other mistake.
+        let fails_otherwise = |problem: &Problem| !has_wrong_data || problem.subject == Subject::Value;
+        add_on_other_lines(&mut found, scenarios.into_iter().filter(fails_otherwise).collect());
+        // What is wrong in a sheet may make its character fail in another line, too.
+        let blamed: HashSet<String> = found.iter().filter(|one| is_of_data(one)).map(|one| one.path.clone()).collect();
+        let fails_alone =
+            |one: &Problem| fails_otherwise(one) && (one.subject == Subject::Value || !blamed.contains(&one.path));
+        add_on_other_lines(&mut found, cast.into_iter().filter(fails_alone).collect());
     }
     found.iter_mut().chain(&mut idle).for_each(|problem| cure_in_file(problem, &stack));
     let mut allowances = allowances(&stack, own);
@@ -306,35 +314,19 @@ fn add_on_other_lines(found: &mut Vec<Problem>, more: Vec<Problem>) {
     found.extend(more.into_iter().filter(|problem| !told.contains(&(problem.path.clone(), problem.line))));
 }
 
-/// Marks problems of rulesets that cannot be put together, with the edits that their messages describe.
-fn of_resolving(library: &Library, problems: Vec<Problem>) -> Vec<Problem> {
-    let mut problems = of_loading(problems);
-    for problem in &mut problems {
-        let file = problem.path.split_once('/').map(|(id, inside)| (id.to_owned(), inside.to_owned()));
-        if let Some((id, inside)) = file
-            && let Ok(folder) = library.read(&id)
-            && let Some(source) = folder.file(&inside)
-        {
-            cure_by_message(problem, &source.text, "");
-        }
-    }
-    problems
-}
-
-/// Gives a problem the edit that its message describes, and the place that it is about.
+/// Gives a problem that a script of the ruleset has told the edit that its message describes, and any problem the place
+/// that it is about.
 fn cure_in_file(problem: &mut Problem, stack: &Stack) {
     let Some(text) = stack.text_of(&problem.path) else { return };
-    if matches!(problem.lint, Some("load" | "cast-fails" | "scenario-fails" | "odd-fact")) {
-        let ruleset = problem.path.split('/').next().unwrap_or_default();
-        let kinds = stack.text_of(&format!("{ruleset}/kinds.luau")).unwrap_or_default();
-        cure_by_message(problem, text, kinds);
+    if matches!(problem.lint, Some("cast-fails" | "scenario-fails")) {
+        cure_by_message(problem, text);
     }
     place(problem, text);
 }
 
 /// Marks problems that loading has found. What is missing because files require each other in a circle is left out.
 pub(crate) fn of_loading(mut problems: Vec<Problem>) -> Vec<Problem> {
-    let is_circle = |problem: &Problem| problem.message.starts_with("files require each other");
+    let is_circle = |problem: &Problem| problem.subject == Subject::Circle;
     if problems.iter().any(is_circle) {
         problems.retain(is_circle);
     }

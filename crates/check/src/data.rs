@@ -101,7 +101,7 @@ impl DataWordReader<'_> {
                 &lints::unknown_name::LINT,
                 span,
                 format!("there is no policy `{driver}`"),
-                self.known.instead(driver, &drivers),
+                self.known.instead_among(driver, &drivers, |known| !matches!(known, "human" | "absent")),
             );
         }
     }
@@ -109,7 +109,10 @@ impl DataWordReader<'_> {
     pub(crate) fn entry(&mut self, key: &str, key_span: &Range<usize>, value: &DeValue<'_>, span: &Range<usize>) {
         let names = &self.known.names;
         let plain = key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte.is_ascii_digit());
+        // The name of a seat is right, and what is near to it is misspelt.
+        let is_seat = self.known.stack.seats().contains_key(key);
         if plain
+            && !is_seat
             && !names.is_read(key)
             && let Some(near) = names.meant(key)
         {

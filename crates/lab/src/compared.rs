@@ -46,13 +46,13 @@ pub fn check_compared<'v>(
     let Some(ty) = declared.map(|(field, _)| field.ty.clone()).or_else(|| type_of(found)) else { return Ok(()) };
     let value = &ty.settle(value.clone());
     let wrong = match (&ty, value) {
-        (Type::Int { .. }, _) => ty.check_sort(value).err(),
+        (Type::Int { .. }, _) => ty.check_sort(value).err().map(|wrong| wrong.to_string()),
         _ if by_order => Some(format!("takes {}, which is not compared by more or less", ty.wanted())),
         (Type::Ref(_), Value::Text(title)) => match view.find(title) {
             Err(refusal @ Refusal::UnknownName { .. }) => return Err(refusal),
             _ => None,
         },
-        _ => ty.check_sort(value).err(),
+        _ => ty.check_sort(value).err().map(|wrong| wrong.to_string()),
     };
     let Some(wrong) = wrong else { return Ok(()) };
     let meant = instead_of_value(&ty, value).map_or(String::new(), |meant| format!("; {meant}"));

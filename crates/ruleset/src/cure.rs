@@ -52,6 +52,46 @@ pub enum Cure {
         /// What to do, in a sentence.
         sentence: String,
     },
+    /// Other code in the place of one of several pieces.
+    OneOf {
+        /// What can be written instead of what, the likeliest first. Each is a cure of its own.
+        choices: Vec<Replacement>,
+        /// What to do, in a sentence.
+        sentence: String,
+    },
+}
+
+/// A piece of code and what to write instead.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Replacement {
+    /// What stands before the piece, somewhere; empty if the first piece is the one.
+    pub after: String,
+    /// The piece of code in the file.
+    pub written: String,
+    /// The code to write instead.
+    pub code: String,
+}
+
+impl Replacement {
+    /// Replaces the first such piece.
+    pub fn of(written: impl Into<String>, code: impl Into<String>) -> Replacement {
+        Replacement { after: String::new(), written: written.into(), code: code.into() }
+    }
+
+    /// Replaces the first such piece behind another one.
+    pub fn after(after: impl Into<String>, written: impl Into<String>, code: impl Into<String>) -> Replacement {
+        Replacement { after: after.into(), ..Replacement::of(written, code) }
+    }
+
+    /// The change of a part of a text; `None` if the piece is not in it.
+    fn change_in(&self, text: &str, part: Range<usize>) -> Option<TextChange> {
+        let behind = match self.after.as_str() {
+            "" => part.start,
+            after => part.start + find_whole(&text[part.clone()], after)? + after.len(),
+        };
+        let begin = behind + find_whole(&text[behind..part.end], &self.written)?;
+        Some(TextChange { begin, end: begin + self.written.len(), text: self.code.clone() })
+    }
 }
 
 impl Cure {
@@ -59,6 +99,7 @@ impl Cure {
     pub fn written(&self) -> Option<&str> {
         match self {
             Cure::Advice(_) => None,
+            Cure::OneOf { choices, .. } => choices.first().map(|choice| choice.written.as_str()),
             Cure::Meant { written, .. }
             | Cure::MeantText { written, .. }
             | Cure::MeantRule { written, .. }
@@ -83,6 +124,11 @@ impl Cure {
     /// Creates a cure that writes other code in the place of a piece of it.
     pub fn rewrite(written: impl Into<String>, code: impl Into<String>, sentence: impl Into<String>) -> Cure {
         Cure::Rewrite { written: written.into(), code: code.into(), sentence: sentence.into() }
+    }
+
+    /// Creates a cure that writes other code in the place of one of several pieces, the likeliest first.
+    pub fn one_of(choices: impl IntoIterator<Item = Replacement>, sentence: impl Into<String>) -> Cure {
+        Cure::OneOf { choices: choices.into_iter().collect(), sentence: sentence.into() }
     }
 
     /// Returns the changes of a text that carry the cure of a problem out. Empty if the author has to decide something.
@@ -118,6 +164,15 @@ impl Cure {
                 }
                 change => Changes::of(change),
             },
+            Cure::OneOf { choices, .. } => {
+                let within = declaration(problem, text);
+                let change = |choice: &Replacement| {
+                    let here = rest.clone().and_then(|rest| choice.change_in(text, rest));
+                    here.or_else(|| choice.change_in(text, within.clone()?))
+                };
+                let mut changes = choices.iter().filter_map(change);
+                Changes { preferred: changes.next(), choices: changes.collect() }
+            }
         }
     }
 }
@@ -159,6 +214,23 @@ fn rest_of_line(problem: &Problem, text: &str) -> Option<Range<usize>> {
     Some(begin + at..begin + line.len())
 }
 
+/// The bytes of the line of a problem, and of those after it up to the end of the brackets that the line opens.
+fn declaration(problem: &Problem, text: &str) -> Option<Range<usize>> {
+    let mut whole = problem.clone();
+    whole.column = None;
+    let line = rest_of_line(&whole, text)?;
+    let mut depth = 0usize;
+    for (at, letter) in text[line.start..].char_indices() {
+        match letter {
+            '(' | '{' => depth += 1,
+            ')' | '}' => depth = depth.saturating_sub(1),
+            '\n' if depth == 0 => return Some(line.start..line.start + at),
+            _ => {}
+        }
+    }
+    Some(line.start..text.len())
+}
+
 /// Returns the byte offset of a name in a line, not as a part of a longer word.
 pub fn find_whole(line: &str, name: &str) -> Option<usize> {
     let part = |letter: char| letter.is_alphanumeric() || letter == '_';
@@ -176,7 +248,7 @@ impl fmt::Display for Cure {
             Cure::MeantRule { meant, .. } => write!(f, "did you mean `{meant}`? Or add the rule to RULES.md"),
             Cure::Known { known, more: 0, .. } => write!(f, "known: {}", known.join(", ")),
             Cure::Known { known, more, .. } => write!(f, "known: {} and {more} more", known.join(", ")),
-            Cure::Rewrite { sentence, .. } => f.write_str(sentence),
+            Cure::Rewrite { sentence, .. } | Cure::OneOf { sentence, .. } => f.write_str(sentence),
         }
     }
 }
@@ -266,6 +338,24 @@ mod tests {
         for column in [2, 10] {
             assert_eq!(changed("\tharm = \"1\", -- one", (1, column), harm.clone()), ["\tharm = 1, -- one"]);
         }
+    }
+
+    #[test]
+    fn one_of_several_pieces_is_in_the_line_or_in_the_brackets_that_it_opens() {
+        let bounds = || {
+            let choices = [Replacement::after("default", "12", "10"), Replacement::after("max", "10", "12")];
+            Cure::one_of(choices, "write default = 10, or max = 12")
+        };
+        assert_eq!(bounds(), "write default = 10, or max = 12");
+        assert_eq!(bounds().written(), Some("12"));
+        let line = "hp = rb.int({ max = 10, default = 12 }),";
+        let told = [line.replace("12", "10"), line.replace("10", "12")];
+        assert_eq!(changed(line, (1, 1), bounds()), told);
+        let lines = "hp = rb.int({\n\tmax = 10,\n\tdefault = 12,\n}),\nmp = rb.int({ default = 12 })";
+        let whole = changed(lines, (1, 1), bounds());
+        assert_eq!(whole, [lines.replacen("12", "10", 1), lines.replace("max = 10", "max = 12")]);
+        // What is behind the brackets is another declaration.
+        assert_eq!(changed("hp = rb.int(),\nmp = rb.int({ default = 12 })", (1, 1), bounds()), Vec::<String>::new());
     }
 
     #[test]

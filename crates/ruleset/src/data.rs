@@ -1,9 +1,11 @@
+use std::ops::Range;
+
 use serde_json::Value;
 use toml::Spanned;
 use toml::de::DeValue;
 
 use super::document::{Document, KeyValue, in_order, kind_of, whole_number};
-use super::problem::Problem;
+use super::problem::{Problem, TextChange};
 use super::quoted::{is_unprintable, quoted, turns_direction};
 use super::source::Source;
 use riskbreaker_state::LARGEST_NUMBER;
@@ -55,6 +57,20 @@ impl DataReader<'_, '_> {
         Value::Object(table)
     }
 
+    /// A number with a point: the whole numbers next to it are the cures.
+    fn fraction(&self, span: &Range<usize>, written: &str) -> Problem {
+        let problem = self.document.problem(span, "a number with a point; numbers are whole");
+        let problem = problem.with_cure("round it, or count in a smaller unit");
+        let change = |number: f64| TextChange { begin: span.start, end: span.end, text: format!("{number:.0}") };
+        match written.replace('_', "").parse::<f64>() {
+            Ok(number) if number.abs() <= LARGEST_NUMBER as f64 && number.floor() < number.ceil() => {
+                problem.with_change(change(number.floor())).or_change(change(number.ceil()))
+            }
+            Ok(number) if number.abs() <= LARGEST_NUMBER as f64 => problem.with_change(change(number)),
+            _ => problem,
+        }
+    }
+
     fn list(&mut self, items: &[Spanned<DeValue<'_>>], depth: usize) -> Value {
         let mut list = Vec::with_capacity(items.len());
         for item in items {
@@ -93,10 +109,7 @@ impl DataReader<'_, '_> {
             }
             DeValue::Array(items) => return self.list(items, depth + 1),
             DeValue::Table(table) => return self.table(in_order(table), depth + 1),
-            DeValue::Float(_) => self
-                .document
-                .problem(span, "a number with a point; numbers are whole")
-                .with_cure("round it, or count in a smaller unit"),
+            DeValue::Float(number) => self.fraction(span, number.as_str()),
             DeValue::Datetime(_) => self
                 .document
                 .problem(span, format!("{} is no data of a game", kind_of(value)))

@@ -45,6 +45,7 @@ mod stack;
 mod switch;
 #[doc(hidden)]
 pub mod typed_text;
+mod value_cure;
 mod verb;
 mod version;
 
@@ -58,7 +59,7 @@ pub use conversion::{Conversion, ConversionStep, DroppedName, VersionRange};
 pub use creation::{Breach, CreationPart, SheetForm, SheetPrice, SheetStep};
 #[doc(hidden)]
 pub use cure::find_whole;
-pub use cure::{Changes, Cure};
+pub use cure::{Changes, Cure, Replacement};
 #[doc(hidden)]
 pub use data::Data;
 pub use declarations::FreeName;
@@ -84,7 +85,7 @@ pub use nearest::{instead, instead_or, likeliest, nearest};
 pub use origin::Origin;
 #[doc(hidden)]
 pub use origin::inode;
-pub use problem::{LoadError, Problem, TextChange};
+pub use problem::{LoadError, Problem, Subject, TextChange};
 pub use quoted::{plain_json, system_message};
 #[doc(hidden)]
 pub use read_folder::read_regular;
@@ -100,6 +101,8 @@ pub use source::{Source, SourceKind};
 #[doc(hidden)]
 pub use stack::{PartRole, Stack, StackPart};
 pub use switch::{Switch, SwitchKind, SwitchRefusal, SwitchValue};
+#[doc(hidden)]
+pub use value_cure::{cure_of_switch, cure_of_value, nearest_bound, number_in, number_meant, one_of, truth_in};
 pub use verb::{Param, ParamType, Verb};
 #[doc(hidden)]
 pub use version::Version;

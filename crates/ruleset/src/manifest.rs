@@ -13,6 +13,7 @@ use super::quoted::{quoted, turns_direction};
 use super::rulebook::LONGEST_TITLE;
 use super::source::Source;
 use super::switch::{Switch, SwitchKind, SwitchValue};
+use super::value_cure::number_meant;
 use super::version::Version;
 
 /// The content of a `ruleset.toml`.
@@ -171,7 +172,10 @@ impl ManifestReader<'_, '_> {
                 None if misplaced.iter().any(|other| other == key) => None,
                 None => {
                     let problem = Problem::new(&*document.source().path, format!("`{key}` is missing"));
-                    self.problems.push(problem.with_cure(format!("add {key} = \"{example}\"")));
+                    // Keys above the first section are those of the manifest itself.
+                    let line = format!("{key} = \"{example}\"");
+                    let change = TextChange { begin: 0, end: 0, text: format!("{line}\n") };
+                    self.problems.push(problem.with_cure(format!("add {line}")).with_change(change));
                     None
                 }
             }
@@ -499,7 +503,7 @@ impl ManifestReader<'_, '_> {
             self.push(problem.with_change(TextChange { begin: span.start, end: span.end, text: meant }));
         } else if !(min..=max).contains(&default) {
             let span = find(entries, "default").map_or(&around.key_span, |entry| &entry.span);
-            let meant = default.clamp(min, max).to_string();
+            let meant = number_meant(default, (Some(min), Some(max))).to_string();
             let key = if default > max { "max" } else { "min" };
             let message = format!("default {default} is not from {min} to {max}");
             let mut problem = self.document.problem(span, message).with_cure("take one that is");

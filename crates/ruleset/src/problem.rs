@@ -32,12 +32,32 @@ pub struct Problem {
     /// Further changes, each of which cures the problem in another way, the likeliest first.
     #[serde(skip)]
     pub choices: Vec<TextChange>,
+    /// What it is about, as far as other code has to know.
+    #[serde(skip)]
+    pub subject: Subject,
     /// True for a warning: the ruleset works, but there is a better form.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_warning: bool,
     /// The name of the lint that found it, such as `unknown-field`; `None` if loading found it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lint: Option<&'static str>,
+}
+
+/// What a problem is about, where others have to know that without reading its message.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subject {
+    /// Nothing that others have to know.
+    #[default]
+    Other,
+    /// Files that require each other in a circle. What is missing because of it is not worth reporting.
+    Circle,
+    /// Something that no file declares. If some file cannot be read, that file may be the one.
+    Undeclared,
+    /// An end of a relation that is no field of its kind.
+    RelationEnd,
+    /// A value in a file of data that does not fit its type or breaks a rule. It is a mistake of its own, even if other
+    /// values are wrong.
+    Value,
 }
 
 /// A change of one place of a file.
@@ -67,6 +87,7 @@ impl Problem {
             cure: None,
             change: None,
             choices: Vec::new(),
+            subject: Subject::Other,
             is_warning: false,
             lint: None,
         }
@@ -98,6 +119,13 @@ impl Problem {
     #[must_use]
     pub fn with_lint(mut self, name: &'static str) -> Self {
         self.lint = Some(name);
+        self
+    }
+
+    /// Sets what it is about.
+    #[must_use]
+    pub fn about(mut self, subject: Subject) -> Self {
+        self.subject = subject;
         self
     }
 

@@ -1,6 +1,8 @@
 //! Finds the lines of declarations in a file.
 
-use riskbreaker_ruleset::Stack;
+use std::ops::Range;
+
+use riskbreaker_ruleset::{Stack, find_whole};
 
 /// The line of a file that assigns a key, or else the first that contains it.
 pub(super) fn line_of(stack: &Stack, path: &str, key: &str) -> Option<u32> {
@@ -27,6 +29,51 @@ pub(super) fn line_at(stack: &Stack, file: &str, path: &str) -> Option<u32> {
     }
     let assigns = inside.clone().find(|at| assigned(lines[*at], key).is_some());
     assigns.map(|at| at as u32 + 1).or(opened)
+}
+
+/// The bytes of the value that a line assigns to a key: a table, or a call.
+pub(super) fn assigned_value(text: &str, line: u32, key: &str) -> Option<Range<usize>> {
+    let line = text.split_inclusive('\n').nth(line.checked_sub(1)? as usize)?;
+    let value = assigned(line, key)?;
+    let begin = value.as_ptr() as usize - text.as_ptr() as usize;
+    let name = text[begin..].find(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '_' | '.')))?;
+    match text[begin + name..].chars().next()? {
+        '{' if name == 0 => Some(begin..closing(text, begin)?),
+        '(' => Some(begin..closing(text, begin + name)?),
+        _ => None,
+    }
+}
+
+/// The bytes of the first call of a function by its full name.
+pub(super) fn call_of(text: &str, function: &str) -> Option<Range<usize>> {
+    let begin = find_whole(text, &format!("{function}("))?;
+    Some(begin..closing(text, begin + function.len())?)
+}
+
+/// The byte behind the bracket that closes the one at a place. Brackets in texts and comments do not count.
+fn closing(text: &str, opened: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    let mut quoted: Option<char> = None;
+    let mut letters = text[opened..].char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        match (quoted, letter) {
+            (Some(_), '\\') => drop(letters.next()),
+            (Some(mark), letter) => quoted = Some(mark).filter(|_| letter != mark && letter != '\n'),
+            (None, '"' | '\'' | '`') => quoted = Some(letter),
+            (None, '-') if letters.peek().is_some_and(|(_, next)| *next == '-') => {
+                while letters.next_if(|(_, letter)| *letter != '\n').is_some() {}
+            }
+            (None, '(' | '{' | '[') => depth += 1,
+            (None, ')' | '}' | ']') => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(opened + at + letter.len_utf8());
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The line after the table that begins in a line. Its closing bracket has the same indentation, or is in the same

@@ -10,8 +10,12 @@ use super::conversion::{from_lua, sort_of, whole_of};
 use super::handles::Handles;
 use super::loader::{Loader, kept};
 use super::merge::sorted;
-use riskbreaker_ruleset::{Cure, LONGEST_NAME, instead_or};
-use riskbreaker_state::{Audience, AudienceRule, ENDING, Field, FieldId, Kind, KindId, Schema, Type, readable_name};
+use riskbreaker_ruleset::{
+    Cure, LONGEST_NAME, Replacement, Subject, cure_of_value, instead_or, likeliest, number_meant,
+};
+use riskbreaker_state::{
+    Audience, AudienceRule, ENDING, Field, FieldId, Kind, KindId, Schema, Type, Unfit, Value, readable_name,
+};
 
 /// The declarations of kinds other than fields, by kind.
 pub(super) struct OfKinds {
@@ -123,12 +127,14 @@ impl Loader<'_> {
                 let cure =
                     "write timed = true, and beside it, if anything is to be done, ended = function(self) ... end";
                 self.problem("kinds", &format!("{name}/timed"), message, cure);
+                self.offer_before("ended", "timed = true,");
             }
         }
         match read_ends(body, &kind) {
             Ok(ends) => (kind.relates, kind.mutual) = ends,
-            Err(DeclarationMistake { message, cure }) => {
-                self.problem("kinds", &format!("{name}/relates"), format!("the kind `{name}` {message}"), cure);
+            Err(DeclarationMistake { message, cure, subject }) => {
+                let path = format!("{name}/relates");
+                self.problem_about(subject, "kinds", &path, format!("the kind `{name}` {message}"), cure);
             }
         }
         kind.profile = self.profile(&kind, body);
@@ -144,7 +150,7 @@ impl Loader<'_> {
         }
         match read_audience(body) {
             Ok(rule) => kind.audience = rule,
-            Err(DeclarationMistake { message, cure }) => {
+            Err(DeclarationMistake { message, cure, .. }) => {
                 self.problem("kinds", &format!("{name}/audience"), format!("the kind `{name}` {message}"), cure);
             }
         }
@@ -172,7 +178,7 @@ impl Loader<'_> {
                     read.origin = Arc::from(self.merger.origin("kinds", &path).unwrap_or_default());
                     kind.fields.push(read);
                 }
-                Err(DeclarationMistake { message, cure }) => {
+                Err(DeclarationMistake { message, cure, .. }) => {
                     self.problem("kinds", &path, format!("the field `{field}` of {} {message}", kind.name), cure);
                     // Add it for references to it, so that a mistake is reported only once.
                     kind.fields.extend(bare_field(&field, &declared, kinds));
@@ -251,12 +257,15 @@ impl Loader<'_> {
     /// Decides which audiences are fields of the entity, once all kinds are known. The others are seats.
     fn settle_audiences(&mut self, schema: &mut Schema) {
         let seats = self.stack.seats();
-        let unknown = |rule: &AudienceRule| {
+        let unknown = |kind: &Kind, rule: &AudienceRule| {
             let AudienceRule::Fixed(Audience::Only(named)) = rule else { return Ok(()) };
             match named.iter().find(|name| ***name != *"gm" && !seats.contains_key(&***name)) {
                 None => Ok(()),
                 Some(name) => {
-                    let cure = instead_or(name, seats.keys().map(String::as_str), AUDIENCE_CURE);
+                    let cure = match likeliest(name, seats.keys().map(String::as_str)) {
+                        Some(near) => Cure::meant(&**name, near),
+                        None => cure_of_audience(kind, name),
+                    };
                     wrong(format!("has the audience `{name}`, which is neither a field nor a seat"), cure)
                 }
             }
@@ -267,7 +276,8 @@ impl Loader<'_> {
             let mut settle = |what: String, path: String, rule: &Option<AudienceRule>| {
                 let rule = settled_rule(kind, rule.as_ref()?);
                 let checked = schema.check_audience(KindId(at as u16), &rule);
-                let checked = checked.or_else(|message| wrong(message, AUDIENCE_CURE)).and_then(|()| unknown(&rule));
+                let checked =
+                    checked.or_else(|message| wrong(message, AUDIENCE_CURE)).and_then(|()| unknown(kind, &rule));
                 problems.extend(checked.err().map(|found| (path, format!("{what} {}", found.message), found.cure)));
                 Some(rule)
             };
@@ -294,17 +304,19 @@ impl Loader<'_> {
 pub(super) struct DeclarationMistake {
     pub message: String,
     pub cure: Cure,
+    pub subject: Subject,
 }
 
 pub(super) type Read<T> = std::result::Result<T, DeclarationMistake>;
 
 pub(super) fn wrong<T>(message: impl Into<String>, cure: impl Into<Cure>) -> Read<T> {
-    Err(DeclarationMistake { message: message.into(), cure: cure.into() })
+    Err(DeclarationMistake { message: message.into(), cure: cure.into(), subject: Subject::Other })
 }
 
 impl From<mlua::Error> for DeclarationMistake {
     fn from(error: mlua::Error) -> DeclarationMistake {
-        DeclarationMistake { message: format!("cannot be read: {error}"), cure: FIELD_CURE.into() }
+        let message = format!("cannot be read: {error}");
+        DeclarationMistake { message, cure: FIELD_CURE.into(), subject: Subject::Other }
     }
 }
 
@@ -363,23 +375,64 @@ fn read_ends(body: &Table, kind: &Kind) -> Read<(Vec<FieldId>, bool)> {
         let Ok(Lv::String(name)) = name else { return wrong("has a `relates` that is not a list of fields".into()) };
         let name = name.to_string_lossy();
         let Some(at) = kind.field_named(&name) else {
-            let references = kind.fields.iter().filter(|field| matches!(field.ty, Type::Ref(_)));
-            let cure = instead_or(&name, references.map(|field| &*field.name), ENDS_CURE);
-            return self::wrong(format!("relates `{name}`, and has no such field"), cure);
+            let taken: Vec<String> = names.sequence_values::<String>().filter_map(Result::ok).collect();
+            let cure = match free_end(kind, &name, &taken) {
+                Some(end) => Cure::meant(&*name, end),
+                None => ENDS_CURE.into(),
+            };
+            let message = format!("relates `{name}`, and has no such field");
+            return Err(DeclarationMistake { message, cure, subject: Subject::RelationEnd });
         };
         if !matches!(kind.field(at).ty, Type::Ref(Some(_))) && *kind.name != *ENDING {
-            return wrong(format!("relates `{name}`, which is no reference to one kind"));
+            let cure = match free_end(kind, &name, &[]) {
+                Some(end) => Cure::meant(&*name, end),
+                None => ENDS_CURE.into(),
+            };
+            return self::wrong(format!("relates `{name}`, which is no reference to one kind"), cure);
         }
         ends.push(at);
     }
     match ends.as_slice() {
         [_] if mutual => wrong("is mutual and relates one field only".into()),
-        [one, other] if one == other => wrong("relates the same field twice".into()),
+        [one, other] if one == other => {
+            let name = &kind.field(*one).name;
+            let quoted = format!("\"{name}\"");
+            let cure = match free_end(kind, name, &[name.to_string()]) {
+                Some(end) => Cure::one_of(
+                    [Replacement::after(&*quoted, &*quoted, format!("\"{end}\""))],
+                    format!("did you mean `{end}`? It is a reference of `{}`", kind.name),
+                ),
+                None => ENDS_CURE.into(),
+            };
+            self::wrong("relates the same field twice", cure)
+        }
         [one, other] if mutual && kind.field(*one).ty != kind.field(*other).ty => {
             wrong("is mutual, and its ends are of different kinds".into())
         }
         [_] | [_, _] => Ok((ends, mutual)),
         _ => wrong(format!("relates {} fields, not one or two", ends.len())),
+    }
+}
+
+/// The reference of a kind that a wrong name of an end means: the only one that is no end yet, or one of a similar name.
+fn free_end<'k>(kind: &'k Kind, name: &str, taken: &[String]) -> Option<&'k str> {
+    let references =
+        kind.fields.iter().filter(|field| matches!(field.ty, Type::Ref(Some(_)))).map(|field| &*field.name);
+    let free: Vec<&str> = references.filter(|field| !taken.iter().any(|taken| taken == field)).collect();
+    match free.as_slice() {
+        [only] => Some(only),
+        several => likeliest(name, several.iter().copied()),
+    }
+}
+
+/// The field that an unknown name of an audience means: the one that is called `seat`, or the only text.
+fn cure_of_audience(kind: &Kind, name: &str) -> Cure {
+    let texts: Vec<&str> =
+        kind.fields.iter().filter(|field| field.ty == Type::Text).map(|field| &*field.name).collect();
+    match texts.as_slice() {
+        [only] => Cure::meant(name, *only),
+        _ if texts.contains(&"seat") => Cure::meant(name, "seat"),
+        _ => instead_or(name, texts, AUDIENCE_CURE),
     }
 }
 
@@ -440,7 +493,8 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Read<Field
             };
             let value = ty.settle(value);
             if let Err(error) = ty.check(&value, &Schema::default(), &riskbreaker_state::State::new()) {
-                return wrong(format!("has a default that does not fit: it {error}"), DEFAULT_CURE);
+                let cure = cure_of_default(&error).unwrap_or_else(|| DEFAULT_CURE.into());
+                return wrong(format!("has a default that does not fit: it {error}"), cure);
             }
             value
         }
@@ -465,9 +519,28 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Read<Field
     })
 }
 
+/// What to write for a default that does not fit: another default, or another bound.
+fn cure_of_default(unfit: &Unfit) -> Option<Cure> {
+    let (Type::Int { min, max }, Value::Int(given)) = (&unfit.wanted, &unfit.given) else {
+        return cure_of_value(unfit);
+    };
+    let (least, most) = (min.filter(|min| given < min), max.filter(|max| given > max));
+    let (key, bound) = least.map(|min| ("min", min)).or(most.map(|max| ("max", max)))?;
+    let meant = number_meant(*given, (*min, *max)).to_string();
+    let given = given.to_string();
+    let choices =
+        [Replacement::after("default", &*given, &*meant), Replacement::after(key, bound.to_string(), &*given)];
+    Some(Cure::one_of(choices, format!("write default = {meant}, or {key} = {given}")))
+}
+
 /// The field with only its type. `None` if that is invalid.
 fn bare_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> Option<Field> {
-    let ty = declared.as_table().and_then(|table| read_type(table, kinds).ok())?;
+    let table = declared.as_table()?;
+    let ty = read_type(table, kinds).ok().or_else(|| match &*table.raw_get::<String>("@type").ok()? {
+        // The bounds are wrong.
+        "int" => Some(Type::Int { min: None, max: None }),
+        _ => None,
+    })?;
     Some(of_type(name, ty))
 }
 
@@ -518,7 +591,12 @@ fn type_inside(table: &Table, kinds: &BTreeSet<String>, depth: usize) -> Read<Ty
     Ok(match &*ty.to_string_lossy() {
         "int" => match (bound("min")?, bound("max")?) {
             (Some(min), Some(max)) if min > max => {
-                return wrong(format!("has bounds that leave nothing: {min} to {max}"), BOUND_CURE);
+                let choices = [
+                    Replacement::of(format!("min = {min}, max = {max}"), format!("min = {max}, max = {min}")),
+                    Replacement::of(format!("max = {max}, min = {min}"), format!("max = {min}, min = {max}")),
+                ];
+                let cure = Cure::one_of(choices, format!("exchange them: min = {max}, max = {min}"));
+                return wrong(format!("has bounds that leave nothing: {min} to {max}"), cure);
             }
             (min, max) => Type::Int { min, max },
         },

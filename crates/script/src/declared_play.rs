@@ -12,9 +12,10 @@ use super::loader::{Loader, kept, title_of};
 use super::merge::sorted;
 use riskbreaker_ruleset::quoted::quoted;
 use riskbreaker_ruleset::{
-    Cure, Declarations, EntryName, FreeName, HitCount, HitSign, LetStand, Problem, Statistic, instead, instead_or,
+    Cure, Declarations, EntryName, FreeName, HitCount, HitSign, LetStand, Problem, Replacement, Statistic, Subject,
+    instead, instead_or, likeliest,
 };
-use riskbreaker_state::{ENDING, OutcomeKind, Type};
+use riskbreaker_state::{ENDING, OutcomeKind, Schema, Type};
 
 /// The horizon that ends with the open action.
 const ACTION: &str = "action";
@@ -53,7 +54,7 @@ impl Loader<'_> {
             let path = declared_in.unwrap_or_else(|| format!("{}/play.luau", self.stack.main().id()));
             let message = "play.luau needs `start`, a function(scenario) that builds the starting state";
             let cure = "add start = function(scenario) ... end, or name a ruleset that has it in `extends`";
-            self.problems.push(Problem::new(path, message).with_cure(cure));
+            self.problems.push(Problem::new(path, message).with_cure(cure).about(Subject::Undeclared));
         }
         let made = lua.create_table()?;
         made.raw_set("start", play.raw_get::<Lv>("start")?)?;
@@ -180,13 +181,7 @@ impl Loader<'_> {
                 None => {
                     let message =
                         format!("`hit` names {}, which is no number field and no reference to a kind", quoted(name));
-                    let numbers = schema.kinds.iter().flat_map(|kind| {
-                        let fields = kind.fields.iter().filter(|field| matches!(field.ty, Type::Int { .. }));
-                        fields.map(|field| format!("{}.{}", kind.name, field.name))
-                    });
-                    let numbers: Vec<String> = numbers.collect();
-                    let wanted = name.trim_start_matches('-');
-                    let cure = instead_or(wanted, numbers.iter().map(String::as_str), CURE);
+                    let cure = cure_of_hit(schema, name).unwrap_or_else(|| CURE.into());
                     self.problem("play", "hit", message, cure);
                 }
             }
@@ -322,7 +317,8 @@ impl Loader<'_> {
                         quoted(&words),
                         quoted(&word)
                     );
-                    self.problem("play", &format!("results/{words}"), message, CURE);
+                    let cure = kind.as_string().map_or_else(|| CURE.into(), |_| cure_of_result(&word));
+                    self.problem("play", &format!("results/{words}"), message, cure);
                 }
             }
         }
@@ -437,4 +433,60 @@ fn facts_of(play: &Table, key: &str) -> Result<Vec<(String, String)>> {
     let declared: Vec<(String, String)> = declared.collect();
     hold(declared.iter().map(|(name, ty)| name.len() + ty.len()).sum())?;
     Ok(declared)
+}
+
+/// The correction of a part of `hit`: a field of the kind that it names, a similar one or the only one that is not in the
+/// part yet; or else a number of any kind that is written alike.
+fn cure_of_hit(schema: &Schema, told: &str) -> Option<Cure> {
+    let parts: Vec<(&str, &str)> = told.split(' ').filter_map(|part| part.split_once('.')).collect();
+    let counts = |ty: &Type| matches!(ty, Type::Int { .. } | Type::Ref(Some(_)));
+    for (of, name) in &parts {
+        let Some(kind) = schema.kind_named(of.trim_start_matches('-')).map(|kind| schema.kind(kind)) else { continue };
+        let fields = kind.fields.iter().filter(|field| counts(&field.ty));
+        if fields.clone().any(|field| *field.name == **name) {
+            continue;
+        }
+        let references = fields.clone().filter(|field| !matches!(field.ty, Type::Int { .. })).map(|field| &*field.name);
+        let free: Vec<&str> = references.filter(|field| parts.iter().all(|(_, used)| used != field)).collect();
+        let near = likeliest(name, fields.clone().map(|field| &*field.name));
+        // Beside `by`, and in a kind without numbers, a reference is meant; otherwise a number, as the profile names it.
+        let numbers: Vec<&str> =
+            fields.filter(|field| matches!(field.ty, Type::Int { .. })).map(|field| &*field.name).collect();
+        let counts: Vec<&str> = match parts.len() {
+            1 if !numbers.is_empty() => {
+                let shown =
+                    numbers.iter().filter(|name| kind.profile.numbers.iter().any(|number| *number.name == ***name));
+                if let [only] = numbers.as_slice() { vec![*only] } else { shown.copied().collect() }
+            }
+            _ => free,
+        };
+        let meant = near.or(if let [only] = counts.as_slice() { Some(*only) } else { None })?;
+        let (written, code) = (format!("{}.{name}", kind.name), format!("{}.{meant}", kind.name));
+        let sentence = format!("`{}` has no such field `{name}`: write `{code}`", kind.name);
+        return Some(Cure::rewrite(written, code, sentence));
+    }
+    let numbers = schema.kinds.iter().flat_map(|kind| {
+        let fields = kind.fields.iter().filter(|field| matches!(field.ty, Type::Int { .. }));
+        fields.map(|field| format!("{}.{}", kind.name, field.name))
+    });
+    let numbers: Vec<String> = numbers.collect();
+    let wanted = told.trim_start_matches('-');
+    likeliest(wanted, numbers.iter().map(String::as_str)).map(|near| Cure::meant(wanted, near))
+}
+
+/// The correction of the kind of a result: what its word means, or else one of the three.
+fn cure_of_result(word: &str) -> Cure {
+    const SUCCESS: [&str; 8] = ["win", "won", "hit", "good", "yes", "pass", "victory", "true"];
+    const FAILURE: [&str; 9] = ["loss", "lose", "lost", "miss", "bad", "no", "fail", "defeat", "false"];
+    let lower = word.to_lowercase();
+    let kinds = OutcomeKind::WORDS.map(|(kind, _)| kind);
+    let meant = match likeliest(&lower, kinds) {
+        Some(near) => near,
+        None if SUCCESS.contains(&&*lower) => "success",
+        None if FAILURE.contains(&&*lower) => "failure",
+        None => "other",
+    };
+    let all = std::iter::once(meant).chain(kinds.into_iter().filter(|kind| *kind != meant));
+    let choices = all.map(|kind| Replacement::of(format!("\"{word}\""), format!("\"{kind}\"")));
+    Cure::one_of(choices, format!("write \"{meant}\""))
 }

@@ -9,7 +9,7 @@ use super::conversion::{sort_of, whole_of};
 use super::declared_kinds::{DeclarationMistake, Read, wrong};
 use super::loader::{Loader, kept};
 use super::merge::sorted;
-use riskbreaker_ruleset::{Cure, instead_or};
+use riskbreaker_ruleset::{Cure, instead_or, likeliest};
 use riskbreaker_state::{
     FieldId, Kind, KindId, MostRule, NumberRule, NumberSource, PositionRule, ProfileRule, Schema, SideRule, Type,
 };
@@ -31,7 +31,7 @@ impl Loader<'_> {
     pub(super) fn profile(&mut self, kind: &Kind, body: &Table) -> ProfileRule {
         let mut profile = ProfileRule::default();
         let mut put = |part: &str, read: Read<()>| {
-            if let Err(DeclarationMistake { message, cure }) = read {
+            if let Err(DeclarationMistake { message, cure, .. }) = read {
                 self.problem(
                     "kinds",
                     &format!("{}/{part}", kind.name),
@@ -50,20 +50,26 @@ impl Loader<'_> {
     /// Checks the paths to seats, which go through other kinds.
     pub(super) fn check_seats(&mut self, schema: &mut Schema) {
         for at in 0..schema.kinds.len() {
-            let checked = schema.check_seat(KindId(at as u16));
+            let Err(wrong) = schema.check_seat(KindId(at as u16)) else { continue };
+            let fits = |ty: &Type| match wrong.is_last {
+                true => matches!(ty, Type::Text | Type::Enum(_)),
+                false => matches!(ty, Type::Ref(Some(_))),
+            };
+            let owner = schema.kind(wrong.kind);
+            let has_seat = owner.field_named("seat").is_some_and(|seat| fits(&owner.field(seat).ty));
+            let cure = match likeliest(
+                &wrong.field,
+                owner.fields.iter().filter(|field| fits(&field.ty)).map(|field| &*field.name),
+            ) {
+                Some(near) => Cure::meant(&*wrong.field, near),
+                None if has_seat => Cure::meant(&*wrong.field, "seat"),
+                None => field_meant(owner, &wrong.field, fits, SEAT_CURE),
+            };
             let kind = &mut schema.kinds[at];
-            if let Err(message) = checked {
-                let texts = kind.fields.iter().filter(|field| matches!(field.ty, Type::Text | Type::Enum(_)));
-                let cure = match kind.profile.seat.as_slice() {
-                    [name] if kind.field_named(name).is_none() => {
-                        instead_or(name, texts.map(|field| &*field.name), SEAT_CURE)
-                    }
-                    _ => SEAT_CURE.into(),
-                };
-                kind.profile.seat.clear();
-                let (path, message) = (format!("{}/seat", kind.name), format!("the kind `{}` {message}", kind.name));
-                self.problem("kinds", &path, message, cure);
-            }
+            kind.profile.seat.clear();
+            let (path, message) =
+                (format!("{}/seat", kind.name), format!("the kind `{}` {}", kind.name, wrong.message));
+            self.problem("kinds", &path, message, cure);
         }
     }
 }
@@ -115,7 +121,17 @@ fn read_number(kind: &Kind, table: &Table) -> Read<NumberRule> {
     let Lv::String(name) = table.raw_get::<Lv>(1)? else {
         return wrong("has a number without a name", NUMBERS_CURE);
     };
-    let mut number = number_named(kind, &name.to_string_lossy())?;
+    let name = name.to_string_lossy();
+    let mut number = kind.number_named(&name).or_else(|message| {
+        // The label of a number is most often the name of its field.
+        let label =
+            text_in(table, "label", "the number", NUMBERS_CURE)?.map(|label| label.to_lowercase().replace(' ', "_"));
+        let labelled = label.filter(|label| kind.number_named(label).is_ok());
+        wrong(
+            message,
+            labelled.map_or_else(|| cure_of_number(kind, &name, NUMBERS_CURE), |label| Cure::meant(&*name, label)),
+        )
+    })?;
     let of = format!("the number `{}`", number.name);
     only_keys(
         table,
@@ -144,22 +160,37 @@ fn read_number(kind: &Kind, table: &Table) -> Read<NumberRule> {
 }
 
 fn number_named(kind: &Kind, name: &str) -> Read<NumberRule> {
-    kind.number_named(name).or_else(|message| wrong(message, cure_of(kind, name, NUMBERS_CURE)))
+    kind.number_named(name).or_else(|message| wrong(message, cure_of_number(kind, name, NUMBERS_CURE)))
 }
 
 fn source_named(kind: &Kind, name: &str, cure: &str) -> Read<NumberSource> {
-    kind.number_source(name).or_else(|message| wrong(message, cure_of(kind, name, cure)))
+    kind.number_source(name).or_else(|message| wrong(message, cure_of_number(kind, name, cure)))
 }
 
-fn cure_of(kind: &Kind, name: &str, cure: &str) -> Cure {
-    instead_or(name, kind.members(), cure)
+/// The number of a kind that a wrong name means: one of a similar name, or the only one.
+fn cure_of_number(kind: &Kind, name: &str, otherwise: &str) -> Cure {
+    let numbers = kind.members().filter(|member| kind.number_source(member).is_ok());
+    meant_or_only(name, numbers.collect(), otherwise)
+}
+
+/// The field of a kind that a wrong name means: one of a similar name, or the only one whose type fits.
+fn field_meant(kind: &Kind, name: &str, fits: impl Fn(&Type) -> bool, otherwise: &str) -> Cure {
+    let fields = kind.fields.iter().filter(|field| fits(&field.ty)).map(|field| &*field.name);
+    meant_or_only(name, fields.collect(), otherwise)
+}
+
+/// The correction of an unknown word: the likeliest name, the only one, or else the text `otherwise`.
+pub(super) fn meant_or_only(word: &str, names: Vec<&str>, otherwise: &str) -> Cure {
+    match names.as_slice() {
+        [only] => Cure::meant(word, *only),
+        _ => instead_or(word, names, otherwise),
+    }
 }
 
 /// Finds a field by name and checks it with `fits`.
 fn field_named(kind: &Kind, name: &str, part: &str, fits: fn(&Type) -> bool, cure: &str) -> Read<FieldId> {
     let Some(field) = kind.field_named(name) else {
-        let fields = kind.fields.iter().filter(|field| fits(&field.ty)).map(|field| &*field.name);
-        return wrong(format!("has {part} `{name}`, and no such field"), instead_or(name, fields, cure));
+        return wrong(format!("has {part} `{name}`, and no such field"), field_meant(kind, name, fits, cure));
     };
     match &kind.field(field).ty {
         ty if fits(ty) => Ok(field),

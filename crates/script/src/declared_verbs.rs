@@ -49,7 +49,7 @@ impl Loader<'_> {
                     } else {
                         match read_verb(&params, &kinds, bare.clone()) {
                             Ok(verb) => verb,
-                            Err(DeclarationMistake { message, cure }) => {
+                            Err(DeclarationMistake { message, cure, .. }) => {
                                 self.problem("verbs", &name, format!("the verb `{name}` {message}"), cure);
                                 bare
                             }
@@ -104,7 +104,7 @@ impl Loader<'_> {
             let is_name = is_luau_name(&name) || is_topic && is_luau_name(&format!("{name}_"));
             match read_named(&name, is_name, &declared, &kinds) {
                 Ok(param) => read.push(param),
-                Err(DeclarationMistake { message, cure }) => {
+                Err(DeclarationMistake { message, cure, .. }) => {
                     let last = path.rsplit('/').next().unwrap_or(path);
                     self.problem(what, &format!("{path}/{name}"), format!("`{last}` {message}"), cure);
                 }
@@ -239,7 +239,7 @@ fn read_param(entry: &Table, kinds: &BTreeSet<String>, depth: usize) -> Read<Par
     }
     let ty = read_param_type(&declared, kinds, depth).map_err(|found| DeclarationMistake {
         message: format!("has a parameter `{name}` that {}", found.message),
-        cure: found.cure,
+        ..found
     })?;
     Ok(Param { ty, optional, text: text_of(entry)?, name })
 }
@@ -269,7 +269,7 @@ fn read_named(name: &str, is_name: bool, declared: &Lv, kinds: &BTreeSet<String>
 }
 
 fn at_name(name: &str, found: DeclarationMistake) -> DeclarationMistake {
-    DeclarationMistake { message: format!("has a name `{name}` that {}", found.message), cure: found.cure }
+    DeclarationMistake { message: format!("has a name `{name}` that {}", found.message), ..found }
 }
 
 fn read_param_type(declared: &Table, kinds: &BTreeSet<String>, depth: usize) -> Read<ParamType> {

@@ -31,9 +31,10 @@ pub(super) fn fault_of(
     };
     let mut fault = Fault::new(explained(tidy(&message)));
     let mut first = own.or_else(|| chain.first().cloned());
-    if let Some(Stop::Fault { message, cure, kind }) = stop {
+    if let Some(Stop::Fault { message, cure, kind, unfit }) = stop {
         fault.message = tidy(message);
         fault.kind = *kind;
+        fault.unfit = unfit.clone();
         fault.cure = cure.clone();
         first = chain.first().cloned().or(first);
     }
@@ -359,10 +360,6 @@ fn cure_for(message: &str) -> Option<&'static str> {
         (has("stack overflow"), "look for a function that calls itself, or is called by what it calls, without end"),
         (has("has no option"), "look for a misspelling among what it takes"),
         (has("takes the type of its elements"), "write the type without quotes: rb.text(), rb.int(), rb.ref(\"kind\")"),
-        (
-            message.starts_with("files require each other"),
-            "put what both need into a third file, and require that from both",
-        ),
         (has("attempt to perform arithmetic"), "calculate with numbers only: a text or an entity is not a number"),
         (
             has("attempt to compare") && has("userdata"),

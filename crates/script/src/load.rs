@@ -14,15 +14,15 @@ use super::declaration_lines::line_of;
 use super::declared_kinds::OfKinds;
 use super::fault::{fault_of, meant};
 use super::handles::Handles;
-use super::host::state::HostState;
+use super::host::state::{FailedRequire, HostState, RequireFailure};
 use super::loader::{KEPT, Loader, MOST_HELD, title_of};
 use super::merge::{FileDeclarations, Merger, sorted};
 use super::prelude::Prelude;
 use super::sandbox::{self, collect};
 use super::trusted::Trusted;
 use riskbreaker_ruleset::{
-    Card, CreationPart, Cure, Data, Declarations, Fact, LoadError, Manifest, Problem, RecapSentences, Stack, instead,
-    instead_or, plain,
+    Card, CreationPart, Cure, Data, Declarations, Fact, LoadError, Manifest, Problem, RecapSentences, Stack, Subject,
+    instead, instead_or, plain,
 };
 
 pub(super) struct Loaded {
@@ -69,7 +69,7 @@ pub(super) fn load(stack: &Arc<Stack>) -> std::result::Result<Loaded, LoadError>
         is_spent: false,
         held: MOST_HELD,
     };
-    loader.run_files(&prelude, &allowed).map_err(engine)?;
+    loader.run_files(&prelude, &allowed, &host).map_err(engine)?;
     let installed = if loader.is_spent { None } else { loader.whole(|loader| loader.install(&prelude, &host)) };
     let Some(installed) = installed else { return Err(failed(loader.problems)) };
     let (declarations, classes) = installed.map_err(engine)?;
@@ -83,7 +83,7 @@ pub(super) fn load(stack: &Arc<Stack>) -> std::result::Result<Loaded, LoadError>
 
 impl Loader<'_> {
     /// Runs every file, bottom part first, and merges the declarations.
-    fn run_files(&mut self, prelude: &Prelude, allowed: &Table) -> Result<()> {
+    fn run_files(&mut self, prelude: &Prelude, allowed: &Table, host: &HostState) -> Result<()> {
         let mut budget = self.budget();
         let base = self.lua.used_memory();
         let (most, mut collected_at) = (base + sandbox::MEMORY, base + sandbox::MEMORY / 4);
@@ -124,8 +124,11 @@ impl Loader<'_> {
                     let error = result.err().unwrap_or(mlua::Error::StackError);
                     let fault = fault_of(&error, None, spent.map(|what| (what, spent_at())), self.stack);
                     let path = fault.path.clone().unwrap_or_else(|| full.clone());
-                    if fault.message.ends_with("could not be read, and is required here") && !self.problems.is_empty() {
-                        continue; // why it could not has been told
+                    let failed = host.failed_require.take().filter(|failed| failed.message == fault.message);
+                    if failed.as_ref().is_some_and(|failed| matches!(failed.failure, RequireFailure::Reported))
+                        && !self.problems.is_empty()
+                    {
+                        continue;
                     }
                     let (message, meant) = meant(fault.message);
                     let mut problem = Problem::new(path, message);
@@ -133,6 +136,9 @@ impl Loader<'_> {
                     problem.column = fault.column;
                     problem.length = Some(fault.length).filter(|length| *length > 0);
                     problem.cure = meant.or(fault.cure.map(Cure::from));
+                    if let Some(FailedRequire { failure: RequireFailure::Circle(through), .. }) = failed {
+                        problem = self.of_circle(problem, &through);
+                    }
                     self.problems.push(problem);
                     if spent.is_some() {
                         self.is_spent = true;
@@ -165,6 +171,23 @@ impl Loader<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The problem of files that require each other, through one of them. A file that requires itself means the one of the
+    /// ruleset below.
+    fn of_circle(&self, problem: Problem, through: &str) -> Problem {
+        let cure = "put what both need into a third file, and require that from both";
+        let problem = problem.about(Subject::Circle).with_cure(cure);
+        let Some((part, inside)) = self.stack.part_of(&problem.path).filter(|_| problem.path == through) else {
+            return problem;
+        };
+        let module = inside.trim_end_matches(".luau").trim_end_matches(".lua");
+        if self.stack.file_below(part, module).is_none() {
+            return problem.with_cure("a file cannot require itself: take the line out");
+        }
+        let (written, code) = (format!("\"{module}\""), format!("\"@parent/{module}\""));
+        let sentence = format!("the file requires itself: write require({code}) for the file of the ruleset below");
+        problem.with_cure(Cure::rewrite(written, code, sentence))
     }
 
     /// The budget for all files together.

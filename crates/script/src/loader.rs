@@ -10,7 +10,11 @@ use super::conversion::sort_of;
 use super::declaration_lines::{line_at, line_of};
 use super::merge::{MOST_PROBLEMS, Merger, sorted};
 use riskbreaker_ruleset::quoted::quoted;
-use riskbreaker_ruleset::{Cure, LONGEST_NAME, LONGEST_TITLE, Problem, Stack, instead, nearest};
+use riskbreaker_ruleset::{
+    Cure, LONGEST_NAME, LONGEST_TITLE, Problem, Stack, Subject, TextChange, find_whole, instead, nearest, number_in,
+    truth_in,
+};
+use riskbreaker_state::Value as RulesValue;
 
 /// A stack being read, with the problems found so far.
 ///
@@ -89,19 +93,11 @@ impl Loader<'_> {
                     let (found, ty) = (sort_of(&value), ty.trim_end_matches('?'));
                     if !ty.split('|').any(|one| one.trim() == found) {
                         let sorts = ty.replace('|', " or ");
-                        let message = format!("`{key}` of {what} `{at}` is a {sorts}, not a {found}");
+                        let message = format!("`{key}` of {what} `{at}` must be a {sorts}, not a {found}");
                         let text = value.as_string().map(|text| text.to_string_lossy());
-                        let unquoted = |text: &str| {
-                            Cure::rewrite(format!("\"{text}\""), text, format!("write {key} = {text}, without quotes"))
-                        };
-                        let cure = match (ty, text.as_deref()) {
-                            ("string", _) => format!("put it in quotes: {key} = \"...\"").into(),
-                            ("number", Some(digits)) if digits.parse::<f64>().is_ok() => unquoted(digits),
-                            ("number", _) => format!("write {key} = a number, without quotes").into(),
-                            ("boolean", Some(word @ ("true" | "false"))) => unquoted(word),
-                            ("boolean", _) => "write true or false, without quotes".into(),
-                            _ => format!("write a {sorts}: `{declared}` in play.luau declares it so").into(),
-                        };
+                        let cure = cure_of_fact(&key, ty, &value, text.as_deref()).unwrap_or_else(|| {
+                            format!("write a {sorts}: `{declared}` in play.luau declares it so").into()
+                        });
                         self.problem(what, &path, message, cure);
                     }
                 }
@@ -181,11 +177,34 @@ impl Loader<'_> {
     }
 
     pub(super) fn problem(&mut self, what: &str, path: &str, message: impl Into<String>, cure: impl Into<Cure>) {
+        self.problem_about(Subject::Other, what, path, message, cure);
+    }
+
+    /// Offers to write code on a line before the one that assigns a key, in the declaration of the last problem.
+    pub(super) fn offer_before(&mut self, key: &str, code: &str) {
+        let Some(problem) = self.problems.last_mut() else { return };
+        let (Some(line), Some(text)) = (problem.line, self.stack.text_of(&problem.path)) else { return };
+        let begin: usize = text.split_inclusive('\n').take(line as usize - 1).map(str::len).sum();
+        let Some(at) = find_whole(&text[begin..], key).map(|at| begin + at) else { return };
+        let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let indent = &text[start..at];
+        let text = if indent.trim().is_empty() { format!("{code}\n{indent}") } else { format!("{code} ") };
+        problem.change = Some(TextChange { begin: at, end: at, text });
+    }
+
+    pub(super) fn problem_about(
+        &mut self,
+        subject: Subject,
+        what: &str,
+        path: &str,
+        message: impl Into<String>,
+        cure: impl Into<Cure>,
+    ) {
         if self.problems.len() >= MOST_PROBLEMS {
             return;
         }
         let file = self.merger.origin(what, path).unwrap_or_else(|| self.stack.main().id().to_string());
-        let mut problem = Problem::new(file.clone(), message).with_cure(cure);
+        let mut problem = Problem::new(file.clone(), message).with_cure(cure).about(subject);
         problem.line = line_at(self.stack, &file, path);
         self.problems.push(problem);
     }
@@ -198,3 +217,37 @@ pub(super) fn title_of(body: &Table, name: &str) -> Result<Arc<str>> {
 
 /// The possible types of a card's fact.
 pub(super) const FACT_TYPES: [&str; 5] = ["number", "string", "boolean", "table", "function"];
+
+/// What to write for a fact of another type than the declared one.
+fn cure_of_fact(key: &str, ty: &str, value: &Lv, text: Option<&str>) -> Option<Cure> {
+    let unquoted = |text: &str, code: String| {
+        let sentence = format!("write {key} = {code}, without quotes");
+        Cure::rewrite(format!("\"{text}\""), code, sentence)
+    };
+    let number = value.as_integer().or_else(|| value.as_number().map(|number| number as i64));
+    let plain = text.map(RulesValue::from).or(number.map(RulesValue::Int))?;
+    Some(match (ty, text) {
+        ("string", None) => {
+            let (number, quoted) = (plain.to_string(), format!("\"{plain}\""));
+            Cure::rewrite(number, &*quoted, format!("put it in quotes: {key} = {quoted}"))
+        }
+        ("number", Some(digits)) if digits.parse::<f64>().is_ok() => unquoted(digits, digits.to_owned()),
+        ("number", Some(text)) => match number_in(text) {
+            Some(number) => unquoted(text, number.to_string()),
+            None => format!("write {key} = a number, without quotes").into(),
+        },
+        ("boolean", Some(text)) => match truth_in(&plain) {
+            Some(truth) => unquoted(text, truth.to_string()),
+            None => "write true or false, without quotes".into(),
+        },
+        ("table", Some(text)) => {
+            let list = format!("{{ \"{text}\" }}");
+            Cure::rewrite(format!("\"{text}\""), &*list, format!("put it in braces: {key} = {list}"))
+        }
+        ("boolean", None) => match truth_in(&plain) {
+            Some(truth) => Cure::rewrite(plain.to_string(), truth.to_string(), format!("write {key} = {truth}")),
+            None => "write true or false".into(),
+        },
+        _ => return None,
+    })
+}

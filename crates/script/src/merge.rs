@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
 use super::budget::hold;
 use super::conversion::sort_of;
-use super::declaration_lines::line_of;
-use riskbreaker_ruleset::{Cure, PartRole, Problem, Stack, instead_or};
+use super::declaration_lines::{assigned_value, call_of, line_of};
+use riskbreaker_ruleset::{Cure, PartRole, Problem, Stack, TextChange, instead_or};
 
 /// Deepest nesting of tables in a declaration.
 const MAX_DEPTH: usize = 16;
@@ -173,6 +174,7 @@ impl<'a> Merger<'a> {
                 let first = self.origin(declared.what, &format!("{id}/id")).unwrap_or_default();
                 let message = format!("{} `{id}` is already declared in {first}", declared.what);
                 self.refuse(declared, "id", message, "say rb.extend(...) or rb.replace(...)");
+                self.offer_wrapping(declared, &first, |text| call_of(text, &format!("rb.{}", declared.what)));
             }
             (MergeStep::Extend | MergeStep::Removed, None) => {
                 let message = format!("there is no {} `{id}` below to change", declared.what);
@@ -237,6 +239,8 @@ impl<'a> Merger<'a> {
                     let message = format!("`{key}` is already declared in {first}");
                     let cure = "say rb.extend(...), rb.replace(...) or rb.wrapped(...)";
                     self.refuse(site.declared, &at, message, cure);
+                    let line = self.problems.last().and_then(|problem| problem.line);
+                    self.offer_wrapping(site.declared, &first, |text| assigned_value(text, line?, &key));
                 }
             }
         }
@@ -357,6 +361,33 @@ impl<'a> Merger<'a> {
         let mut problem = Problem::new(declared.path.clone(), message).with_cure(cure);
         problem.line = line_of(self.stack, &declared.path, at.rsplit('/').next().unwrap_or(at));
         self.problems.push(problem);
+    }
+
+    /// Offers to mark a declaration that is below in another ruleset: it extends that one, or replaces it.
+    fn offer_wrapping(
+        &mut self,
+        declared: &FileDeclarations,
+        first: &str,
+        find: impl Fn(&str) -> Option<Range<usize>>,
+    ) {
+        let ruleset = |path: &str| path.split('/').next().map(str::to_owned);
+        let Some(problem) = self.problems.last_mut().filter(|_| ruleset(first) != ruleset(&declared.path)) else {
+            return;
+        };
+        let Some(text) = self.stack.text_of(&declared.path) else { return };
+        let Some(Range { start: begin, end }) = find(text) else { return };
+        // Where only the word was forgotten, the brackets are there.
+        let value =
+            text[begin..end].strip_prefix('(').and_then(|value| value.strip_suffix(')')).unwrap_or(&text[begin..end]);
+        let wrapped = |op: &str| TextChange { begin, end, text: format!("{op}({value})") };
+        let ops: &[&str] = if value.starts_with('{') || declared.what != "verbs" {
+            &["rb.extend", "rb.replace"]
+        } else {
+            &["rb.replace"]
+        };
+        let mut changes = ops.iter().map(|op| wrapped(op));
+        problem.change = changes.next();
+        problem.choices = changes.collect();
     }
 
     // Results

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use mlua::{Function, Lua, Result, Table};
 
 use super::compile::{self, compile_file};
-use super::host::state::HostState;
+use super::host::state::{FailedRequire, HostState, RequireFailure};
 use super::trusted::Trusted;
 use super::{host, sandbox};
 use riskbreaker_ruleset::{Stack, instead};
@@ -52,6 +52,21 @@ impl Prelude {
             lua.create_function(move |_, function: Function| {
                 loaded.note_keeper(&function);
                 Ok(())
+            })?,
+        )?;
+        let loaded = host.clone();
+        // Notes why a file cannot be required, and returns the message.
+        functions.raw_set(
+            "cannot_require",
+            lua.create_function(move |_, (path, is_circle): (String, bool)| {
+                let (message, failure) = if is_circle {
+                    let message = format!("files require each other in a circle, through {path}");
+                    (message, RequireFailure::Circle(path))
+                } else {
+                    (format!("{path} could not be read, and is required here"), RequireFailure::Reported)
+                };
+                loaded.failed_require.replace(Some(FailedRequire { message: message.clone(), failure }));
+                Ok(message)
             })?,
         )?;
         functions.raw_set("environments", environments)?;

@@ -226,7 +226,7 @@ impl State {
                 Passage::Defaulted => note(&mut told.defaulted, format!("{name} = {value}")),
                 Passage::StandIn => {
                     let kept = aside.get(&field.name).map(|kept| checked(&kept.value));
-                    let wrong = kept.and_then(Result::err).unwrap_or_default();
+                    let wrong = kept.and_then(Result::err).map(|unfit| unfit.to_string()).unwrap_or_default();
                     match is_secret {
                         true => note(&mut told.secret, format!("kept aside: {name}, which {wrong}")),
                         false => note(&mut told.kept_aside, format!("{name}, which {wrong}")),

@@ -30,6 +30,7 @@ mod readable_name;
 mod references;
 mod renames;
 mod schema;
+mod unfit;
 mod value;
 mod value_json;
 mod weight;
@@ -56,13 +57,14 @@ pub use number_hash::NumberHash;
 #[doc(hidden)]
 pub use numbers::DrawnNumber;
 pub use outcome_kind::OutcomeKind;
-pub use profile::{MostRule, NumberRule, NumberSource, PositionRule, ProfileRule, SideRule};
+pub use profile::{MostRule, NumberRule, NumberSource, PositionRule, ProfileRule, SideRule, WrongSeat};
 pub use readable_name::readable_name;
 #[doc(hidden)]
 pub use renames::{RenameStep, Renames};
 #[doc(hidden)]
 pub use schema::ENDING;
 pub use schema::{Field, FieldId, Kind, KindId, Schema, Type};
+pub use unfit::Unfit;
 #[doc(hidden)]
 pub use value::LARGEST_NUMBER;
 pub use value::{EntityId, Value};

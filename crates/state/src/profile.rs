@@ -144,31 +144,47 @@ impl Kind {
     }
 }
 
+/// The field at which the path to a seat ends, though it should lead to a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongSeat {
+    /// The kind that should have the field.
+    pub kind: KindId,
+    /// The name of the field.
+    pub field: Arc<str>,
+    /// Whether the field is the last of the path, and should be a text; the others should be references.
+    pub is_last: bool,
+    /// The problem, as a clause after the name of the kind with the seat.
+    pub message: String,
+}
+
 impl Schema {
     /// Checks that the path to the seat of a kind leads to a text.
     ///
     /// # Errors
     ///
-    /// The problem, as a clause after the name of the kind.
-    pub fn check_seat(&self, kind: KindId) -> Result<(), String> {
+    /// The first field of the path that is not there or has a wrong type.
+    pub fn check_seat(&self, kind: KindId) -> Result<(), WrongSeat> {
+        let mut at_kind = kind;
         let mut kind = self.kind(kind);
         let path = &kind.profile.seat;
         let whole = path.join(".");
         for (at, name) in path.iter().enumerate() {
-            let Some(field) = kind.field_named(name) else {
-                return Err(format!("has the seat `{whole}`, but a {} has no field `{name}`", kind.name));
-            };
             let last = at + 1 == path.len();
+            let Some(field) = kind.field_named(name) else {
+                let message = format!("has the seat `{whole}`, but a {} has no field `{name}`", kind.name);
+                return Err(WrongSeat { kind: at_kind, field: name.clone(), is_last: last, message });
+            };
             match &kind.field(field).ty {
                 Type::Text | Type::Enum(_) if last => {}
                 Type::Ref(Some(next)) if !last => match self.kind_named(next) {
-                    Some(next) => kind = self.kind(next),
+                    Some(next) => (at_kind, kind) = (next, self.kind(next)),
                     None => return Ok(()),
                 },
                 other => {
                     let takes = other.wanted();
                     let wanted = if last { "a text" } else { "an entity of one kind" };
-                    return Err(format!("has the seat `{whole}`, but `{name}` takes {takes}, not {wanted}"));
+                    let message = format!("has the seat `{whole}`, but `{name}` takes {takes}, not {wanted}");
+                    return Err(WrongSeat { kind: at_kind, field: name.clone(), is_last: last, message });
                 }
             }
         }

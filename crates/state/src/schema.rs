@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::audience::AudienceRule;
 use super::profile::ProfileRule;
+use super::unfit::Unfit;
 use super::value::{EntityId, Value};
 
 /// Index of a kind in its [`Schema`].
@@ -296,11 +297,9 @@ impl Type {
     ///
     /// As in [`Type::check`].
     #[doc(hidden)]
-    pub fn check_sort(&self, value: &Value) -> Result<(), String> {
+    pub fn check_sort(&self, value: &Value) -> Result<(), Unfit> {
         match (self, value) {
-            (Type::Enum(values), Value::Text(text)) if !values.contains(text) => {
-                Err(format!("takes {}, not `{text}`", self.wanted()))
-            }
+            (Type::Enum(values), Value::Text(text)) if !values.contains(text) => Err(Unfit::new(self, value)),
             (Type::Int { .. }, Value::Int(_))
             | (Type::Bool, Value::Bool(_))
             | (Type::Text | Type::Enum(_), Value::Text(_))
@@ -310,7 +309,7 @@ impl Type {
             | (Type::Map(_), Value::Map(_)) => Ok(()),
             // An empty script table may be an empty list or an empty map.
             (Type::Map(_), Value::List(items)) if items.is_empty() => Ok(()),
-            _ => Err(format!("takes {}, not {} ({value})", self.wanted(), value.type_name())),
+            _ => Err(Unfit::new(self, value)),
         }
     }
 

@@ -22,13 +22,18 @@ rb.say("{}", note)"#,
 
 impl SyntaxLints<'_> {
     /// Reports `a and nil or b`.
-    pub(crate) fn and_or_nil(&mut self, lhs: Expression<'_>, op: BinaryOp, at: Location) {
+    pub(crate) fn and_or_nil(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>, at: Location) {
         if op == BinaryOp::Or
-            && let ExpressionKind::Binary { op: BinaryOp::And, rhs: chosen, .. } = lhs.kind()
+            && let ExpressionKind::Binary { op: BinaryOp::And, lhs: condition, rhs: chosen } = lhs.kind()
             && matches!(chosen.kind(), ExpressionKind::Nil | ExpressionKind::Boolean(false))
         {
             let wrong = "`and` gives nil or false here, so that the part behind `or` is always taken";
             self.tell(&LINT, at, wrong, "write `if ... then ... else ...`");
+            let parts = [condition, chosen, rhs].map(|part| self.written(part.location()));
+            if let [Some(condition), Some(chosen), Some(otherwise)] = parts {
+                let whole = Location::new(lhs.location().begin, rhs.location().end);
+                self.changes(whole, format!("if {condition} then {chosen} else {otherwise}"));
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::inference::symbol::Symbol;
 use crate::inference::value_type::Param as DeclaredParam;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::{gives_many, literal, text};
+use crate::syntax::{gives_many, literal, number, text};
 use riskbreaker_ruleset::{Param, TextChange};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
@@ -114,7 +114,7 @@ impl ScriptReader<'_> {
         };
         let missing: Vec<&str> =
             params.get(args.len()..least).unwrap_or_default().iter().map(|param| param.name).collect();
-        let change = self.more_arguments(at, args, &missing);
+        let change = self.more_arguments(at, args, &missing).or_else(|| self.question_before(params, args));
         self.problem_with(&LINT, at, (wrong, format!("it is written {usage}").into()), change);
         true
     }
@@ -155,6 +155,28 @@ impl ScriptReader<'_> {
         let given = called.known_as().and_then(|name| self.known.names.given_to(&name));
         let (without, with) = given.map_or((0, 0), |given| given.calls_with(at));
         with >= 2 && without <= usize::from(!self.is_spec())
+    }
+
+    /// The change that puts the question in scope before the number of `rb.pick(3)`, which lacks it.
+    fn question_before(&self, params: &[DeclaredParam<'_>], args: &[Expression<'_>]) -> Option<TextChange> {
+        let ([first, ..], [question, ..]) = (args, params) else { return None };
+        let is_lacking = number(*first).is_some() && args.len() + 1 == params.len() && question.name == "question";
+        let name = ["q", "question"].into_iter().find(|name| is_lacking && self.is_in_scope(name))?;
+        Some(self.inserted(first.location().begin, format!("{name}, ")))
+    }
+
+    /// Reports a `rb.sum` with each number before its label.
+    pub(crate) fn parts_turned(&mut self, args: &[Expression<'_>]) {
+        let (Some(first), Some(last)) = (args.first(), args.last()) else { return };
+        let written: Vec<String> = args
+            .chunks(2)
+            .map(|pair| pair.iter().rev().map(|arg| self.source(*arg)).collect::<Vec<_>>().join(", "))
+            .collect();
+        let range = self.offset_of(first.location().begin)..self.offset_of(last.location().end);
+        let change = TextChange { begin: range.start, end: range.end, text: written.join(", ") };
+        let wrong = "no number follows this label: the label of a part comes before its number".to_string();
+        let cure = "exchange each number and its label".into();
+        self.cured(&LINT, last.location(), (wrong, cure), change);
     }
 
     /// Reports a label of `rb.sum` that no number follows.

@@ -8,7 +8,7 @@ use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::symbols::known::Mistake;
 use crate::syntax::{constant, listed, literal, name_of, returned, text};
-use riskbreaker_ruleset::{Cure, Param, ParamType, instead};
+use riskbreaker_ruleset::{Cure, Param, ParamType, instead, number_meant};
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, TableItem};
 use riskbreaker_state::RelativeKey;
 use riskbreaker_state::{Kind, Type, Value};
@@ -31,6 +31,39 @@ impl ScriptReader<'_> {
         let is_plain = matches!(param.ty, ParamType::Value(Type::Int { .. } | Type::Bool));
         let change = self.unquoted(arg).filter(|_| is_plain);
         self.problem_with(&LINT, arg.location(), (wrong, cure), change);
+        true
+    }
+
+    /// Reports an entity in the place of a number whose own place another value has, as in `rb.act.hurt(2, ctx.target)`.
+    /// Returns whether it did.
+    pub(crate) fn entity_for_number(
+        &mut self,
+        args: &[Expression<'_>],
+        declared: &[Param],
+        at: usize,
+        verb: &str,
+    ) -> bool {
+        let is_number = |param: &Param| matches!(param.ty, ParamType::Value(Type::Int { .. }));
+        let is_entity = |arg: Expression<'_>| matches!(self.symbol(arg), Some(Symbol::Entity(_)));
+        if !declared.get(at).is_some_and(is_number) || !is_entity(args[at]) {
+            return false;
+        }
+        // A value that is no entity, and that stands where one belongs.
+        let takes_one = |param: &Param| matches!(param.ty, ParamType::Value(Type::Ref(_)));
+        let may_be_number = |arg: Expression<'_>| {
+            let sort = self.value_type(arg);
+            !is_entity(arg)
+                && sort.is_none_or(|sort| sort == ValueType::Number)
+                && !matches!(arg.kind(), ExpressionKind::Nil)
+        };
+        let mut others = (0..args.len().min(declared.len()))
+            .filter(|other| *other != at && takes_one(&declared[*other]) && may_be_number(args[*other]));
+        let Some(other) = others.next().filter(|_| others.next().is_none()) else { return false };
+        let Some((wrong, _)) = self.misfit(args[at], &declared[at], verb) else { return false };
+        let (one, two) = if other < at { (args[other], args[at]) } else { (args[at], args[other]) };
+        let change = self.exchanged_with(one, two);
+        let cure = format!("exchange {} and {}", self.source(one), self.source(two));
+        self.cured(&LINT, args[at].location(), (wrong, cure.into()), change);
         true
     }
 
@@ -89,7 +122,7 @@ impl ScriptReader<'_> {
                     return Some((must("a text"), cure.into()));
                 };
                 let fits = min.is_none_or(|min| n >= min) && max.is_none_or(|max| n <= max);
-                let bound = nearest_bound(n, (*min, *max));
+                let bound = number_meant(n, (*min, *max));
                 let cure = Cure::rewrite(n.to_string(), bound.to_string(), format!("give {takes}"));
                 (!fits).then(|| (must(&n.to_string()), cure))
             }
@@ -345,12 +378,6 @@ impl ScriptReader<'_> {
         }
         sort.is_some()
     }
-}
-
-/// The number that is next to another one within bounds.
-pub(crate) fn nearest_bound(number: i64, (min, max): (Option<i64>, Option<i64>)) -> i64 {
-    let least = min.map_or(number, |min| number.max(min));
-    max.map_or(least, |max| least.min(max))
 }
 
 /// The field of a kind that refers to another kind: the only one, or the one that is called like that kind.

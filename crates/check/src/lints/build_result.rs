@@ -3,7 +3,7 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::lints::{unknown_name, unread_key};
 use crate::reader::ScriptReader;
-use crate::syntax::{listed, listed_texts, literal, named, returned, value_of};
+use crate::syntax::{is_length, listed, listed_texts, literal, named, returned, value_of};
 use riskbreaker_ruleset::{Cure, instead};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Function};
 
@@ -53,6 +53,11 @@ impl ScriptReader<'_> {
             let (cure, change) = match first.kind() {
                 ExpressionKind::Boolean(true) => {
                     ("write `{}`: no breach is an empty list", Some(self.replaced(first.location(), "{}")))
+                }
+                // Whether the list is empty, where the list itself is meant.
+                ExpressionKind::Binary { lhs, .. } if is_length(lhs) => {
+                    let list = self.source(lhs).trim_start_matches('#').trim();
+                    ("return the list itself", Some(self.replaced(first.location(), list)))
                 }
                 _ => ("write `{ { rule = \"ID\", text = \"...\" } }`", None),
             };

@@ -6,7 +6,7 @@ use crate::data_words::blamed_in;
 use crate::lint::{Example, Lint, Severity};
 use crate::place::is_from;
 use riskbreaker_play::Ruleset;
-use riskbreaker_ruleset::{CreationPart, Cure, Problem, Stack};
+use riskbreaker_ruleset::{CreationPart, Cure, Problem, Stack, Subject, cure_of_value};
 use riskbreaker_script::meant;
 use riskbreaker_work::WorkBudget;
 
@@ -53,24 +53,26 @@ pub(crate) fn cast_that_fails(
             unexamined.push(format!("{} (building it)", source.path));
             continue;
         }
-        let mut problem = |message: &str, cure: Option<Cure>| {
+        let mut problem = |message: &str, cure: Option<Cure>, subject: Subject| {
             let at = blamed_in(source, message).unwrap_or((1, 1));
             let cure = cure.unwrap_or_else(|| "look at the values that it names".into());
-            found.push(LINT.problem(source.path.as_str(), message).at(at).with_cure(cure));
+            found.push(LINT.problem(source.path.as_str(), message).at(at).about(subject).with_cure(cure));
         };
         if rules.creates(CreationPart::Check)
             && let Ok(breaches) = rules.check_sheet(sheet)
         {
             // What a character costs beyond its budget is a choice, and no wrong value.
             for breach in breaches.iter().filter(|breach| !breach.warning && breach.cost.is_none()) {
-                problem(&format!("{} ({})", breach.text, breach.rule), None);
+                problem(&format!("{} ({})", breach.text, breach.rule), None, Subject::Value);
             }
         }
         if rules.creates(CreationPart::Build)
             && let Err(fault) = rules.build_sheet(sheet, rules.default_switches())
         {
             let (message, meant) = meant(fault.message);
-            problem(&message, meant.or(fault.cure.map(Cure::from)));
+            let of_value = fault.unfit.as_deref().and_then(cure_of_value);
+            let subject = if fault.unfit.is_some() { Subject::Value } else { Subject::Other };
+            problem(&message, of_value.or(meant).or(fault.cure.map(Cure::from)), subject);
         }
     }
     found

@@ -3,10 +3,9 @@
 use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{ValueType, list_of};
 use crate::lint::{Example, Lint, Severity};
-use crate::lints::argument_type::nearest_bound;
 use crate::reader::ScriptReader;
 use crate::syntax::{constant, listed};
-use riskbreaker_ruleset::{Cure, instead};
+use riskbreaker_ruleset::{Cure, TextChange, instead, number_meant};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 use riskbreaker_state::{Schema, State, Type, Value};
 
@@ -64,6 +63,12 @@ impl ScriptReader<'_> {
         }
         if let Some(told) = wrong {
             let types: Vec<&Type> = self.known.types_of(field).collect();
+            if let [ty] = types.as_slice()
+                && let Some(change) = self.added_instead(field, ty, &given, value.location())
+            {
+                let mistake = (format!("the field `{field}` {told}"), "write `:add` to change it by a number".into());
+                return self.cured(&LINT, value.location(), mistake, change);
+            }
             let (cure, meant) = value_instead(&types, &given);
             let change = meant.map(|meant| self.replaced(value.location(), meant));
             self.problem_with(&LINT, value.location(), (format!("the field `{field}` {told}"), cure), change);
@@ -107,10 +112,25 @@ impl ScriptReader<'_> {
         true
     }
 
+    /// `:add` for the `:set` of a number below zero to a field that has none: it is what the field loses.
+    fn added_instead(&self, name: &str, ty: &Type, given: &Value, at: Location) -> Option<TextChange> {
+        let (Type::Int { min: Some(0..), .. }, Value::Int(..0)) = (ty, given) else { return None };
+        let value = self.offset_of(at.begin);
+        let line = self.text[..value].rfind('\n').map_or(0, |newline| newline + 1);
+        let before =
+            self.text[line..value].trim_end().strip_suffix(',')?.trim_end().strip_suffix(&format!("\"{name}\""))?;
+        let begin = line + before.trim_end().strip_suffix("set(")?.len();
+        Some(TextChange { begin, end: begin + "set".len(), text: "add".to_owned() })
+    }
+
     /// Reports a value that the type of a field does not allow.
     pub(crate) fn misfits_field(&mut self, name: &str, ty: &Type, given: &Value, at: Location) {
         let Some(schema) = self.known.schema() else { return };
         if let Err(wrong) = ty.check(given, schema, &State::new()) {
+            if let Some(change) = self.added_instead(name, ty, given, at) {
+                let mistake = (format!("the field `{name}` {wrong}"), "write `:add` to change it by a number".into());
+                return self.cured(&LINT, at, mistake, change);
+            }
             let (cure, meant) = value_instead(&[ty], given);
             let change = meant.map(|meant| self.replaced(at, meant));
             self.problem_with(&LINT, at, (format!("the field `{name}` {wrong}"), cure), change);
@@ -131,7 +151,7 @@ pub(crate) fn value_instead(types: &[&Type], given: &Value) -> (Cure, Option<Str
         }
     }
     if let (Some(Type::Int { min, max }), Value::Int(number)) = (types.first(), given) {
-        let bound = nearest_bound(*number, (*min, *max));
+        let bound = number_meant(*number, (*min, *max));
         let cure = format!("write {}, or change the bounds in kinds.luau", types[0].wanted());
         return (cure.into(), Some(bound.to_string()));
     }

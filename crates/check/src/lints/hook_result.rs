@@ -6,7 +6,7 @@ use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::returned;
 use riskbreaker_ruleset::TextChange;
-use riskbreaker_script::syntax::{Expression, ExpressionKind, Function};
+use riskbreaker_script::syntax::{AstNode, Expression, ExpressionKind, Function, Location};
 
 pub(crate) static LINT: Lint = Lint {
     name: "hook-result",
@@ -64,12 +64,26 @@ impl ScriptReader<'_> {
 
     /// `e.amount = e.amount - 1` instead of `return e.amount - 1`.
     fn assigned_instead(&self, value: Expression<'_>) -> Option<TextChange> {
-        let ExpressionKind::Binary { lhs, .. } = value.kind() else { return None };
-        let ExpressionKind::IndexName { expr, .. } = lhs.kind() else { return None };
-        let Some(Symbol::Event { .. }) = self.symbol(expr) else { return None };
+        let mut read: Vec<Location> = Vec::new();
+        value.visit(&mut |node: AstNode<'_>| {
+            if let AstNode::Expression(one) = node
+                && let ExpressionKind::IndexName { expr, .. } = one.kind()
+                && let Some(Symbol::Event { .. }) = self.symbol(expr)
+                && self.value_type(one).is_none_or(|sort| sort == ValueType::Number)
+            {
+                read.push(one.location());
+            }
+            true
+        });
+        // The only number of the event that the result is computed from.
+        let written = |at: &Location| &self.text[self.bytes_of(*at)];
+        let changed = written(read.first()?);
+        if read.iter().any(|other| written(other) != changed) {
+            return None;
+        }
         let place = self.bytes_of(value.location());
         let begin = self.text.get(..place.start)?.trim_end().strip_suffix("return")?.len();
-        let text = format!("{} = {}", self.source(lhs), self.source(value));
+        let text = format!("{changed} = {}", self.source(value));
         Some(TextChange { begin, end: place.end, text })
     }
 }

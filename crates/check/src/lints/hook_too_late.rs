@@ -3,6 +3,7 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::text;
+use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::syntax::{AstNode, ExpressionKind, Function};
 
 pub(crate) static LINT: Lint = Lint {
@@ -63,11 +64,24 @@ impl ScriptReader<'_> {
         });
         for (name, at) in writes.into_iter().filter(|(name, _)| declared.param(name).is_some()) {
             let wrong = format!("`{verb}` has run already: a change of `{name}` comes too late");
-            self.problem(
-                &LINT,
-                at,
-                (wrong, "move it to a hook `before`; `e.result` is what can be changed after".into()),
-            );
+            let change = self.before_for_after(function);
+            let cure = match change {
+                Some(_) => "write `before` for `after`; `e.result` is what can be changed after",
+                None => "move it to a hook `before`; `e.result` is what can be changed after",
+            };
+            self.problem_with(&LINT, at, (wrong, cure.into()), change);
         }
+    }
+
+    /// `before` for the key `after` of the table around a function, if no other function is in the table, and the hook has no
+    /// other table `before`.
+    fn before_for_after(&self, function: &Function<'_>) -> Option<TextChange> {
+        let whole = self.bytes_of(function.location);
+        let begin = self.text[..whole.start].rfind("after = {")?;
+        let is_only = self.text[begin..whole.start].matches("function").count() == 0;
+        let behind = self.text[whole.end..].trim_start_matches([',', ' ', '\t', '\n', '\r']);
+        let is_free = !self.text.contains("before = {");
+        let end = begin + "after".len();
+        (is_only && is_free && behind.starts_with('}')).then(|| TextChange { begin, end, text: "before".into() })
     }
 }

@@ -103,7 +103,7 @@ impl ScriptReader<'_> {
                         self.problem(&LINT, value.location(), (wrong, cure.into()));
                     }
                     if let Some(word) = literal(*value).filter(|word| !matches!(&**word, "unchanged" | "gone")) {
-                        let cure = self.known.instead(&word, &["unchanged".to_string(), "gone".to_string()]);
+                        let cure = self.known.instead_alike(&word, &["unchanged".to_string(), "gone".to_string()]);
                         self.problem(&LINT, value.location(), (format!("nothing is expected by \"{word}\""), cure));
                     }
                 }
@@ -139,7 +139,8 @@ impl ScriptReader<'_> {
         }
         let Some(largest) = self.known.names.largest_die().filter(|sides| shown > f64::from(*sides)) else { return };
         let wrong = format!("no die of these rules shows {shown}: the largest one has {largest} faces");
-        self.problem(&LINT, face.location(), (wrong, format!("write a face from 1 to {largest}").into()));
+        let sentence = format!("write a face from 1 to {largest}");
+        self.problem(&LINT, face.location(), (wrong, Cure::rewrite(shown.to_string(), largest.to_string(), sentence)));
     }
 
     /// Reports a reason or a message that no script gives, if a script gives one that is nearly the same.
@@ -168,7 +169,11 @@ impl ScriptReader<'_> {
     pub(crate) fn no_event(&mut self, sort: &str, at: Location) {
         let sorts: Vec<String> = EVENT_SORTS.iter().map(|(sort, _)| sort.to_string()).collect();
         if !sorts.iter().any(|known| known == sort) {
-            self.problem(&LINT, at, (format!("there is no kind of event `{sort}`"), self.known.instead(sort, &sorts)));
+            self.problem(
+                &LINT,
+                at,
+                (format!("there is no kind of event `{sort}`"), self.known.instead_alike(sort, &sorts)),
+            );
         }
     }
 }

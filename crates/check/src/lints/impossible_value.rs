@@ -2,11 +2,10 @@
 
 use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
-use crate::lints::argument_type::nearest_bound;
 use crate::reader::ScriptReader;
 use crate::syntax::{constant, literal};
 use riskbreaker_dice::Dice;
-use riskbreaker_ruleset::{Cure, SwitchKind, SwitchValue, TextChange, instead};
+use riskbreaker_ruleset::{Cure, SwitchKind, SwitchValue, TextChange, instead, number_meant};
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
 use riskbreaker_state::{Type, Value};
 
@@ -74,7 +73,7 @@ impl ScriptReader<'_> {
     /// Reports a word that a declared parameter, which has one of these values, never is.
     pub(crate) fn param_is_never(&mut self, name: &str, given: &str, values: &[String], at: Location) {
         if !values.iter().any(|value| value == given) {
-            let cure = instead(given, values.iter().map(String::as_str));
+            let cure = self.known.instead_of_value(given, values);
             self.problem(&LINT, at, (format!("`{name}` is never \"{given}\""), cure));
         }
     }
@@ -95,7 +94,7 @@ impl ScriptReader<'_> {
                 (format!("`{truth}`"), cure.unwrap_or_else(|| sentence.into()))
             }
             (SwitchKind::Range { min, max }, SwitchValue::Int(number)) => {
-                let bound = nearest_bound(*number, (Some(*min), Some(*max)));
+                let bound = number_meant(*number, (Some(*min), Some(*max)));
                 (number.to_string(), Cure::rewrite(number.to_string(), bound.to_string(), sentence))
             }
             _ => (value.to_string(), sentence.into()),
@@ -122,7 +121,11 @@ impl ScriptReader<'_> {
             || !self.known.names.may_be_own(name)
             || self.known.nearest(given, values.iter().map(String::as_str)).is_some();
         if is_meant && !values.iter().any(|value| value == given) {
-            self.problem(&LINT, at, (format!("`{name}` is never \"{given}\""), self.known.instead(given, &values)));
+            self.problem(
+                &LINT,
+                at,
+                (format!("`{name}` is never \"{given}\""), self.known.instead_of_value(given, &values)),
+            );
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::symbols::known::KnownNames;
-use riskbreaker_ruleset::{Cure, Problem};
+use riskbreaker_ruleset::{Cure, Problem, Subject, nearest};
 
 pub(crate) static LINT: Lint = Lint {
     name: "load",
@@ -45,8 +45,8 @@ return rb.maneuver({
 /// the end and not that of the field.
 pub(crate) fn blame_misspelt_field(problem: &mut Problem, known: &KnownNames<'_>) {
     let Some(Cure::Meant { written: end, meant: field }) = problem.cure.clone() else { return };
-    let is_end = problem.message.contains(&format!(" relates `{end}`, and has no such field"));
-    if !is_end || known.names.reads(&end) <= known.names.reads(&field) {
+    let is_alike = nearest(&end, [field.as_str()]).is_some();
+    if problem.subject != Subject::RelationEnd || !is_alike || known.names.reads(&end) <= known.names.reads(&field) {
         return;
     }
     let first = problem.line.unwrap_or(1) as usize - 1;

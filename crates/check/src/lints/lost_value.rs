@@ -1,9 +1,9 @@
 //! A value is written, and the next statement writes another one in its place.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::syntax::{literal, text};
+use crate::syntax::{is_of_name, literal, text};
 use crate::syntax_lints::{SyntaxLints, calls};
-use riskbreaker_script::syntax::{Block, Expression, ExpressionKind, Statement, StatementView};
+use riskbreaker_script::syntax::{Block, Expression, ExpressionKind, Location, Statement, StatementView};
 
 pub(crate) static LINT: Lint = Lint {
     name: "lost-value",
@@ -25,6 +25,8 @@ ctx.rope:set("at", 2)"#,
 struct Written<'a, 's> {
     place: (&'s str, Option<String>),
     value: Expression<'a>,
+    /// Where the name of the field is written.
+    field_at: Option<Location>,
 }
 
 impl<'s> SyntaxLints<'s> {
@@ -40,6 +42,18 @@ impl<'s> SyntaxLints<'s> {
                 let what = field.as_ref().map_or((*place).to_owned(), |field| format!("{field} of {place}"));
                 let wrong = format!("`{what}` is written twice in a row, so this value is lost");
                 self.tell(&LINT, first.location(), wrong, "delete this line, or correct the name in one of the two");
+                // A value that is called like another field than the one which it is written to.
+                let named = [&lost, &kept].map(|written| self.written(written.value.location()).unwrap_or_default());
+                if let (Some(field), [_, last]) = (field, named)
+                    && named[0] == field
+                    && last != field
+                    && !last.is_empty()
+                    && last.chars().all(is_of_name)
+                    && last.starts_with(char::is_alphabetic)
+                    && let Some(at) = kept.field_at
+                {
+                    self.changes(at, format!("\"{last}\""));
+                }
             }
         }
     }
@@ -49,7 +63,8 @@ impl<'s> SyntaxLints<'s> {
             StatementView::Assign(assign) => {
                 let ([var], [value]) = (assign.vars, assign.values) else { return None };
                 let is_plain = !calls(*var);
-                Some(Written { place: (self.written(var.location()).filter(|_| is_plain)?, None), value: *value })
+                let place = (self.written(var.location()).filter(|_| is_plain)?, None);
+                Some(Written { place, value: *value, field_at: None })
             }
             StatementView::Expression(call) => {
                 let ExpressionKind::Call { func, args: [field, value], self_call: true, .. } = call.expr.kind() else {
@@ -58,7 +73,7 @@ impl<'s> SyntaxLints<'s> {
                 let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
                 let is_plain = text(index) == "set" && !calls(expr);
                 let of = self.written(expr.location()).filter(|_| is_plain)?;
-                Some(Written { place: (of, Some(literal(*field)?)), value: *value })
+                Some(Written { place: (of, Some(literal(*field)?)), value: *value, field_at: Some(field.location()) })
             }
             _ => None,
         }

@@ -2,7 +2,7 @@
 
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::{literal, value_of};
+use crate::syntax::{listed, literal, named, value_of};
 use riskbreaker_script::syntax::TableItem;
 
 pub(crate) static LINT: Lint = Lint {
@@ -32,11 +32,23 @@ impl ScriptReader<'_> {
             && value("default").is_none()
         {
             let wrong = "a question to the game master has no `default`".to_string();
-            self.problem(
-                &LINT,
-                seat.location(),
-                (wrong, "add default = the answer at a table without a game master".into()),
-            );
+            let meant = match ask {
+                "confirm" => Some("false".to_owned()),
+                "number" => value("min").map(|min| self.source(min).to_owned()),
+                "choose" => value("options").and_then(|options| {
+                    let first = listed(options).next()?;
+                    let id = literal(first)
+                        .or_else(|| named(first).find(|(key, ..)| key == "id").and_then(|(.., id)| literal(id)));
+                    id.map(|id| format!("\"{id}\""))
+                }),
+                _ => None,
+            };
+            let cure = match &meant {
+                Some(meant) => format!("add default = {meant}, the answer at a table without a game master"),
+                None => "add default = the answer at a table without a game master".to_owned(),
+            };
+            let change = meant.map(|meant| self.inserted(seat.location().end, format!(", default = {meant}")));
+            self.problem_with(&LINT, seat.location(), (wrong, cure.into()), change);
         }
     }
 }

@@ -67,9 +67,21 @@ impl ScriptReader<'_> {
             return self.like_other_cards(name, &fact, value);
         }
         let like_it = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-        let words = self.known.names.texts().filter(|word| **word != *fact && like_it(word));
+        let words: Vec<&str> = self.known.names.texts().filter(|word| **word != *fact && like_it(word)).collect();
         let wrong = format!("no script knows the {name} \"{fact}\"");
-        if let Some(near) = self.known.nearest(&fact, words) {
+        // What other cards have for this fact goes before what stands anywhere.
+        let of_cards: Vec<&str> = self.facts_of_cards(name).into_iter().filter(|other| *other != fact).collect();
+        let of_others = likeliest(&fact, of_cards.iter().copied()).map(str::to_owned);
+        if let Some(meant) = of_others {
+            self.problem(&LINT, value.location(), (wrong, Cure::meant_text(fact.as_str(), meant)));
+        } else if of_cards.len() > MANY && self.known.nearest(&fact, words.iter().copied()).is_some() {
+            // The value of another fact that is near is not meant here.
+            let mut known = of_cards.clone();
+            known.sort_unstable();
+            known.dedup();
+            let cure = riskbreaker_ruleset::instead(&fact, known);
+            self.problem(&LINT, value.location(), (wrong, cure));
+        } else if let Some(near) = self.known.nearest(&fact, words.iter().copied()) {
             self.problem(&LINT, value.location(), (wrong, Cure::meant_text(fact.as_str(), near)));
         } else if let Some(others) = self.values_of_others(name, &fact) {
             let cure = match likeliest(&fact, others.split(", ")) {

@@ -5,6 +5,7 @@ use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::text;
+use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::syntax::{Expression, ExpressionKind};
 
 pub(crate) static LINT: Lint = Lint {
@@ -49,7 +50,20 @@ impl ScriptReader<'_> {
             _ => return false,
         };
         let is_text = self.value_type(value) == Some(ValueType::Text);
-        let change = is_text.then(|| self.replaced(nil.location(), "\"\""));
+        let is_list = self.value_type(value) == Some(ValueType::List);
+        let change = match (is_text, is_list) {
+            (true, _) => Some(self.replaced(nil.location(), "\"\"")),
+            // `list ~= nil` asks whether something is in it.
+            (_, true) => {
+                let begin = self.offset_of(value.location().begin);
+                let end = self.offset_of(nil.location().end);
+                let sign = if self.text[begin..end].contains("~=") { ">" } else { "==" };
+                let is_before = value.location().begin < nil.location().begin;
+                let text = format!("#{} {sign} 0", self.source(value));
+                is_before.then_some(TextChange { begin, end, text })
+            }
+            _ => None,
+        };
         let wrong = format!("{named} always has a value and is never nil");
         self.problem_with(&LINT, value.location(), (wrong, cure.into()), change);
         true

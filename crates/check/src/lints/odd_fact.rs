@@ -9,7 +9,9 @@ use crate::data_words::{DataEntry, entries_of};
 use crate::fact::{AGREEING, problem};
 use crate::lint::{Example, Lint, Severity};
 use crate::place::is_from;
-use riskbreaker_ruleset::{Card, Cure, Document, Fact, Problem, Source, Stack, TextChange, in_order};
+use riskbreaker_ruleset::{
+    Card, Cure, Document, Fact, Problem, Source, Stack, TextChange, in_order, number_in, truth_in,
+};
 use riskbreaker_state::Value;
 
 pub(crate) static LINT: Lint = Lint {
@@ -124,19 +126,23 @@ pub(crate) fn odd_types(stack: &Stack, own: usize) -> Vec<Problem> {
             let fits = |value: &Value| if number { value.as_int().is_some() } else { matches!(value, Value::Bool(_)) };
             let odd: Vec<_> = said.iter().filter(|(_, entry)| !fits(&entry.value)).collect();
             let [(path, DataEntry { value, at, .. })] = odd.as_slice() else { continue };
-            let is_meant = match value.as_text() {
-                Some(text) if number => text.trim().parse::<i64>().is_ok(),
-                Some(text) => ["true", "false", "yes", "no"].contains(&text.trim().to_lowercase().as_str()),
-                None => number || matches!(value, Value::Int(0 | 1)),
+            let code = match value.as_text() {
+                Some(text) if number => number_in(text).map(|number| number.to_string()),
+                _ if number => None,
+                _ => truth_in(value).map(|truth| truth.to_string()),
             };
+            let is_meant = code.is_some() || number && value.as_text().is_none();
             if said.len() <= AGREEING || !is_from(stack, own, path) || !is_meant {
                 continue;
             }
             let message = format!("`{key}` is not {sort}, as it is in every other file of cast/");
-            let sentence = format!("write {sort}, without quotes");
-            let cure = match value.as_text().filter(|text| number || matches!(*text, "true" | "false")) {
-                Some(text) => Cure::rewrite(format!("\"{text}\""), text.trim(), sentence),
-                None => sentence.into(),
+            let written = value.as_text().map_or_else(|| value.to_string(), |text| format!("\"{text}\""));
+            let cure = match code {
+                Some(code) => {
+                    let sentence = format!("write {key} = {code}, without quotes");
+                    Cure::rewrite(written, code, sentence)
+                }
+                None => format!("write {sort}, without quotes").into(),
             };
             found.push(LINT.problem(*path, message).at(*at).with_cure(cure));
         }

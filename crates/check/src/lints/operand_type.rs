@@ -4,7 +4,7 @@ use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{ValueType, orders, reckons};
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::text;
+use crate::syntax::{is_of_name, text};
 use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, UnaryOp};
 use riskbreaker_state::Type;
@@ -21,6 +21,41 @@ pub(crate) static LINT: Lint = Lint {
 };
 
 impl ScriptReader<'_> {
+    /// `..` for a `+` and for those that follow it in the same expression, up to the end of the line.
+    fn joined_from(&self, plus: usize) -> TextChange {
+        let end = self.text[plus..].find('\n').map_or(self.text.len(), |at| plus + at);
+        let (mut depth, mut quoted, mut last) = (0usize, None, plus);
+        for (at, letter) in self.text[plus..end].char_indices() {
+            match (quoted, letter) {
+                (Some(mark), letter) => quoted = Some(mark).filter(|_| letter != mark),
+                (None, '"' | '\'' | '`') => quoted = Some(letter),
+                (None, '(' | '{' | '[') => depth += 1,
+                (None, ')' | '}' | ']') if depth > 0 => depth -= 1,
+                (None, ')' | '}' | ']' | ',' | ';' | '<' | '>' | '=') if depth == 0 => break,
+                (None, '+') if depth == 0 => last = plus + at,
+                _ => {}
+            }
+        }
+        // `+` inside of brackets and texts stays.
+        let mut text = String::new();
+        let (mut depth, mut quoted) = (0usize, None);
+        for letter in self.text[plus..=last].chars() {
+            match (quoted, letter) {
+                (Some(mark), letter) => quoted = Some(mark).filter(|_| letter != mark),
+                (None, '"' | '\'' | '`') => quoted = Some(letter),
+                (None, '(' | '{' | '[') => depth += 1,
+                (None, ')' | '}' | ']') => depth = depth.saturating_sub(1),
+                (None, '+') if depth == 0 => {
+                    text.push_str("..");
+                    continue;
+                }
+                _ => {}
+            }
+            text.push(letter);
+        }
+        TextChange { begin: plus, end: last + 1, text }
+    }
+
     /// Reports operands with types that the operator does not take.
     pub(crate) fn operands(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>) {
         self.has_come_back(lhs);
@@ -61,7 +96,7 @@ impl ScriptReader<'_> {
                     {
                         let between = self.bytes_of(Location::new(lhs.location().end, rhs.location().begin));
                         let plus = self.text[between.clone()].find('+').map(|at| between.start + at);
-                        plus.map(|at| TextChange { begin: at, end: at + 1, text: "..".into() })
+                        plus.map(|at| self.joined_from(at))
                     }
                     _ => self.unquoted(side),
                 };
@@ -199,7 +234,35 @@ impl ScriptReader<'_> {
             (UnaryOp::Length, _) => format!("`#` counts a list or the letters of a text, and this is {}", sort.words()),
             _ => format!("`-` wants a number, and this is {}", sort.words()),
         };
+        if sort == ValueType::Function {
+            let called = self.call_elsewhere(self.source(of));
+            let cure = match &called {
+                Some(call) => format!("call it: {call}"),
+                None => format!("call it: {}(...)", self.source(of)),
+            };
+            let change = called.map(|call| self.replaced(of.location(), call));
+            return self.problem_with(&LINT, of.location(), (wrong, cure.into()), change);
+        }
         self.problem(&LINT, of.location(), (wrong, "name what is meant in it, or leave the sign out".into()));
+    }
+
+    /// The first call of a function in this file or in another script of the ruleset, as it is written there.
+    fn call_elsewhere(&self, function: &str) -> Option<String> {
+        let opened = format!("{function}(");
+        let of_text = |text: &str| {
+            let begin = text.match_indices(&opened).map(|(at, _)| at).find(|at| !text[..*at].ends_with(is_of_name))?;
+            let end = begin + text[begin..].find(')')? + 1;
+            let call = &text[begin..end];
+            let roots = call[opened.len()..].split(|letter: char| !(is_of_name(letter) || letter == '.'));
+            let mut roots = roots.filter_map(|word| word.split('.').next()).filter(|root| !root.is_empty());
+            let can_be_read = roots.all(|root| self.is_in_scope(root) || root.parse::<f64>().is_ok());
+            (call.matches('(').count() == 1 && !call.contains('\n') && can_be_read).then(|| call.to_owned())
+        };
+        let others = || {
+            let own = self.known.stack.scripts().filter(|(_, path, _)| !path.starts_with("specs/"));
+            own.into_iter().find_map(|(_, _, source)| of_text(&source.text))
+        };
+        of_text(self.text).or_else(others)
     }
 }
 

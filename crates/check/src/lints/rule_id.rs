@@ -28,7 +28,15 @@ pub(crate) static LINT: Lint = Lint {
 pub(crate) fn wrong_rule_ids(stack: &Stack, own: usize, known: &KnownNames<'_>) -> Vec<Problem> {
     let texts = stack.parts()[own..].iter().filter_map(|part| part.folder.file("RULES.md"));
     let scripts: Vec<&str> = stack.scripts().map(|(_, _, source)| &*source.text).collect();
-    texts.flat_map(|source| wrong_ids_of(source, &scripts).into_iter().chain(out_of_order(source, known))).collect()
+    let of_text = |source: &Source| {
+        let mut found = wrong_ids_of(source, &scripts);
+        // An id that is there twice is out of order, too.
+        let more = out_of_order(source, known).into_iter();
+        let new: Vec<Problem> = more.filter(|one| found.iter().all(|other| other.line != one.line)).collect();
+        found.extend(new);
+        found
+    };
+    texts.flat_map(of_text).collect()
 }
 
 fn out_of_order(source: &Source, known: &KnownNames<'_>) -> Vec<Problem> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::fact::problem;
 use crate::lint::{Example, Lint, Severity};
-use riskbreaker_ruleset::{Card, Problem, Stack};
+use riskbreaker_ruleset::{Card, Cure, Problem, Stack};
 
 pub(crate) static LINT: Lint = Lint {
     name: "same-title",
@@ -56,9 +56,39 @@ pub(crate) fn same_titles(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
         for (at, card) in cards.iter().enumerate().filter(|(at, _)| *at != rightful) {
             let other = cards[if at == rightful { 0 } else { rightful }];
             let message = format!("`{}` has the title \"{title}\" as well", other.id);
-            let told = (message, "give one of them another title".into());
+            let own = title_like(&card.id, title);
+            let cure = match cards.iter().any(|other| *other.title == *own) || own == title {
+                true => "give one of them another title".into(),
+                false => {
+                    Cure::rewrite(format!("\"{title}\""), format!("\"{own}\""), format!("write title = \"{own}\""))
+                }
+            };
+            let told = (message, cure);
             found.extend(problem(&LINT, (stack, card), ("title", title), told));
         }
     }
     found
+}
+
+/// The title of a card by its id, with capitals like another title.
+fn title_like(id: &str, other: &str) -> String {
+    let has_capitals = other.split(' ').skip(1).any(|word| word.starts_with(char::is_uppercase));
+    let words = id.split('_').enumerate().map(|(at, word)| {
+        let mut letters = word.chars();
+        let first =
+            letters.next().map(|first| if at == 0 || has_capitals { first.to_ascii_uppercase() } else { first });
+        first.into_iter().chain(letters).collect::<String>()
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_reads_like_the_id() {
+        assert_eq!(title_like("dig_in", "Pull hard"), "Dig in");
+        assert_eq!(title_like("dig_in", "Pull Hard"), "Dig In");
+    }
 }

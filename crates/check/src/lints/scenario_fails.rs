@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::data_words::{blamed, entries_of};
 use crate::lint::{Example, Lint, Severity};
 use crate::place::pieces;
-use riskbreaker_play::{Driver, Ruleset, Scenario, Session, Setup, Step};
-use riskbreaker_ruleset::{Cure, Problem, Rulebook, Source, nearest};
+use riskbreaker_play::{Driver, Ruleset, Scenario, Session, Setup, StartError, Step};
+use riskbreaker_ruleset::{Cure, Problem, Rulebook, Source, Subject, cure_of_switch, cure_of_value, nearest};
 use riskbreaker_script::meant;
+use riskbreaker_state::Value;
 use riskbreaker_work::WorkBudget;
 
 pub(crate) static LINT: Lint = Lint {
@@ -67,11 +68,15 @@ pub(crate) fn scenarios_that_fail(
                 let message = error.to_string();
                 let (path, at) = blamed(rules, name, &message).unwrap_or((path, (1, 1)));
                 let problem = LINT.problem(path, message).at(at);
-                found.push(problem.with_cure("look at the values that it names"));
+                let of_switch = cure_of_start(rules, name, &error);
+                let problem = problem.about(Subject::Value);
+                found.push(problem.with_cure(of_switch.unwrap_or_else(|| "look at the values that it names".into())));
             }
             Ok(Ok(Step::Fault(fault))) => {
                 let (message, meant) = meant(fault.message);
-                let problem = match blamed(rules, name, without_place(&message)) {
+                let place = blamed(rules, name, without_place(&message))
+                    .or_else(|| said_in_scenario(rules, name, &message, fault.path.as_deref()));
+                let problem = match place {
                     Some((path, at)) => of_data(rules, LINT.problem(path, without_place(&message)).at(at)),
                     None => {
                         let at = fault.path.unwrap_or_else(|| path.clone());
@@ -84,7 +89,7 @@ pub(crate) fn scenarios_that_fail(
                 // How a call is written helps in a script, and not in a file of data.
                 let is_data = problem.path.ends_with(".toml");
                 let of_call = fault.cure.filter(|_| !is_data).map(Cure::from);
-                let own = problem.cure.clone().or_else(|| cure_of_value(&problem.message));
+                let own = problem.cure.clone().or_else(|| cure_of_value(fault.unfit.as_deref()?));
                 let known = own.or(meant).or(of_call).or_else(|| cure_of_key(rules, &problem));
                 let otherwise = || match is_data {
                     true => "write a value that the message allows",
@@ -93,7 +98,8 @@ pub(crate) fn scenarios_that_fail(
                     }
                 };
                 let cure = known.unwrap_or_else(|| otherwise().into());
-                found.push(problem.with_cure(cure));
+                let subject = if fault.unfit.is_some() { Subject::Value } else { problem.subject };
+                found.push(problem.about(subject).with_cure(cure));
             }
             Ok(_) => {}
         }
@@ -102,6 +108,48 @@ pub(crate) fn scenarios_that_fail(
     let mut seen = BTreeSet::new();
     found.retain(|problem| seen.insert(problem.message.clone()));
     found
+}
+
+/// The place of the text in a scenario that a message of a ruleset below is about: one whose first word is in the message.
+fn said_in_scenario(
+    rules: &Rulebook,
+    scenario: &str,
+    message: &str,
+    failed: Option<&str>,
+) -> Option<(String, (u32, u32))> {
+    let file = format!("{scenario}.toml");
+    let scenarios = rules.stack().files_in("scenarios");
+    let (_, (_, source)) = scenarios.iter().find(|(path, _)| path.rsplit('/').next() == Some(&*file))?;
+    let ruleset = |path: &str| path.split('/').next().map(str::to_owned);
+    if ruleset(failed?) == ruleset(&source.path) {
+        return None;
+    }
+    // A script may have made a name of the whole text, or of its first word.
+    let as_name = |text: &str| {
+        let letters = text.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '_'));
+        letters.map(|letter| if letter == ' ' { '_' } else { letter }).collect::<String>().to_lowercase()
+    };
+    let first_word = |text: &str| {
+        let end = text.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(text.len());
+        text[..end].to_lowercase()
+    };
+    let told = message.to_lowercase();
+    let is_in = |word: String| word.chars().count() > 3 && told.contains(&word);
+    let entries = entries_of(source);
+    let texts = || entries.iter().filter_map(|entry| Some((entry, entry.value.as_text()?)));
+    let whole = texts().find(|(_, text)| text.contains(' ') && is_in(as_name(text)));
+    let mut said = texts().filter(|(_, text)| is_in(first_word(text)));
+    let only = whole.or_else(|| said.next().filter(|_| said.next().is_none()))?.0;
+    Some((source.path.clone(), only.at))
+}
+
+/// The cure of a scenario that gives a switch a value which that does not have.
+fn cure_of_start(rules: &Rulebook, scenario: &str, error: &StartError) -> Option<Cure> {
+    let StartError::SwitchValue(refusal) = error else { return None };
+    let switch = rules.switch(&refusal.switch)?;
+    let Value::Map(tables) = rules.scenarios().get(scenario)? else { return None };
+    let Value::Map(values) = tables.get("switches")? else { return None };
+    cure_of_switch(switch, values.get(&*refusal.switch)?)
 }
 
 /// A message without the line of a script in brackets at its end: the value is in a file of data.
@@ -146,27 +194,6 @@ fn of_data(rules: &Rulebook, mut problem: Problem) -> Problem {
     problem
 }
 
-/// The cure for a value of another type or range than the one that is wanted, by the message.
-fn cure_of_value(message: &str) -> Option<Cure> {
-    let (wanted, given) = message
-        .split_once(", and this is the ")
-        .and_then(|(before, given)| Some((before.split_once(" must be ")?.1, given.split_once(' ')?.1)))
-        .or_else(|| message.rsplit_once(" takes ").and_then(|(_, rest)| rest.split_once(", not ")))?;
-    let given = given.strip_prefix("a text (").and_then(|given| given.strip_suffix(')')).unwrap_or(given);
-    if !wanted.starts_with("a whole number") {
-        return None;
-    }
-    if given.trim_matches('"').parse::<i64>().is_err() {
-        return Some(format!("write {wanted}").into());
-    }
-    let is_text = given.starts_with('"') || message.ends_with(&format!("a text ({given})"));
-    let number = given.trim_matches('"');
-    match is_text {
-        true => Some(Cure::rewrite(format!("\"{number}\""), number, format!("write {number} without quotes"))),
-        false => Some(format!("write {wanted}").into()),
-    }
-}
-
 /// The cure for a step of `rb.recur` that is no key: an entity in its place.
 fn cure_of_key(rules: &Rulebook, problem: &Problem) -> Option<Cure> {
     let text = rules.stack().text_of(&problem.path)?;
@@ -181,17 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_that_is_wanted_is_the_cure() {
-        let told = |message: &str| cure_of_value(message).map(|cure| cure.to_string());
-        let number = "`coins` of `rb.act.owe` must be a whole number of at least 1, and this is";
-        assert_eq!(told(&format!("{number} the text \"2\"")).unwrap(), "write 2 without quotes");
-        assert_eq!(told(&format!("{number} the number 0")).unwrap(), "write a whole number of at least 1");
-        assert_eq!(told("the field `x` takes a whole number, not a text (8)").unwrap(), "write 8 without quotes");
-        assert_eq!(
-            told("the field `level` of a new character takes a whole number of at least 1, not 0").unwrap(),
-            "write a whole number of at least 1"
-        );
-        assert_eq!(told("the field `x` takes a text, not a number (8)"), None);
+    fn the_line_of_a_script_is_taken_off_a_message() {
         assert_eq!(without_place("takes 1, not 0 (in g/lib/x.luau:93)"), "takes 1, not 0");
         assert_eq!(without_place("a (in the morning)"), "a (in the morning)");
     }

@@ -97,7 +97,7 @@ impl ScriptReader<'_> {
     }
 
     /// The first syntax error of the script with a change; `None` if it is valid then.
-    fn error_with(&self, change: &TextChange) -> Option<SyntaxError> {
+    pub(crate) fn error_with(&self, change: &TextChange) -> Option<SyntaxError> {
         let mut text = self.text.to_owned();
         text.replace_range(change.begin..change.end, &change.text);
         parse(&Arena::new(), &text).err()
@@ -308,6 +308,10 @@ impl ScriptReader<'_> {
             let change = TextChange { begin: from, end: from + "else if".len(), text: "elseif".into() };
             return self.cured(&LINT, Location::new(begin, begin), (wrong, "write `elseif`".into()), change);
         }
+        // A word that is almost a keyword explains what follows it.
+        if let [respelt, others @ ..] = self.misspelt_words(at).as_slice() {
+            return self.repaired(at, message, respelt.clone(), others);
+        }
         if let Some((at, wrong, change)) = self.idiom_of_another_lua(at).or_else(|| self.meant_in_line(at, message)) {
             return self.problem_with(&LINT, at, wrong, change);
         }
@@ -332,7 +336,14 @@ impl ScriptReader<'_> {
             });
             let wrong = format!("`{end}` is missing: the `{block}` of line {line} is still open");
             let change = self.closing(end, line, at);
+            let repairs = if change.is_some() { Vec::new() } else { self.repairs(at, message) };
+            if let Some((first, others)) = repairs.split_first() {
+                return self.repaired(at, message, first.clone(), others);
+            }
             return self.problem_with(&LINT, at, (wrong, format!("add `{end}` where that block ends").into()), change);
+        }
+        if let Some((first, others)) = self.repairs(at, message).split_first() {
+            return self.repaired(at, message, first.clone(), others);
         }
         match open.filter(|(_, block)| matches!(block.as_str(), "then" | "else" | "do" | "function" | "repeat" | "{")) {
             Some((line, block)) => {
@@ -350,6 +361,25 @@ impl ScriptReader<'_> {
 }
 
 impl ScriptReader<'_> {
+    /// Reports a syntax error that a change of one token cures. A token that is missing or misspelt is reported at its place.
+    fn repaired(&mut self, at: Location, message: &str, change: TextChange, others: &[TextChange]) {
+        let place = self.position_of(change.begin);
+        let is_before = place.line < at.begin.line;
+        let at = if is_before || change.end > change.begin { Location::new(place, place) } else { at };
+        let removed = &self.text[change.begin..change.end];
+        let cure = match (removed.trim(), change.text.trim()) {
+            ("", put) => format!("write `{put}` there"),
+            (taken, "") => format!("take `{taken}` out"),
+            (written, meant) => format!("did you mean `{meant}` instead of `{written}`?"),
+        };
+        let is_respelt = change.end > change.begin && change.text.starts_with(char::is_alphabetic);
+        let told = riskbreaker_script::cure_of_syntax(message).filter(|_| !is_respelt).map_or(cure, str::to_owned);
+        self.problem_with(&LINT, at, (message.to_owned(), told.into()), Some(change));
+        if let Some(problem) = self.found.last_mut() {
+            problem.choices = others.iter().take(4).cloned().collect();
+        }
+    }
+
     /// A bracket that is opened in an earlier line than that of the error, if closing it at the end of its own line makes
     /// the script valid.
     fn unclosed_bracket(&self, at: Location, message: &str) -> Option<SyntaxFinding> {

@@ -1,5 +1,6 @@
 //! A text has more or fewer places to fill than values are given.
 
+use crate::inference::symbol::Symbol;
 use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
@@ -57,6 +58,7 @@ impl ScriptReader<'_> {
                 return self.cured(&LINT, at, (wrong, cure.into()), change);
             }
             let change = self.unused_params(args, places.saturating_sub(given));
+            let change = change.or_else(|| self.owner_before(&text, args, label).filter(|_| (places, given) == (2, 1)));
             self.problem_with(&LINT, at, (wrong, "give one value for each `{}`".into()), change);
         }
     }
@@ -87,6 +89,18 @@ impl ScriptReader<'_> {
         let last = args.last().filter(|_| lacking > 0 && missing.len() == lacking)?;
         let written: String = missing.iter().map(|name| format!(", {name}")).collect();
         Some(self.inserted(last.location().end, written))
+    }
+
+    /// The change that puts the owner of the only value before it: `"{} has {}", foe.coins` says who has the coins.
+    fn owner_before(&self, text: &str, args: &[Expression<'_>], label: usize) -> Option<TextChange> {
+        let value = *args.get(label + 1)?;
+        let ExpressionKind::IndexName { expr, index, .. } = value.kind() else { return None };
+        let owner = self.source(expr);
+        let is_plain = owner.chars().all(|letter| is_of_name(letter) || letter == '.') && owner != "ctx";
+        let is_field = self.known.types_of(&crate::syntax::text(index)).next().is_some();
+        let is_entity = is_field || self.refers(expr) || matches!(self.symbol(expr), Some(Symbol::Entity(_)));
+        (text.starts_with("{}") && is_plain && is_entity)
+            .then(|| self.inserted(value.location().begin, format!("{owner}, ")))
     }
 
     /// Whether a text comes from a call.

@@ -36,6 +36,13 @@ impl ScriptReader<'_> {
         // What the card itself puts there goes before what others do.
         let own: Vec<&str> = self.own_context_members().into_iter().filter(|own| *own != name).collect();
         let near = likeliest(name, members.iter().map(String::as_str));
+        // The variable that takes the value is called like the member that is meant.
+        let line = self.text[..self.offset_of(at.begin)].rsplit('\n').next().unwrap_or_default();
+        let variable = line.trim().strip_prefix("local ").and_then(|rest| rest.strip_suffix(" = ctx."));
+        if let Some(variable) = variable.filter(|variable| members.iter().any(|member| member == variable)) {
+            let wrong = format!("nothing puts a `{name}` into `ctx`");
+            return self.problem(&LINT, at, (wrong, Cure::meant(name, variable)));
+        }
         let has_targets = self.text.contains(&format!("{plural} ="));
         let cure = match members.contains(&plural) && is_list {
             _ if let ([only], false, true) = (own.as_slice(), has_targets, near.is_none_or(|near| near == plural)) => {

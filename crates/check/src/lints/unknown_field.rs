@@ -1,12 +1,14 @@
 //! A kind has no such field or derived value.
 
+use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::member;
+use crate::value_use::ValueUse;
 use riskbreaker_ruleset::{Cure, TextChange, likeliest};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, Location};
-use riskbreaker_state::Kind;
+use riskbreaker_state::{Kind, Type};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-field",
@@ -79,7 +81,28 @@ impl ScriptReader<'_> {
             return self.cured(&LINT, at, (wrong, format!("write `:{code}`").into()), change);
         }
         let more: Vec<&str> = api::ENTITY_METHODS.iter().chain(api::ENTITY_FIELDS).copied().collect();
-        self.tell(&LINT, at, self.known.wrong_member(kind, name, &more));
+        let wrong = self.known.wrong_member(kind, name, &more);
+        let numbers: Vec<String> = match self.use_of(at) {
+            Some(ValueUse::Number) => self.numbers_of_kind(kind),
+            _ => Vec::new(),
+        };
+        // What is calculated with is a number.
+        let cure = match (&wrong, numbers.as_slice()) {
+            (Some((_, Cure::Meant { meant, .. })), [_, ..]) if !numbers.contains(meant) => match numbers.as_slice() {
+                [only] => Some(Cure::meant(name, only.as_str())),
+                _ => Some(self.known.instead(name, &numbers)),
+            },
+            _ => None,
+        };
+        self.tell(&LINT, at, wrong.map(|(message, first)| (message, cure.unwrap_or(first))));
+    }
+
+    /// The fields and derived values of a kind that are numbers.
+    fn numbers_of_kind(&self, kind: &Kind) -> Vec<String> {
+        let fields = kind.fields.iter().filter(|field| matches!(field.ty, Type::Int { .. })).map(|field| &*field.name);
+        let is_number = |name: &&str| self.known.names.type_of_derived(name) == Some(ValueType::Number);
+        let derived = kind.derived.iter().map(|name| &**name).filter(is_number);
+        fields.chain(derived).map(str::to_owned).collect()
     }
 
     /// The call of `:add` that is written instead of `:sub("field", n)` and the like, and the change to it.

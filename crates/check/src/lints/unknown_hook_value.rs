@@ -1,11 +1,15 @@
 //! A hook reads a value that its verb or its attachment does not have.
 
+use std::sync::Arc;
+
 use crate::inference::symbol::declared;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::name_of;
-use riskbreaker_ruleset::{Cure, Param, instead, instead_or};
+use crate::value_use::ValueUse;
+use riskbreaker_ruleset::{Cure, Param, ParamType, Replacement, TextChange, instead, instead_or, likeliest};
 use riskbreaker_script::syntax::{Expression, Location};
+use riskbreaker_state::Type;
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-hook-value",
@@ -68,7 +72,31 @@ impl ScriptReader<'_> {
         }
         let names: Vec<String> = declared.names().chain(may_be_over.then_some("result")).map(str::to_owned).collect();
         let wrong = format!("a hook at `{verb}` is given no `{name}`");
-        self.problem(&LINT, at, (wrong, self.known.instead(name, &names)));
+        // A number is calculated with, and an entity has members.
+        let (wanted, member) = (self.use_of(at), self.member_behind(at));
+        let has_member = |kind: &Option<Arc<str>>| {
+            let kind = kind.as_ref().and_then(|kind| self.known.kind(kind));
+            member.is_none_or(|member| kind.is_none_or(|kind| kind.members().any(|known| known == member)))
+        };
+        let fits = |param: &&Param| match (&param.ty, wanted) {
+            (ParamType::Value(Type::Int { .. }), Some(ValueUse::Number)) => true,
+            (ParamType::Value(Type::Ref(kind)), Some(ValueUse::Entity)) => has_member(kind),
+            _ => false,
+        };
+        let fitting: Vec<String> = declared.params.iter().filter(fits).map(|param| param.name.to_string()).collect();
+        // Where some parameters fit, a name that is alike and does not fit is not meant.
+        let cure = match fitting.as_slice() {
+            [] => self.known.instead(name, &names),
+            [only] => Cure::meant(name, only.as_str()),
+            // A verb most often names first who it is done to.
+            several => {
+                let meant = likeliest(name, several.iter().map(String::as_str)).unwrap_or(&several[0]);
+                let others = several.iter().map(String::as_str).filter(|other| *other != meant);
+                let choices = std::iter::once(meant).chain(others).map(|other| Replacement::of(name, other));
+                Cure::one_of(choices, format!("did you mean `{meant}`?"))
+            }
+        };
+        self.problem(&LINT, at, (wrong, cure));
     }
 
     /// Checks a member of the data of an attachment: one that its hook declares.
@@ -96,11 +124,26 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reports `owner` and `id` of a hook that is always on.
+    /// Reports `owner` and `id` of a hook that is always on. If some script attaches it, it need not be.
     pub(crate) fn holder_of_nobody(&mut self, name: &str, at: Location) {
         let wrong = format!("a hook that is always on hangs on nobody, and has no `{name}`");
-        let cure = "take it from what the verb is given, or attach the hook where it begins, without `always`";
-        self.problem(&LINT, at, (wrong, cure.into()));
+        let id = self.path.rsplit('/').next().unwrap_or_default().trim_end_matches(".luau");
+        let change = self.text.find("always = true").filter(|_| self.known.names.is_attached(id)).map(|at| {
+            let begin = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+            let behind = at + "always = true".len();
+            let end = self.text[behind..].find('\n').map_or(behind, |newline| behind + newline + 1);
+            let is_alone =
+                self.text[begin..at].trim().is_empty() && self.text[behind..end].trim().trim_matches(',').is_empty();
+            match is_alone {
+                true => TextChange { begin, end, text: String::new() },
+                false => TextChange { begin: at, end: behind, text: "always = false".to_owned() },
+            }
+        });
+        let cure = match change {
+            Some(_) => "take `always = true` out: the hook is attached where it begins",
+            None => "take it from what the verb is given, or attach the hook where it begins, without `always`",
+        };
+        self.problem_with(&LINT, at, (wrong, cure.into()), change);
     }
 
     /// Reports a name that the data of no hook have, and that is near to one of theirs.
@@ -116,8 +159,19 @@ impl ScriptReader<'_> {
     }
 
     /// Reports a name in the data of a new attachment that its hook does not declare.
-    pub(crate) fn undeclared_data(&mut self, hook: &str, params: &[Param], name: &str, at: Location) {
-        let cure = instead(name, params.iter().map(|param| &*param.name));
+    pub(crate) fn undeclared_data(
+        &mut self,
+        hook: &str,
+        params: &[Param],
+        (name, at): (&str, Location),
+        is_given: impl Fn(&str) -> bool,
+    ) {
+        // The only one that the table lacks is most likely meant.
+        let mut free = params.iter().map(|param| &*param.name).filter(|name| !is_given(name));
+        let cure = match free.next().filter(|_| free.next().is_none()) {
+            Some(only) => Cure::meant(name, only),
+            None => instead(name, params.iter().map(|param| &*param.name)),
+        };
         self.problem(&LINT, at, (format!("`{hook}` declares no `{name}` in its data"), cure));
     }
 }

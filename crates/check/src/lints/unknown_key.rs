@@ -27,11 +27,11 @@ impl ScriptReader<'_> {
 
     /// Reports a key that a question of this sort does not have.
     pub(crate) fn no_key_of_a_question(&mut self, ask: &str, name: &str, known: &[String], at: Location) {
-        self.problem(&LINT, at, (format!("rb.{ask} has no field `{name}`"), self.known.instead(name, known)));
+        self.problem(&LINT, at, (format!("rb.{ask} has no field `{name}`"), self.known.instead_alike(name, known)));
     }
 
     /// Reports a key that an option does not have.
     pub(crate) fn no_key_of_an_option(&mut self, name: &str, known: &[String], at: Location) {
-        self.problem(&LINT, at, (format!("an option has no field `{name}`"), self.known.instead(name, known)));
+        self.problem(&LINT, at, (format!("an option has no field `{name}`"), self.known.instead_alike(name, known)));
     }
 }

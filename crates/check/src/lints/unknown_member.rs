@@ -3,7 +3,7 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::type_pieces::pieces_of_type;
-use riskbreaker_ruleset::{Cure, instead, instead_or, likeliest, slips};
+use riskbreaker_ruleset::{Cure, find_whole, instead, instead_or, likeliest, slips};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 use riskbreaker_script::{api, common_type};
 
@@ -131,7 +131,19 @@ impl ScriptReader<'_> {
         let names: Vec<String> = module.members.keys().cloned().collect();
         // A condition may ask whether a layer above has put it there.
         if !self.asked || self.known.nearest(name, names.iter().map(String::as_str)).is_some() {
-            self.problem(&LINT, at, (format!("{path} gives no `{name}`"), self.known.instead(name, &names)));
+            // The only one that no other script reads is most likely meant: it has a new name.
+            let is_read = |member: &str| {
+                let read = format!(".{member}");
+                let others = self.known.stack.scripts().filter(|(_, _, source)| source.path != path);
+                others.into_iter().any(|(_, _, source)| find_whole(&source.text, &read).is_some())
+            };
+            let mut unread = names.iter().filter(|member| !is_read(member));
+            let only = unread.next().filter(|_| unread.next().is_none());
+            let cure = match (self.known.instead_alike(name, &names), only) {
+                (Cure::Known { .. } | Cure::Advice(_), Some(only)) => Cure::meant(name, only.as_str()),
+                (cure, _) => cure,
+            };
+            self.problem(&LINT, at, (format!("{path} gives no `{name}`"), cure));
         }
     }
 

@@ -107,6 +107,18 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// Reports an unknown seat in a list. The only seat of a player that the list lacks is most likely meant.
+    pub(crate) fn seat_in_list(&mut self, seat: &str, at: Location, is_listed: impl Fn(&str) -> bool) {
+        let Some((wrong, cure)) = self.known.wrong_name("seat", seat) else { return };
+        let seats = self.known.names("seat").unwrap_or_default();
+        let mut left = seats.iter().filter(|other| *other != "gm" && !is_listed(other));
+        let cure = match (cure, left.next().filter(|_| left.next().is_none())) {
+            (Cure::Known { .. } | Cure::Advice(_), Some(only)) => Cure::meant(seat, only.as_str()),
+            (cure, _) => cure,
+        };
+        self.problem(&LINT, at, (wrong, cure));
+    }
+
     /// Reports the name of a thing of a sort (`card`, `kind`, `seat`, ...) that no file declares.
     pub(crate) fn unknown_name(&mut self, at: Location, sort: &str, name: &str) {
         self.tell(&LINT, at, self.known.wrong_name(sort, name));
@@ -117,7 +129,7 @@ impl ScriptReader<'_> {
         let asks: Vec<String> = api::QUESTIONS.iter().map(|(ask, _)| ask.to_string()).collect();
         if !asks.iter().any(|known| known == ask) && self.known.nearest(ask, asks.iter().map(String::as_str)).is_some()
         {
-            self.problem(&LINT, at, (format!("there is no question `{ask}`"), self.known.instead(ask, &asks)));
+            self.problem(&LINT, at, (format!("there is no question `{ask}`"), self.known.instead_alike(ask, &asks)));
         }
     }
 
@@ -129,7 +141,7 @@ impl ScriptReader<'_> {
         let is_wrong = is_near && !kinds.iter().any(|kind| kind == given) && self.known.names.times(given) <= 1;
         if is_wrong {
             let wrong = format!("there is no kind \"{given}\", neither of a question nor of an entity");
-            self.problem(&LINT, at, (wrong, self.known.instead(given, &kinds)));
+            self.problem(&LINT, at, (wrong, self.known.instead_alike(given, &kinds)));
         }
         is_wrong
     }

@@ -37,6 +37,7 @@ impl ScriptReader<'_> {
         let cards = self.known.names("card").unwrap_or_default();
         if cards.is_empty()
             || cards.contains(&word)
+            || self.known.names("free act").is_some_and(|acts| acts.contains(&word))
             || names.times(&word) > 1
             || names.is_key(&word)
             || names.said(&word) > 0
@@ -44,7 +45,9 @@ impl ScriptReader<'_> {
             return;
         }
         let wrong = format!("nothing offers \"{word}\": it stands nowhere else, and no card is called so");
-        self.problem(&LINT, answer.location(), (wrong, self.known.instead(&word, &cards)));
+        let acts = self.known.names("free act").unwrap_or_default();
+        let offered: Vec<String> = acts.into_iter().chain(cards).collect();
+        self.problem(&LINT, answer.location(), (wrong, self.known.instead(&word, &offered)));
     }
 
     /// Reports a text that is no id, where all other calls of the function give ids of cards, items or options.
@@ -71,7 +74,7 @@ impl ScriptReader<'_> {
     /// Reports a comparison of an answer with a text that is the id of no option.
     pub(crate) fn answer_is_never(&mut self, given: &str, ids: &[String], at: Location) {
         let wrong = format!("the answer is never \"{given}\": it is the id of an option");
-        self.problem(&LINT, at, (wrong, self.known.instead(given, ids)));
+        self.problem(&LINT, at, (wrong, self.known.instead_of_value(given, ids)));
     }
 
     /// Reports a default that is none of the options.

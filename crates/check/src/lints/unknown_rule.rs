@@ -5,9 +5,9 @@ use crate::lints::unknown_name;
 use crate::reader::ScriptReader;
 use crate::symbols::known::KnownNames;
 use crate::syntax::{listed_texts, literal};
-use riskbreaker_ruleset::{Cure, Problem, Source, Stack, instead};
+use riskbreaker_ruleset::{Cure, Problem, Source, Stack, Switch, find_whole, instead, likeliest};
 use riskbreaker_script::syntax::{Expression, Location};
-use riskbreaker_spec::is_id;
+use riskbreaker_spec::{is_id, leading_ids};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-rule",
@@ -89,7 +89,20 @@ fn unknown_in_rule_text(source: &Source, stack: &Stack, known: &KnownNames<'_>) 
         for (at, name) in switches_in(line) {
             let switches = stack.switches();
             if switches.iter().all(|switch| switch.name != name) {
-                let cure = instead(name, switches.iter().map(|switch| &*switch.name));
+                // The only one that the text does not name is most likely meant.
+                let rule = source.text.lines().take(number as usize).flat_map(leading_ids).last();
+                let of_rule =
+                    |switch: &&Switch| rule.as_ref().is_some_and(|rule| switch.rules.contains(rule));
+                let own: Vec<&Switch> = switches.iter().filter(of_rule).collect();
+                let mut unnamed = switches.iter().filter(|switch| find_whole(&source.text, &switch.name).is_none());
+                let only = unnamed.next().filter(|_| unnamed.next().is_none());
+                // A switch that is declared for this very rule goes before others.
+                let only = if let [own] = own.as_slice() { Some(*own) } else { only };
+                let names = || switches.iter().map(|switch| &*switch.name);
+                let cure = match only.filter(|_| likeliest(name, names()).is_none()) {
+                    Some(only) => Cure::meant(name, &*only.name),
+                    None => instead(name, names()),
+                };
                 let message = format!("there is no switch `{name}`");
                 found.push(unknown_name::LINT.problem(&*source.path, message).at(place(at)).with_cure(cure));
             }

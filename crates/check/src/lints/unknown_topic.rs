@@ -7,9 +7,12 @@ use crate::misspelling::is_slip;
 use crate::place::line_from;
 use crate::reader::ScriptReader;
 use crate::symbols::known::KnownNames;
-use crate::syntax::literal;
-use riskbreaker_ruleset::{Card, Cure, Library, Problem, Rulebook, Stack, instead, instead_or, likeliest};
+use crate::syntax::{constant, literal};
+use riskbreaker_ruleset::{
+    Card, Cure, Library, Param, ParamType, Problem, Rulebook, Stack, instead, instead_or, likeliest,
+};
 use riskbreaker_script::syntax::{Expression, Location};
+use riskbreaker_state::{Schema, State};
 
 pub(crate) static LINT: Lint = Lint {
     name: "unknown-topic",
@@ -64,6 +67,19 @@ impl ScriptReader<'_> {
                 // A declared topic that no question has is most likely the one that is meant.
                 let mut unasked = declared().filter(|other| self.known.names.asked_by(other).is_none());
                 let only = unasked.next().filter(|_| unasked.next().is_none());
+                // What policies, specs or the prompt name as well is right here, and wrong in play.luau.
+                if self.known.names.times(&topic) > 1
+                    && likeliest(&topic, declared()).is_none_or(|near| Some(near) == only)
+                {
+                    let cure = match only {
+                        Some(only) => {
+                            format!("write `{topic}` for `{only}` in `topics` of play.luau: no question has that")
+                        }
+                        None => format!("declare it in play.luau: topics = {{ {topic} = rb.text() }}"),
+                    };
+                    let wrong = format!("play.luau declares no topic `{topic}`");
+                    return self.problem(&LINT, place.location(), (wrong, cure.into()));
+                }
                 let cure = match (likeliest(&topic, declared()), only) {
                     (Some(near), _) | (None, Some(near)) => Cure::meant(topic.as_str(), near),
                     (None, None) => format!("declare it in play.luau: topics = {{ {topic} = rb.text() }}").into(),
@@ -106,6 +122,31 @@ impl ScriptReader<'_> {
                 self.problem(&LINT, at, (wrong, self.known.instead(topic, &topics)));
             }
             None => {}
+        }
+    }
+
+    /// The same for the topic of an answer: one whose question takes such an answer, and that has none yet, is meant.
+    pub(crate) fn answered_topic(
+        &mut self,
+        (topic, at): (&str, Location),
+        answer: Expression<'_>,
+        is_answered: impl Fn(&str) -> bool,
+    ) {
+        let found = self.found.len();
+        self.topic(topic, at);
+        let Some(given) = constant(answer).filter(|_| self.found.len() > found) else { return };
+        let declared = self.known.rules.map(|rules| rules.declared_topics()).unwrap_or_default();
+        let takes = |param: &&Param| match (&param.ty, &given) {
+            (ParamType::Value(ty), given) => ty.check(given, &Schema::default(), &State::new()).is_ok(),
+            _ => false,
+        };
+        let free = declared.iter().filter(|param| !is_answered(&param.name));
+        let mut taking = free.filter(takes);
+        let Some(only) = taking.next().filter(|_| taking.next().is_none()) else { return };
+        if let Some(problem) = self.found.last_mut()
+            && !matches!(problem.cure, Some(Cure::Meant { .. }))
+        {
+            problem.cure = Some(Cure::meant(topic, &*only.name));
         }
     }
 
@@ -201,11 +242,23 @@ pub(crate) fn unasked_topics(stack: &Stack, rules: &Rulebook) -> Vec<Problem> {
             let cure = match topic {
                 "player" | "character" | "self" | "who" | "name" | "user" => Cure::meant(topic, "actor"),
                 "target" | "foe" | "opponent" | "enemy" | "victim" => Cure::meant(topic, "other"),
-                _ => instead_or(topic, known, otherwise),
+                _ => match asked_in(stack, card).as_slice() {
+                    [only] if likeliest(topic, known.clone()).is_none() => Cure::meant(topic, only.as_str()),
+                    _ => instead_or(topic, known, otherwise),
+                },
             };
             let (path, said) = (card.origins.get("recap")?, format!("{{{topic}}}"));
             let line = 1 + stack.text_of(path)?.lines().position(|line| line.contains(&said))?;
             Some(LINT.problem(path.as_str(), message).at((line as u32, 1)).with_cure(cure))
         })
         .collect()
+}
+
+/// The topics of the questions that the file of a card asks.
+fn asked_in(stack: &Stack, card: &Card) -> Vec<String> {
+    let text = card.origins.get("recap").and_then(|path| stack.text_of(path)).unwrap_or_default();
+    let topics = text.split("topic = \"").skip(1).filter_map(|rest| rest.split('"').next());
+    let mut topics: Vec<String> = topics.map(str::to_owned).collect();
+    topics.dedup();
+    topics
 }

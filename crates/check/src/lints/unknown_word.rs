@@ -31,7 +31,7 @@ impl ScriptReader<'_> {
             true => {
                 Cure::rewrite(format!("rb.{name}"), format!("rb.act.{name}"), format!("it is a verb: rb.act.{name}"))
             }
-            false => self.known.instead(name, &names),
+            false => self.known.instead_alike(name, &names),
         };
         self.problem(&LINT, at, (format!("rb has no `{name}`"), cure));
     }
@@ -40,7 +40,7 @@ impl ScriptReader<'_> {
     pub(crate) fn no_method_of_a_spec(&mut self, name: &str, at: Location) {
         if api::spec_method(name).is_none() {
             let names: Vec<String> = api::SPEC_METHODS.iter().map(|method| method.name.to_string()).collect();
-            self.problem(&LINT, at, (format!("a spec has no `t:{name}`"), self.known.instead(name, &names)));
+            self.problem(&LINT, at, (format!("a spec has no `t:{name}`"), self.known.instead_alike(name, &names)));
         }
     }
 
@@ -58,7 +58,7 @@ impl ScriptReader<'_> {
                 {
                     (*cure).into()
                 }
-                _ => self.known.instead(name, &names.iter().map(|name| name.to_string()).collect::<Vec<_>>()),
+                _ => self.known.instead_alike(name, &names.iter().map(|name| name.to_string()).collect::<Vec<_>>()),
             };
             let change = self.instead_of_function(of, library, name, at);
             let mistake = (format!("{library} has no `{name}`"), cure);

@@ -91,6 +91,7 @@ impl ScriptReader<'_> {
     pub(crate) fn position(&mut self, arg: Option<&Expression<'_>>) {
         for (name, at, _) in arg.into_iter().flat_map(|arg| named(*arg)) {
             if !self.known.names.is_read(&name)
+                && !self.known.stack.seats().contains_key(&name)
                 && let Some(near) = self.known.names.meant(&name)
             {
                 self.problem(&LINT, at, (format!("nothing reads `{name}`"), Cure::meant(name.as_str(), near)));

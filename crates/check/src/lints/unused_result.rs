@@ -42,6 +42,19 @@ impl ScriptReader<'_> {
         // The answer is the only effect of a policy, and a function ends with its result.
         let is_result =
             self.path.starts_with("policies/") || self.last_statements.contains(&statement.location().begin);
+        // A list in another order is another list.
+        if let (false, "rb.shuffle", ExpressionKind::Call { args: [list], .. }) = (is_result, &*name, statement.kind())
+            && let ExpressionKind::Local { .. } = list.kind()
+        {
+            let list = self.source(*list);
+            let change = self.inserted(statement.location().begin, format!("{list} = "));
+            return self.cured(
+                &LINT,
+                statement.location(),
+                (wrong, format!("write `{list} = ` before it").into()),
+                change,
+            );
+        }
         let cure = if is_result { "write `return` before it" } else { "write `local NAME = ` or `return` before it" };
         let change = is_result.then(|| self.inserted(statement.location().begin, "return "));
         self.problem_with(&LINT, statement.location(), (wrong, cure.into()), change);

@@ -39,6 +39,27 @@ impl ScriptReader<'_> {
                 self.problem_with(&LINT, name.location, mistake, Some(change).filter(|_| is_local));
                 continue;
             }
+            if let ([_], [value]) = (names, values)
+                && !does_nothing(*value)
+                && self.last_statements.contains(&declaration.begin)
+                && !self.enclosing.is_empty()
+            {
+                // What the last statement of a function keeps is most likely its result.
+                let begin = self.offset_of(declaration.begin);
+                let change = TextChange { begin, end: self.offset_of(value.location().begin), text: "return ".into() };
+                let cure = "return it: this is the last statement of the function";
+                self.problem_with(
+                    &LINT,
+                    name.location,
+                    (format!("nothing uses `{written}`"), cure.into()),
+                    Some(change),
+                );
+                let otherwise = self.inserted(name.location.begin, "_");
+                if let Some(problem) = self.found.last_mut() {
+                    problem.choices = vec![otherwise];
+                }
+                continue;
+            }
             let cure = format!("use it, remove it, or call it `_{written}`");
             let change = match (names, values) {
                 ([_], [value]) if does_nothing(*value) => self.without_lines(declaration),

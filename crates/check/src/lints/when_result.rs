@@ -1,5 +1,6 @@
 //! `when` returns a reason first, which counts as yes.
 
+use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::{literal, local_id, returned, text};
@@ -61,8 +62,17 @@ impl ScriptReader<'_> {
                 self.cured(&LINT, only.location(), (wrong, format!("write `return false, {name}`").into()), change);
             }
         }
-        for first in returns.iter().filter_map(|values| values.first()) {
+        for values in &returns {
+            let Some(first) = values.first() else { continue };
             if let Some(reason) = literal(*first) {
+                let condition = values.get(1).filter(|second| self.value_type(**second) == Some(ValueType::Truth));
+                if let Some(condition) = condition {
+                    let wrong = "`when` returns its reason first and its answer second; only the first value decides";
+                    let change = self.exchanged_with(*first, *condition);
+                    let cure = "write the condition first, and the reason behind it".into();
+                    self.cured(&LINT, first.location(), (wrong.to_owned(), cure), change);
+                    continue;
+                }
                 let wrong = "`when` returns a text first, and that counts as yes".to_string();
                 let change = self.inserted(first.location().begin, "false, ");
                 self.cured(

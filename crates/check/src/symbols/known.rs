@@ -7,7 +7,7 @@ use crate::symbols::misnumbered::{Misnumbered, misnumbered};
 use crate::symbols::names::{NamesOfFiles, WORK_OF_COMPARISON};
 use riskbreaker_ruleset::{Cure, Rulebook, Source, Stack, nearest};
 use riskbreaker_spec::leading_ids;
-use riskbreaker_state::{Kind, Schema, Type};
+use riskbreaker_state::{ENDING, Kind, Schema, Type};
 use riskbreaker_work::WorkBudget;
 
 /// The names of a ruleset that scripts may use, as far as the check can know them.
@@ -87,8 +87,52 @@ impl<'r> KnownNames<'r> {
         nearest(word, names.into_iter().take_while(|_| self.may_compare(1)))
     }
 
-    /// Returns the cure for an unknown name: the name to write instead.
+    /// Returns the cure for an unknown name: the name to write instead. It is one that is alike, or else the only one that
+    /// nothing mentions, since what should mention that may be what has the wrong name.
     pub fn instead(&self, name: &str, names: &[String]) -> Cure {
+        self.instead_among(name, names, |_| true)
+    }
+
+    /// The same, where only some of the names can be expected to be mentioned.
+    pub fn instead_among(&self, name: &str, names: &[String], is_expected: impl Fn(&str) -> bool) -> Cure {
+        let cure = self.instead_alike(name, names);
+        if matches!(cure, Cure::Meant { .. }) || names.is_empty() || !self.may_compare(names.len()) {
+            return cure;
+        }
+        // An `id` is a text of the file that declares it.
+        let own = |known: &str| usize::from(self.is_declared_with_id(known));
+        let is_idle = |known: &&String| {
+            is_expected(known) && self.names.reads(known) <= own(known) && self.names.said(known) == 0
+        };
+        let mut idle = names.iter().filter(is_idle);
+        match idle.next().filter(|_| idle.next().is_none()) {
+            Some(only) => Cure::meant(name, only.as_str()),
+            None => cure,
+        }
+    }
+
+    /// Whether a card, an item, a hook or a policy has this id.
+    fn is_declared_with_id(&self, id: &str) -> bool {
+        let Some(rules) = self.rules else { return false };
+        rules.card(id).is_some() || rules.has_holder(id) || rules.policies().iter().any(|policy| **policy == *id)
+    }
+
+    /// The same for a value of a field that is declared with its values: the declaration mentions each of them once.
+    pub fn instead_of_value(&self, given: &str, values: &[String]) -> Cure {
+        let cure = self.instead_alike(given, values);
+        if matches!(cure, Cure::Meant { .. }) || values.is_empty() || !self.may_compare(values.len()) {
+            return cure;
+        }
+        let is_idle = |known: &&String| self.names.times(known) <= 1 && self.names.said(known) == 0;
+        let mut idle = values.iter().filter(is_idle);
+        match idle.next().filter(|_| idle.next().is_none()) {
+            Some(only) => Cure::meant(given, only.as_str()),
+            None => cure,
+        }
+    }
+
+    /// The same by the letters of the names alone, for words that the host knows.
+    pub fn instead_alike(&self, name: &str, names: &[String]) -> Cure {
         if !self.may_compare(names.len()) {
             return "declare it, or use another".into();
         }
@@ -225,6 +269,9 @@ impl<'r> KnownNames<'r> {
         }
         let cure = match sort {
             "hook" | "item" if names.is_empty() => format!("write it: `riskbreaker new {sort} {name}`").into(),
+            // The host schedules the end of what is timed.
+            "entry" => self.instead_among(name, &names, |known| known != ENDING),
+            "seat" => self.instead_among(name, &names, |known| known != "gm"),
             _ => self.instead(name, &names),
         };
         // The only switch that nothing reads is most likely the one that is meant.
@@ -243,7 +290,10 @@ impl<'r> KnownNames<'r> {
         if members.iter().any(|known| known == name) {
             return None;
         }
-        Some((format!("a {} has no `{name}`", kind.name), self.instead(name, &members)))
+        Some((
+            format!("a {} has no `{name}`", kind.name),
+            self.instead_among(name, &members, |known| !methods.contains(&known)),
+        ))
     }
 
     /// Whether some kind has a derived value of that name, and no kind has a field of it.

@@ -36,7 +36,10 @@ impl ScriptReader<'_> {
                 Some(param) => {
                     self.misfits_declaration(*value, param, &format!("the data of {hook}"));
                 }
-                None => self.undeclared_data(hook, params, name, *at),
+                None => {
+                    let is_given = |name: &str| given.iter().any(|(given, ..)| given == name);
+                    self.undeclared_data(hook, params, (name, *at), is_given);
+                }
             }
         }
         let missing =

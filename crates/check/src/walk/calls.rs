@@ -34,6 +34,13 @@ impl ScriptReader<'_> {
 
     /// Reports a label of `rb.sum` without a number after it. A number or a sum needs no label.
     fn parts_of_sum(&mut self, args: &[Expression<'_>], usage: &str) {
+        // All numbers before their labels: what was written was `rb.sum(8, "base", -2, "tired")`.
+        let sorts: Vec<_> = args.iter().map(|arg| self.value_type(*arg)).collect();
+        let is_number = |sort: &Option<ValueType>| matches!(sort, Some(ValueType::Number | ValueType::Sum));
+        let is_turned = |pair: &[Option<ValueType>]| is_number(&pair[0]) && pair.get(1) == Some(&Some(ValueType::Text));
+        if sorts.len() > 3 && sorts.len() % 2 == 0 && sorts.chunks(2).all(is_turned) {
+            return self.parts_turned(args);
+        }
         let mut rest = args.iter();
         let mut before = None;
         while let Some(label) = rest.next() {
@@ -82,6 +89,9 @@ impl ScriptReader<'_> {
             }
             self.misspelt_in_call(called, *arg, at);
             self.no_id_in_call(called, *arg, at);
+            if self.entity_for_number(args, &called.declared, at, &called.name) {
+                return;
+            }
             if let Some(declared) = called.declared.get(at)
                 && self.misfits_declaration(*arg, declared, &called.name)
             {

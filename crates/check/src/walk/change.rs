@@ -16,6 +16,13 @@ impl<'r> ScriptReader<'r> {
         (lines.map(str::len).sum::<usize>() + place.column as usize).min(self.text.len())
     }
 
+    /// The place of a byte of the text.
+    pub(crate) fn position_of(&self, byte: usize) -> TextPosition {
+        let before = &self.text[..byte.min(self.text.len())];
+        let begin = before.rfind('\n').map_or(0, |end| end + 1);
+        TextPosition::new(before.matches('\n').count() as u32, (before.len() - begin) as u32)
+    }
+
     /// The bytes of the text at a place.
     pub(crate) fn bytes_of(&self, at: Location) -> Range<usize> {
         self.offset_of(at.begin)..self.offset_of(at.end)

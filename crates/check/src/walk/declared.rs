@@ -3,7 +3,7 @@
 use crate::inference::symbol::Symbol;
 use crate::reader::ScriptReader;
 use crate::syntax::{listed_texts, literal, returned};
-use riskbreaker_script::syntax::{Expression, ExpressionKind, Function, TableItem};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Function, Location, TableItem};
 
 /// The functions that may only read and that must return a value.
 const GIVING: [&str; 9] = [
@@ -40,8 +40,9 @@ impl ScriptReader<'_> {
             self.unknown_question(&ask, value.location());
         }
         if name == "seats" && self.path.starts_with("play") && self.keys.first().is_some_and(|key| key == "free") {
-            for (seat, at) in listed_texts(value) {
-                self.unknown_name(at, "seat", &seat);
+            let listed: Vec<(String, Location)> = listed_texts(value).collect();
+            for (seat, at) in &listed {
+                self.seat_in_list(seat, *at, |other| listed.iter().any(|(seat, _)| seat == other));
             }
         }
         if name == "boundary"

@@ -154,7 +154,7 @@ impl SyntaxLints<'_> {
     }
 
     pub(crate) fn binary(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>, at: Location) {
-        self.and_or_nil(lhs, op, at);
+        self.and_or_nil(lhs, op, rhs, at);
         self.same_operands(lhs, op, rhs, at);
         self.operator_order(lhs, op, rhs, at);
         self.length_is_not_negative(lhs, op, rhs, at);

@@ -108,7 +108,10 @@ impl ScriptReader<'_> {
         let policies = rules.policies().iter().map(ToString::to_string);
         let drivers: Vec<String> = policies.chain(["human".to_owned(), "absent".to_owned()]).collect();
         if !drivers.contains(&name) {
-            let mistake = (format!("there is no policy `{name}`"), self.known.instead(&name, &drivers));
+            let mistake = (
+                format!("there is no policy `{name}`"),
+                self.known.instead_among(&name, &drivers, |known| !matches!(known, "human" | "absent")),
+            );
             self.problem(&crate::lints::unknown_name::LINT, at, mistake);
         }
     }
@@ -146,8 +149,9 @@ impl ScriptReader<'_> {
 
     /// Checks answers by topic.
     fn answers(&mut self, arg: Option<&Expression<'_>>) {
-        for (topic, at, value) in arg.into_iter().flat_map(|arg| named(*arg)) {
-            self.topic(&topic, at);
+        let given: Vec<_> = arg.into_iter().flat_map(|arg| named(*arg)).collect();
+        for (topic, at, value) in given.iter().map(|(topic, at, value)| (topic, *at, *value)) {
+            self.answered_topic((topic, at), value, |other| given.iter().any(|(topic, ..)| topic == other));
             self.listed(value);
         }
     }

@@ -56,7 +56,7 @@ use std::sync::Arc;
 
 use self::observers::Observers;
 use crate::{DiceSource, Driver, FaultKind, Ruleset};
-use riskbreaker_state::{State, Value};
+use riskbreaker_state::{State, Unfit, Value};
 
 pub use asking::{Answerer, Asked, Asking, Taped};
 pub use dice_input::DiceInput;
@@ -209,7 +209,16 @@ impl ActionContext {
     }
 
     fn fault_of_kind(&mut self, kind: FaultKind, message: String, cure: Option<String>) -> Stop {
-        let stop = Stop::Fault { message, cure, kind };
+        self.stopped_by(Stop::Fault { message, cure, kind, unfit: None })
+    }
+
+    /// Stops the run because of a value that does not fit its type.
+    pub fn fault_of_value(&mut self, message: String, cure: Option<String>, unfit: Unfit) -> Stop {
+        self.stopped_by(Stop::Fault { message, cure, kind: FaultKind::Mistake, unfit: Some(Box::new(unfit)) })
+    }
+
+    /// Notes a fault, unless the run has stopped already.
+    fn stopped_by(&mut self, stop: Stop) -> Stop {
         if self.stop.is_none() {
             self.stop = Some(stop.clone());
         }

@@ -74,7 +74,7 @@ impl ActionContext {
         };
         if let Err(error) = kind.check(field, &value, schema, &self.state) {
             let message = format!("the field `{}` of {} {error}", declared.name, self.title(entity));
-            return Err(self.fault(message));
+            return Err(self.fault_of_value(message, None, error));
         }
         let from = self.log.listening.then(|| found.fields[field.0 as usize].clone());
         if let Some(masked) = &mut self.knowledge.masked {
@@ -276,7 +276,8 @@ impl ActionContext {
         for (field, value) in given {
             let known = declared.field(field);
             if let Err(error) = known.ty.check(&value, schema, &self.state) {
-                return Err(self.fault(format!("the field `{}` of a new {} {error}", known.name, declared.name)));
+                let message = format!("the field `{}` of a new {} {error}", known.name, declared.name);
+                return Err(self.fault_of_value(message, None, error));
             }
             fields[field.0 as usize] = value;
         }

@@ -1,6 +1,7 @@
 //! What a script may do at present, and why a run stopped.
 
 use crate::FaultKind;
+use riskbreaker_state::Unfit;
 
 /// What a script may do at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,5 +26,11 @@ pub enum Stop {
     /// The rules refused the answer in this tape slot.
     Refused { ordinal: usize, topic: String, reason: String },
     /// The script did something it may not, or asked a question without an open answer.
-    Fault { message: String, cure: Option<String>, kind: FaultKind },
+    Fault {
+        message: String,
+        cure: Option<String>,
+        kind: FaultKind,
+        /// The value that does not fit, if the message is about one.
+        unfit: Option<Box<Unfit>>,
+    },
 }

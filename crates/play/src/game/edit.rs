@@ -8,7 +8,7 @@ use super::undo_op::UndoOp;
 use crate::{ActionContext, Cause, DicePosition, DiceSource, Edit, Event, Events, Happening, Packed, Refusal, Slot};
 use riskbreaker_dice::Dice;
 use riskbreaker_state::{
-    Audience, Entity, EntityId, EntryId, FieldId, Kind, KindId, Renames, Schema, State, Value, readable_name,
+    Audience, Entity, EntityId, EntryId, FieldId, Kind, KindId, Renames, Schema, State, Unfit, Value, readable_name,
 };
 
 impl Game {
@@ -319,14 +319,14 @@ fn may_relate(schema: &Schema, relation: KindId, field: &str, value: &Value, sta
         Value::None => Ok(()),
         value => relation.check(relation.relates[1], value, schema, state),
     };
-    fits.map_err(|problem| Refusal::BadValue { field: field.to_owned(), problem })
+    fits.map_err(|problem| Refusal::BadValue { field: field.to_owned(), problem: problem.to_string() })
 }
 
 /// Converts a value to the form in which the field stores it, and checks it.
 fn fitting(kind: &Kind, field: FieldId, value: &Value, schema: &Schema, state: &State) -> Result<Value, Refusal> {
     let declared = kind.field(field);
     let value = declared.ty.settle(value.clone());
-    let misfit = |problem| Refusal::BadValue { field: declared.name.to_string(), problem };
+    let misfit = |problem: Unfit| Refusal::BadValue { field: declared.name.to_string(), problem: problem.to_string() };
     kind.check(field, &value, schema, state).map_err(misfit)?;
     Ok(value)
 }

@@ -99,7 +99,11 @@ fn settle_switches(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<B
                 instead(&name, names)
             )));
         };
-        let value = switch.parse(&value.to_string()).map_err(|error| StartError::Switch(error.to_string()))?;
+        let written = match &value {
+            Value::Bool(truth) => truth.to_string(),
+            other => other.to_string(),
+        };
+        let value = switch.parse(&written).map_err(StartError::SwitchValue)?;
         values.insert(name, value.as_value());
     }
     Ok(values)

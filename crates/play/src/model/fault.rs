@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use riskbreaker_state::Unfit;
 use serde::{Deserialize, Serialize};
 
 /// How the message begins if a written face does not fit its die.
@@ -53,6 +54,9 @@ pub struct Fault {
     /// What the fault says about the game. It is not kept: a fault that was loaded is a [`FaultKind::Mistake`].
     #[serde(skip)]
     pub kind: FaultKind,
+    /// The value that does not fit its type, if the fault is about one. It is not kept.
+    #[serde(skip)]
+    pub unfit: Option<Box<Unfit>>,
 }
 
 fn is_zero(length: &u32) -> bool {

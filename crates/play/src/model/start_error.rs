@@ -1,5 +1,7 @@
 //! The reasons why a game cannot begin.
 
+use riskbreaker_ruleset::SwitchRefusal;
+
 /// The reason why a game cannot begin.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -14,9 +16,12 @@ pub enum StartError {
         /// The most similar name, or all names, as a clause.
         instead: String,
     },
-    /// The ruleset has no such house rule, or it does not accept the value.
+    /// The ruleset has no such house rule.
     #[error("{0}")]
     Switch(String),
+    /// A house rule does not accept its value.
+    #[error(transparent)]
+    SwitchValue(SwitchRefusal),
     /// The ruleset has no such seat or policy.
     #[error("{0}")]
     Seat(String),

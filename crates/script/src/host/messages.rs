@@ -1,19 +1,44 @@
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use mlua::{Lua, Result, Table, Value as Lv};
 
 use super::super::api::{ENTITY_FIELDS, ENTITY_METHODS};
+use super::super::conversion::from_lua;
+use super::super::declared_kinds::read_type;
+use super::super::handles::Handles;
 use super::cost::MOST_NAMED;
 use super::refusal::stopped;
 use super::state::{HostState, host_function};
 use riskbreaker_play::ActionContext;
 use riskbreaker_ruleset::instead;
-use riskbreaker_state::{Field, Kind, Type};
+use riskbreaker_state::{Field, Kind, Type, Unfit};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     host_function!(lua, host, table, "fault", |_, b, (message, cure): (String, Option<String>)| {
         let context = b.context()?;
         Err::<(), _>(stopped(context.fault_with(message, cure)))
+    });
+    // The same because of a value of another type than the declared one.
+    host_function!(lua, host, table, "fault_of_value", |_,
+                                                        b,
+                                                        (message, cure, declared, value): (
+        String,
+        Option<String>,
+        Lv,
+        Lv
+    )| {
+        let context = b.context()?;
+        let ty = declared.as_table().and_then(|declared| read_type(declared, &BTreeSet::new()).ok());
+        let given = from_lua(&value, &Handles::default()).ok();
+        let stop = match ty.zip(given) {
+            Some((ty, given)) => {
+                let unfit = Unfit::with_clause(&ty, &given, message.clone());
+                context.fault_of_value(message, cure, unfit)
+            }
+            None => context.fault_with(message, cure),
+        };
+        Err::<(), _>(stopped(stop))
     });
     host_function!(lua, host, table, "join", |_, b, (a, c): (Table, Table)| {
         let mut names: Vec<String> = Vec::new();

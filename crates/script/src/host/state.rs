@@ -53,6 +53,22 @@ pub(crate) struct HostState {
     pub assigners: RefCell<BTreeMap<String, Vec<Assigner>>>,
     /// The ones among them that exist after loading, with their file.
     pub keepers: RefCell<Vec<(String, Assigner)>>,
+    /// Why the last `require` that failed did so.
+    pub failed_require: RefCell<Option<FailedRequire>>,
+}
+
+/// Why a file could not be required.
+pub(crate) enum RequireFailure {
+    /// The file at this path requires the one that requires it.
+    Circle(String),
+    /// It could not be read, which is reported at its own place.
+    Reported,
+}
+
+/// The error of a `require`, as a message and as data.
+pub(crate) struct FailedRequire {
+    pub message: String,
+    pub failure: RequireFailure,
 }
 
 impl HostState {
