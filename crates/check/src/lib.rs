@@ -27,6 +27,7 @@ mod place;
 mod reader;
 mod reading;
 mod report;
+mod spec_calls;
 mod symbols;
 mod syntax;
 mod syntax_lints;

@@ -1,9 +1,9 @@
 //! A value is written, and the next statement writes another one in its place.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::syntax::{literal, text};
+use crate::syntax::{is_of_name, literal, text};
 use crate::syntax_lints::{SyntaxLints, calls};
-use riskbreaker_script::syntax::{Block, Expression, ExpressionKind, Statement, StatementView};
+use riskbreaker_script::syntax::{Block, Expression, ExpressionKind, Location, Statement, StatementView};
 
 pub(crate) static LINT: Lint = Lint {
     name: "lost-value",
@@ -24,6 +24,8 @@ ctx.rope:set("at", 2)"#,
 /// What a statement writes: the place, as it is written, with the value.
 struct Written<'a, 's> {
     place: (&'s str, Option<String>),
+    /// Where the name of the field is written.
+    field: Option<Location>,
     value: Expression<'a>,
 }
 
@@ -38,6 +40,17 @@ impl<'s> SyntaxLints<'s> {
             // The second value may be computed from the first one.
             if lost.place == kept.place && !value.is_empty() && !value.contains(place) && !calls(kept.value) {
                 let what = field.as_ref().map_or((*place).to_owned(), |field| format!("{field} of {place}"));
+                // `x` was written with `x`, and then with `y`: the copy kept the name of the field.
+                let value_is = |of: &Written<'_, '_>, name: &str| self.written(of.value.location()) == Some(name);
+                let is_name = !value.is_empty() && value.chars().all(is_of_name);
+                if let Some(name) = field.as_deref().filter(|name| value_is(&lost, name) && is_name && *name != value)
+                    && let Some(at) = kept.field
+                {
+                    let wrong = format!("`{what}` is written twice in a row, and here with `{value}`");
+                    self.tell(&LINT, second.location(), wrong, format!("write \"{value}\" instead of \"{name}\""));
+                    self.changes(at, format!("\"{value}\""));
+                    continue;
+                }
                 let wrong = format!("`{what}` is written twice in a row, so this value is lost");
                 self.tell(&LINT, first.location(), wrong, "delete this line, or correct the name in one of the two");
             }
@@ -49,7 +62,11 @@ impl<'s> SyntaxLints<'s> {
             StatementView::Assign(assign) => {
                 let ([var], [value]) = (assign.vars, assign.values) else { return None };
                 let is_plain = !calls(*var);
-                Some(Written { place: (self.written(var.location()).filter(|_| is_plain)?, None), value: *value })
+                Some(Written {
+                    place: (self.written(var.location()).filter(|_| is_plain)?, None),
+                    field: None,
+                    value: *value,
+                })
             }
             StatementView::Expression(call) => {
                 let ExpressionKind::Call { func, args: [field, value], self_call: true, .. } = call.expr.kind() else {
@@ -58,7 +75,7 @@ impl<'s> SyntaxLints<'s> {
                 let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
                 let is_plain = text(index) == "set" && !calls(expr);
                 let of = self.written(expr.location()).filter(|_| is_plain)?;
-                Some(Written { place: (of, Some(literal(*field)?)), value: *value })
+                Some(Written { place: (of, Some(literal(*field)?)), field: Some(field.location()), value: *value })
             }
             _ => None,
         }
