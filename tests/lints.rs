@@ -392,6 +392,172 @@ fn a_mistake_is_edited_to_what_was_meant() {
     assert_eq!(wrong.into_iter().flatten().collect::<Vec<_>>(), Vec::<String>::new());
 }
 
+/// Mistakes in several files: the files with their texts, the file of the first finding, its lint, and a text that the
+/// preferred change writes into the file; an empty one if no change is sure.
+type Spread = (&'static [(&'static str, &'static str)], &'static str, &'static str, &'static str);
+
+/// A card whose `resolve` has one statement.
+macro_rules! walk {
+    ($statement:literal) => {
+        concat!(
+            "local rb = require(\"@riskbreaker\")\nlocal luck = require(\"lib/luck\")\n\nreturn rb.maneuver({\n\tid = \"walk\",\n",
+            "\ttitle = \"Walk\",\n\ttext = \"Walk.\",\n\tresolve = function(ctx)\n\t\t",
+            $statement,
+            "\n\tend,\n})\n"
+        )
+    };
+}
+
+const LUCK: &str = "local luck = {}\n\nfunction luck.of(n)\n\tif n > 3 then\n\t\treturn \"good\"\n\tend\n\treturn \
+                    \"bad\"\nend\n\nfunction luck.number(n)\n\treturn n\nend\n\nreturn luck\n";
+
+const SPREAD: &[Spread] = &[
+    // What a function gives
+    (
+        &[
+            ("lib/luck.luau", LUCK),
+            (
+                "maneuvers/walk.luau",
+                walk!("if luck.of(luck.number(2)) == \"god\" then rb.say(\"{} walks\", ctx.actor) end"),
+            ),
+        ],
+        "maneuvers/walk.luau",
+        "impossible-value",
+        "== \"good\" then",
+    ),
+    (
+        &[
+            (
+                "lib/luck.luau",
+                "local luck = {}\n\nfunction luck.of(n)\n\tif n > 3 then\n\t\treturn 5\n\tend\nend\n\nreturn luck\n",
+            ),
+            ("maneuvers/walk.luau", walk!("rb.act.move_rope(ctx.rope, luck.of(2), ctx.actor)")),
+        ],
+        "lib/luck.luau",
+        "missing-return",
+        "",
+    ),
+    (
+        &[
+            (
+                "lib/luck.luau",
+                "local rb = require(\"@riskbreaker\")\n\nlocal luck = {}\n\nfunction luck.of(who)\n\trb.under(\"1d10\", 5, \"{}\", who)\nend\n\nreturn luck\n",
+            ),
+            ("maneuvers/walk.luau", walk!("if luck.of(ctx.actor) then rb.act.move_rope(ctx.rope, 1, ctx.actor) end")),
+        ],
+        "lib/luck.luau",
+        "missing-return",
+        "\treturn rb.under(",
+    ),
+    (
+        &[
+            ("lib/luck.luau", "local luck = {}\n\nfunction luck.of(n)\n\tlocal half = n // 2\nend\n\nreturn luck\n"),
+            ("maneuvers/walk.luau", walk!("rb.act.move_rope(ctx.rope, luck.of(2), ctx.actor)")),
+        ],
+        "lib/luck.luau",
+        "missing-return",
+        "\treturn n // 2",
+    ),
+    // A hook that runs the verb only where a house rule is on
+    (
+        &[(
+            "hooks/slack.luau",
+            "local rb = require(\"@riskbreaker\")\n\nreturn rb.hook({\n\tid = \"slack\",\n\talways = true,\n\twrap = {\n\t\tmove_rope = function(e, proceed)\n\t\t\tif rb.switches.wins_at > 9 then\n\t\t\t\te.by = 2\n\t\t\t\treturn proceed(e)\n\t\t\tend\n\t\tend,\n\t},\n})\n",
+        )],
+        "hooks/slack.luau",
+        "hook-skips-verb",
+        "\t\t\tend\n\t\t\treturn proceed(e)\n\t\tend,",
+    ),
+    // Bounds
+    (
+        &[(
+            "specs/weak.luau",
+            "local rb = require(\"@riskbreaker\")\n\nrb.spec(\"TUG-2: weak\", { \"TUG-2\" }, function(t)\n\tt:given(\"two\")\n\tt:expect({ Ann = { strength = 11 } })\nend)\n",
+        )],
+        "specs/weak.luau",
+        "impossible-expectation",
+        "strength = 10 }",
+    ),
+    (
+        &[
+            ("lib/luck.luau", LUCK),
+            ("maneuvers/walk.luau", walk!("rb.act.move_rope(ctx.rope, math.clamp(luck.number(2), 3, 1), ctx.actor)")),
+        ],
+        "maneuvers/walk.luau",
+        "empty-range",
+        "2), 1, 3)",
+    ),
+    // Loops, rows of cases, a spec whose helper plays
+    (
+        &[
+            ("lib/luck.luau", LUCK),
+            (
+                "maneuvers/walk.luau",
+                walk!("for _, who in #rb.each(\"puller\") do rb.say(\"{} {}\", who, luck.of(1)) end"),
+            ),
+        ],
+        "maneuvers/walk.luau",
+        "loop-bound",
+        "in rb.each(\"puller\") do",
+    ),
+    (
+        &[(
+            "specs/rows.luau",
+            "local rb = require(\"@riskbreaker\")\n\nrb.cases(\"TUG-2: {rests}\", { \"TUG-2\" }, {\n\t{ rests = 1, far = 0 },\n\t{ rests = 2, place = 0 },\n}, function(t, case)\n\tt:given(\"two\")\n\tt:expect({ rope = { at = case.far } })\nend)\n",
+        )],
+        "specs/rows.luau",
+        "unread-key",
+        "rests = 2, far = 0 }",
+    ),
+    (
+        &[(
+            "specs/idle.luau",
+            "local rb = require(\"@riskbreaker\")\n\nlocal function begin(t)\n\tt:given(\"two\")\nend\n\nrb.spec(\"TUG-2: idle\", { \"TUG-2\" }, function(t)\n\tbegin(t)\n\tt:play(\"Ann\", \"rest\")\nend)\n",
+        )],
+        "specs/idle.luau",
+        "empty-spec",
+        "",
+    ),
+    // A list with a misspelt text, and a sheet with a value that the field does not take
+    (
+        &[
+            ("lib/luck.luau", LUCK),
+            ("lib/deck.luau", "return { \"spade\", \"spade\", \"saber\", \"sabre\", \"spaed\" }\n"),
+            (
+                "maneuvers/walk.luau",
+                walk!("if rb.draw(require(\"lib/deck\")) == \"spade\" then rb.say(luck.of(1)) end"),
+            ),
+        ],
+        "lib/deck.luau",
+        "misspelt-text",
+        "\"sabre\", \"spade\" }",
+    ),
+];
+
+#[test]
+fn a_mistake_that_several_files_show_is_found() {
+    let wrong = on_every_core(SPREAD, |(more, path, lint, meant)| {
+        let mut files = tug();
+        files.extend(more.iter().map(|(path, text)| (format!("tug/{path}"), (*text).to_owned())));
+        let path = format!("tug/{path}");
+        let problems = found(files.clone());
+        let Some(first) = problems.iter().find(|one| one.path == path && one.lint == Some(lint)) else {
+            return Some(format!("{path} {lint}: {problems:#?}"));
+        };
+        let mut text = files[&path].clone();
+        let edit = fixes(first, &text).into_iter().next().filter(|edit| edit.is_preferred);
+        match edit {
+            None => (!meant.is_empty()).then(|| format!("{path} {lint}: no edit: {first}")),
+            Some(_) if meant.is_empty() => Some(format!("{path} {lint}: {edit:?}")),
+            Some(edit) => {
+                text.replace_range(edit.range.clone(), &edit.new_text);
+                (!text.contains(meant)).then(|| format!("{path} {lint}: {edit:?}"))
+            }
+        }
+    });
+    assert_eq!(wrong.into_iter().flatten().collect::<Vec<_>>(), Vec::<String>::new());
+}
+
 /// Mistakes without an edit: the file, a text in it, the text with the mistake, the lint, and a part of the finding.
 const TOLD: &[(&str, &str, &str, &str, &str)] = &[
     ("verbs.luau", "math.abs(rope.at) >=", "rope.at > rope.at and math.abs(rope.at) >=", "same-operands", "never true"),
@@ -461,6 +627,32 @@ fn rows_of_cases_and_returns_in_loops_are_read() {
     assert!(text.contains("table.insert(all, who)\n\t\tend\n\t\treturn all\n"), "{text}");
 }
 
+/// A conversion reads what the ruleset from which a game comes declares, if it is in the library.
+#[test]
+fn a_conversion_reads_the_fields_of_the_old_rules() {
+    let with_read = |field: &str| {
+        let mut files = tug();
+        let old: Vec<(String, String)> =
+            files.iter().map(|(path, text)| (path.replacen("tug/", "old-tug/", 1), text.clone())).collect();
+        files.extend(old);
+        let manifest = files.get_mut("old-tug/ruleset.toml").unwrap();
+        *manifest = manifest.replacen("\"tug\"", "\"old-tug\"", 1);
+        let kinds = files.get_mut("old-tug/kinds.luau").unwrap();
+        *kinds = kinds.replace("rests =", "breaks =").replace("\"rests\"", "\"breaks\"");
+        let conversion = format!(
+            "local rb = require(\"@riskbreaker\")\n\nreturn rb.convert({{\n\tid = \"old-tug\",\n\ttext = \"Breaks \
+             become rests.\",\n\trun = function(change)\n\t\tfor _, puller in ipairs(rb.each(\"puller\")) do\n\t\t\tlocal was = \
+             change.was(puller)\n\t\t\tpuller:set(\"rests\", was.{field})\n\t\tend\n\tend,\n}})\n"
+        );
+        files.insert("tug/convert/old-tug.luau".into(), conversion);
+        found(files)
+    };
+    assert_eq!(with_read("breaks"), []);
+    let told = with_read("braeks");
+    assert_eq!(names(&told), ["tug/convert/old-tug.luau:9 old-value"], "{told:#?}");
+    assert!(told[0].cure.as_ref().is_some_and(|cure| *cure == "did you mean `breaks`?"), "{told:?}");
+}
+
 /// The lints whose cures are advice: what to write depends on what the author means. Their good example is the bad one
 /// after the advice.
 const ADVICE: &[&str] = &[
@@ -476,6 +668,7 @@ const ADVICE: &[&str] = &[
     "duplicate-option",
     "duplicate-parameter",
     "empty-block",
+    "empty-spec",
     "endless-loop",
     "entity-keys",
     "hook-parameters",
@@ -506,6 +699,7 @@ const ADVICE: &[&str] = &[
     "unreachable-code",
     "unread-file",
     "unread-switch",
+    "unseen-field",
     "untyped-verb",
     "unused-below",
     "value-count",

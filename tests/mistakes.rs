@@ -99,6 +99,29 @@ const MISTAKES: &[Mistake] = &[
         "rb.say(ask.ruling(ctx))",
         "this text is computed",
     ),
+    // A context where all other cards take a character; a step and a rule that are nowhere else; a value of a field that one
+    // of its bounds fixes
+    (
+        "silent-winter/maneuvers/dismount.luau",
+        "resolve = function(who)\n\t\tmounting.down(who)",
+        "resolve = function(ctx)\n\t\tmounting.down(ctx.actor)",
+        "write function(who), and who for ctx.actor",
+    ),
+    (
+        "contest/maneuvers/reload.luau",
+        "{ \"declare\", \"short\" }",
+        "{ \"declared\", \"short\" }",
+        "did you mean \"declare\"?",
+    ),
+    ("rbf/CHANGELOG.md", "- RBF-R-2:", "- RBF-R-22:", "the rule `RBF-R-22` is in no RULES.md"),
+    ("rbf/verbs.luau", "math.max(0, target.hp - amount)", "math.min(0, target.hp - amount)", "write `math.max`"),
+    // A division where a whole number is taken
+    (
+        "rbf/verbs.luau",
+        "math.max(0, target.hp - amount)",
+        "math.max(0, target.hp - amount / 2)",
+        "`/` may give a fraction",
+    ),
     // A function around a verb that drops what the verb gives
     (
         "house-second-roll/hooks/second_roll.luau",

@@ -8,6 +8,7 @@ use crate::allow::Allowances;
 use crate::inference::value_type::ValueType;
 use crate::lints::cast_fails::cast_that_fails;
 use crate::lints::conflict_copy::conflict_copies;
+use crate::lints::old_value::wrong_old_values;
 use crate::lints::rule_id::wrong_rule_ids;
 use crate::lints::scenario_fails::scenarios_that_fail;
 use crate::lints::unattached_hook::unattached;
@@ -249,6 +250,9 @@ pub(crate) fn find(
     }
     found.extend(no_rule_text(&known));
     found.extend(wrong_rule_ids(&stack, own, &known));
+    if depth == Depth::Everything {
+        found.extend(wrong_old_values(library, &stack, own));
+    }
     found.extend(unknown_in_rule_texts(&stack, own, &known));
     if let Some(rules) = &rules {
         found.extend(words_for_nothing(library, &stack, own, (rules, &known)));

@@ -147,6 +147,29 @@ pub(crate) struct DataEntry {
     pub at: (u32, u32),
 }
 
+/// A key of a table in a data file, with the key of the table itself, which is at the top level.
+pub(crate) struct DataKey {
+    pub table: String,
+    pub key: String,
+    pub at: (u32, u32),
+}
+
+/// Returns the keys of the tables at the top level of a data file.
+pub(crate) fn keys_of_tables(source: &Source) -> Vec<DataKey> {
+    let read = Document::read(source, |document| {
+        let mut keys = Vec::new();
+        for entry in in_order(document.root()) {
+            let DeValue::Table(table) = entry.value else { continue };
+            for inner in in_order(table) {
+                let at = source.position(inner.key_span.start);
+                keys.push(DataKey { table: entry.key.to_owned(), key: inner.key.to_owned(), at });
+            }
+        }
+        Ok(keys)
+    });
+    read.unwrap_or_default()
+}
+
 /// Returns the values of a data file that are not tables, in the order of the file.
 pub(crate) fn entries_of(source: &Source) -> Vec<DataEntry> {
     struct DataFinder<'s> {

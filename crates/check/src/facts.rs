@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::data_words::{DataEntry, entries_of};
+use crate::data_words::{DataEntry, DataKey, entries_of, keys_of_tables};
 use crate::fact::{AGREEING, problem};
 use crate::lint::Lint;
 use crate::lints::odd_fact::{self, odd_shapes, odd_types};
@@ -26,6 +26,7 @@ pub(crate) fn findings(stack: &Stack, own: usize, (rules, names): (&Rulebook, &N
         found.extend(same_titles(stack, cards));
     }
     found.extend(unasked_topics(stack, rules));
+    found.extend(missing_facts(stack, rules.cards(), names));
     found.retain(|problem| is_from(stack, own, &problem.path));
     found.extend(odd_names(stack, own, rules));
     found.extend(odd_types(stack, own));
@@ -35,14 +36,24 @@ pub(crate) fn findings(stack: &Stack, own: usize, (rules, names): (&Rulebook, &N
 /// Returns problems of text facts: the only one that is not dice, and a misspelt text among equal ones.
 fn odd_facts(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
     let mut facts: BTreeMap<&str, Vec<(&Card, &str)>> = BTreeMap::new();
+    let mut listed: BTreeMap<&str, Vec<(&Card, &str)>> = BTreeMap::new();
     for card in cards {
         for (name, fact) in &card.facts {
-            if let Fact::Plain(Value::Text(text)) = fact {
-                facts.entry(name).or_default().push((card, text));
+            match fact {
+                Fact::Plain(Value::Text(text)) => facts.entry(name).or_default().push((card, text)),
+                Fact::Plain(Value::List(list)) => {
+                    let texts = list.iter().filter_map(Value::as_text).map(|text| (card, text));
+                    listed.entry(name).or_default().extend(texts);
+                }
+                _ => {}
             }
         }
     }
-    let mut found = Vec::new();
+    let mut found: Vec<Problem> = listed
+        .iter()
+        .filter(|(name, _)| **name != "rules")
+        .flat_map(|(name, facts)| misspelt(stack, name, facts))
+        .collect();
     for (name, facts) in &facts {
         let no_dice: Vec<_> = facts.iter().filter(|(_, text)| Dice::parse(text).is_err()).collect();
         if let [(card, text)] = no_dice.as_slice()
@@ -55,16 +66,60 @@ fn odd_facts(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
             found.extend(problem(&odd_fact::LINT, (stack, card), place, told));
             continue;
         }
-        let times = |text: &str| facts.iter().filter(|(_, other)| *other == text).count();
-        for (card, text) in facts.iter().filter(|(_, text)| times(text) == 1) {
-            let near = facts.iter().map(|(_, other)| *other).filter(|other| is_slip(text, other));
-            if let Some(meant) = near.max_by_key(|other| times(other)).filter(|other| times(other) >= AGREEING) {
-                let message = format!("nothing else has the {name} \"{text}\"");
-                let cure = Cure::meant_text(*text, meant);
-                let place = (*name, &*format!("\"{text}\""));
-                found.extend(problem(&misspelt_text::LINT, (stack, card), place, (message, cure)));
+        found.extend(misspelt(stack, name, facts));
+    }
+    found
+}
+
+/// Returns problems of texts that one card alone has under a name, and that are near to a text which many have.
+fn misspelt(stack: &Stack, name: &str, facts: &[(&Card, &str)]) -> Vec<Problem> {
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    facts.iter().for_each(|(_, text)| *times.entry(text).or_default() += 1);
+    let often: Vec<&str> = times.iter().filter(|(_, times)| **times >= AGREEING).map(|(text, _)| *text).collect();
+    let mut found = Vec::new();
+    for (card, text) in facts.iter().filter(|(_, text)| times[text] == 1) {
+        let near = often.iter().filter(|other| is_slip(text, other)).max_by_key(|other| times[**other]);
+        if let Some(meant) = near {
+            let message = format!("nothing else has the {name} \"{text}\"");
+            let cure = Cure::meant_text(*text, *meant);
+            let place = (name, &*format!("\"{text}\""));
+            found.extend(problem(&misspelt_text::LINT, (stack, card), place, (message, cure)));
+        }
+    }
+    found
+}
+
+/// Returns a problem for the only card that reads a member off `ctx` and has no fact of that name, if all others that read it
+/// have one: the ruleset makes the member from the fact.
+fn missing_facts(stack: &Stack, cards: &[Card], names: &NamesOfFiles) -> Vec<Problem> {
+    let mut found = Vec::new();
+    for (member, files) in names.context_reads() {
+        let reads = |card: &&Card| card.origins.values().any(|file| files.contains(file));
+        let (with, without): (Vec<&Card>, Vec<&Card>) =
+            cards.iter().filter(reads).partition(|card| card.facts.contains_key(member));
+        let [card] = without.as_slice() else { continue };
+        let mut values: BTreeMap<String, usize> = BTreeMap::new();
+        for other in &with {
+            if let Some(Fact::Plain(Value::Text(text))) = other.facts.get(member) {
+                *values.entry(text.to_string()).or_default() += 1;
             }
         }
+        let Some(path) = card.origins.values().find(|file| files.contains(*file)).filter(|_| with.len() >= AGREEING)
+        else {
+            continue;
+        };
+        let read = format!("ctx.{member}");
+        let place = |line: &str| line.find(&read).map(|at| line[..at].chars().count() as u32 + 1);
+        let Some((line, column)) =
+            stack.text_of(path).and_then(|text| (1..).zip(text.lines()).find_map(|(n, line)| Some((n, place(line)?))))
+        else {
+            continue;
+        };
+        let known: Vec<String> = values.keys().map(|value| format!("\"{value}\"")).collect();
+        let known = if known.is_empty() { "...".to_owned() } else { known.join(" or ") };
+        let message = format!("this card reads `ctx.{member}` and has no `{member}`, as all others that read it have");
+        let cure = format!("add {member} = {known} to the card");
+        found.push(odd_fact::LINT.problem(path.as_str(), message).at((line, column)).with_cure(cure));
     }
     found
 }
@@ -162,6 +217,10 @@ fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
                 said.entry(key).or_default().push(in_cast);
             }
         }
+        for DataKey { table, key, at } in keys_of_tables(source) {
+            let in_cast = InCast { text: key, path: source.path.clone(), at };
+            said.entry(format!("{table} = {{ ... }}")).or_default().push(in_cast);
+        }
     }
     let ids = |cards: &[Card]| cards.iter().map(|card| card.id.to_string()).collect::<Vec<_>>();
     let sorts = [("item", ids(rules.items())), ("card", ids(rules.cards()))];
@@ -174,7 +233,12 @@ fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
                 continue;
             }
             let otherwise = format!("all others under `{key}` are ids of {sort}s");
-            let cure = instead_or(text, ids.iter().map(String::as_str), otherwise);
+            // `longbow` contains `bow`.
+            let part = ids.iter().filter(|id| id.len() > 2 && (text.ends_with(&***id) || text.starts_with(&***id)));
+            let cure = match part.max_by_key(|id| id.len()) {
+                Some(part) => Cure::meant(text.as_str(), part.as_str()),
+                None => instead_or(text, ids.iter().map(String::as_str), otherwise),
+            };
             let message = format!("there is no {sort} `{text}`");
             found.push(unknown_name::LINT.problem(path.as_str(), message).at(*at).with_cure(cure));
         }

@@ -27,6 +27,7 @@ mod reader;
 mod reading;
 mod report;
 mod script_messages;
+mod spec_calls;
 mod symbols;
 mod syntax;
 mod syntax_lints;

@@ -24,6 +24,18 @@ pub(crate) fn is_slip(word: &str, other: &str) -> bool {
     (swapped || one_off || changed) && !plural
 }
 
+/// The same, where a word is compared: there a changed letter counts in words of five letters, too, if it is not the first.
+pub(crate) fn is_slip_compared(word: &str, other: &str) -> bool {
+    let changed = || {
+        let letters = |word: &str| word.chars().count();
+        letters(word) + 1 == LETTERS_WITH_ONE_CHANGED
+            && letters(other) == letters(word)
+            && word.chars().next() == other.chars().next()
+            && word.chars().zip(other.chars()).filter(|(one, other)| one != other).count() == 1
+    };
+    is_slip(word, other) || changed()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,5 +45,6 @@ mod tests {
         assert!(is_slip("rol", "roll") && is_slip("flehs", "flesh") && is_slip("Swword", "sword"));
         assert!(is_slip("maneuver", "maneuvar"));
         assert!(!is_slip("top", "tap") && !is_slip("side", "sides") && !is_slip("roll", "roll"));
+        assert!(is_slip_compared("knive", "knife") && !is_slip("knive", "knife") && !is_slip_compared("wound", "sound"));
     }
 }

@@ -6,6 +6,7 @@ use std::ops::{Deref, DerefMut, Range};
 use crate::inference::Inference;
 use crate::lint::Lint;
 use crate::members::Members;
+use crate::spec_calls::SpecCalls;
 use crate::symbols::known::{KnownNames, Mistake};
 use crate::syntax::place_in;
 use riskbreaker_ruleset::{Problem, Source, TextChange};
@@ -55,6 +56,8 @@ pub(crate) struct ScriptReader<'r> {
     pub told: BTreeSet<String>,
     /// The texts of a spec file: by lower case, how often each occurs and how it is written first.
     pub spec_texts: BTreeMap<String, (usize, String)>,
+    /// What the local functions of a spec file do with the `t` of a spec, by their numbers.
+    pub helpers_of_specs: BTreeMap<u64, SpecCalls>,
     /// Whether the current expression is a condition, where nil is allowed.
     pub asked: bool,
     /// The enclosing functions with their parameters, the outermost first.
@@ -110,6 +113,7 @@ impl<'r> ScriptReader<'r> {
             words: BTreeSet::new(),
             told: BTreeSet::new(),
             spec_texts: BTreeMap::new(),
+            helpers_of_specs: BTreeMap::new(),
             asked: false,
             enclosing: Vec::new(),
             declared_params: BTreeMap::new(),

@@ -314,6 +314,12 @@ pub(crate) fn place_in(text: &str, at: TextPosition) -> (u32, u32) {
     (at.line.saturating_add(1), column.saturating_add(1))
 }
 
+/// Returns the byte of a text at a position, at most its end.
+pub(crate) fn byte_of(text: &str, at: TextPosition) -> usize {
+    let lines = text.split_inclusive('\n').take(at.line as usize);
+    (lines.map(str::len).sum::<usize>() + at.column as usize).min(text.len())
+}
+
 /// Whether an expression may yield any number of values.
 pub(crate) fn gives_many(expression: Expression<'_>) -> bool {
     matches!(expression.kind(), ExpressionKind::Varargs | ExpressionKind::Call { .. })

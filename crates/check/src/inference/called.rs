@@ -156,6 +156,9 @@ impl Inference<'_> {
     pub(crate) fn silent_call(&self, expression: Expression<'_>) -> Option<Silent> {
         match expression.kind() {
             ExpressionKind::Grouped(inner) => self.silent_call(inner),
+            ExpressionKind::If { then_expression, else_expression, .. } => {
+                self.silent_call(then_expression).or_else(|| self.silent_call(else_expression))
+            }
             ExpressionKind::Call { func, self_call, .. } => {
                 let called = self.called(func, self_call)?;
                 Some(Silent { end: called.signature.silent?, file: called.file, name: called.name })

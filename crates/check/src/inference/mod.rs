@@ -3,7 +3,7 @@
 pub(crate) mod absent;
 pub(crate) mod call;
 pub(crate) mod called;
-mod choice;
+pub(crate) mod choice;
 pub(crate) mod evidence;
 mod fields;
 mod meaning;
@@ -17,6 +17,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::absent::AbsentValue;
+use self::choice::WordsOfCall;
 use self::evidence::Evidence;
 use self::silent::Silent;
 use self::symbol::Symbol;
@@ -48,12 +49,22 @@ pub(crate) struct Inference<'r> {
     pub evidence: Evidence,
     /// The texts of local variables that are never assigned again.
     pub constants: BTreeMap<u64, String>,
+    /// The whole numbers of local variables that are never assigned again.
+    pub numbers: BTreeMap<u64, i64>,
+    /// Local variables that hold a division which is not rounded, with the place of the division.
+    pub divided: BTreeMap<u64, Location>,
     /// Local variables that hold a text which a call has returned.
     pub computed_texts: BTreeSet<u64>,
     /// Local variables that hold a choice, with the ids that it can be.
     pub choices: BTreeMap<u64, Vec<String>>,
+    /// Local variables that hold what a call gives, with the texts that it can be.
+    pub words_of_results: BTreeMap<u64, WordsOfCall>,
     /// The local variables, and how they change.
     pub locals: Locals,
+    /// Local variables of a policy that hold an entity of another seat.
+    pub strangers: BTreeSet<u64>,
+    /// Parameters that hold the entity which a question is about.
+    pub subjects: BTreeSet<u64>,
     /// Local tables with entities as keys.
     pub keyed_by_entities: BTreeSet<u64>,
     /// Local tables with texts as keys, to which nothing else is added.
@@ -103,9 +114,14 @@ impl<'r> Inference<'r> {
             value_types: BTreeMap::new(),
             evidence: Evidence::default(),
             constants: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+            divided: BTreeMap::new(),
             computed_texts: BTreeSet::new(),
             choices: BTreeMap::new(),
+            words_of_results: BTreeMap::new(),
             locals: Locals::default(),
+            strangers: BTreeSet::new(),
+            subjects: BTreeSet::new(),
             keyed_by_entities: BTreeSet::new(),
             text_maps: BTreeSet::new(),
             lists: BTreeSet::new(),

@@ -46,6 +46,21 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// Reports a text of a conversion's report in the place of its topic: the value behind it is an entity, and no text.
+    pub(crate) fn lacks_topic(&mut self, name: &str, args: &[Expression<'_>]) {
+        let [text, value, ..] = args else { return };
+        let Some(written) = literal(*text).filter(|text| text.contains("{}")) else { return };
+        if !matches!(self.symbol(*value), Some(Symbol::Entity(_))) {
+            return;
+        }
+        let wrong = format!("`change.{name}` takes a topic before its text, and the text comes first here");
+        // The first value may fill the topic.
+        let is_of_topic = args.len() - 1 == written.matches("{}").count() + 1;
+        let change = is_of_topic.then(|| self.inserted(text.location().begin, "\"{}\", "));
+        let cure = format!("write change.{name}(\"{{}}\", text, entity, ...): the first value fills the topic");
+        self.problem_with(&LINT, text.location(), (wrong, cure.into()), change);
+    }
+
     /// Reports data that an attachment needs and is not given.
     pub(crate) fn missing_data(&mut self, hook: &str, param: &Param, at: Location) {
         let wrong = format!("the data of `{hook}` lack `{}`", param.name);

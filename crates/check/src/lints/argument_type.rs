@@ -145,6 +145,17 @@ impl ScriptReader<'_> {
             ExpressionKind::IndexName { expr, index, .. } => match self.symbol(expr) {
                 Some(Symbol::Library("math")) => (ValueType::Number, format!("math.{}", text(index))),
                 Some(Symbol::Library("table")) if index != "pack" && index != "create" => {
+                    if index == "concat"
+                        && let Some(list) = args.first()
+                        && matches!(self.symbol(*list), Some(Symbol::Entities(_)))
+                    {
+                        let wrong = "`table.concat` joins texts and numbers, and this is a list of entities".to_owned();
+                        let cure = "put their names into a list first";
+                        return self.problem(&LINT, list.location(), (wrong, cure.into()));
+                    }
+                    if index == "insert" {
+                        self.gives_too_many(args, 2, "table.insert");
+                    }
                     (ValueType::Table, format!("table.{}", text(index)))
                 }
                 _ => return,

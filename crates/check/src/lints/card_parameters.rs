@@ -3,7 +3,9 @@
 use crate::inference::symbol::declared;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::text;
+use crate::syntax::{is_of_name, members_of, text};
+use riskbreaker_ruleset::TextChange;
+use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Function, Location};
 
 /// A card whose function `repeats` has these parameters.
@@ -51,6 +53,7 @@ impl ScriptReader<'_> {
     pub(crate) fn parameters_of_card(&mut self, key: &str, function: &Function<'_>) {
         if self.path.starts_with("maneuvers/") && self.is_fact_of_a_card() && !self.exchanged_params(key, function) {
             self.misnamed_context(key, function);
+            self.context_for_entity(key, function);
         }
     }
 
@@ -79,16 +82,68 @@ impl ScriptReader<'_> {
         true
     }
 
+    /// Reports a context where all other cards take an entity: a parameter `ctx`, off which names are read that no entity has.
+    fn context_for_entity(&mut self, key: &str, function: &Function<'_>) {
+        let Some(first) = function.args.first().filter(|first| first.name == "ctx") else { return };
+        let names = &self.known.names;
+        let Some((usual, times)) = names.usual_first_parameter(key) else { return };
+        let read = members_of(function, first.id);
+        let is_of_entity = |name: &String| {
+            let mut kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
+            api::ENTITY_FIELDS.contains(&&**name) || kinds.any(|kind| kind.members().any(|member| member == name))
+        };
+        let strange: Vec<&String> = read.iter().filter(|name| !is_of_entity(name)).collect();
+        let is_odd = usual != "ctx" && times > AGREEING && names.cards_that_take(key, 0, "ctx") <= 1;
+        let [strange] = strange.as_slice() else { return };
+        if !is_odd || !names.is_entity_variable(usual) {
+            return;
+        }
+        let wrong =
+            format!("`{key}` of other cards takes an entity first, `{usual}`, and this one reads `ctx.{strange}`");
+        let bytes = self.bytes_of(Location::new(first.location.begin, function.location.end));
+        // Only one name is read, which is the entity itself.
+        let meant = (read.len() == 1).then(|| {
+            let code = self.text.get(bytes.clone()).unwrap_or_default();
+            exchanged_words(&exchanged_words(code, &format!("ctx.{strange}"), usual), "ctx", usual)
+        });
+        let change = meant.map(|text| TextChange { begin: bytes.start, end: bytes.end, text });
+        let cure = format!("write function({usual}), and {usual} for ctx.{strange}");
+        self.problem_with(&LINT, first.location, (wrong, cure.into()), change);
+    }
+
     /// Reports a context that is called like a member of the context.
     fn misnamed_context(&mut self, key: &str, function: &Function<'_>) {
         let Some((first, rules)) = function.args.first().zip(self.known.rules) else { return };
         let name = text(first.name);
         let is_member = declared(rules.context(), &name).is_some();
-        let is_usual = self.known.names.cards_that_take(key, 0, "ctx") >= AGREEING;
-        if is_member && is_usual && self.known.names.cards_that_take(key, 0, &name) <= 1 {
+        let is_usual = self.known.names.cards_that_take(key, 0, "ctx") >= AGREEING
+            && self.known.names.cards_that_take(key, 0, &name) <= 1;
+        // The host hands the context to these.
+        let by_host = matches!(key, "when" | "note");
+        if is_member && (is_usual || by_host) {
             let wrong = format!("the first value of `{key}` is the context, and here it is called `{name}`");
             let cure = format!("write function(ctx), and ctx.{name} for {name}");
-            self.problem(&LINT, first.location, (wrong, cure.into()));
+            let bytes = self.bytes_of(Location::new(first.location.end, function.location.end));
+            let rest = self.text.get(bytes.clone()).unwrap_or_default();
+            let text = format!("ctx{}", exchanged_words(rest, &name, &format!("ctx.{name}")));
+            let change = TextChange { begin: bytes.start - name.len(), end: bytes.end, text };
+            let is_plain = first.annotation.is_none();
+            self.problem_with(&LINT, first.location, (wrong, cure.into()), is_plain.then_some(change));
         }
     }
+}
+
+/// Replaces a word of code, such as `ctx` or `ctx.actor`, where it is not a part of a longer name.
+fn exchanged_words(code: &str, word: &str, by: &str) -> String {
+    let mut written = String::new();
+    let mut rest = code;
+    while let Some(at) = rest.find(word) {
+        let (before, behind) = (&rest[..at], &rest[at + word.len()..]);
+        let is_whole =
+            !before.ends_with(|letter: char| is_of_name(letter) || letter == '.') && !behind.starts_with(is_of_name);
+        written += before;
+        written += if is_whole { by } else { word };
+        rest = behind;
+    }
+    written + rest
 }

@@ -26,7 +26,7 @@ impl ScriptReader<'_> {
     pub(crate) fn clamps_to_nothing(&mut self, name: &str, args: &[Expression<'_>]) {
         if name == "math.clamp"
             && let [_, least, most] = args
-            && let (Some(Value::Int(low)), Some(Value::Int(high))) = (constant(*least), constant(*most))
+            && let Some((low, high)) = self.whole_number(*least).zip(self.whole_number(*most))
             && low > high
         {
             let wrong = format!("the least value, {low}, is above the greatest, {high}");

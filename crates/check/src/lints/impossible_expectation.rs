@@ -1,11 +1,12 @@
 //! A spec expects what no play can give.
 
 use crate::lint::{Example, Lint, Severity};
+use crate::lints::argument_type::nearest_bound;
 use crate::lints::field_type::value_instead;
 use crate::misspelling::is_slip;
 use crate::reader::ScriptReader;
-use crate::syntax::{literal, named, number};
-use riskbreaker_ruleset::Cure;
+use crate::syntax::{constant, literal, named, number};
+use riskbreaker_ruleset::{Cure, instead};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 use riskbreaker_spec::{EVENT_SORTS, REFUSAL_KINDS};
 use riskbreaker_state::{Type, Value};
@@ -43,10 +44,21 @@ end)
 
 impl ScriptReader<'_> {
     /// Reports an expected value that the field never has: a number in quotes, or a word that is none of its words.
-    fn value_of_field(&mut self, field: &str, value: Expression<'_>) {
+    pub(crate) fn value_of_field(&mut self, field: &str, value: Expression<'_>) {
+        if let Some(Value::Int(number)) = constant(value).filter(|_| !self.elsewhere) {
+            return self.number_of_field(field, number, value);
+        }
         let Some(given) = literal(value).filter(|_| !self.elsewhere) else { return };
         let mut kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
-        if matches!(&*given, "unchanged" | "gone" | "none") || kinds.any(|kind| kind.has_derived(field)) {
+        if matches!(&*given, "unchanged" | "gone" | "none") {
+            return;
+        }
+        if kinds.any(|kind| kind.has_derived(field)) {
+            let words = self.known.names.words_of_derived(field).filter(|words| !words.contains(&given));
+            if let Some(words) = words.filter(|_| self.known.types_of(field).next().is_none()) {
+                let cure = instead(&given, words.iter().map(String::as_str));
+                self.problem(&LINT, value.location(), (format!("`{field}` never gives \"{given}\""), cure));
+            }
             return;
         }
         let types: Vec<&Type> = self.known.types_of(field).collect();
@@ -62,6 +74,31 @@ impl ScriptReader<'_> {
         let (cure, meant) = value_instead(&types, &Value::text(&*given));
         let change = meant.map(|meant| self.replaced(value.location(), meant));
         self.problem_with(&LINT, value.location(), (wrong, cure), change);
+    }
+
+    /// Reports an expected number outside the bounds of the field.
+    fn number_of_field(&mut self, field: &str, number: i64, value: Expression<'_>) {
+        let mut kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
+        if kinds.any(|kind| kind.has_derived(field)) {
+            return;
+        }
+        let bounds: Option<Vec<_>> = self.known.types_of(field).map(bounds_of).collect();
+        let Some(bounds) = bounds.filter(|bounds| !bounds.is_empty()) else { return };
+        let is_outside = |bounds: &(Option<i64>, Option<i64>)| nearest_bound(number, *bounds) != number;
+        if !bounds.iter().all(is_outside) {
+            return;
+        }
+        let takes = match bounds[0] {
+            (Some(min), Some(max)) => format!("it is from {min} to {max}"),
+            (Some(min), None) => format!("it is at least {min}"),
+            (None, Some(max)) => format!("it is at most {max}"),
+            (None, None) => return,
+        };
+        // Only the neighbour of a bound is most likely meant to be the bound.
+        let bound = nearest_bound(number, bounds[0]);
+        let change = (bound.abs_diff(number) == 1).then(|| self.replaced(value.location(), bound.to_string()));
+        let mistake = (format!("`{field}` is never {number}"), takes.into());
+        self.problem_with(&LINT, value.location(), mistake, change);
     }
 
     /// Checks the names in an expected change, `{ title = { field = value } }`.
@@ -175,6 +212,14 @@ impl ScriptReader<'_> {
                 (format!("there is no kind of event `{sort}`"), self.known.instead_alike(sort, &sorts)),
             );
         }
+    }
+}
+
+/// The bounds of a whole number; `None` for another type.
+fn bounds_of(ty: &Type) -> Option<(Option<i64>, Option<i64>)> {
+    match ty {
+        Type::Int { min, max } => Some((*min, *max)),
+        _ => None,
     }
 }
 

@@ -1,5 +1,6 @@
-//! A comparison with a value that a field, a switch or a roll never has.
+//! A comparison with a value that a field, a switch, a roll or a function never gives.
 
+use crate::inference::choice::WordsOfCall;
 use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
@@ -12,10 +13,10 @@ use riskbreaker_state::{Type, Value};
 pub(crate) static LINT: Lint = Lint {
     name: "impossible-value",
     severity: Severity::Error,
-    summary: "a comparison with a value that a field, a switch or a roll never has",
-    explanation: "A switch and a field of words have the values that their declarations list. A comparison with \
-                  another value is never true. Name one of the values, or add it to the declaration. A roll is \
-                  compared with a number that its dice can give.",
+    summary: "a comparison with a value that a field, a switch, a roll or a function never gives",
+    explanation: "A switch and a field of words have the values that their declarations list, and a function gives the \
+                  words that it returns. A comparison with another value is never true. Name one of the values, or \
+                  add it to the declaration or the function. A roll is compared with a number that its dice can give.",
     bad: Example::Resolve(
         r#"if rb.switches.wins_at == "five" then
 	rb.say("to five")
@@ -76,6 +77,12 @@ impl ScriptReader<'_> {
             let cure = self.known.instead_of_value(given, values);
             self.problem(&LINT, at, (format!("`{name}` is never \"{given}\""), cure));
         }
+    }
+
+    /// Reports a comparison of what a function gives with a text that it never gives.
+    pub(crate) fn never_given(&mut self, given: &str, call: &WordsOfCall, at: Location) {
+        let cure = instead(given, call.words.iter().map(String::as_str));
+        self.problem(&LINT, at, (format!("`{}` never gives \"{given}\"", call.name), cure));
     }
 
     /// Reports a value to which a spec cannot set a house rule.

@@ -4,7 +4,7 @@ use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::text;
-use riskbreaker_script::syntax::{Expression, ExpressionKind};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, UnaryOp};
 
 pub(crate) static LINT: Lint = Lint {
     name: "loop-bound",
@@ -25,6 +25,25 @@ end"#,
 };
 
 impl ScriptReader<'_> {
+    /// Reports a loop over the elements of a number.
+    pub(crate) fn loops_over_number(&mut self, value: Expression<'_>) {
+        if self.value_type(value) != Some(ValueType::Number) {
+            return;
+        }
+        let wrong = "a number has no elements to go through".to_owned();
+        match value.kind() {
+            ExpressionKind::Unary { op: UnaryOp::Length, rhs } => {
+                let change = self.replaced(value.location(), self.source(rhs));
+                let cure = "leave `#` out: the loop goes through the list itself";
+                self.cured(&LINT, value.location(), (wrong, cure.into()), change);
+            }
+            _ => {
+                let cure = format!("count with it: `for n = 1, {} do`", self.source(value));
+                self.problem(&LINT, value.location(), (wrong, cure.into()));
+            }
+        }
+    }
+
     /// Reports a first number, last number or step of a loop that is not a number.
     pub(crate) fn counted_with(&mut self, value: Expression<'_>) {
         let list = !self.is_spec()

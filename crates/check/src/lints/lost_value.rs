@@ -24,9 +24,9 @@ ctx.rope:set("at", 2)"#,
 /// What a statement writes: the place, as it is written, with the value.
 struct Written<'a, 's> {
     place: (&'s str, Option<String>),
-    value: Expression<'a>,
     /// Where the name of the field is written.
-    field_at: Option<Location>,
+    field: Option<Location>,
+    value: Expression<'a>,
 }
 
 impl<'s> SyntaxLints<'s> {
@@ -40,20 +40,19 @@ impl<'s> SyntaxLints<'s> {
             // The second value may be computed from the first one.
             if lost.place == kept.place && !value.is_empty() && !value.contains(place) && !calls(kept.value) {
                 let what = field.as_ref().map_or((*place).to_owned(), |field| format!("{field} of {place}"));
+                // `x` was written with `x`, and then with `y`: the copy kept the name of the field.
+                let value_is = |of: &Written<'_, '_>, name: &str| self.written(of.value.location()) == Some(name);
+                let is_name = !value.is_empty() && value.chars().all(is_of_name);
+                if let Some(name) = field.as_deref().filter(|name| value_is(&lost, name) && is_name && *name != value)
+                    && let Some(at) = kept.field
+                {
+                    let wrong = format!("`{what}` is written twice in a row, and here with `{value}`");
+                    self.tell(&LINT, second.location(), wrong, format!("write \"{value}\" instead of \"{name}\""));
+                    self.changes(at, format!("\"{value}\""));
+                    continue;
+                }
                 let wrong = format!("`{what}` is written twice in a row, so this value is lost");
                 self.tell(&LINT, first.location(), wrong, "delete this line, or correct the name in one of the two");
-                // A value that is called like another field than the one which it is written to.
-                let named = [&lost, &kept].map(|written| self.written(written.value.location()).unwrap_or_default());
-                if let (Some(field), [_, last]) = (field, named)
-                    && named[0] == field
-                    && last != field
-                    && !last.is_empty()
-                    && last.chars().all(is_of_name)
-                    && last.starts_with(char::is_alphabetic)
-                    && let Some(at) = kept.field_at
-                {
-                    self.changes(at, format!("\"{last}\""));
-                }
             }
         }
     }
@@ -63,8 +62,11 @@ impl<'s> SyntaxLints<'s> {
             StatementView::Assign(assign) => {
                 let ([var], [value]) = (assign.vars, assign.values) else { return None };
                 let is_plain = !calls(*var);
-                let place = (self.written(var.location()).filter(|_| is_plain)?, None);
-                Some(Written { place, value: *value, field_at: None })
+                Some(Written {
+                    place: (self.written(var.location()).filter(|_| is_plain)?, None),
+                    field: None,
+                    value: *value,
+                })
             }
             StatementView::Expression(call) => {
                 let ExpressionKind::Call { func, args: [field, value], self_call: true, .. } = call.expr.kind() else {
@@ -73,7 +75,7 @@ impl<'s> SyntaxLints<'s> {
                 let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
                 let is_plain = text(index) == "set" && !calls(expr);
                 let of = self.written(expr.location()).filter(|_| is_plain)?;
-                Some(Written { place: (of, Some(literal(*field)?)), value: *value, field_at: Some(field.location()) })
+                Some(Written { place: (of, Some(literal(*field)?)), field: Some(field.location()), value: *value })
             }
             _ => None,
         }

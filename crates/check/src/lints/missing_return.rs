@@ -3,13 +3,17 @@
 use crate::control_flow::{early_return, end_of, falls_through, promised_type};
 use crate::inference::silent::Silent;
 use crate::inference::symbol::Symbol;
+use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
+use crate::symbols::names::ResultUses;
 use crate::symbols::signature::Signature;
-use crate::syntax::{empty_return, is_of_name, place_in, returned, text};
-use riskbreaker_ruleset::{Problem, TextChange};
+use crate::syntax::{empty_return, is_of_name, local_id, returned, text};
+use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::api;
-use riskbreaker_script::syntax::{Block, Expression, ExpressionKind, Function, Location, StatementView, TextPosition};
+use riskbreaker_script::syntax::{
+    AstNode, Block, Expression, ExpressionKind, Function, Location, StatementView, TextPosition,
+};
 
 pub(crate) static LINT: Lint = Lint {
     name: "missing-return",
@@ -209,6 +213,87 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// Reports a function that returns a number or a text on some paths and nothing on others, if what uses its result never
+    /// tests it. `names`: those under which the uses of the result are kept.
+    pub(crate) fn half_answered(&mut self, function: &Function<'_>, names: &[String], what: &str) {
+        let Some(last) = function.body.as_slice().last().filter(|_| !self.is_spec()) else { return };
+        if returned(function.body).iter().all(|values| values.is_empty()) {
+            return self.never_answered(function, names, what);
+        }
+        let Some(values) = answers_outside_loops(function).filter(|values| !values.is_empty()) else { return };
+        let mut uses = ResultUses::default();
+        names.iter().for_each(|name| uses.add(self.known.names.uses_of_result(name)));
+        let is_used = uses.tested <= 0 && uses.untested > 0;
+        let has_type = |value: &Expression<'_>| {
+            matches!(self.value_type(*value), Some(ValueType::Number | ValueType::Sum | ValueType::Text))
+        };
+        if !is_used || !falls_through(function.body) || !values.iter().all(has_type) {
+            return;
+        }
+        let wrong = format!("{what} returns a value in some cases, and can end without one, and its value is used");
+        if let Some(last) = self.dropped_value(function) {
+            let change = self.inserted(last.begin, "return ");
+            return self.cured(&LINT, last, (wrong, "write `return` before it".into()), change);
+        }
+        let change = self.last_value(function).map(|(_, change)| change);
+        let at_end = || self.returned_elsewhere(function).map(|name| self.return_at_end(function, name));
+        let change = change.or_else(at_end);
+        let place = match last.view() {
+            StatementView::If(_) => last.location(),
+            _ => end_of(function),
+        };
+        let cure = "add `return ...` before the `end` of the function, for the other cases";
+        self.problem_with(&LINT, place, (wrong, cure.into()), change);
+    }
+
+    /// Reports a function that never returns a value, if its value is used.
+    fn never_answered(&mut self, function: &Function<'_>, names: &[String], what: &str) {
+        let mut uses = ResultUses::default();
+        names.iter().for_each(|name| uses.add(self.known.names.uses_of_result(name)));
+        if uses.tested + uses.untested <= 0 {
+            return;
+        }
+        let wrong = format!("{what} returns nothing, and what it returns is used");
+        if let Some(last) = self.dropped_value(function) {
+            let change = self.inserted(last.begin, "return ");
+            return self.cured(&LINT, last, (wrong, "write `return` before it".into()), change);
+        }
+        if let Some((at, change)) = self.last_value(function) {
+            return self.cured(&LINT, at, (wrong, "write `return` instead of `local ... =`".into()), change);
+        }
+        let change = self.returned_elsewhere(function).map(|name| self.return_at_end(function, name));
+        self.problem_with(&LINT, end_of(function), (wrong, "add `return ...` before this `end`".into()), change);
+    }
+
+    /// The place of the variable with which a function ends, as `local x = value`, and the change that returns the value.
+    fn last_value(&self, function: &Function<'_>) -> Option<(Location, TextChange)> {
+        let last = function.body.as_slice().last()?;
+        let StatementView::Local(local) = last.view() else { return None };
+        let ([binding], [value]) = (local.bindings, local.values) else { return None };
+        let (begin, end) = (self.offset_of(last.location().begin), self.offset_of(value.location().begin));
+        let is_unused = !self.evidence.is_used(binding.id);
+        is_unused.then(|| (last.location(), TextChange { begin, end, text: "return ".into() }))
+    }
+
+    /// Reports a function around another one that drops the value of the function below, and returns values elsewhere.
+    pub(crate) fn drops_below(&mut self, name: &str, function: &Function<'_>) {
+        let is_answer = match self.path.split(['/', '.']).next() {
+            Some("maneuvers" | "items") => name == "when" || self.known.names.is_answered_by_cards(name),
+            Some("verbs") => self.known.names.verb(name).is_some_and(|verb| verb.answers),
+            _ => false,
+        };
+        let Some(StatementView::Expression(last)) = function.body.as_slice().last().map(|last| last.view()) else {
+            return;
+        };
+        let ExpressionKind::Call { func, .. } = last.expr.kind() else { return };
+        let is_below = function.args.first().is_some_and(|below| local_id(func) == Some(below.id));
+        if is_answer && is_below && returned(function.body).iter().any(|values| !values.is_empty()) {
+            let wrong = format!("`{name}` returns a value in other cases, and drops that of the function below here");
+            let change = self.inserted(last.expr.location().begin, "return ");
+            self.cured(&LINT, last.expr.location(), (wrong, "write `return` before it".into()), change);
+        }
+    }
+
     /// Reports a `return` without a value in a function that returns one elsewhere.
     pub(crate) fn returns_nothing_at_times(&mut self, function: &Function<'_>, what: &str) {
         let gives = returned(function.body).iter().any(|values| !values.is_empty());
@@ -246,7 +331,8 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reports a used value that comes from a function that returns nothing.
+    /// Reports a used value that comes from a function of another ruleset that returns nothing. A function of this ruleset is
+    /// reported where it is declared.
     pub(crate) fn has_come_back(&mut self, expression: Expression<'_>) {
         let silent = match expression.kind() {
             ExpressionKind::Local { local, .. } => self.silent.get(&local.id).cloned(),
@@ -256,24 +342,7 @@ impl ScriptReader<'_> {
         let ruleset = |path: &str| path.split('/').next().map(str::to_string);
         if self.is_spec() || ruleset(&file) != ruleset(self.full_path()) {
             let cure = format!("add `return ...` to it in {file}:{}", end.begin.line + 1);
-            return self.problem(&LINT, expression.location(), (format!("`{name}` returns nothing"), cure.into()));
-        }
-        let place = place_in(self.known.text_of(&file), end.begin);
-        // The statement before the `end` is reported: its value is what the function returns.
-        let is_dropped =
-            |found: &Problem| found.path == file && found.line == Some(end.begin.line) && found.change.is_some();
-        if self.found.iter().any(is_dropped) {
-            return;
-        }
-        if !self
-            .found
-            .iter()
-            .any(|found| found.path == file && (found.line, found.column) == (Some(place.0), Some(place.1)))
-        {
-            let short = name.rsplit('.').next().unwrap_or(&name);
-            let message = format!("`{short}` returns nothing, and what it returns is used");
-            let problem = LINT.problem(file, message);
-            self.found.push(problem.at(place).with_cure("add `return ...` before this `end`".to_string()));
+            self.problem(&LINT, expression.location(), (format!("`{name}` returns nothing"), cure.into()));
         }
     }
 
@@ -302,4 +371,30 @@ impl ScriptReader<'_> {
             self.cured(&LINT, last.expr.location(), (wrong, "write `return` before it".into()), change);
         }
     }
+}
+
+/// The first values that a function returns; `None` if it returns nil or nothing somewhere, or in a loop, which is how
+/// something is searched.
+fn answers_outside_loops<'a>(function: &Function<'a>) -> Option<Vec<Expression<'a>>> {
+    let mut values = Vec::new();
+    let mut is_plain = true;
+    function.body.visit(&mut |node: AstNode<'a>| {
+        let AstNode::Statement(statement) = node else { return false };
+        let body = match statement.view() {
+            StatementView::Return(returned) => {
+                is_plain &=
+                    returned.expressions.first().is_some_and(|first| !matches!(first.kind(), ExpressionKind::Nil));
+                values.extend(returned.expressions.first().copied());
+                return false;
+            }
+            StatementView::GenericFor(looped) => looped.body,
+            StatementView::NumericFor(looped) => looped.body,
+            StatementView::While(looped) => looped.body,
+            StatementView::Repeat(looped) => looped.body,
+            _ => return true,
+        };
+        is_plain &= returned(body).is_empty();
+        false
+    });
+    is_plain.then_some(values)
 }

@@ -2,11 +2,11 @@
 
 use crate::inference::call::Called;
 use crate::lint::{Example, Lint, Severity};
-use crate::misspelling::{LETTERS, is_slip};
+use crate::misspelling::{LETTERS, is_slip, is_slip_compared};
 use crate::reader::ScriptReader;
 use crate::syntax::{listed, literal};
 use riskbreaker_ruleset::{Cure, Fact, likeliest, slips};
-use riskbreaker_script::syntax::Expression;
+use riskbreaker_script::syntax::{Expression, TableItem};
 use riskbreaker_state::Value;
 
 pub(crate) static LINT: Lint = Lint {
@@ -163,6 +163,27 @@ impl ScriptReader<'_> {
         texts.flatten().collect()
     }
 
+    /// Reports a text in a list of texts that occurs nowhere else, and is near to a text which the list or other places have.
+    pub(crate) fn misspelt_in_list(&mut self, items: &[TableItem<'_>]) {
+        let texts: Option<Vec<_>> = items
+            .iter()
+            .map(|item| match item {
+                TableItem::List { value } => literal(*value).map(|text| (text, *value)),
+                _ => None,
+            })
+            .collect();
+        let Some(texts) = texts.filter(|texts| texts.len() > 2 && !self.path.starts_with("kinds")) else { return };
+        for (text, value) in &texts {
+            // A list in which a near text comes twice shows that the text is one more of them.
+            let near = |other: &String| other.len() >= LETTERS && is_slip(text, other);
+            let times = texts.iter().filter(|(other, _)| near(other)).count();
+            let elsewhere = || texts.iter().any(|(other, _)| near(other) && self.known.names.times(other) > 1);
+            if times > 0 && elsewhere() {
+                self.slip(*value);
+            }
+        }
+    }
+
     pub(crate) fn slip_for(&mut self, value: Expression<'_>, counts: impl Fn(&str, &str) -> bool) {
         let Some(word) = literal(value).filter(|_| !self.is_spec()) else { return };
         let names = &self.known.names;
@@ -185,7 +206,7 @@ impl ScriptReader<'_> {
         let Some(meant) = names
             .texts()
             // A text of one or two letters is a piece of which longer ones are built.
-            .filter(|other| other.len() >= LETTERS && is_slip(&word, other) && counts(&word, other))
+            .filter(|other| other.len() >= LETTERS && is_slip_compared(&word, other) && counts(&word, other))
             .max_by_key(|other| names.times(other))
         else {
             return;

@@ -14,20 +14,25 @@ pub(crate) mod called_field;
 pub(crate) mod card_parameters;
 pub(crate) mod cast_fails;
 pub(crate) mod change_while_reading;
+pub(crate) mod clamp_bounds;
 pub(crate) mod conflict_copy;
 pub(crate) mod dot_or_colon;
 pub(crate) mod duplicate_function;
 pub(crate) mod duplicate_key;
 pub(crate) mod duplicate_option;
 pub(crate) mod duplicate_parameter;
+pub(crate) mod early_result;
 pub(crate) mod empty_block;
 pub(crate) mod empty_range;
+pub(crate) mod empty_spec;
 pub(crate) mod endless_loop;
 pub(crate) mod endless_repeat;
 pub(crate) mod entity_keys;
 pub(crate) mod field_assignment;
 pub(crate) mod field_type;
+pub(crate) mod fraction;
 pub(crate) mod global_variable;
+pub(crate) mod hidden_option;
 pub(crate) mod hook_parameters;
 pub(crate) mod hook_recursion;
 pub(crate) mod hook_result;
@@ -59,6 +64,7 @@ pub(crate) mod never_open;
 pub(crate) mod no_relation;
 pub(crate) mod no_value_yet;
 pub(crate) mod odd_fact;
+pub(crate) mod old_value;
 pub(crate) mod operand_type;
 pub(crate) mod operator_order;
 pub(crate) mod options_shape;
@@ -79,6 +85,8 @@ pub(crate) mod same_title;
 pub(crate) mod scenario_fails;
 pub(crate) mod sort_order;
 pub(crate) mod spec_position;
+pub(crate) mod spread_result;
+pub(crate) mod stray_key;
 pub(crate) mod switch_assignment;
 pub(crate) mod syntax;
 pub(crate) mod text_places;
@@ -104,6 +112,7 @@ pub(crate) mod unread_file;
 pub(crate) mod unread_key;
 pub(crate) mod unread_member;
 pub(crate) mod unread_switch;
+pub(crate) mod unseen_field;
 pub(crate) mod untyped_verb;
 pub(crate) mod unused_allow;
 pub(crate) mod unused_below;
@@ -132,20 +141,25 @@ pub static LINTS: &[&Lint] = &[
     &card_parameters::LINT,
     &cast_fails::LINT,
     &change_while_reading::LINT,
+    &clamp_bounds::LINT,
     &conflict_copy::LINT,
     &dot_or_colon::LINT,
     &duplicate_function::LINT,
     &duplicate_key::LINT,
     &duplicate_option::LINT,
     &duplicate_parameter::LINT,
+    &early_result::LINT,
     &empty_block::LINT,
     &empty_range::LINT,
+    &empty_spec::LINT,
     &endless_loop::LINT,
     &endless_repeat::LINT,
     &entity_keys::LINT,
     &field_assignment::LINT,
     &field_type::LINT,
+    &fraction::LINT,
     &global_variable::LINT,
+    &hidden_option::LINT,
     &hook_parameters::LINT,
     &hook_recursion::LINT,
     &hook_result::LINT,
@@ -177,6 +191,7 @@ pub static LINTS: &[&Lint] = &[
     &no_relation::LINT,
     &no_value_yet::LINT,
     &odd_fact::LINT,
+    &old_value::LINT,
     &operand_type::LINT,
     &operator_order::LINT,
     &options_shape::LINT,
@@ -196,6 +211,8 @@ pub static LINTS: &[&Lint] = &[
     &scenario_fails::LINT,
     &sort_order::LINT,
     &spec_position::LINT,
+    &spread_result::LINT,
+    &stray_key::LINT,
     &switch_assignment::LINT,
     &syntax::LINT,
     &text_places::LINT,
@@ -221,6 +238,7 @@ pub static LINTS: &[&Lint] = &[
     &unread_key::LINT,
     &unread_member::LINT,
     &unread_switch::LINT,
+    &unseen_field::LINT,
     &untyped_verb::LINT,
     &unused_allow::LINT,
     &unused_below::LINT,

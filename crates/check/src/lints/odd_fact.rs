@@ -19,7 +19,8 @@ pub(crate) static LINT: Lint = Lint {
     severity: Severity::Error,
     summary: "one card or character has a fact of another shape than all others",
     explanation: "If many cards or files of cast/ have a fact, and all but one are lists, tables with names, \
-                  numbers, dice or truth values, then the one that is different is most likely wrong.",
+                  numbers, dice or truth values, then the one that is different is most likely wrong. The same holds for a \
+                  card that reads `ctx.targets`, for example, without the fact `targets` that all others have.",
     bad: Example::Files(&[
         (
             "cast/ann.toml",

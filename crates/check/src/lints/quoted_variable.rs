@@ -57,4 +57,20 @@ impl ScriptReader<'_> {
         }
         is_quoted
     }
+
+    /// Reports the name of a parameter of the function around it as a text that is compared with a field, if nothing uses the
+    /// parameter. Returns whether it did.
+    pub(crate) fn quotes_a_parameter(&mut self, field: &str, value: Expression<'_>) -> bool {
+        let Some(name) = literal(value).filter(|_| !self.is_spec()) else { return false };
+        let params = self.enclosing.iter().flat_map(|scope| &scope.params);
+        let is_unused = params.filter(|(_, param)| *param == name).any(|(id, _)| !self.evidence.is_used(*id));
+        if is_unused {
+            let wrong = format!(
+                "the field `{field}` is compared with the text \"{name}\", and nothing uses the variable `{name}`"
+            );
+            let change = self.replaced(value.location(), &*name);
+            self.cured(&LINT, value.location(), (wrong, format!("write {name} without quotes").into()), change);
+        }
+        is_unused
+    }
 }

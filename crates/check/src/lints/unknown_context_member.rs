@@ -3,9 +3,9 @@
 use crate::inference::symbol::declared;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
-use crate::syntax::is_of_name;
+use crate::syntax::{is_of_name, named};
 use riskbreaker_ruleset::{Cure, Param, ParamType, instead_or, likeliest};
-use riskbreaker_script::syntax::Location;
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Local, Location};
 use riskbreaker_state::Type;
 
 pub(crate) static LINT: Lint = Lint {
@@ -89,6 +89,41 @@ impl ScriptReader<'_> {
         let cure = Cure::meant(format!("ctx.{name}"), format!("ctx.{owner}.{name}"));
         let change = self.inserted(at.begin, format!("{owner}."));
         self.cured(&LINT, at, (wrong, cure), change);
+    }
+}
+
+impl ScriptReader<'_> {
+    /// Reports a table `ctx` that lacks a name which `context` of play.luau requires, if nothing adds the name later. If the
+    /// table has one name that is not declared, that is the one.
+    pub(crate) fn lacks_of_context(&mut self, variable: &Local<'_>, value: Expression<'_>) {
+        let Some(rules) = self.known.rules.filter(|_| variable.name == "ctx" && !self.is_spec() && !self.elsewhere)
+        else {
+            return;
+        };
+        let given: Vec<(String, Location)> = named(value).map(|(name, at, _)| (name, at)).collect();
+        let ExpressionKind::Table { items } = value.kind() else { return };
+        let is_filled = |name: &str| self.known.names.is_assigned(name);
+        let is_needed = |param: &&Param| !param.optional && given.iter().all(|(name, _)| *name != param.name);
+        let missing: Vec<&Param> =
+            rules.context().iter().filter(is_needed).filter(|param| !is_filled(&param.name)).collect();
+        let declares = |name: &str| declared(rules.context(), name).is_some();
+        let has_others = given.iter().any(|(name, _)| declares(name));
+        if items.len() != given.len() || !has_others || missing.is_empty() {
+            return;
+        }
+        let lacks = |param: &Param| format!("`context` declares `{}`, and this `ctx` has none", param.name);
+        let strange: Vec<&(String, Location)> = given.iter().filter(|(name, _)| !declares(name)).collect();
+        match (missing.as_slice(), strange.as_slice()) {
+            ([missing], [(name, at)]) => {
+                let wrong = format!("{}; it has `{name}`, which is not declared", lacks(missing));
+                self.problem(&LINT, *at, (wrong, Cure::meant(name.as_str(), &*missing.name)));
+            }
+            ([missing, ..], _) => {
+                let cure = format!("add `{} = ...` here, or make it optional in `context`", missing.name);
+                self.problem(&LINT, value.location(), (lacks(missing), cure.into()));
+            }
+            ([], _) => {}
+        }
     }
 }
 

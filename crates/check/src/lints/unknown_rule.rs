@@ -70,8 +70,49 @@ pub(crate) fn no_rule_text(known: &KnownNames<'_>) -> Option<Problem> {
 /// Returns the problems of what the rule texts of a stack name, from a part on: rules of a known stem that no text has, and house
 /// rules, written as "switch `name`", that no manifest declares.
 pub(crate) fn unknown_in_rule_texts(stack: &Stack, own: usize, known: &KnownNames<'_>) -> Vec<Problem> {
-    let texts = stack.parts()[own..].iter().filter_map(|part| part.folder.file("RULES.md"));
-    texts.flat_map(|source| unknown_in_rule_text(source, stack, known)).collect()
+    let files = |name: &'static str| stack.parts()[own..].iter().filter_map(move |part| part.folder.file(name));
+    let of_texts = files("RULES.md").flat_map(|source| unknown_in_rule_text(source, stack, known));
+    let of_changes = files("CHANGELOG.md").flat_map(|source| unknown_in_changes(source, known));
+    of_texts.chain(of_changes).collect()
+}
+
+/// Words of a line that tells of a rule which is no longer there.
+const GONE: [&str; 12] = [
+    "remov",
+    "delet",
+    "drop",
+    "gone",
+    "no longer",
+    "renam",
+    "renumber",
+    "merged",
+    "former",
+    "instead",
+    "became",
+    "was ",
+];
+
+/// Rules with which a line of the newest version in a `CHANGELOG.md` begins, and which no rule text has.
+fn unknown_in_changes(source: &Source, known: &KnownNames<'_>) -> Vec<Problem> {
+    let mut found = Vec::new();
+    let mut versions = 0;
+    for (number, line) in (1..).zip(source.text.lines()) {
+        versions += usize::from(line.starts_with("## "));
+        if versions > 1 || !known.spend_on_text(line) {
+            break;
+        }
+        let lower = line.to_lowercase();
+        let Some((begin, _)) = line.strip_prefix("- ").and_then(|rest| rest.split_once(':')) else { continue };
+        if GONE.iter().any(|word| lower.contains(word)) {
+            continue;
+        }
+        for (at, id) in ids_in(begin).filter(|(_, id)| !known.is_rule(id) && known.is_numbered_like(id)) {
+            if let Some((message, cure)) = known.wrong_rule(id) {
+                found.push(LINT.problem(&*source.path, message).at((number, at as u32 + 3)).with_cure(cure));
+            }
+        }
+    }
+    found
 }
 
 fn unknown_in_rule_text(source: &Source, stack: &Stack, known: &KnownNames<'_>) -> Vec<Problem> {

@@ -73,11 +73,18 @@ impl ScriptReader<'_> {
         let mut found = Vec::new();
         for row in args.iter().flat_map(|arg| listed(*arg)) {
             let keys: Vec<(String, Location)> = named(row).map(|(key, at, _)| (key, at)).collect();
-            for (key, at) in keys.iter().filter(|(key, _)| !is_read(key)) {
-                let is_missing = |other: &&String| !keys.iter().any(|(key, _)| key == *other);
-                let near = read.iter().filter(is_missing).filter(|other| slips(key, other, 2).is_some());
+            let is_missing = |other: &&String| !keys.iter().any(|(key, _)| key == *other);
+            let unread: Vec<&(String, Location)> = keys.iter().filter(|(key, _)| !is_read(key)).collect();
+            let missing: Vec<&String> = read.iter().filter(is_missing).collect();
+            // One name was renamed in all rows but this one.
+            if let ([(key, at)], [meant]) = (unread.as_slice(), missing.as_slice()) {
+                found.push((*at, key.clone(), (*meant).clone()));
+                continue;
+            }
+            for (key, at) in unread {
+                let near = missing.iter().filter(|other| slips(key, other, 2).is_some());
                 if let Some(meant) = near.min_by_key(|other| slips(key, other, 2)) {
-                    found.push((*at, key.clone(), meant.clone()));
+                    found.push((*at, key.clone(), (*meant).clone()));
                 }
             }
         }

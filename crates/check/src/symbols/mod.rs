@@ -2,6 +2,7 @@
 
 pub(crate) mod asked;
 pub(crate) mod file_names;
+pub(crate) mod given_words;
 pub(crate) mod known;
 pub(crate) mod misnumbered;
 pub(crate) mod names;

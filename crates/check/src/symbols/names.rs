@@ -10,7 +10,8 @@ use crate::symbols::result_type::{DerivedResult, ResultType};
 use crate::symbols::signature::{Signature, TestedValues};
 use crate::symbols::surroundings::{Callee, Surroundings, is_vocabulary};
 use crate::syntax::{
-    is_list, is_text_map, listed, literal, local_id, member, named, path_of, possible_texts, text, value_of,
+    constant, is_list, is_text_map, listed, literal, local_id, member, members_of, named, path_of, possible_texts,
+    text, value_of,
 };
 use riskbreaker_ruleset::{Data, Source, SourceKind, Stack, slips};
 use riskbreaker_script::api;
@@ -18,7 +19,7 @@ use riskbreaker_script::syntax::{
     Arena, AstNode, AstVisitor, BinaryOp, Expression, ExpressionKind, Local, Statement, StatementView, TableItem,
     TextPosition, UnaryOp, parse,
 };
-use riskbreaker_state::Schema;
+use riskbreaker_state::{Schema, Value};
 use riskbreaker_work::WorkBudget;
 
 /// The work of comparing two names, to find what was meant.
@@ -37,6 +38,10 @@ const FEWEST_TESTS: usize = 3;
 const MOMENTS: &str = "rb.comes";
 /// The name of `rb.roll` among the verbs to which members are handed.
 const ROLLS: &str = "rb.roll";
+
+/// The numbers of texts in lists that are kept.
+const FEWEST_OF_LIST: usize = 3;
+const MOST_OF_LIST: usize = 40;
 
 /// How many levels of callers learn what a function needs of its arguments.
 const CALLS_DEEP: usize = 4;
@@ -95,6 +100,8 @@ pub(crate) struct NamesOfFiles {
     /// How often the result of a function of the ruleset is tested, and how often it is used without a test. Specs do
     /// not count.
     searches: BTreeMap<String, (usize, usize)>,
+    /// How the results of functions of the ruleset and of derived values are used, by the function. Specs do not count.
+    results: BTreeMap<String, ResultUses>,
     /// The ids that tables give: of cards, items and options.
     ids: BTreeSet<String>,
     /// The topics of questions.
@@ -113,6 +120,14 @@ pub(crate) struct NamesOfFiles {
     handed: BTreeMap<(String, usize), BTreeSet<String>>,
     /// What calls of verbs and of functions of other files give, by the function. Specs do not count.
     calls: BTreeMap<String, GivenValues>,
+    /// The words that derived values give, by their names, if all of them are written down.
+    derived_words: BTreeMap<String, BTreeSet<String>>,
+    /// The names that the functions of derived values read off their entity, by the derived value.
+    derived_reads: BTreeMap<String, BTreeSet<String>>,
+    /// Verbs around which a hook runs.
+    wrapped: BTreeSet<String>,
+    /// Verbs after which a hook runs.
+    followed: BTreeSet<String>,
     /// What the functions of derived values return, by their names, in all kinds.
     derived_results: BTreeMap<String, Vec<DerivedResult>>,
     /// The types of derived values by their names, if they are known and the same in all kinds. A sum counts as a number,
@@ -126,12 +141,16 @@ pub(crate) struct NamesOfFiles {
     own_keys: BTreeSet<String>,
     /// Own keys and assigned names that get a value of unknown type.
     computed: BTreeSet<String>,
+    /// The lists of texts that scripts write down, without repetitions. Specs do not count.
+    text_lists: BTreeSet<BTreeSet<String>>,
     /// The keys of each table with own keys.
     tables: Vec<BTreeSet<String>>,
     /// The member names that a file assigns to each of its variables, by file and variable.
     filled: BTreeMap<(String, String), BTreeSet<String>>,
     /// How often a member, with the name of its owner (`ctx.targets`), occurs. Specs do not count.
     paths: BTreeMap<String, usize>,
+    /// The members that files of cards read off `ctx`, with the files.
+    context_reads: BTreeMap<String, BTreeSet<String>>,
     /// How often a method of an entity is called on a variable of that name. Specs do not count.
     entity_variables: BTreeMap<String, usize>,
     /// Names of variables that hold a table of the ruleset's own somewhere: a table literal, a copy, or a table that
@@ -177,6 +196,23 @@ impl GivenValues {
     /// Returns the texts that calls give at a position, with how often.
     pub fn texts_at(&self, at: usize) -> impl Iterator<Item = (&str, usize)> {
         self.texts.get(&at).into_iter().flatten().map(|(text, times)| (text.as_str(), *times))
+    }
+}
+
+/// How the results of a function are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct ResultUses {
+    /// How many calls are tested: in a condition, in a comparison, or before `or`.
+    pub tested: i64,
+    /// How many results are used otherwise. A result that is dropped or returned is not counted.
+    pub untested: i64,
+}
+
+impl ResultUses {
+    /// Adds further uses.
+    pub fn add(&mut self, other: ResultUses) {
+        self.tested += other.tested;
+        self.untested += other.untested;
     }
 }
 
@@ -241,6 +277,8 @@ pub(crate) struct Module {
     pub text_maps: BTreeSet<String>,
     /// The names that are lists.
     pub lists: BTreeSet<String>,
+    /// The names that are whole numbers.
+    pub numbers: BTreeMap<String, i64>,
 }
 
 impl NamesOfFiles {
@@ -322,6 +360,7 @@ impl NamesOfFiles {
             texts,
             said,
             searches,
+            results,
             ids,
             topics,
             asks,
@@ -331,15 +370,21 @@ impl NamesOfFiles {
             functions,
             handed,
             calls,
+            derived_words: _,
+            derived_reads,
+            wrapped,
+            followed,
             derived_results,
             derived: _,
             scenario_keys,
             data_texts,
             own_keys,
             computed,
+            text_lists,
             tables,
             filled,
             paths,
+            context_reads,
             entity_variables,
             own_variables,
             dice,
@@ -371,6 +416,9 @@ impl NamesOfFiles {
         add_counts(&mut self.texts, texts);
         add_counts(&mut self.said, said);
         add_pairs(&mut self.searches, searches);
+        for (name, uses) in results {
+            self.results.entry(name.clone()).or_default().add(*uses);
+        }
         self.ids.extend(ids.iter().cloned());
         self.topics.extend(topics.iter().cloned());
         add_sets(&mut self.asks, asks);
@@ -380,6 +428,9 @@ impl NamesOfFiles {
         for (name, given) in calls {
             self.calls.entry(name.clone()).or_default().add(given);
         }
+        add_sets(&mut self.derived_reads, derived_reads);
+        self.wrapped.extend(wrapped.iter().cloned());
+        self.followed.extend(followed.iter().cloned());
         add_lists(&mut self.derived_results, derived_results);
         add_counts(&mut self.scenario_keys, scenario_keys);
         for (key, texts) in data_texts {
@@ -387,9 +438,11 @@ impl NamesOfFiles {
         }
         self.own_keys.extend(own_keys.iter().cloned());
         self.computed.extend(computed.iter().cloned());
+        self.text_lists.extend(text_lists.iter().cloned());
         self.tables.extend(tables.iter().cloned());
         add_sets(&mut self.filled, filled);
         add_counts(&mut self.paths, paths);
+        add_sets(&mut self.context_reads, context_reads);
         add_counts(&mut self.entity_variables, entity_variables);
         self.own_variables.extend(own_variables.iter().cloned());
         self.dice.add(*dice);
@@ -450,6 +503,7 @@ impl NamesOfFiles {
             texts,
             said,
             searches,
+            results,
             ids,
             topics,
             asks,
@@ -459,15 +513,21 @@ impl NamesOfFiles {
             functions,
             handed,
             calls,
+            derived_words,
+            derived_reads,
+            wrapped,
+            followed,
             derived_results,
             derived,
             scenario_keys,
             data_texts,
             own_keys,
             computed,
+            text_lists,
             tables,
             filled,
             paths,
+            context_reads: _, // no script is read by them
             entity_variables,
             own_variables,
             dice,
@@ -495,6 +555,7 @@ impl NamesOfFiles {
         changed.in_map(texts, &self.texts, Some(Collection::Texts));
         changed.in_map(said, &self.said, Some(Collection::Said));
         changed.in_map(searches, &self.searches, None);
+        changed.in_map(results, &self.results, None);
         changed.in_set(ids, &self.ids, Some(Collection::Ids));
         changed.in_set(topics, &self.topics, Some(Collection::Topics));
         changed.in_map(asks, &self.asks, None);
@@ -504,6 +565,10 @@ impl NamesOfFiles {
         changed.in_map_by(functions, &self.functions, |(file, _)| file);
         changed.in_map_by(handed, &self.handed, |(verb, _)| verb);
         changed.in_map(calls, &self.calls, None);
+        changed.in_map(derived_words, &self.derived_words, None);
+        changed.in_map(derived_reads, &self.derived_reads, None);
+        changed.in_set(wrapped, &self.wrapped, None);
+        changed.in_set(followed, &self.followed, None);
         changed.in_map(derived_results, &self.derived_results, None);
         changed.in_map(derived, &self.derived, None);
         changed.in_map(scenario_keys, &self.scenario_keys, Some(Collection::Said));
@@ -514,6 +579,9 @@ impl NamesOfFiles {
         changed.in_map(entity_variables, &self.entity_variables, None);
         changed.in_set(own_variables, &self.own_variables, None);
         changed.if_differ(dice, &self.dice, Collection::Dice);
+        for word in text_lists.symmetric_difference(&self.text_lists).flatten() {
+            changed.note(&name_of_list(word));
+        }
         changed.if_differ(tables, &self.tables, Collection::Tables);
         changed.if_differ(filled, &self.filled, Collection::Tables);
         changed.if_differ(&(attached, handed_on), &(&self.attached, &self.handed_on), Collection::Attached);
@@ -559,6 +627,15 @@ impl NamesOfFiles {
                 break;
             }
         }
+        let words_of = |results: &Vec<DerivedResult>| {
+            let own = |result: &DerivedResult| {
+                result.words.as_ref().filter(|given| given.of.is_empty()).map(|given| given.words.clone())
+            };
+            let words: Option<Vec<_>> = results.iter().map(own).collect();
+            words.map(|words| words.into_iter().flatten().collect())
+        };
+        let derived = self.derived_results.iter();
+        self.derived_words = derived.filter_map(|(name, results)| Some((name.clone(), words_of(results)?))).collect();
     }
 
     /// Works out the types of derived values from what is known so far. Returns whether a new one is known.
@@ -676,6 +753,30 @@ impl NamesOfFiles {
         self.derived.get(name).copied()
     }
 
+    /// Returns the names that a derived value reads off its entity, whatever its kind.
+    pub fn read_by_derived(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.asked.note(name);
+        self.derived_reads.get(name).into_iter().flatten().map(String::as_str)
+    }
+
+    /// Returns the words that a derived value gives; `None` if it may give another text, or gives none.
+    pub fn words_of_derived(&self, name: &str) -> Option<&BTreeSet<String>> {
+        self.asked.note(name);
+        self.derived_words.get(name).filter(|words| !words.is_empty())
+    }
+
+    /// Returns the texts that a verb gives; `None` if it may give another text, gives none, or a hook changes its result.
+    pub fn words_of_verb(&self, name: &str) -> Option<&BTreeSet<String>> {
+        let is_sure = !self.is_declared_again(name) && !self.is_reworked(name);
+        self.verb(name).filter(|_| is_sure)?.words.as_ref().filter(|words| !words.is_empty())
+    }
+
+    /// Whether a hook may change what a verb gives.
+    pub fn is_reworked(&self, verb: &str) -> bool {
+        self.asked.note(verb);
+        self.wrapped.contains(verb) || self.followed.contains(verb) && self.is_assigned("result")
+    }
+
     /// Returns the derived values whose type is known, with whether they may be nil.
     pub fn derived_values(&self) -> impl Iterator<Item = (&str, ValueType, bool)> {
         let may_lack = |name: &str| self.derived_results.get(name).into_iter().flatten().any(|result| result.may_lack);
@@ -771,6 +872,11 @@ impl NamesOfFiles {
         self.asked.note_all([Collection::Own, Collection::Context]);
         let members = || self.own_keys.iter().chain(&self.assigned).map(String::as_str);
         (self.makes_context && !self.open_context).then(members)
+    }
+
+    /// The members that files of cards read off `ctx`, with the paths of the files.
+    pub fn context_reads(&self) -> impl Iterator<Item = (&str, &BTreeSet<String>)> {
+        self.context_reads.iter().map(|(member, files)| (member.as_str(), files))
     }
 
     /// The members that scripts read off a variable of that name.
@@ -895,6 +1001,11 @@ impl NamesOfFiles {
     pub fn cards_that_take(&self, key: &str, at: usize, name: &str) -> usize {
         let functions = self.given_to(&function_of_cards(key));
         functions.and_then(|given| given.texts_at(at).find(|(param, _)| *param == name)).map_or(0, |(_, times)| times)
+    }
+
+    /// Returns what most functions that cards have under a key call their first parameter, and how many do.
+    pub fn usual_first_parameter(&self, key: &str) -> Option<(&str, usize)> {
+        self.given_to(&function_of_cards(key))?.texts_at(0).max_by_key(|(_, times)| *times)
     }
 
     /// Whether scripts roll a member of that name.
@@ -1048,6 +1159,23 @@ impl NamesOfFiles {
         self.texts.keys().map(String::as_str)
     }
 
+    /// Returns how the results of a function are used: of `act.NAME`, of `lib/aim.at`, of `:name` for a derived value, or of a
+    /// local function by its file and number.
+    pub fn uses_of_result(&self, function: &str) -> ResultUses {
+        self.asked.note(function);
+        self.results.get(function).copied().unwrap_or_default()
+    }
+
+    /// Returns the lists of texts in scripts that have one of some words.
+    pub fn lists_with<'n>(
+        &'n self,
+        words: impl Iterator<Item = &'n str>,
+    ) -> impl Iterator<Item = &'n BTreeSet<String>> {
+        let words: Vec<&str> = words.collect();
+        words.iter().for_each(|word| self.asked.note(&name_of_list(word)));
+        self.text_lists.iter().filter(move |list| words.iter().any(|word| list.contains(*word)))
+    }
+
     /// Whether scripts test the result of a function in many places, and use it without a test in one place at most.
     pub fn is_tested_elsewhere(&self, search: &str) -> bool {
         self.asked.note(search);
@@ -1144,6 +1272,12 @@ impl Module {
         } else {
             self.lists.remove(&name);
         }
+        match constant(value) {
+            Some(Value::Int(number)) if !self.members.contains_key(&name) => {
+                self.numbers.insert(name.clone(), number);
+            }
+            _ => drop(self.numbers.remove(&name)),
+        }
         self.members.insert(name, signature_of(value, functions, around));
     }
 }
@@ -1186,6 +1320,13 @@ impl<'ast> AstVisitor<'ast> for Gatherer<'_> {
 impl<'ast> Gatherer<'_> {
     /// Notes the keys of a table as known names, not as texts.
     pub(crate) fn table(&mut self, items: &'ast [TableItem<'ast>], handed: bool) {
+        if !self.spec && (FEWEST_OF_LIST..=MOST_OF_LIST).contains(&items.len()) {
+            let texts = items.iter().map(|item| match item {
+                TableItem::List { value } => literal(*value).filter(|text| text.len() <= LONGEST_WORD),
+                _ => None,
+            });
+            self.names.text_lists.extend(texts.collect::<Option<BTreeSet<String>>>());
+        }
         let mut keys = BTreeSet::new();
         for item in items {
             match item {
@@ -1238,9 +1379,22 @@ impl<'ast> Gatherer<'_> {
             for (derived, _, value) in named(value) {
                 let result = match value.kind() {
                     ExpressionKind::FunctionLiteral(function) => DerivedResult::of(function, self.around, self.file),
-                    _ => DerivedResult { ty: ResultType::Unknown, may_lack: true },
+                    _ => DerivedResult { ty: ResultType::Unknown, may_lack: true, words: None },
                 };
+                if let ExpressionKind::FunctionLiteral(function) = value.kind()
+                    && let Some(own) = function.args.first()
+                {
+                    let read = members_of(function, own.id);
+                    self.names.derived_reads.entry(derived.clone()).or_default().extend(read);
+                }
                 self.names.derived_results.entry(derived).or_default().push(result);
+            }
+        }
+        if self.file.contains("/hooks/") || self.file.contains("/items/") {
+            match &*name {
+                "wrap" => self.names.wrapped.extend(named(value).map(|(verb, ..)| verb)),
+                "after" => self.names.followed.extend(named(value).map(|(verb, ..)| verb)),
+                _ => {}
             }
         }
         if name == "topic" {
@@ -1299,7 +1453,11 @@ impl Gatherer<'_> {
                 let made = given().filter(|(_, value)| makes_table(**value));
                 self.names.own_variables.extend(made.map(|(binding, _)| text(binding.name)));
                 for (binding, value) in given() {
-                    self.searched(*value, self.tested.0.contains(&binding.id));
+                    let is_tested = self.tested.0.contains(&binding.id);
+                    self.searched(*value, is_tested);
+                    if is_tested {
+                        self.uses_result(*value, 1, -1);
+                    }
                 }
             }
             StatementView::Assign(assign) => {
@@ -1332,9 +1490,15 @@ impl Gatherer<'_> {
             }
             StatementView::FunctionDeclaration(declaration) => self.assigned(member(declaration.name)),
             StatementView::CompoundAssign(assign) if !self.spec => self.reckoned(assign.var),
-            StatementView::Expression(statement) if !self.spec => self.ordered(statement.expr),
+            StatementView::Expression(statement) if !self.spec => {
+                self.ordered(statement.expr);
+                self.uses_result(statement.expr, 0, -1);
+            }
             StatementView::Return(returned) if !self.spec => {
-                returned.expressions.iter().for_each(|value| self.ordered(*value));
+                for value in returned.expressions {
+                    self.ordered(*value);
+                    self.uses_result(*value, 0, -1);
+                }
             }
             _ => {}
         }
@@ -1358,6 +1522,22 @@ impl Gatherer<'_> {
             let (tested, untested) = self.names.searches.entry(name).or_default();
             *tested += usize::from(is_tested);
             *untested += usize::from(!is_tested);
+        }
+    }
+
+    /// Notes uses of the result of a call.
+    fn uses_result(&mut self, call: Expression<'_>, tested: i64, untested: i64) {
+        let ExpressionKind::Call { func, self_call, .. } = call.kind() else { return };
+        let name = match (func.kind(), self_call) {
+            _ if self.spec => None,
+            (ExpressionKind::IndexName { index, .. }, true) => Some(format!(":{}", text(index))),
+            _ => match self.around.callee(func) {
+                Some(Callee::Local(id)) => Some(local_name(self.file, id)),
+                _ => self.around.called_name(func, self.file),
+            },
+        };
+        if let Some(name) = name {
+            self.names.results.entry(name).or_default().add(ResultUses { tested, untested });
         }
     }
 
@@ -1418,6 +1598,8 @@ impl Gatherer<'_> {
                 self.give(name);
             }
             ExpressionKind::Call { func, args, self_call, .. } => {
+                let is_tested = self.tested.1.contains(&expression.location().begin);
+                self.uses_result(expression, i64::from(is_tested), i64::from(!is_tested));
                 if !self.spec && self.tested.1.contains(&expression.location().begin) {
                     self.searched(expression, true);
                 }
@@ -1487,6 +1669,10 @@ impl Gatherer<'_> {
                     self.names.handed_on += i64::from(index == "attach");
                     self.names.note_read(text(index), 1);
                     if let Some(path) = path_of(expression) {
+                        if let Some(member) = path.strip_prefix("ctx.").filter(|_| self.file.contains("/maneuvers/")) {
+                            let files = self.names.context_reads.entry(member.to_owned()).or_default();
+                            files.insert(self.file.to_owned());
+                        }
                         *self.names.paths.entry(path).or_default() += 1;
                     }
                 }
@@ -1504,6 +1690,16 @@ impl Gatherer<'_> {
             _ => {}
         }
     }
+}
+
+/// The name under which a look-up of the lists with a word is noted.
+fn name_of_list(word: &str) -> String {
+    format!("a list with {word}")
+}
+
+/// The name of a local function under which the uses of its results are kept.
+pub(crate) fn local_name(file: &str, id: u64) -> String {
+    format!("{file}#{id}")
 }
 
 /// Whether a value is a new table: a literal or a copy.

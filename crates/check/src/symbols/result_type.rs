@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::control_flow::{falls_through, promised_type};
 use crate::inference::evidence::is_math;
 use crate::inference::value_type::{ValueType, is_default, orders, reckons, result_of, type_named};
+use crate::symbols::given_words::GivenWords;
 use crate::symbols::surroundings::{Callee, Surroundings, is_vocabulary};
 use crate::syntax::{literal, local_id, returned, text};
 use riskbreaker_script::api;
@@ -33,6 +34,8 @@ pub(crate) struct DerivedResult {
     pub ty: ResultType,
     /// Whether it gives nil on some path.
     pub may_lack: bool,
+    /// The texts that it gives, if all of them are written down.
+    pub words: Option<GivenWords>,
 }
 
 /// The most values of which a type is kept. A variable that takes more is unknown.
@@ -132,7 +135,7 @@ impl DerivedResult {
                 _ => ResultType::one_of(types),
             },
         };
-        DerivedResult { ty, may_lack }
+        DerivedResult { ty, may_lack, words: GivenWords::of(function, around) }
     }
 }
 

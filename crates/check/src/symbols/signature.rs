@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::control_flow::{falls_through, promised_type};
 use crate::inference::evidence::{Evidence, is_arithmetic_with, is_math};
 use crate::inference::value_type::{ValueType, params_of, result_of, type_named};
+use crate::symbols::given_words::GivenWords;
 use crate::symbols::result_type::{ResultType, certain_result};
 use crate::symbols::surroundings::{Callee, Surroundings, is_vocabulary};
 use crate::syntax::{local_id, returned, text};
@@ -25,6 +26,8 @@ pub(crate) struct Signature {
     pub spread: bool,
     /// The type of each parameter, by its annotation or because all its uses agree.
     pub uses: Vec<Option<ValueType>>,
+    /// The sort of names of which each parameter is one, such as `card`, because the function looks it up among them.
+    pub sorts: Vec<Option<&'static str>>,
     /// The members that are read off each parameter on every path.
     pub reads: Arc<Vec<BTreeSet<String>>>,
     /// Whether each parameter may be nil, by its annotation or because the function tests it.
@@ -39,8 +42,14 @@ pub(crate) struct Signature {
     pub result: Option<ResultType>,
     /// The functions whose results it returns, if it returns nothing else.
     pub gives_of: Vec<Callee>,
+    /// The texts that it returns, if all of them are written down; those of the functions that it calls come with them.
+    pub words: Option<BTreeSet<String>>,
+    /// The same, as long as `words` is not known.
+    pub words_of: Option<GivenWords>,
     /// Whether it returns what it searches, or nil on some path and a value on others.
     pub gives_nil: bool,
+    /// Whether it returns two values or more wherever it returns.
+    pub is_several: bool,
     /// Whether it returns a value on some path.
     pub answers_at_times: bool,
     /// Whether it returns a value on every path.
@@ -109,6 +118,8 @@ impl Signature {
         let mut acts = FunctionActs::new(around);
         function.body.visit(&mut acts);
         let place = |id: u64| function.args.iter().position(|arg| arg.id == id);
+        let sort_of = |arg: &&Local<'_>| acts.sorts.get(&arg.id).copied().flatten();
+        let sorts = function.args.iter().map(sort_of).collect();
         let fills = acts.filled.and_then(place).filter(|at| at + 1 == function.args.len() && function.vararg);
         let is_found = |value: &Expression<'_>| {
             is_search(*value) || local_id(*value).is_some_and(|id| acts.searched.contains(&id) && !asked.contains(&id))
@@ -131,6 +142,7 @@ impl Signature {
             needed: needed.map_or(0, |last| last + 1),
             spread: function.vararg,
             uses,
+            sorts,
             reads,
             may_lack: function.args.iter().map(may_be_nil).collect(),
             fills,
@@ -138,7 +150,10 @@ impl Signature {
             gives: given_by(function, &returns, &acts.own, &evidence),
             result: certain_result(function, around),
             gives_of: gives_of.unwrap_or_default(),
+            words: None,
+            words_of: GivenWords::of(function, around),
             gives_nil,
+            is_several: !returns.is_empty() && returns.iter().all(|values| values.len() > 1),
             answers_at_times,
             answers,
             pure: !acts.acts,
@@ -154,11 +169,15 @@ impl Signature {
         known: &dyn Fn(&Callee) -> Option<Signature>,
         derived: &dyn Fn(&str) -> Option<ValueType>,
     ) -> bool {
-        let before = (self.needed, self.uses.clone(), self.pure, self.gives, self.gives_nil);
-        let read_before = self.reads.clone();
+        let before = (self.needed, self.uses.clone(), self.pure, self.gives, self.gives_nil, self.words.is_some());
+        let read_before = (self.reads.clone(), self.sorts.clone());
         self.pure &= self.calls.iter().all(|callee| known(callee).is_some_and(|called| called.pure));
         for param in 0..self.params.len() {
             let passes = || self.passes.iter().filter(move |pass| pass.param == param);
+            if self.sorts.get(param) == Some(&None) {
+                self.sorts[param] =
+                    passes().find_map(|pass| known(&pass.callee)?.sorts.get(pass.at).copied().flatten());
+            }
             let mut wanted = passes().filter_map(|pass| known(&pass.callee)?.uses.get(pass.at).copied().flatten());
             if self.uses[param].is_none()
                 && let Some(first) = wanted.next()
@@ -192,7 +211,18 @@ impl Signature {
             self.gives = ty.filter(|ty| ty.is_constant() || *ty == ValueType::Sum);
         }
         self.gives_nil |= self.gives_of.iter().any(|callee| known(callee).is_some_and(|called| called.gives_nil));
-        before != (self.needed, self.uses.clone(), self.pure, self.gives, self.gives_nil) || read_before != self.reads
+        if self.words.is_none()
+            && let Some(given) = &self.words_of
+        {
+            let words_of = |callee: &Callee| {
+                let called = known(callee)?;
+                let is_no_text = || called.silent.is_some() || called.gives.is_some_and(|ty| ty != ValueType::Text);
+                called.words.clone().or_else(|| is_no_text().then(BTreeSet::new))
+            };
+            self.words = given.resolved(&words_of);
+        }
+        before != (self.needed, self.uses.clone(), self.pure, self.gives, self.gives_nil, self.words.is_some())
+            || read_before != (self.reads.clone(), self.sorts.clone())
     }
 }
 
@@ -201,6 +231,19 @@ fn is_search(value: Expression<'_>) -> bool {
     let ExpressionKind::Call { func, args, .. } = value.kind() else { return false };
     let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return false };
     is_vocabulary(expr) && (index == "relation" || index == "first" && args.len() > 1)
+}
+
+/// Returns the sort of names of which the first argument of a word of the vocabulary is one; `None` if it is no name.
+pub(crate) fn sort_of_first(word: &str) -> Option<&'static str> {
+    match word {
+        "each" | "first" | "spawn" | "ref" => Some("kind"),
+        "relate" | "unrelate" | "relation" | "related" | "relating" => Some("kind"),
+        "card" => Some("card"),
+        "item_of" => Some("item"),
+        "attach" => Some("hook"),
+        "schedule" | "recur" => Some("entry"),
+        _ => None,
+    }
 }
 
 /// Returns which argument of a word of the vocabulary is a text that the arguments behind it fill, from 0.
@@ -269,15 +312,19 @@ struct FunctionActs<'f> {
     filled: Option<u64>,
     /// The local variables that hold what was searched.
     searched: BTreeSet<u64>,
+    /// The local variables that are names of a sort, as words of the vocabulary look them up; `None` for a variable that is
+    /// assigned or looked up among several sorts.
+    sorts: BTreeMap<u64, Option<&'static str>>,
 }
 
 impl FunctionActs<'_> {
     fn new(around: Surroundings<'_>) -> FunctionActs<'_> {
         let (own, searched) = (BTreeSet::new(), BTreeSet::new());
-        FunctionActs { around, acts: false, own, calls: Vec::new(), filled: None, searched }
+        FunctionActs { around, acts: false, own, calls: Vec::new(), filled: None, searched, sorts: BTreeMap::new() }
     }
 
     fn writes(&mut self, target: Expression<'_>) {
+        self.sorts.extend(local_id(target).map(|id| (id, None)));
         match target.kind() {
             ExpressionKind::Local { upvalue, .. } => self.acts |= upvalue,
             ExpressionKind::IndexName { expr, .. } | ExpressionKind::IndexExpr { expr, .. } => {
@@ -295,6 +342,14 @@ impl FunctionActs<'_> {
         }
         if let Some((run, handed)) = run_by(func, args) {
             self.call(run, handed, false);
+        }
+        if let (ExpressionKind::IndexName { expr, index, .. }, Some(id)) =
+            (func.kind(), args.first().and_then(|arg| local_id(*arg)))
+            && is_vocabulary(expr)
+            && let Some(sort) = sort_of_first(&text(index))
+        {
+            let known = self.sorts.entry(id).or_insert(Some(sort));
+            *known = known.filter(|known| *known == sort);
         }
         if let [.., told, last] = args
             && matches!(last.kind(), ExpressionKind::Varargs)

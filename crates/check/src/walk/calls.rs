@@ -1,9 +1,12 @@
 //! Checks the arguments of calls: their number, order and types.
 
 use crate::inference::call::Called;
+use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{ValueType, params_of};
 use crate::reader::ScriptReader;
 use crate::symbols::signature::run_by;
+use crate::syntax::text;
+use riskbreaker_ruleset::ParamType;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
 impl ScriptReader<'_> {
@@ -13,6 +16,12 @@ impl ScriptReader<'_> {
             self.given_to(&called, args, at);
             return;
         }
+        if let ExpressionKind::IndexName { expr, index, .. } = func.kind()
+            && self.symbol(expr) == Some(Symbol::Change)
+            && matches!(&*text(index), "carried" | "defaulted" | "returned" | "dormant" | "decide")
+        {
+            self.lacks_topic(&text(index), args);
+        }
         if let Some((run, handed)) = run_by(func, args) {
             self.handed_over(run, handed, false, at);
         }
@@ -21,6 +30,13 @@ impl ScriptReader<'_> {
             self.parts_of_sum(args, &usage);
         }
         let Some((params, spread)) = params_of(&ty) else { return };
+        if !spread {
+            // A value that is written to a field has no reason that a call gives.
+            let is_reasoned = [":set(", ":add(", ":shift("].iter().any(|method| usage.starts_with(method));
+            let most = if is_reasoned { 2 } else { params.len() };
+            let taker = usage.split('(').next().unwrap_or_default();
+            self.gives_too_many(args, most, taker);
+        }
         if self.wrong_count_of_word((&params, spread), args, &usage, at) {
             return;
         }
@@ -47,6 +63,9 @@ impl ScriptReader<'_> {
             match self.value_type(*label) {
                 Some(ValueType::Text) => {}
                 Some(ValueType::Number | ValueType::Sum) => {
+                    if self.takes_no_fraction(*label, "a sum") {
+                        return;
+                    }
                     before = Some(*label);
                     continue;
                 }
@@ -54,7 +73,7 @@ impl ScriptReader<'_> {
                 _ => return,
             }
             let Some(number) = rest.next() else { return self.part_without_number(*label, before, usage) };
-            if self.part_is_no_number(*number, usage) {
+            if self.part_is_no_number(*number, usage) || self.takes_no_fraction(*number, "a sum") {
                 return;
             }
             before = None;
@@ -75,6 +94,10 @@ impl ScriptReader<'_> {
         if self.wrong_count(called, args, &written, at) {
             return;
         }
+        // A function of a script leaves further values out.
+        if called.verb {
+            self.gives_too_many(args, params.len(), &called.name);
+        }
         if let Some(text) = called.signature.fills {
             self.filled(args, text);
         }
@@ -88,8 +111,22 @@ impl ScriptReader<'_> {
                 return;
             }
             self.misspelt_in_call(called, *arg, at);
+            if let (Some(sort), Some(name)) = (called.signature.sorts.get(at).copied().flatten(), self.text_of(*arg))
+                && !called.verb
+                && self.known.wrong_name(sort, &name).is_some()
+            {
+                return self.unknown_name(arg.location(), sort, &name);
+            }
             self.no_id_in_call(called, *arg, at);
             if self.entity_for_number(args, &called.declared, at, &called.name) {
+                return;
+            }
+            if let Some(ParamType::Value(ty)) = called.declared.get(at).map(|declared| &declared.ty) {
+                self.bounded_the_wrong_way(&format!("`{param}`"), ty, *arg);
+            }
+            if let Some(declared) = called.declared.get(at)
+                && self.parameter_takes_no_fraction(*arg, (param, &declared.ty))
+            {
                 return;
             }
             if let Some(declared) = called.declared.get(at)

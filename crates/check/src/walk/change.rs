@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::inference::called::NoEntity;
 use crate::reader::ScriptReader;
-use crate::syntax::literal;
+use crate::syntax::{byte_of, literal};
 use crate::type_pieces::closing_bracket;
 use riskbreaker_ruleset::TextChange;
 use riskbreaker_script::syntax::{Expression, Location, TextPosition};
@@ -12,8 +12,7 @@ use riskbreaker_script::syntax::{Expression, Location, TextPosition};
 impl<'r> ScriptReader<'r> {
     /// The byte of the text at a position.
     pub(crate) fn offset_of(&self, place: TextPosition) -> usize {
-        let lines = self.text.split_inclusive('\n').take(place.line as usize);
-        (lines.map(str::len).sum::<usize>() + place.column as usize).min(self.text.len())
+        byte_of(self.text, place)
     }
 
     /// The place of a byte of the text.

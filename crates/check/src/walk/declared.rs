@@ -2,6 +2,7 @@
 
 use crate::inference::symbol::Symbol;
 use crate::reader::ScriptReader;
+use crate::symbols::surroundings::member_name;
 use crate::syntax::{listed_texts, literal, returned};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Function, Location, TableItem};
 
@@ -108,6 +109,19 @@ impl ScriptReader<'_> {
                     }
                 }
                 self.function(function, pure, 0);
+                if self.is_fact_of_a_card() && self.path.starts_with("maneuvers/") {
+                    self.result_before_roll(function);
+                }
+                if self.keys.len() == 1
+                    && self.depth == 0
+                    && self.path.starts_with("lib/")
+                    && let Some(known) = member_name(self.full, name)
+                {
+                    self.half_answered(function, &[known], &format!("`{name}`"));
+                }
+                if pure == Some("a derived value") {
+                    self.half_answered(function, &[format!(":{name}")], &format!("the derived value `{name}`"));
+                }
             }
             ExpressionKind::Call { func, args: [only], .. } if self.symbol(func) == Some(Symbol::Word("wrapped")) => {
                 match only.kind() {
@@ -115,10 +129,18 @@ impl ScriptReader<'_> {
                     ExpressionKind::FunctionLiteral(function) => {
                         self.takes_below(function);
                         self.answers_as_below(name, function);
+                        self.drops_below(name, function);
                         if pure.is_some_and(|pure| pure == "creation" || GIVING.contains(&pure)) {
                             self.gives_nothing(function, &format!("`{name}`"));
                         }
                         self.function(function, pure, 1);
+                        if let Some(below) = function.args.first() {
+                            self.runs_in_one_branch(
+                                function,
+                                below.id,
+                                &format!("`{name}` of the rules below does nothing"),
+                            );
+                        }
                     }
                     _ => self.expression(value),
                 }

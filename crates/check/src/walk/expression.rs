@@ -40,7 +40,18 @@ impl ScriptReader<'_> {
                 self.question_listed(expression, items);
                 self.table(items);
             }
-            ExpressionKind::FunctionLiteral(function) => self.function(function, None, 0),
+            ExpressionKind::FunctionLiteral(function) => {
+                self.function(function, None, 0);
+                // The function of a verb is the second value of `rb.verb`.
+                if let ([verb], "verbs") =
+                    (self.keys.as_slice(), self.path.split(['/', '.']).next().unwrap_or_default())
+                    && !self.known.names.is_declared_again(verb)
+                    && !self.known.names.is_reworked(verb)
+                {
+                    let (verb, names) = (format!("`{verb}`"), [format!("act.{verb}")]);
+                    self.half_answered(function, &names, &verb);
+                }
+            }
             ExpressionKind::IndexExpr { expr, index } => {
                 self.expression(expr);
                 self.expression(index);
@@ -63,6 +74,7 @@ impl ScriptReader<'_> {
                 self.base(expr);
                 self.read_off_nil(expr);
                 self.read_off_function(expr);
+                self.unseen(expr, &text(index), index_location);
                 self.member(expr, &text(index), index_location);
                 self.uncalled(expr, &text(index), index_location);
                 self.has_no_names(expr, &text(index), index_location, false);
@@ -78,6 +90,7 @@ impl ScriptReader<'_> {
                         self.base(expr);
                         self.read_off_nil(expr);
                         self.has_no_names(expr, &text(index), index_location, self_call);
+                        self.unseen(expr, &text(index), index_location);
                         self.member(expr, &text(index), index_location);
                     }
                     _ => self.expression(func),
@@ -124,6 +137,7 @@ impl ScriptReader<'_> {
 
     /// Checks an expression in a condition, where members may be nil.
     pub(crate) fn asking(&mut self, expression: Expression<'_>) {
+        self.has_come_back(expression);
         let asked = std::mem::replace(&mut self.asked, true);
         self.expression(expression);
         self.asked = asked;
@@ -139,6 +153,8 @@ impl ScriptReader<'_> {
 
     pub(crate) fn table(&mut self, items: &[TableItem<'_>]) {
         self.odd_one(items);
+        self.stray_key(items);
+        self.misspelt_in_list(items);
         self.odd_key(items);
         for item in items {
             match item {
@@ -195,7 +211,9 @@ impl ScriptReader<'_> {
                 hooked = Some((phase.clone(), verb.clone()));
             }
             ("maneuvers", [_]) if self.known.rules.is_some_and(|rules| !rules.context().is_empty()) => {
-                if let Some(ctx) = function.args.get(given).filter(|arg| arg.name == "ctx") {
+                // The host calls `when` and `note` with the context, whatever the function calls it.
+                let by_host = matches!(self.keys.as_slice(), [key] if key == "when" || key == "note");
+                if let Some(ctx) = function.args.get(given).filter(|arg| by_host || arg.name == "ctx") {
                     self.inference.symbols.insert(ctx.id, Symbol::Context);
                 }
             }
@@ -204,6 +222,9 @@ impl ScriptReader<'_> {
                 let is_run = matches!(keys, [.., key] if key == "run");
                 let change = function.args.iter().find(|arg| is_run || arg.name == "change");
                 self.inference.symbols.extend(change.map(|change| (change.id, Symbol::Change)));
+            }
+            ("play", [key]) if key == "prompt" => {
+                self.inference.subjects.extend(function.args.get(given).map(|about| about.id));
             }
             ("policies", [key]) if key == "answer" => {
                 if let Some(question) = function.args.first() {
@@ -305,7 +326,7 @@ impl ScriptReader<'_> {
         args.iter().for_each(|arg| self.has_come_back(*arg));
         self.handed_over(func, args, self_call, at);
         if let Some("spec" | "cases") = word {
-            return self.spec(args);
+            return self.spec(args, at);
         }
         if let Some(word) = word {
             self.word(word, args, at);
@@ -322,7 +343,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    fn spec(&mut self, args: &[Expression<'_>]) {
+    fn spec(&mut self, args: &[Expression<'_>], at: Location) {
         self.rows_of_cases(args);
         for arg in args {
             match arg.kind() {
@@ -331,6 +352,7 @@ impl ScriptReader<'_> {
                     if let Some(t) = function.args.first() {
                         self.inference.symbols.insert(t.id, Symbol::Spec);
                         self.positions_given(function, t.id);
+                        self.expects_nothing(function, t.id, at);
                     }
                 }
                 _ => {}

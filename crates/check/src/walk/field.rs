@@ -21,6 +21,11 @@ impl ScriptReader<'_> {
         if let Some(ids) = chosen.filter(|ids| !ids.iter().any(|id| **id == **given)) {
             return self.answer_is_never(given, &ids, value.location());
         }
+        if let Some(given_words) =
+            self.words_of_call(one).filter(|words| !words.words.iter().any(|word| **word == **given))
+        {
+            return self.never_given(given, &given_words, value.location());
+        }
         let ExpressionKind::IndexName { expr, index, .. } = one.kind() else { return self.slip(value) };
         if index == "topic" && !self.is_spec() {
             return self.topic_is_never(given, value.location());
@@ -102,6 +107,12 @@ impl ScriptReader<'_> {
             return;
         }
         self.set_while_reading(name, at);
+        if let (Some(value), Some(field)) = (args.get(1), args.first().and_then(|field| literal(*field)))
+            && self.is_whole_field(&thing, &field)
+            && self.takes_no_fraction(*value, &format!("`{field}`"))
+        {
+            return;
+        }
         if self.field_comes_first(name, args) || self.reason_comes_last(name, &thing, args) {
             return;
         }
@@ -119,13 +130,33 @@ impl ScriptReader<'_> {
             Some(Symbol::Entity(Some(kind))) => {
                 if let Some(kind) = self.known.kind(&kind) {
                     let value = args.get(1).copied().filter(|_| name == "set");
+                    if let (Some(value), Some(id)) = (value, kind.field_named(&field)) {
+                        self.bounded_the_wrong_way(&format!("`{field}`"), &kind.field(id).ty, value);
+                    }
                     self.field(kind, &field, place, value);
                 }
             }
             _ => {
+                if let (Some(ty), Some(value), "set") = (self.known.type_of_all(&field), args.get(1), name) {
+                    self.bounded_the_wrong_way(&format!("`{field}`"), ty, *value);
+                }
                 self.no_field_of_any_kind(&field, place);
                 self.fits_no_kind(&field, args.get(1).copied().filter(|_| name == "set"));
             }
         }
+    }
+
+    /// Whether a field is a whole number in its kind, or in all kinds that have it.
+    fn is_whole_field(&self, thing: &Option<Symbol>, name: &str) -> bool {
+        let of_kind = match thing {
+            Some(Symbol::Entity(Some(kind))) => self.known.kind(kind),
+            _ => None,
+        };
+        let mut types: Vec<&Type> = match of_kind {
+            Some(kind) => kind.field_named(name).map(|field| &kind.field(field).ty).into_iter().collect(),
+            None => self.known.types_of(name).collect(),
+        };
+        types.dedup();
+        !types.is_empty() && types.iter().all(|ty| matches!(ty, Type::Int { .. }))
     }
 }

@@ -44,7 +44,21 @@ impl ScriptReader<'_> {
             }
             None if self.is_no_context_member(of, name) => self.no_context_member(name, at),
             None if let Some(owner) = self.has_instead_of_context(of, name) => self.member_of_another(name, &owner, at),
+            Some(Symbol::Entity(None)) | None if self.is_subject(of) && !api::ENTITY_FIELDS.contains(&name) => {
+                self.field_or_value(name, at);
+            }
             Some(Symbol::Entity(None) | Symbol::Holder) | None => self.nothing_has(of, name, at),
+        }
+    }
+
+    /// Whether an expression is the entity that a question is about: the value of the prompt, or `q.about` of a policy.
+    fn is_subject(&self, of: Expression<'_>) -> bool {
+        match of.kind() {
+            ExpressionKind::Local { local, .. } => self.subjects.contains(&local.id),
+            ExpressionKind::IndexName { expr, index, .. } => {
+                index == "about" && self.symbol(expr) == Some(Symbol::Question)
+            }
+            _ => false,
         }
     }
 

@@ -39,6 +39,7 @@ impl ScriptReader<'_> {
         }
         let value = |wanted: &str| value_of(items, wanted);
         self.asks_nobody(ask, table, items, misspelt);
+        self.shows_hidden_options(items);
         self.options_shape(items);
         self.missing_default(ask, items);
         self.empty_range(items);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::reader::ScriptReader;
 use crate::syntax::{constant, listed_texts, literal, named};
 use riskbreaker_ruleset::SwitchValue;
-use riskbreaker_script::syntax::{AstNode, Block, Expression};
+use riskbreaker_script::syntax::{AstNode, Block, Expression, ExpressionKind};
 use riskbreaker_state::Value;
 
 /// Returns the texts of a spec file by lower case, with how often each occurs and how it is written first.
@@ -22,6 +22,13 @@ pub(crate) fn texts_of(block: Block<'_>) -> BTreeMap<String, (usize, String)> {
         true
     });
     texts
+}
+
+/// The field in `t:value("Ann", "field")`.
+fn field_of_value(call: Expression<'_>) -> Option<String> {
+    let ExpressionKind::Call { func, args: [_, field, ..], self_call: true, .. } = call.kind() else { return None };
+    let ExpressionKind::IndexName { index, .. } = func.kind() else { return None };
+    literal(*field).filter(|_| index == "value")
 }
 
 impl ScriptReader<'_> {
@@ -65,6 +72,15 @@ impl ScriptReader<'_> {
                 self.answers(args.get(1));
             }
             "expect" => self.expected(args.first()),
+            "equal" => {
+                if let [one, other, ..] = args {
+                    for (found, value) in [(one, other), (other, one)] {
+                        if let Some(field) = field_of_value(*found) {
+                            self.value_of_field(&field, *value);
+                        }
+                    }
+                }
+            }
             "value" | "edit" => {
                 self.called_so(args.first());
                 self.field_named(args.get(1));

@@ -5,9 +5,11 @@ use crate::inference::absent::AbsentValue;
 use crate::inference::symbol::Symbol;
 use crate::inference::value_type::ValueType;
 use crate::reader::{Scope, ScopeVariable, ScriptReader};
+use crate::symbols::names::local_name;
+use crate::symbols::surroundings::member_name;
 use crate::syntax::{is_list, is_text_map, literal, text};
 use riskbreaker_script::syntax::{
-    BinaryOp, Block, Expression, ExpressionKind, Local, Statement, StatementLocal, StatementView,
+    BinaryOp, Block, Expression, ExpressionKind, Function, Local, Statement, StatementLocal, StatementView,
 };
 
 impl ScriptReader<'_> {
@@ -72,6 +74,9 @@ impl ScriptReader<'_> {
             }
             StatementView::GenericFor(generic) => {
                 generic.values.iter().for_each(|value| self.expression(*value));
+                if let [looped] = generic.values {
+                    self.loops_over_number(*looped);
+                }
                 self.inference.loop_keys.extend(generic.names.first().map(|name| name.id));
                 if let Some(value) = generic.values.first() {
                     self.loops_over(*value, generic.names);
@@ -86,6 +91,13 @@ impl ScriptReader<'_> {
                     _ => self.written(declaration.name, None, None),
                 }
                 self.expression(declaration.function);
+                if let (ExpressionKind::IndexName { index, .. }, Some(function)) =
+                    (declaration.name.kind(), declaration.function.as_function())
+                    && let Some(known) = member_name(self.full, &text(index))
+                {
+                    let what = format!("`{}`", self.source(declaration.name));
+                    self.half_answered(function, &[known], &what);
+                }
             }
             StatementView::If(branch) => {
                 self.asking(branch.condition);
@@ -95,7 +107,11 @@ impl ScriptReader<'_> {
                 self.answered.extend(topic);
                 let held = self.hook_compared(branch.condition, false);
                 self.inference.holder_hooks.extend(held.clone());
+                let stranger = self.stranger_in(branch.condition).filter(|id| self.inference.strangers.insert(*id));
                 self.block(branch.then_body);
+                if let Some(id) = stranger {
+                    self.inference.strangers.remove(&id);
+                }
                 held.iter().for_each(|(id, _)| drop(self.inference.holder_hooks.remove(id)));
                 self.answered.truncate(answered);
                 branch.else_body.into_iter().for_each(|body| self.statement(body));
@@ -110,11 +126,20 @@ impl ScriptReader<'_> {
                 self.unused_variables(&[local.name], &[local.function], statement.location());
                 self.declares(&[local.name]);
                 self.expression(local.function);
+                if let Some(function) = local.function.as_function() {
+                    self.answers_its_callers(local.name, function);
+                }
             }
             StatementView::Local(local) => {
                 self.unused_variables(local.bindings, local.values, statement.location());
                 self.declares(local.bindings);
                 self.local(local);
+                for (binding, value) in local.bindings.iter().zip(local.values) {
+                    self.lacks_of_context(binding, *value);
+                    if let ExpressionKind::FunctionLiteral(function) = value.kind() {
+                        self.answers_its_callers(binding, function);
+                    }
+                }
             }
             StatementView::Repeat(repeat) => {
                 let goes_on = matches!(repeat.condition.kind(), ExpressionKind::Boolean(false) | ExpressionKind::Nil);
@@ -144,6 +169,16 @@ impl ScriptReader<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Checks that a local function, which the file may hand to others under its name, gives what its callers use.
+    fn answers_its_callers(&mut self, variable: &Local<'_>, function: &Function<'_>) {
+        self.note_helper_of_specs(variable.id, function);
+        let name = text(variable.name);
+        let exported = self.known.names.module(self.full).is_some_and(|module| module.members.contains_key(&name));
+        let known_as = member_name(self.full, &name).filter(|_| exported);
+        let names: Vec<String> = known_as.into_iter().chain([local_name(self.full, variable.id)]).collect();
+        self.half_answered(function, &names, &format!("`{name}`"));
     }
 
     /// Notes what is known of new local variables.
@@ -184,11 +219,21 @@ impl ScriptReader<'_> {
             if let Some(rolled) = self.range_of_roll(*value) {
                 self.rolled.insert(id, rolled);
             }
+            if self.is_of_another_seat(*value) {
+                self.strangers.insert(id);
+            }
+            self.note_division(id, *value);
+            if let Some(number) = self.whole_number(*value) {
+                self.numbers.insert(id, number);
+            }
             if let Some(constant) = literal(*value) {
                 self.constants.insert(id, constant);
             }
             if let Some(ids) = self.chosen_ids(*value).or_else(|| self.words_of_answer(*value)) {
                 self.choices.insert(id, ids);
+            }
+            if let Some(given) = self.words_of_call(*value) {
+                self.words_of_results.insert(id, given);
             }
             if !self.locals.filled.contains(&id) && is_text_map(*value) {
                 self.text_maps.insert(id);

@@ -1,6 +1,7 @@
 //! Checks calls of the vocabulary: names in arguments, dice, and texts with places to fill.
 
 use crate::reader::ScriptReader;
+use crate::symbols::signature::sort_of_first;
 use crate::syntax::{literal, named};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
@@ -10,16 +11,7 @@ impl ScriptReader<'_> {
     pub(crate) fn word(&mut self, name: &'static str, args: &[Expression<'_>], at: Location) {
         self.acts_while_reading(name, at);
         let first = args.first().and_then(|arg| self.text_of(*arg).map(|text| (text, arg.location())));
-        let sort = match name {
-            "each" | "first" | "spawn" | "ref" => Some("kind"),
-            "relate" | "unrelate" | "relation" | "related" | "relating" => Some("kind"),
-            "card" => Some("card"),
-            "item_of" => Some("item"),
-            "attach" => Some("hook"),
-            "schedule" | "recur" => Some("entry"),
-            _ => None,
-        };
-        if let (Some(sort), Some((text, at))) = (sort, &first) {
+        if let (Some(sort), Some((text, at))) = (sort_of_first(name), &first) {
             self.unknown_name(*at, sort, text);
         }
         self.rolled_and_told(name, args, first.as_ref(), at);
@@ -73,7 +65,11 @@ impl ScriptReader<'_> {
     fn of_kind(&mut self, name: &str, args: &[Expression<'_>], first: Option<&(String, Location)>, call: Location) {
         self.missing_kind(name, args, call);
         if let ("each" | "first", [_, filter, ..]) = (name, args) {
-            named(*filter).for_each(|(_, _, value)| self.slip(value));
+            for (field, _, value) in named(*filter) {
+                if !self.quotes_a_parameter(&field, value) {
+                    self.slip(value);
+                }
+            }
         }
         let Some((kind, at)) = first else { return };
         let Some(kind) = self.known.kind(kind) else { return };

@@ -1,0 +1,127 @@
+//! A key of a table is none of the names to which the other keys belong.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::lint::{Example, Lint, Severity};
+use crate::misspelling::is_slip;
+use crate::reader::ScriptReader;
+use crate::syntax::literal;
+use riskbreaker_ruleset::Cure;
+use riskbreaker_script::syntax::{Location, TableItem};
+use riskbreaker_state::Type;
+
+pub(crate) static LINT: Lint = Lint {
+    name: "stray-key",
+    severity: Severity::Error,
+    summary: "a key of a table is none of the names to which the other keys belong",
+    explanation: "The keys of the table are the values of a field, the ids of cards, or the texts of a list, but for one: \
+                  one key is none of them, and one of them has no key. A look-up under that name finds nil.",
+    bad: Example::Files(&[
+        (
+            "lib/ways.luau",
+            r#"local ways = {}
+
+ways.ALL = { "north", "south", "inland" }
+ways.COST = { north = 1, south = 2, island = 4 }
+
+return ways
+"#,
+        ),
+        USED,
+    ]),
+    good: Example::Files(&[
+        (
+            "lib/ways.luau",
+            r#"local ways = {}
+
+ways.ALL = { "north", "south", "inland" }
+ways.COST = { north = 1, south = 2, inland = 4 }
+
+return ways
+"#,
+        ),
+        USED,
+    ]),
+};
+
+const USED: (&str, &str) = (
+    "maneuvers/walk.luau",
+    r#"local rb = require("@riskbreaker")
+local ways = require("lib/ways")
+
+return rb.maneuver({
+	id = "walk",
+	title = "Walk",
+	text = "Walk all ways.",
+	resolve = function(ctx)
+		for _, way in ipairs(ways.ALL) do
+			rb.say("{} walks {} for {}", ctx.actor, way, ways.COST[way])
+		end
+	end,
+})
+"#,
+);
+
+/// The number of keys that must be right before the other one is wrong, if it is not near to the missing name.
+const SURE: usize = 3;
+
+impl ScriptReader<'_> {
+    /// Reports the key of a table with texts as keys that is none of the names to which all the others belong.
+    pub(crate) fn stray_key(&mut self, items: &[TableItem<'_>]) {
+        // A declaration has names of its own.
+        if items.len() < 3 || self.is_spec() {
+            return;
+        }
+        let mut keys: BTreeMap<String, Location> = BTreeMap::new();
+        for item in items {
+            let key = match item {
+                TableItem::Record { key, .. } | TableItem::General { key, .. } => *key,
+                TableItem::List { .. } => return,
+            };
+            let Some(name) = literal(key) else { return };
+            keys.insert(name, key.location());
+        }
+        let Some((stray, missing)) = self.name_sets(&keys).iter().find_map(|names| stray_of(&keys, names)) else {
+            return;
+        };
+        // A name that scripts read is one of a record.
+        if self.known.names.reads(&stray) > 0 {
+            return;
+        }
+        let wrong = format!("the other keys are names of a list or field that has `{missing}` and no `{stray}`");
+        let at = keys[&stray];
+        let is_quoted = self.text.get(self.bytes_of(at)).is_some_and(|key| key.starts_with(['"', '\'']));
+        let change = self.replaced(at, if is_quoted { format!("\"{missing}\"") } else { missing.clone() });
+        self.cured(&LINT, at, (wrong, Cure::meant(stray, missing)), change);
+    }
+
+    /// The sets of names to which the keys may belong: the values of fields, and lists of texts in scripts.
+    fn name_sets(&self, keys: &BTreeMap<String, Location>) -> Vec<BTreeSet<String>> {
+        let kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
+        let values = kinds.flat_map(|kind| &kind.fields).filter_map(|field| match &field.ty {
+            Type::Enum(values) => Some(values),
+            Type::List(element) => match &**element {
+                Type::Enum(values) => Some(values),
+                _ => None,
+            },
+            _ => None,
+        });
+        let of_fields = values.map(|values| values.iter().map(ToString::to_string).collect::<BTreeSet<String>>());
+        let of_lists = self.known.names.lists_with(keys.keys().map(String::as_str));
+        let sorts = ["card", "item", "hook", "kind"].into_iter().filter_map(|sort| self.known.names(sort));
+        let mut sets: Vec<BTreeSet<String>> = of_fields.chain(sorts.map(|names| names.into_iter().collect())).collect();
+        sets.extend(of_lists.cloned());
+        sets.retain(|names| names.len() == keys.len() && self.known.may_compare(1));
+        sets
+    }
+}
+
+/// The only key that is none of some names, and the only name without a key.
+fn stray_of(keys: &BTreeMap<String, Location>, names: &BTreeSet<String>) -> Option<(String, String)> {
+    let mut strays = keys.keys().filter(|key| !names.contains(*key));
+    let (stray, None) = (strays.next()?, strays.next()) else { return None };
+    let missing = names.iter().find(|name| !keys.contains_key(*name))?;
+    let right = keys.len() - 1;
+    let is_sure = right >= SURE || right >= 2 && (is_slip(stray, missing) || is_slip(missing, stray));
+    is_sure.then(|| (stray.clone(), missing.clone()))
+}
