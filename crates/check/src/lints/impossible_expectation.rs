@@ -1,12 +1,11 @@
 //! A spec expects what no play can give.
 
 use crate::lint::{Example, Lint, Severity};
-use crate::lints::argument_type::nearest_bound;
 use crate::lints::field_type::value_instead;
 use crate::misspelling::is_slip;
 use crate::reader::ScriptReader;
 use crate::syntax::{constant, literal, named, number};
-use riskbreaker_ruleset::{Cure, instead};
+use riskbreaker_ruleset::{Cure, instead, nearest_bound};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 use riskbreaker_spec::{EVENT_SORTS, REFUSAL_KINDS};
 use riskbreaker_state::{Type, Value};
