@@ -175,6 +175,7 @@ fn games_are_compared_in_pairs_on_the_same_dice() {
     };
     refused(&[&duel[..], &["--ban", "players:kil_damage"]].concat(), "did you mean `kill_damage`?");
     refused(&[&duel[..], &["--ban", "nobody:pass"]].concat(), "is no seat of");
+    refused(&[&duel[..], &["--ban", "gm:pass"]].concat(), "the seat `gm` is absent and plays no card");
     refused(&["sim", "raid", "--rules", "rbf", "--mirror", "sides"], "nothing in the scenario belongs to a seat");
 }
 

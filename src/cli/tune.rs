@@ -281,7 +281,9 @@ fn tell(
     screen.row(&Row::at(0).strong(format!("{} · the share of `{result}` is to be {goal}", simulation.scenario)))?;
     let rows = tried.iter().map(|one| {
         let (value, share) = (one.name.split_once('=').map_or(&*one.name, |(_, value)| value), rate_text(&one.rate));
-        vec![value.to_owned(), share, percent(one.sure), bar(one.rate.share, 1.0, 24)]
+        // One value is the nearest of itself.
+        let nearest = if tried.len() < 2 { "-".to_owned() } else { percent(one.sure) };
+        vec![value.to_owned(), share, nearest, bar(one.rate.share, 1.0, 24)]
     });
     let name = tried.first().and_then(|one| one.name.split_once('=')).map_or("value", |(name, _)| name);
     screen.table(&[name, "share", "is nearest", ""], rows.collect())?;
@@ -331,14 +333,16 @@ fn of_100(share: f64) -> String {
 }
 
 fn as_json(simulation: &Simulation, findings: &Findings, tried: &[Tried], result: &str, target: &Target) -> Json {
+    // One value is the nearest of itself.
+    let sure = |one: &Tried| (tried.len() > 1).then_some(one.sure);
     let columns: Vec<Json> = tried
         .iter()
-        .map(|one| json!({ "value": one.name, "share": one.rate, "nearest": one.sure, "left_out": one.left_out }))
+        .map(|one| json!({ "value": one.name, "share": one.rate, "nearest": sure(one), "left_out": one.left_out }))
         .collect();
     json!({
         "scenario": simulation.scenario, "seed": simulation.seed, "trials": simulation.trials, "result": result,
         "target": target.share, "columns": columns, "best": best(tried).map(|one| &one.name),
-        "sure": best(tried).map(|one| one.sure),
+        "sure": best(tried).and_then(sure),
         "passes_between": passed(tried, target.share).map(|(one, other)| [&one.name, &other.name]),
         "partial": !findings.complete,
     })

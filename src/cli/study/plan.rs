@@ -12,7 +12,7 @@ use super::ladder::SearchPlan;
 use super::parts::StudyPart;
 use riskbreaker::lab::{Foresight, Search, SimulationError, Study, Variant};
 use riskbreaker::ruleset::nearest;
-use riskbreaker::{Scenario, Setup};
+use riskbreaker::{Driver, Scenario, Setup};
 
 /// Studies a scenario: results and length, choices, drama, and every card
 ///
@@ -174,9 +174,18 @@ pub fn check_bans(variant: &Variant, bans: &[(String, String)]) -> Result<()> {
             let near = near.map_or_else(list, |near| format!("; did you mean `{near}`?"));
             return Err(call_error(format!("`{card}` is no card of {}{near}", rules.name())));
         }
-        if !variant.setup.seats.contains_key(seat.as_str()) {
-            let seats: Vec<&str> = variant.setup.seats.keys().map(|seat| &**seat).collect();
-            return Err(call_error(format!("`{seat}` is no seat of {}; it has {}", rules.name(), seats.join(", "))));
+        let playing = |driver: &Driver| *driver != Driver::Absent;
+        match variant.setup.seats.get(seat.as_str()) {
+            Some(driver) if playing(driver) => {}
+            found => {
+                let all = variant.setup.seats.iter().filter(|(_, driver)| playing(driver));
+                let seats: Vec<&str> = all.map(|(seat, _)| &**seat).collect();
+                let wrong = match found {
+                    Some(_) => format!("the seat `{seat}` is absent and plays no card; the others are"),
+                    None => format!("`{seat}` is no seat of {}; it has", rules.name()),
+                };
+                return Err(call_error(format!("{wrong} {}", seats.join(", "))));
+            }
         }
     }
     Ok(())
