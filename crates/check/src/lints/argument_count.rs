@@ -2,7 +2,7 @@
 
 use crate::inference::call::Called;
 use crate::inference::symbol::Symbol;
-use crate::inference::value_type::Param as DeclaredParam;
+use crate::inference::value_type::{Param as DeclaredParam, ValueType};
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::{gives_many, literal, text};
@@ -170,6 +170,23 @@ impl ScriptReader<'_> {
         let given = called.known_as().and_then(|name| self.known.names.given_to(&name));
         let (without, with) = given.map_or((0, 0), |given| given.calls_with(at));
         with >= 2 && without <= usize::from(!self.is_spec())
+    }
+
+    /// Reports parts of `rb.sum` that are all written with the number before its label. Returns whether it did.
+    pub(crate) fn labels_behind_numbers(&mut self, args: &[Expression<'_>]) -> bool {
+        let pairs: Vec<&[Expression<'_>]> = args.chunks(2).collect();
+        let is_exchanged = |pair: &&[Expression<'_>]| match **pair {
+            [number, label] => self.value_type(number) == Some(ValueType::Number) && literal(label).is_some(),
+            _ => false,
+        };
+        let ([first, .., last], true) = (args, pairs.len() > 1 && pairs.iter().all(is_exchanged)) else { return false };
+        let parts: Vec<String> =
+            pairs.iter().map(|pair| format!("{}, {}", self.source(pair[1]), self.source(pair[0]))).collect();
+        let wrong = "each label comes behind its number here".to_owned();
+        let change = self.replaced(Location::new(first.location().begin, last.location().end), parts.join(", "));
+        let cure = "write each label before its number: rb.sum(\"Wit\", self.wit, \"tired\", -2)";
+        self.cured(&LINT, first.location(), (wrong, cure.into()), change);
+        true
     }
 
     /// Reports a label of `rb.sum` that no number follows.

@@ -50,6 +50,9 @@ impl ScriptReader<'_> {
 
     /// Reports a label of `rb.sum` without a number after it. A number or a sum needs no label.
     fn parts_of_sum(&mut self, args: &[Expression<'_>], usage: &str) {
+        if self.labels_behind_numbers(args) {
+            return;
+        }
         let mut rest = args.iter();
         let mut before = None;
         while let Some(label) = rest.next() {
