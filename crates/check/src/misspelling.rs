@@ -45,6 +45,8 @@ mod tests {
         assert!(is_slip("rol", "roll") && is_slip("flehs", "flesh") && is_slip("Swword", "sword"));
         assert!(is_slip("maneuver", "maneuvar"));
         assert!(!is_slip("top", "tap") && !is_slip("side", "sides") && !is_slip("roll", "roll"));
-        assert!(is_slip_compared("knive", "knife") && !is_slip("knive", "knife") && !is_slip_compared("wound", "sound"));
+        assert!(
+            is_slip_compared("knive", "knife") && !is_slip("knive", "knife") && !is_slip_compared("wound", "sound")
+        );
     }
 }

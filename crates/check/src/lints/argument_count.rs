@@ -2,7 +2,7 @@
 
 use crate::inference::call::Called;
 use crate::inference::symbol::Symbol;
-use crate::inference::value_type::Param as DeclaredParam;
+use crate::inference::value_type::{Param as DeclaredParam, ValueType};
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::{gives_many, literal, number, text};
@@ -180,18 +180,21 @@ impl ScriptReader<'_> {
         Some(self.inserted(first.location().begin, format!("{name}, ")))
     }
 
-    /// Reports a `rb.sum` with each number before its label.
-    pub(crate) fn parts_turned(&mut self, args: &[Expression<'_>]) {
-        let (Some(first), Some(last)) = (args.first(), args.last()) else { return };
-        let written: Vec<String> = args
-            .chunks(2)
-            .map(|pair| pair.iter().rev().map(|arg| self.source(*arg)).collect::<Vec<_>>().join(", "))
-            .collect();
-        let range = self.offset_of(first.location().begin)..self.offset_of(last.location().end);
-        let change = TextChange { begin: range.start, end: range.end, text: written.join(", ") };
-        let wrong = "no number follows this label: the label of a part comes before its number".to_string();
-        let cure = "exchange each number and its label".into();
-        self.cured(&LINT, last.location(), (wrong, cure), change);
+    /// Reports parts of `rb.sum` that are all written with the number before its label. Returns whether it did.
+    pub(crate) fn labels_behind_numbers(&mut self, args: &[Expression<'_>]) -> bool {
+        let pairs: Vec<&[Expression<'_>]> = args.chunks(2).collect();
+        let is_exchanged = |pair: &&[Expression<'_>]| match **pair {
+            [number, label] => self.value_type(number) == Some(ValueType::Number) && literal(label).is_some(),
+            _ => false,
+        };
+        let ([first, .., last], true) = (args, pairs.len() > 1 && pairs.iter().all(is_exchanged)) else { return false };
+        let parts: Vec<String> =
+            pairs.iter().map(|pair| format!("{}, {}", self.source(pair[1]), self.source(pair[0]))).collect();
+        let wrong = "each label comes behind its number here".to_owned();
+        let change = self.replaced(Location::new(first.location().begin, last.location().end), parts.join(", "));
+        let cure = "write each label before its number: rb.sum(\"Wit\", self.wit, \"tired\", -2)";
+        self.cured(&LINT, first.location(), (wrong, cure.into()), change);
+        true
     }
 
     /// Reports a label of `rb.sum` that no number follows.

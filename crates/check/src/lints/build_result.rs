@@ -3,9 +3,9 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::lints::{unknown_name, unread_key};
 use crate::reader::ScriptReader;
-use crate::syntax::{is_length, listed, listed_texts, literal, named, returned, value_of};
+use crate::syntax::{listed, listed_texts, literal, local_id, named, returned, value_of};
 use riskbreaker_ruleset::{Cure, instead};
-use riskbreaker_script::syntax::{Expression, ExpressionKind, Function};
+use riskbreaker_script::syntax::{Expression, ExpressionKind, Function, UnaryOp};
 
 pub(crate) static LINT: Lint = Lint {
     name: "build-result",
@@ -54,10 +54,9 @@ impl ScriptReader<'_> {
                 ExpressionKind::Boolean(true) => {
                     ("write `{}`: no breach is an empty list", Some(self.replaced(first.location(), "{}")))
                 }
-                // Whether the list is empty, where the list itself is meant.
-                ExpressionKind::Binary { lhs, .. } if is_length(lhs) => {
-                    let list = self.source(lhs).trim_start_matches('#').trim();
-                    ("return the list itself", Some(self.replaced(first.location(), list)))
+                // `#breaches == 0`: the list itself is meant.
+                ExpressionKind::Binary { lhs, .. } if let Some(list) = counted_list(lhs) => {
+                    ("return the list itself", Some(self.replaced(first.location(), self.source(list))))
                 }
                 _ => ("write `{ { rule = \"ID\", text = \"...\" } }`", None),
             };
@@ -132,3 +131,11 @@ impl ScriptReader<'_> {
 
 /// The forms of a step of the creation.
 const FORMS: [&str; 5] = ["text", "number", "yes or no", "list", "map"];
+
+/// The variable in `#variable`.
+fn counted_list<'a>(counted: Expression<'a>) -> Option<Expression<'a>> {
+    match counted.kind() {
+        ExpressionKind::Unary { op: UnaryOp::Length, rhs } if local_id(rhs).is_some() => Some(rhs),
+        _ => None,
+    }
+}

@@ -82,6 +82,14 @@ impl ScriptReader<'_> {
         true
     }
 
+    /// Whether a function of a card takes an entity first, under the name that the other cards give it.
+    pub(crate) fn takes_an_entity_first(&self, key: &str, function: &Function<'_>) -> bool {
+        let Some(first) = function.args.first() else { return false };
+        let usual = self.known.names.usual_first_parameter(key);
+        let is_usual = usual.is_some_and(|(usual, times)| first.name == usual && times > AGREEING);
+        is_usual && first.name != "ctx" && self.known.names.is_entity_variable(&text(first.name))
+    }
+
     /// Reports a context where all other cards take an entity: a parameter `ctx`, off which names are read that no entity has.
     fn context_for_entity(&mut self, key: &str, function: &Function<'_>) {
         let Some(first) = function.args.first().filter(|first| first.name == "ctx") else { return };

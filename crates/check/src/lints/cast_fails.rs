@@ -89,14 +89,15 @@ pub(crate) fn cast_that_fails(
         }
     }
     // What a character costs beyond its budget may be a choice. Where all others keep it, it is most likely none.
+    costly.retain(|(path, _)| found.iter().all(|problem| problem.path != *path));
     if let ([(path, message)], 1..) = (costly.as_slice(), within) {
         let source = files.values().map(|(_, source)| source).find(|source| source.path == *path);
         // What costs most is most likely the greatest number.
-        let greatest = |source: &&Source| {
+        let greatest = |source: &Source| {
             let entries = entries_of(source).into_iter().filter(|entry| entry.at_top && !entry.listed);
             entries.filter_map(|entry| Some((entry.value.as_int()?, entry.at))).max_by_key(|(number, _)| *number)
         };
-        let at = source.and_then(|source| greatest(&source).map(|(_, at)| at).or_else(|| blamed_in(source, message)));
+        let at = source.and_then(|source| greatest(source).map(|(_, at)| at).or_else(|| blamed_in(source, message)));
         let problem = LINT.problem(path.as_str(), message.as_str()).at(at.unwrap_or((1, 1)));
         found.push(problem.with_cure("take less, as all others do"));
     }

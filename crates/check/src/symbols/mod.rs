@@ -9,3 +9,4 @@ pub(crate) mod names;
 pub(crate) mod result_type;
 pub(crate) mod signature;
 pub(crate) mod surroundings;
+pub(crate) mod uses;

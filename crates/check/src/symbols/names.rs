@@ -9,6 +9,7 @@ use crate::symbols::asked::{AskedNames, ChangedNames, Collection};
 use crate::symbols::result_type::{DerivedResult, ResultType};
 use crate::symbols::signature::{Signature, TestedValues};
 use crate::symbols::surroundings::{Callee, Surroundings, is_vocabulary};
+use crate::symbols::uses::{ResultUses, UsesInFiles, add_sets, name_of_list};
 use crate::syntax::{
     constant, is_list, is_text_map, listed, literal, local_id, member, members_of, named, path_of, possible_texts,
     text, value_of,
@@ -100,8 +101,6 @@ pub(crate) struct NamesOfFiles {
     /// How often the result of a function of the ruleset is tested, and how often it is used without a test. Specs do
     /// not count.
     searches: BTreeMap<String, (usize, usize)>,
-    /// How the results of functions of the ruleset and of derived values are used, by the function. Specs do not count.
-    results: BTreeMap<String, ResultUses>,
     /// The ids that tables give: of cards, items and options.
     ids: BTreeSet<String>,
     /// The topics of questions.
@@ -120,14 +119,6 @@ pub(crate) struct NamesOfFiles {
     handed: BTreeMap<(String, usize), BTreeSet<String>>,
     /// What calls of verbs and of functions of other files give, by the function. Specs do not count.
     calls: BTreeMap<String, GivenValues>,
-    /// The words that derived values give, by their names, if all of them are written down.
-    derived_words: BTreeMap<String, BTreeSet<String>>,
-    /// The names that the functions of derived values read off their entity, by the derived value.
-    derived_reads: BTreeMap<String, BTreeSet<String>>,
-    /// Verbs around which a hook runs.
-    wrapped: BTreeSet<String>,
-    /// Verbs after which a hook runs.
-    followed: BTreeSet<String>,
     /// What the functions of derived values return, by their names, in all kinds.
     derived_results: BTreeMap<String, Vec<DerivedResult>>,
     /// The types of derived values by their names, if they are known and the same in all kinds. A sum counts as a number,
@@ -141,16 +132,12 @@ pub(crate) struct NamesOfFiles {
     own_keys: BTreeSet<String>,
     /// Own keys and assigned names that get a value of unknown type.
     computed: BTreeSet<String>,
-    /// The lists of texts that scripts write down, without repetitions. Specs do not count.
-    text_lists: BTreeSet<BTreeSet<String>>,
     /// The keys of each table with own keys.
     tables: Vec<BTreeSet<String>>,
     /// The member names that a file assigns to each of its variables, by file and variable.
     filled: BTreeMap<(String, String), BTreeSet<String>>,
     /// How often a member, with the name of its owner (`ctx.targets`), occurs. Specs do not count.
     paths: BTreeMap<String, usize>,
-    /// The members that files of cards read off `ctx`, with the files.
-    context_reads: BTreeMap<String, BTreeSet<String>>,
     /// How often a method of an entity is called on a variable of that name. Specs do not count.
     entity_variables: BTreeMap<String, usize>,
     /// Names of variables that hold a table of the ruleset's own somewhere: a table literal, a copy, or a table that
@@ -162,6 +149,8 @@ pub(crate) struct NamesOfFiles {
     makes_context: bool,
     /// Whether a table called `ctx` has computed names or comes from elsewhere.
     open_context: bool,
+    /// How functions, derived values, verbs and lists are used.
+    uses: UsesInFiles,
     fields: Arc<FieldEvidence>,
     /// The names that were looked up.
     asked: AskedNames,
@@ -196,23 +185,6 @@ impl GivenValues {
     /// Returns the texts that calls give at a position, with how often.
     pub fn texts_at(&self, at: usize) -> impl Iterator<Item = (&str, usize)> {
         self.texts.get(&at).into_iter().flatten().map(|(text, times)| (text.as_str(), *times))
-    }
-}
-
-/// How the results of a function are used.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct ResultUses {
-    /// How many calls are tested: in a condition, in a comparison, or before `or`.
-    pub tested: i64,
-    /// How many results are used otherwise. A result that is dropped or returned is not counted.
-    pub untested: i64,
-}
-
-impl ResultUses {
-    /// Adds further uses.
-    pub fn add(&mut self, other: ResultUses) {
-        self.tested += other.tested;
-        self.untested += other.untested;
     }
 }
 
@@ -360,7 +332,6 @@ impl NamesOfFiles {
             texts,
             said,
             searches,
-            results,
             ids,
             topics,
             asks,
@@ -370,26 +341,21 @@ impl NamesOfFiles {
             functions,
             handed,
             calls,
-            derived_words: _,
-            derived_reads,
-            wrapped,
-            followed,
             derived_results,
             derived: _,
             scenario_keys,
             data_texts,
             own_keys,
             computed,
-            text_lists,
             tables,
             filled,
             paths,
-            context_reads,
             entity_variables,
             own_variables,
             dice,
             makes_context,
             open_context,
+            uses,
             fields: _,
             asked: _,
         } = other;
@@ -416,9 +382,6 @@ impl NamesOfFiles {
         add_counts(&mut self.texts, texts);
         add_counts(&mut self.said, said);
         add_pairs(&mut self.searches, searches);
-        for (name, uses) in results {
-            self.results.entry(name.clone()).or_default().add(*uses);
-        }
         self.ids.extend(ids.iter().cloned());
         self.topics.extend(topics.iter().cloned());
         add_sets(&mut self.asks, asks);
@@ -428,9 +391,6 @@ impl NamesOfFiles {
         for (name, given) in calls {
             self.calls.entry(name.clone()).or_default().add(given);
         }
-        add_sets(&mut self.derived_reads, derived_reads);
-        self.wrapped.extend(wrapped.iter().cloned());
-        self.followed.extend(followed.iter().cloned());
         add_lists(&mut self.derived_results, derived_results);
         add_counts(&mut self.scenario_keys, scenario_keys);
         for (key, texts) in data_texts {
@@ -438,13 +398,12 @@ impl NamesOfFiles {
         }
         self.own_keys.extend(own_keys.iter().cloned());
         self.computed.extend(computed.iter().cloned());
-        self.text_lists.extend(text_lists.iter().cloned());
         self.tables.extend(tables.iter().cloned());
         add_sets(&mut self.filled, filled);
         add_counts(&mut self.paths, paths);
-        add_sets(&mut self.context_reads, context_reads);
         add_counts(&mut self.entity_variables, entity_variables);
         self.own_variables.extend(own_variables.iter().cloned());
+        self.uses.merge(uses);
         self.dice.add(*dice);
         self.makes_context |= *makes_context;
         self.open_context |= *open_context;
@@ -503,7 +462,6 @@ impl NamesOfFiles {
             texts,
             said,
             searches,
-            results,
             ids,
             topics,
             asks,
@@ -513,26 +471,21 @@ impl NamesOfFiles {
             functions,
             handed,
             calls,
-            derived_words,
-            derived_reads,
-            wrapped,
-            followed,
             derived_results,
             derived,
             scenario_keys,
             data_texts,
             own_keys,
             computed,
-            text_lists,
             tables,
             filled,
             paths,
-            context_reads: _, // no script is read by them
             entity_variables,
             own_variables,
             dice,
             makes_context,
             open_context,
+            uses,
             fields: _,
             asked: _,
         } = last;
@@ -555,7 +508,6 @@ impl NamesOfFiles {
         changed.in_map(texts, &self.texts, Some(Collection::Texts));
         changed.in_map(said, &self.said, Some(Collection::Said));
         changed.in_map(searches, &self.searches, None);
-        changed.in_map(results, &self.results, None);
         changed.in_set(ids, &self.ids, Some(Collection::Ids));
         changed.in_set(topics, &self.topics, Some(Collection::Topics));
         changed.in_map(asks, &self.asks, None);
@@ -565,10 +517,6 @@ impl NamesOfFiles {
         changed.in_map_by(functions, &self.functions, |(file, _)| file);
         changed.in_map_by(handed, &self.handed, |(verb, _)| verb);
         changed.in_map(calls, &self.calls, None);
-        changed.in_map(derived_words, &self.derived_words, None);
-        changed.in_map(derived_reads, &self.derived_reads, None);
-        changed.in_set(wrapped, &self.wrapped, None);
-        changed.in_set(followed, &self.followed, None);
         changed.in_map(derived_results, &self.derived_results, None);
         changed.in_map(derived, &self.derived, None);
         changed.in_map(scenario_keys, &self.scenario_keys, Some(Collection::Said));
@@ -579,9 +527,7 @@ impl NamesOfFiles {
         changed.in_map(entity_variables, &self.entity_variables, None);
         changed.in_set(own_variables, &self.own_variables, None);
         changed.if_differ(dice, &self.dice, Collection::Dice);
-        for word in text_lists.symmetric_difference(&self.text_lists).flatten() {
-            changed.note(&name_of_list(word));
-        }
+        self.uses.note_changes(uses, &mut changed);
         changed.if_differ(tables, &self.tables, Collection::Tables);
         changed.if_differ(filled, &self.filled, Collection::Tables);
         changed.if_differ(&(attached, handed_on), &(&self.attached, &self.handed_on), Collection::Attached);
@@ -635,7 +581,8 @@ impl NamesOfFiles {
             words.map(|words| words.into_iter().flatten().collect())
         };
         let derived = self.derived_results.iter();
-        self.derived_words = derived.filter_map(|(name, results)| Some((name.clone(), words_of(results)?))).collect();
+        self.uses.derived_words =
+            derived.filter_map(|(name, results)| Some((name.clone(), words_of(results)?))).collect();
     }
 
     /// Works out the types of derived values from what is known so far. Returns whether a new one is known.
@@ -756,13 +703,13 @@ impl NamesOfFiles {
     /// Returns the names that a derived value reads off its entity, whatever its kind.
     pub fn read_by_derived(&self, name: &str) -> impl Iterator<Item = &str> {
         self.asked.note(name);
-        self.derived_reads.get(name).into_iter().flatten().map(String::as_str)
+        self.uses.derived_reads.get(name).into_iter().flatten().map(String::as_str)
     }
 
     /// Returns the words that a derived value gives; `None` if it may give another text, or gives none.
     pub fn words_of_derived(&self, name: &str) -> Option<&BTreeSet<String>> {
         self.asked.note(name);
-        self.derived_words.get(name).filter(|words| !words.is_empty())
+        self.uses.derived_words.get(name).filter(|words| !words.is_empty())
     }
 
     /// Returns the texts that a verb gives; `None` if it may give another text, gives none, or a hook changes its result.
@@ -774,7 +721,7 @@ impl NamesOfFiles {
     /// Whether a hook may change what a verb gives.
     pub fn is_reworked(&self, verb: &str) -> bool {
         self.asked.note(verb);
-        self.wrapped.contains(verb) || self.followed.contains(verb) && self.is_assigned("result")
+        self.uses.wrapped.contains(verb) || self.uses.followed.contains(verb) && self.is_assigned("result")
     }
 
     /// Returns the derived values whose type is known, with whether they may be nil.
@@ -876,7 +823,7 @@ impl NamesOfFiles {
 
     /// The members that files of cards read off `ctx`, with the paths of the files.
     pub fn context_reads(&self) -> impl Iterator<Item = (&str, &BTreeSet<String>)> {
-        self.context_reads.iter().map(|(member, files)| (member.as_str(), files))
+        self.uses.context_reads.iter().map(|(member, files)| (member.as_str(), files))
     }
 
     /// The members that scripts read off a variable of that name.
@@ -899,6 +846,12 @@ impl NamesOfFiles {
     pub fn largest_die(&self) -> Option<u32> {
         self.asked.note_all([Collection::Dice]);
         (self.dice.largest > 0 && !self.dice.is_open).then_some(self.dice.largest)
+    }
+
+    /// Whether some script assigns a member of a variable called `ctx`.
+    pub fn is_put_into_context(&self, name: &str) -> bool {
+        self.asked.note_all([Collection::Tables]);
+        self.filled.iter().any(|((_, of), names)| of == "ctx" && names.contains(name))
     }
 
     /// Whether a table that is a context, as far as its other members show, gets a member of that name.
@@ -1163,7 +1116,7 @@ impl NamesOfFiles {
     /// local function by its file and number.
     pub fn uses_of_result(&self, function: &str) -> ResultUses {
         self.asked.note(function);
-        self.results.get(function).copied().unwrap_or_default()
+        self.uses.results.get(function).copied().unwrap_or_default()
     }
 
     /// Returns the lists of texts in scripts that have one of some words.
@@ -1173,7 +1126,7 @@ impl NamesOfFiles {
     ) -> impl Iterator<Item = &'n BTreeSet<String>> {
         let words: Vec<&str> = words.collect();
         words.iter().for_each(|word| self.asked.note(&name_of_list(word)));
-        self.text_lists.iter().filter(move |list| words.iter().any(|word| list.contains(*word)))
+        self.uses.text_lists.iter().filter(move |list| words.iter().any(|word| list.contains(*word)))
     }
 
     /// Whether scripts test the result of a function in many places, and use it without a test in one place at most.
@@ -1244,12 +1197,6 @@ fn add_types(types: &mut BTreeMap<String, Option<ValueType>>, more: &BTreeMap<St
         if known != ty {
             *known = None;
         }
-    }
-}
-
-fn add_sets<K: Clone + Ord>(sets: &mut BTreeMap<K, BTreeSet<String>>, more: &BTreeMap<K, BTreeSet<String>>) {
-    for (key, names) in more {
-        sets.entry(key.clone()).or_default().extend(names.iter().cloned());
     }
 }
 
@@ -1325,7 +1272,7 @@ impl<'ast> Gatherer<'_> {
                 TableItem::List { value } => literal(*value).filter(|text| text.len() <= LONGEST_WORD),
                 _ => None,
             });
-            self.names.text_lists.extend(texts.collect::<Option<BTreeSet<String>>>());
+            self.names.uses.text_lists.extend(texts.collect::<Option<BTreeSet<String>>>());
         }
         let mut keys = BTreeSet::new();
         for item in items {
@@ -1385,15 +1332,15 @@ impl<'ast> Gatherer<'_> {
                     && let Some(own) = function.args.first()
                 {
                     let read = members_of(function, own.id);
-                    self.names.derived_reads.entry(derived.clone()).or_default().extend(read);
+                    self.names.uses.derived_reads.entry(derived.clone()).or_default().extend(read);
                 }
                 self.names.derived_results.entry(derived).or_default().push(result);
             }
         }
         if self.file.contains("/hooks/") || self.file.contains("/items/") {
             match &*name {
-                "wrap" => self.names.wrapped.extend(named(value).map(|(verb, ..)| verb)),
-                "after" => self.names.followed.extend(named(value).map(|(verb, ..)| verb)),
+                "wrap" => self.names.uses.wrapped.extend(named(value).map(|(verb, ..)| verb)),
+                "after" => self.names.uses.followed.extend(named(value).map(|(verb, ..)| verb)),
                 _ => {}
             }
         }
@@ -1537,7 +1484,7 @@ impl Gatherer<'_> {
             },
         };
         if let Some(name) = name {
-            self.names.results.entry(name).or_default().add(ResultUses { tested, untested });
+            self.names.uses.results.entry(name).or_default().add(ResultUses { tested, untested });
         }
     }
 
@@ -1670,7 +1617,7 @@ impl Gatherer<'_> {
                     self.names.note_read(text(index), 1);
                     if let Some(path) = path_of(expression) {
                         if let Some(member) = path.strip_prefix("ctx.").filter(|_| self.file.contains("/maneuvers/")) {
-                            let files = self.names.context_reads.entry(member.to_owned()).or_default();
+                            let files = self.names.uses.context_reads.entry(member.to_owned()).or_default();
                             files.insert(self.file.to_owned());
                         }
                         *self.names.paths.entry(path).or_default() += 1;
@@ -1690,11 +1637,6 @@ impl Gatherer<'_> {
             _ => {}
         }
     }
-}
-
-/// The name under which a look-up of the lists with a word is noted.
-fn name_of_list(word: &str) -> String {
-    format!("a list with {word}")
 }
 
 /// The name of a local function under which the uses of its results are kept.

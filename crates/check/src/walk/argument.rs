@@ -13,6 +13,15 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// An attachment without data, whose hook declares some that cannot be left out.
+    pub(crate) fn attached_without(&mut self, hook: Expression<'_>, holder: Expression<'_>) {
+        let (Some(hook), Some(rules)) = (literal(hook).filter(|_| !self.is_spec()), self.known.rules) else { return };
+        let missing = rules.hook_data(&hook).into_iter().flatten().find(|param| !param.optional);
+        if let Some(missing) = missing {
+            self.missing_data(&hook, missing, holder.location());
+        }
+    }
+
     /// Data that are written down in the place of those of an attachment, which `number` names: compared with what its hook
     /// declares, if the hook is known.
     pub(crate) fn replaced_data(&mut self, number: Expression<'_>, data: Expression<'_>) {

@@ -50,12 +50,8 @@ impl ScriptReader<'_> {
 
     /// Reports a label of `rb.sum` without a number after it. A number or a sum needs no label.
     fn parts_of_sum(&mut self, args: &[Expression<'_>], usage: &str) {
-        // All numbers before their labels: what was written was `rb.sum(8, "base", -2, "tired")`.
-        let sorts: Vec<_> = args.iter().map(|arg| self.value_type(*arg)).collect();
-        let is_number = |sort: &Option<ValueType>| matches!(sort, Some(ValueType::Number | ValueType::Sum));
-        let is_turned = |pair: &[Option<ValueType>]| is_number(&pair[0]) && pair.get(1) == Some(&Some(ValueType::Text));
-        if sorts.len() > 3 && sorts.len() % 2 == 0 && sorts.chunks(2).all(is_turned) {
-            return self.parts_turned(args);
+        if self.labels_behind_numbers(args) {
+            return;
         }
         let mut rest = args.iter();
         let mut before = None;

@@ -210,6 +210,9 @@ impl ScriptReader<'_> {
                 }
                 hooked = Some((phase.clone(), verb.clone()));
             }
+            ("maneuvers", [key]) if self.takes_an_entity_first(key, function) => {
+                self.inference.subjects.extend(function.args.first().map(|first| first.id));
+            }
             ("maneuvers", [_]) if self.known.rules.is_some_and(|rules| !rules.context().is_empty()) => {
                 // The host calls `when` and `note` with the context, whatever the function calls it.
                 let by_host = matches!(self.keys.as_slice(), [key] if key == "when" || key == "note");

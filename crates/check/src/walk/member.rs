@@ -44,7 +44,11 @@ impl ScriptReader<'_> {
             }
             None if self.is_no_context_member(of, name) => self.no_context_member(name, at),
             None if let Some(owner) = self.has_instead_of_context(of, name) => self.member_of_another(name, &owner, at),
-            Some(Symbol::Entity(None)) | None if self.is_subject(of) && !api::ENTITY_FIELDS.contains(&name) => {
+            Some(Symbol::Entity(None)) | None
+                if self.is_subject(of)
+                    && !api::ENTITY_FIELDS.contains(&name)
+                    && !api::ENTITY_METHODS.contains(&name) =>
+            {
                 self.field_or_value(name, at);
             }
             Some(Symbol::Entity(None) | Symbol::Holder) | None => self.nothing_has(of, name, at),

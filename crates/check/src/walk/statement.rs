@@ -9,7 +9,7 @@ use crate::symbols::names::local_name;
 use crate::symbols::surroundings::member_name;
 use crate::syntax::{is_list, is_text_map, literal, text};
 use riskbreaker_script::syntax::{
-    BinaryOp, Block, Expression, ExpressionKind, Function, Local, Statement, StatementLocal, StatementView,
+    BinaryOp, Block, Expression, ExpressionKind, Function, Local, Statement, StatementIf, StatementLocal, StatementView,
 };
 
 impl ScriptReader<'_> {
@@ -91,36 +91,9 @@ impl ScriptReader<'_> {
                     _ => self.written(declaration.name, None, None),
                 }
                 self.expression(declaration.function);
-                if let (ExpressionKind::IndexName { index, .. }, Some(function)) =
-                    (declaration.name.kind(), declaration.function.as_function())
-                    && let Some(known) = member_name(self.full, &text(index))
-                {
-                    let what = format!("`{}`", self.source(declaration.name));
-                    self.half_answered(function, &[known], &what);
-                }
+                self.member_answers_its_callers(declaration.name, declaration.function);
             }
-            StatementView::If(branch) => {
-                self.asking(branch.condition);
-                self.condition(branch.condition);
-                let topic = self.topic_compared(branch.condition);
-                let answered = self.answered.len();
-                self.answered.extend(topic);
-                let held = self.hook_compared(branch.condition, false);
-                self.inference.holder_hooks.extend(held.clone());
-                let stranger = self.stranger_in(branch.condition).filter(|id| self.inference.strangers.insert(*id));
-                self.block(branch.then_body);
-                if let Some(id) = stranger {
-                    self.inference.strangers.remove(&id);
-                }
-                held.iter().for_each(|(id, _)| drop(self.inference.holder_hooks.remove(id)));
-                self.answered.truncate(answered);
-                branch.else_body.into_iter().for_each(|body| self.statement(body));
-                // `if held.hook ~= "watch" then continue end`
-                if branch.else_body.is_none() && !falls_through(branch.then_body) {
-                    let held = self.hook_compared(branch.condition, true);
-                    self.inference.holder_hooks.extend(held);
-                }
-            }
+            StatementView::If(branch) => self.branch(branch),
             StatementView::LocalFunction(local) => {
                 self.local_function(local.name.id);
                 self.unused_variables(&[local.name], &[local.function], statement.location());
@@ -171,6 +144,40 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// Checks an `if` with its branches. What the condition asks for is known in the first one.
+    fn branch(&mut self, branch: &StatementIf<'_>) {
+        self.asking(branch.condition);
+        self.condition(branch.condition);
+        let topic = self.topic_compared(branch.condition);
+        let answered = self.answered.len();
+        self.answered.extend(topic);
+        let held = self.hook_compared(branch.condition, false);
+        self.inference.holder_hooks.extend(held.clone());
+        let stranger = self.stranger_in(branch.condition).filter(|id| self.inference.strangers.insert(*id));
+        self.block(branch.then_body);
+        if let Some(id) = stranger {
+            self.inference.strangers.remove(&id);
+        }
+        held.iter().for_each(|(id, _)| drop(self.inference.holder_hooks.remove(id)));
+        self.answered.truncate(answered);
+        branch.else_body.into_iter().for_each(|body| self.statement(body));
+        // `if held.hook ~= "watch" then continue end`
+        if branch.else_body.is_none() && !falls_through(branch.then_body) {
+            let held = self.hook_compared(branch.condition, true);
+            self.inference.holder_hooks.extend(held);
+        }
+    }
+
+    /// Checks that a function which is a member of the file's table gives what its callers use.
+    fn member_answers_its_callers(&mut self, name: Expression<'_>, function: Expression<'_>) {
+        if let (ExpressionKind::IndexName { index, .. }, Some(function)) = (name.kind(), function.as_function())
+            && let Some(known) = member_name(self.full, &text(index))
+        {
+            let what = format!("`{}`", self.source(name));
+            self.half_answered(function, &[known], &what);
+        }
+    }
+
     /// Checks that a local function, which the file may hand to others under its name, gives what its callers use.
     fn answers_its_callers(&mut self, variable: &Local<'_>, function: &Function<'_>) {
         self.note_helper_of_specs(variable.id, function);
@@ -209,6 +216,9 @@ impl ScriptReader<'_> {
             {
                 self.value_types.insert(id, sort);
             }
+            if !self.locals.reassigned.contains(&id) {
+                self.note_division(id, *value);
+            }
             if self.locals.changing.contains(&id) {
                 continue;
             }
@@ -222,7 +232,6 @@ impl ScriptReader<'_> {
             if self.is_of_another_seat(*value) {
                 self.strangers.insert(id);
             }
-            self.note_division(id, *value);
             if let Some(number) = self.whole_number(*value) {
                 self.numbers.insert(id, number);
             }

@@ -2,7 +2,7 @@
 
 use crate::reader::ScriptReader;
 use crate::symbols::signature::sort_of_first;
-use crate::syntax::{literal, named};
+use crate::syntax::{gives_many, literal, named};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 
@@ -27,6 +27,7 @@ impl ScriptReader<'_> {
             ("at_least" | "at_most" | "under", _) => self.need_of_roll(name, args),
             ("verb", _) => self.verb_values(args),
             ("attach", [hook, _, data, ..]) => self.attached_data(*hook, *data),
+            ("attach", [hook, holder]) if !gives_many(*holder) => self.attached_without(*hook, *holder),
             ("set_data", [number, data, ..]) => self.replaced_data(*number, *data),
             ("build_sheet", [sheet, ..]) => self.sheet(*sheet),
             ("recur", [_, _, step, ..]) if is_zero(*step) => {
