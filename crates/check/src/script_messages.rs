@@ -1,7 +1,7 @@
 //! Edits for problems that scripts of a ruleset have told with `error`.
 //!
 //! Such a problem is only a text, as in `error("there is no skill Swrod; did you mean Sword?")`: what is wrong and what was
-//! meant is nowhere else. All problems of the host carry their cures as data.
+//! meant is nowhere else. What loading itself finds carries its cure as data.
 
 use std::ops::Range;
 

@@ -326,6 +326,9 @@ pub fn cure_of_syntax(message: &str) -> Option<&'static str> {
 }
 
 /// Splits the error of a script, which is only a text, into the problem and its final question "did you mean".
+///
+/// The name that is meant cannot travel as data: the host words such an error for the script engine, and a script may catch
+/// it, and raise it again or put its own words before it.
 pub fn meant(message: String) -> (String, Option<Cure>) {
     let Some((wrong, meant)) = message.rsplit_once("; did you mean") else { return (message, None) };
     let name = meant.strip_prefix(" `").and_then(|meant| meant.strip_suffix("`?"));

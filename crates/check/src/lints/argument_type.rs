@@ -44,7 +44,9 @@ impl ScriptReader<'_> {
         verb: &str,
     ) -> bool {
         let is_number = |param: &Param| matches!(param.ty, ParamType::Value(Type::Int { .. }));
-        let is_entity = |arg: Expression<'_>| matches!(self.symbol(arg), Some(Symbol::Entity(_)));
+        let is_entity = |arg: Expression<'_>| {
+            matches!(self.symbol(arg), Some(Symbol::Entity(_))) || self.value_type(arg) == Some(ValueType::Entity)
+        };
         if !declared.get(at).is_some_and(is_number) || !is_entity(args[at]) {
             return false;
         }
@@ -59,7 +61,10 @@ impl ScriptReader<'_> {
         let mut others = (0..args.len().min(declared.len()))
             .filter(|other| *other != at && takes_one(&declared[*other]) && may_be_number(args[*other]));
         let Some(other) = others.next().filter(|_| others.next().is_none()) else { return false };
-        let Some((wrong, _)) = self.misfit(args[at], &declared[at], verb) else { return false };
+        let wrong = match self.misfit(args[at], &declared[at], verb) {
+            Some((wrong, _)) => wrong,
+            None => format!("`{}` of `{verb}` must be a number, and this is an entity", declared[at].name),
+        };
         let (one, two) = if other < at { (args[other], args[at]) } else { (args[at], args[other]) };
         let change = self.exchanged_with(one, two);
         let cure = format!("exchange {} and {}", self.source(one), self.source(two));

@@ -132,8 +132,7 @@ fn unknown_in_rule_text(source: &Source, stack: &Stack, known: &KnownNames<'_>) 
             if switches.iter().all(|switch| switch.name != name) {
                 // The only one that the text does not name is most likely meant.
                 let rule = source.text.lines().take(number as usize).flat_map(leading_ids).last();
-                let of_rule =
-                    |switch: &&Switch| rule.as_ref().is_some_and(|rule| switch.rules.contains(rule));
+                let of_rule = |switch: &&Switch| rule.as_ref().is_some_and(|rule| switch.rules.contains(rule));
                 let own: Vec<&Switch> = switches.iter().filter(of_rule).collect();
                 let mut unnamed = switches.iter().filter(|switch| find_whole(&source.text, &switch.name).is_none());
                 let only = unnamed.next().filter(|_| unnamed.next().is_none());
