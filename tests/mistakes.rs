@@ -54,6 +54,29 @@ const MISTAKES: &[Mistake] = &[
         "foes = \"Their foes\"\nhomepage = \"https://example.org\"\n",
         "`homepage` is a key of the manifest, and here it is a seat",
     ),
+    // Reports of conversions, keys of breaches, names in titles of cases, words for ids, plurals
+    (
+        "riskbreaker-0.0.3/convert/riskbreaker-0.0.1.luau",
+        "\"level {}: worth {} points\", c.level, worth)",
+        "\"level {}: worth {} points\", c.level)",
+        "has 2 `{}`, and 1 value",
+    ),
+    ("silent-winter/creation.luau", "warning = true", "warn = true", "a breach has no `warn`"),
+    (
+        "rbf/specs/rules/attacks.luau",
+        "is impossible with {weapon}",
+        "is impossible with {weapons}",
+        "did you mean `weapon`?",
+    ),
+    ("rbf/cast/pc_blade.toml", "\"expert_fighter\"", "\"expert fighter\"", "did you mean `expert_fighter`?"),
+    ("riskbreaker-0.0.1/scenarios/outside-combat.toml", "[[parties]]", "[[party]]", "did you mean `parties`?"),
+    // A reason that is nil where there is none
+    (
+        "silent-winter/maneuvers/partial_cover.luau",
+        "return reason == nil, reason",
+        "return reason",
+        "write `return reason == nil, reason`",
+    ),
     // A breach without its list, and numbers that nobody can give
     (
         "silent-winter/creation.luau",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use riskbreaker::check::{self, Analysis, CheckReport, Lint, first_and_count};
-use riskbreaker::ruleset::{Changes, Problem};
+use riskbreaker::ruleset::{Changes, Problem, TextChange};
 use riskbreaker::{Library, Ruleset, WorkBudget};
 use serde_json::json;
 
@@ -70,7 +70,7 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         report.problems.iter_mut().for_each(|problem| denied.apply(problem));
         let found = &report.problems;
         for problem in found {
-            let problem = &with_proved_edit(problem, &analysis, &library, args.json);
+            let problem = &with_proved_edit(problem, &analysis, (&library, id), args.json);
             let same = |other: &Problem| {
                 (&other.path, other.line, other.column, &other.message)
                     == (&problem.path, problem.line, problem.column, &problem.message)
@@ -119,17 +119,33 @@ const WORK_OF_TRIAL: u64 = CheckReport::WORK / 40;
 
 /// A problem whose preferred edit is only a choice if it leaves the problem, or leads to another one. Only the edits of
 /// `--json` are tried.
-fn with_proved_edit(problem: &Problem, analysis: &Analysis, library: &Library, is_json: bool) -> Problem {
+fn with_proved_edit(problem: &Problem, analysis: &Analysis, (library, id): (&Library, &str), is_json: bool) -> Problem {
     let mut proved = problem.clone();
     let Some(text) = report::text_of(library, &problem.path).filter(|_| is_json) else { return proved };
     let changes = problem.changes_in(&text);
-    if let Some(edit) = &changes.preferred
-        && analysis.helps(problem, &text, edit, &WorkBudget::new(WORK_OF_TRIAL)) == Some(false)
-    {
-        proved.change = None;
-        proved.choices = changes.all().collect();
+    if let Some(edit) = &changes.preferred {
+        let helps = match analysis.rules() {
+            Some(_) => analysis.helps(problem, &text, edit, &WorkBudget::new(WORK_OF_TRIAL)),
+            None => Some(loads_better(problem, &text, edit, (library, id))),
+        };
+        if helps == Some(false) {
+            proved.change = None;
+            proved.choices = changes.all().collect();
+        }
     }
     proved
+}
+
+/// Whether a ruleset that does not load has fewer problems, or loads, after an edit of one file.
+fn loads_better(problem: &Problem, text: &str, edit: &TextChange, (library, id): (&Library, &str)) -> bool {
+    let problems = |library: &Library| Ruleset::load(library, id).err().map_or(0, |error| error.problems.len());
+    let before = problems(library);
+    let mut edited = text.to_owned();
+    if before == 0 || text.get(edit.begin..edit.end).is_none() {
+        return true;
+    }
+    edited.replace_range(edit.begin..edit.end, &edit.text);
+    problems(&library.clone().with_texts([(problem.path.as_str(), edited)])) < before
 }
 
 /// The rules of an earlier version, with whose they are, in the words of a message.

@@ -27,7 +27,9 @@ use crate::symbols::known::KnownNames;
 use crate::symbols::names::NamesOfFiles;
 use crate::{data, facts};
 use riskbreaker_play::{MACHINE_STACK, Ruleset};
-use riskbreaker_ruleset::{Library, Problem, Rulebook, Source, SourceKind, Stack, Subject, TextChange, with_layers};
+use riskbreaker_ruleset::{
+    Cure, Library, Problem, Rulebook, Source, SourceKind, Stack, Subject, TextChange, slips, with_layers,
+};
 use riskbreaker_work::WorkBudget;
 
 /// The result of a check and what it has read, so that one file can be checked again without reading the others.
@@ -238,7 +240,21 @@ pub(crate) fn find(
         for base in part.manifest().over.iter().filter(|base| !library.contains(&base.id)) {
             let message = format!("`over` names `{}`, which is not there", base.id);
             let problem = unknown_name::LINT.problem(part.manifest_path(), message);
-            found.push(problem.at((base.line, base.column)).with_cure(library.instead_of(&base.id)));
+            let cure = library.instead_of(&base.id);
+            let is_listed = |meant: &str| part.manifest().over.iter().any(|other| other.id == meant);
+            let cure = match &cure {
+                // A ruleset that is on the list already is not meant again.
+                Cure::Meant { meant, .. } if is_listed(meant) => {
+                    let ids = library.ids();
+                    let near = ids.iter().find(|id| !is_listed(id) && slips(&base.id, id, 1).is_some());
+                    match near {
+                        Some(near) => Cure::meant(&*base.id, near.as_str()),
+                        None => "name a ruleset that is there, or take it off the list".into(),
+                    }
+                }
+                _ => cure,
+            };
+            found.push(problem.at((base.line, base.column)).with_cure(cure));
         }
     }
     if unexamined.is_empty() {

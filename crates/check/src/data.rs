@@ -143,7 +143,7 @@ impl DataWordReader<'_> {
                 }
             }
             DeValue::Array(items) => items.iter().for_each(|item| self.value(key, item.get_ref(), &item.span())),
-            DeValue::String(text) if self.is_odd_word(key, text, span) => {}
+            DeValue::String(text) if self.is_odd_word(key, text, span) || self.is_title(key, text, span) => {}
             DeValue::String(text) => {
                 // The word before an equals sign is a free name.
                 let words = text.split_once('=').map_or(&**text, |(_, words)| words);
@@ -177,7 +177,12 @@ impl DataWordReader<'_> {
     fn misspelt_key(&mut self, key: &str, span: &Range<usize>, own: &[&str]) -> bool {
         let names = &self.known.names;
         let (times, others) = names.keys_of_scenarios(key);
-        let near = self.known.nearest(key, others.filter(|other| !own.contains(other)));
+        let others: Vec<&str> = others.filter(|other| !own.contains(other)).collect();
+        let is_plural = |one: &str, several: &str| {
+            [format!("{one}s"), format!("{}ies", one.trim_end_matches('y'))].iter().any(|plural| plural == several)
+        };
+        let near = self.known.nearest(key, others.iter().copied());
+        let near = near.or_else(|| others.into_iter().find(|other| is_plural(key, other) || is_plural(other, key)));
         let meant = near.filter(|_| times <= 1).map(str::to_owned);
         let found = meant.is_some();
         if let Some(meant) = meant {
@@ -218,6 +223,23 @@ impl DataWordReader<'_> {
             self.problem(&lints::misspelt_text::LINT, span, wrong, cure);
         }
         is_odd
+    }
+
+    /// Reports words where all others under the key are ids, if they are an id with `_` between them. Returns whether it
+    /// did.
+    fn is_title(&mut self, key: &str, text: &str, span: &Range<usize>) -> bool {
+        let id = text.to_lowercase().replace([' ', '-'], "_");
+        let names = &self.known.names;
+        let is_id =
+            |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte.is_ascii_digit());
+        let mut others = names.texts_under(key).map(|(other, _)| other).filter(|other| *other != text).peekable();
+        let is_like_others = others.peek().is_some() && others.all(is_id);
+        let found = id != text && is_id(&id) && names.times(&id) > 0 && is_like_others;
+        if found {
+            let wrong = format!("all others under `{key}` are ids, and `{text}` is none");
+            self.problem(&lints::misspelt_text::LINT, span, wrong, Cure::meant(text, id));
+        }
+        found
     }
 
     /// Reports a word that occurs nowhere else and is one added, missing or swapped letter away from a known word.

@@ -228,8 +228,8 @@ fn cure_of_fact(key: &str, ty: &str, value: &Lv, text: Option<&str>) -> Option<C
     let plain = text.map(RulesValue::from).or(number.map(RulesValue::Int))?;
     Some(match (ty, text) {
         ("string", None) => {
-            let (number, quoted) = (plain.to_string(), format!("\"{plain}\""));
-            Cure::rewrite(number, &*quoted, format!("put it in quotes: {key} = {quoted}"))
+            // A number where words are wanted is seldom the same in quotes.
+            format!("put it in quotes, if it is meant: {key} = \"{plain}\"").into()
         }
         ("number", Some(digits)) if digits.parse::<f64>().is_ok() => unquoted(digits, digits.to_owned()),
         ("number", Some(text)) => match number_in(text) {

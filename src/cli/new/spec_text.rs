@@ -26,7 +26,8 @@ pub fn dice(faces: &[u32]) -> String {
     if faces.is_empty() { String::new() } else { format!("\tt:dice({})\n", faces.join(", ")) }
 }
 
-/// Returns a spec that plays a card. `run`: the call that continues the game before the log is compared.
+/// Returns a spec that plays a card and expects what is said then, or that the game goes on. `run`: the call that
+/// continues the game before the log is compared.
 pub fn played(trial: &Trial, card: &str, run: &str, said: &str, scenario: Option<&str>) -> String {
     let mut body = given(scenario);
     body.push_str(&dice(&trial.faces));
@@ -34,8 +35,9 @@ pub fn played(trial: &Trial, card: &str, run: &str, said: &str, scenario: Option
     let answers = if answers.is_empty() { String::new() } else { format!(", {{ {} }}", answers.join(", ")) };
     body.push_str(&format!("\tt:play({:?}, \"{card}\"{answers})\n", trial.about));
     body.push_str(run);
-    if !said.is_empty() {
-        body.push_str(&format!("\tt:said({said:?})\n"));
+    match said {
+        "" => body.push_str("\tt:ongoing()\n"),
+        said => body.push_str(&format!("\tt:said({said:?})\n")),
     }
     body
 }

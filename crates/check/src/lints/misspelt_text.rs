@@ -52,6 +52,9 @@ return rb.maneuver({
     )]),
 };
 
+/// The most texts in a list whose texts are compared with each other.
+const LONGEST_LIST: usize = 64;
+
 impl ScriptReader<'_> {
     /// Reports a fact of a card that no script mentions and that is almost a word that scripts or other cards use.
     pub(crate) fn fact(&mut self, name: &str, value: Expression<'_>) {
@@ -172,8 +175,12 @@ impl ScriptReader<'_> {
                 _ => None,
             })
             .collect();
-        let Some(texts) = texts.filter(|texts| texts.len() > 2 && !self.path.starts_with("kinds")) else { return };
+        let is_short = |texts: &[_]| texts.len() > 2 && texts.len() <= LONGEST_LIST;
+        let Some(texts) = texts.filter(|texts| is_short(texts) && !self.path.starts_with("kinds")) else { return };
         for (text, value) in &texts {
+            if !self.known.may_compare(2 * texts.len()) {
+                return;
+            }
             // A list in which a near text comes twice shows that the text is one more of them.
             let near = |other: &String| other.len() >= LETTERS && is_slip(text, other);
             let times = texts.iter().filter(|(other, _)| near(other)).count();

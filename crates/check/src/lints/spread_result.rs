@@ -53,6 +53,10 @@ impl ScriptReader<'_> {
     /// Reports a call as the last argument whose further values the called function does not take. `most`: the number of
     /// values that it takes.
     pub(crate) fn gives_too_many(&mut self, args: &[Expression<'_>], most: usize, taker: &str) {
+        // A further value of `:set` is a reason.
+        if [":set", ":add", ":shift"].contains(&taker) {
+            return;
+        }
         let Some(last) = args.last().filter(|_| args.len() == most) else { return };
         let Some(name) = self.spreads(*last) else { return };
         let wrong = format!("`{name}` gives several values, and `{taker}` takes one here");

@@ -7,7 +7,7 @@ use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::name_of;
 use crate::value_use::ValueUse;
-use riskbreaker_ruleset::{Cure, Param, ParamType, Replacement, TextChange, instead, instead_or, likeliest};
+use riskbreaker_ruleset::{Cure, Param, ParamType, Replacement, TextChange, instead, instead_or, likeliest, nearest};
 use riskbreaker_script::syntax::{Expression, Location};
 use riskbreaker_state::Type;
 
@@ -116,6 +116,11 @@ impl ScriptReader<'_> {
             true => {
                 let change = self.replaced(at, format!("data.{name}"));
                 self.cured(&LINT, at, (wrong, Cure::meant(name, format!("data.{name}"))), change);
+            }
+            // It is compared with an entity, or has members.
+            false if self.use_of(at) == Some(ValueUse::Entity) && nearest(name, ["id", "hook", "data"]).is_none() => {
+                let change = self.replaced(at, "owner".to_owned());
+                self.cured(&LINT, at, (wrong, Cure::meant(name, "owner")), change);
             }
             false => {
                 let otherwise = "what it is given is in `data`, and what it hangs on is `owner`";

@@ -74,7 +74,7 @@ impl ScriptReader<'_> {
     /// Reports a comparison of an answer with a text that is the id of no option.
     pub(crate) fn answer_is_never(&mut self, given: &str, ids: &[String], at: Location) {
         let wrong = format!("the answer is never \"{given}\": it is the id of an option");
-        self.problem(&LINT, at, (wrong, self.known.instead_of_value(given, ids)));
+        self.problem(&LINT, at, (wrong, self.known.instead_alike(given, ids)));
     }
 
     /// Reports a default that is none of the options.

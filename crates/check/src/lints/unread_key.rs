@@ -1,12 +1,12 @@
 //! No script reads a key of a scenario, a sheet or a row, and one of a similar name is read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lint::{Example, Lint, Severity};
 use crate::misspelling::is_slip;
 use crate::reader::ScriptReader;
-use crate::syntax::{listed, literal, members_of, named};
-use riskbreaker_ruleset::{Cure, slips};
+use crate::syntax::{listed, literal, members_of, named, value_of};
+use riskbreaker_ruleset::{Cure, instead, slips};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 
 pub(crate) static LINT: Lint = Lint {
@@ -32,6 +32,9 @@ right = "Dora"
 "#,
     )]),
 };
+
+/// The keys of a breach that `check` of the creation returns.
+const BREACH: [&str; 5] = ["rule", "text", "cost", "have", "warning"];
 
 impl ScriptReader<'_> {
     /// Reports a key of one row in a list of tables if the other rows have one of almost the same name.
@@ -70,6 +73,7 @@ impl ScriptReader<'_> {
         self.row = Some((case.id, rows.collect(), read.clone()));
         let title = args.first().and_then(|title| literal(*title)).unwrap_or_default();
         let is_read = |key: &str| read.contains(key) || title.contains(&format!("{{{key}}}"));
+        self.names_no_key_of_a_row(args);
         let mut found = Vec::new();
         for row in args.iter().flat_map(|arg| listed(*arg)) {
             let keys: Vec<(String, Location)> = named(row).map(|(key, at, _)| (key, at)).collect();
@@ -91,6 +95,38 @@ impl ScriptReader<'_> {
         for (at, key, meant) in found {
             let wrong = format!("nothing reads `{key}`, and the row has no `{meant}`");
             self.problem(&LINT, at, (wrong, Cure::meant(key, meant)));
+        }
+    }
+
+    /// Reports a key of a breach that the host does not read.
+    pub(crate) fn key_of_a_breach(&mut self, items: &[TableItem<'_>]) {
+        let is_breach = ["rule", "text"].into_iter().all(|key| value_of(items, key).is_some());
+        if self.path != "creation.luau" || !is_breach {
+            return;
+        }
+        for item in items {
+            let TableItem::Record { key, .. } = item else { continue };
+            let Some(name) = literal(*key).filter(|name| !BREACH.contains(&&**name)) else { continue };
+            let mistake = (format!("a breach has no `{name}`"), instead(&name, BREACH));
+            self.problem(&LINT, key.location(), mistake);
+        }
+    }
+
+    /// Reports a name in braces in the title of cases that no row has, if a row has a similar key that the title lacks.
+    fn names_no_key_of_a_row(&mut self, args: &[Expression<'_>]) {
+        let Some((title, at)) = args.first().and_then(|title| Some((literal(*title)?, title.location()))) else {
+            return;
+        };
+        let keys: BTreeSet<String> =
+            args.iter().flat_map(|arg| listed(*arg)).flat_map(|row| named(row).map(|(key, ..)| key)).collect();
+        let names = title.split('{').skip(1).filter_map(|rest| rest.split_once('}').map(|(name, _)| name));
+        let is_named = |key: &str| title.contains(&format!("{{{key}}}"));
+        for name in names.filter(|name| !name.is_empty() && !keys.contains(*name)) {
+            if let Some(meant) = self.known.nearest(name, keys.iter().map(String::as_str).filter(|key| !is_named(key)))
+            {
+                let wrong = format!("no row has `{name}`, which the title names");
+                self.problem(&LINT, at, (wrong, Cure::meant(name, meant)));
+            }
         }
     }
 

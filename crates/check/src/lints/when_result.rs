@@ -58,8 +58,11 @@ impl ScriptReader<'_> {
             {
                 let name = text(local.name);
                 let wrong = format!("`when` returns `{name}` first, and a reason counts as yes");
-                let change = self.inserted(only.location().begin, "false, ");
-                self.cured(&LINT, only.location(), (wrong, format!("write `return false, {name}`").into()), change);
+                // A reason that another function gave is nil where there is none.
+                let answer = format!("{name} == nil, ");
+                let change = self.inserted(only.location().begin, answer.clone());
+                let cure = format!("write `return {answer}{name}`, or `return false, {name}` where it is never nil");
+                self.cured(&LINT, only.location(), (wrong, cure.into()), change);
             }
         }
         for values in &returns {

@@ -5,10 +5,15 @@ use std::sync::{Arc, Mutex};
 use crate::report::CheckReport;
 use crate::symbols::misnumbered::{Misnumbered, misnumbered};
 use crate::symbols::names::{NamesOfFiles, WORK_OF_COMPARISON};
-use riskbreaker_ruleset::{Cure, Rulebook, Source, Stack, nearest};
+use riskbreaker_ruleset::{Cure, Rulebook, Source, Stack, nearest, slips};
 use riskbreaker_spec::leading_ids;
 use riskbreaker_state::{ENDING, Kind, Schema, Type};
 use riskbreaker_work::WorkBudget;
+
+/// The most letters in which a rule id differs from one that may be meant.
+const MOST_SLIPS_OF_ID: usize = 4;
+/// The most rules that are about as near as the nearest one, if that one is most likely meant.
+const FEW_IDS: usize = 2;
 
 /// The names of a ruleset that scripts may use, as far as the check can know them.
 pub(crate) struct KnownNames<'r> {
@@ -210,7 +215,16 @@ impl<'r> KnownNames<'r> {
         }
         // What several places name is most likely right there, and wrong in the rule text.
         let near = self.nearest(id, self.ids.iter().map(String::as_str)).filter(|_| self.names.times(id) <= 1);
+        // Of many rules with another number, none is likelier than the others.
+        let is_one_of_many = |near: &str| {
+            let distance = slips(id, near, MOST_SLIPS_OF_ID);
+            stem_of(id) == stem_of(near)
+                && self.ids.iter().filter(|other| slips(id, other, MOST_SLIPS_OF_ID) == distance).count() > FEW_IDS
+        };
         let cure = match near {
+            Some(near) if is_one_of_many(near) => {
+                format!("name another rule, such as `{near}`, or add the rule to RULES.md").into()
+            }
             Some(near) => Cure::MeantRule { written: id.to_owned(), meant: near.to_owned() },
             None => "add the rule to RULES.md, as `- **ID** text`".into(),
         };
@@ -272,6 +286,8 @@ impl<'r> KnownNames<'r> {
             // The host schedules the end of what is timed.
             "entry" => self.instead_among(name, &names, |known| known != ENDING),
             "seat" => self.instead_among(name, &names, |known| known != "gm"),
+            // A card is played without being mentioned.
+            "card" => self.instead_alike(name, &names),
             _ => self.instead(name, &names),
         };
         // The only switch that nothing reads is most likely the one that is meant.

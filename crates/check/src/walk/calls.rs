@@ -5,7 +5,7 @@ use crate::inference::symbol::Symbol;
 use crate::inference::value_type::{ValueType, params_of};
 use crate::reader::ScriptReader;
 use crate::symbols::signature::run_by;
-use crate::syntax::text;
+use crate::syntax::{literal, text};
 use riskbreaker_ruleset::ParamType;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
@@ -21,6 +21,20 @@ impl ScriptReader<'_> {
             && matches!(&*text(index), "carried" | "defaulted" | "returned" | "dormant" | "decide")
         {
             self.lacks_topic(&text(index), args);
+        }
+        if let ExpressionKind::IndexName { expr, index, .. } = func.kind()
+            && self.symbol(expr) == Some(Symbol::Change)
+        {
+            let words = match &*text(index) {
+                "breach" => Some(2),
+                "carried" | "defaulted" | "returned" | "dormant" | "decide" | "refused" => Some(1),
+                _ => None,
+            };
+            // The topic before the text may take values of its own.
+            let is_plain = |topic: &Expression<'_>| literal(*topic).is_none_or(|topic| !topic.contains("{}"));
+            if let Some(words) = words.filter(|words| args.get(words - 1).is_some_and(is_plain)) {
+                self.filled(args, words);
+            }
         }
         if let Some((run, handed)) = run_by(func, args) {
             self.handed_over(run, handed, false, at);

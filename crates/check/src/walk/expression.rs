@@ -156,6 +156,7 @@ impl ScriptReader<'_> {
         self.stray_key(items);
         self.misspelt_in_list(items);
         self.odd_key(items);
+        self.key_of_a_breach(items);
         for item in items {
             match item {
                 TableItem::List { value } => self.expression(*value),
