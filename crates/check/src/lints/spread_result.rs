@@ -11,7 +11,7 @@ use riskbreaker_script::syntax::{Expression, ExpressionKind};
 pub(crate) static LINT: Lint = Lint {
     name: "spread-result",
     severity: Severity::Error,
-    summary: "a call that gives several values stands where one value is meant",
+    summary: "a call gives several values where one is meant",
     explanation: "A call at the end of a list of values gives all its results: `rb.draw` gives what is drawn and the \
                   rest of the list, and a function of the ruleset may return several values. The further ones become \
                   further arguments, which are refused or mean something else. Brackets around the call keep the first \
