@@ -236,27 +236,7 @@ pub(crate) fn find(
         read_scripts(&stack, own, &known, &mut to_read, &mut found);
     let readings = to_read.into_readings();
     let is_word = |name: &str| read.iter().any(|reading| reading.words.contains(name));
-    for part in &stack.parts()[own..] {
-        for base in part.manifest().over.iter().filter(|base| !library.contains(&base.id)) {
-            let message = format!("`over` names `{}`, which is not there", base.id);
-            let problem = unknown_name::LINT.problem(part.manifest_path(), message);
-            let cure = library.instead_of(&base.id);
-            let is_listed = |meant: &str| part.manifest().over.iter().any(|other| other.id == meant);
-            let cure = match &cure {
-                // A ruleset that is on the list already is not meant again.
-                Cure::Meant { meant, .. } if is_listed(meant) => {
-                    let ids = library.ids();
-                    let near = ids.iter().find(|id| !is_listed(id) && slips(&base.id, id, 1).is_some());
-                    match near {
-                        Some(near) => Cure::meant(&*base.id, near.as_str()),
-                        None => "name a ruleset that is there, or take it off the list".into(),
-                    }
-                }
-                _ => cure,
-            };
-            found.push(problem.at((base.line, base.column)).with_cure(cure));
-        }
-    }
+    found.extend(missing_bases(library, &stack, own));
     if unexamined.is_empty() {
         found.extend(unread_files(&stack, own, &used));
         found.extend(conflict_copies(&stack, own));
@@ -351,6 +331,33 @@ pub(crate) fn of_loading(mut problems: Vec<Problem>) -> Vec<Problem> {
         problems.retain(is_circle);
     }
     problems.into_iter().map(|problem| load::LINT.finds(problem)).collect()
+}
+
+/// Returns the problems of rulesets that `over` names and that are not there, from a part on.
+fn missing_bases(library: &Library, stack: &Stack, own: usize) -> Vec<Problem> {
+    let mut found = Vec::new();
+    for part in &stack.parts()[own..] {
+        for base in part.manifest().over.iter().filter(|base| !library.contains(&base.id)) {
+            let message = format!("`over` names `{}`, which is not there", base.id);
+            let problem = unknown_name::LINT.problem(part.manifest_path(), message);
+            let cure = library.instead_of(&base.id);
+            let is_listed = |meant: &str| part.manifest().over.iter().any(|other| other.id == meant);
+            let cure = match &cure {
+                // A ruleset that is on the list already is not meant again.
+                Cure::Meant { meant, .. } if is_listed(meant) => {
+                    let ids = library.ids();
+                    let near = ids.iter().find(|id| !is_listed(id) && slips(&base.id, id, 1).is_some());
+                    match near {
+                        Some(near) => Cure::meant(&*base.id, near.as_str()),
+                        None => "name a ruleset that is there, or take it off the list".into(),
+                    }
+                }
+                _ => cure,
+            };
+            found.push(problem.at((base.line, base.column)).with_cure(cure));
+        }
+    }
+    found
 }
 
 /// Returns what the comments in the scripts and data files of a stack allow, from a part on.

@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(used("x = 2 * e.", ")"), Some(ValueUse::Number));
         assert_eq!(used("if self.", " == 0 then"), Some(ValueUse::Number));
         assert_eq!(used("rb.say(\"{}\", e.", ")"), None);
-        assert_eq!(used("x = e.", " -- so many"), None);
+        assert_eq!(used("x = e.", " -- a note"), None);
         assert_eq!(used("x = e.", " .. \"a\""), None);
     }
 }

@@ -64,7 +64,7 @@ pub enum Cure {
 /// A piece of code and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Replacement {
-    /// What stands before the piece, somewhere; empty if the first piece is the one.
+    /// A text somewhere before the piece; empty if the first piece is the right one.
     pub after: String,
     /// The piece of code in the file.
     pub written: String,

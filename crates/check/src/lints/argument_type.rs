@@ -50,7 +50,7 @@ impl ScriptReader<'_> {
         if !declared.get(at).is_some_and(is_number) || !is_entity(args[at]) {
             return false;
         }
-        // A value that is no entity, and that stands where one belongs.
+        // A value that is no entity, in the place of one.
         let takes_one = |param: &Param| matches!(param.ty, ParamType::Value(Type::Ref(_)));
         let may_be_number = |arg: Expression<'_>| {
             let sort = self.value_type(arg);

@@ -72,7 +72,7 @@ impl ScriptReader<'_> {
         let like_it = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
         let words: Vec<&str> = self.known.names.texts().filter(|word| **word != *fact && like_it(word)).collect();
         let wrong = format!("no script knows the {name} \"{fact}\"");
-        // What other cards have for this fact goes before what stands anywhere.
+        // What other cards have for this fact goes before any other word.
         let of_cards: Vec<&str> = self.facts_of_cards(name).into_iter().filter(|other| *other != fact).collect();
         let of_others = likeliest(&fact, of_cards.iter().copied()).map(str::to_owned);
         if let Some(meant) = of_others {

@@ -1,4 +1,4 @@
-//! A call that gives several values stands where one value is meant.
+//! A call gives several values where one is meant.
 
 use crate::inference::Inference;
 use crate::inference::symbol::Symbol;
