@@ -53,7 +53,7 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let mut is_partial = false;
     let ways: Vec<Vec<String>> = ids.iter().map(|id| library.ways_to_play(id)).collect();
     let earlier = match &args.since {
-        Some(since) => vec![earlier_rules(since, &library, folder)?],
+        Some(since) => earlier_rules(since, &library, folder)?,
         None => rules_of_campaigns(&library),
     };
     let budget = WorkBudget::new(for_several(CheckReport::WORK, ways.concat().len())).until(&watched_briefly());
@@ -151,24 +151,25 @@ fn loads_better(problem: &Problem, text: &str, edit: &TextChange, (library, id):
 /// The rules of an earlier version, with whose they are, in the words of a message.
 type Earlier = (String, Arc<Ruleset>);
 
-/// Reads the rules in a folder or in a campaign.
+/// Reads the rules in a folder, a layer over each ruleset that it extends, or in a campaign.
 ///
 /// # Errors
 ///
 /// There are none, or they do not load.
-fn earlier_rules(since: &Path, library: &Library, folder: Option<PathBuf>) -> Result<Earlier> {
+fn earlier_rules(since: &Path, library: &Library, folder: Option<PathBuf>) -> Result<Vec<Earlier>> {
     if since.is_dir() {
         let (earlier, ids) = chosen(Some(since.to_path_buf()), folder)?;
         let [id] = ids.as_slice() else {
             let message = format!("{} is not the folder of one ruleset", since.display());
             return Err(call_error(format!("{message}; name the folder with its ruleset.toml")));
         };
-        let rules = Ruleset::load(&earlier, id)?;
-        return Ok((format!("version {} in {}", rules.version(), since.display()), rules));
+        let whose = format!("the version in {}", since.display());
+        let loaded = |way: &String| Ok((whose.clone(), Ruleset::load(&earlier, way)?));
+        return earlier.ways_to_play(id).iter().map(loaded).collect();
     }
     let path = campaigns::file_of(&since.to_string_lossy());
     let session = campaigns::read(&path, library)?.whole()?;
-    Ok((words_of(&path, session.ruleset()), session.ruleset().clone()))
+    Ok(vec![(words_of(&path), session.ruleset().clone())])
 }
 
 /// The rules of the campaigns in the current folder that can be read, as far as they differ.
@@ -180,14 +181,14 @@ fn rules_of_campaigns(library: &Library) -> Vec<Earlier> {
         };
         let rules = session.ruleset();
         if found.iter().all(|(_, other)| other.hash() != rules.hash()) {
-            found.push((words_of(&path, rules), rules.clone()));
+            found.push((words_of(&path), rules.clone()));
         }
     }
     found
 }
 
-fn words_of(campaign: &Path, rules: &Ruleset) -> String {
-    format!("the campaign {}, which plays version {},", campaign.display(), rules.version())
+fn words_of(campaign: &Path) -> String {
+    format!("the campaign {}", campaign.display())
 }
 
 /// The warnings that fail a check.

@@ -483,15 +483,20 @@ fn a_campaign_reports_a_new_version_and_keeps_a_renamed_field() {
     let played =
         desk.with_lines(&["play", "evening", "--rules", NERVE, "--seed", "1"], "ok\nset Fighter grit 5\nquit\n");
     assert!(played.contains("1 -> 5"), "{played}");
+    let earlier = desk.author("earlier", "house-nerve", "1.2.0", "");
+    write(&earlier.join("kinds.luau"), &fs::read_to_string(place.join("kinds.luau")).unwrap());
     nerve(&desk, "1.3.0", "nerve");
     write(&place.join("CHANGELOG.md"), "# Changelog\n\n## 1.3.0\n- What was called grit is called nerve.\n");
     desk.done(&["update", "--yes"]);
-    let lost = "house-nerve/kinds.luau:5: warning: the campaign evening.rbsave, which plays version 0.1.0, has the field `grit` of \
+    let lost = "house-nerve/kinds.luau:5: warning: the campaign evening.rbsave (house-nerve 1.2.0) has the field `grit` of \
                 `character`, and this version does not: its games keep its values aside, where no rule reads them (write \
                 house-nerve/convert/house-nerve.luau: return rb.convert({ id = \"house-nerve\", from = \"<1.3.0\", renamed = { \
                 character = { grit = \"nerve\" } } })) [lost-field]";
     let told = desk.done(&["check", "house-nerve"]);
     assert!(told.contains(lost), "{told}");
+    let told = desk.done(&["check", "house-nerve", "--since", &text(&earlier)]);
+    assert!(told.contains("house-nerve (house-nerve 1.2.0) has the field `grit` of `character`"), "{told}");
+    assert!(desk.refused(&["check", "house-nerve", "--since", "nowhere"]).contains("there is no such file"));
     let convert = "-- Version 1.2.0 calls the nerve of a character its grit.\nlocal rb = require(\"@riskbreaker\")\n\nreturn rb.convert({\n\
         \tid = \"house-nerve\",\n\trun = function(change)\n\t\tfor _, character in ipairs(rb.each(\"character\")) do\n\
         \t\t\tcharacter:set(\"nerve\", change.was(character).grit)\n\

@@ -124,26 +124,22 @@ impl Lost<'_> {
         both.find(|(_, old, new)| old != new).or(first).unwrap_or((new.main().id(), "", ""))
     }
 
-    /// A problem at the declaration of a kind; at the version in the manifest if the kind is gone.
+    /// A problem where the changed part declares a kind, or else at the version in its manifest.
     fn problem(&self, kind: &str, what: &str, lost: &str, to_write: &str) -> Problem {
         let (id, old, new) = self.part();
         let stack = self.now.book().stack();
-        let line_that_assigns = |text: &str, name: &str| {
-            let assigns = |line: &str| {
-                line.trim_start().strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('='))
-            };
-            text.lines().position(assigns).map(|at| at as u32 + 1)
+        let line_of = |text: &str, word: &str| {
+            let names = |line: &str| !line.trim_start().starts_with("--") && find_whole(line, word).is_some();
+            text.lines().position(names).map(|at| at as u32 + 1)
         };
-        let declared = stack.parts().iter().rev().find_map(|part| {
-            let path = format!("{}/kinds.luau", part.id());
-            Some((line_that_assigns(stack.text_of(&path)?, kind)?, path))
-        });
+        let kinds = format!("{id}/kinds.luau");
         let manifest = format!("{id}/{}", Manifest::FILE);
-        let at_version = || Some((line_that_assigns(stack.text_of(&manifest)?, "version")?, manifest.clone()));
-        let (line, path) =
-            declared.or_else(at_version).map_or((None, manifest.clone()), |(line, path)| (Some(line), path));
+        let (path, line) = match stack.text_of(&kinds).and_then(|text| line_of(text, kind)) {
+            Some(line) => (kinds, Some(line)),
+            None => (manifest.clone(), stack.text_of(&manifest).and_then(|text| line_of(text, "version"))),
+        };
         let message = format!(
-            "{} has {what}, and this version does not: its games keep {lost} aside, where no rule reads them",
+            "{} ({id} {old}) has {what}, and this version does not: its games keep {lost} aside, where no rule reads them",
             self.whose
         );
         let file = format!("{id}/convert/{id}.luau");
