@@ -69,8 +69,10 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         }
         report.problems.iter_mut().for_each(|problem| denied.apply(problem));
         let found = &report.problems;
+        let is_tried = args.json && analysis.rules().is_none();
+        let before = if is_tried { problems_of_loading(&library, id) } else { 0 };
         for problem in found {
-            let problem = &with_proved_edit(problem, &analysis, (&library, id), args.json);
+            let problem = &with_proved_edit(problem, &analysis, (&library, id), before, args.json);
             let same = |other: &Problem| {
                 (&other.path, other.line, other.column, &other.message)
                     == (&problem.path, problem.line, problem.column, &problem.message)
@@ -118,15 +120,24 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
 const WORK_OF_TRIAL: u64 = CheckReport::WORK / 40;
 
 /// A problem whose preferred edit is only a choice if it leaves the problem, or leads to another one. Only the edits of
-/// `--json` are tried.
-fn with_proved_edit(problem: &Problem, analysis: &Analysis, (library, id): (&Library, &str), is_json: bool) -> Problem {
+/// `--json` are tried. `before`: the number of problems of loading.
+fn with_proved_edit(
+    problem: &Problem,
+    analysis: &Analysis,
+    (library, id): (&Library, &str),
+    before: usize,
+    is_json: bool,
+) -> Problem {
     let mut proved = problem.clone();
     let Some(text) = report::text_of(library, &problem.path).filter(|_| is_json) else { return proved };
     let changes = problem.changes_in(&text);
     if let Some(edit) = &changes.preferred {
-        let helps = match analysis.rules() {
-            Some(_) => analysis.helps(problem, &text, edit, &WorkBudget::new(WORK_OF_TRIAL)),
-            None => Some(loads_better(problem, &text, edit, (library, id))),
+        let helps = match before {
+            0 => analysis.helps(problem, &text, edit, &WorkBudget::new(WORK_OF_TRIAL)),
+            _ => edited(&text, edit).map(|text| {
+                let library = library.clone().with_texts([(problem.path.as_str(), text)]);
+                problems_of_loading(&library, id) < before
+            }),
         };
         if helps == Some(false) {
             proved.change = None;
@@ -136,16 +147,17 @@ fn with_proved_edit(problem: &Problem, analysis: &Analysis, (library, id): (&Lib
     proved
 }
 
-/// Whether a ruleset that does not load has fewer problems, or loads, after an edit of one file.
-fn loads_better(problem: &Problem, text: &str, edit: &TextChange, (library, id): (&Library, &str)) -> bool {
-    let problems = |library: &Library| Ruleset::load(library, id).err().map_or(0, |error| error.problems.len());
-    let before = problems(library);
+/// The number of problems that keep a ruleset from loading.
+fn problems_of_loading(library: &Library, id: &str) -> usize {
+    Ruleset::load(library, id).err().map_or(0, |error| error.problems.len())
+}
+
+/// A text after an edit; `None` if the edit is outside of it.
+fn edited(text: &str, edit: &TextChange) -> Option<String> {
+    text.get(edit.begin..edit.end)?;
     let mut edited = text.to_owned();
-    if before == 0 || text.get(edit.begin..edit.end).is_none() {
-        return true;
-    }
     edited.replace_range(edit.begin..edit.end, &edit.text);
-    problems(&library.clone().with_texts([(problem.path.as_str(), edited)])) < before
+    Some(edited)
 }
 
 /// The rules of an earlier version, with whose they are, in the words of a message.

@@ -56,6 +56,11 @@ pub(crate) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &
 /// The number of texts under a key of data files from which on they count as all that are possible.
 const MANY: usize = 4;
 
+/// Whether a text has only small letters, digits and `_`.
+fn is_like_an_id(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte.is_ascii_digit())
+}
+
 fn is_slip_of_seats(key: &str) -> bool {
     key != "seats" && slips(key, "seats", 2).is_some()
 }
@@ -108,7 +113,7 @@ impl DataWordReader<'_> {
 
     pub(crate) fn entry(&mut self, key: &str, key_span: &Range<usize>, value: &DeValue<'_>, span: &Range<usize>) {
         let names = &self.known.names;
-        let plain = key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte.is_ascii_digit());
+        let plain = is_like_an_id(key);
         // The name of a seat is right, and what is near to it is misspelt.
         let is_seat = self.known.stack.seats().contains_key(key);
         if plain
@@ -230,11 +235,9 @@ impl DataWordReader<'_> {
     fn is_title(&mut self, key: &str, text: &str, span: &Range<usize>) -> bool {
         let id = text.to_lowercase().replace([' ', '-'], "_");
         let names = &self.known.names;
-        let is_id =
-            |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte.is_ascii_digit());
         let mut others = names.texts_under(key).map(|(other, _)| other).filter(|other| *other != text).peekable();
-        let is_like_others = others.peek().is_some() && others.all(is_id);
-        let found = id != text && is_id(&id) && names.times(&id) > 0 && is_like_others;
+        let is_like_others = others.peek().is_some() && others.all(is_like_an_id);
+        let found = id != text && is_like_an_id(&id) && names.times(&id) > 0 && is_like_others;
         if found {
             let wrong = format!("all others under `{key}` are ids, and `{text}` is none");
             self.problem(&lints::misspelt_text::LINT, span, wrong, Cure::meant(text, id));
@@ -250,7 +253,7 @@ impl DataWordReader<'_> {
         if letters < LETTERS || !like_a_word || names.said(word) > 1 || names.is_given(word) {
             return;
         }
-        if self.rules.names_of("cast").unwrap_or_default().contains(&word) {
+        if self.rules.cast().contains_key(word) {
             return;
         }
         let lower = word.to_lowercase();

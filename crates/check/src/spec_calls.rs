@@ -17,7 +17,7 @@ pub(crate) struct SpecCalls {
     gives: bool,
     /// How often it plays. What a loop plays, it plays several times.
     plays: usize,
-    /// Whether it expects something, or hands `t` to a function of which that is not known.
+    /// Whether it expects something, or hands `t` to a function that may expect something.
     expects: bool,
 }
 

@@ -20,7 +20,7 @@ const SHORT_KEYWORDS: [&str; 7] = ["do", "for", "if", "in", "nil", "not", "while
 const MOST_PLACES: usize = 24;
 
 impl ScriptReader<'_> {
-    /// The changes of one token after each of which the script is valid, the likeliest first. Empty if it takes more.
+    /// Changes of one token. Each of them alone makes the script valid. The likeliest is first. Empty if none does.
     pub(crate) fn repairs(&self, at: Location, message: &str) -> Vec<TextChange> {
         let error = self.offset_of(at.begin);
         let mut tried: Vec<TextChange> = Vec::new();
@@ -53,7 +53,7 @@ impl ScriptReader<'_> {
         self.valid(tried)
     }
 
-    /// The changes of a word that is almost a keyword, after each of which the script is valid.
+    /// Changes of a word that is almost a keyword. Each of them alone makes the script valid.
     pub(crate) fn misspelt_words(&self, at: Location) -> Vec<TextChange> {
         self.valid(self.respelt(self.offset_of(at.begin)))
     }

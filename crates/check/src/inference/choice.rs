@@ -16,7 +16,7 @@ pub(crate) struct WordsOfCall {
 }
 
 impl Inference<'_> {
-    /// The words of one of two values, of which one comes from a call and the other one may be a constant.
+    /// The words of two alternatives, as in `a or b`. One of them is a call, the other one a call or a constant.
     fn words_of_either(&self, one: Expression<'_>, other: Expression<'_>) -> Option<WordsOfCall> {
         let (call, rest) = match self.words_of_call(one) {
             Some(call) => (call, other),

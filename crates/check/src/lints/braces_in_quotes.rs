@@ -31,7 +31,7 @@ impl ScriptReader<'_> {
         if let Some(named) = self.named_in_braces(text).filter(|_| !is_filled_in()) {
             let wrong = format!("`{{{named}}}` stays as it is in a text in plain quotes");
             let cure = "put the text between backquotes, or write {} and hand the value over".to_owned();
-            let written = self.text.get(self.bytes_of(at)).unwrap_or_default();
+            let written = self.source_at(at);
             let inner = written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
             // Another pair of braces would have to be escaped.
             let plain = inner.filter(|inner| !inner.contains(['`', '\\']) && inner.matches('{').count() == 1);

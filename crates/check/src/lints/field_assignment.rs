@@ -127,7 +127,7 @@ impl ScriptReader<'_> {
         }
         let Some((at, name)) = local_id(table).and_then(|id| self.entity_tables.get(&id)).cloned() else { return };
         let wrong = format!("this is `{name}` of an entity itself, and it is changed like a table");
-        let copied = format!("table.clone({})", self.text.get(self.bytes_of(at)).unwrap_or_default());
+        let copied = format!("table.clone({})", self.source_at(at));
         // The copy must be written back.
         let written = format!(":set(\"{name}\", {})", self.source(table));
         let is_written = self.text.contains(&written);

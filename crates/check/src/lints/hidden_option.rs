@@ -17,9 +17,10 @@ pub(crate) static LINT: Lint = Lint {
     good: Example::Files(&[(KINDS_PATH, KINDS), ("maneuvers/trick.luau", ASKS_ACTOR)]),
 };
 
-const KINDS_PATH: &str = "kinds.luau";
+pub(crate) const KINDS_PATH: &str = "kinds.luau";
 
-const KINDS: &str = r#"local rb = require("@riskbreaker")
+/// Kinds of which one has a field that only its own seat sees.
+pub(crate) const KINDS: &str = r#"local rb = require("@riskbreaker")
 
 return rb.kinds({
 	rope = {

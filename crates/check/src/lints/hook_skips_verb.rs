@@ -75,8 +75,8 @@ impl ScriptReader<'_> {
 }
 
 impl ScriptReader<'_> {
-    /// Reports a function whose last statement is an `if` without `else` at the end of which alone it calls what it wraps,
-    /// although the branch changes the given values or asks for a switch: in other cases, nothing happens.
+    /// Reports a function that ends with an `if` without `else` and calls what it wraps only at the end of that branch, if
+    /// the branch changes the given values or asks for a switch. Where the condition does not hold, nothing happens.
     pub(crate) fn runs_in_one_branch(&mut self, function: &Function<'_>, wrapped: u64, what: &str) {
         let Some(last) = function.body.as_slice().last() else { return };
         let StatementView::If(branch) = last.view() else { return };
@@ -92,10 +92,6 @@ impl ScriptReader<'_> {
         let change = self.moved_behind(run.location(), function.location.end, self.indent_of(last.location().begin));
         let cure = format!("write `{code}` behind the `if`");
         self.problem_with(&LINT, last.location(), (wrong, cure.into()), change);
-    }
-
-    fn source_at(&self, at: Location) -> &str {
-        self.text.get(self.bytes_of(at)).unwrap_or_default()
     }
 
     /// The change that moves the last line of a branch behind the `end` of the branch, which is the last one of a function.

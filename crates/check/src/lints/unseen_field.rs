@@ -3,6 +3,7 @@
 use crate::inference::Inference;
 use crate::inference::symbol::Symbol;
 use crate::lint::{Example, Lint, Severity};
+use crate::lints::hidden_option::{KINDS, KINDS_PATH};
 use crate::reader::ScriptReader;
 use crate::syntax::{literal, local_id, text, value_of};
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
@@ -17,33 +18,6 @@ pub(crate) static LINT: Lint = Lint {
     bad: Example::Files(&[(KINDS_PATH, KINDS), ("policies/spying.luau", SPYING)]),
     good: Example::Files(&[(KINDS_PATH, KINDS), ("policies/spying.luau", FAIR)]),
 };
-
-const KINDS_PATH: &str = "kinds.luau";
-
-const KINDS: &str = r#"local rb = require("@riskbreaker")
-
-return rb.kinds({
-	rope = {
-		fields = { at = rb.int({ min = -50, max = 50, label = "rope" }) },
-	},
-	puller = {
-		title = "name",
-		fields = {
-			name = rb.text({ show = false }),
-			seat = rb.text({ show = false }),
-			tricks = rb.list(rb.text(), { audience = "seat" }),
-			pull = rb.int({ default = 1, show = false }),
-			strength = rb.int({ min = 0, max = 10, default = 5 }),
-			rests = rb.int({ min = 0, label = "rests" }),
-		},
-		derived = {
-			need = function(self)
-				return rb.sum("strength", self.strength) + rb.sum("every pull", 1)
-			end,
-		},
-	},
-})
-"#;
 
 const SPYING: &str = r#"local rb = require("@riskbreaker")
 

@@ -26,7 +26,7 @@ pub(crate) struct Signature {
     pub spread: bool,
     /// The type of each parameter, by its annotation or because all its uses agree.
     pub uses: Vec<Option<ValueType>>,
-    /// The sort of names of which each parameter is one, such as `card`, because the function looks it up among them.
+    /// What each parameter names, such as `card`: the function looks it up among the cards.
     pub sorts: Vec<Option<&'static str>>,
     /// The members that are read off each parameter on every path.
     pub reads: Arc<Vec<BTreeSet<String>>>,
@@ -233,7 +233,7 @@ fn is_search(value: Expression<'_>) -> bool {
     is_vocabulary(expr) && (index == "relation" || index == "first" && args.len() > 1)
 }
 
-/// Returns the sort of names of which the first argument of a word of the vocabulary is one; `None` if it is no name.
+/// Returns what the first argument of a word of the vocabulary names, such as `card`. `None` if it is no name.
 pub(crate) fn sort_of_first(word: &str) -> Option<&'static str> {
     match word {
         "each" | "first" | "spawn" | "ref" => Some("kind"),

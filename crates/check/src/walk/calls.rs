@@ -18,23 +18,8 @@ impl ScriptReader<'_> {
         }
         if let ExpressionKind::IndexName { expr, index, .. } = func.kind()
             && self.symbol(expr) == Some(Symbol::Change)
-            && matches!(&*text(index), "carried" | "defaulted" | "returned" | "dormant" | "decide")
         {
-            self.lacks_topic(&text(index), args);
-        }
-        if let ExpressionKind::IndexName { expr, index, .. } = func.kind()
-            && self.symbol(expr) == Some(Symbol::Change)
-        {
-            let words = match &*text(index) {
-                "breach" => Some(2),
-                "carried" | "defaulted" | "returned" | "dormant" | "decide" | "refused" => Some(1),
-                _ => None,
-            };
-            // The topic before the text may take values of its own.
-            let is_plain = |topic: &Expression<'_>| literal(*topic).is_none_or(|topic| !topic.contains("{}"));
-            if let Some(words) = words.filter(|words| args.get(words - 1).is_some_and(is_plain)) {
-                self.filled(args, words);
-            }
+            self.report_of_conversion(&text(index), args);
         }
         if let Some((run, handed)) = run_by(func, args) {
             self.handed_over(run, handed, false, at);
@@ -94,6 +79,24 @@ impl ScriptReader<'_> {
     fn note_no_text(&mut self, arg: Expression<'_>, is_no_text: bool) {
         if is_no_text && matches!(arg.kind(), ExpressionKind::Global(_)) {
             self.no_texts.insert(arg.location().begin);
+        }
+    }
+
+    /// Checks the topic and the text of a report of a conversion, `change.carried(topic, text, ...)`.
+    fn report_of_conversion(&mut self, name: &str, args: &[Expression<'_>]) {
+        let words = match name {
+            "breach" => 2,
+            "refused" => 1,
+            "carried" | "defaulted" | "returned" | "dormant" | "decide" => {
+                self.lacks_topic(name, args);
+                1
+            }
+            _ => return,
+        };
+        // The topic before the text may take values of its own.
+        let is_plain = |topic: &Expression<'_>| literal(*topic).is_none_or(|topic| !topic.contains("{}"));
+        if args.get(words - 1).is_some_and(is_plain) {
+            self.filled(args, words);
         }
     }
 

@@ -33,9 +33,14 @@ impl<'r> ScriptReader<'r> {
         &line[..line.len() - line.trim_start().len()]
     }
 
+    /// The source text of a place.
+    pub(crate) fn source_at(&self, at: Location) -> &'r str {
+        self.text.get(self.bytes_of(at)).unwrap_or_default()
+    }
+
     /// The source text of an expression.
     pub(crate) fn source(&self, expression: Expression<'_>) -> &'r str {
-        self.text.get(self.bytes_of(expression.location())).unwrap_or_default()
+        self.source_at(expression.location())
     }
 
     /// Another text in the place of a part of the script.
